@@ -114,10 +114,7 @@ class AlternativeAnnotatorTest(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return one row per judge, the one with the largest ρ first.
 
-        Returns
-        -------
-        DataFrame, shape (judge, 8)
-            Columns judge, rho, rho_low, rho_high, omega, omega_low, omega_high, passes.
+        Of shape (judge, 8), with columns judge, rho, rho_low, rho_high, omega, omega_low, omega_high, passes.
         """
         frame = pd.DataFrame(
             {
@@ -151,10 +148,7 @@ class AlternativeAnnotatorTest(Result):
     def compare_judges(self) -> pd.DataFrame:
         """Return the difference in ρ of every two judges, and which is better if its interval leaves 0 out.
 
-        Returns
-        -------
-        DataFrame, shape (pair of judges, 6)
-            Columns judge_1, judge_2, difference, low, high, better.
+        Of shape (pair of judges, 6), with columns judge_1, judge_2, difference, low, high, better.
         """
         first, second = np.triu_indices(len(self.judges), 1)
         frame = tabulate_differences(self.judges, self.rho[first] - self.rho[second], *self.gap_ends, "better")

@@ -35,16 +35,7 @@ TIE = 1e-9
 class BaselinePreference(Result):
     """How two runs compare topic by topic according to every measure.
 
-    Parameters
-    ----------
-    first, second : str
-        The two runs.
-    topics : tuple of str
-    measures : tuple of Measure
-    deltas : ndarray, shape (topic, measure)
-        ``deltas[t, m]`` is the score of the first run minus that of the second, ties being exactly 0
-        (LQ 2021, Eq. 10).
-    signature : Signature
+    ``deltas[t, m]`` is the score of the run `first` minus that of `second`, ties being exactly 0 (LQ 2021, Eq. 10).
     """
 
     first: str
@@ -66,10 +57,7 @@ class BaselinePreference(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return the number of topics won by either run, or tied: LQ 2021, Table 7.
 
-        Returns
-        -------
-        DataFrame, shape (measure, 3)
-            Columns: the first run's name, the second's, and ``tied``.
+        Of shape (measure, 3), with columns: the first run's name, the second's, and ``tied``.
         """
         gains = self.gains
         columns = {
@@ -95,12 +83,9 @@ class BaselinePreference(Result):
     def quadrants(self) -> pd.DataFrame:
         """Return, for every pair of measures, on how many topics they disagree, and how deltas correlate.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure_1, measure_2; ``second``, topics where the first delta is negative and the second
-            positive, and ``fourth``, the reverse (LQ 2021, Figures 1 and 2); Pearson's ``r`` with the ends
-            ``low`` and ``high`` of its 95 % interval. r is NaN where deltas do not vary.
+        Columns measure_1, measure_2; ``second``, topics where the first delta is negative and the second positive,
+        and ``fourth``, the reverse (LQ 2021, Figures 1 and 2); Pearson's ``r`` with the ends ``low`` and ``high`` of
+        its 95 % interval. r is NaN where deltas do not vary.
         """
         rows = []
         for i, j in itertools.combinations(range(len(self.measures)), 2):
@@ -117,18 +102,9 @@ class BaselinePreference(Result):
         return pd.DataFrame(rows)
 
     def divergent_topics(self, measure_1: str, measure_2: str, n: int = 2) -> pd.DataFrame:
-        """Return the topics on which two measures differ most, by d = delta of the one − delta of the other.
+        """Return the `n` topics where d = delta of the one measure − delta of the other is smallest (LQ 2021, Figure 3).
 
-        Parameters
-        ----------
-        measure_1, measure_2 : str
-        n : int, optional
-            How many topics; those where d is smallest come first, as in LQ 2021, Figure 3.
-
-        Returns
-        -------
-        DataFrame, shape (n, 3 + measure)
-            Columns topic, number (from 1, in the collection's order), d, and the delta of every measure.
+        Columns topic, number (from 1, in the collection's order), d, and the delta of every measure.
 
         Raises
         ------
@@ -172,10 +148,6 @@ class BaselinePreference(Result):
             column of print.
         ax, size, signature
             As for every result.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
         """
         from metaeval.show.drawing import draw_charts
 

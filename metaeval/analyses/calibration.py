@@ -52,22 +52,10 @@ Tested: TypeAlias = PairedTest | Procedure
 class TestCalibration(Result):
     """How often each test errs on scores like these, and how many true differences it finds.
 
-    Parameters
-    ----------
-    collection : str
-    measures : tuple of Measure
-    tests : tuple of str
-    error : ndarray, shape (measure, test)
-        Family-wise error: the share of studies of equal runs in which some pair was called different.
-    power : ndarray, shape (measure, test, 2)
-        The share of pairs that truly differ by `difference` that was found, and its standard error.
-    seconds : ndarray, shape (test,)
-        Time of one test of one study.
-    difference : ndarray, shape (measure,)
-        In units of the measure.
-    n_studies, n_topics, n_permutations : int
-    alpha : float
-    signature : Signature
+    `error`, shape (measure, test), is the family-wise error: the share of studies of equal runs in which some pair was
+    called different. `power`, shape (measure, test, 2), is the share of pairs that truly differ by `difference` that was
+    found, and its standard error; `difference`, shape (measure,), is in units of the measure. `seconds`, shape (test,), is
+    the time of one test of one study.
     """
 
     __test__ = False  # to pytest its name would say that it is one
@@ -128,11 +116,9 @@ class TestCalibration(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return errors and power, one row a measure and test.
 
-        Returns
-        -------
-        DataFrame, shape (measure · test, 9)
-            Columns measure, test, error with its interval low and high, errs (more often than α by more than chance),
-            difference, power and power_se. Times are no result, and stand in the table alone.
+        Of shape (measure · test, 9), with columns measure, test, error with its interval low and high, errs (more
+        often than α by more than chance), difference, power and power_se. Times are no result, and stand in the table
+        alone.
         """
         low, high = self.error_ends()
         n = len(self.tests)

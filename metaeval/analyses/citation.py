@@ -60,8 +60,6 @@ METHODS: dict[str, str] = {
 def find_sources(name: str | Measure | Result) -> dict[str, str]:
     """Return where something is from: each thing named, and its source in words.
 
-    Examples
-    --------
     >>> find_sources("NMD")
     {'NMD': 'Sakai 2021, Eq. 11; LQ 2021, Eq. 1'}
     >>> find_sources("llmjudge")

@@ -20,15 +20,9 @@ _MOST_ROWS, _MOST_COLUMNS = 5, 8  # of what is printed about runs and topics; ex
 class Disagreement:
     """Of one collection, where measures and their reference differ.
 
-    Parameters
-    ----------
-    runs, topics : tuple of str
-    run_scores : ndarray, shape (run, measure + 1)
-        As the measures give them; the last column is the reference's.
-    ranks : ndarray, shape (run, measure + 1)
-        From 1, the best; ties have their average rank.
-    tau : ndarray, shape (topic, measure)
-        τ_b of the runs' scores on one topic with the reference's; NaN where either ties all runs.
+    `run_scores`, shape (run, measure + 1), are as the measures give them, the reference's in the last column; `ranks`, of
+    the same shape, begin with 1, the best, and ties have their average. `tau`, shape (topic, measure), is τ_b of the runs'
+    scores on one topic with the reference's; NaN where either ties all runs.
     """
 
     runs: tuple[str, ...]

@@ -75,8 +75,6 @@ RULES = {
 def grade(net: float) -> str:
     """Return the word for a net share between −1 and 1: good, fair, poor, or a dash if it is not a number.
 
-    Examples
-    --------
     >>> [grade(net) for net in (0.5, 0.0, -1 / 3)]
     ['good', 'fair', 'poor']
     """
@@ -88,8 +86,6 @@ def grade(net: float) -> str:
 def grade_interval(low: float, high: float) -> str:
     """Return the word that a whole interval of the net carries, and "cannot tell" if there is none.
 
-    Examples
-    --------
     >>> [grade_interval(0.4, 0.9), grade_interval(0.2, 0.9), grade_interval(np.nan, np.nan)]
     ['good', 'cannot tell', 'cannot tell']
     """
@@ -99,8 +95,6 @@ def grade_interval(low: float, high: float) -> str:
 def rate_consistency(outperforms: npt.ArrayLike) -> np.ndarray:
     """Return how many measures each significantly outperforms, net, as a share of the others, shape (measure,).
 
-    Examples
-    --------
     >>> rate_consistency([[0, 1, 1], [0, 0, 0], [0, 0, 0]]).tolist()
     [1.0, -0.5, -0.5]
     """
@@ -112,8 +106,6 @@ def rate_consistency(outperforms: npt.ArrayLike) -> np.ndarray:
 def rate_power(significant: npt.ArrayLike) -> np.ndarray:
     """Return how many measures find clearly fewer significant pairs, net, as a share of the others, shape (measure,).
 
-    Examples
-    --------
     >>> rate_power([50, 49, 20]).tolist()
     [0.5, 0.5, -1.0]
     """
@@ -130,8 +122,6 @@ def _count_clearly_fewer(significant: npt.ArrayLike) -> np.ndarray:
 def group_measures(tau: npt.ArrayLike, threshold: float = THRESHOLD) -> list[str]:
     """Return the group of every measure, by average linkage of τ.
 
-    Examples
-    --------
     >>> group_measures([[1, 0.2, 0.9], [0.2, 1, 0.3], [0.9, 0.3, 1]])
     ['A', 'B', 'A']
     """
@@ -177,8 +167,6 @@ def grade_power_results(results: Sequence[DiscriminativePower]) -> list[str]:
 def grade_contradictions(low: float, high: float) -> str:
     """Return the word for the interval of the share of pairs that the reference contradicts.
 
-    Examples
-    --------
     >>> [grade_contradictions(*ends) for ends in ((0.1, 0.6), (0.0, 0.2), (0.0, 0.7))]
     ['contradicts the reference', 'better than chance', 'cannot tell']
     """
@@ -197,8 +185,6 @@ def grade_reference_results(results: Sequence[ReferencePairs]) -> list[str]:
 def hold_power(power: str, reference: str) -> str:
     """Return the word for power that a reference leaves: what it contradicts is not praised, nor what it cannot tell.
 
-    Examples
-    --------
     >>> [hold_power("good", one) for one in ("better than chance", "cannot tell", "contradicts the reference")]
     ['good', 'cannot tell', 'contradicts the reference']
     """

@@ -26,21 +26,9 @@ from metaeval.stats.streams import generator
 class PooledDiscriminativePower(Result):
     """Significant pairs over all pairs, added up over collections.
 
-    Parameters
-    ----------
-    collections : tuple of str
-    measures : tuple of Measure
-    significant : ndarray of int, shape (collection, measure)
-        S_D.
-    mc_se : ndarray, shape (collection, measure)
-        Monte Carlo standard error of S_D; NaN for tests without trials.
-    pairs : ndarray of int, shape (collection,)
-        T_D.
-    over_topics, over_collections : Variation
-        What intervals rest on: these collections with other topics, and other collections.
-    signature : Signature
-    margin : float
-        Up to which difference two measures' power is alike.
+    `significant` are S_D, shape (collection, measure), `mc_se` their Monte Carlo standard errors, NaN for tests without
+    trials, and `pairs` T_D, shape (collection,). Intervals rest on `over_topics`, these collections with other topics, and
+    `over_collections`, other collections. Measures whose power differs by up to `margin` are alike.
     """
 
     collections: tuple[str, ...]
@@ -64,13 +52,10 @@ class PooledDiscriminativePower(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return the pooled power of every measure.
 
-        Returns
-        -------
-        DataFrame, shape (measure, 9)
-            Columns measure, significant, pairs, power; low and high, the interval over topics for these collections and
-            runs; collections_low and collections_high, that for other collections of the same kind; and mc_se, the Monte
-            Carlo standard error of significant: collections have trials of their own, so that its square is the sum of
-            theirs. Intervals are NaN where there are too few topics, runs or collections.
+        Of shape (measure, 9), with columns measure, significant, pairs, power; low and high, the interval over topics
+        for these collections and runs; collections_low and collections_high, that for other collections of the same
+        kind; and mc_se, the Monte Carlo standard error of significant: collections have trials of their own, so that
+        its square is the sum of theirs. Intervals are NaN where there are too few topics, runs or collections.
         """
         ends = dict(zip(("low", "high"), self.over_topics.find_power_ends(self.power), strict=True))
         elsewhere = self.over_collections.find_power_ends(self.power)
@@ -82,11 +67,8 @@ class PooledDiscriminativePower(Result):
     def compare_power(self) -> pd.DataFrame:
         """Does one measure find more than another? The difference of every two, paired over resampled topics.
 
-        Returns
-        -------
-        DataFrame, shape (pair of measures, 9)
-            Columns as of `DiscriminativePower.compare_power`, and collections_low and collections_high, the interval of the
-            difference for other collections.
+        Of shape (pair of measures, 9), with columns as of `DiscriminativePower.compare_power`, and collections_low
+        and collections_high, the interval of the difference for other collections.
         """
         low, high = self.over_collections.find_difference_ends(self.power)
         frame = self.over_topics.compare(self.measures, self.power, self.margin)
@@ -104,10 +86,7 @@ class PooledDiscriminativePower(Result):
     def by_collection(self) -> pd.DataFrame:
         """Return S_D, T_D and S_D / T_D of every collection and measure, and pooled: LQ 2021, Table 3.
 
-        Returns
-        -------
-        DataFrame
-            Columns collection, measure, significant, pairs, power, mc_se; the last collection is ``POOLED``.
+        Columns collection, measure, significant, pairs, power, mc_se; the last collection is ``POOLED``.
         """
         result = np.vstack([self.significant, self.significant.sum(axis=0)])
         pairs = np.append(self.pairs, self.pairs.sum())

@@ -35,27 +35,11 @@ ROWS_A_PART = 200_000
 class DiscriminativePower(Result):
     """The p-value of every pair of runs according to every measure.
 
-    Parameters
-    ----------
-    collection : str
-    runs : tuple of str
-    measures : tuple of Measure
-    means : ndarray, shape (run, measure)
-    p_values : ndarray, shape (measure, pair)
-        Pairs of runs in the order (0, 1), (0, 2), …, (1, 2), ….
-    counts : ndarray of int, shape (measure, pair), or None
-        Of how many trials' ranges each difference is exceeded or equalled; None for tests without trials.
-    mc_se : ndarray, shape (measure,)
-        Monte Carlo standard error of S_D: how much it would vary with other trials; NaN for tests without trials.
-    n_permutations : int
-        B; of ``test="max-t"`` with up to 16 topics, the number of all sign vectors.
-    alpha : float
-    test : str
-    over_topics : TopicVariation
-        What intervals rest on.
-    signature : Signature
-    margin : float
-        Up to which difference two measures' power is alike.
+    `means` have shape (run, measure), and `p_values` shape (measure, pair), with pairs of runs in the order (0, 1), (0, 2), …,
+    (1, 2), …. `counts`, of the same shape, say how many trials' ranges exceed or equal each difference; None for tests without
+    trials. `mc_se`, shape (measure,), is the Monte Carlo standard error of S_D: how much it would vary with other trials; NaN
+    for tests without trials. `n_permutations` is B; of ``test="max-t"`` with up to 16 topics, the number of all sign vectors.
+    Intervals rest on `over_topics`. Measures whose power differs by up to `margin` are alike.
     """
 
     collection: str
@@ -101,13 +85,10 @@ class DiscriminativePower(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return every p-value, one row per measure and pair of runs.
 
-        Returns
-        -------
-        DataFrame, shape (measure · pair, 13)
-            Columns measure, run_a, run_b, mean_a, mean_b, count (missing for tests without trials), p_value,
-            difference (mean_a − mean_b) with the ends low and high of its t interval, and d (the difference over the
-            standard deviation of the differences by topic) with d_low and d_high. An interval is for its pair alone,
-            and missing with fewer than 25 topics.
+        Of shape (measure · pair, 13), with columns measure, run_a, run_b, mean_a, mean_b, count (missing for tests
+        without trials), p_value, difference (mean_a − mean_b) with the ends low and high of its t interval, and d
+        (the difference over the standard deviation of the differences by topic) with d_low and d_high. An interval is
+        for its pair alone, and missing with fewer than 25 topics.
         """
         return pd.concat(self.frames(), ignore_index=True)
 
@@ -159,11 +140,8 @@ class DiscriminativePower(Result):
     def summary(self) -> pd.DataFrame:
         """Return how many pairs each measure finds significant: LQ 2021, Table 3.
 
-        Returns
-        -------
-        DataFrame, shape (measure, 5)
-            Columns measure, significant (S_D), pairs (T_D), power (S_D / T_D) and mc_se, the Monte Carlo standard
-            error of S_D (missing for tests without trials).
+        Of shape (measure, 5), with columns measure, significant (S_D), pairs (T_D), power (S_D / T_D) and mc_se, the
+        Monte Carlo standard error of S_D (missing for tests without trials).
         """
         result = self.significant.sum(axis=1)
         n_pairs = self.p_values.shape[1]
@@ -174,11 +152,8 @@ class DiscriminativePower(Result):
     def intervals(self) -> pd.DataFrame:
         """Return the power of every measure with its interval over topics, for the same runs.
 
-        Returns
-        -------
-        DataFrame, shape (measure, 4)
-            Columns measure, power, low, high: the expected power on as many new topics lies between them. NaN if no
-            interval was asked for, or with fewer than 10 runs or 25 topics.
+        Of shape (measure, 4), with columns measure, power, low, high: the expected power on as many new topics lies
+        between them. NaN if no interval was asked for, or with fewer than 10 runs or 25 topics.
         """
         power = self.significant.mean(axis=1)
         low, high = self.over_topics.find_power_ends(power)
@@ -188,13 +163,10 @@ class DiscriminativePower(Result):
     def compare_power(self) -> pd.DataFrame:
         """Does one measure find more than another? The difference of every two, paired over resampled topics.
 
-        Returns
-        -------
-        DataFrame, shape (pair of measures, 7)
-            Columns measure_1, measure_2, difference (of the first's power less the second's), low, high, and
-            finds_more: the measure that does if the interval leaves 0 out, and "cannot tell" otherwise. Intervals of all
-            pairs hold together, unless single ones were asked for. Last, conclusion: whether the power of both is alike up to
-            `margin` (see `metaeval.stats.equivalence`).
+        Of shape (pair of measures, 7), with columns measure_1, measure_2, difference (of the first's power less the
+        second's), low, high, and finds_more: the measure that does if the interval leaves 0 out, and "cannot tell"
+        otherwise. Intervals of all pairs hold together, unless single ones were asked for. Last, conclusion: whether
+        the power of both is alike up to `margin` (see `metaeval.stats.equivalence`).
         """
         return self.over_topics.compare(self.measures, self.significant.mean(axis=1), self.margin)
 
@@ -214,12 +186,7 @@ class DiscriminativePower(Result):
         return find_ranks(self, better, differ)
 
     def curve(self) -> pd.DataFrame:
-        """Return the p-values of every measure in descending order: the discriminative power curve.
-
-        Returns
-        -------
-        DataFrame, shape (pair, measure)
-        """
+        """Return the p-values of every measure in descending order: the discriminative power curve, shape (pair, measure)."""
         ordered = -np.sort(-self.p_values, axis=1)
         pairs = pd.RangeIndex(1, ordered.shape[1] + 1, name="pair")
         return pd.DataFrame(ordered.T, index=pairs, columns=[str(measure) for measure in self.measures])

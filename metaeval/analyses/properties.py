@@ -44,12 +44,7 @@ CONSTANT, SYMMETRIC = "constant", "symmetric"
 class Properties(Result):
     """Which properties measures have, as far as a search can tell.
 
-    Parameters
-    ----------
-    measures : tuple of Measure
-    checks : tuple of PropertyCheck
-        Measure by measure, each with the properties of its kind.
-    signature : Signature
+    `checks` stand measure by measure, each measure with the properties of its kind.
     """
 
     measures: tuple[Measure, ...]
@@ -67,16 +62,7 @@ class Properties(Result):
         return tuple(name for name in known if name in present)
 
     def get_check(self, measure: str | Measure, name: str) -> PropertyCheck | None:
-        """Return what was found for one measure and property; None if the property is of the other kind.
-
-        Parameters
-        ----------
-        measure : str or Measure
-        name : str
-
-        Returns
-        -------
-        PropertyCheck or None
+        """Return what was found for one measure and the property of this name; None if the property is of the other kind.
 
         Raises
         ------
@@ -91,10 +77,7 @@ class Properties(Result):
     def holds(self) -> np.ndarray:
         """Return whether each measure has each property, shape (measure, property).
 
-        Returns
-        -------
-        ndarray of bool
-            Columns as in `names`; False also where a property is of the other kind or only scores are known.
+        Columns as in `names`; False also where a property is of the other kind or only scores are known.
         """
         result = {(str(check.measure), check.property.name): bool(check.holds) for check in self.checks}
         return np.array([[result.get((str(measure), name), False) for name in self.names] for measure in self.measures])
@@ -102,12 +85,9 @@ class Properties(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return one row for every measure and property of its kind.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure, property, holds (missing if only scores are known), cases, failed, first and second (the
-            runs of the smallest counterexample: counts[gold][predicted] as nested lists, or an estimated and a gold
-            distribution; empty without one), and the scores of both.
+        Columns measure, property, holds (missing if only scores are known), cases, failed, first and second (the runs
+        of the smallest counterexample: counts[gold][predicted] as nested lists, or an estimated and a gold
+        distribution; empty without one), and the scores of both.
         """
         rows = [
             {

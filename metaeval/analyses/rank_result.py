@@ -41,23 +41,10 @@ LETTERS = (
 class RunRanks(Result):
     """The rank of every run according to every measure, and between which ranks it stands.
 
-    Parameters
-    ----------
-    collection : str
-    runs : tuple of str
-    measures : tuple of Measure
-    means : ndarray, shape (run, measure)
-    ranks : ndarray of int, shape (measure, run)
-        1 + the number of runs with a better mean.
-    ends : ndarray of int, shape (measure, run, 2)
-        1 + the number of significantly better runs, and the number of runs less that of significantly worse ones.
-    differ : ndarray of bool, shape (measure, run, run)
-        Whether two runs differ significantly.
-    letters : tuple of (tuple of str, or None)
-        Of every run by measure; None where a measure would take too many.
-    test : str
-    alpha : float
-    signature : Signature
+    `means` have shape (run, measure). `ranks`, shape (measure, run), are 1 + the number of runs with a better mean, and
+    `ends`, shape (measure, run, 2), 1 + the number of significantly better runs, and the number of runs less that of
+    significantly worse ones. `differ`, shape (measure, run, run), says whether two runs differ significantly; `letters` are
+    those of every run by measure, None where a measure would take too many.
     """
 
     collection: str
@@ -76,27 +63,15 @@ class RunRanks(Result):
         return f"RunRanks: {len(self.runs)} runs × {len(self.measures)} measures, {self.collection or 'scores'}"
 
     def order(self, measure: int) -> np.ndarray:
-        """Return the positions of the runs by rank; those of one rank in the order of their labels.
-
-        Parameters
-        ----------
-        measure : int
-            Position of the measure.
-
-        Returns
-        -------
-        ndarray of int, shape (run,)
-        """
+        """Return the positions of the runs by rank, those of one rank in the order of their labels, shape (run,)."""
         return _order(self.ranks[measure], self.runs)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per measure and run, by rank.
 
-        Returns
-        -------
-        DataFrame, shape (measure · run, 8)
-            Columns measure, run, mean, rank, low and high (between which ranks it stands), letters (missing where
-            it would take too many), and near_first: whether it does not differ significantly from a run of rank 1.
+        Of shape (measure · run, 8), with columns measure, run, mean, rank, low and high (between which ranks it
+        stands), letters (missing where it would take too many), and near_first: whether it does not differ
+        significantly from a run of rank 1.
         """
         parts = []
         for m, measure in enumerate(self.measures):
@@ -133,12 +108,9 @@ class RunRanks(Result):
     def summary(self) -> pd.DataFrame:
         """Return how far each measure tells the ranks of runs apart.
 
-        Returns
-        -------
-        DataFrame, shape (measure, 5)
-            Columns measure, near_first (runs that do not differ significantly from one of rank 1, itself included),
-            adjacent (neighbours by rank that differ significantly), neighbours (of how many), width (the number of ranks
-            that a run may have, on average).
+        Of shape (measure, 5), with columns measure, near_first (runs that do not differ significantly from one of
+        rank 1, itself included), adjacent (neighbours by rank that differ significantly), neighbours (of how many),
+        width (the number of ranks that a run may have, on average).
         """
         rows = []
         for m, measure in enumerate(self.measures):
@@ -185,17 +157,7 @@ class RunRanks(Result):
         return [self.leaderboard(measure) for measure in self.measures]
 
     def leaderboard(self, measure: Measure | str) -> Table:
-        """Return the runs by rank according to one measure, with the ranks they may have and their letters.
-
-        Parameters
-        ----------
-        measure : Measure or str
-            One of those that were tested.
-
-        Returns
-        -------
-        Table
-        """
+        """Return the runs by rank according to one of the measures, with the ranks they may have and their letters."""
         frame = self.to_frame()
         rows = frame[frame["measure"] == str(measure)]
         letters = rows["letters"].fillna("too many")
@@ -249,18 +211,7 @@ class RunRanks(Result):
     def plot_groups(
         self, measure: Measure | str, *, ax: Axis = None, size: Size = None, signature: bool = True
     ) -> Figure:
-        """Draw the critical-difference diagram of one measure: runs at their means, a bar for each letter.
-
-        Parameters
-        ----------
-        measure : Measure or str
-        ax, size, signature
-            As for `plot`.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-        """
+        """Draw the critical-difference diagram of one measure: runs at their means, a bar for each letter."""
         position = [str(each) for each in self.measures].index(str(measure))
         order = self.order(position)
         names, differ = [self.runs[r] for r in order], self.differ[position][np.ix_(order, order)]

@@ -115,24 +115,13 @@ class Result(ABC):
         return [self.to_table(), *self.detail_tables()]
 
     def details(self) -> dict[str, pd.DataFrame]:
-        """Return what was computed, printed or drawn besides `rows`, by name; exports hold all of it.
-
-        Returns
-        -------
-        dict of str to DataFrame
-        """
+        """Return what was computed, printed or drawn besides `rows`, by name; exports hold all of it."""
         return {}
 
     def write_tables(self, folder: Path, name: str, width: Width = "column") -> None:
         """Write the table as NAME.md and NAME.tex, the rows as NAME.csv, each detail as NAME-DETAIL.csv, and a page, NAME.html.
 
-        Parameters
-        ----------
-        folder : Path
-            Created if it does not exist.
-        name : str
-        width : {"column", "page"}, optional
-            Of the LaTeX.
+        The folder is created if it does not exist; `width` is that of the LaTeX.
         """
         folder.mkdir(parents=True, exist_ok=True)
         table = self.to_table()
@@ -152,14 +141,7 @@ class Result(ABC):
     def notes(self, *, short: bool = False) -> list[str]:
         """Return what a reader has to know about the runs, as it matters to the test, and the method.
 
-        Parameters
-        ----------
-        short : bool, optional
-            Only the first line of each note, which stands alone.
-
-        Returns
-        -------
-        list of str
+        `short`: only the first line of each note, which stands alone.
         """
         test = dict(self.signature.settings).get("test", "")
         notes = [*(note for diagnostic in self.diagnostics for note in diagnostic.describe(test)), *self.remarks]
@@ -186,10 +168,7 @@ class Result(ABC):
     def to_excel(self, path: str | Path) -> None:
         """Write a workbook (.xlsx): the table, every row, and each detail on a sheet of its own.
 
-        Parameters
-        ----------
-        path : path
-            Names from data are text in it, never formulas. Needs the package openpyxl.
+        Names from data are text in it, never formulas. Needs the package openpyxl.
         """
         from metaeval.show.workbook import write_workbook
 

@@ -34,14 +34,8 @@ _NO_PAIRS = pd.DataFrame(columns=["measure_1", "measure_2", "run_1", "run_2"], d
 class SignificanceContradictions(Result):
     """Run pairs for which two measures reach opposite significant conclusions.
 
-    Parameters
-    ----------
-    collection : str
-    runs : tuple of str
-    measures : tuple of Measure
-    verdicts : ndarray of int, shape (measure, pair)
-        +1 where the first run of a pair is significantly better, −1 where the second is, 0 otherwise.
-    signature : Signature
+    `verdicts`, shape (measure, pair), are +1 where the first run of a pair is significantly better, −1 where the second is, and
+    0 otherwise.
     """
 
     collection: str
@@ -56,10 +50,7 @@ class SignificanceContradictions(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return the number of contradictions of every pair of measures: LQ 2021, Table 5.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure_1, measure_2, contradictions.
+        Columns measure_1, measure_2, contradictions.
         """
         counts = self._count()[np.triu_indices(len(self.measures), 1)]
         return pd.DataFrame({**name_pairs(self.measures), "contradictions": counts})
@@ -84,18 +75,10 @@ class SignificanceContradictions(Result):
         return f"{top['measure_1']} and {top['measure_2']} contradict each other most often, on {pairs} of runs."
 
     def run_pairs(self, most: int | None = None) -> pd.DataFrame:
-        """Return every contradiction with both conclusions: LQ 2021, Table 6.
+        """Return every contradiction, or the first ones, at `most` so many, with both conclusions: LQ 2021, Table 6.
 
-        Parameters
-        ----------
-        most : int, optional
-            Return only so many, the first ones.
-
-        Returns
-        -------
-        DataFrame
-            Columns measure_1, measure_2, run_1, run_2: measure 1 says that run 1 significantly outperforms
-            run 2, measure 2 says the reverse.
+        Columns measure_1, measure_2, run_1, run_2: measure 1 says that run 1 significantly outperforms run 2, measure 2 says
+        the reverse.
         """
         listed: list[pd.DataFrame] = [_NO_PAIRS]
         for frame in self.frames():

@@ -23,13 +23,7 @@ from metaeval.stats.significant_counts import count_common
 class SignificanceOverlap(Result):
     """How the significant differences found by two measures overlap.
 
-    Parameters
-    ----------
-    collection : str
-    measures : tuple of Measure
-    both : ndarray of int, shape (measure, measure)
-        ``both[i, j]`` is b, the number of run pairs significant with both measures; the diagonal holds S_D.
-    signature : Signature
+    ``both[i, j]`` is b, the number of run pairs that are significant with both measures; the diagonal holds S_D.
     """
 
     collection: str
@@ -43,11 +37,8 @@ class SignificanceOverlap(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return a, b, c and SSO = b / (a + b + c) of every pair of measures: LQ 2021, Table 4.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure_1, measure_2, a (significant with measure 1 only), b (with both), c (with measure
-            2 only), sso; sso is NaN where neither measure finds anything.
+        Columns measure_1, measure_2, a (significant with measure 1 only), b (with both), c (with measure 2 only),
+        sso; sso is NaN where neither measure finds anything.
         """
         first, second = np.triu_indices(len(self.measures), 1)
         result, b = np.diagonal(self.both), self.both[first, second]

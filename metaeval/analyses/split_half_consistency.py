@@ -31,19 +31,9 @@ from metaeval.stats.streams import stream_key
 class SplitHalfConsistency(Result):
     """τ between the rankings of runs on two disjoint sets of topics, over many random splits.
 
-    Parameters
-    ----------
-    measures : tuple of Measure
-    tau : ndarray, shape (trial, measure)
-        ``tau[b, m]`` compares the rankings by measure m on the two sets of split b; splits are shared.
-    sizes : tuple of int
-        Topics in either set.
-    residual_variance : float
-        V_E2 of the trial × measure matrix, two-way without replication.
-    p_values : ndarray, shape (pair,)
-        Of the randomised Tukey HSD test on that matrix; pairs (0, 1), (0, 2), … of measures.
-    alpha : float
-    signature : Signature
+    ``tau[b, m]`` compares the rankings by measure m on the two sets of split b, of `sizes` topics; splits are shared.
+    `residual_variance` is V_E2 of the trial × measure matrix, two-way without replication, and `p_values`, shape (pair,),
+    are those of the randomised Tukey HSD test on that matrix; pairs (0, 1), (0, 2), … of measures.
     """
 
     measures: tuple[Measure, ...]
@@ -96,11 +86,8 @@ class SplitHalfConsistency(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return the measures from the most to the least consistent one.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure, mean_tau, sd, outperforms (the worst k measures, significantly) and letters (two
-            measures without a common letter differ significantly).
+        Columns measure, mean_tau, sd, outperforms (the worst k measures, significantly) and letters (two measures
+        without a common letter differ significantly).
         """
         order = np.argsort(-self.means, kind="stable")
         letters = compact_letters(self.significant[np.ix_(order, order)])
@@ -126,11 +113,8 @@ class SplitHalfConsistency(Result):
     def comparisons(self) -> pd.DataFrame:
         """Return how every two measures differ, and what the test says of it.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure_1, measure_2, difference (of mean τ), effect_size (the difference over √V_E2), p_value and
-            significant.
+        Columns measure_1, measure_2, difference (of mean τ), effect_size (the difference over √V_E2), p_value and
+        significant.
         """
         first, second = np.triu_indices(len(self.measures), 1)
         return pd.DataFrame(

@@ -34,14 +34,8 @@ Reference = Iterable[MeasureLike] | MeasureLike
 class UnanimousImprovement(Result):
     """The Unanimous Improvement Ratio of every two runs.
 
-    Parameters
-    ----------
-    runs : tuple of str
-    reference : tuple of Measure
-    ratio : ndarray, shape (run, run)
-        ``ratio[s, z]`` is UIR(s, z): the share of topics on which s is at least as good as z for every reference
-        measure, less the share where z is at least as good as s. From −1 to 1, and antisymmetric.
-    signature : Signature
+    ``ratio[s, z]`` is UIR(s, z): the share of topics on which s is at least as good as z for every reference measure, less the
+    share where z is at least as good as s. From −1 to 1, and antisymmetric.
     """
 
     runs: tuple[str, ...]
@@ -53,12 +47,7 @@ class UnanimousImprovement(Result):
         return f"UnanimousImprovement: {len(self.runs)} runs, {len(self.reference)} reference measures"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the ratio as a square frame, run by run.
-
-        Returns
-        -------
-        DataFrame, shape (run, run)
-        """
+        """Return the ratio as a square frame, run by run, shape (run, run)."""
         names = pd.Index(self.runs, name="run")
         return pd.DataFrame(self.ratio, index=names, columns=names.rename(None))
 

@@ -129,8 +129,6 @@ class Visits:
 def clean_name(name: str) -> str:
     """Return a file's name that is safe to write, no option and no program: its last part, the same where that will do.
 
-    Examples
-    --------
     >>> clean_name("../../etc/scores (1).csv"), clean_name("--out"), clean_name(".."), clean_name("a<b>.csv")
     ('scores (1).csv', 'out', 'scores', 'a_b_.csv')
     >>> clean_name("scores.py"), clean_name("scores.cpython-312-x86_64-linux-gnu.so"), clean_name("@scores.PY")

@@ -59,8 +59,6 @@ def launch(
 def find_address(host: str) -> str:
     """Return the number of an address to listen on.
 
-    Examples
-    --------
     >>> find_address("127.0.0.1")
     '127.0.0.1'
     """

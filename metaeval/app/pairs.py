@@ -55,8 +55,6 @@ EVEN = "a tie"
 def find_side(difference: float) -> str:
     """Return which of two candidates is better: none where the difference is not a number.
 
-    Examples
-    --------
     >>> [find_side(one) for one in (0.5, -0.5, 0.0, float("nan"))]
     ['first', 'second', 'tie', '']
     """
@@ -66,8 +64,6 @@ def find_side(difference: float) -> str:
 def name_winner(difference: float, names: tuple[str, str]) -> str:
     """Return the name of the better candidate; a dash where there is no score.
 
-    Examples
-    --------
     >>> [name_winner(one, ("A", "B")) for one in (0.5, -0.5, 0.0, float("nan"))]
     ['A', 'B', 'a tie', '–']
     """

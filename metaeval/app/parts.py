@@ -74,8 +74,6 @@ def escape(text: str) -> str:
 def plain(text: str) -> str:
     r"""Return text as Markdown that shows it: names from data make no link, picture or heading.
 
-    Examples
-    --------
     >>> print(plain("![a](http://b)"))
     \!\[a\]\(http\:\/\/b\)
     """

@@ -22,8 +22,6 @@ READABLE = 4.5
 def shade(value: float) -> str:
     """Return the colour of a number between −1 and 1.
 
-    Examples
-    --------
     >>> shade(0), shade(1), shade(-1), shade(float("nan"))
     ('#FFFFFF', '#08519C', '#A63603', '#EDEDED')
     """
@@ -45,8 +43,6 @@ def luminance(colour: str) -> float:
 def contrast(colour: str, other: str) -> float:
     """Return the contrast ratio of two colours, between 1 and 21 (WCAG 2).
 
-    Examples
-    --------
     >>> round(contrast("#FFFFFF", "#000000"))
     21
     """
@@ -57,8 +53,6 @@ def contrast(colour: str, other: str) -> float:
 def text_colour(background: str) -> str:
     """Return black or white, whichever can be read better; either way the contrast is at least 4.58.
 
-    Examples
-    --------
     >>> text_colour(shade(0.2)), text_colour(shade(1))
     ('#000000', '#FFFFFF')
     """

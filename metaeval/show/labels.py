@@ -32,8 +32,6 @@ class End:
 def spread(targets: np.ndarray, sizes: np.ndarray, low: float, high: float) -> np.ndarray | None:
     """Place intervals as near as possible to where they are wanted, without overlap and within bounds.
 
-    Examples
-    --------
     >>> spread(np.array([5.0, 5.0]), np.array([2.0, 2.0]), 0, 10)
     array([4., 6.])
     """

@@ -85,8 +85,6 @@ def find_looks(names: Iterable[str], among: Iterable[str] = ()) -> dict[str, Loo
     that is not known, gets a colour, a dash and a marker that are free. Up to 24 measures no two have two of the three
     in common, and up to 10 no two have the same colour.
 
-    Examples
-    --------
     >>> find_looks(["NMD", "mine"])["NMD"] == find_looks(["NMD"])["NMD"]
     True
     """
@@ -141,8 +139,6 @@ def _pairs(look: Look) -> list[tuple[object, object]]:
 def css_variables(theme: str) -> str:
     """Return the colours of one theme as CSS variables: ``--c0: #0064B0; …``.
 
-    Examples
-    --------
     >>> css_variables("dark")[:14]
     '--c0: #6CB6FF;'
     """
@@ -154,8 +150,6 @@ def css_variables(theme: str) -> str:
 def marker_path(marker: str, reach: float = 4.0) -> str:
     """Return a marker as the path of an SVG, about the origin.
 
-    Examples
-    --------
     >>> marker_path("s")
     'M-3.2 -3.2L3.2 -3.2L3.2 3.2L-3.2 3.2Z'
     """

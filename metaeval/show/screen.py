@@ -118,8 +118,6 @@ class _Area:
 def find_ticks(low: float, high: float, most: int = 6) -> list[float]:
     """Return round numbers between two ends, at most so many.
 
-    Examples
-    --------
     >>> find_ticks(0, 0.2), find_ticks(-0.13, 1.0)
     ([0.0, 0.05, 0.1, 0.15, 0.2], [0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
     """

@@ -86,8 +86,6 @@ def find_size(size: Size, width: float, height: float) -> tuple[float, float]:
 def choose_looks(names: Iterable[str], among: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
     """Return the colour, marker and line style of each measure of a figure, see `metaeval.show.looks.find_looks`.
 
-    Examples
-    --------
     >>> choose_looks(["NMD", "mine"])["NMD"] == choose_looks(["NMD"])["NMD"]
     True
     """

@@ -21,8 +21,6 @@ def fit_cells(cells: Cells, width: int, *, cut: bool = False) -> str:
 
     Texts that are too long take several lines or, to `cut` them, lose their middle.
 
-    Examples
-    --------
     >>> head = [("measure",), ("τ",), ("what it answers",)]
     >>> cells = Cells(head, [True, False, True], [["NMD", "0.9", "how far the mass moves"]])
     >>> print(fit_cells(cells, 30))
@@ -62,8 +60,6 @@ def fit_table(cells: Cells, caption: str, signature: str, width: int | None = No
 def wrap_text(text: str, width: int) -> list[str]:
     """Return text as lines of at most so many columns, broken between words, and inside a word only if it is longer.
 
-    Examples
-    --------
     >>> wrap_text("pairwise accuracy", 9)
     ['pairwise', 'accuracy']
     >>> wrap_text("XCOMET-QE-Ensemble", 12)

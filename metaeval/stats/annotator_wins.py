@@ -56,8 +56,6 @@ def mean_agreement(labels: IntArray, judged: IntArray, agreement: IntArray) -> t
     Both are compared with the other people of an item. The arguments are those of `find_wins`; returns the agreement of
     judges, shape (judge,), and that of people.
 
-    Examples
-    --------
     >>> labels = np.array([[0, 2], [0, 2], [1, -1]])
     >>> judges, people = mean_agreement(labels, np.array([[0, 1]]), tabulate_agreement(3, "accuracy"))
     >>> judges.tolist(), people

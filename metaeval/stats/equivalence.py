@@ -32,8 +32,6 @@ def two_one_sided(
     Equivalence: the difference lies within ± `margin`; its p-value is the larger one of the two one-sided t tests with so many
     degrees of freedom. Non-inferiority: the difference lies above −`margin`.
 
-    Examples
-    --------
     >>> equal, no_worse = two_one_sided([0.0, 0.04], 0.02, 0.05)
     >>> equal.round(3), no_worse.round(3)
     (array([0.006, 0.309]), array([0.006, 0.   ]))
@@ -57,8 +55,6 @@ def judge_difference(
     An interval is taken to become narrower as the root of the number of topics; one that speaks of other runs too, as that
     of runs and topics.
 
-    Examples
-    --------
     >>> narrow, wide = Ends(np.array([-0.02]), np.array([0.03])), Ends(np.array([-0.2]), np.array([0.24]))
     >>> judge_difference([0.01], narrow, narrow, 0.05, 50), judge_difference([0.02], wide, wide, 0.05, 50)
     (['like'], ['undecided: about 2,700 topics would decide'])
@@ -88,8 +84,6 @@ def judge_level(
 ) -> list[str]:
     """Return the same of numbers, such as τ, that are *like* from a level on and *differ* below it.
 
-    Examples
-    --------
     >>> ends = Ends(np.array([0.7]), np.array([0.9]))
     >>> judge_level([0.8], ends, ends, 0.9, 50), judge_level([0.8], ends, ends, 0.85, 50)
     (['undecided'], ['undecided: about 200 topics would decide'])

@@ -34,8 +34,6 @@ class Errors(NamedTuple):
 def count_errors(significant: BoolArray, means: FloatArray) -> Errors:
     """Compare decisions, shape (study, pair), with the true means, shape (run, study).
 
-    Examples
-    --------
     >>> count_errors(np.array([[True, True, False]]), np.array([[0.0], [0.0], [1.0]]))
     Errors(false=array([1.]), found=array([1.]), differing=array([2.]))
     """

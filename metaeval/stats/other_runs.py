@@ -36,8 +36,6 @@ def vary_runs(drawn: FloatArray, left_out: FloatArray, crossed: FloatArray, rng:
     the same on resampled topics. All numbers of a trial share their random weights, so that differences of two of them vary
     as they should. Of few runs the spread is known as well as Student's t allows for.
 
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> scores = rng.standard_normal((20, 1))
     >>> left_out = (scores.sum() - scores) / 19

@@ -216,8 +216,6 @@ def _show_moves(
 def describe_turns(amounts: np.ndarray, better: np.ndarray, names: tuple[str, str]) -> str:
     """Say which estimate wins at first, and from which amount of moved mass that changes.
 
-    Examples
-    --------
     >>> describe_turns(np.array([0, 0.1, 0.2]), np.array([0, 0.3, -0.1]), ("A", "B"))
     'a tie at first; A wins once you move 0.1; B wins once you move 0.2'
     """

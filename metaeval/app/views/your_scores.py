@@ -37,8 +37,6 @@ def write_command(
 ) -> list[str]:
     """Return the words of the command that answers a question.
 
-    Examples
-    --------
     >>> " ".join(write_command("ranks", "s.csv", {"test": "max-t", "trials": "100", "seed": "1", "measure": "AP"}, "out"))
     'ranks s.csv --measure=AP --test=max-t -B 100 --seed=1 --out=out'
     """
