@@ -72,7 +72,7 @@ class UnanimousImprovement(Result):
         with open_canvas(ax, size, self.signature if signature else None, width=side + 0.8, height=side) as canvas:
             axes = canvas.panels[0]
             ratio = self.ratio[np.ix_(order, order)]
-            image = axes.imshow(ratio, vmin=-1, vmax=1, cmap=scale_map(-1, 1), interpolation="nearest")
+            image = axes.imshow(ratio, vmin=-1, vmax=1, cmap=scale_map(-1), interpolation="nearest")
             axes.grid(False)
             # As many names as can be read, in letters of 6 points.
             shown = range(0, n, max(1, -(-n // int(9 * min(canvas.figure.get_size_inches())))))

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 _ENDS = {1: (8, 81, 156), -1: (166, 54, 3)}
 _MISSING = "#EDEDED"
-READABLE = 4.5
-"""The least contrast between a text and what is behind it (WCAG 2, level AA)."""
 
 
 def shade(value: float) -> str:
@@ -59,10 +57,10 @@ def text_colour(background: str) -> str:
     return max(("#000000", "#FFFFFF"), key=lambda colour: contrast(colour, background))
 
 
-def shade_marks(scale: Callable[[float], float] = float) -> Callable[[pd.DataFrame], pd.DataFrame]:
+def shade_marks() -> Callable[[pd.DataFrame], pd.DataFrame]:
     """Return marks for `Table.marks` that give each number its colour."""
 
     def marks(frame: pd.DataFrame) -> pd.DataFrame:
-        return frame.map(lambda v: f"shade {shade(scale(v))}" if isinstance(v, float) and not math.isnan(v) else "")
+        return frame.map(lambda v: f"shade {shade(v)}" if isinstance(v, float) and not math.isnan(v) else "")
 
     return marks

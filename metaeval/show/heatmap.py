@@ -26,9 +26,9 @@ _STEPS = 512
 _NUMBERED = 7.0  # points: columns of a narrow figure that are narrower have numbers in place of names
 
 
-def scale_map(low: float, high: float, *, falling: bool = False) -> Colormap:
-    """Return the colour scale between two numbers as a colour map of matplotlib."""
-    values = np.linspace(low, high, _STEPS)
+def scale_map(low: float, *, falling: bool = False) -> Colormap:
+    """Return the colour scale from a number to 1 as a colour map of matplotlib."""
+    values = np.linspace(low, 1, _STEPS)
     colours = ListedColormap([shade(1 - value if falling else value) for value in values.tolist()])
     return colours.with_extremes(bad=shade(float("nan")))
 
@@ -47,7 +47,7 @@ def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis 
     with open_canvas(ax, size, signature, width=width, height=height) as canvas:
         axes, figure = canvas.panels[0], canvas.figure
         low = -1.0 if np.nanmin(np.append(shown, 0)) < 0 else 0.0
-        colours = scale_map(low, 1.0, falling=falling)
+        colours = scale_map(low, falling=falling)
         norm = Normalize(low * highest, highest)
         hidden = np.eye(n, dtype=bool) if not diagonal else np.zeros((n, n), dtype=bool)
         # The colours come from `shade` itself, as on pages and in LaTeX, and not from the steps of the colour map.

@@ -25,9 +25,6 @@ COLOURS = (
 )
 """Pairs of colours, on a light and on a dark page; text in either can be read there (a contrast of 4.5)."""
 
-DARK_PAGE = "#16181D"
-"""Background of a dark page, on which the second colours can be read."""
-
 DASHES = {"-": "", "--": "7 4", "-.": "7 3 2 3", ":": "2 3"}
 """Line styles of matplotlib, and the same as `stroke-dasharray` of SVG."""
 
@@ -61,24 +58,8 @@ class Look:
         """The colour on a light page."""
         return COLOURS[self.colour][0]
 
-    @property
-    def dark(self) -> str:
-        """The colour on a dark page."""
-        return COLOURS[self.colour][1]
 
-    def to_dict(self) -> dict[str, str]:
-        """Return the look as plain data for a page: a variable's name, both colours, `stroke-dasharray`, a path."""
-        return {
-            "variable": f"--c{self.colour}",
-            "light": self.light,
-            "dark": self.dark,
-            "dash": DASHES[self.dash],
-            "marker": self.marker,
-            "path": marker_path(self.marker),
-        }
-
-
-def find_looks(names: Iterable[str], among: Iterable[str] = ()) -> dict[str, Look]:
+def find_looks(names: Iterable[str]) -> dict[str, Look]:
     """Choose the look of every measure of a figure.
 
     Known measures have a look of their own. One whose colour is that of another measure of the figure, and a measure
@@ -89,7 +70,7 @@ def find_looks(names: Iterable[str], among: Iterable[str] = ()) -> dict[str, Loo
     True
     """
     distinct = list(dict.fromkeys(names))
-    chosen = _choose(tuple(sorted({*distinct, *among}, key=_rank)))
+    chosen = _choose(tuple(sorted(distinct, key=_rank)))
     return {name: chosen[name] for name in distinct}
 
 
@@ -147,17 +128,15 @@ def css_variables(theme: str) -> str:
 
 
 @functools.cache
-def marker_path(marker: str, reach: float = 4.0) -> str:
+def marker_path(marker: str) -> str:
     """Return a marker as the path of an SVG, about the origin.
 
     >>> marker_path("s")
     'M-3.2 -3.2L3.2 -3.2L3.2 3.2L-3.2 3.2Z'
     """
-    size = reach / 4
     if marker == "o":
-        r = f"{3.6 * size:g}"
-        return f"M-{r} 0A{r} {r} 0 1 0 {r} 0A{r} {r} 0 1 0 -{r} 0Z"
-    return "M" + "L".join(f"{x * size:g} {y * size:g}" for x, y in _find_corners(marker)) + "Z"
+        return "M-3.6 0A3.6 3.6 0 1 0 3.6 0A3.6 3.6 0 1 0 -3.6 0Z"
+    return "M" + "L".join(f"{x:g} {y:g}" for x, y in _find_corners(marker)) + "Z"
 
 
 def _find_corners(marker: str) -> list[tuple[float, float]]:

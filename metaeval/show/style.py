@@ -83,7 +83,7 @@ def find_size(size: Size, width: float, height: float) -> tuple[float, float]:
     return across, down
 
 
-def choose_looks(names: Iterable[str], among: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
+def choose_looks(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return the colour, marker and line style of each measure of a figure, see `metaeval.show.looks.find_looks`.
 
     >>> choose_looks(["NMD", "mine"])["NMD"] == choose_looks(["NMD"])["NMD"]
@@ -91,5 +91,5 @@ def choose_looks(names: Iterable[str], among: Iterable[str] = ()) -> dict[str, d
     """
     return {
         name: {"color": look.light, "marker": look.marker, "linestyle": look.dash}
-        for name, look in find_looks(names, among).items()
+        for name, look in find_looks(names).items()
     }

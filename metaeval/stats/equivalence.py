@@ -24,26 +24,6 @@ class Ends(NamedTuple):
     high: FloatArray
 
 
-def two_one_sided(
-    difference: npt.ArrayLike, error: npt.ArrayLike, margin: float, freedom: float = np.inf
-) -> tuple[FloatArray, FloatArray]:
-    """Return the p-values of equivalence and of non-inferiority, of differences with standard errors.
-
-    Equivalence: the difference lies within ± `margin`; its p-value is the larger one of the two one-sided t tests with so many
-    degrees of freedom. Non-inferiority: the difference lies above −`margin`.
-
-    >>> equal, no_worse = two_one_sided([0.0, 0.04], 0.02, 0.05)
-    >>> equal.round(3), no_worse.round(3)
-    (array([0.006, 0.309]), array([0.006, 0.   ]))
-    """
-    from scipy.stats import t
-
-    mean, spread = np.asarray(difference, dtype=np.float64), np.asarray(error, dtype=np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        above, below = t.sf((mean + margin) / spread, freedom), t.cdf((mean - margin) / spread, freedom)
-    return np.maximum(above, below), np.asarray(above)
-
-
 def judge_difference(
     difference: npt.ArrayLike, two_sided: Ends, one_sided: Ends, margin: float, n_topics: int, over: Over = "topics"
 ) -> list[str]:
