@@ -68,8 +68,10 @@ class SignificanceOverlap(Result):
         frame = self.to_frame().dropna(subset="sso")
         if not len(frame):
             return "No measure finds a significant difference."
-        most, least = frame.loc[frame["sso"].idxmax()], frame.loc[frame["sso"].idxmin()]
-        ends = ((most, "agree most on which differences are significant"), (least, "least"))
+        ends = [
+            (frame.iloc[frame["sso"].argmax()], "agree most on which differences are significant"),
+            (frame.iloc[frame["sso"].argmin()], "least"),
+        ]
         parts = [f"{row.measure_1} and {row.measure_2} {what} (overlap {100 * row.sso:.0f} %)" for row, what in ends]
         return f"{', '.join(parts[: len(frame)])}."
 

@@ -44,7 +44,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for _name, _run, _options in (
+for _name, _call, _options in (
     ("measures", measures.show_measures, measures.MEASURES),
     ("cite", cite.print_citations, cite.CITE),
     ("score", scores.score, scores.SCORE),
@@ -53,7 +53,7 @@ for _name, _run, _options in (
     ("compare", compare.compare, compare.COMPARE),
     ("app", playground.start, playground.APP),
 ):
-    add_command(app, _name, _run, _options)
+    add_command(app, _name, _call, _options)
 app.add_typer(data.app, name="data")
 
 

@@ -42,17 +42,8 @@ def write_command(
     """
     seed = f"--seed={options['seed']}"
     if question == "compare":
-        return [
-            "compare",
-            f"--measure={options['measure']}",
-            f"--data={source}",
-            "-B",
-            options["trials"],
-            seed,
-            *reading,
-            "-o",
-            out,
-        ]
+        named = [f"--measure={options['measure']}", f"--data={source}"]
+        return ["compare", *named, "-B", options["trials"], seed, *reading, "-o", out]
     words = [question, source]
     if question == "ranks":
         words.append(f"--measure={options['measure']}")
