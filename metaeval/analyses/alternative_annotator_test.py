@@ -30,10 +30,7 @@ from metaeval.stats.resampling import resampled_topics
 from metaeval.stats.streams import stream_key
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
+    from metaeval.show.canvas import Axis, Figure, Size
 
 PASS = 0.5
 """Share of the people that a judge has to win against."""
@@ -264,10 +261,6 @@ def alternative_annotator_test(
     confidence : float, optional
         Level of the intervals.
     seed : int, optional
-
-    Returns
-    -------
-    AlternativeAnnotatorTest
 
     Raises
     ------

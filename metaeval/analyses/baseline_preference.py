@@ -22,10 +22,7 @@ from metaeval.show.table import Table
 from metaeval.stats.blocks import scale_scores
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
+    from metaeval.show.canvas import Axis, Figure, Size
 
 TIE = 1e-9
 """Scores near 1 closer than this are tied: rounding is below 1e-15, differences that mean something above 1e-6."""
@@ -183,10 +180,6 @@ def baseline_preference(scores: Scores, first: str, second: str, *, tie: float |
         Another one: Uniform in LQ 2021, §5.3.
     tie : float, optional
         Scores at most this far apart are tied. By default 1e-9 of the measure's scale: differences by rounding alone.
-
-    Returns
-    -------
-    BaselinePreference
 
     Raises
     ------

@@ -217,10 +217,6 @@ def calibrate_tests(
     n_jobs : int, optional
         Processes; any number gives the same rates.
 
-    Returns
-    -------
-    TestCalibration
-
     Raises
     ------
     MetaevalError

@@ -160,10 +160,6 @@ def pooled_discriminative_power(powers: Sequence[DiscriminativePower], *, seed: 
     seed : int, optional
         Of the draws of collections.
 
-    Returns
-    -------
-    PooledDiscriminativePower
-
     Raises
     ------
     MetaevalError

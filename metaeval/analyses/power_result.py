@@ -22,10 +22,7 @@ from metaeval.stats.other_runs import ELSEWHERE
 from metaeval.stats.paired_tests import PairedTest
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
+    from metaeval.show.canvas import Axis, Figure, Size
 
 ROWS_A_PART = 200_000
 """P-values held as a frame at once."""

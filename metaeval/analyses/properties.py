@@ -29,10 +29,7 @@ from metaeval.show.signature import Signature, describe_measures
 from metaeval.show.table import Table
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
+    from metaeval.show.canvas import Axis, Figure, Size
 
 ORDINAL, ORDINAL_MIXED = "ordinal", "ordinal with mixed gold"
 INVARIANCE, MONOTONICITY, IMBALANCE = PROPERTIES = ("ordinal invariance", "ordinal monotonicity", "imbalance")
@@ -217,10 +214,6 @@ def properties(
     n_random : int, optional
         Random cases of every size; 0 for none.
     seed : int, optional
-
-    Returns
-    -------
-    Properties
 
     Raises
     ------

@@ -22,11 +22,8 @@ from metaeval.stats.letters import compact_letters, rank_intervals
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
+    from metaeval.show.canvas import Axis, Figure, Size
     from metaeval.show.fitting import Width
-    from metaeval.show.style import Size
 
 MOST_PANELS = 6
 """Measures that a figure shows side by side."""
@@ -66,6 +63,12 @@ class RunRanks(Result):
         """Return the positions of the runs by rank, those of one rank in the order of their labels, shape (run,)."""
         return _order(self.ranks[measure], self.runs)
 
+    def _place(self, measure: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the order of the runs, and in it which runs differ and which may be as good as one of rank 1."""
+        order = self.order(measure)
+        differ = self.differ[measure][np.ix_(order, order)]
+        return order, differ, (~differ[self.ranks[measure][order] == 1]).any(axis=0)
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per measure and run, by rank.
 
@@ -75,10 +78,8 @@ class RunRanks(Result):
         """
         parts = []
         for m, measure in enumerate(self.measures):
-            order = self.order(m)
-            differ = self.differ[m][np.ix_(order, order)]
+            order, _, near_first = self._place(m)
             letters = self.letters[m]
-            first = self.ranks[m][order] == 1
             parts.append(
                 pd.DataFrame(
                     {
@@ -89,7 +90,7 @@ class RunRanks(Result):
                         "low": self.ends[m, order, 0],
                         "high": self.ends[m, order, 1],
                         "letters": [pd.NA if letters is None else letters[r] for r in order],
-                        "near_first": (~differ[first]).any(axis=0),
+                        "near_first": near_first,
                     }
                 )
             )
@@ -114,18 +115,10 @@ class RunRanks(Result):
         """
         rows = []
         for m, measure in enumerate(self.measures):
-            order = self.order(m)
-            differ = self.differ[m][np.ix_(order, order)]
-            first = self.ranks[m][order] == 1
-            rows.append(
-                (
-                    str(measure),
-                    int((~differ[first]).any(axis=0).sum()),
-                    int(np.diagonal(differ, 1).sum()),
-                    len(order) - 1,
-                    float((self.ends[m, :, 1] - self.ends[m, :, 0] + 1).mean()),
-                )
-            )
+            order, differ, near_first = self._place(m)
+            width = float((self.ends[m, :, 1] - self.ends[m, :, 0] + 1).mean())
+            adjacent = int(np.diagonal(differ, 1).sum())
+            rows.append((str(measure), int(near_first.sum()), adjacent, len(order) - 1, width))
         return pd.DataFrame(rows, columns=["measure", "near_first", "adjacent", "neighbours", "width"])
 
     def details(self) -> dict[str, pd.DataFrame]:
@@ -213,11 +206,10 @@ class RunRanks(Result):
     ) -> Figure:
         """Draw the critical-difference diagram of one measure: runs at their means, a bar for each letter."""
         position = [str(each) for each in self.measures].index(str(measure))
-        order = self.order(position)
-        names, differ = [self.runs[r] for r in order], self.differ[position][np.ix_(order, order)]
+        order, differ, _ = self._place(position)
         return draw_groups(
-            names, self.means[order, position], differ, self.measures[position], self.signature if signature else None,
-            ax=ax, size=size,
+            [self.runs[r] for r in order], self.means[order, position], differ, self.measures[position],
+            self.signature if signature else None, ax=ax, size=size,
         )  # fmt: skip
 
 

@@ -19,12 +19,8 @@ from metaeval.show.signature import Signature
 from metaeval.show.table import Table, format_csv, to_records
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
+    from metaeval.show.canvas import Axis, Figure, Size
     from metaeval.show.charts import Chart
-    from metaeval.show.style import Size
-
 
 COMMON = ("diagnostics", "remarks")
 """Fields of every result, which exports describe in their own way."""

@@ -187,10 +187,6 @@ def significance_contradictions(power: DiscriminativePower) -> SignificanceContr
     power : DiscriminativePower
         Of two measures or more; nothing is tested again.
 
-    Returns
-    -------
-    SignificanceContradictions
-
     Raises
     ------
     MetaevalError

@@ -115,10 +115,6 @@ def significance_overlap(power: DiscriminativePower) -> SignificanceOverlap:
     power : DiscriminativePower
         Of two measures or more; nothing is tested again.
 
-    Returns
-    -------
-    SignificanceOverlap
-
     Raises
     ------
     MetaevalError

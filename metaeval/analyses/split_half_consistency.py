@@ -198,10 +198,6 @@ def split_half_consistency(
     n_jobs : int, optional
         Threads; any number gives the same results.
 
-    Returns
-    -------
-    SplitHalfConsistency
-
     Raises
     ------
     MetaevalError

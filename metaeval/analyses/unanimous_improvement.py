@@ -22,10 +22,7 @@ from metaeval.stats.blocks import Scaled
 from metaeval.stats.uir import count_unanimous
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
+    from metaeval.show.canvas import Axis, Figure, Size
 
 Reference = Iterable[MeasureLike] | MeasureLike
 
@@ -96,10 +93,6 @@ def uir(scores: Scores, *, reference: Reference, distinct_runs: bool = False) ->
         all of them counts for both and cancels out.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
-
-    Returns
-    -------
-    UnanimousImprovement
 
     Raises
     ------
