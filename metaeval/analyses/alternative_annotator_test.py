@@ -277,7 +277,11 @@ def alternative_annotator_test(
       judge  rho  omega  passes
     0     j  1.0    1.0    True
     """
-    _check_options(annotations, agreement, epsilon, alpha, n_bootstrap, confidence, seed)
+    _check_options(annotations, agreement, epsilon)
+    check_share("alpha", alpha)
+    check_share("confidence", confidence)
+    check_count("n_bootstrap", n_bootstrap, 0)
+    check_seed(seed)
     judged = choose_class(annotations.answers)
     names, topic = np.unique(np.array(annotations.topics, dtype=object), return_inverse=True)
     near = tabulate_agreement(len(annotations.classes), agreement)
@@ -329,15 +333,7 @@ def alternative_annotator_test(
     )  # fmt: skip
 
 
-def _check_options(
-    annotations: Annotations,
-    agreement: str,
-    epsilon: float,
-    alpha: float,
-    n_bootstrap: int,
-    confidence: float,
-    seed: int,
-) -> None:
+def _check_options(annotations: Annotations, agreement: str, epsilon: float) -> None:
     if not isinstance(annotations, Annotations):
         raise MetaevalError(
             f"the test takes Annotations, not {type(annotations).__name__}: see metaeval.io.read_annotations"
@@ -346,10 +342,6 @@ def _check_options(
         raise MetaevalError(f"there is no agreement {agreement!r}: use {' or '.join(get_args(Agreement))}")
     if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not 0 <= epsilon < 1:
         raise MetaevalError(f"{format_option('epsilon')} is {epsilon!r}; it lies from 0 to below 1")
-    check_share("alpha", alpha)
-    check_share("confidence", confidence)
-    check_count("n_bootstrap", n_bootstrap, 0)
-    check_seed(seed)
 
 
 def _spread(values: np.ndarray, testable: np.ndarray, empty: float | bool) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Sequence
 from typing import Any, get_args
@@ -165,18 +166,14 @@ def warn_of_same_data(collections: Sequence[str], scores: Sequence[np.ndarray]) 
 def remark_shared_topics(collections: Sequence[str], topics: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """Say which collections share topics: they are drawn together, and such collections are hardly a sample."""
     sets = list(map(set, topics))
-    shared = [
-        (first, second, len(sets[first] & sets[second]))
-        for second in range(len(collections))
-        for first in range(second)
-    ]
-    sharing = sorted({number for *pair, count in shared if count for number in pair})
+    shared = {(i, j): len(sets[i] & sets[j]) for i, j in itertools.combinations(range(len(sets)), 2)}
+    sharing = sorted({number for pair, count in shared.items() if count for number in pair})
     if not sharing:
         return ()
     return (
         f"{format_list([collections[number] for number in sharing])} share topics: an interval for other "
         "collections takes them as independent\n"
-        f"Up to {max(count for *_, count in shared):,} topics are shared; they count in each collection.",
+        f"Up to {max(shared.values()):,} topics are shared; they count in each collection.",
     )
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 from metaeval.analyses.diagnostics import Diagnostics
 from metaeval.errors import head_of, lower_first, whole_note
 from metaeval.files import write_atomically
+from metaeval.measures.base import Measure
 from metaeval.show.fitting import Width
 from metaeval.show.html import write_fragment, write_page
 from metaeval.show.signature import Signature
@@ -174,6 +175,12 @@ class Result(ABC):
         notes |= {f"note {number}": note for number, note in enumerate(self.notes(), start=1)}
         write_workbook(Path(path), sheets, notes)
 
+    def list_measures(self) -> list[Measure]:
+        """Return the measures that the result is about, those that they are compared with among them."""
+        held = [getattr(self, name, ()) for name in ("measures", "reference", "candidates")]
+        listed = [each for some in held for each in (some if isinstance(some, tuple) else (some,))]
+        return [each for each in listed if isinstance(each, Measure)]
+
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
         return write_fragment([self.to_table()], self.notes())
@@ -182,13 +189,11 @@ class Result(ABC):
         """Return the result as plain data that JSON can hold: kind, signature, directions, settings, rows, details, notes."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         settings = {name: _to_plain(value) for name, value in values.items() if name not in COMMON and _is_plain(value)}
-        numbers = [getattr(self, name, ()) for name in ("measures", "reference", "candidates")]
-        measures = [each for some in numbers for each in (some if isinstance(some, tuple) else (some,))]
         details = {name: to_records(frame) for name, frame in self.details().items()}
         return {
             "result": type(self).__name__,
             "signature": str(self.signature),
-            "directions": {str(measure): measure.direction for measure in measures},
+            "directions": {str(measure): measure.direction for measure in self.list_measures()},
             "settings": settings,
             "rows": to_records(self.rows()),
             **({"details": details} if details else {}),

@@ -344,8 +344,7 @@ def _draw_cell(chart: HeatMap, i: int, j: int) -> str:
     if i == j and not chart.diagonal:
         return "<td></td>"
     value = float(chart.values[i, j])
-    share = value / chart.highest
-    background = shade(1 - share if chart.falling else share)
+    background = shade(value / chart.highest, falling=chart.falling)
     text = chart.write(value)
     tip = chart.tips.get((i, j)) or f"{chart.rows[i]}, {chart.columns[j]}: {text}"
     style = "" if math.isnan(value) else f' style="background: {background}; color: {text_colour(background)}"'
