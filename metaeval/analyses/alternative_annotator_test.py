@@ -15,7 +15,7 @@ from metaeval.analyses.variation import tabulate_differences
 from metaeval.data.annotations import Annotations, choose_class, describe_annotations, remark_few_labels
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table
+from metaeval.show.table import Table, cross
 from metaeval.stats.annotator_wins import (
     Agreement,
     find_p_values,
@@ -153,26 +153,12 @@ class AlternativeAnnotatorTest(Result):
 
     def details(self) -> dict[str, pd.DataFrame]:
         """Return every person by judge, ω for several ε, and the differences of judges in ρ."""
-        n_people = len(self.annotators)
-        people = pd.DataFrame(
-            {
-                "judge": np.repeat(self.judges, n_people),
-                "annotator": np.tile(self.annotators, len(self.judges)),
-                "items": np.tile(self.n_items, len(self.judges)),
-                "tested": np.tile(self.testable, len(self.judges)),
-                "advantage": self.advantage.ravel(),
-                "p": self.p.ravel(),
-                "wins": self.rejected.ravel(),
-            }
-        )
-        sensitivity = pd.DataFrame(
-            {
-                "judge": np.repeat(self.judges, len(EPSILONS)),
-                "epsilon": np.tile(EPSILONS, len(self.judges)),
-                "omega": self.by_epsilon.ravel(),
-                "passes": self.by_epsilon.ravel() >= PASS,
-            }
-        )
+        people = cross(
+            {"judge": self.judges, "annotator": self.annotators},
+            items=self.n_items, tested=self.testable, advantage=self.advantage, p=self.p, wins=self.rejected,
+        )  # fmt: skip
+        tried = {"judge": self.judges, "epsilon": EPSILONS}
+        sensitivity = cross(tried, omega=self.by_epsilon, passes=self.by_epsilon >= PASS)
         return {"annotators": people, "sensitivity": sensitivity, "differences": self.compare_judges()}
 
     def to_table(self) -> Table:

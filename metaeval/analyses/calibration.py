@@ -22,7 +22,7 @@ from metaeval.measures.base import Measure
 from metaeval.measures.user_file import is_reference, load_function
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature, sign
-from metaeval.show.table import Table
+from metaeval.show.table import Table, cross
 from metaeval.stats.blocks import take_measure
 from metaeval.stats.error_rates import Procedure, count_errors, decide
 from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
@@ -121,20 +121,11 @@ class TestCalibration(Result):
         alone.
         """
         low, high = self.error_ends()
-        n = len(self.tests)
-        return pd.DataFrame(
-            {
-                "measure": np.repeat([str(measure) for measure in self.measures], n),
-                "test": list(self.tests) * len(self.measures),
-                "error": self.error.ravel(),
-                "low": low.ravel(),
-                "high": high.ravel(),
-                "errs": self.errs.ravel(),
-                "difference": np.repeat(self.difference, n),
-                "power": self.power[..., 0].ravel(),
-                "power_se": self.power[..., 1].ravel(),
-            }
-        )
+        return cross(
+            {"measure": [str(measure) for measure in self.measures], "test": self.tests},
+            error=self.error, low=low, high=high, errs=self.errs, difference=self.difference[:, np.newaxis],
+            power=self.power[..., 0], power_se=self.power[..., 1],
+        )  # fmt: skip
 
     def to_table(self) -> Table:
         """Return errors and power in percent, one row a measure and test."""

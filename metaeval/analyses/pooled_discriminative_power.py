@@ -16,7 +16,7 @@ from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table
+from metaeval.show.table import Table, cross
 from metaeval.stats.collections import FEWEST_COLLECTIONS, explain_too_few, pool, redraw_collections
 from metaeval.stats.other_runs import ELSEWHERE
 from metaeval.stats.streams import generator
@@ -90,17 +90,9 @@ class PooledDiscriminativePower(Result):
         """
         result = np.vstack([self.significant, self.significant.sum(axis=0)])
         pairs = np.append(self.pairs, self.pairs.sum())
-        names = [str(measure) for measure in self.measures]
-        return pd.DataFrame(
-            {
-                "collection": np.repeat(np.array([*self.collections, "POOLED"], dtype=object), len(names)),
-                "measure": names * len(pairs),
-                "significant": result.ravel(),
-                "pairs": np.repeat(pairs, len(names)),
-                "power": (result / pairs[:, None]).ravel(),
-                "mc_se": np.vstack([self.mc_se, self._add_errors()]).ravel(),
-            }
-        )
+        names = {"collection": [*self.collections, "POOLED"], "measure": [str(measure) for measure in self.measures]}
+        mc_se = np.vstack([self.mc_se, self._add_errors()])
+        return cross(names, significant=result, pairs=pairs[:, None], power=result / pairs[:, None], mc_se=mc_se)
 
     def details(self) -> dict[str, pd.DataFrame]:
         """Return the power by collection and measure, and which measure finds more than which."""

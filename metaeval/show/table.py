@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from metaeval.errors import MetaevalError, one_line
@@ -288,6 +289,18 @@ def take_upper_triangle(square: pd.DataFrame) -> pd.DataFrame:
     """Keep the cells above the diagonal, without the empty first column and last row, as the papers print them."""
     shown = square.where(np.triu(np.ones(square.shape, dtype=bool), 1))
     return shown.iloc[:-1, 1:]
+
+
+def cross(names: Mapping[str, Sequence[object]], **columns: npt.ArrayLike) -> pd.DataFrame:
+    """Return one row for every two names, the second changing first, with numbers that broadcast to both of their axes.
+
+    >>> print(cross({"run": ["a", "b"], "measure": ["AP", "P"]}, score=[[1, 2], [3, 4]]).loc[1].tolist())
+    ['a', 'P', 2]
+    """
+    index = pd.MultiIndex.from_product(names.values(), names=list(names))
+    shape = [len(some) for some in names.values()]
+    numbers = {name: np.broadcast_to(column, shape).ravel() for name, column in columns.items()}
+    return pd.DataFrame(numbers, index=index).reset_index()
 
 
 MANY = 8
