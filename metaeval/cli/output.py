@@ -159,10 +159,17 @@ def render(table: Table, style: str, *, explain: bool = True) -> str:
     return fit_table(table.list_cells().convert(one_line), caption, str(table.signature), width, cut=not explain)
 
 
-def print_cells(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], caption: str) -> None:
-    """Print a table of texts, of which nothing was computed, as wide as the terminal."""
-    cells = Cells([(column,) for column in columns], (True,) * len(columns), [*rows])
-    print_text(fit_table(cells, caption, version_line(), terminal_width(sys.stdout)), end="")
+def show_texts(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], caption: str, style: str) -> None:
+    """Print a table of texts, of which nothing was computed; as text, as wide as the terminal."""
+    if style == "text":
+        cells = Cells([(column,) for column in columns], (True,) * len(columns), [*rows])
+        print_text(fit_table(cells, caption, version_line(), terminal_width(sys.stdout)), end="")
+        return
+    import pandas as pd
+
+    from metaeval.show.table import Table
+
+    show(Table(pd.DataFrame(rows, columns=[*columns]).set_index(columns[0]), caption, version_line()), style)
 
 
 def terminal_width(stream: TextIO) -> int | None:

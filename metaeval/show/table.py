@@ -6,7 +6,7 @@ import io
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -291,13 +291,13 @@ def take_upper_triangle(square: pd.DataFrame) -> pd.DataFrame:
     return shown.iloc[:-1, 1:]
 
 
-def cross(names: Mapping[str, Sequence[object]], **columns: npt.ArrayLike) -> pd.DataFrame:
+def cross(names: Mapping[str, Sequence[Hashable]], **columns: npt.ArrayLike) -> pd.DataFrame:
     """Return one row for every two names, the second changing first, with numbers that broadcast to both of their axes.
 
     >>> print(cross({"run": ["a", "b"], "measure": ["AP", "P"]}, score=[[1, 2], [3, 4]]).loc[1].tolist())
     ['a', 'P', 2]
     """
-    index = pd.MultiIndex.from_product(names.values(), names=list(names))
+    index = pd.MultiIndex.from_product(list(names.values()), names=list(names))
     shape = [len(some) for some in names.values()]
     numbers = {name: np.broadcast_to(column, shape).ravel() for name, column in columns.items()}
     return pd.DataFrame(numbers, index=index).reset_index()
