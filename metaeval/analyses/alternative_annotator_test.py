@@ -46,35 +46,16 @@ EPSILONS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 class AlternativeAnnotatorTest(Result):
     """How each judge does against each person, by agreement with the other people.
 
-    Parameters
-    ----------
-    collection : str
-    judges : tuple of str
-    annotators : tuple of str
-        All of them.
-    n_items : ndarray of int, shape (annotator,)
-        Items that at least one other person labelled too.
-    testable : ndarray of bool, shape (annotator,)
-        Whether these are enough.
-    advantage : ndarray, shape (judge, annotator)
-        Share of a person's items on which the judge agrees with the others as well or better; NaN if not testable.
-    p, rejected : ndarray, shape (judge, annotator)
-        Of the test that the person does not win more often than the judge by ε or more, and whether it is rejected.
-    omega, rho : ndarray, shape (judge,)
-        Share of testable people that a judge wins against, and mean of `advantage` over them.
-    omega_ends, rho_ends : tuple of (ndarray, ndarray)
-        Their intervals over topics; NaN where there is none.
-    gap_ends : tuple of (ndarray, ndarray)
-        Intervals of the differences in ρ, in the order of `numpy.triu_indices`.
-    by_epsilon : ndarray, shape (judge, epsilon)
-        ω for each of `EPSILONS`.
-    agrees : ndarray, shape (judge,)
-        Mean agreement with the other people of each person and item.
-    people_agree : float
-        The same of the people themselves.
-    agreement : {"accuracy", "squared-error"}
-    epsilon, alpha, confidence : float
-    signature : Signature
+    `n_items`, shape (annotator,), are the items of each person that at least one other person labelled too, and `testable` says
+    whether these are enough. `advantage`, shape (judge, annotator), is the share of a person's items on which the judge agrees
+    with the others as well or better; `p` and `rejected` are of the test that the person does not win more often than the judge
+    by ε or more. All three are NaN, or False, for people who are not testable.
+
+    `omega`, shape (judge,), is the share of testable people that a judge wins against, and `rho` the mean of `advantage` over
+    them; `omega_ends` and `rho_ends` are their intervals over topics, NaN where there are none, and `gap_ends` those of the
+    differences in ρ, in the order of `numpy.triu_indices`. `by_epsilon`, shape (judge, epsilon), is ω for each of `EPSILONS`.
+    `agrees`, shape (judge,), is the mean agreement with the other people of each person and item, and `people_agree` that of
+    the people themselves.
     """
 
     collection: str

@@ -73,15 +73,9 @@ class SplitHalfConsistency(Result):
 
         k means: it is significantly better than each of the k measures of smallest mean τ.
         """
-        means, significant = self.means, self.significant
-        worst_first = np.argsort(means, kind="stable")
-        counts = np.zeros(len(means), dtype=int)
-        for m in range(len(means)):
-            for other in worst_first:
-                if other == m or not (significant[m, other] and means[m] > means[other]):
-                    break
-                counts[m] += 1
-        return counts
+        beats = self.significant & (self.means[:, np.newaxis] > self.means)
+        worst_first = np.argsort(self.means, kind="stable")
+        return np.logical_and.accumulate(beats[:, worst_first], axis=1).sum(axis=1)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the measures from the most to the least consistent one.
