@@ -211,19 +211,15 @@ def _check_poolable(powers: Sequence[DiscriminativePower]) -> None:
                 f"{other.collection or 'a collection'} has measures {', '.join(map(str, other.measures))}, "
                 f"{first.collection or 'the first'} has {', '.join(names)}: they can only be pooled for the same ones"
             )
-        if other.test != first.test:
-            raise MetaevalError(f"{other.collection} was tested by {other.test}, {first.collection} by {first.test}")
         for option in ("confidence", "simultaneous", "over"):
             if getattr(other.over_topics, option) != getattr(first.over_topics, option):
                 raise MetaevalError(
                     f"{other.collection} and {first.collection} were tested with other {option} of intervals"
                 )
-        if other.margin != first.margin:
-            raise MetaevalError(f"{other.collection} and {first.collection} were tested with another margin")
-        if other.alpha != first.alpha:
-            raise MetaevalError(
-                f"{other.collection} was tested at α = {other.alpha:g}, {first.collection} at {first.alpha:g}"
-            )
+        for how, name in (("by", "test"), ("at α =", "alpha"), ("with the margin", "margin")):
+            own, usual = getattr(other, name), getattr(first, name)
+            if own != usual:
+                raise MetaevalError(f"{other.collection} was tested {how} {own}, {first.collection} {how} {usual}")
 
 
 def pool_over_topics(powers: Sequence[DiscriminativePower]) -> Variation:

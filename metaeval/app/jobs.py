@@ -155,7 +155,8 @@ class Job:
     def __init__(self, words: Sequence[str], folder: Path) -> None:
         self.words = list(words)
         self.began = time.monotonic()
-        self._stopped = False
+        self.stopped = False
+        """Whether somebody stopped it."""
         self._out, self._messages = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115  (open as long as the job is asked about)
         try:
             self._process = self._start(folder)
@@ -185,18 +186,13 @@ class Job:
         return time.monotonic() - self.began
 
     @property
-    def stopped(self) -> bool:
-        """Whether somebody stopped it."""
-        return self._stopped
-
-    @property
     def succeeded(self) -> bool:
         """Whether it ended as it should."""
         return self._process.poll() == 0
 
     def stop(self) -> None:
         """End it, as Ctrl-C would."""
-        self._stopped = True
+        self.stopped = True
         _end(self._process)
 
     def printed(self) -> str:
