@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -20,9 +19,6 @@ from metaeval.show.signature import Signature
 from metaeval.show.table import Table, write_frames
 from metaeval.stats.other_runs import ELSEWHERE
 from metaeval.stats.paired_tests import PairedTest
-
-if TYPE_CHECKING:
-    from metaeval.show.canvas import Axis, Figure, Size
 
 ROWS_A_PART = 200_000
 """P-values held as a frame at once."""
@@ -266,21 +262,3 @@ def summary_table(frame: pd.DataFrame, caption: str, signature: Signature, legen
         legend = f"{legend} ±: Monte Carlo standard error of #sig.".strip()
     shown = shown.rename(columns={"significant": "#sig", "pairs": "#all", "power": "%"})
     return Table(shown, caption, signature, digits=1, legend=legend, joined=True)
-
-
-def draw_power_curves(
-    powers: Sequence[DiscriminativePower],
-    titles: Sequence[str] | None = None,
-    *,
-    ax: Axis = None,
-    size: Size = None,
-    signature: bool = True,
-) -> Figure:
-    """Draw the curves of one collection, or of several side by side, as in ACL 2021, Figure 2; titles name collections."""
-    from metaeval.show.drawing import draw_charts
-
-    charts = [chart for power in powers for chart in power.charts()]
-    if titles is not None:
-        charts = [replace(chart, title=title) for chart, title in zip(charts, titles, strict=False)]
-    signatures = "; ".join(str(power.signature) for power in powers) if signature else None
-    return draw_charts(charts, signatures, ax=ax, size=size)
