@@ -77,10 +77,9 @@ def _find_size(names: Sequence[str], size: Size, tree: bool) -> tuple[float, flo
         return across, 0.92 * across
     shown = shorten_names(names, 18)
     points = _cell_points(across, shown)
-    cells = len(names) * max(points, _NUMBERED) / 72 if points < _NUMBERED else len(names) * points / 72
-    return across, (1.2 if tree else 1.05) * cells + (
-        0.2 if points < _NUMBERED else _label_inches(across, shown)
-    ) + 0.75
+    cells = len(names) * max(points, _NUMBERED) / 72
+    labels = 0.2 if points < _NUMBERED else _label_inches(across, shown)
+    return across, (1.2 if tree else 1.05) * cells + labels + 0.75
 
 
 def _name_axes(axes: Axes, names: Sequence[str], points: float, largest: float, *, numbered: bool) -> None:
@@ -99,12 +98,8 @@ def _name_axes(axes: Axes, names: Sequence[str], points: float, largest: float, 
 def _draw_scale(figure: Figure, axes: Axes, mapped: ScalarMappable, label: str, *, whole: bool, below: bool) -> None:
     """Draw the colour bar: below where a figure is narrow, otherwise beside it, under a short label or beside a long one."""
     ticks = MaxNLocator(integer=True) if whole else None
-    if below:
-        bar = figure.colorbar(
-            mapped, ax=axes, location="bottom", shrink=0.9, ticks=ticks, aspect=25, pad=0.03, fraction=0.05
-        )
-    else:
-        bar = figure.colorbar(mapped, ax=axes, shrink=0.8, ticks=ticks, aspect=25, pad=0.03, fraction=0.08)
+    place = {"location": "bottom", "shrink": 0.9, "fraction": 0.05} if below else {"shrink": 0.8, "fraction": 0.08}
+    bar = figure.colorbar(mapped, ax=axes, ticks=ticks, aspect=25, pad=0.03, **place)
     bar.outline.set_visible(False)
     if len(label) <= 8 and not below:
         typeset(bar.ax.set_title(label, pad=6))
