@@ -159,7 +159,7 @@ class TestCalibration(Result):
                     Row(str(measure), measure.title, float(self.error[m, t]), (float(low[m, t]), float(high[m, t])))
                     for m, measure in enumerate(self.measures)
                 ],
-                "studies with a false difference", test, levels=[(self.alpha, "dashed")], limits=(0.0, top),
+                "studies with a false difference", test, levels=[(self.alpha, "--")], limits=(0.0, top),
             )
             for t, test in enumerate(self.tests)
         ]  # fmt: skip
