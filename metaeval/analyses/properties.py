@@ -39,10 +39,7 @@ CONSTANT, SYMMETRIC = "constant", "symmetric"
 
 @dataclass(frozen=True, eq=False)
 class Properties(Result):
-    """Which properties measures have, as far as a search can tell.
-
-    `checks` stand measure by measure, each measure with the properties of its kind.
-    """
+    """Which properties measures have, as far as a search can tell: the `checks` of each measure, of properties of its kind."""
 
     measures: tuple[Measure, ...]
     checks: tuple[PropertyCheck, ...]
@@ -137,21 +134,17 @@ class Properties(Result):
 
     def detail_tables(self) -> list[Table]:
         """Return the smallest counterexample of every property that fails, one row each."""
-        failed = [check for check in self.checks if check.counterexample is not None]
+        failed = [(each, each.counterexample) for each in self.checks if each.counterexample is not None]
         if not failed:
             return []
         rows = [
             (
-                each.property.name,
-                format_arrays(each.counterexample[0]),
-                f"should {each.expected}",
-                format_arrays(each.counterexample[1]),
-                f"{each.scores[0]:.4g} and {each.scores[1]:.4g}",
+                each.property.name, format_arrays(first), f"should {each.expected}", format_arrays(second),
+                "{:.4g} and {:.4g}".format(*each.scores),
             )
-            for each in failed
-            if each.counterexample is not None
-        ]
-        index = pd.Index([str(each.measure) for each in failed], name="measure")
+            for each, (first, second) in failed
+        ]  # fmt: skip
+        index = pd.Index([str(each.measure) for each, _ in failed], name="measure")
         frame = pd.DataFrame(rows, index=index, columns=["property", "first run", "", "second run", "scores"])
         caption, legend = "Counterexamples, the smallest that were found.", "Confusion counts: one row per gold class."
         return [Table(frame, caption, self.signature, legend=legend)]

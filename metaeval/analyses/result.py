@@ -136,10 +136,7 @@ class Result(ABC):
         return self.explained_tables()
 
     def notes(self, *, short: bool = False) -> list[str]:
-        """Return what a reader has to know about the runs, as it matters to the test, and the method.
-
-        `short`: only the first line of each note, which stands alone.
-        """
+        """Return what a reader has to know about runs and method, for this test; if `short`, the first line of each."""
         test = dict(self.signature.settings).get("test", "")
         notes = [*(note for diagnostic in self.diagnostics for note in diagnostic.describe(test)), *self.remarks]
         if short:  # a table says in its legend why it has no intervals, which is not printed then

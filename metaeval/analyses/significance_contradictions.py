@@ -48,10 +48,7 @@ class SignificanceContradictions(Result):
         return f"SignificanceContradictions: {len(self.measures)} measures, {self.collection or 'scores'}"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the number of contradictions of every pair of measures: LQ 2021, Table 5.
-
-        Columns measure_1, measure_2, contradictions.
-        """
+        """Return columns measure_1, measure_2, contradictions: how many of every two measures (LQ 2021, Table 5)."""
         counts = self._count()[np.triu_indices(len(self.measures), 1)]
         return pd.DataFrame({**name_pairs(self.measures), "contradictions": counts})
 

@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 
 def open_sources(sources: list[str], values: Values, *, reference_opens: bool, several: bool) -> list[Scores]:
-    """Open sources with the measures that were asked for, those that they are compared with, and stated directions.
-
-    `several`: a file may hold several collections.
-    """
+    """Open sources, which may hold `several` collections each, with the measures that are asked for and stated directions."""
     from metaeval.data.scores import only_collection
     from metaeval.io.strict_json import parse_once
 

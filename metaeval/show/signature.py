@@ -59,10 +59,7 @@ class Signature:
 
 
 def sign(analysis: str, scores: Signed | Iterable[Signed], **settings: object) -> Signature:
-    """Return the signature of an analysis of one or several collections.
-
-    `settings` are everything else that the numbers depend on: the seed, the number of trials, …
-    """
+    """Return the signature of an analysis of collections; `settings` are all else that numbers depend on, such as a seed."""
     collections: list[Signed] = list(scores) if isinstance(scores, Iterable) else [scores]
     shown = {**describe_measures([measure for study in collections for measure in study.measures]), **settings}
     return Signature(
