@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -265,27 +266,21 @@ def alternative_annotator_test(
     p = find_p_values(n, totals, squares, epsilon)
     rejected = reject_by(p, alpha)
     omega, advantage = rejected.mean(axis=-1), wins / n
-    by_epsilon = np.stack(
-        [reject_by(find_p_values(n, totals, squares, e), alpha).mean(axis=-1) for e in EPSILONS], axis=-1
-    )
+    tried = np.array(EPSILONS)[:, np.newaxis, np.newaxis]
+    by_epsilon = reject_by(find_p_values(n, totals, squares, tried), alpha).mean(axis=-1).T
     no_interval = n_bootstrap == 0 or len(names) < FEWEST_TOPICS
     drawn_rho, drawn_omega = (np.empty((0, len(judged))),) * 2
     if not no_interval:
         key = stream_key(seed, annotations.collection, "alternative_annotator_test")
-        drawn_rho, drawn_omega = resample_rates(
-            sums, resampled_topics(key, range(n_bootstrap), len(names)), epsilon, alpha
-        )
+        weights = resampled_topics(key, range(n_bootstrap), len(names))
+        drawn_rho, drawn_omega = resample_rates(sums, weights, epsilon, alpha)
     rho = advantage.mean(axis=-1)
     step = 1 / testable.sum()
     first, second = np.triu_indices(len(judged), 1)
-    few = max(len(names), 2)
-    rho_ends = centre_interval(rho, drawn_rho, few, confidence=confidence, scale="share")
-    gap_ends = centre_interval(
-        rho[first] - rho[second], drawn_rho[:, first] - drawn_rho[:, second], few, confidence=confidence
-    )
-    omega_ends = centre_interval(
-        omega, drawn_omega, few, confidence=confidence, scale="share", step=step, least=step, student=False
-    )
+    find_ends = partial(centre_interval, n_topics=max(len(names), 2), confidence=confidence)
+    rho_ends = find_ends(rho, drawn_rho, scale="share")
+    gap_ends = find_ends(rho[first] - rho[second], drawn_rho[:, first] - drawn_rho[:, second])
+    omega_ends = find_ends(omega, drawn_omega, scale="share", step=step, least=step, student=False)
     settings = {
         "agreement": agreement, "epsilon": f"{epsilon:g}", "alpha": f"{alpha:g}", "correction": "benjamini-yekutieli",
         **({} if no_interval else {"bootstrap": n_bootstrap, "confidence": f"{confidence:g}", "seed": seed}),

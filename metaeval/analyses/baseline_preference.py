@@ -85,18 +85,10 @@ class BaselinePreference(Result):
         its 95 % interval. r is NaN where deltas do not vary.
         """
         rows = []
-        for i, j in itertools.combinations(range(len(self.measures)), 2):
-            x, y = self.deltas[:, i], self.deltas[:, j]
-            rows.append(
-                {
-                    "measure_1": str(self.measures[i]),
-                    "measure_2": str(self.measures[j]),
-                    "second": int(((x < 0) & (y > 0)).sum()),
-                    "fourth": int(((x > 0) & (y < 0)).sum()),
-                    **dict(zip(("r", "low", "high"), _correlate(x, y), strict=True)),
-                }
-            )
-        return pd.DataFrame(rows)
+        for first, second in itertools.combinations(map(str, self.measures), 2):
+            chart = self.compare_deltas(first, second)
+            rows.append((first, second, *chart.corners, *_correlate(chart.x, chart.y)))
+        return pd.DataFrame(rows, columns=["measure_1", "measure_2", "second", "fourth", "r", "low", "high"])
 
     def divergent_topics(self, measure_1: str, measure_2: str, n: int = 2) -> pd.DataFrame:
         """Return the `n` topics where d = delta of the one measure − delta of the other is smallest (LQ 2021, Figure 3).
@@ -206,14 +198,10 @@ def baseline_preference(scores: Scores, first: str, second: str, *, tie: float |
     # By default, the power of two that brings scores near to 1 decides, so that their unit does not.
     gaps = deltas if tie is not None else np.subtract(*scale_scores(pair.values))
     tie = TIE if tie is None else tie
+    deltas = np.where(np.abs(gaps) <= tie, 0.0, deltas)
+    signature = sign("baseline_preference", scores, runs=f"{first} − {second}", tie=f"{tie:g}")
     return BaselinePreference(
-        first,
-        second,
-        scores.topics,
-        scores.measures,
-        np.where(np.abs(gaps) <= tie, 0.0, deltas),
-        sign("baseline_preference", scores, runs=f"{first} − {second}", tie=f"{tie:g}"),
-        diagnostics=(diagnose(pair),),
+        first, second, scores.topics, scores.measures, deltas, signature, diagnostics=(diagnose(pair),)
     )
 
 
