@@ -69,33 +69,21 @@ RULES = {
 
 
 def grade(net: float) -> str:
-    """Return the word for a net share between −1 and 1: good, fair, poor, or a dash if it is not a number.
-
-    >>> [grade(net) for net in (0.5, 0.0, -1 / 3)]
-    ['good', 'fair', 'poor']
-    """
+    """Return the word for a net share between −1 and 1: good, fair, poor, or a dash if it is not a number."""
     if np.isnan(net):
         return "–"
     return "good" if net >= GOOD - _SLACK else "poor" if net <= POOR + _SLACK else "fair"
 
 
 def rate_consistency(outperforms: npt.ArrayLike) -> np.ndarray:
-    """Return how many measures each significantly outperforms, net, as a share of the others, shape (measure,).
-
-    >>> rate_consistency([[0, 1, 1], [0, 0, 0], [0, 0, 0]]).tolist()
-    [1.0, -0.5, -0.5]
-    """
+    """Return how many measures each significantly outperforms, net, as a share of the others, shape (measure,)."""
     ahead = _check_square(outperforms)
     net = (ahead.sum(axis=-1) - ahead.sum(axis=-2)) / max(1, ahead.shape[-1] - 1)
     return net.reshape(-1, ahead.shape[-1]).mean(axis=0)
 
 
 def group_measures(tau: npt.ArrayLike, threshold: float = THRESHOLD) -> list[str]:
-    """Return the group of every measure, by average linkage of τ.
-
-    >>> group_measures([[1, 0.2, 0.9], [0.2, 1, 0.3], [0.9, 0.3, 1]])
-    ['A', 'B', 'A']
-    """
+    """Return the group of every measure, by average linkage of τ."""
     similarity = np.nan_to_num(_check_square(tau), nan=-1.0)
     numbers = np.ones(len(similarity), dtype=int)
     if len(similarity) > 1:
@@ -136,11 +124,7 @@ def grade_reference_results(results: Sequence[ReferencePairs]) -> list[str]:
 
 
 def hold_power(power: str, reference: str) -> str:
-    """Return the word for power that a reference leaves: what it contradicts is not praised, nor what it cannot tell.
-
-    >>> [hold_power("good", one) for one in ("better than chance", "cannot tell", "contradicts the reference")]
-    ['good', 'cannot tell', 'contradicts the reference']
-    """
+    """Return the word for power that a reference leaves: what it contradicts is not praised, nor what it cannot tell."""
     return CONTRADICTED if reference == CONTRADICTED else UNTOLD if (power, reference) == ("good", UNTOLD) else power
 
 

@@ -54,11 +54,7 @@ def _strip(text: str) -> str:
 
 @functools.cache
 def bibliography() -> Mapping[str, Reference]:
-    """Return all references by their labels, in the order of the file.
-
-    >>> bibliography()["Sakai 2021"].doi
-    '10.18653/v1/2021.acl-long.214'
-    """
+    """Return all references by their labels, in the order of the file."""
     text = (resources("metaeval.show") / "bibliography.bib").read_text(encoding="utf-8")
     references = {}
     for kind, key, body in _ENTRY.findall(text):

@@ -65,9 +65,6 @@ def find_looks(names: Iterable[str]) -> dict[str, Look]:
     Known measures have a look of their own. One whose colour is that of another measure of the figure, and a measure
     that is not known, gets a colour, a dash and a marker that are free. Up to 24 measures no two have two of the three
     in common, and up to 10 no two have the same colour.
-
-    >>> find_looks(["NMD", "mine"])["NMD"] == find_looks(["NMD"])["NMD"]
-    True
     """
     distinct = list(dict.fromkeys(names))
     chosen = _choose(tuple(sorted(distinct, key=_rank)))
@@ -118,22 +115,14 @@ def _pairs(look: Look) -> list[tuple[object, object]]:
 
 
 def css_variables(theme: str) -> str:
-    """Return the colours of one theme as CSS variables: ``--c0: #0064B0; …``.
-
-    >>> css_variables("dark")[:14]
-    '--c0: #6CB6FF;'
-    """
+    """Return the colours of one theme as CSS variables: ``--c0: #0064B0; …``."""
     which = ("light", "dark").index(theme)
     return " ".join(f"--c{number}: {pair[which]};" for number, pair in enumerate(COLOURS))
 
 
 @functools.cache
 def marker_path(marker: str) -> str:
-    """Return a marker as the path of an SVG, about the origin.
-
-    >>> marker_path("s")
-    'M-3.2 -3.2L3.2 -3.2L3.2 3.2L-3.2 3.2Z'
-    """
+    """Return a marker as the path of an SVG, about the origin."""
     if marker == "o":
         return "M-3.6 0A3.6 3.6 0 1 0 3.6 0A3.6 3.6 0 1 0 -3.6 0Z"
     return "M" + "L".join(f"{x:g} {y:g}" for x, y in _find_corners(marker)) + "Z"

@@ -84,11 +84,7 @@ def find_size(size: Size, width: float, height: float) -> tuple[float, float]:
 
 
 def choose_looks(names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return the colour, marker and line style of each measure of a figure, see `metaeval.show.looks.find_looks`.
-
-    >>> choose_looks(["NMD", "mine"])["NMD"] == choose_looks(["NMD"])["NMD"]
-    True
-    """
+    """Return the colour, marker and line style of each measure of a figure, see `metaeval.show.looks.find_looks`."""
     return {
         name: {"color": look.light, "marker": look.marker, "linestyle": look.dash}
         for name, look in find_looks(names).items()
