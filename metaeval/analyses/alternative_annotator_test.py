@@ -148,21 +148,11 @@ class AlternativeAnnotatorTest(Result):
         frame = self.to_frame().set_index("judge")
         position = {judge: j for j, judge in enumerate(self.judges)}
         passing = [np.flatnonzero(self.by_epsilon[position[str(judge)]] >= PASS) for judge in frame.index]
-        shown = pd.DataFrame(
-            {
-                "ρ": frame["rho"],
-                "ρ low": frame["rho_low"],
-                "ρ high": frame["rho_high"],
-                "ω": frame["omega"],
-                "ω low": frame["omega_low"],
-                "ω high": frame["omega_high"],
-                "passes": np.where(frame["passes"], "yes", "no"),
-                "passes from ε": [
-                    f"{EPSILONS[each[0]]:g}" if len(each) else f"above {EPSILONS[-1]:g}" for each in passing
-                ],
-            },
-            index=frame.index,
-        )
+        shown = frame.rename(columns=lambda name: name.replace("rho", "ρ").replace("omega", "ω").replace("_", " "))
+        shown["passes"] = np.where(frame["passes"], "yes", "no")
+        shown["passes from ε"] = [
+            f"{EPSILONS[each[0]]:g}" if len(each) else f"above {EPSILONS[-1]:g}" for each in passing
+        ]
         people = format_count(int(self.testable.sum()), "annotator")
         legend = (
             f"ρ: how often a judge agrees with the other people as well as a person or better. ω: the "

@@ -56,12 +56,8 @@ class BaselinePreference(Result):
 
         Of shape (measure, 3), with columns: the first run's name, the second's, and ``tied``.
         """
-        gains = self.gains
-        columns = {
-            self.first: (gains > 0).sum(axis=0),
-            self.second: (gains < 0).sum(axis=0),
-            "tied": (gains == 0).sum(axis=0),
-        }
+        won = {self.first: self.gains > 0, self.second: self.gains < 0, "tied": self.gains == 0}
+        columns = {name: topics.sum(axis=0) for name, topics in won.items()}
         return pd.DataFrame(columns, index=pd.Index([str(measure) for measure in self.measures], name="measure"))
 
     def answer(self) -> str:

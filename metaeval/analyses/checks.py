@@ -140,27 +140,19 @@ def warn_of_constant_measures(scores: Scores) -> np.ndarray:
         for runs in split_runs(scores.values)
     ]
     constant = np.min([low for low, _ in ends], axis=0) == np.max([high for _, high in ends], axis=0)
-    names: Sequence[str] = [str(measure) for measure, same in zip(scores.measures, constant, strict=True) if same]
+    names = [str(measure) for measure, same in zip(scores.measures, constant, strict=True) if same]
     if names:
-        warnings.warn(
-            f"{scores.collection or 'scores'}: {format_list(names)} gives all runs the same score on all topics: "
-            "nothing differs, its p-values are 1",
-            MetaevalWarning,
-            stacklevel=3,
-        )
+        same = f"{format_list(names)} gives all runs the same score on all topics: nothing differs, its p-values are 1"
+        warnings.warn(f"{scores.collection or 'scores'}: {same}", MetaevalWarning, stacklevel=3)
     return constant
 
 
 def warn_of_same_data(collections: Sequence[str], scores: Sequence[np.ndarray]) -> None:
     """Name the collections whose scores, or means of them, are all equal: the same data would count twice."""
-    for second, name in enumerate(collections):
-        for first in range(second):
-            if np.array_equal(scores[first], scores[second]):
-                warnings.warn(
-                    f"{collections[first]} and {name} have the same scores: the same data under two names count twice",
-                    MetaevalWarning,
-                    stacklevel=4,
-                )
+    for (name, first), (other, second) in itertools.combinations(zip(collections, scores, strict=True), 2):
+        if np.array_equal(first, second):
+            same = f"{name} and {other} have the same scores: the same data under two names count twice"
+            warnings.warn(same, MetaevalWarning, stacklevel=4)
 
 
 def remark_shared_topics(collections: Sequence[str], topics: Sequence[Sequence[str]]) -> tuple[str, ...]:

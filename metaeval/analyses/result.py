@@ -17,7 +17,7 @@ from metaeval.measures.base import Measure
 from metaeval.show.fitting import Width
 from metaeval.show.html import write_fragment, write_page
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table, format_csv, to_records
+from metaeval.show.table import Table, format_csv, to_plain, to_records
 
 if TYPE_CHECKING:
     from metaeval.show.canvas import Axis, Figure, Size
@@ -185,7 +185,11 @@ class Result(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data that JSON can hold: kind, signature, directions, settings, rows, details, notes."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        settings = {name: _to_plain(value) for name, value in values.items() if name not in COMMON and _is_plain(value)}
+        settings = {
+            name: [*map(to_plain, value)] if isinstance(value, tuple) else to_plain(value)
+            for name, value in values.items()
+            if name not in COMMON and _is_plain(value)
+        }
         details = {name: to_records(frame) for name, frame in self.details().items()}
         return {
             "result": type(self).__name__,
@@ -203,9 +207,3 @@ def _is_plain(value: object) -> bool:
     return isinstance(value, str | int | float) or (
         isinstance(value, tuple) and all(isinstance(each, str | int | float) for each in value)
     )
-
-
-def _to_plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return list(value)
-    return None if value != value else value  # JSON has no NaN

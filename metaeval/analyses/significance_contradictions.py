@@ -94,14 +94,9 @@ class SignificanceContradictions(Result):
             first, second = runs[pair_a[pairs]], runs[pair_b[pairs]]
             ahead = self.verdicts[i, pairs] > 0
             if len(pairs):
-                yield pd.DataFrame(
-                    {
-                        "measure_1": str(self.measures[i]),
-                        "measure_2": str(self.measures[j]),
-                        "run_1": np.where(ahead, first, second),
-                        "run_2": np.where(ahead, second, first),
-                    }
-                )
+                measures = {"measure_1": str(self.measures[i]), "measure_2": str(self.measures[j])}
+                winners, losers = np.where(ahead, first, second), np.where(ahead, second, first)
+                yield pd.DataFrame({**measures, "run_1": winners, "run_2": losers})
 
     def write_run_pairs(self, path: PathLike) -> Path:
         """Write every contradiction to a ``.csv`` or ``.parquet`` file, as `run_pairs` returns them.

@@ -81,12 +81,7 @@ def _add_agreement(
     return present & (present.sum(axis=0) > 1), of_judge, of_human
 
 
-def sum_wins(
-    labels: IntArray,
-    judged: IntArray,
-    agreement: IntArray,
-    topic: IntArray,
-) -> FloatArray:
+def sum_wins(labels: IntArray, judged: IntArray, agreement: IntArray, topic: IntArray) -> FloatArray:
     """Return what the test needs of each topic: numbers of items and sums over them, shape (topic, judge, annotator, 4).
 
     They are whole numbers: the person's items, the judge's wins, the sum of the person's wins less the judge's, and of its
