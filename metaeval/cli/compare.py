@@ -8,21 +8,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from metaeval.cli.command import Values
-from metaeval.cli.complete import complete_measure, complete_source
+from metaeval.cli.complete import complete_source
 from metaeval.cli.opening import find_directions, names_file, open_references, read_columns, read_gold
-from metaeval.cli.options import DIRECTIONS, HELP, option, switch, take
+from metaeval.cli.options import DIRECTIONS, HELP, name_measures, option, switch, take
 from metaeval.cli.output import SCORES, check_report, print_notes, print_status, print_text, render
 
 COMPARE = {
-    "measure": option(
-        list[str],
-        "The new measure: FILE.py:FUNCTION, or a name; may be repeated",
-        "--measure",
-        "-m",
-        metavar="NAME",
-        complete=complete_measure,
-        default=...,
-    ),
+    "measure": name_measures("The new measure: FILE.py:FUNCTION, or a name; may be repeated", list[str], ...),
     "data": option(
         list[str] | None,
         "Runs or scores: a data set, a store or a score file; may be repeated",

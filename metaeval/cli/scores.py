@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metaeval.cli.command import Values, option_names
-from metaeval.cli.complete import complete_measure, complete_source
+from metaeval.cli.complete import complete_source
 from metaeval.cli.opening import find_directions, read_columns, read_gold
-from metaeval.cli.options import DIRECTIONS, SCORE_FORMATS, argument, option, switch, take
+from metaeval.cli.options import DIRECTIONS, SCORE_FORMATS, argument, name_measures, option, switch, take
 from metaeval.cli.output import check_output, check_target, print_answer, show, working, write_scores
 from metaeval.io import formats
 
@@ -23,14 +23,7 @@ SCORE = {
     ),
     "runs": argument(list[str] | None, "Run files, or a folder of them", metavar="[RUN]...", default=None),
     **take("layout"),
-    "measure": option(
-        list[str] | None,
-        "A name, or FILE.py:FUNCTION; may be repeated; by default the papers'; or all",
-        "--measure",
-        "-m",
-        metavar="NAME",
-        complete=complete_measure,
-    ),
+    "measure": name_measures("A name, or FILE.py:FUNCTION; may be repeated; by default the papers'; or all"),
     **take("classes", "aspect", "rescale"),
     "as_quantification": switch("Score the class distributions of classification runs", "--as-quantification"),
     **take("missing", "invalid"),
