@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 import metaeval
+from metaeval.analyses.annotator_figure import draw_judges
 from metaeval.analyses.checks import check_count, check_seed, check_share
 from metaeval.analyses.result import Result
 from metaeval.analyses.variation import tabulate_differences
@@ -179,8 +180,6 @@ class AlternativeAnnotatorTest(Result):
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw ρ of every judge with its interval, and ω by ε."""
-        from metaeval.analyses.annotator_figure import draw_judges
-
         shown = self.signature if signature else None
         curves = (EPSILONS, self.by_epsilon)
         return draw_judges(

@@ -20,6 +20,7 @@ from metaeval.show.charts import ScatterChart
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
 from metaeval.stats.blocks import scale_scores
+from metaeval.stats.pearson import pearson
 
 if TYPE_CHECKING:
     from metaeval.show.canvas import Axis, Figure, Size
@@ -203,8 +204,6 @@ def baseline_preference(scores: Scores, first: str, second: str, *, tie: float |
 
 def _correlate(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
     """Return Pearson's r with the ends of its 95 % interval, NaN where deltas do not vary."""
-    from metaeval.stats.pearson import pearson
-
     if np.ptp(x) > 0 and np.ptp(y) > 0:
         return pearson(x, y)
     return (np.nan,) * 3

@@ -14,6 +14,7 @@ import pandas as pd
 from metaeval.analyses.rank_figures import MOST_NAMES, draw_groups, draw_ranks
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError, format_count
+from metaeval.files import write_atomically
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, join_latex
@@ -169,8 +170,6 @@ class RunRanks(Result):
 
     def write_tables(self, folder: Path, name: str, width: Width = "column") -> None:
         """Write what every result writes, the leaderboards before the summary."""
-        from metaeval.files import write_atomically
-
         super().write_tables(folder, name, width)
         tables = self.page_tables()
         write_atomically(folder / f"{name}.md", "\n".join(table.to_markdown() for table in tables))

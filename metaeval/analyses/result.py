@@ -18,6 +18,7 @@ from metaeval.show.fitting import Width
 from metaeval.show.html import write_fragment, write_page
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, format_csv, to_plain, to_records
+from metaeval.show.workbook import write_workbook
 
 if TYPE_CHECKING:
     from metaeval.show.canvas import Axis, Figure, Size
@@ -164,8 +165,6 @@ class Result(ABC):
 
         Names from data are text in it, never formulas. Needs the package openpyxl.
         """
-        from metaeval.show.workbook import write_workbook
-
         table = self.to_table()
         sheets = {"table": table.frame, "rows": self.to_frame(), **self.details()}
         notes = {"what": table.whole_caption, "signature": str(self.signature)}

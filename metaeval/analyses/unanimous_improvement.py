@@ -17,6 +17,7 @@ from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import MeasureLike, resolve_measures
 from metaeval.show.signature import Signature, sign
+from metaeval.show.style import find_size
 from metaeval.show.table import Table
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.uir import count_unanimous
@@ -58,7 +59,6 @@ class UnanimousImprovement(Result):
         """Draw the ratio of every two runs, the run that improves on most others first."""
         from metaeval.show.canvas import open_canvas
         from metaeval.show.heatmap import scale_map
-        from metaeval.show.style import find_size
 
         order = np.argsort(-self.ratio.sum(axis=1), kind="stable")
         names = [self.runs[r] for r in order]

@@ -20,6 +20,7 @@ from metaeval.cli.command import add_command
 from metaeval.cli.generate import LazyGroup
 from metaeval.cli.output import print_note, print_problem, print_status
 from metaeval.cli.quick import COMPLETION, QUICK, import_later
+from metaeval.errors import MetaevalError, MetaevalWarning, UndefinedValueWarning
 
 # Imports of numpy and the like stand inside the commands, so that --help answers at once.
 
@@ -96,8 +97,6 @@ def _obey_sigterm() -> Iterator[list[int]]:
 
 
 def _run() -> int:
-    from metaeval.errors import MetaevalError
-
     if COMPLETION in os.environ or {"-h", "--help"}.intersection(sys.argv) or QUICK.intersection(sys.argv[1:2]):
         import_later("pandas")
     for stream in (sys.stdout, sys.stderr):
@@ -134,8 +133,6 @@ def _run() -> int:
 
 def _note_warnings() -> list[str]:
     """Print each warning once; of those of undefined values only the first, unless all are asked for. Return these."""
-    from metaeval.errors import MetaevalWarning, UndefinedValueWarning
-
     notes: set[str] = set()
     undefined: list[str] = []
 

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from metaeval.cli.options import PHRASES, SECTIONS, Options, find_metavar
+from metaeval.errors import option_names_in_use, use_option_names
 
 
 class Values(SimpleNamespace):
@@ -98,8 +99,6 @@ class Command(TyperCommand):
 @contextmanager
 def option_names(names: dict[str, str]) -> Iterator[None]:
     """Let messages call these arguments by these options, besides those in use, while the context lasts."""
-    from metaeval.errors import option_names_in_use, use_option_names
-
     before = option_names_in_use()
     use_option_names({**PHRASES, **before, **names})
     # An error is shown after the command has ended, but its message was made while it ran.

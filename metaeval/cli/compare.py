@@ -12,6 +12,7 @@ from metaeval.cli.complete import complete_source
 from metaeval.cli.opening import find_directions, names_file, open_references, read_columns, read_gold
 from metaeval.cli.options import DIRECTIONS, HELP, name_measures, option, switch, take
 from metaeval.cli.output import SCORES, check_report, print_notes, print_status, print_text, render
+from metaeval.errors import MetaevalError, one_line
 
 COMPARE = {
     "measure": name_measures("The new measure: FILE.py:FUNCTION, or a name; may be repeated", list[str], ...),
@@ -116,8 +117,6 @@ def compare(values: Values) -> None:
 
 def _open_data(values: Values) -> list[Any]:
     """Return what the new measure is compared on: sources that the comparison opens itself where nothing is stated."""
-    from metaeval.errors import MetaevalError
-
     names = values.data or []
     columns, missing = read_columns(values), values.missing
     if not names and values.gold is None:
@@ -149,7 +148,6 @@ def _join_scores(values: Values, sources: list[str]) -> list[Any]:
     """Put the scores of each file beside those of the collection that was named in the same place."""
     from metaeval.data.columns import CLUSTER
     from metaeval.datasets.open import open_scores
-    from metaeval.errors import MetaevalError
     from metaeval.io import tidy
 
     names, files, columns = values.measure, values.new_scores, read_columns(values)
@@ -168,8 +166,6 @@ def _report_progress() -> Iterator[Callable[[str], None]]:
     """Show what is being done: one changing line where somebody watches, one line each otherwise."""
     from rich.console import Console
     from rich.status import Status
-
-    from metaeval.errors import one_line
 
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:

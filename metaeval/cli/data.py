@@ -12,6 +12,7 @@ from metaeval.cli.command import Values, add_command
 from metaeval.cli.complete import complete_data_set
 from metaeval.cli.options import argument, take
 from metaeval.cli.output import check_output, print_problem, print_status, show_texts
+from metaeval.errors import DatasetError, format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +67,6 @@ def fetch_data(values: Values) -> None:
       metaeval data fetch stc3-dq-a llmjudge
     """
     from metaeval.datasets import fetch, remember_unreachable_hosts
-    from metaeval.errors import DatasetError, format_count
 
     failed = 0
     with remember_unreachable_hosts():

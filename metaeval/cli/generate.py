@@ -40,6 +40,7 @@ from metaeval.cli.options import (
 )
 from metaeval.cli.output import check_output, check_width, print_status, show_results, working
 from metaeval.cli.parameters import Function, Parameter, find_input, read_parameters
+from metaeval.errors import MetaevalError
 
 if TYPE_CHECKING:
     from metaeval.data.scores import Scores
@@ -298,8 +299,6 @@ class Plan:
 
     def _refuse_unused(self, stated: set[str], called: Iterable[Function | None], when: str) -> None:
         """Refuse an option that stands on the command line although no function that is called takes it."""
-        from metaeval.errors import MetaevalError
-
         used = {parameter.spelling for function in called if function for parameter in self._read(function)}
         for spelling, parameter in self.parameters().items():
             if parameter.name in stated and spelling not in used:
@@ -307,8 +306,6 @@ class Plan:
 
     def _analyse(self, function: Function, name: str, scores: list[Scores], values: Values) -> dict[str, Any]:
         """Return the results by the names of their files."""
-        from metaeval.errors import MetaevalError
-
         if function is self.board or self.takes == "several":
             return {name: self.call(function, scores if len(scores) > 1 else scores[0], values)}
         pairs = getattr(values, self.pairs) if self.pairs else None

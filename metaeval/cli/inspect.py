@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from metaeval.cli.command import Values
 from metaeval.cli.options import argument, option, take
 from metaeval.cli.output import print_text, working
+from metaeval.errors import format_count, format_list
 from metaeval.io.formats import parse_columns
 
 if TYPE_CHECKING:
@@ -91,8 +92,6 @@ def _say_format(found: Inspection) -> str:
 
 
 def _describe_collection(facts: CollectionFacts, named: bool) -> list[str]:
-    from metaeval.errors import format_count, format_list
-
     sizes = [format_count(facts.runs, "run"), format_count(facts.topics, "topic")]
     sizes.append(format_count(len(facts.measures), "measure"))
     lines = [f"{f'{facts.name}: ' if named else ''}{' × '.join(sizes)}"]

@@ -11,6 +11,7 @@ from metaeval.cli.complete import complete_measure
 from metaeval.cli.docstrings import parse_docstring
 from metaeval.cli.options import argument, option, take
 from metaeval.cli.output import check_output, show_texts, terminal_width
+from metaeval.errors import MeasureError
 from metaeval.show.terminal import wrap_text
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ def show_measures(values: Values) -> None:
       metaeval measures NMD "OCI(beta=0.25)"
       metaeval measures --kind quantification --format md
     """
-    from metaeval.errors import MeasureError
     from metaeval.measures import measures, resolve_measures
 
     kind, style = values.kind, values.style

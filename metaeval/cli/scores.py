@@ -11,6 +11,7 @@ from metaeval.cli.complete import complete_source
 from metaeval.cli.opening import find_directions, read_columns, read_gold
 from metaeval.cli.options import DIRECTIONS, SCORE_FORMATS, argument, name_measures, option, switch, take
 from metaeval.cli.output import check_output, check_target, print_answer, show, working, write_scores
+from metaeval.errors import MetaevalError, format_count
 from metaeval.io import formats
 
 if TYPE_CHECKING:
@@ -79,7 +80,6 @@ def score(values: Values) -> None:
       metaeval score stc3-dq-a -m my_measure.py:my_measure
     """
     from metaeval.data.scores import state_directions
-    from metaeval.errors import format_count
     from metaeval.show.signature import sign
     from metaeval.show.table import Table
 
@@ -99,7 +99,6 @@ def score(values: Values) -> None:
 
 def _say_best(scores: Scores) -> str:
     """Say which run has the best mean score by each measure."""
-    from metaeval.errors import format_count
     from metaeval.measures.base import find_signs
 
     means, named = scores.means() * find_signs(scores.measures), []
@@ -117,7 +116,6 @@ def _compute_scores(values: Values) -> Scores:
     from metaeval.data.scores import Scores
     from metaeval.datasets import load_dataset
     from metaeval.datasets.open import refuse_annotations
-    from metaeval.errors import MetaevalError
     from metaeval.measures.resolve import established_measures
 
     selected = None if not values.measure or values.measure == ["all"] else values.measure

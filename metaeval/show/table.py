@@ -20,6 +20,7 @@ from metaeval.files import PathLike, write_atomically
 from metaeval.show.cells import Cells, join_ends, make_cells, shorten_numbers
 from metaeval.show.fitting import WIDTHS, Width
 from metaeval.show.formulas import defuse_frame
+from metaeval.show.html import write_fragment
 from metaeval.show.latex import write_table
 from metaeval.show.signature import Signature
 from metaeval.show.terminal import fit_table
@@ -154,8 +155,6 @@ class Table:
         return f"tab:{_LABEL.sub('-', text.replace('_', '-').lower()).strip('-')[:60] or 'table'}"
 
     def _repr_html_(self) -> str:
-        from metaeval.show.html import write_fragment
-
         return write_fragment([self])
 
     def write(self, folder: Path, name: str) -> list[Path]:
