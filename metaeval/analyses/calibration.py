@@ -74,9 +74,8 @@ class TestCalibration(Result):
     signature: Signature
 
     def __repr__(self) -> str:
-        return (
-            f"TestCalibration: {len(self.tests)} tests × {len(self.measures)} measures, {self.n_studies} studies each"
-        )
+        size = f"{len(self.tests)} tests × {len(self.measures)} measures"
+        return f"TestCalibration: {size}, {self.n_studies} studies each"
 
     def error_ends(self, outside: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
         """Return both ends of the interval of every error, Clopper and Pearson's, each of shape (measure, test)."""

@@ -103,19 +103,15 @@ class PooledDiscriminativePower(Result):
         frame = self.to_frame()
         ends = ["low", "high", "collections_low", "collections_high"]
         frame[ends] *= 100
-        caption = (
-            f"Discriminative power pooled over {len(self.collections)} collections ({', '.join(self.collections)})."
-        )
-        legend = ""
+        names = ", ".join(self.collections)
+        caption = f"Discriminative power pooled over {len(self.collections)} collections ({names})."
+        legend, level = "", f"{100 * self.over_topics.confidence:g} %"
         if frame["low"].notna().any():
-            legend = (
-                f"Low and high: {100 * self.over_topics.confidence:g} % interval {ELSEWHERE[self.over_topics.over]}"
-            )
+            legend = f"Low and high: {level} interval {ELSEWHERE[self.over_topics.over]}"
             legend += ", and of other collections." if frame["collections_low"].notna().any() else "."
         legend = " ".join(filter(None, [legend, self.over_topics.no_interval, self.over_collections.no_interval]))
-        return summary_table(
-            frame.drop(columns=[end for end in ends if frame[end].isna().all()]), caption, self.signature, legend
-        )
+        shown = frame.drop(columns=[end for end in ends if frame[end].isna().all()])
+        return summary_table(shown, caption, self.signature, legend)
 
     def why_no_interval(self) -> str:
         """Return in a sentence why there is no interval, if one was asked for."""

@@ -50,10 +50,8 @@ class DiscriminativePower(Result):
     margin: float = 0.05
 
     def __repr__(self) -> str:
-        n_pairs = self.p_values.shape[1]
-        return (
-            f"DiscriminativePower: {n_pairs:,} run pairs × {len(self.measures)} measures, {self.collection or 'scores'}"
-        )
+        size = f"{self.p_values.shape[1]:,} run pairs × {len(self.measures)} measures"
+        return f"DiscriminativePower: {size}, {self.collection or 'scores'}"
 
     @property
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -165,9 +163,8 @@ class DiscriminativePower(Result):
 
     def answer(self) -> str:
         """Say which measure finds most differences."""
-        return say_who_finds_most(
-            self.measures, self.significant.sum(axis=1), self.p_values.shape[1], self.compare_power()
-        )
+        found, n_pairs = self.significant.sum(axis=1), self.p_values.shape[1]
+        return say_who_finds_most(self.measures, found, n_pairs, self.compare_power())
 
     def ranks(self) -> RunRanks:
         """Return which ranks of runs are real: `metaeval.run_ranks` of this result."""

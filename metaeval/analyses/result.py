@@ -76,6 +76,8 @@ class Result(ABC):
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Return the figure that shows the result.
 
+        It is not known to pyplot: show it in a notebook by its name, or save it with `metaeval.show.drawing.save_figure`.
+
         Parameters
         ----------
         ax : Axes or sequence of Axes, optional
@@ -85,12 +87,6 @@ class Result(ABC):
             letters that can be read at that size.
         signature : bool, optional
             Whether the signature stands below; never in axes of your own.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            Not known to pyplot: show it in a notebook by its name, or save it with
-            `metaeval.show.drawing.save_figure`.
         """
         from metaeval.show.drawing import draw_charts
 
