@@ -132,12 +132,8 @@ class SplitHalfConsistency(Result):
         frame = self.to_frame().set_index("measure")[["mean_tau", "letters"]].rename(columns={"mean_tau": "mean τ"})
         a, b = self.sizes
         caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits)."
-        legend = ""
-        if len(frame) > 1:
-            legend = (
-                "Measures without a common letter differ significantly over these splits of these topics. V_E2 = "
-                f"{self.residual_variance:.3g}."
-            )
+        letters = "Measures without a common letter differ significantly over these splits of these topics."
+        legend = f"{letters} V_E2 = {self.residual_variance:.3g}." if len(frame) > 1 else ""
         return Table(frame, caption, self.signature, legend=legend)
 
     def short_tables(self) -> list[Table]:
