@@ -138,14 +138,11 @@ class Scaled:
         return split_measures(self.values, self.shape[2])
 
     def read_topics(self, topics: slice) -> FloatArray:
-        """Return all runs on some topics.
-
-        A page of a file brings its neighbours, which would be most of the file by the last run: they are given back on
-        the way.
-        """
+        """Return all runs on some topics."""
         if not self.large:
             return self.values[:, topics]
         taken = np.empty((len(self.values), topics.stop - topics.start, self.values.shape[2]))
+        # A page of a file brings its neighbours, most of the file by the last run: they are given back on the way.
         for start in range(0, len(taken), RUNS_A_BLOCK):
             runs = slice(start, start + RUNS_A_BLOCK)
             taken[runs] = self.values[runs, topics]
