@@ -12,6 +12,7 @@ import pandas as pd
 
 from metaeval.analyses.rank_figures import draw_ranks
 from metaeval.analyses.rank_result import LETTERS, RunRanks, find_ranks
+from metaeval.analyses.reference_pairs import name_flips
 from metaeval.analyses.result import Result
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature
@@ -118,7 +119,7 @@ class CorrectedScores(Result):
 
         Columns first, second, difference, low, high; judge, people and both, which are 1 where the first run is better, −1
         where the second is and 0 where it is open; flips: whether people reverse the first judge's conclusion, or one is
-        lost or found; and with how many labelled topics an open pair would be decided (missing where all would not do).
+        lost or new; and with how many labelled topics an open pair would be decided (missing where all would not do).
         """
         first, second = np.triu_indices(len(self.runs), 1)
         names, signs = np.array(self.runs, dtype=object), find_signs((self.measure,))[0]
@@ -133,7 +134,7 @@ class CorrectedScores(Result):
                 "judge": self.alone[0].signs,
                 "people": self.people.signs,
                 "both": self.both.signs,
-                "flips": find_flips(self.alone[0].signs, self.both.signs),
+                "flips": name_flips(self.alone[0].signs, self.both.signs),
                 "topics_needed": self._find_needed(),
             }
         )
@@ -222,7 +223,7 @@ class CorrectedScores(Result):
         for name, found, measure in (
             *named, ("people alone", self.people, self.measure), ("both", self.both, self.measure)
         ):  # fmt: skip
-            flips = find_flips(found.signs, self.both.signs).tolist()
+            flips = name_flips(found.signs, self.both.signs).tolist()
             first = describe_first(self.rank(found, measure)).removesuffix(" for first").removesuffix(" is first")
             rows.append((name, np.count_nonzero(found.signs), flips.count("reversed"), flips.count("lost"), first))
         return pd.DataFrame(rows, columns=["evidence", "decided", "reversed", "open", "first"])
@@ -300,16 +301,6 @@ class CorrectedScores(Result):
             judge, people = self.rank(self.alone[0], self.judges[0]), self.rank(self.people, self.measure)
             boards = {"judge alone": judge.to_frame(), "people alone": people.to_frame(), **boards}
         return draw_ranks(boards, self.signature if signature else None, ax=ax, size=size)
-
-
-def find_flips(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Return what becomes of conclusions, 1, −1 or 0 where it is open: reversed, lost, found, or nothing.
-
-    >>> find_flips(np.array([1, 1, 0, 1]), np.array([-1, 0, 1, 1])).tolist()
-    ['reversed', 'lost', 'found', '']
-    """
-    conditions = [before * after < 0, (before != 0) & (after == 0), (before == 0) & (after != 0)]
-    return np.select(conditions, ["reversed", "lost", "found"], "").astype(object)
 
 
 def describe_first(ranks: RunRanks) -> str:

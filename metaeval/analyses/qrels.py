@@ -22,7 +22,7 @@ from metaeval.analyses.qrels_scores import (
     parse_measures,
     score_judged,
 )
-from metaeval.analyses.reference_pairs import count_conclusions
+from metaeval.analyses.reference_pairs import count_conclusions, name_flips
 from metaeval.data.judged import Grades, JudgedRuns
 from metaeval.data.labels import find_labels
 from metaeval.data.scores import Scores
@@ -122,7 +122,7 @@ def compare_qrels(
     labelled = [label_scores(judged, each, array) for each, array in zip(known, values, strict=True)]
     scored, diagnostics = choose_common_runs(labelled, distinct_runs)
     compared = [_compare(scores, statistic, n_bootstrap, confidence, seed) for scores in scored]
-    flips, pairs = zip(*(find_flips(each, n_permutations, alpha, seed, n_jobs) for each in scored), strict=True)
+    flips, pairs = zip(*(list_flips(each, n_permutations, alpha, seed, n_jobs) for each in scored), strict=True)
     key = stream_key(seed, judged.collection, "compare_qrels")
     gaps = measure_gaps(judged, known, values, condensed)
     grades = compare_grades(sets, scales or {}, key, n_bootstrap, confidence)
@@ -198,7 +198,7 @@ def _stack(measures: Sequence[RetrievalMeasure], frames: Sequence[pd.DataFrame])
     return pd.concat(named, ignore_index=True)[["measure", *frames[0]]] if named else pd.DataFrame()
 
 
-def find_flips(
+def list_flips(
     scores: Scores, n_permutations: int, alpha: float, seed: int, n_jobs: int = 1
 ) -> tuple[pd.DataFrame, np.ndarray]:
     """Which pairs of runs differ significantly by one of two sets of judgements only, or the other way round?
@@ -220,9 +220,7 @@ def find_flips(
     runs, frames = np.array(scores.runs, dtype=object), []
     for j in range(1, n_sets):
         people, judge = verdicts[0], verdicts[j]
-        kinds = np.select(
-            [people * judge < 0, (people != 0) & (judge == 0), people != judge], ["reversed", "lost", "new"], ""
-        )
+        kinds = name_flips(people, judge)
         at = np.flatnonzero(kinds)
         ahead = np.where(people[at] != 0, people[at], judge[at])
         columns = {

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import kendalltau
 
 import metaeval as me
-from metaeval.analyses.qrels import find_flips
+from metaeval.analyses.qrels import list_flips
 from metaeval.analyses.qrels_judges import find_favours
 from metaeval.data.judged import rank_documents
 from metaeval.errors import MetaevalError
@@ -421,6 +421,6 @@ def test_of_deep_learning_2021_scores_are_those_of_trec_eval_and_flips_those_of_
     power = me.discriminative_power(scores, test="bootstrap-t", n_permutations=500, seed=1, n_bootstrap=0)
     flips = set(found.flips[["judge", "flip", "run_1", "run_2"]].itertuples(index=False, name=None))
     assert flips == loop_over_pairs(scores, power)
-    again, pairs = find_flips(scores, 500, 0.05, 1)
+    again, pairs = list_flips(scores, 500, 0.05, 1)
     assert (pairs == found.pairs[0]).all()
     assert len(again) == len(flips)
