@@ -174,19 +174,25 @@ class CorrectedScores(Result):
         return float(rivals["topics_needed"].max(skipna=False)) if len(rivals) else 0.0
 
     def answer(self) -> str:
-        """Say who is first and what becomes of the judge's conclusions; or with a plan, what it would decide."""
-        if self.plan is not None:
-            new = self._list_new()
-            decided = int((self.pairs["topics_needed"] <= self.labelled.topics + len(new)).sum())
-            return f"{len(new)} more labelled topics may decide {decided} of {(self.both.signs == 0).sum()} open pairs."
-        first, flips = describe_first(self.ranks), self.pairs["flips"].tolist()
+        """Say who is first, and how many other runs may be as good; or with a plan, what it would decide."""
+        if self.plan is None:
+            return self.ranks.answer()
+        new = self._list_new()
+        decided = int((self.pairs["topics_needed"] <= self.labelled.topics + len(new)).sum())
+        return f"{len(new)} more labelled topics may decide {decided} of {(self.both.signs == 0).sum()} open pairs."
+
+    def _judge_judge(self) -> str:
+        """Say what becomes of the first judge's conclusions."""
+        flips = self.pairs["flips"].tolist()
         if reversals := flips.count("reversed"):
-            return f"{first}; people reverse {reversals} of the judge's conclusions."
+            return f"people reverse {reversals} of the judge's conclusions"
         if lost := flips.count("lost"):
-            return f"{first}; people leave {lost} of the judge's conclusions open."
-        if not self.alone[0].signs.any():
-            return f"{first}; the judge alone decides nothing."
-        return f"{first}; people confirm all of the judge's conclusions."
+            return f"people leave {lost} of the judge's conclusions open"
+        return (
+            "people confirm all of the judge's conclusions"
+            if self.alone[0].signs.any()
+            else "the judge alone decides nothing"
+        )
 
     def _list_new(self) -> pd.DataFrame:
         """Return the topics of the plan that are not labelled, with their probabilities."""
@@ -216,7 +222,7 @@ class CorrectedScores(Result):
         -------
         DataFrame, shape (judge + 2, 5)
             Columns evidence; decided (pairs of runs); reversed and open (how many of these both together reverse, or leave
-            open); first (which run is in the first place, or how many tie).
+            open); first (which run is in the first place, or how many may be).
         """
         named = [(f"{judge} alone", found, judge) for judge, found in zip(self.judges, self.alone, strict=True)]
         rows = []
@@ -224,7 +230,8 @@ class CorrectedScores(Result):
             *named, ("people alone", self.people, self.measure), ("both", self.both, self.measure)
         ):  # fmt: skip
             flips = name_flips(found.signs, self.both.signs).tolist()
-            first = describe_first(self.rank(found, measure)).removesuffix(" for first").removesuffix(" is first")
+            firsts = self.rank(found, measure).to_frame().query("near_first")["run"].tolist()
+            first = firsts[0] if len(firsts) == 1 else f"one of {len(firsts)}"
             rows.append((name, np.count_nonzero(found.signs), flips.count("reversed"), flips.count("lost"), first))
         return pd.DataFrame(rows, columns=["evidence", "decided", "reversed", "open", "first"])
 
@@ -248,7 +255,7 @@ class CorrectedScores(Result):
     def detail_tables(self) -> list[Table]:
         """Return what is concluded from each kind of evidence, and which topics to label next."""
         shown = self.summary().set_index("evidence").rename(columns={"decided": "pairs decided", "open": "left open"})
-        caption = f"Conclusions about {len(self.pairs):,} pairs of runs; both together reverse some or leave them open."
+        caption = f"Conclusions about {len(self.pairs):,} pairs of runs: {self._judge_judge()}."
         tables = [Table(shown, caption, self.signature)]
         if self.plan is not None:
             new = self._list_new()
@@ -301,9 +308,3 @@ class CorrectedScores(Result):
             judge, people = self.rank(self.alone[0], self.judges[0]), self.rank(self.people, self.measure)
             boards = {"judge alone": judge.to_frame(), "people alone": people.to_frame(), **boards}
         return draw_ranks(boards, self.signature if signature else None, ax=ax, size=size)
-
-
-def describe_first(ranks: RunRanks) -> str:
-    """Say which run is first, or how many tie."""
-    ties = int(ranks.summary()["near_first"].iloc[0])
-    return f"{ranks.runs[int(ranks.order(0)[0])]} is first" if ties == 1 else f"{ties} runs tie for first"

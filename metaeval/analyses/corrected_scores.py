@@ -105,7 +105,7 @@ def corrected_scores(
     >>> some = rng.choice(200, size=60, replace=False)
     >>> people = Scores(truth[:, some, None], runs=["a", "b", "c"], topics=some, measures=["nDCG"])
     >>> corrected_scores(scores, people=people).answer()
-    "c is first; people leave 1 of the judge's conclusions open."
+    'c is first by nDCG.'
     """
     check_scores(scores, topics=FEWEST_LABELS)
     check_choice("target", target, Target)

@@ -34,7 +34,8 @@ def found():
 
 
 def test_a_favoured_run_falls_behind_and_the_answer_says_so(found):
-    assert found.answer() == "d is first; people reverse 1 of the judge's conclusions."
+    assert found.answer() == "d is first by nDCG." == found.ranks.answer()
+    assert found.detail_tables()[0].caption.endswith(": people reverse 1 of the judge's conclusions.")
     pairs = found.pairs.set_index(["first", "second"])
     assert pairs.loc[("a", "c"), ["judge", "both", "flips"]].tolist() == [1, -1, "reversed"]
     assert found.to_frame()["run"].tolist()[:2] == ["d", "c"]
@@ -285,7 +286,7 @@ def test_a_judge_that_sees_no_difference_is_said_to_decide_nothing():
     scores, people, _ = made()
     flat = me.Scores(np.ones_like(scores.values), runs=RUNS, topics=TOPICS, measures=["nDCG"])
     found = me.corrected_scores(flat, people=people, n_trials=200)
-    assert found.answer().endswith("; the judge alone decides nothing.")
+    assert found.detail_tables()[0].caption.endswith(": the judge alone decides nothing.")
     assert found.both.differences == pytest.approx(found.people.differences)
 
 
