@@ -267,14 +267,15 @@ class CorrectedScores(Result):
     def notes(self, *, short: bool = False) -> list[str]:
         """Return what a reader has to know: what is doubtful first, then what the judge is worth and how biased it is."""
         pair = [self._describe_pair()] if self.pair else []
-        return [*super().notes(short=short), *pair, *self._describe_labels(), self._describe_bias()]
+        return [*super().notes(short=short), *pair, *self._describe_labels(), *self._describe_bias()]
 
     def _describe_labels(self) -> list[str]:
         (n, of), need = self.labelled, self.find_topics_for_first()
         if n >= of:
             return []
+        worth = round(self.worth, 2) + 0.0  # which is never −0
         equal = n + self.worth * (of - n)
-        lines = [f"the judge makes {n} labelled topics worth {equal:,.0f}: its score is worth {self.worth:.2f} labels"]
+        lines = [f"the judge makes {n} labelled topics worth {equal:,.0f}: its score is worth {worth:.2f} labels"]
         if np.isnan(need):
             lines.append("labelling all topics would probably not decide the first place")
         elif need:
@@ -291,15 +292,16 @@ class CorrectedScores(Result):
         )
         return f"{ends}: labelling {number} decide"
 
-    def _describe_bias(self) -> str:
+    def _describe_bias(self) -> list[str]:
         known, judge = self.bias[0][np.isfinite(self.bias[0])], self.judges[0]
         if not len(known):
-            return (
-                f"{judge} uses another scale than people, or none: its scores were rescaled, and its bias is not stated"
-            )
-        mean, (least, most) = float(known.mean()), (known.min(), known.max())
+            scale = f"{judge} uses another scale than people: its scores were rescaled, and its bias is not stated"
+            return [scale] if self.alone[0].differences.any() else []
+        if not known.any():
+            return []
+        mean, ends = float(known.mean()), f"{known.min():+.3g} to {known.max():+.3g} by run"
         way = "higher" if mean > 0 else "lower"
-        return f"the scores of {judge} are {abs(mean):.3g} {way} than people's on average, {least:+.3g} to {most:+.3g} by run"
+        return [f"the scores of {judge} are {abs(mean):.3g} {way} than people's on average, {ends}"]
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the ranks that runs may have by the first judge alone, people alone and both; in a column by both."""
