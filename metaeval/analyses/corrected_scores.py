@@ -194,7 +194,7 @@ def _align(scores: Scores, labels: PeopleScores) -> Data:
     """Return both in the order of labels."""
     place = {topic: number for number, topic in enumerate(scores.topics)}
     ordered = scores.sel(runs=sorted(scores.runs), topics=sorted(scores.topics))
-    given, probabilities, *_ = labels.align(ordered.runs, ordered.topics)
+    given, probabilities = labels.align(ordered.runs, ordered.topics)
     turn = int(find_signs((labels.measure,))[0])
     counts = (~np.isnan(given)).sum(axis=1)
     if counts.min() < FEWEST_LABELS:
