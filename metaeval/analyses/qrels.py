@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -34,6 +34,9 @@ from metaeval.stats.max_t import bootstrap_max_t, simultaneous_reach
 from metaeval.stats.significant_counts import trials_needed
 from metaeval.stats.streams import stream_key
 
+POOL_DEPTH = 100
+"""How many documents of a run go into a pool, if nobody says it."""
+
 
 def compare_qrels(
     judged: JudgedRuns,
@@ -43,7 +46,7 @@ def compare_qrels(
     scales: Mapping[str, Sequence[int]] | None = None,
     family: Mapping[str, str] | None = None,
     groups: Mapping[str, str] | None = None,
-    pool_depth: int = 100,
+    pool_depth: int | None = None,
     alpha: float = 0.05,
     n_permutations: int = 2000,
     n_bootstrap: int = 1000,
@@ -73,7 +76,7 @@ def compare_qrels(
     groups : mapping of str to str, optional
         Which runs are from whom: run=group, or a file of both. Each group's own documents are taken out of the pool in turn.
     pool_depth : int, optional
-        How many documents of a run went into the pool.
+        How many documents of a run went into the pool, of which groups are taken out: by default 100.
     alpha : float, optional
         Significance level of the test of all pairs of runs, bootstrap-t.
     n_permutations : int, optional
@@ -109,7 +112,8 @@ def compare_qrels(
        judge       tau
     0  model  0.816497
     """
-    _check_options(judged, alpha, confidence, n_permutations, n_bootstrap, pool_depth, seed, n_jobs)
+    _check_options(judged, alpha, confidence, n_permutations, n_bootstrap, seed, n_jobs)
+    depth = _check_depth(pool_depth, groups)
     which = parse_statistic(statistic)
     if which.run_statistic is None:
         others = "use tau_b, tau_a, tau_ap_b, tau_gap, spearman, pearson or pairwise_accuracy"
@@ -129,7 +133,7 @@ def compare_qrels(
     chosen = {run: model for run, model in (family or {}).items() if run in scored[0].runs}
     favours = [find_favours(each, chosen, confidence) for each in scored] if chosen else []
     settings = {"measures": ", ".join(str(each.measure) for each in known), "judgements": ", ".join(judged.sets)}
-    settings |= _describe_settings(scales, family, groups, pool_depth) | {"statistic": statistic, "test": "bootstrap-t"}
+    settings |= _describe_settings(scales, family, groups, depth) | {"statistic": statistic, "test": "bootstrap-t"}
     numbers = {"B": n_permutations, "alpha": alpha, "bootstrap": n_bootstrap, "seed": seed}
     return QrelsComparison(
         judged.collection,
@@ -141,13 +145,14 @@ def compare_qrels(
         gaps,
         grades,
         _stack(known, favours),
-        leave_groups_out(judged, known, values, sets, groups, pool_depth) if groups else pd.DataFrame(),
+        leave_groups_out(judged, known, values, sets, groups, depth) if groups else pd.DataFrame(),
         alpha,
         confidence,
         sign("compare_qrels", scored, **settings, **numbers, **diagnostics[0].settings),
         compared[0].no_interval,
         diagnostics=diagnostics,
         remarks=(
+            *_remark_judges(sets, grades),
             *_remark_favours(favours),
             *_remark_gaps(gaps),
             *_remark_grades(grades, judged.sets[0]),
@@ -158,9 +163,8 @@ def compare_qrels(
 
 
 def _check_options(
-    judged: JudgedRuns, alpha: float, confidence: float, n_permutations: int, n_bootstrap: int, pool_depth: int, seed: int,
-    n_jobs: int,
-) -> None:  # fmt: skip
+    judged: JudgedRuns, alpha: float, confidence: float, n_permutations: int, n_bootstrap: int, seed: int, n_jobs: int
+) -> None:
     """Refuse options that are out of range."""
     if not isinstance(judged, JudgedRuns):
         raise MetaevalError(f"this takes JudgedRuns, not {type(judged).__name__}: see metaeval.io.read_judged_runs")
@@ -168,9 +172,20 @@ def _check_options(
     check_share("confidence", confidence)
     check_count("n_permutations", n_permutations, trials_needed(1, alpha))
     check_count("n_bootstrap", n_bootstrap, 0)
-    check_count("pool_depth", pool_depth, 1)
     check_seed(seed)
     check_jobs(n_jobs)
+
+
+def _check_depth(pool_depth: int | None, groups: Mapping[str, str] | None) -> int:
+    """Return the depth of the pool; refuse one where no group is taken out of it."""
+    if pool_depth is None:
+        return POOL_DEPTH
+    check_count("pool_depth", pool_depth, 1)
+    if not groups:
+        raise MetaevalError(
+            f"{format_option('pool_depth')} is for {format_option('groups')}: say which runs are from whom"
+        )
+    return pool_depth
 
 
 def _compare(scores: Scores, statistic: str, n_bootstrap: int, confidence: float, seed: int) -> Agreement:
@@ -233,6 +248,19 @@ def list_flips(
             columns |= {name: middle, f"{name}_low": middle - wide, f"{name}_high": middle + wide}
         frames.append(pd.DataFrame(columns).assign(clear=np.abs(middle) > wide))
     return pd.concat(frames, ignore_index=True), count_conclusions(verdicts[1:n_sets], verdicts[0])
+
+
+def _remark_judges(sets: Mapping[str, Grades], grades: pd.DataFrame) -> Iterator[str]:
+    """Yield which judges give all documents one grade, are copies of the reference, or grade the other way round."""
+    reference, *judges = sets
+    for name, high in zip(judges, grades["tau_b_high"], strict=True):
+        given = {grade for some in sets[name].values() for grade in some.values()}
+        if len(given) == 1:
+            yield f"{name} gives every document the grade {given.pop()}: it only tells which documents it judged"
+        elif sets[name] == sets[reference]:
+            yield f"{name} gives every document the grade of {reference}: was it copied?"
+        elif high < 0:
+            yield f"{name} grades low what {reference} grades high: check its grades"
 
 
 def _remark_favours(favours: Sequence[pd.DataFrame]) -> tuple[str, ...]:

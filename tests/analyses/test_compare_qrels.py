@@ -153,6 +153,7 @@ def test_a_judge_that_turns_the_grades_round_reverses_what_people_find():
         result.answer()
         == f"turned ranks runs unlike people (τ_b {row.tau:.2f}) and reverses {row.reversed} conclusions."
     )
+    assert result.notes()[0] == "turned grades low what people grades high: check its grades"
 
 
 def test_the_same_judgements_change_nothing():
@@ -166,6 +167,7 @@ def test_the_same_judgements_change_nothing():
     assert (row.tau, row.reversed, row.lost, row.new) == (1, 0, 0, 0)
     assert result.flips.empty
     assert result.answer() == "copy ranks runs like people (τ_b 1.00) and reverses no conclusion."
+    assert result.notes()[0] == "copy gives every document the grade of people: was it copied?"
     assert result.grades[["same_grade", "kappa", "tau_b"]].to_numpy().tolist() == [[1, 1, 1]]
 
 
