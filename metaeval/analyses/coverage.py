@@ -88,7 +88,7 @@ class Coverage(Result):
         ranked = frame if frame["reference"].all() else frame[~frame["reference"]]
         if ranked["coverage"].isna().all():
             ranked = frame
-        best = ranked.loc[ranked["coverage"].idxmax()]
+        best = ranked.iloc[int(ranked["coverage"].argmax())]
         if len(frame) == 1:
             return f"{best['measure']} covers the reference (coverage {best['coverage']:.2f})."
         whom = "the reference" if len(ranked) == len(frame) else "it"

@@ -12,16 +12,14 @@ import numpy as np
 
 from metaeval.analyses.grades import THRESHOLD
 from metaeval.comparison.agreement_verdict import judge_with_reference
-from metaeval.comparison.results import ComparisonResults, find_title
+from metaeval.comparison.results import ComparisonResults, find_once, find_title
 from metaeval.comparison.summary import list_warnings
 from metaeval.comparison.verdicts import (
-    Finding,
     average_tau,
     compare_pooled,
     count_contradictions,
     find_verdicts,
     ignores_order,
-    is_backed,
 )
 from metaeval.data.scores import Scores
 from metaeval.stats.blocks import take_measure
@@ -64,31 +62,21 @@ class Answer:
 def find_answer(comparison: ComparisonResults, measure: str | None = None, *, named: bool = False) -> Answer:
     """Choose what to say of a new measure, by rule; the headline begins with its name if it is `named` or one of several."""
     name = comparison.find_new(measure)
-    backed = is_backed(comparison.collections, name)
     kin = find_kin(comparison, name)
     keys = {"constant": (), "copy": ("similarity",), "linear": ("similarity",), "monotone": ("similarity",)}.get(
         kin.kind, _ORDER if comparison.agreement is None else _WITH_REFERENCE
     )
     findings = {finding.key: finding for finding in find_verdicts(comparison, name)}
-    told = [findings[key].phrase for key in keys if key in findings and says_something(findings[key], backed)]
-    headline = find_headline(comparison, name, kin)
+    told = [findings[key].phrase for key in keys if key in findings and findings[key].told]
+    headline = find_headline(comparison, name)
     if named or len(comparison.new) > 1:
         headline = f"{find_title(comparison.measures, name)}: {headline[0].lower()}{headline[1:]}"
     return Answer(headline, tuple(told[:MOST_FINDINGS]), tuple(list_warnings(comparison)[:MOST_WARNINGS]))
 
 
-def says_something(finding: Finding, backed: bool) -> bool:
-    """Tell whether a finding is worth a line: not that nothing was found, nor that what may be wrong is stable."""
-    if finding.key == "formula":
-        return not finding.phrase.startswith("Properties")
-    if finding.key == "consistency":
-        return finding.verdict.outcome == ("holds" if backed else "does not hold")
-    return finding.key != "contradictions" or any(figure.value for figure in finding.verdict.evidence)
-
-
-def find_headline(comparison: ComparisonResults, name: str, kin: Kin | None = None) -> str:
-    """Return a judgement in at most twelve words, with at most one number; `kin` is that of the measure, if it is known."""
-    kin = kin or find_kin(comparison, name)
+def find_headline(comparison: ComparisonResults, name: str) -> str:
+    """Return a judgement in at most twelve words, with at most one number."""
+    kin = find_kin(comparison, name)
     if kin.kind == "constant":
         return "Constant: it separates no runs"
     if kin.kind and (kin.kind != "opposite" or comparison.agreement is None):
@@ -113,6 +101,7 @@ _KIN = {
 }
 
 
+@find_once
 def find_kin(comparison: ComparisonResults, name: str) -> Kin:
     """Tell whether a measure is constant, or a copy, a linear copy, the opposite or a monotone transform of another one."""
     columns = [_read_column(study.scores, name) for study in comparison.collections]

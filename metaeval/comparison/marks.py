@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.grades import (
+    CONTRADICTED,
     LIMIT,
     RULES,
+    UNTOLD,
     grade,
     grade_reference_results,
     group_results,
-    hold_power,
     rate_consistency_results,
 )
 from metaeval.analyses.study import Study
@@ -33,13 +34,9 @@ def mark_measures(comparison: ComparisonResults) -> pd.DataFrame:
     splits = comparison.list_results("consistency", "small_consistency")
     columns["consistency"] = [grade(net) for net in rate_consistency_results(splits)]
     columns["power"] = mark_power(comparison.collections)
-    second_powers, second = comparison.list_results("second_power"), name_second(comparison)
-    if second_powers:
-        columns[second] = mark_power([study.by_second_test() for study in comparison.collections])
+    if comparison.list_results("second_power"):
+        columns[name_second(comparison)] = mark_power([study.by_second_test() for study in comparison.collections])
     references = comparison.list_results("reference")
-    for column, pairs in (("power", references), (second, comparison.list_results("second_reference"))):
-        if pairs:
-            columns[column] = [*map(hold_power, columns[column], grade_reference_results(pairs))]
     if references:
         contradicted, decided = (
             np.sum([getattr(pairs, name) for pairs in references], axis=0) for name in ("contradicted", "decided")
@@ -54,11 +51,19 @@ def mark_power(studies: Sequence[Study]) -> list[str]:
     powers = [study.power for study in studies if study.power is not None]
     if not powers:
         return [NOTHING] * len(studies[0].scores.measures)
+    pairs = [study.reference for study in studies if study.reference is not None]
+    against = grade_reference_results(pairs) if pairs else [UNTOLD] * len(powers[0].measures)
     _, low, high = compare_all_pooled(powers)
     marks, n_others = [], max(1, len(low) - 1)
-    for measure, more, fewer in zip(powers[0].measures, (low > 0).sum(axis=1), (high < 0).sum(axis=1), strict=True):
+    for measure, reference, more, fewer in zip(
+        powers[0].measures, against, (low > 0).sum(axis=1), (high < 0).sum(axis=1), strict=True
+    ):
         word = grade((more - fewer) / n_others) if more or fewer else "cannot tell"
-        marks.append("unverified" if word == "good" and not is_backed(studies, str(measure)) else word)
+        if reference == CONTRADICTED:
+            word = CONTRADICTED
+        elif word == "good" and not is_backed(studies, str(measure)):
+            word = "unverified"
+        marks.append(word)
     return marks
 
 

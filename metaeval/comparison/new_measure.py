@@ -104,7 +104,7 @@ class Comparison(ComparisonResults):
         DataFrame, shape (measure, …)
             See `metaeval.comparison.summary.summarise`.
         """
-        return summarise(self, measure)
+        return summarise(self, measure).copy()
 
     def plot(self, measure: str | None = None, *, size: Size = None, signature: bool = True) -> Figure:
         """Draw what came out for a new measure: a panel for each sentence of the verdict, a row for each other measure.

@@ -97,9 +97,9 @@ def _describe(comparison: ComparisonResults, files: ReportFiles, names: list[str
             name: {
                 "headline": (answer := find_answer(comparison, name)).headline,
                 "text": answer.to_text(),
-                "findings": [finding.verdict.to_dict() for finding in findings],
+                "findings": [finding.verdict.to_dict() for finding in find_verdicts(comparison, name)],
             }
-            for name, findings in ((name, find_verdicts(comparison, name)) for name in comparison.new)
+            for name in comparison.new
         },
         "summary": to_records(summarise(comparison)),
         "summaries": {name: to_records(summarise(comparison, name)) for name in comparison.new},

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, TypeVar
 
 from metaeval.analyses.agreement_result import Agreement
 from metaeval.analyses.grades import THRESHOLD
@@ -63,6 +64,11 @@ class ComparisonResults:
         """From which mean τ on measures are put in one group: 0.8 for every kind."""
         return THRESHOLD
 
+    @cached_property
+    def kept(self) -> dict[tuple[str, str], Any]:
+        """What was found of each new measure, by the name of what found it: see `find_once`."""
+        return {}
+
     @property
     def trait_names(self) -> list[str]:
         """Names of the properties that were tried on any measure, each once."""
@@ -84,3 +90,20 @@ class ComparisonResults:
 def find_title(measures: Sequence[Measure], name: str) -> str:
     """Return how a measure is written in a sentence or a table's head, by its name."""
     return next(measure.label or str(measure) for measure in measures if str(measure) == name)
+
+
+T = TypeVar("T")
+
+
+def find_once(find: Callable[[ComparisonResults, str], T]) -> Callable[..., T]:
+    """Keep what is found of a new measure, the first by default: verdict, picture, page and JSON all ask for it."""
+
+    @wraps(find)
+    def ask(comparison: ComparisonResults, measure: str | None = None) -> T:
+        key = find.__name__, comparison.find_new(measure)
+        if key not in comparison.kept:
+            comparison.kept[key] = find(comparison, key[1])
+        found: T = comparison.kept[key]
+        return found
+
+    return ask

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -38,7 +38,7 @@ from metaeval.comparison.repeats import NOT_TRIED
 from metaeval.comparison.report_files import ReportFiles, name_file
 from metaeval.comparison.results import ComparisonResults, find_title
 from metaeval.comparison.summary import choose_measures, show_short, show_summary, summarise
-from metaeval.comparison.verdicts import RULES, Finding, find_verdicts
+from metaeval.comparison.verdicts import RULES, find_verdicts
 from metaeval.errors import format_count
 from metaeval.measures.base import Measure
 from metaeval.show.cells import NOTHING
@@ -151,7 +151,6 @@ def list_measures(comparison: ComparisonResults) -> list[Measure]:
 
 def _show_verdict(comparison: ComparisonResults, files: ReportFiles) -> Section:
     """Return the answer for every new measure with its picture and a short table; everything else is folded."""
-    findings_by_measure = {name: find_verdicts(comparison, name) for name in comparison.new}
     answers = [find_answer(comparison, name) for name in comparison.new]
     before = list(dict.fromkeys(line for answer in answers for line in answer.before))
     shown = [(_show_panels(comparison, name), _show_short(comparison, name, files)) for name in comparison.new]
@@ -159,7 +158,7 @@ def _show_verdict(comparison: ComparisonResults, files: ReportFiles) -> Section:
         opening_block(answers, before, *shown[0]),
         *(block for pair in shown[1:] for block in pair),
         *(_show_summary(comparison, name, files) for name in comparison.new),
-        _list_repeats(comparison, findings_by_measure, files),
+        _list_repeats(comparison, files),
         *_show_marks(comparison, files),
         rules_block({_HEADINGS[key]: rule for key, rule in RULES.items()}, "The rules behind the verdict"),
         Block("notes", {"notes": _list_notes(comparison)}, folded="More about runs, directions and the measure"),
@@ -235,14 +234,12 @@ _HEADINGS = {
 }
 
 
-def _list_repeats(
-    comparison: ComparisonResults, findings_by_measure: Mapping[str, Sequence[Finding]], files: ReportFiles
-) -> Block:
+def _list_repeats(comparison: ComparisonResults, files: ReportFiles) -> Block:
     """Return what became of each claim with another test, another seed, or other runs."""
     rows = [
         {"claim": finding.verdict.claim, "as it is": finding.verdict.outcome, **dict(finding.verdict.conditions)}
-        for findings in findings_by_measure.values()
-        for finding in findings
+        for name in comparison.new
+        for finding in find_verdicts(comparison, name)
         if finding.key != "formula"
     ]
     frame = pd.DataFrame(rows).set_index("claim")

@@ -27,7 +27,7 @@ from metaeval.analyses.significance_contradictions import SignificanceContradict
 from metaeval.analyses.study import Study
 from metaeval.comparison.agreement_verdict import judge_with_reference
 from metaeval.comparison.repeats import NOT_TRIED, Repeats
-from metaeval.comparison.results import ComparisonResults, find_title
+from metaeval.comparison.results import ComparisonResults, find_once, find_title
 from metaeval.errors import format_count
 from metaeval.measures.properties import PropertyCheck
 from metaeval.show.cells import NOTHING
@@ -73,13 +73,15 @@ RULES = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that came out for a new measure."""
+    """One thing that came out for a new measure, and whether it is worth a line of the answer."""
 
     key: str
     phrase: str
     verdict: Verdict
+    told: bool = True
 
 
+@find_once
 def find_verdicts(comparison: ComparisonResults, name: str) -> list[Finding]:
     """Return what came out for a new measure, and whether it stands if something is changed."""
     studies = comparison.collections
@@ -96,7 +98,17 @@ def find_verdicts(comparison: ComparisonResults, name: str) -> list[Finding]:
         )
         findings.append(replace(finding, verdict=replace(finding.verdict, conditions=tried)))
     by_formula = judge_formula(comparison.traits.get(name, {}), find_title(comparison.measures, name))
-    return findings if by_formula is None else [*findings, by_formula]
+    backed = is_backed(studies, name)
+    return [replace(one, told=_says_something(one, backed)) for one in (*findings, by_formula) if one is not None]
+
+
+def _says_something(finding: Finding, backed: bool) -> bool:
+    """Tell whether a finding is worth a line: not that nothing was found, nor that what may be wrong is stable."""
+    if finding.key == "formula":
+        return not finding.phrase.startswith("Properties")
+    if finding.key == "consistency":
+        return finding.verdict.outcome == ("holds" if backed else "does not hold")
+    return finding.key != "contradictions" or any(figure.value for figure in finding.verdict.evidence)
 
 
 def _judge_agreement(comparison: ComparisonResults, name: str) -> list[Finding]:
