@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from metaeval.analyses.ranking_similarity import RankingSimilarity
+from metaeval.analyses.ranking_similarity import ALIKE, RankingSimilarity
 from metaeval.analyses.reference_pairs import ReferencePairs
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency
 from metaeval.errors import MetaevalError
@@ -21,9 +21,6 @@ from metaeval.stats.intervals import interval_of_pairs
 
 GOOD, POOR = 1 / 3, -1 / 3
 """Nets from which on a measure is good, and down from which it is poor."""
-
-THRESHOLD = 0.8
-"""Mean τ between two groups from which on they are joined."""
 
 LIMIT, CHANCE = 0.05, 0.5
 """Share of contradicted pairs above which a reference contradicts a measure, and the share of a measure without knowledge."""
@@ -94,7 +91,7 @@ def rate_consistency(outperforms: npt.ArrayLike) -> np.ndarray:
     return net.reshape(-1, ahead.shape[-1]).mean(axis=0)
 
 
-def group_measures(tau: npt.ArrayLike, threshold: float = THRESHOLD) -> list[str]:
+def group_measures(tau: npt.ArrayLike, threshold: float = ALIKE) -> list[str]:
     """Return the group of every measure, by average linkage of τ.
 
     Examples
@@ -143,9 +140,9 @@ def grade_reference_results(results: Sequence[ReferencePairs]) -> list[str]:
     return [grade_contradictions(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
 
 
-def group_results(results: Sequence[RankingSimilarity], threshold: float = THRESHOLD) -> list[str]:
+def group_results(results: Sequence[RankingSimilarity]) -> list[str]:
     """Return the groups of `group_measures` for results."""
-    return group_measures(np.mean([result.tau for result in results], axis=0), threshold)
+    return group_measures(np.mean([result.tau for result in results], axis=0))
 
 
 def _check_square(given: npt.ArrayLike) -> np.ndarray:

@@ -29,6 +29,12 @@ from metaeval.stats.resampling import trials_a_pass
 from metaeval.stats.streams import generator
 from metaeval.stats.weighted_correlation import RankCorrelation, correlation_matrix, parse_rank_correlation
 
+INTERCHANGEABLE = 0.9
+"""τ from which on a conclusion says, unless a margin is stated, that one of two measures can stand for the other."""
+
+ALIKE = 0.8
+"""τ from which on `compare` says that a measure ranks runs like another, and puts both in one group: they are of one kind."""
+
 _CELLS = 4_000_000  # run scores held at once while resampling: 32 MB
 
 
@@ -69,7 +75,7 @@ class RankingSimilarity(Result):
     no_interval: str = ""
     simultaneous: bool = True
     conclusions: np.ndarray | None = None
-    margin: float = 0.9
+    margin: float = INTERCHANGEABLE
     over: Over = "topics"
 
     def __repr__(self) -> str:
@@ -178,7 +184,7 @@ def ranking_similarity(
     n_bootstrap: int = 1000,
     confidence: float = 0.95,
     simultaneous: bool = True,
-    margin: float = 0.9,
+    margin: float = INTERCHANGEABLE,
     over: Over = "topics",
     distinct_runs: bool = False,
     seed: int = 0,
@@ -258,7 +264,7 @@ def ranking_similarity(
         low, high = _find_ends(similarity, drawn, size, confidence, simultaneous, which)
         least, _ = _find_ends(similarity, drawn, size, max(2 * confidence - 1, 0.0), simultaneous, which)
     resampling: dict[str, object] = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
-    resampling |= list_intervals(over, simultaneous, margin, 0.9) if n_bootstrap else {}
+    resampling |= list_intervals(over, simultaneous, margin, INTERCHANGEABLE) if n_bootstrap else {}
     signature = sign("ranking_similarity", scores, tau=which, **resampling, **diagnostics.settings)
     given = np.ix_(order.measures, order.measures)
     ends = Ends(low[given].ravel(), high[given].ravel())

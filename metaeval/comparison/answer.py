@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metaeval.analyses.grades import THRESHOLD
+from metaeval.analyses.ranking_similarity import ALIKE
 from metaeval.comparison.agreement_verdict import judge_with_reference
 from metaeval.comparison.results import ComparisonResults, find_once, find_title
 from metaeval.comparison.summary import list_warnings
@@ -120,7 +120,7 @@ def find_kin(comparison: ComparisonResults, name: str) -> Kin:
             if all(_TESTS[kind](mine, other) for mine, other in zip(columns, theirs, strict=True)):
                 return Kin(kind, title)
     opposite = taus.ends(farthest)
-    if opposite[0] <= -THRESHOLD and opposite[2] < 0 and taus.ends(nearest)[2] < THRESHOLD:
+    if opposite[0] <= -ALIKE and opposite[2] < 0 and taus.ends(nearest)[2] < ALIKE:
         return Kin("opposite", find_title(comparison.measures, farthest))
     return Kin("")
 
@@ -160,12 +160,12 @@ def _judge_without_reference(comparison: ComparisonResults, name: str) -> str:
     tau, low, high = taus.ends(nearest)
     if not low <= high:
         return _say_too_few(comparison)
-    if low >= THRESHOLD or tau > 1 - _SAME:
+    if low >= ALIKE or tau > 1 - _SAME:
         return _compare_with_nearest(comparison, name, nearest, title)
-    if high < THRESHOLD:
+    if high < ALIKE:
         return _judge_outsider(comparison, name, related=low > 0)
     (word,) = judge_level([tau], Ends(np.array([low]), np.array([high])), Ends(np.array([low]), np.array([high])),
-                          THRESHOLD, min(len(study.scores.topics) for study in comparison.collections))  # fmt: skip
+                          ALIKE, min(len(study.scores.topics) for study in comparison.collections))  # fmt: skip
     if ":" not in word:
         return f"Borderline: more topics would hardly tell whether it ranks like {title}"
     topics = word.partition(": ")[2] if len(comparison.collections) == 1 else "more topics would decide"

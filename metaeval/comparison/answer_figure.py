@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.grades import THRESHOLD
+from metaeval.analyses.ranking_similarity import ALIKE
 from metaeval.comparison.answer import find_headline
 from metaeval.comparison.results import ComparisonResults, find_title
 from metaeval.comparison.summary import order_measures, summarise
@@ -65,8 +65,8 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
         charts.append(_make_panel(rows, label, headings["agreement"], 100 * float(agreed["agreed"][name])))
     if "tau" in frame:
         rows = _list_rows(others, "tau", titles)
-        label = f"τ with {title}{_say_interval(rows)}; line: alike from {THRESHOLD:g}"
-        charts.append(_make_panel(rows, label, headings["similarity"], THRESHOLD))
+        label = f"τ with {title}{_say_interval(rows)}; line: alike from {ALIKE:g}"
+        charts.append(_make_panel(rows, label, headings["similarity"], ALIKE))
     if "consistency" in frame:
         rows = _list_rows(others, "consistency", titles)
         label = f"mean τ over splits; line: {title}"

@@ -17,6 +17,7 @@ from metaeval.analyses.grades import (
     group_results,
     rate_consistency_results,
 )
+from metaeval.analyses.ranking_similarity import ALIKE
 from metaeval.analyses.study import Study
 from metaeval.comparison.results import ComparisonResults
 from metaeval.comparison.verdicts import compare_all_pooled, is_backed
@@ -30,7 +31,7 @@ def mark_measures(comparison: ComparisonResults) -> pd.DataFrame:
         trait: [traits[name][trait].mark if trait in traits[name] else "–" for name in names]
         for trait in comparison.trait_names
     }
-    columns["similarity"] = group_results(comparison.list_results("similarity"), comparison.threshold)
+    columns["similarity"] = group_results(comparison.list_results("similarity"))
     splits = comparison.list_results("consistency", "small_consistency")
     columns["consistency"] = [grade(net) for net in rate_consistency_results(splits)]
     columns["power"] = mark_power(comparison.collections)
@@ -80,7 +81,7 @@ def describe_rules(comparison: ComparisonResults) -> dict[str, str]:
         "brackets: how many cases were tried; ✗: in how many of them it is not so."
         for name in comparison.trait_names
     }
-    numbers = {"threshold": comparison.threshold, "limit": 100 * LIMIT, "reference": comparison.reference}
+    numbers = {"threshold": ALIKE, "limit": 100 * LIMIT, "reference": comparison.reference}
     rules = {name: rule.format(**numbers) for name, rule in RULES.items()}
     about_reference = "no reference" if comparison.reference is None else "power compared with a reference"
     return {

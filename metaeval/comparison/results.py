@@ -8,7 +8,6 @@ from functools import cached_property, wraps
 from typing import Any, TypeVar
 
 from metaeval.analyses.agreement_result import Agreement
-from metaeval.analyses.grades import THRESHOLD
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower
 from metaeval.analyses.study import PAPERS_TEST, Study
 from metaeval.comparison.repeats import NOT_TRIED, Repeats
@@ -58,11 +57,6 @@ class ComparisonResults:
     def thorough(self) -> bool:
         """Whether other tests, other seeds and other choices of runs were tried."""
         return NOT_TRIED not in self.looks.values()
-
-    @property
-    def threshold(self) -> float:
-        """From which mean τ on measures are put in one group: 0.8 for every kind."""
-        return THRESHOLD
 
     @cached_property
     def kept(self) -> dict[tuple[str, str], Any]:

@@ -13,7 +13,6 @@ from metaeval.analyses.grades import (
     CHANCE,
     CONTRADICTED,
     LIMIT,
-    THRESHOLD,
     TOLD,
     UNTOLD,
     grade,
@@ -23,6 +22,7 @@ from metaeval.analyses.grades import (
 )
 from metaeval.analyses.pooled_discriminative_power import pool_over_topics
 from metaeval.analyses.power_result import DiscriminativePower
+from metaeval.analyses.ranking_similarity import ALIKE
 from metaeval.analyses.significance_contradictions import SignificanceContradictions
 from metaeval.analyses.study import Study
 from metaeval.comparison.agreement_verdict import judge_with_reference
@@ -49,7 +49,7 @@ RULES = {
     ),
     "similarity": (
         "The nearest measure is the one with the highest τ, averaged over collections. The measure ranks runs like it "
-        f"where the 95 % interval of that mean lies at or above {THRESHOLD:g}, and like no other where it lies below. "
+        f"where the 95 % interval of that mean lies at or above {ALIKE:g}, and like no other where it lies below. "
         "Deviations of the ends from their collection's τ are added in squares."
     ),
     "consistency": (
@@ -191,21 +191,21 @@ def judge_similarity(studies: Sequence[Study], name: str) -> Finding | None:
     numbers = f"{mean} {tau:.2f}{_format_ends(low, high)}"
     tied = sum(abs(taus.ends(other)[0] - tau) < _SLACK for other in taus.order) - 1
     near = f"Nearest is {title}" if not tied else f"Nearest are {title} and {format_count(tied, 'other')}"
-    outcome: OutcomeWord = "holds" if low >= THRESHOLD else "does not hold" if high < THRESHOLD else "cannot tell"
+    outcome: OutcomeWord = "holds" if low >= ALIKE else "does not hold" if high < ALIKE else "cannot tell"
     opposite = taus.ends(farthest)
     claim = f"{name} ranks runs like {title}."
     if tau > 1 - _SLACK:
         phrase = f"Gives the same ranking of these runs as {title} ({mean} 1.00)"
-    elif opposite[0] <= -THRESHOLD and opposite[2] < 0:
+    elif opposite[0] <= -ALIKE and opposite[2] < 0:
         against = f"({mean} {opposite[0]:.2f}{_format_ends(*opposite[1:])})"
         phrase = f"Ranks runs opposite to {find_title(measures, farthest)} {against}"
     elif outcome == "holds":
         phrase = f"Ranks runs like {title} ({numbers})"
     elif outcome == "does not hold":
-        phrase = f"{near}, but the rankings of runs differ ({numbers}; alike from {THRESHOLD:g})"
+        phrase = f"{near}, but the rankings of runs differ ({numbers}; alike from {ALIKE:g})"
         claim = f"{name} ranks runs like another measure."
     else:
-        phrase = f"{near}; whether the rankings of runs are alike is undecided ({numbers}; alike from {THRESHOLD:g})"
+        phrase = f"{near}; whether the rankings of runs are alike is undecided ({numbers}; alike from {ALIKE:g})"
     evidence = (Evidence(f"{mean} with {title}", tau, (low, high) if low <= high else None),)
     return _make_finding("similarity", phrase, claim, outcome, evidence, studies)
 
@@ -299,7 +299,7 @@ def is_backed(studies: Sequence[Study], name: str) -> bool:
         position = [str(measure) for measure in pairs[0].measures].index(name)
         return grade_reference_results(pairs)[position] == TOLD
     taus = average_tau(studies, name)
-    return taus is not None and taus.ends(taus.order[0])[1] >= THRESHOLD
+    return taus is not None and taus.ends(taus.order[0])[1] >= ALIKE
 
 
 def judge_contradictions(studies: Sequence[Study], name: str) -> Finding | None:
