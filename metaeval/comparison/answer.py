@@ -12,7 +12,7 @@ import numpy as np
 
 from metaeval.analyses.ranking_similarity import ALIKE
 from metaeval.comparison.agreement_verdict import judge_with_reference
-from metaeval.comparison.results import ComparisonResults, find_once, find_title
+from metaeval.comparison.results import ComparisonResults, find_once, find_position, find_title
 from metaeval.comparison.summary import list_warnings
 from metaeval.comparison.verdicts import (
     average_tau,
@@ -127,9 +127,8 @@ def find_kin(comparison: ComparisonResults, name: str) -> Kin:
 
 def _read_column(scores: Scores, name: str) -> np.ndarray:
     """Return the scores of one measure, shape (cell,), higher being better."""
-    measures = scores.measures
-    position = [str(measure) for measure in measures].index(name)
-    return np.asarray(take_measure(scores.values, position).ravel() * measures[position].sign)
+    position = find_position(scores, name)
+    return np.asarray(take_measure(scores.values, position).ravel() * scores.measures[position].sign)
 
 
 def _standardise(values: np.ndarray) -> np.ndarray:
@@ -175,9 +174,8 @@ def _judge_without_reference(comparison: ComparisonResults, name: str) -> str:
 def _judge_outsider(comparison: ComparisonResults, name: str, *, related: bool) -> str:
     """Return the headline of a measure that ranks runs unlike every other one."""
     if not related:
-        found = sum(int(power.significant[[*map(str, power.measures)].index(name)].sum())
-                    for power in comparison.list_results("power"))  # fmt: skip
-        if comparison.list_results("power") and not found:
+        powers = comparison.list_results("power")
+        if powers and not any(power.significant[find_position(power, name)].any() for power in powers):
             return "Looks like noise: finds no differences, resembles no other measure"
         return "Unrelated to every other measure: what does it measure?"
     counts = count_contradictions(comparison.collections, name)
@@ -192,9 +190,8 @@ def _compare_with_nearest(comparison: ComparisonResults, name: str, nearest: str
     powers = comparison.list_results("power")
     more = less = False
     if powers:
-        names = [str(measure) for measure in powers[0].measures]
-        _, low, high = compare_pooled(powers, names.index(name))
-        other = names.index(nearest)
+        _, low, high = compare_pooled(powers, find_position(powers[0], name))
+        other = find_position(powers[0], nearest)
         more, less = bool(low[other] > 0), bool(high[other] < 0)
     if less:
         return f"Not recommended over {title} on this evidence"

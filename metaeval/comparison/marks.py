@@ -19,7 +19,7 @@ from metaeval.analyses.grades import (
 )
 from metaeval.analyses.ranking_similarity import ALIKE
 from metaeval.analyses.study import Study
-from metaeval.comparison.results import ComparisonResults
+from metaeval.comparison.results import ComparisonResults, list_results
 from metaeval.comparison.verdicts import compare_all_pooled, is_backed
 from metaeval.show.cells import NOTHING
 
@@ -49,10 +49,9 @@ def mark_measures(comparison: ComparisonResults) -> pd.DataFrame:
 
 def mark_power(studies: Sequence[Study]) -> list[str]:
     """Return the word for every measure's power, by the rule of `judge_power`: good only where something backs it."""
-    powers = [study.power for study in studies if study.power is not None]
+    powers, pairs = list_results(studies, "power"), list_results(studies, "reference")
     if not powers:
         return [NOTHING] * len(studies[0].scores.measures)
-    pairs = [study.reference for study in studies if study.reference is not None]
     against = grade_reference_results(pairs) if pairs else [UNTOLD] * len(powers[0].measures)
     _, low, high = compare_all_pooled(powers)
     marks, n_others = [], max(1, len(low) - 1)

@@ -215,8 +215,7 @@ def _with_ends(frame: pd.DataFrame, name: str, digits: int, times: float) -> lis
 
 def list_warnings(comparison: ComparisonResults) -> list[str]:
     """Return what to know before relying on the answer, a short sentence each, what matters most first."""
-    measures = [*comparison.measures, *([] if comparison.reference is None else [comparison.reference])]
-    assumed = [str(measure) for measure in measures if measure.direction.startswith("assumed")]
+    assumed = [str(measure) for measure in comparison.all_measures if measure.direction.startswith("assumed")]
     warnings = [f"Higher is assumed to be better for {format_list(assumed)}; nobody stated it."] if assumed else []
     if comparison.reference is None:
         warnings.append("No reference was given: the data do not show which differences are right.")
