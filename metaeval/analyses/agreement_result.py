@@ -45,10 +45,8 @@ class Agreement(Result):
 
     Parameters
     ----------
-    collections : tuple of str
     measures : tuple of Measure
         All but the reference.
-    reference : Measure
     results : tuple of StatisticAgreement
         Of every statistic.
     pairs : ndarray of int, shape (measure, 4)
@@ -56,8 +54,6 @@ class Agreement(Result):
         only the reference finds.
     n_pairs : int
         All pairs of runs.
-    alpha, confidence : float
-    signature : Signature
     disagreements : tuple of Disagreement
         Of every collection, where measures and reference differ.
     no_interval : str
@@ -101,11 +97,8 @@ class Agreement(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return every statistic of every measure.
 
-        Returns
-        -------
-        DataFrame, shape (statistic · measure, 9)
-            Columns statistic, measure, value, low, high, chance, ceiling, cluster, better_than: how many of the other
-            measures, by the intervals of `differences`.
+        Shape (statistic · measure, 9): columns statistic, measure, value, low, high, chance, ceiling, cluster,
+        better_than: how many of the other measures, by the intervals of `differences`.
         """
         parts = [
             pd.DataFrame(
@@ -127,14 +120,12 @@ class Agreement(Result):
 
         The interval is paired: both measures on the same resampled topics. Overlapping intervals of the two say less.
 
-        Returns
-        -------
-        DataFrame, shape (statistic · pair of measures, 10)
-            Columns statistic, measure_1, measure_2, difference, low, high, better (the measure that is if the interval
-            leaves 0 out, and "cannot tell" otherwise), p_first (one-sided, for the first measure being no better),
-            p_second and conclusion: whether both agree alike, up to the margin. Of several collections also
-            collections_low and collections_high, the interval where collections might be others; of a mean of annotators
-            kept and turned: in which share of draws of annotators the verdict stays, and the other measure is ahead.
+        Shape (statistic · pair of measures, 10): columns statistic, measure_1, measure_2, difference, low, high,
+        better (the measure that is if the interval leaves 0 out, and "cannot tell" otherwise), p_first (one-sided,
+        for the first measure being no better), p_second and conclusion: whether both agree alike, up to the margin.
+        Of several collections also collections_low and collections_high, the interval where collections might be
+        others; of a mean of annotators kept and turned: in which share of draws of annotators the verdict stays, and
+        the other measure is ahead.
         """
         first, second = np.triu_indices(len(self.measures), 1)
         parts = []
@@ -173,12 +164,9 @@ class Agreement(Result):
     def annotators(self) -> pd.DataFrame:
         """What do errors of the annotators do, if the reference is their mean?
 
-        Returns
-        -------
-        DataFrame, shape (statistic · measure, 7)
-            Columns statistic, measure, value, corrected (the value but for errors of the annotators, for correlations of
-            scores: r over the root of Cronbach's α) with low and high, and halves: what half of the annotators reach
-            against the other half. Without annotators it has no rows.
+        Shape (statistic · measure, 7): columns statistic, measure, value, corrected (the value but for errors of the
+        annotators, for correlations of scores: r over the root of Cronbach's α) with low and high, and halves: what
+        half of the annotators reach against the other half. Without annotators it has no rows.
         """
         columns = ["statistic", "measure", "value", "corrected", "low", "high", "halves"]
         parts = [
@@ -194,10 +182,7 @@ class Agreement(Result):
     def over_collections(self) -> pd.DataFrame:
         """Where do the values lie if collections might be others, too?
 
-        Returns
-        -------
-        DataFrame, shape (statistic · measure, 5)
-            Columns statistic, measure, value, low and high; NaN of few collections.
+        Shape (statistic · measure, 5): columns statistic, measure, value, low and high; NaN of few collections.
         """
         columns = ["statistic", "measure", "value", "low", "high"]
         parts = [
@@ -210,11 +195,8 @@ class Agreement(Result):
     def significant_pairs(self) -> pd.DataFrame:
         """Return what becomes of every measure's significant pairs of runs, compared with those of the reference.
 
-        Returns
-        -------
-        DataFrame, shape (measure, 6)
-            Columns measure, confirmed, contradicted (the reference finds the opposite), only_here (the reference finds
-            nothing), missed (only the reference finds it) and pairs (all of them).
+        Shape (measure, 6): columns measure, confirmed, contradicted (the reference finds the opposite), only_here
+        (the reference finds nothing), missed (only the reference finds it) and pairs (all of them).
         """
         counts = dict(zip(COUNTS, self.pairs.T, strict=True))
         return pd.DataFrame({"measure": self._names, **counts, "pairs": self.n_pairs})
@@ -222,22 +204,17 @@ class Agreement(Result):
     def runs(self) -> pd.DataFrame:
         """Which runs do measures and reference rank differently?
 
-        Returns
-        -------
-        DataFrame, shape (run · measure, 8)
-            Columns collection, run, measure, score, reference_score, rank (from 1, the best), reference_rank and
-            difference (above 0: the measure ranks the run worse), the largest differences of a collection first.
+        Shape (run · measure, 8): columns collection, run, measure, score, reference_score, rank (from 1, the best),
+        reference_rank and difference (above 0: the measure ranks the run worse), the largest differences of a
+        collection first.
         """
         return self._join(Disagreement.list_runs)
 
     def topics(self) -> pd.DataFrame:
         """On which topics do measures rank the runs otherwise than the reference does?
 
-        Returns
-        -------
-        DataFrame, shape (topic · measure, 4)
-            Columns collection, topic, measure and tau_b of the runs' scores on that topic, the lowest of a collection
-            first; NaN, where the measure or the reference ties all runs, last.
+        Shape (topic · measure, 4): columns collection, topic, measure and tau_b of the runs' scores on that topic,
+        the lowest of a collection first; NaN, where the measure or the reference ties all runs, last.
         """
         return self._join(Disagreement.list_topics)
 
@@ -395,10 +372,8 @@ class Agreement(Result):
     def count_beaten(self) -> np.ndarray:
         """Return how many measures are better than each, by the intervals of `differences`.
 
-        Returns
-        -------
-        ndarray of float, shape (statistic, measure)
-            NaN where that is not known: the measure is not defined, or there are several and no interval.
+        Shape (statistic, measure): NaN where that is not known: the measure is not defined, or there are several and
+        no interval.
         """
         return np.array([result.beaten for result in self.results])
 
@@ -407,16 +382,7 @@ class Agreement(Result):
     ) -> Figure:
         """Draw the measures in the order of one statistic, with intervals; lines show chance and ceiling.
 
-        Parameters
-        ----------
-        statistic : str, optional
-            By default the first one.
-        ax, size, signature
-            As for every result.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
+        By default the first `statistic`; the rest is as for every result.
         """
         from metaeval.show.drawing import draw_charts
 
@@ -441,16 +407,7 @@ class Agreement(Result):
     ) -> Figure:
         """Draw a heat map of p-values: is the measure of the row better than that of the column?
 
-        Parameters
-        ----------
-        statistic : str, optional
-            By default the first one.
-        ax, size, signature
-            As for every result.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
+        By default the first `statistic`; the rest is as for every result.
         """
         from metaeval.show.drawing import draw_charts
 

@@ -51,8 +51,6 @@ class AlternativeAnnotatorTest(Result):
 
     Parameters
     ----------
-    collection : str
-    judges : tuple of str
     annotators : tuple of str
         All of them.
     n_items : ndarray of int, shape (annotator,)
@@ -75,9 +73,6 @@ class AlternativeAnnotatorTest(Result):
         Mean agreement with the other people of each person and item.
     people_agree : float
         The same of the people themselves.
-    agreement : {"accuracy", "squared-error"}
-    epsilon, alpha, confidence : float
-    signature : Signature
     """
 
     collection: str
@@ -114,10 +109,7 @@ class AlternativeAnnotatorTest(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return one row per judge, the one with the largest ρ first.
 
-        Returns
-        -------
-        DataFrame, shape (judge, 8)
-            Columns judge, rho, rho_low, rho_high, omega, omega_low, omega_high, passes.
+        Shape (judge, 8): columns judge, rho, rho_low, rho_high, omega, omega_low, omega_high, passes.
         """
         frame = pd.DataFrame(
             {
@@ -151,10 +143,7 @@ class AlternativeAnnotatorTest(Result):
     def compare_judges(self) -> pd.DataFrame:
         """Return the difference in ρ of every two judges, and which is better if its interval leaves 0 out.
 
-        Returns
-        -------
-        DataFrame, shape (pair of judges, 6)
-            Columns judge_1, judge_2, difference, low, high, better.
+        Shape (pair of judges, 6): columns judge_1, judge_2, difference, low, high, better.
         """
         first, second = np.triu_indices(len(self.judges), 1)
         frame = tabulate_differences(self.judges, self.rho[first] - self.rho[second], *self.gap_ends, "better")

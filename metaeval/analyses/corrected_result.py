@@ -42,26 +42,20 @@ class CorrectedScores(Result):
 
     Parameters
     ----------
-    collection : str
     runs : tuple of str
         In the order of their labels.
-    judges : tuple of Measure
     measure : Measure
         People's.
     alone : tuple of Corrected
         What follows from each judge alone; larger values are better.
     people, both : Corrected
         What follows from people alone, and from both.
-    labelled : Labelled
     bias : ndarray, shape (judge, run)
         How much higher a judge scores a run than people do; NaN where they use different scales.
-    target : {"population", "topics"}
-    method : {"bootstrap-t", "normal"}
     confidence : float
         Of all intervals together.
     pair : tuple of str
         Two runs about which a note is asked for, or none.
-    signature : Signature
     plan : DataFrame, optional
         What is labelled and what to label next: columns run, topic, a score that is to be filled in, and probability.
     """
@@ -93,15 +87,7 @@ class CorrectedScores(Result):
     def rank(self, found: Corrected, measure: Measure) -> RunRanks:
         """Return the ranks of runs that follow from one kind of evidence.
 
-        Parameters
-        ----------
-        found : Corrected
-            One of `alone`, `people` and `both`.
-        measure : Measure
-
-        Returns
-        -------
-        RunRanks
+        `found` is one of `alone`, `people` and `both`.
         """
         first, second = np.triu_indices(len(self.runs), 1)
         differ, better = np.zeros((2, 1, len(self.runs), len(self.runs)), dtype=bool)
@@ -163,12 +149,7 @@ class CorrectedScores(Result):
         return (1 / (1 / of + (1 / n - 1 / of) * ratio) - n) / (of - n)
 
     def find_topics_for_first(self) -> float:
-        """Return with how many labelled topics the first place would be decided; 0 where it is, NaN where all would not do.
-
-        Returns
-        -------
-        float
-        """
+        """Return with how many labelled topics the first place would be decided; 0 where it is, NaN where all would not do."""
         leader = self.runs[int(self.ranks.order(0)[0])]
         rivals = self.pairs[(self.pairs[["first", "second"]] == leader).any(axis=1) & (self.pairs["both"] == 0)]
         return float(rivals["topics_needed"].max(skipna=False)) if len(rivals) else 0.0
@@ -203,11 +184,8 @@ class CorrectedScores(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return one row per run, by rank.
 
-        Returns
-        -------
-        DataFrame, shape (run, 9)
-            Columns run, mean (corrected), error (its standard error), rank, low and high (between which ranks it stands),
-            letters, judge_rank and bias (both by the first judge).
+        Shape (run, 9): columns run, mean (corrected), error (its standard error), rank, low and high (between which
+        ranks it stands), letters, judge_rank and bias (both by the first judge).
         """
         frame = self.ranks.to_frame().drop(columns=["measure", "near_first"])
         order = self.ranks.order(0)
@@ -218,11 +196,8 @@ class CorrectedScores(Result):
     def summary(self) -> pd.DataFrame:
         """Return what is concluded from each judge alone, from people alone and from both.
 
-        Returns
-        -------
-        DataFrame, shape (judge + 2, 5)
-            Columns evidence; decided (pairs of runs); reversed and open (how many of these both together reverse, or leave
-            open); first (which run is in the first place, or how many may be).
+        Shape (judge + 2, 5): columns evidence; decided (pairs of runs); reversed and open (how many of these both
+        together reverse, or leave open); first (which run is in the first place, or how many may be).
         """
         named = [(f"{judge} alone", found, judge) for judge, found in zip(self.judges, self.alone, strict=True)]
         rows = []

@@ -37,18 +37,13 @@ class Coverage(Result):
 
     Parameters
     ----------
-    measures : tuple of Measure
-    reference : tuple of Measure
     coverage : ndarray, shape (measure,)
         Spearman's ρ over ordered pairs of runs; NaN where the measure, or the UIR, tells no two runs apart.
     low, high : ndarray, shape (measure,)
         Ends of the interval for the coverage on as many new topics; NaN when it was not asked for, or `no_interval`
         says why.
-    confidence : float
     resampled : ndarray, shape (trial, measure)
         The coverage on resampled topics, the same for all measures; no trial where there is no interval.
-    n_topics : int
-    signature : Signature
     no_interval : str
         Why there is no interval, if it was asked for: too few runs or topics.
     """
@@ -70,10 +65,7 @@ class Coverage(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return the coverage of every measure with its interval.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure, coverage, low, high and reference (whether the measure is one of the reference set).
+        Columns measure, coverage, low, high and reference (whether the measure is one of the reference set).
         """
         inside = {str(measure) for measure in self.reference}
         names = [str(measure) for measure in self.measures]
@@ -106,11 +98,9 @@ class Coverage(Result):
     def compare_coverage(self) -> pd.DataFrame:
         """Does one measure cover more than another? The difference of every two, paired over resampled topics.
 
-        Returns
-        -------
-        DataFrame, shape (pair of measures, 6)
-            Columns measure_1, measure_2, difference (of the first's coverage less the second's), low, high, and
-            covers_more: the measure that does if the interval leaves 0 out, and "cannot tell" otherwise.
+        Shape (pair of measures, 6): columns measure_1, measure_2, difference (of the first's coverage less the
+        second's), low, high, and covers_more: the measure that does if the interval leaves 0 out, and "cannot tell"
+        otherwise.
         """
         first, second = np.triu_indices(len(self.measures), 1)
         # A difference of two numbers from −1 to 1, halved to be one of them.

@@ -44,7 +44,6 @@ class RankingSimilarity(Result):
 
     Parameters
     ----------
-    measures : tuple of Measure
     tau : ndarray, shape (measure, measure)
         ``tau[i, j]`` compares the rankings by mean score of measures i and j. If it is not the same both ways round,
         measure i is the reference.
@@ -52,15 +51,12 @@ class RankingSimilarity(Result):
         Ends of the interval for τ on as many new topics; NaN when it was not asked for, or `no_interval` says why.
     variant : str
         Which rank correlation: ``"tau_a"``, ``"tau_b@15"``, …
-    confidence : float
-    signature : Signature
     no_interval : str
         Why there is no interval, if it was asked for: too few runs or topics.
     simultaneous : bool
         Whether the intervals of all pairs of measures hold together.
     conclusions : ndarray of str, shape (measure, measure)
         Whether two measures rank runs alike, from τ = `margin` on (see `metaeval.stats.equivalence`).
-    margin : float
     over : {"topics", "runs and topics"}
         What intervals speak of.
     """
@@ -82,12 +78,7 @@ class RankingSimilarity(Result):
         return f"RankingSimilarity: {self.variant} between {len(self.measures)} measures"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return τ as a square frame, measure by measure.
-
-        Returns
-        -------
-        DataFrame, shape (measure, measure)
-        """
+        """Return τ as a square frame, measure by measure."""
         names = pd.Index([str(measure) for measure in self.measures], name="measure")
         return pd.DataFrame(self.tau, index=names, columns=names.rename(None))
 
@@ -106,11 +97,8 @@ class RankingSimilarity(Result):
     def intervals(self) -> pd.DataFrame:
         """Return τ with its interval, one row per pair of measures.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure_1, measure_2, tau, low, high, and conclusion: whether they rank runs alike. If it matters
-            which is the reference, that is measure_1, and every pair has two rows.
+        Columns measure_1, measure_2, tau, low, high, and conclusion: whether they rank runs alike. If it matters
+        which is the reference, that is measure_1, and every pair has two rows.
         """
         first, second = _pair_measures(len(self.measures), parse_rank_correlation(self.variant))
         names = np.array([str(measure) for measure in self.measures], dtype=object)

@@ -58,7 +58,6 @@ class Comparison(ComparisonResults):
     ----------
     new : tuple of str
         The measures in question.
-    collections : tuple of Study
     pooled : PooledDiscriminativePower or None
         None for a single collection.
     traits : dict of str to dict of str to PropertyCheck
@@ -68,7 +67,6 @@ class Comparison(ComparisonResults):
     looks : mapping of str to tuple of Study, or str
         By what was changed (another test, other seeds, …), the studies of all collections again; "not tried" where a
         thorough comparison would have tried it, and why there is nothing to try where there is not.
-    signature : Signature
     agreement : Agreement or None
         Pairwise accuracy of all measures with the reference, if there is one.
     """
@@ -95,12 +93,9 @@ class Comparison(ComparisonResults):
     def to_frame(self) -> pd.DataFrame:
         """Return the summary as marks: one row per measure, each mark by a stated rule (`rules`), like ACL21, Tables 4 and 7.
 
-        Returns
-        -------
-        DataFrame, shape (measure, …)
-            Columns: the traits, ``similarity`` (group), ``consistency`` and ``power`` (good, fair, poor;
-            for power "cannot tell" where its interval does not carry the word). Held against a reference, power can
-            be "contradicts the reference", and there is a column ``reference``.
+        Shape (measure, …): columns: the traits, ``similarity`` (group), ``consistency`` and ``power`` (good, fair,
+        poor; for power "cannot tell" where its interval does not carry the word). Held against a reference, power can
+        be "contradicts the reference", and there is a column ``reference``.
         """
         return mark_measures(self)
 
