@@ -163,6 +163,8 @@ def grade_printed_consistency(parts: Sequence[Mapping[str, Sequence[float]]], or
 def grade_interval(low: float, high: float) -> str:
     """Return the word that a whole interval of the net carries, and "cannot tell" if there is none.
 
+    Examples
+    --------
     >>> [grade_interval(0.4, 0.9), grade_interval(0.2, 0.9), grade_interval(np.nan, np.nan)]
     ['good', 'cannot tell', 'cannot tell']
     """
@@ -172,6 +174,8 @@ def grade_interval(low: float, high: float) -> str:
 def rate_power(significant: npt.ArrayLike) -> np.ndarray:
     """Return how many measures find clearly fewer significant pairs, net, as a share of the others, shape (measure,).
 
+    Examples
+    --------
     >>> rate_power([50, 49, 20]).tolist()
     [0.5, 0.5, -1.0]
     """
@@ -185,17 +189,12 @@ def _count_clearly_fewer(significant: npt.ArrayLike) -> np.ndarray:
     return np.asarray((fewer.sum(axis=-1) - fewer.sum(axis=-2)) / max(1, result.shape[-1] - 1))
 
 
-def rate_power_results(results: Sequence[DiscriminativePower]) -> np.ndarray:
-    """Return the net of `rate_power` for results, shape (measure,)."""
-    return rate_power([result.significant.sum(axis=1) for result in results])
-
-
 def grade_power_results(results: Sequence[DiscriminativePower]) -> list[str]:
     """Return the word for every measure's power that the interval of its net over topics carries."""
     variations = [result.over_topics for result in results]
     # Collections that share their topics had the same ones drawn, so the trials can be put side by side.
     trials = min((len(each.shares) for each in variations), default=0)
-    net = rate_power_results(results)
+    net = rate_power([result.significant.sum(axis=1) for result in results])
     resampled = np.mean([_count_clearly_fewer(each.shares[:trials]) for each in variations], axis=0)
     n_topics = min(each.n for each in variations)
     step = 2 / (len(results) * max(1, len(net) - 1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ import metaeval
 from experiments.outcome import Outcome, Settings, read_toml
 from experiments.studies.calibration import RESULTS
 from experiments.studies.shared import load_collections
+from metaeval.analyses.qrels_scores import parse_measures, score_judged
 from metaeval.stats.label_plan import plan_topics, weigh_pairs
 from metaeval.stats.prediction_powered import Corrected, correct_means, spread_weights
 
@@ -56,41 +56,18 @@ def load_hidden(name: str, settings: Settings, lacks: list[str]) -> Hidden | Non
 def load_dl21(settings: Settings, lacks: list[str]) -> Hidden | None:
     """Return nDCG@10 of TREC Deep Learning 2021 under the judgements of people and of six judges."""
     folder = Path(settings.data or os.environ.get("METAEVAL_DATA", "")) / "dl21"
-    try:
-        import pytrec_eval
-    except ModuleNotFoundError:
-        lacks.append("dl21 (it needs pytrec_eval)")
-        return None
+    names = ["human", *STUDY["judges"]["dl21"]]
     if not (folder / "qrels").is_dir():
         lacks.append("dl21 (its folder is not among the data)")
         return None
-    runs = [read_run(path) for path in sorted((folder / "runs").iterdir())]
-    topics = sorted(runs[0])
-    values = {}
-    for path in sorted((folder / "qrels").iterdir()):
-        evaluator = pytrec_eval.RelevanceEvaluator(read_qrels(path), {"ndcg_cut_10"})
-        rows = [evaluator.evaluate(run) for run in runs]
-        values[path.stem] = np.array([[row[topic]["ndcg_cut_10"] for topic in topics] for row in rows])
-    return Hidden(values["human"], {name: values[name] for name in STUDY["judges"]["dl21"]})
-
-
-def read_run(path: Path) -> dict[str, dict[str, float]]:
-    """Return the scores of documents by topic."""
-    found: dict[str, dict[str, float]] = {}
-    with gzip.open(path, "rt") as lines:
-        for line in lines:
-            topic, _, document, _, score, _ = line.split()
-            found.setdefault(topic, {})[document] = float(score)
-    return found
-
-
-def read_qrels(path: Path) -> dict[str, dict[str, int]]:
-    """Return the grades of documents by topic."""
-    found: dict[str, dict[str, int]] = {}
-    for line in path.read_text().splitlines():
-        topic, _, document, grade = line.split()
-        found.setdefault(topic, {})[document] = int(grade)
-    return found
+    try:
+        measures = parse_measures(["nDCG@10"])
+    except metaeval.MetaevalError as error:
+        lacks.append(f"dl21 ({error})")
+        return None
+    judged = metaeval.io.read_judged_runs([folder / "qrels" / f"{name}.txt" for name in names], folder / "runs")
+    people, *judges = score_judged(judged, measures, judged.judgements)[0].transpose(2, 0, 1)
+    return Hidden(people, dict(zip(names[1:], judges, strict=True)))
 
 
 class Draw(NamedTuple):

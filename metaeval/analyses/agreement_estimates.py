@@ -165,13 +165,14 @@ class StatisticAgreement:
         first, second = np.triu_indices(len(self.values), 1)
         ends[:, first, second] = self.gap_ends
         ends[:, second, first] = -self.gap_ends[::-1]
-        gaps = self.values - self.values[best]
-        return ["best" if m == best else f"{gaps[m]:.3f} ({write_ends(*ends[:, m, best])})" for m in rows]
+        gaps = zip(rows, self.values[rows] - self.values[best], write_ends(ends[..., best], rows), strict=True)
+        return ["best" if m == best else f"{gap:.3f} ({interval})" for m, gap, interval in gaps]
 
 
-def write_ends(low: float, high: float) -> str:
-    """Write an interval, or a dash where there is none."""
-    return "–" if np.isnan(low) else f"{low:.3f} – {high:.3f}"
+def write_ends(ends: Sequence[np.ndarray] | np.ndarray, rows: Sequence[int]) -> list[str]:
+    """Write the intervals of some measures, or a dash where there is none."""
+    low, high = ends
+    return ["–" if np.isnan(low[m]) else f"{low[m]:.3f} – {high[m]:.3f}" for m in rows]
 
 
 class Options(NamedTuple):

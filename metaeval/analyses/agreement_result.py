@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -45,10 +45,8 @@ class Agreement(Result):
 
     Parameters
     ----------
-    collections : tuple of str
     measures : tuple of Measure
         All but the reference.
-    reference : Measure
     results : tuple of StatisticAgreement
         Of every statistic.
     pairs : ndarray of int, shape (measure, 4)
@@ -56,8 +54,6 @@ class Agreement(Result):
         only the reference finds.
     n_pairs : int
         All pairs of runs.
-    alpha, confidence : float
-    signature : Signature
     disagreements : tuple of Disagreement
         Of every collection, where measures and reference differ.
     no_interval : str
@@ -88,6 +84,10 @@ class Agreement(Result):
         """The statistics, as they were asked for."""
         return tuple(result.name for result in self.results)
 
+    @property
+    def _names(self) -> list[str]:
+        return [str(measure) for measure in self.measures]
+
     values = _stack("values")
     low, high, gap_ends = _stack("low"), _stack("high"), _stack("gap_ends")
     chance, ceiling = _stack("chance"), _stack("ceiling")
@@ -97,41 +97,35 @@ class Agreement(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return every statistic of every measure.
 
-        Returns
-        -------
-        DataFrame, shape (statistic · measure, 9)
-            Columns statistic, measure, value, low, high, chance, ceiling, cluster, better_than: how many of the other
-            measures, by the intervals of `differences`.
+        Shape (statistic · measure, 9): columns statistic, measure, value, low, high, chance, ceiling, cluster,
+        better_than: how many of the other measures, by the intervals of `differences`.
         """
         parts = [
-            {
-                "statistic": result.name,
-                "measure": [str(measure) for measure in self.measures],
-                "value": result.values,
-                "low": result.low,
-                "high": result.high,
-                "chance": result.chance,
-                "ceiling": result.ceiling,
-                "cluster": result.clusters,
-                "better_than": result.better.sum(axis=1),
-            }
+            pd.DataFrame(
+                {
+                    "statistic": result.name,
+                    "measure": self._names,
+                    "value": result.values,
+                    **{name: getattr(result, name) for name in ("low", "high", "chance", "ceiling")},
+                    "cluster": result.clusters,
+                    "better_than": result.better.sum(axis=1),
+                }
+            )
             for result in self.results
         ]
-        return pd.concat(map(pd.DataFrame, parts), ignore_index=True)
+        return pd.concat(parts, ignore_index=True)
 
     def differences(self) -> pd.DataFrame:
         """Is one measure better than another? The difference of every two, with its interval and the exchange test's p.
 
         The interval is paired: both measures on the same resampled topics. Overlapping intervals of the two say less.
 
-        Returns
-        -------
-        DataFrame, shape (statistic · pair of measures, 10)
-            Columns statistic, measure_1, measure_2, difference, low, high, better (the measure that is if the interval
-            leaves 0 out, and "cannot tell" otherwise), p_first (one-sided, for the first measure being no better),
-            p_second and conclusion: whether both agree alike, up to the margin. Of several collections also
-            collections_low and collections_high, the interval where collections might be others; of a mean of annotators
-            kept and turned: in which share of draws of annotators the verdict stays, and the other measure is ahead.
+        Shape (statistic · pair of measures, 10): columns statistic, measure_1, measure_2, difference, low, high,
+        better (the measure that is if the interval leaves 0 out, and "cannot tell" otherwise), p_first (one-sided,
+        for the first measure being no better), p_second and conclusion: whether both agree alike, up to the margin.
+        Of several collections also collections_low and collections_high, the interval where collections might be
+        others; of a mean of annotators kept and turned: in which share of draws of annotators the verdict stays, and
+        the other measure is ahead.
         """
         first, second = np.triu_indices(len(self.measures), 1)
         parts = []
@@ -170,77 +164,62 @@ class Agreement(Result):
     def annotators(self) -> pd.DataFrame:
         """What do errors of the annotators do, if the reference is their mean?
 
-        Returns
-        -------
-        DataFrame, shape (statistic · measure, 7)
-            Columns statistic, measure, value, corrected (the value but for errors of the annotators, for correlations of
-            scores: r over the root of Cronbach's α) with low and high, and halves: what half of the annotators reach
-            against the other half. Without annotators it has no rows.
+        Shape (statistic · measure, 7): columns statistic, measure, value, corrected (the value but for errors of the
+        annotators, for correlations of scores: r over the root of Cronbach's α) with low and high, and halves: what
+        half of the annotators reach against the other half. Without annotators it has no rows.
         """
-        names = [str(measure) for measure in self.measures]
         columns = ["statistic", "measure", "value", "corrected", "low", "high", "halves"]
         parts = [
             (result.name, name, *numbers, result.noise.halves)
             for result in self.results
             if result.noise is not None
-            for name, *numbers in zip(names, result.values, result.noise.corrected, *result.noise.ends, strict=True)
+            for name, *numbers in zip(
+                self._names, result.values, result.noise.corrected, *result.noise.ends, strict=True
+            )
         ]
         return pd.DataFrame(parts, columns=columns)
 
     def over_collections(self) -> pd.DataFrame:
         """Where do the values lie if collections might be others, too?
 
-        Returns
-        -------
-        DataFrame, shape (statistic · measure, 5)
-            Columns statistic, measure, value, low and high; NaN of few collections.
+        Shape (statistic · measure, 5): columns statistic, measure, value, low and high; NaN of few collections.
         """
-        names = [str(measure) for measure in self.measures]
+        columns = ["statistic", "measure", "value", "low", "high"]
         parts = [
-            pd.DataFrame({"statistic": each.name, "measure": names, "value": each.values}).assign(
-                low=each.collection_ends[0], high=each.collection_ends[1]
-            )
+            (each.name, *row)
             for each in self.results
+            for row in zip(self._names, each.values, *each.collection_ends, strict=True)
         ]
-        return pd.concat(parts, ignore_index=True)
+        return pd.DataFrame(parts, columns=columns)
 
     def significant_pairs(self) -> pd.DataFrame:
         """Return what becomes of every measure's significant pairs of runs, compared with those of the reference.
 
-        Returns
-        -------
-        DataFrame, shape (measure, 6)
-            Columns measure, confirmed, contradicted (the reference finds the opposite), only_here (the reference finds
-            nothing), missed (only the reference finds it) and pairs (all of them).
+        Shape (measure, 6): columns measure, confirmed, contradicted (the reference finds the opposite), only_here
+        (the reference finds nothing), missed (only the reference finds it) and pairs (all of them).
         """
         counts = dict(zip(COUNTS, self.pairs.T, strict=True))
-        return pd.DataFrame({"measure": [str(measure) for measure in self.measures], **counts, "pairs": self.n_pairs})
+        return pd.DataFrame({"measure": self._names, **counts, "pairs": self.n_pairs})
 
     def runs(self) -> pd.DataFrame:
         """Which runs do measures and reference rank differently?
 
-        Returns
-        -------
-        DataFrame, shape (run · measure, 8)
-            Columns collection, run, measure, score, reference_score, rank (from 1, the best), reference_rank and
-            difference (above 0: the measure ranks the run worse), the largest differences of a collection first.
+        Shape (run · measure, 8): columns collection, run, measure, score, reference_score, rank (from 1, the best),
+        reference_rank and difference (above 0: the measure ranks the run worse), the largest differences of a
+        collection first.
         """
         return self._join(Disagreement.list_runs)
 
     def topics(self) -> pd.DataFrame:
         """On which topics do measures rank the runs otherwise than the reference does?
 
-        Returns
-        -------
-        DataFrame, shape (topic · measure, 4)
-            Columns collection, topic, measure and tau_b of the runs' scores on that topic, the lowest of a collection
-            first; NaN, where the measure or the reference ties all runs, last.
+        Shape (topic · measure, 4): columns collection, topic, measure and tau_b of the runs' scores on that topic,
+        the lowest of a collection first; NaN, where the measure or the reference ties all runs, last.
         """
         return self._join(Disagreement.list_topics)
 
     def _join(self, tabulate: Callable[[Disagreement, Sequence[str]], pd.DataFrame]) -> pd.DataFrame:
-        names = [str(measure) for measure in self.measures]
-        frames = [tabulate(disagreement, names) for disagreement in self.disagreements]
+        frames = [tabulate(disagreement, self._names) for disagreement in self.disagreements]
         for frame, collection in zip(frames, self.collections, strict=True):
             frame.insert(0, "collection", collection)
         return pd.concat(frames)
@@ -250,7 +229,7 @@ class Agreement(Result):
         frames = {"differences": self.differences(), "significant_pairs": self.significant_pairs()}
         frames |= {"runs": self.runs(), "topics": self.topics()}
         if len(self.collections) > 1:
-            labels = [self.collections, self.statistics, [str(measure) for measure in self.measures]]
+            labels = [self.collections, self.statistics, self._names]
             index = pd.MultiIndex.from_product(labels, names=["collection", "statistic", "measure"])
             frames["collections"] = index.to_frame(index=False).assign(value=self.by_collection.ravel())
             frames["over_collections"] = self.over_collections()
@@ -270,7 +249,7 @@ class Agreement(Result):
         Better is judged by the intervals of `differences`; without intervals nothing is bold.
         """
         rows, columns = self.results[0].rank(), [result.title for result in self.results]
-        index = pd.Index([str(self.measures[m]) for m in rows], name="measure")
+        index = [self._names[m] for m in rows]
         frame = pd.DataFrame(self.values.T[rows], index=index, columns=columns)
         counts = pd.DataFrame(self.pairs[rows], index=index, columns=[name.replace("_", " ") for name in COUNTS])
         below = pd.DataFrame([self.chance, self.ceiling], index=["(chance)", "(ceiling)"], columns=columns)
@@ -288,9 +267,9 @@ class Agreement(Result):
     def short_tables(self) -> list[Table]:
         """Return the first statistic with its interval, who is better, and what papers report over topics."""
         first, rows = self.results[0], self.results[0].rank()
-        shown: dict[str, list[object]] = {first.title: [float(first.values[m]) for m in rows]}
+        shown: dict[str, Sequence[object]] = {first.title: [float(first.values[m]) for m in rows]}
         if np.isfinite(first.low).any():
-            shown["interval"] = [write_ends(first.low[m], first.high[m]) for m in rows]
+            shown["interval"] = write_ends((first.low, first.high), rows)
             beaten = [first.beaten[m] for m in rows]
             shown["clearly better"] = [
                 "" if np.isnan(n) else format_count(int(n), "other") if n else "none" for n in beaten
@@ -298,8 +277,15 @@ class Agreement(Result):
         for result in self.results[1:]:
             if result.name == "topic_tau_b":
                 shown[result.title] = [float(result.values[m]) for m in rows]
-        frame = pd.DataFrame(shown, index=pd.Index([str(self.measures[m]) for m in rows], name="measure"))
-        return [Table(frame, f"Agreement with {self.reference}.", self.signature)]
+        return [self._list(shown, f"Agreement with {self.reference}.")]
+
+    def _list(
+        self, columns: Mapping[str, Sequence[object]], caption: str, legend: str = "", more: Sequence[str] = ()
+    ) -> Table:
+        """Return a table with a row for each measure, the best first, and more rows below."""
+        names = [*(self._names[m] for m in self.results[0].rank()), *more]
+        frame = pd.DataFrame(columns, index=pd.Index(names, name="measure"))
+        return Table(frame, caption, self.signature, legend=legend)
 
     def _explain_bold(self) -> str:
         if len(self.measures) > 1 and not np.isfinite(self.gap_ends).any():
@@ -321,7 +307,7 @@ class Agreement(Result):
         """Return what the command line prints below: the intervals, and which runs and topics disagree most."""
         tables = [*self._tabulate_intervals(), *self._tabulate_annotators(), *self._tabulate_collections()]
         if len(self.collections) == 1:
-            names = [str(self.measures[m]) for m in self.results[0].rank()]
+            names = [self._names[m] for m in self.results[0].rank()]
             tables += tabulate_disagreement(self.runs(), self.topics(), names, str(self.reference), self.signature)
         return tables
 
@@ -329,8 +315,7 @@ class Agreement(Result):
         if np.isnan(self.low).all():
             return []
         rows = self.results[0].rank()
-        index = pd.Index([str(self.measures[m]) for m in rows], name="measure")
-        ends = {each.title: [write_ends(each.low[m], each.high[m]) for m in rows] for each in self.results}
+        ends = {each.title: write_ends((each.low, each.high), rows) for each in self.results}
         gaps = {each.title: each.write_gaps(rows) for each in self.results}
         level = f"{100 * self.confidence:g} % intervals"
         best = f"How far each measure is from the best one of a column, with {level}, both on the same topics."
@@ -340,8 +325,8 @@ class Agreement(Result):
         )
         speaks = "over topics, for the same runs" if self.over == "topics" else ELSEWHERE[self.over]
         return [
-            Table(pd.DataFrame(ends, index=index), f"{level} {speaks}.", self.signature),
-            Table(pd.DataFrame(gaps, index=index), best, self.signature, legend=legend),
+            self._list(ends, f"{level} {speaks}."),
+            self._list(gaps, best, legend),
         ]
 
     def explained_tables(self) -> list[Table]:
@@ -360,7 +345,6 @@ class Agreement(Result):
         if not noises:
             return []
         rows = self.results[0].rank()
-        index = pd.Index([*(str(self.measures[m]) for m in rows), "(halves)", "(least kept)"], name="measure")
         columns = {
             result.title: [
                 *(_write_corrected(noise.corrected[m], *noise.ends[:, m]) for m in rows),
@@ -375,28 +359,21 @@ class Agreement(Result):
             "Least kept: the verdict on two measures that changes most "
             f"often with annotators drawn anew, the share of {REDRAWS} draws in which it stays."
         )
-        return [Table(pd.DataFrame(columns, index=index), caption, self.signature, legend=legend)]
+        return [self._list(columns, caption, legend, ["(halves)", "(least kept)"])]
 
     def _tabulate_collections(self) -> list[Table]:
         if np.isnan(self.results[0].collection_ends).all():
             return []
-        rows = self.results[0].rank()
-        index = pd.Index([str(self.measures[m]) for m in rows], name="measure")
-        ends = {
-            each.title: [write_ends(each.collection_ends[0][m], each.collection_ends[1][m]) for m in rows]
-            for each in self.results
-        }
         level = f"{100 * self.confidence:g} % intervals for other collections of the same kind"
         caption = f"{level}: these {len(self.collections)} are taken for a sample."
-        return [Table(pd.DataFrame(ends, index=index), caption, self.signature)]
+        ends = {each.title: write_ends(each.collection_ends, self.results[0].rank()) for each in self.results}
+        return [self._list(ends, caption)]
 
     def count_beaten(self) -> np.ndarray:
         """Return how many measures are better than each, by the intervals of `differences`.
 
-        Returns
-        -------
-        ndarray of float, shape (statistic, measure)
-            NaN where that is not known: the measure is not defined, or there are several and no interval.
+        Shape (statistic, measure): NaN where that is not known: the measure is not defined, or there are several and
+        no interval.
         """
         return np.array([result.beaten for result in self.results])
 
@@ -405,16 +382,7 @@ class Agreement(Result):
     ) -> Figure:
         """Draw the measures in the order of one statistic, with intervals; lines show chance and ceiling.
 
-        Parameters
-        ----------
-        statistic : str, optional
-            By default the first one.
-        ax, size, signature
-            As for every result.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
+        By default the first `statistic`; the rest is as for every result.
         """
         from metaeval.show.drawing import draw_charts
 
@@ -439,16 +407,7 @@ class Agreement(Result):
     ) -> Figure:
         """Draw a heat map of p-values: is the measure of the row better than that of the column?
 
-        Parameters
-        ----------
-        statistic : str, optional
-            By default the first one.
-        ax, size, signature
-            As for every result.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
+        By default the first `statistic`; the rest is as for every result.
         """
         from metaeval.show.drawing import draw_charts
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from metaeval.analyses.rank_figures import draw_ranks
 from metaeval.analyses.rank_result import LETTERS, RunRanks, find_ranks
+from metaeval.analyses.reference_pairs import name_flips
 from metaeval.analyses.result import Result
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature
@@ -41,26 +42,20 @@ class CorrectedScores(Result):
 
     Parameters
     ----------
-    collection : str
     runs : tuple of str
         In the order of their labels.
-    judges : tuple of Measure
     measure : Measure
         People's.
     alone : tuple of Corrected
         What follows from each judge alone; larger values are better.
     people, both : Corrected
         What follows from people alone, and from both.
-    labelled : Labelled
     bias : ndarray, shape (judge, run)
         How much higher a judge scores a run than people do; NaN where they use different scales.
-    target : {"population", "topics"}
-    method : {"bootstrap-t", "normal"}
     confidence : float
         Of all intervals together.
     pair : tuple of str
         Two runs about which a note is asked for, or none.
-    signature : Signature
     plan : DataFrame, optional
         What is labelled and what to label next: columns run, topic, a score that is to be filled in, and probability.
     """
@@ -92,15 +87,7 @@ class CorrectedScores(Result):
     def rank(self, found: Corrected, measure: Measure) -> RunRanks:
         """Return the ranks of runs that follow from one kind of evidence.
 
-        Parameters
-        ----------
-        found : Corrected
-            One of `alone`, `people` and `both`.
-        measure : Measure
-
-        Returns
-        -------
-        RunRanks
+        `found` is one of `alone`, `people` and `both`.
         """
         first, second = np.triu_indices(len(self.runs), 1)
         differ, better = np.zeros((2, 1, len(self.runs), len(self.runs)), dtype=bool)
@@ -118,7 +105,7 @@ class CorrectedScores(Result):
 
         Columns first, second, difference, low, high; judge, people and both, which are 1 where the first run is better, −1
         where the second is and 0 where it is open; flips: whether people reverse the first judge's conclusion, or one is
-        lost or found; and with how many labelled topics an open pair would be decided (missing where all would not do).
+        lost or new; and with how many labelled topics an open pair would be decided (missing where all would not do).
         """
         first, second = np.triu_indices(len(self.runs), 1)
         names, signs = np.array(self.runs, dtype=object), find_signs((self.measure,))[0]
@@ -133,7 +120,7 @@ class CorrectedScores(Result):
                 "judge": self.alone[0].signs,
                 "people": self.people.signs,
                 "both": self.both.signs,
-                "flips": find_flips(self.alone[0].signs, self.both.signs),
+                "flips": name_flips(self.alone[0].signs, self.both.signs),
                 "topics_needed": self._find_needed(),
             }
         )
@@ -162,30 +149,31 @@ class CorrectedScores(Result):
         return (1 / (1 / of + (1 / n - 1 / of) * ratio) - n) / (of - n)
 
     def find_topics_for_first(self) -> float:
-        """Return with how many labelled topics the first place would be decided; 0 where it is, NaN where all would not do.
-
-        Returns
-        -------
-        float
-        """
+        """Return with how many labelled topics the first place would be decided; 0 where it is, NaN where all would not do."""
         leader = self.runs[int(self.ranks.order(0)[0])]
         rivals = self.pairs[(self.pairs[["first", "second"]] == leader).any(axis=1) & (self.pairs["both"] == 0)]
         return float(rivals["topics_needed"].max(skipna=False)) if len(rivals) else 0.0
 
     def answer(self) -> str:
-        """Say who is first and what becomes of the judge's conclusions; or with a plan, what it would decide."""
-        if self.plan is not None:
-            new = self._list_new()
-            decided = int((self.pairs["topics_needed"] <= self.labelled.topics + len(new)).sum())
-            return f"{len(new)} more labelled topics may decide {decided} of {(self.both.signs == 0).sum()} open pairs."
-        first, flips = describe_first(self.ranks), self.pairs["flips"].tolist()
+        """Say who is first, and how many other runs may be as good; or with a plan, what it would decide."""
+        if self.plan is None:
+            return self.ranks.answer()
+        new = self._list_new()
+        decided = int((self.pairs["topics_needed"] <= self.labelled.topics + len(new)).sum())
+        return f"{len(new)} more labelled topics may decide {decided} of {(self.both.signs == 0).sum()} open pairs."
+
+    def _judge_judge(self) -> str:
+        """Say what becomes of the first judge's conclusions."""
+        flips = self.pairs["flips"].tolist()
         if reversals := flips.count("reversed"):
-            return f"{first}; people reverse {reversals} of the judge's conclusions."
+            return f"people reverse {reversals} of the judge's conclusions"
         if lost := flips.count("lost"):
-            return f"{first}; people leave {lost} of the judge's conclusions open."
-        if not self.alone[0].signs.any():
-            return f"{first}; the judge alone decides nothing."
-        return f"{first}; people confirm all of the judge's conclusions."
+            return f"people leave {lost} of the judge's conclusions open"
+        return (
+            "people confirm all of the judge's conclusions"
+            if self.alone[0].signs.any()
+            else "the judge alone decides nothing"
+        )
 
     def _list_new(self) -> pd.DataFrame:
         """Return the topics of the plan that are not labelled, with their probabilities."""
@@ -196,11 +184,8 @@ class CorrectedScores(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return one row per run, by rank.
 
-        Returns
-        -------
-        DataFrame, shape (run, 9)
-            Columns run, mean (corrected), error (its standard error), rank, low and high (between which ranks it stands),
-            letters, judge_rank and bias (both by the first judge).
+        Shape (run, 9): columns run, mean (corrected), error (its standard error), rank, low and high (between which
+        ranks it stands), letters, judge_rank and bias (both by the first judge).
         """
         frame = self.ranks.to_frame().drop(columns=["measure", "near_first"])
         order = self.ranks.order(0)
@@ -211,19 +196,17 @@ class CorrectedScores(Result):
     def summary(self) -> pd.DataFrame:
         """Return what is concluded from each judge alone, from people alone and from both.
 
-        Returns
-        -------
-        DataFrame, shape (judge + 2, 5)
-            Columns evidence; decided (pairs of runs); reversed and open (how many of these both together reverse, or leave
-            open); first (which run is in the first place, or how many tie).
+        Shape (judge + 2, 5): columns evidence; decided (pairs of runs); reversed and open (how many of these both
+        together reverse, or leave open); first (which run is in the first place, or how many may be).
         """
         named = [(f"{judge} alone", found, judge) for judge, found in zip(self.judges, self.alone, strict=True)]
         rows = []
         for name, found, measure in (
             *named, ("people alone", self.people, self.measure), ("both", self.both, self.measure)
         ):  # fmt: skip
-            flips = find_flips(found.signs, self.both.signs).tolist()
-            first = describe_first(self.rank(found, measure)).removesuffix(" for first").removesuffix(" is first")
+            flips = name_flips(found.signs, self.both.signs).tolist()
+            firsts = self.rank(found, measure).to_frame().query("near_first")["run"].tolist()
+            first = firsts[0] if len(firsts) == 1 else f"one of {len(firsts)}"
             rows.append((name, np.count_nonzero(found.signs), flips.count("reversed"), flips.count("lost"), first))
         return pd.DataFrame(rows, columns=["evidence", "decided", "reversed", "open", "first"])
 
@@ -247,7 +230,7 @@ class CorrectedScores(Result):
     def detail_tables(self) -> list[Table]:
         """Return what is concluded from each kind of evidence, and which topics to label next."""
         shown = self.summary().set_index("evidence").rename(columns={"decided": "pairs decided", "open": "left open"})
-        caption = f"Conclusions about {len(self.pairs):,} pairs of runs; both together reverse some or leave them open."
+        caption = f"Conclusions about {len(self.pairs):,} pairs of runs: {self._judge_judge()}."
         tables = [Table(shown, caption, self.signature)]
         if self.plan is not None:
             new = self._list_new()
@@ -259,14 +242,15 @@ class CorrectedScores(Result):
     def notes(self, *, short: bool = False) -> list[str]:
         """Return what a reader has to know: what is doubtful first, then what the judge is worth and how biased it is."""
         pair = [self._describe_pair()] if self.pair else []
-        return [*super().notes(short=short), *pair, *self._describe_labels(), self._describe_bias()]
+        return [*super().notes(short=short), *pair, *self._describe_labels(), *self._describe_bias()]
 
     def _describe_labels(self) -> list[str]:
         (n, of), need = self.labelled, self.find_topics_for_first()
         if n >= of:
             return []
+        worth = round(self.worth, 2) + 0.0  # which is never −0
         equal = n + self.worth * (of - n)
-        lines = [f"the judge makes {n} labelled topics worth {equal:,.0f}: its score is worth {self.worth:.2f} labels"]
+        lines = [f"the judge makes {n} labelled topics worth {equal:,.0f}: its score is worth {worth:.2f} labels"]
         if np.isnan(need):
             lines.append("labelling all topics would probably not decide the first place")
         elif need:
@@ -283,15 +267,16 @@ class CorrectedScores(Result):
         )
         return f"{ends}: labelling {number} decide"
 
-    def _describe_bias(self) -> str:
+    def _describe_bias(self) -> list[str]:
         known, judge = self.bias[0][np.isfinite(self.bias[0])], self.judges[0]
         if not len(known):
-            return (
-                f"{judge} uses another scale than people, or none: its scores were rescaled, and its bias is not stated"
-            )
-        mean, (least, most) = float(known.mean()), (known.min(), known.max())
+            scale = f"{judge} uses another scale than people: its scores were rescaled, and its bias is not stated"
+            return [scale] if self.alone[0].differences.any() else []
+        if not known.any():
+            return []
+        mean, ends = float(known.mean()), f"{known.min():+.3g} to {known.max():+.3g} by run"
         way = "higher" if mean > 0 else "lower"
-        return f"the scores of {judge} are {abs(mean):.3g} {way} than people's on average, {least:+.3g} to {most:+.3g} by run"
+        return [f"the scores of {judge} are {abs(mean):.3g} {way} than people's on average, {ends}"]
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the ranks that runs may have by the first judge alone, people alone and both; in a column by both."""
@@ -300,19 +285,3 @@ class CorrectedScores(Result):
             judge, people = self.rank(self.alone[0], self.judges[0]), self.rank(self.people, self.measure)
             boards = {"judge alone": judge.to_frame(), "people alone": people.to_frame(), **boards}
         return draw_ranks(boards, self.signature if signature else None, ax=ax, size=size)
-
-
-def find_flips(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Return what becomes of conclusions, 1, −1 or 0 where it is open: reversed, lost, found, or nothing.
-
-    >>> find_flips(np.array([1, 1, 0, 1]), np.array([-1, 0, 1, 1])).tolist()
-    ['reversed', 'lost', 'found', '']
-    """
-    conditions = [before * after < 0, (before != 0) & (after == 0), (before == 0) & (after != 0)]
-    return np.select(conditions, ["reversed", "lost", "found"], "").astype(object)
-
-
-def describe_first(ranks: RunRanks) -> str:
-    """Say which run is first, or how many tie."""
-    ties = int(ranks.summary()["near_first"].iloc[0])
-    return f"{ranks.runs[int(ranks.order(0)[0])]} is first" if ties == 1 else f"{ties} runs tie for first"

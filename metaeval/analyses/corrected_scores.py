@@ -22,6 +22,7 @@ from metaeval.stats.prediction_powered import (
     are_whole_topics,
     correct_means,
     correct_published,
+    count_effective,
     spread_weights,
 )
 from metaeval.stats.streams import generator, stream_key
@@ -39,6 +40,9 @@ HELD_WITH_FEW = {5: 87, 10: 92}
 
 UNLIKE_P = 0.001
 """How improbable the labelled topics are before a note says that they were not chosen at random."""
+
+REVERSED = -3.1
+"""How many standard errors a judge's covariance with people lies below 0 before a note says that it is the wrong way round."""
 
 OUT_OF_REACH = 1e100
 """Scores so large, or all as small as its inverse, cannot be squared."""
@@ -105,14 +109,14 @@ def corrected_scores(
     >>> some = rng.choice(200, size=60, replace=False)
     >>> people = Scores(truth[:, some, None], runs=["a", "b", "c"], topics=some, measures=["nDCG"])
     >>> corrected_scores(scores, people=people).answer()
-    "c is first; people leave 1 of the judge's conclusions open."
+    'c is first by nDCG.'
     """
     check_scores(scores, topics=FEWEST_LABELS)
     check_choice("target", target, Target)
     check_choice("method", method, Method)
     check_count("n_trials", n_trials, 100)
     check_share("confidence", confidence)
-    if method != "normal" and n_trials * (1 - confidence) < 5 - 1e-9:
+    if n_trials * (1 - confidence) < 5 - 1e-9:
         raise MetaevalError(
             f"{n_trials:,} trials do not tell intervals of {confidence:g}: use {format_option('n_trials')} of at least "
             f"{int(np.ceil(5 / (1 - confidence) - 1e-9)):,}"
@@ -142,7 +146,7 @@ def corrected_scores(
     return CorrectedScores(
         scores.collection, data.runs, scores.measures, labels.measure, alone, by_people, both, labelled,
         data.find_bias(find_signs(scores.measures)), target, method, confidence, pair, signature, planned,
-        remarks=tuple(_remark(data, target, method)),
+        remarks=(*_remark(data, target, method), *_remark_judges(data, scores.measures, method)),
     )  # fmt: skip
 
 
@@ -190,7 +194,7 @@ def _align(scores: Scores, labels: PeopleScores) -> Data:
     """Return both in the order of labels."""
     place = {topic: number for number, topic in enumerate(scores.topics)}
     ordered = scores.sel(runs=sorted(scores.runs), topics=sorted(scores.topics))
-    given, probabilities, *_ = labels.align(ordered.runs, ordered.topics)
+    given, probabilities = labels.align(ordered.runs, ordered.topics)
     turn = int(find_signs((labels.measure,))[0])
     counts = (~np.isnan(given)).sum(axis=1)
     if counts.min() < FEWEST_LABELS:
@@ -217,7 +221,7 @@ def _align(scores: Scores, labels: PeopleScores) -> Data:
 
 def _check_weights(weights: np.ndarray, runs: Sequence[str]) -> None:
     """Refuse probabilities by which a few labels stand for nearly all topics."""
-    effective = np.square(weights.sum(axis=1)) / np.square(weights).sum(axis=1)
+    effective = count_effective(weights)
     worst = int(effective.argmin())
     if effective[worst] < FEWEST_LABELS - 0.01:
         raise DataError(
@@ -308,6 +312,29 @@ def _remark(data: Data, target: Target, method: Method) -> Iterator[str]:
         )
     if target == "topics" and not are_whole_topics(data.weights):
         yield "people labelled other topics of some runs than of others: intervals are a little too wide"
+
+
+def _remark_judges(data: Data, judges: Sequence[Measure], method: Method) -> Iterator[str]:
+    """Yield which judges tell nothing, were copied, or score the other way round, a note each."""
+    for judge, scored in zip(judges, data.judges, strict=True):
+        if not np.ptp(scored, axis=0).any():
+            yield f"{judge} gives all runs the same score on every topic: it tells nothing about them"
+        elif np.allclose(scored[data.known], data.given[data.known], rtol=1e-9, atol=0):
+            yield f"all labels of people equal the scores of {judge}: were they copied from it?"
+        elif _is_reversed(scored, data.given):
+            weight = "\nIts λ is negative: the correction reverses its scores." * (method != "normal")
+            yield f"{judge} scores low what people score high: check its direction{weight}"
+
+
+def _is_reversed(judge: np.ndarray, people: np.ndarray) -> bool:
+    """Say whether a judge orders runs on labelled topics the other way round than people do, and not by chance."""
+    known = ~np.isnan(people)
+    mine, theirs = (
+        np.where(known, scored - np.where(known, scored, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1), 0.0)
+        for scored in (judge, people)
+    )
+    by_topic = (mine * theirs).sum(axis=0)
+    return bool(by_topic.sum() < REVERSED * np.linalg.norm(by_topic))
 
 
 def _plan(data: Data, both: Corrected, n: int, rng: np.random.Generator, measure: Measure) -> pd.DataFrame:

@@ -37,18 +37,13 @@ class Coverage(Result):
 
     Parameters
     ----------
-    measures : tuple of Measure
-    reference : tuple of Measure
     coverage : ndarray, shape (measure,)
         Spearman's ρ over ordered pairs of runs; NaN where the measure, or the UIR, tells no two runs apart.
     low, high : ndarray, shape (measure,)
         Ends of the interval for the coverage on as many new topics; NaN when it was not asked for, or `no_interval`
         says why.
-    confidence : float
     resampled : ndarray, shape (trial, measure)
         The coverage on resampled topics, the same for all measures; no trial where there is no interval.
-    n_topics : int
-    signature : Signature
     no_interval : str
         Why there is no interval, if it was asked for: too few runs or topics.
     """
@@ -70,10 +65,7 @@ class Coverage(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return the coverage of every measure with its interval.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure, coverage, low, high and reference (whether the measure is one of the reference set).
+        Columns measure, coverage, low, high and reference (whether the measure is one of the reference set).
         """
         inside = {str(measure) for measure in self.reference}
         names = [str(measure) for measure in self.measures]
@@ -84,31 +76,31 @@ class Coverage(Result):
         """Say which measure covers the reference best, and how many may cover as much."""
         if np.isnan(self.coverage).all():
             return "Coverage is not defined: no measure, or no unanimous improvement, tells runs apart."
-        reference = {str(measure) for measure in self.reference}
-        others = [m for m, measure in enumerate(self.measures) if str(measure) not in reference]
-        known = [m for m in others or range(len(self.measures)) if not np.isnan(self.coverage[m])]
-        best = max(known, key=lambda m: self.coverage[m], default=int(np.nanargmax(self.coverage)))
-        found = f"{self.measures[best]} covers the reference best (coverage {self.coverage[best]:.2f})"
-        if others and len(others) < len(self.measures):
-            found = f"Besides the reference itself, {found.replace('the reference', 'it')}"
-        if len(self.measures) == 1:
-            return f"{found.replace(' best', '')}."
-        if np.isnan(self.low).all():
+        frame = self.to_frame()
+        ranked = frame if frame["reference"].all() else frame[~frame["reference"]]
+        if ranked["coverage"].isna().all():
+            ranked = frame
+        best = ranked.iloc[int(ranked["coverage"].argmax())]
+        if len(frame) == 1:
+            return f"{best['measure']} covers the reference (coverage {best['coverage']:.2f})."
+        whom = "the reference" if len(ranked) == len(frame) else "it"
+        found = f"{best['measure']} covers {whom} best (coverage {best['coverage']:.2f})"
+        if whom == "it":
+            found = f"Besides the reference itself, {found}"
+        if frame["low"].isna().all():
             return f"{found}; whether clearly better than others is unknown."
-        compared = self.compare_coverage()
-        beaten = compared.loc[compared["covers_more"] == str(self.measures[best]), ["measure_1", "measure_2"]]
-        clear = int(np.isin(beaten, [str(self.measures[m]) for m in others] or compared["measure_1"]).all(axis=1).sum())
-        n = len(others or self.measures) - 1
-        return f"{found}, clearly better than {clear or 'none'} of the {n} other measures." if n else f"{found}."
+        if len(ranked) == 1:
+            return f"{found}."
+        pairs = self.compare_coverage().query("covers_more == @best.measure")[["measure_1", "measure_2"]]
+        clear = int(pairs.isin(ranked["measure"].tolist()).all(axis=1).sum())
+        return f"{found}, clearly better than {clear or 'none'} of the {len(ranked) - 1} other measures."
 
     def compare_coverage(self) -> pd.DataFrame:
         """Does one measure cover more than another? The difference of every two, paired over resampled topics.
 
-        Returns
-        -------
-        DataFrame, shape (pair of measures, 6)
-            Columns measure_1, measure_2, difference (of the first's coverage less the second's), low, high, and
-            covers_more: the measure that does if the interval leaves 0 out, and "cannot tell" otherwise.
+        Shape (pair of measures, 6): columns measure_1, measure_2, difference (of the first's coverage less the
+        second's), low, high, and covers_more: the measure that does if the interval leaves 0 out, and "cannot tell"
+        otherwise.
         """
         first, second = np.triu_indices(len(self.measures), 1)
         # A difference of two numbers from −1 to 1, halved to be one of them.

@@ -41,12 +41,9 @@ class CoverageSweep(Result):
 
     Parameters
     ----------
-    measures : tuple of Measure
-    candidates : tuple of Measure
     members : ndarray of bool, shape (set, candidate)
         Which candidates are in each reference set: all non-empty ones, small sets first.
     coverage : ndarray, shape (set, measure)
-    signature : Signature
     """
 
     measures: tuple[Measure, ...]
@@ -68,12 +65,8 @@ class CoverageSweep(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return how each measure fares, whatever the reference set.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure, on_top (share of all reference sets under which it has the best coverage),
-            on_top_outside (share of the sets that it is not part of; NaN where it is part of all), mean, min and
-            max of its coverage.
+        Columns measure, on_top (share of all reference sets under which it has the best coverage), on_top_outside
+        (share of the sets that it is not part of; NaN where it is part of all), mean, min and max of its coverage.
         """
         index = {str(measure): position for position, measure in enumerate(self.candidates)}
         rows = []
@@ -98,10 +91,7 @@ class CoverageSweep(Result):
     def sets(self) -> pd.DataFrame:
         """Return the coverage under every reference set.
 
-        Returns
-        -------
-        DataFrame
-            One row per set: its measures in the column reference, then one column per measure.
+        One row per set: its measures in the column reference, then one column per measure.
         """
         names = np.array([str(measure) for measure in self.candidates], dtype=object)
         labels = [" + ".join(names[inside]) for inside in self.members]

@@ -40,10 +40,8 @@ class Diagnostics:
 
     Parameters
     ----------
-    collection : str
     runs : tuple of str
         Those analysed.
-    measures : tuple of Measure
     spread_ratio : ndarray, shape (measure, run)
         Standard deviation of a run's residuals (score − run's mean − topic's mean + grand mean) over the median of all
         runs, identical ones counting once; NaN where there are fewer than three runs or topics, or no residuals.

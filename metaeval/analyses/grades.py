@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from metaeval.analyses.ranking_similarity import RankingSimilarity
+from metaeval.analyses.ranking_similarity import ALIKE, RankingSimilarity
 from metaeval.analyses.reference_pairs import ReferencePairs
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency
 from metaeval.errors import MetaevalError
@@ -21,9 +21,6 @@ from metaeval.stats.intervals import interval_of_pairs
 
 GOOD, POOR = 1 / 3, -1 / 3
 """Nets from which on a measure is good, and down from which it is poor."""
-
-THRESHOLD = 0.8
-"""Mean τ between two groups from which on they are joined."""
 
 LIMIT, CHANCE = 0.05, 0.5
 """Share of contradicted pairs above which a reference contradicts a measure, and the share of a measure without knowledge."""
@@ -69,21 +66,39 @@ RULES = {
 
 
 def grade(net: float) -> str:
-    """Return the word for a net share between −1 and 1: good, fair, poor, or a dash if it is not a number."""
+    """Return the word for a net share between −1 and 1: good, fair, poor, or a dash if it is not a number.
+
+    Examples
+    --------
+    >>> [grade(net) for net in (0.5, 0.0, -1 / 3)]
+    ['good', 'fair', 'poor']
+    """
     if np.isnan(net):
         return "–"
     return "good" if net >= GOOD - _SLACK else "poor" if net <= POOR + _SLACK else "fair"
 
 
 def rate_consistency(outperforms: npt.ArrayLike) -> np.ndarray:
-    """Return how many measures each significantly outperforms, net, as a share of the others, shape (measure,)."""
+    """Return how many measures each significantly outperforms, net, as a share of the others, shape (measure,).
+
+    Examples
+    --------
+    >>> rate_consistency([[0, 1, 1], [0, 0, 0], [0, 0, 0]]).tolist()
+    [1.0, -0.5, -0.5]
+    """
     ahead = _check_square(outperforms)
     net = (ahead.sum(axis=-1) - ahead.sum(axis=-2)) / max(1, ahead.shape[-1] - 1)
     return net.reshape(-1, ahead.shape[-1]).mean(axis=0)
 
 
-def group_measures(tau: npt.ArrayLike, threshold: float = THRESHOLD) -> list[str]:
-    """Return the group of every measure, by average linkage of τ."""
+def group_measures(tau: npt.ArrayLike, threshold: float = ALIKE) -> list[str]:
+    """Return the group of every measure, by average linkage of τ.
+
+    Examples
+    --------
+    >>> group_measures([[1, 0.2, 0.9], [0.2, 1, 0.3], [0.9, 0.3, 1]])
+    ['A', 'B', 'A']
+    """
     similarity = np.nan_to_num(_check_square(tau), nan=-1.0)
     numbers = np.ones(len(similarity), dtype=int)
     if len(similarity) > 1:
@@ -108,6 +123,8 @@ def rate_consistency_results(results: Sequence[SplitHalfConsistency]) -> np.ndar
 def grade_contradictions(low: float, high: float) -> str:
     """Return the word for the interval of the share of pairs that the reference contradicts.
 
+    Examples
+    --------
     >>> [grade_contradictions(*ends) for ends in ((0.1, 0.6), (0.0, 0.2), (0.0, 0.7))]
     ['contradicts the reference', 'better than chance', 'cannot tell']
     """
@@ -123,14 +140,9 @@ def grade_reference_results(results: Sequence[ReferencePairs]) -> list[str]:
     return [grade_contradictions(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
 
 
-def hold_power(power: str, reference: str) -> str:
-    """Return the word for power that a reference leaves: what it contradicts is not praised, nor what it cannot tell."""
-    return CONTRADICTED if reference == CONTRADICTED else UNTOLD if (power, reference) == ("good", UNTOLD) else power
-
-
-def group_results(results: Sequence[RankingSimilarity], threshold: float = THRESHOLD) -> list[str]:
+def group_results(results: Sequence[RankingSimilarity]) -> list[str]:
     """Return the groups of `group_measures` for results."""
-    return group_measures(np.mean([result.tau for result in results], axis=0), threshold)
+    return group_measures(np.mean([result.tau for result in results], axis=0))
 
 
 def _check_square(given: npt.ArrayLike) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ from metaeval.analyses.qrels_scores import (
     parse_measures,
     score_judged,
 )
-from metaeval.analyses.reference_pairs import count_conclusions
+from metaeval.analyses.reference_pairs import count_conclusions, name_flips
 from metaeval.data.judged import Grades, JudgedRuns
 from metaeval.data.labels import find_labels
 from metaeval.data.scores import Scores
@@ -34,6 +34,9 @@ from metaeval.stats.max_t import bootstrap_max_t, simultaneous_reach
 from metaeval.stats.significant_counts import trials_needed
 from metaeval.stats.streams import stream_key
 
+POOL_DEPTH = 100
+"""How many documents of a run go into a pool, if nobody says it."""
+
 
 def compare_qrels(
     judged: JudgedRuns,
@@ -43,7 +46,7 @@ def compare_qrels(
     scales: Mapping[str, Sequence[int]] | None = None,
     family: Mapping[str, str] | None = None,
     groups: Mapping[str, str] | None = None,
-    pool_depth: int = 100,
+    pool_depth: int | None = None,
     alpha: float = 0.05,
     n_permutations: int = 2000,
     n_bootstrap: int = 1000,
@@ -73,7 +76,7 @@ def compare_qrels(
     groups : mapping of str to str, optional
         Which runs are from whom: run=group, or a file of both. Each group's own documents are taken out of the pool in turn.
     pool_depth : int, optional
-        How many documents of a run went into the pool.
+        How many documents of a run went into the pool, of which groups are taken out: by default 100.
     alpha : float, optional
         Significance level of the test of all pairs of runs, bootstrap-t.
     n_permutations : int, optional
@@ -109,7 +112,8 @@ def compare_qrels(
        judge       tau
     0  model  0.816497
     """
-    _check_options(judged, alpha, confidence, n_permutations, n_bootstrap, pool_depth, seed, n_jobs)
+    _check_options(judged, alpha, confidence, n_permutations, n_bootstrap, seed, n_jobs)
+    depth = _check_depth(pool_depth, groups)
     which = parse_statistic(statistic)
     if which.run_statistic is None:
         others = "use tau_b, tau_a, tau_ap_b, tau_gap, spearman, pearson or pairwise_accuracy"
@@ -122,14 +126,14 @@ def compare_qrels(
     labelled = [label_scores(judged, each, array) for each, array in zip(known, values, strict=True)]
     scored, diagnostics = choose_common_runs(labelled, distinct_runs)
     compared = [_compare(scores, statistic, n_bootstrap, confidence, seed) for scores in scored]
-    flips, pairs = zip(*(find_flips(each, n_permutations, alpha, seed, n_jobs) for each in scored), strict=True)
+    flips, pairs = zip(*(list_flips(each, n_permutations, alpha, seed, n_jobs) for each in scored), strict=True)
     key = stream_key(seed, judged.collection, "compare_qrels")
     gaps = measure_gaps(judged, known, values, condensed)
     grades = compare_grades(sets, scales or {}, key, n_bootstrap, confidence)
     chosen = {run: model for run, model in (family or {}).items() if run in scored[0].runs}
     favours = [find_favours(each, chosen, confidence) for each in scored] if chosen else []
     settings = {"measures": ", ".join(str(each.measure) for each in known), "judgements": ", ".join(judged.sets)}
-    settings |= _describe_settings(scales, family, groups, pool_depth) | {"statistic": statistic, "test": "bootstrap-t"}
+    settings |= _describe_settings(scales, family, groups, depth) | {"statistic": statistic, "test": "bootstrap-t"}
     numbers = {"B": n_permutations, "alpha": alpha, "bootstrap": n_bootstrap, "seed": seed}
     return QrelsComparison(
         judged.collection,
@@ -141,13 +145,14 @@ def compare_qrels(
         gaps,
         grades,
         _stack(known, favours),
-        leave_groups_out(judged, known, values, sets, groups, pool_depth) if groups else pd.DataFrame(),
+        leave_groups_out(judged, known, values, sets, groups, depth) if groups else pd.DataFrame(),
         alpha,
         confidence,
         sign("compare_qrels", scored, **settings, **numbers, **diagnostics[0].settings),
         compared[0].no_interval,
         diagnostics=diagnostics,
         remarks=(
+            *_remark_judges(sets, grades),
             *_remark_favours(favours),
             *_remark_gaps(gaps),
             *_remark_grades(grades, judged.sets[0]),
@@ -158,9 +163,8 @@ def compare_qrels(
 
 
 def _check_options(
-    judged: JudgedRuns, alpha: float, confidence: float, n_permutations: int, n_bootstrap: int, pool_depth: int, seed: int,
-    n_jobs: int,
-) -> None:  # fmt: skip
+    judged: JudgedRuns, alpha: float, confidence: float, n_permutations: int, n_bootstrap: int, seed: int, n_jobs: int
+) -> None:
     """Refuse options that are out of range."""
     if not isinstance(judged, JudgedRuns):
         raise MetaevalError(f"this takes JudgedRuns, not {type(judged).__name__}: see metaeval.io.read_judged_runs")
@@ -168,9 +172,20 @@ def _check_options(
     check_share("confidence", confidence)
     check_count("n_permutations", n_permutations, trials_needed(1, alpha))
     check_count("n_bootstrap", n_bootstrap, 0)
-    check_count("pool_depth", pool_depth, 1)
     check_seed(seed)
     check_jobs(n_jobs)
+
+
+def _check_depth(pool_depth: int | None, groups: Mapping[str, str] | None) -> int:
+    """Return the depth of the pool; refuse one where no group is taken out of it."""
+    if pool_depth is None:
+        return POOL_DEPTH
+    check_count("pool_depth", pool_depth, 1)
+    if not groups:
+        raise MetaevalError(
+            f"{format_option('pool_depth')} is for {format_option('groups')}: say which runs are from whom"
+        )
+    return pool_depth
 
 
 def _compare(scores: Scores, statistic: str, n_bootstrap: int, confidence: float, seed: int) -> Agreement:
@@ -198,7 +213,7 @@ def _stack(measures: Sequence[RetrievalMeasure], frames: Sequence[pd.DataFrame])
     return pd.concat(named, ignore_index=True)[["measure", *frames[0]]] if named else pd.DataFrame()
 
 
-def find_flips(
+def list_flips(
     scores: Scores, n_permutations: int, alpha: float, seed: int, n_jobs: int = 1
 ) -> tuple[pd.DataFrame, np.ndarray]:
     """Which pairs of runs differ significantly by one of two sets of judgements only, or the other way round?
@@ -220,9 +235,7 @@ def find_flips(
     runs, frames = np.array(scores.runs, dtype=object), []
     for j in range(1, n_sets):
         people, judge = verdicts[0], verdicts[j]
-        kinds = np.select(
-            [people * judge < 0, (people != 0) & (judge == 0), people != judge], ["reversed", "lost", "new"], ""
-        )
+        kinds = name_flips(people, judge)
         at = np.flatnonzero(kinds)
         ahead = np.where(people[at] != 0, people[at], judge[at])
         columns = {
@@ -235,6 +248,19 @@ def find_flips(
             columns |= {name: middle, f"{name}_low": middle - wide, f"{name}_high": middle + wide}
         frames.append(pd.DataFrame(columns).assign(clear=np.abs(middle) > wide))
     return pd.concat(frames, ignore_index=True), count_conclusions(verdicts[1:n_sets], verdicts[0])
+
+
+def _remark_judges(sets: Mapping[str, Grades], grades: pd.DataFrame) -> Iterator[str]:
+    """Yield which judges give all documents one grade, are copies of the reference, or grade the other way round."""
+    reference, *judges = sets
+    for name, high in zip(judges, grades["tau_b_high"], strict=True):
+        given = {grade for some in sets[name].values() for grade in some.values()}
+        if len(given) == 1:
+            yield f"{name} gives every document the grade {given.pop()}: it only tells which documents it judged"
+        elif sets[name] == sets[reference]:
+            yield f"{name} gives every document the grade of {reference}: was it copied?"
+        elif high < 0:
+            yield f"{name} grades low what {reference} grades high: check its grades"
 
 
 def _remark_favours(favours: Sequence[pd.DataFrame]) -> tuple[str, ...]:

@@ -28,7 +28,6 @@ class QrelsComparison(Result):
 
     Parameters
     ----------
-    collection : str
     sets : tuple of str
         Sets of judgements; the first is the reference, the others are judges.
     measures : tuple of Measure
@@ -52,8 +51,6 @@ class QrelsComparison(Result):
     pools : DataFrame
         By measure and group, what happens if it adds nothing to the pool: its unique documents, how many of them are relevant,
         the change of its runs' mean score, and the most ranks that one of them loses.
-    alpha, confidence : float
-    signature : Signature
     no_interval : str
         Why there is no interval, if one was asked for.
     """
@@ -80,12 +77,10 @@ class QrelsComparison(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return one row per measure and judge.
 
-        Returns
-        -------
-        DataFrame, shape (measure · judge, 11)
-            Columns measure, judge, tau with low and high, ceiling (what the reference reaches on topics drawn anew), and of
-            the pairs of runs that the reference finds significant how many the judge finds too (kept), reverses and
-            loses; new: only the judge finds them; clear: flips of which the change itself is significant.
+        Shape (measure · judge, 11): columns measure, judge, tau with low and high, ceiling (what the reference
+        reaches on topics drawn anew), and of the pairs of runs that the reference finds significant how many the
+        judge finds too (kept), reverses and loses; new: only the judge finds them; clear: flips of which the change
+        itself is significant.
         """
         clear = self.flips.groupby(["measure", "judge"])["clear"].sum()
         parts = []

@@ -29,6 +29,12 @@ from metaeval.stats.resampling import trials_a_pass
 from metaeval.stats.streams import generator
 from metaeval.stats.weighted_correlation import RankCorrelation, correlation_matrix, parse_rank_correlation
 
+INTERCHANGEABLE = 0.9
+"""τ from which on a conclusion says, unless a margin is stated, that one of two measures can stand for the other."""
+
+ALIKE = 0.8
+"""τ from which on `compare` says that a measure ranks runs like another, and puts both in one group: they are of one kind."""
+
 _CELLS = 4_000_000  # run scores held at once while resampling: 32 MB
 
 
@@ -38,7 +44,6 @@ class RankingSimilarity(Result):
 
     Parameters
     ----------
-    measures : tuple of Measure
     tau : ndarray, shape (measure, measure)
         ``tau[i, j]`` compares the rankings by mean score of measures i and j. If it is not the same both ways round,
         measure i is the reference.
@@ -46,15 +51,12 @@ class RankingSimilarity(Result):
         Ends of the interval for τ on as many new topics; NaN when it was not asked for, or `no_interval` says why.
     variant : str
         Which rank correlation: ``"tau_a"``, ``"tau_b@15"``, …
-    confidence : float
-    signature : Signature
     no_interval : str
         Why there is no interval, if it was asked for: too few runs or topics.
     simultaneous : bool
         Whether the intervals of all pairs of measures hold together.
     conclusions : ndarray of str, shape (measure, measure)
         Whether two measures rank runs alike, from τ = `margin` on (see `metaeval.stats.equivalence`).
-    margin : float
     over : {"topics", "runs and topics"}
         What intervals speak of.
     """
@@ -69,19 +71,14 @@ class RankingSimilarity(Result):
     no_interval: str = ""
     simultaneous: bool = True
     conclusions: np.ndarray | None = None
-    margin: float = 0.9
+    margin: float = INTERCHANGEABLE
     over: Over = "topics"
 
     def __repr__(self) -> str:
         return f"RankingSimilarity: {self.variant} between {len(self.measures)} measures"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return τ as a square frame, measure by measure.
-
-        Returns
-        -------
-        DataFrame, shape (measure, measure)
-        """
+        """Return τ as a square frame, measure by measure."""
         names = pd.Index([str(measure) for measure in self.measures], name="measure")
         return pd.DataFrame(self.tau, index=names, columns=names.rename(None))
 
@@ -100,11 +97,8 @@ class RankingSimilarity(Result):
     def intervals(self) -> pd.DataFrame:
         """Return τ with its interval, one row per pair of measures.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure_1, measure_2, tau, low, high, and conclusion: whether they rank runs alike. If it matters
-            which is the reference, that is measure_1, and every pair has two rows.
+        Columns measure_1, measure_2, tau, low, high, and conclusion: whether they rank runs alike. If it matters
+        which is the reference, that is measure_1, and every pair has two rows.
         """
         first, second = _pair_measures(len(self.measures), parse_rank_correlation(self.variant))
         names = np.array([str(measure) for measure in self.measures], dtype=object)
@@ -178,7 +172,7 @@ def ranking_similarity(
     n_bootstrap: int = 1000,
     confidence: float = 0.95,
     simultaneous: bool = True,
-    margin: float = 0.9,
+    margin: float = INTERCHANGEABLE,
     over: Over = "topics",
     distinct_runs: bool = False,
     seed: int = 0,
@@ -258,7 +252,7 @@ def ranking_similarity(
         low, high = _find_ends(similarity, drawn, size, confidence, simultaneous, which)
         least, _ = _find_ends(similarity, drawn, size, max(2 * confidence - 1, 0.0), simultaneous, which)
     resampling: dict[str, object] = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
-    resampling |= list_intervals(over, simultaneous, margin, 0.9) if n_bootstrap else {}
+    resampling |= list_intervals(over, simultaneous, margin, INTERCHANGEABLE) if n_bootstrap else {}
     signature = sign("ranking_similarity", scores, tau=which, **resampling, **diagnostics.settings)
     given = np.ix_(order.measures, order.measures)
     ends = Ends(low[given].ravel(), high[given].ravel())

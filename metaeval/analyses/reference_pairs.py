@@ -153,3 +153,14 @@ def count_conclusions(conclusions: np.ndarray, reference: np.ndarray) -> np.ndar
     both = conclusions * reference
     counted = [both > 0, both < 0, (conclusions != 0) & (reference == 0), (conclusions == 0) & (reference != 0)]
     return np.stack([each.sum(axis=1) for each in counted], axis=1)
+
+
+def name_flips(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Return what becomes of conclusions, 1, −1 or 0 where it is open: reversed, lost, new, or nothing.
+
+    >>> name_flips(np.array([1, 1, 0, 1]), np.array([-1, 0, 1, 1])).tolist()
+    ['reversed', 'lost', 'new', '']
+    """
+    return np.select(
+        [before * after < 0, (before != 0) & (after == 0), before != after], ["reversed", "lost", "new"], ""
+    )

@@ -27,7 +27,6 @@ class Robustness(Result):
 
     Parameters
     ----------
-    measures : tuple of Measure
     units : tuple of str
         The topics, or the collections.
     runs : tuple of str
@@ -35,7 +34,6 @@ class Robustness(Result):
     over : {"topics", "collections"}
     correlations : tuple of ndarray
         For every measure the correlation of each pair of units, NaN where a unit ranks no run above another.
-    signature : Signature
     """
 
     measures: tuple[Measure, ...]
@@ -51,11 +49,8 @@ class Robustness(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return how well rankings agree, one row per measure.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure, mean (Spearman's ρ averaged over pairs of units), sd, pairs (that could be
-            compared) and undefined (pairs left out because a unit gives all runs one score).
+        Columns measure, mean (Spearman's ρ averaged over pairs of units), sd, pairs (that could be compared) and
+        undefined (pairs left out because a unit gives all runs one score).
         """
         rows = []
         for measure, values in zip(self.measures, self.correlations, strict=True):
@@ -79,11 +74,8 @@ class Robustness(Result):
     def middle(self) -> pd.DataFrame:
         """Return between which values the middle half of the correlations lies, as the figure draws it.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure, low, median, high (quartiles; NaN without any correlation), runs (how many are ranked)
-            and units (how many topics or collections).
+        Columns measure, low, median, high (quartiles; NaN without any correlation), runs (how many are ranked) and
+        units (how many topics or collections).
         """
         known = [values[~np.isnan(values)] for values in self.correlations]
         quartiles = [np.quantile(each, [0.25, 0.5, 0.75]) if len(each) else [np.nan] * 3 for each in known]
@@ -94,10 +86,7 @@ class Robustness(Result):
     def unit_pairs(self) -> pd.DataFrame:
         """Return the correlation of every two topics, or collections.
 
-        Returns
-        -------
-        DataFrame
-            Columns unit_1, unit_2, and one for each measure.
+        Columns unit_1, unit_2, and one for each measure.
         """
         first, second = np.triu_indices(len(self.units), 1)
         names = np.array(self.units, dtype=object)

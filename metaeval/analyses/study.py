@@ -62,10 +62,8 @@ class Study:
 
     Parameters
     ----------
-    scores : Scores
     diagnostics : Diagnostics
         What is irregular about the runs.
-    similarity : RankingSimilarity or None
     consistency : SplitHalfConsistency or None
         Over halves of the topics.
     small_consistency : SplitHalfConsistency or None
@@ -80,11 +78,6 @@ class Study:
         Of the reference itself, by the first test.
     second_reference : ReferencePairs or None
         By the second test.
-    overlap : SignificanceOverlap or None
-    contradictions : SignificanceContradictions or None
-    coverage : Coverage or None
-    sample_size : SampleSize or None
-    preference : BaselinePreference or None
     skipped : dict of str to str
         By question, in one sentence why it does not apply.
     """

@@ -76,9 +76,8 @@ def _state_directions(opened: list[Scores], values: Values) -> list[Scores]:
 
     people = getattr(values, "people", None)
     if people is not None:  # its measure may have the direction that is stated
-        named = Scores([[[0.0]]], runs=["run"], topics=["topic"], measures=[people.measure])
-        *opened, named = state_directions([*opened, named], **find_directions(values), missing=values.missing)
-        values.people = people._replace(measure=named.measures[0])
+        *opened, labels = state_directions([*opened, people.scores], **find_directions(values), missing=values.missing)
+        values.people = people._replace(scores=labels)
         return opened
     given = getattr(values, "reference", None)
     references = [scores for scores in (given if isinstance(given, list) else [given]) if isinstance(scores, Scores)]

@@ -10,18 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metaeval.analyses.grades import THRESHOLD
+from metaeval.analyses.ranking_similarity import ALIKE
 from metaeval.comparison.agreement_verdict import judge_with_reference
-from metaeval.comparison.results import ComparisonResults, find_title
+from metaeval.comparison.results import ComparisonResults, find_once, find_position, find_title
 from metaeval.comparison.summary import list_warnings
 from metaeval.comparison.verdicts import (
-    Finding,
     average_tau,
     compare_pooled,
     count_contradictions,
     find_verdicts,
     ignores_order,
-    is_backed,
 )
 from metaeval.data.scores import Scores
 from metaeval.stats.blocks import take_measure
@@ -64,31 +62,21 @@ class Answer:
 def find_answer(comparison: ComparisonResults, measure: str | None = None, *, named: bool = False) -> Answer:
     """Choose what to say of a new measure, by rule; the headline begins with its name if it is `named` or one of several."""
     name = comparison.find_new(measure)
-    backed = is_backed(comparison.collections, name)
     kin = find_kin(comparison, name)
     keys = {"constant": (), "copy": ("similarity",), "linear": ("similarity",), "monotone": ("similarity",)}.get(
         kin.kind, _ORDER if comparison.agreement is None else _WITH_REFERENCE
     )
     findings = {finding.key: finding for finding in find_verdicts(comparison, name)}
-    told = [findings[key].phrase for key in keys if key in findings and says_something(findings[key], backed)]
-    headline = find_headline(comparison, name, kin)
+    told = [findings[key].phrase for key in keys if key in findings and findings[key].told]
+    headline = find_headline(comparison, name)
     if named or len(comparison.new) > 1:
         headline = f"{find_title(comparison.measures, name)}: {headline[0].lower()}{headline[1:]}"
     return Answer(headline, tuple(told[:MOST_FINDINGS]), tuple(list_warnings(comparison)[:MOST_WARNINGS]))
 
 
-def says_something(finding: Finding, backed: bool) -> bool:
-    """Tell whether a finding is worth a line: not that nothing was found, nor that what may be wrong is stable."""
-    if finding.key == "formula":
-        return not finding.phrase.startswith("Properties")
-    if finding.key == "consistency":
-        return finding.verdict.outcome == ("holds" if backed else "does not hold")
-    return finding.key != "contradictions" or any(figure.value for figure in finding.verdict.evidence)
-
-
-def find_headline(comparison: ComparisonResults, name: str, kin: Kin | None = None) -> str:
-    """Return a judgement in at most twelve words, with at most one number; `kin` is that of the measure, if it is known."""
-    kin = kin or find_kin(comparison, name)
+def find_headline(comparison: ComparisonResults, name: str) -> str:
+    """Return a judgement in at most twelve words, with at most one number."""
+    kin = find_kin(comparison, name)
     if kin.kind == "constant":
         return "Constant: it separates no runs"
     if kin.kind and (kin.kind != "opposite" or comparison.agreement is None):
@@ -113,6 +101,7 @@ _KIN = {
 }
 
 
+@find_once
 def find_kin(comparison: ComparisonResults, name: str) -> Kin:
     """Tell whether a measure is constant, or a copy, a linear copy, the opposite or a monotone transform of another one."""
     columns = [_read_column(study.scores, name) for study in comparison.collections]
@@ -131,16 +120,15 @@ def find_kin(comparison: ComparisonResults, name: str) -> Kin:
             if all(_TESTS[kind](mine, other) for mine, other in zip(columns, theirs, strict=True)):
                 return Kin(kind, title)
     opposite = taus.ends(farthest)
-    if opposite[0] <= -THRESHOLD and opposite[2] < 0 and taus.ends(nearest)[2] < THRESHOLD:
+    if opposite[0] <= -ALIKE and opposite[2] < 0 and taus.ends(nearest)[2] < ALIKE:
         return Kin("opposite", find_title(comparison.measures, farthest))
     return Kin("")
 
 
 def _read_column(scores: Scores, name: str) -> np.ndarray:
     """Return the scores of one measure, shape (cell,), higher being better."""
-    measures = scores.measures
-    position = [str(measure) for measure in measures].index(name)
-    return np.asarray(take_measure(scores.values, position).ravel() * measures[position].sign)
+    position = find_position(scores, name)
+    return np.asarray(take_measure(scores.values, position).ravel() * scores.measures[position].sign)
 
 
 def _standardise(values: np.ndarray) -> np.ndarray:
@@ -171,12 +159,12 @@ def _judge_without_reference(comparison: ComparisonResults, name: str) -> str:
     tau, low, high = taus.ends(nearest)
     if not low <= high:
         return _say_too_few(comparison)
-    if low >= THRESHOLD or tau > 1 - _SAME:
+    if low >= ALIKE or tau > 1 - _SAME:
         return _compare_with_nearest(comparison, name, nearest, title)
-    if high < THRESHOLD:
+    if high < ALIKE:
         return _judge_outsider(comparison, name, related=low > 0)
     (word,) = judge_level([tau], Ends(np.array([low]), np.array([high])), Ends(np.array([low]), np.array([high])),
-                          THRESHOLD, min(len(study.scores.topics) for study in comparison.collections))  # fmt: skip
+                          ALIKE, min(len(study.scores.topics) for study in comparison.collections))  # fmt: skip
     if ":" not in word:
         return f"Borderline: more topics would hardly tell whether it ranks like {title}"
     topics = word.partition(": ")[2] if len(comparison.collections) == 1 else "more topics would decide"
@@ -186,9 +174,8 @@ def _judge_without_reference(comparison: ComparisonResults, name: str) -> str:
 def _judge_outsider(comparison: ComparisonResults, name: str, *, related: bool) -> str:
     """Return the headline of a measure that ranks runs unlike every other one."""
     if not related:
-        found = sum(int(power.significant[[*map(str, power.measures)].index(name)].sum())
-                    for power in comparison.list_results("power"))  # fmt: skip
-        if comparison.list_results("power") and not found:
+        powers = comparison.list_results("power")
+        if powers and not any(power.significant[find_position(power, name)].any() for power in powers):
             return "Looks like noise: finds no differences, resembles no other measure"
         return "Unrelated to every other measure: what does it measure?"
     counts = count_contradictions(comparison.collections, name)
@@ -203,9 +190,8 @@ def _compare_with_nearest(comparison: ComparisonResults, name: str, nearest: str
     powers = comparison.list_results("power")
     more = less = False
     if powers:
-        names = [str(measure) for measure in powers[0].measures]
-        _, low, high = compare_pooled(powers, names.index(name))
-        other = names.index(nearest)
+        _, low, high = compare_pooled(powers, find_position(powers[0], name))
+        other = find_position(powers[0], nearest)
         more, less = bool(low[other] > 0), bool(high[other] < 0)
     if less:
         return f"Not recommended over {title} on this evidence"

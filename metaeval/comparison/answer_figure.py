@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.grades import THRESHOLD
-from metaeval.comparison.answer import find_headline, says_something
+from metaeval.analyses.ranking_similarity import ALIKE
+from metaeval.comparison.answer import find_headline
 from metaeval.comparison.results import ComparisonResults, find_title
 from metaeval.comparison.summary import order_measures, summarise
-from metaeval.comparison.verdicts import find_verdicts, is_backed
+from metaeval.comparison.verdicts import find_verdicts
 from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.names import shorten_name
 
@@ -46,11 +46,8 @@ def draw_answer(
 def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) -> list[IntervalChart]:
     """Return what came out for a new measure, beside the other measures shown: agreement with the reference first."""
     frame = summarise(comparison, name)
-    backed = is_backed(comparison.collections, name)
     headings = {
-        finding.key: re.sub(r" \([^)]*\)", "", finding.phrase)
-        if says_something(finding, backed)
-        else _PLAIN.get(finding.key, "")
+        finding.key: re.sub(r" \([^)]*\)", "", finding.phrase) if finding.told else _PLAIN.get(finding.key, "")
         for finding in find_verdicts(comparison, name)
     }
     title = shorten_name(find_title(comparison.measures, name), _LONGEST)
@@ -68,8 +65,8 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
         charts.append(_make_panel(rows, label, headings["agreement"], 100 * float(agreed["agreed"][name])))
     if "tau" in frame:
         rows = _list_rows(others, "tau", titles)
-        label = f"τ with {title}{_say_interval(rows)}; line: alike from {THRESHOLD:g}"
-        charts.append(_make_panel(rows, label, headings["similarity"], THRESHOLD))
+        label = f"τ with {title}{_say_interval(rows)}; line: alike from {ALIKE:g}"
+        charts.append(_make_panel(rows, label, headings["similarity"], ALIKE))
     if "consistency" in frame:
         rows = _list_rows(others, "consistency", titles)
         label = f"mean τ over splits; line: {title}"

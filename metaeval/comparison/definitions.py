@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from metaeval.analyses.ranking_similarity import ALIKE, INTERCHANGEABLE
+
 _WHOLE = {
     "run": "The system whose output was scored.",
-    "group": "Measures in one group rank runs alike: mean τ within a group is at least 0.8.",
+    "group": f"Measures in one group rank runs alike: mean τ within a group is at least {ALIKE:g}.",
     "letters": "Two rows without a common letter differ significantly.",
     "mean τ": "Kendall's τ between the rankings of runs on two sets of topics, averaged over the random splits.",
     "mean τ of splits": "Kendall's τ between the rankings on two sets of topics, averaged over splits and collections.",
     "τ": "Kendall's τ between two rankings of the runs: 1 is the same ranking, −1 the reverse.",
     "95 % interval": "Where τ on as many new topics is expected; the intervals of all pairs of measures hold together.",
-    "ranks alike": "like: τ is at least 0.9. differs: τ is below 0.9. undecided: these topics do not decide.",
+    "ranks alike": f"like: τ is at least {INTERCHANGEABLE:g}, so that one can stand for the other. differs: τ is below that. "
+    "undecided: these topics do not decide.",
     "#sig": "Pairs of runs that differ significantly.",
     "#all": "All pairs of runs.",
     "±": "Monte Carlo standard error of #sig: how far it would vary with other random trials.",

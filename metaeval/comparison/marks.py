@@ -8,16 +8,18 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.grades import (
+    CONTRADICTED,
     LIMIT,
     RULES,
+    UNTOLD,
     grade,
     grade_reference_results,
     group_results,
-    hold_power,
     rate_consistency_results,
 )
+from metaeval.analyses.ranking_similarity import ALIKE
 from metaeval.analyses.study import Study
-from metaeval.comparison.results import ComparisonResults
+from metaeval.comparison.results import ComparisonResults, list_results
 from metaeval.comparison.verdicts import compare_all_pooled, is_backed
 from metaeval.show.cells import NOTHING
 
@@ -29,17 +31,13 @@ def mark_measures(comparison: ComparisonResults) -> pd.DataFrame:
         trait: [traits[name][trait].mark if trait in traits[name] else "–" for name in names]
         for trait in comparison.trait_names
     }
-    columns["similarity"] = group_results(comparison.list_results("similarity"), comparison.threshold)
+    columns["similarity"] = group_results(comparison.list_results("similarity"))
     splits = comparison.list_results("consistency", "small_consistency")
     columns["consistency"] = [grade(net) for net in rate_consistency_results(splits)]
     columns["power"] = mark_power(comparison.collections)
-    second_powers, second = comparison.list_results("second_power"), name_second(comparison)
-    if second_powers:
-        columns[second] = mark_power([study.by_second_test() for study in comparison.collections])
+    if comparison.list_results("second_power"):
+        columns[name_second(comparison)] = mark_power([study.by_second_test() for study in comparison.collections])
     references = comparison.list_results("reference")
-    for column, pairs in (("power", references), (second, comparison.list_results("second_reference"))):
-        if pairs:
-            columns[column] = [*map(hold_power, columns[column], grade_reference_results(pairs))]
     if references:
         contradicted, decided = (
             np.sum([getattr(pairs, name) for pairs in references], axis=0) for name in ("contradicted", "decided")
@@ -51,14 +49,21 @@ def mark_measures(comparison: ComparisonResults) -> pd.DataFrame:
 
 def mark_power(studies: Sequence[Study]) -> list[str]:
     """Return the word for every measure's power, by the rule of `judge_power`: good only where something backs it."""
-    powers = [study.power for study in studies if study.power is not None]
+    powers, pairs = list_results(studies, "power"), list_results(studies, "reference")
     if not powers:
         return [NOTHING] * len(studies[0].scores.measures)
+    against = grade_reference_results(pairs) if pairs else [UNTOLD] * len(powers[0].measures)
     _, low, high = compare_all_pooled(powers)
     marks, n_others = [], max(1, len(low) - 1)
-    for measure, more, fewer in zip(powers[0].measures, (low > 0).sum(axis=1), (high < 0).sum(axis=1), strict=True):
+    for measure, reference, more, fewer in zip(
+        powers[0].measures, against, (low > 0).sum(axis=1), (high < 0).sum(axis=1), strict=True
+    ):
         word = grade((more - fewer) / n_others) if more or fewer else "cannot tell"
-        marks.append("unverified" if word == "good" and not is_backed(studies, str(measure)) else word)
+        if reference == CONTRADICTED:
+            word = CONTRADICTED
+        elif word == "good" and not is_backed(studies, str(measure)):
+            word = "unverified"
+        marks.append(word)
     return marks
 
 
@@ -75,7 +80,7 @@ def describe_rules(comparison: ComparisonResults) -> dict[str, str]:
         "brackets: how many cases were tried; ✗: in how many of them it is not so."
         for name in comparison.trait_names
     }
-    numbers = {"threshold": comparison.threshold, "limit": 100 * LIMIT, "reference": comparison.reference}
+    numbers = {"threshold": ALIKE, "limit": 100 * LIMIT, "reference": comparison.reference}
     rules = {name: rule.format(**numbers) for name, rule in RULES.items()}
     about_reference = "no reference" if comparison.reference is None else "power compared with a reference"
     return {

@@ -14,7 +14,7 @@ from metaeval.analyses.agreement import agreement
 from metaeval.analyses.agreement_inputs import list_for_each
 from metaeval.analyses.agreement_result import Agreement
 from metaeval.analyses.checks import check_choice
-from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power
+from metaeval.analyses.pooled_discriminative_power import pooled_discriminative_power
 from metaeval.analyses.properties import properties
 from metaeval.analyses.study import PAPERS_TEST, QUESTIONS, Study, study_collection
 from metaeval.comparison.answer import find_answer
@@ -58,7 +58,6 @@ class Comparison(ComparisonResults):
     ----------
     new : tuple of str
         The measures in question.
-    collections : tuple of Study
     pooled : PooledDiscriminativePower or None
         None for a single collection.
     traits : dict of str to dict of str to PropertyCheck
@@ -68,7 +67,6 @@ class Comparison(ComparisonResults):
     looks : mapping of str to tuple of Study, or str
         By what was changed (another test, other seeds, …), the studies of all collections again; "not tried" where a
         thorough comparison would have tried it, and why there is nothing to try where there is not.
-    signature : Signature
     agreement : Agreement or None
         Pairwise accuracy of all measures with the reference, if there is one.
     """
@@ -78,59 +76,26 @@ class Comparison(ComparisonResults):
         return f"Comparison: {', '.join(self.new)} with {len(self.measures) - len(self.new)} measures on {names}"
 
     def verdict(self, measure: str | None = None) -> str:
-        """Return what to leave with about a new measure: a headline, at most four findings, and what to know before.
-
-        Parameters
-        ----------
-        measure : str, optional
-            One of `new`; the first by default.
-
-        Returns
-        -------
-        str
-        """
+        """Return what to leave with about a new measure, by default the first: headline, findings, and what to know before."""
         return find_answer(self, measure, named=True).to_text()
 
     def summary(self, measure: str | None = None) -> pd.DataFrame:
-        """Return the numbers of every measure beside a new one, with intervals.
-
-        Parameters
-        ----------
-        measure : str, optional
-            One of `new`; the first by default.
-
-        Returns
-        -------
-        DataFrame, shape (measure, …)
-            See `metaeval.comparison.summary.summarise`.
-        """
-        return summarise(self, measure)
+        """Return the numbers of every measure beside a new one, the first by default, with intervals: a row per measure."""
+        return summarise(self, measure).copy()
 
     def plot(self, measure: str | None = None, *, size: Size = None, signature: bool = True) -> Figure:
-        """Draw what came out for a new measure: a panel for each sentence of the verdict, a row for each other measure.
+        """Draw what came out for a new measure, the first by default: a panel for each finding, a row for each other measure.
 
-        Parameters
-        ----------
-        measure : str, optional
-            One of `new`; the first by default.
-        size : {"column", "page"} or (float, float), optional
-        signature : bool, optional
-
-        Returns
-        -------
-        matplotlib.figure.Figure
+        `size` and `signature` are as for every result.
         """
         return draw_answer(self, measure, size=size, signature=signature)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the summary as marks: one row per measure, each mark by a stated rule (`rules`), like ACL21, Tables 4 and 7.
 
-        Returns
-        -------
-        DataFrame, shape (measure, …)
-            Columns: the traits, ``similarity`` (group), ``consistency`` and ``power`` (good, fair, poor;
-            for power "cannot tell" where its interval does not carry the word). Held against a reference, power can
-            be "contradicts the reference", and there is a column ``reference``.
+        Shape (measure, …): columns: the traits, ``similarity`` (group), ``consistency`` and ``power`` (good, fair,
+        poor; for power "cannot tell" where its interval does not carry the word). Held against a reference, power can
+        be "contradicts the reference", and there is a column ``reference``.
         """
         return mark_measures(self)
 
@@ -279,15 +244,19 @@ def compare(
     asks = _prepare_studies(opened, scored, options)
     first = [partial(ask, scores) for ask, scores in zip(asks, scored.scores, strict=True)]
     studies = [_explain_gaps(study, left_out, second) for study in study_collections(first, n_jobs)]
-    pooled = _pool_power(studies, seed, tell)
+    pooled = None
+    if len(studies) > 1:
+        tell("pooling")
+        pooled = pooled_discriminative_power([study.power for study in studies if study.power], seed=seed)
     repeats: Repeats = repeat_studies(studies, asks, seed, n_jobs) if thorough else dict.fromkeys(CHANGES, NOT_TRIED)
     tell("trying properties")
     with use_time_limit(time_limit):
         traits = _try_properties(scored.scores[0].measures)
+    sums = "; ".join(f"{scores.collection or 'scores'}@{scores.fingerprint}" for scores in scored.references)
+    compared = {} if reference_name is None else {"reference": f"{reference_name} of {sums}"}
     signature = sign(
         "compare", scored.scores, trials=n_trials, tests=chosen if many else f"{chosen}, {second}",
-        B=n_permutations, alpha=alpha, seed=seed, **studies[0].diagnostics.settings,
-        **_describe_references(reference_name, scored.references),
+        B=n_permutations, alpha=alpha, seed=seed, **studies[0].diagnostics.settings, **compared,
     )  # fmt: skip
     agreed = _find_agreement(scored, seed, alpha, distinct_runs, n_jobs)
     return Comparison(scored.new, tuple(studies), pooled, traits, scored.notes, repeats, signature, agreed)
@@ -328,14 +297,6 @@ def _prepare_studies(
     ]
 
 
-def _pool_power(studies: Sequence[Study], seed: int, tell: Say) -> PooledDiscriminativePower | None:
-    """Return discriminative power over all collections; None for a single one."""
-    if len(studies) < 2:
-        return None
-    tell("pooling")
-    return pooled_discriminative_power([study.power for study in studies if study.power], seed=seed)
-
-
 def _try_properties(measures: Sequence[Measure]) -> dict[str, dict[str, PropertyCheck]]:
     """Return the formal properties of every measure by name."""
     tried = properties(measures, n_random=100)
@@ -351,12 +312,6 @@ def _explain_gaps(study: Study, questions: Sequence[str], second: PairedTest) ->
     reasons = {"second_power": f"Power by {second}: {why}", "sample_size": f"Number of topics: {why}"}
     skipped = {question: reasons[question] for question in questions if question in reasons}
     return replace(study, skipped={**(study.skipped or {}), **skipped})
-
-
-def _describe_references(name: str | None, references: Sequence[Scores]) -> dict[str, str]:
-    """Return what the signature says of the reference: its name, and checksums of its scores."""
-    sums = "; ".join(f"{scores.collection or 'scores'}@{scores.fingerprint}" for scores in references)
-    return {} if name is None else {"reference": f"{name} of {sums}"}
 
 
 def _list_given(given: Any) -> list[Any]:

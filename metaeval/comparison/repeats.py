@@ -54,7 +54,7 @@ def study_collections(asks: Sequence[Callable[[], T]], n_jobs: int) -> list[T]:
 def repeat_studies(studies: Sequence[Study], asks: Sequence[Callable[..., Study]], seed: int, n_jobs: int) -> Repeats:
     """Study every collection again, with one thing changed at a time; `asks` take scores and what is changed."""
     again = [
-        partial(repeat_study, study, partial(ask, questions=_ASKED), seed=seed, n_seeds=SEEDS)
+        partial(repeat_study, study, partial(ask, questions=_ASKED), seed=seed)
         for study, ask in zip(studies, asks, strict=True)
     ]
     repeats = study_collections(again, n_jobs)
@@ -73,14 +73,7 @@ def repeat_studies(studies: Sequence[Study], asks: Sequence[Callable[..., Study]
     return by_change
 
 
-def repeat_study(
-    study: Study,
-    ask: Callable[..., Study],
-    *,
-    seed: int,
-    n_seeds: int,
-    is_baseline: Callable[[str], bool] = BASELINES.__contains__,
-) -> dict[str, Study | str]:
+def repeat_study(study: Study, ask: Callable[..., Study], *, seed: int) -> dict[str, Study | str]:
     """Study a collection again, with one thing changed at a time.
 
     `ask` gave the study: it takes scores and the options of `study_collection` that are changed, ``seed`` or
@@ -95,14 +88,14 @@ def repeat_study(
     >>> from metaeval.data.scores import Scores
     >>> scores = Scores(values, runs=["BL-uniform", *"abcd"], topics=range(12), measures=["AP", "RR"])
     >>> ask = partial(study_collection, questions=["power"], n_permutations=50, n_bootstrap=0)
-    >>> repeats = repeat_study(ask(scores), ask, seed=0, n_seeds=1)
+    >>> repeats = repeat_study(ask(scores), ask, seed=0)
     >>> {change: study if isinstance(study, str) else len(study.scores.runs) for change, study in repeats.items()}
-    {'another seed (1)': 5, 'without baselines': 4, 'distinct runs': 'all runs differ'}
+    {'another seed (1)': 5, 'another seed (2)': 5, 'without baselines': 4, 'distinct runs': 'all runs differ'}
     """
-    repeats: dict[str, Study | str] = {}
-    for number in range(1, n_seeds + 1):
-        repeats[name_seed(number)] = ask(study.scores, seed=seed + number)
-    runs = [run for run in study.scores.runs if not is_baseline(run)]
+    repeats: dict[str, Study | str] = {
+        name_seed(number): ask(study.scores, seed=seed + number) for number in range(1, SEEDS + 1)
+    }
+    runs = [run for run in study.scores.runs if run not in BASELINES]
     if len(runs) == len(study.scores.runs):
         repeats[WITHOUT_BASELINES] = NO_BASELINES
     elif len(runs) < 2:

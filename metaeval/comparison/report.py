@@ -12,7 +12,7 @@ from metaeval.comparison.answer_figure import draw_answer
 from metaeval.comparison.marks import mark_measures
 from metaeval.comparison.report_files import ReportFiles, name_results
 from metaeval.comparison.results import ComparisonResults
-from metaeval.comparison.sections import give_title, lay_out, list_measures
+from metaeval.comparison.sections import give_title, lay_out
 from metaeval.comparison.summary import summarise
 from metaeval.comparison.verdicts import find_verdicts
 from metaeval.errors import MetaevalError
@@ -60,9 +60,9 @@ def _draw_answers(comparison: ComparisonResults, aside: Path) -> None:
     """Draw what came out for each new measure."""
     from metaeval.show.drawing import save_figure
 
-    for number, name in enumerate(comparison.new, start=1):
-        file = "answer" if number == 1 else f"answer-{number}"
-        save_figure(draw_answer(comparison, name), aside / "figures", file, (".png", ".svg", ".pdf"))
+    for name in comparison.new:
+        figure, file = draw_answer(comparison, name), comparison.name_part("answer", name)
+        save_figure(figure, aside / "figures", file, (".png", ".svg", ".pdf"))
 
 
 def _draw(result: Result, folder: Path, name: str) -> None:
@@ -90,16 +90,16 @@ def _describe(comparison: ComparisonResults, files: ReportFiles, names: list[str
         "signature": str(comparison.signature),
         "thorough": comparison.thorough,
         "reference": None if comparison.reference is None else str(comparison.reference),
-        "directions": {str(measure): measure.direction for measure in list_measures(comparison)},
+        "directions": {str(measure): measure.direction for measure in comparison.all_measures},
         "notes": list(comparison.notes),
         "diagnostics": [{"notes": study.notes(), **study.diagnostics.to_dict()} for study in comparison.collections],
         "verdicts": {
             name: {
                 "headline": (answer := find_answer(comparison, name)).headline,
                 "text": answer.to_text(),
-                "findings": [finding.verdict.to_dict() for finding in findings],
+                "findings": [finding.verdict.to_dict() for finding in find_verdicts(comparison, name)],
             }
-            for name, findings in ((name, find_verdicts(comparison, name)) for name in comparison.new)
+            for name in comparison.new
         },
         "summary": to_records(summarise(comparison)),
         "summaries": {name: to_records(summarise(comparison, name)) for name in comparison.new},

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, TypeVar
 
 from metaeval.analyses.agreement_result import Agreement
-from metaeval.analyses.grades import THRESHOLD
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower
 from metaeval.analyses.study import PAPERS_TEST, Study
 from metaeval.comparison.repeats import NOT_TRIED, Repeats
@@ -43,6 +43,11 @@ class ComparisonResults:
         return None if pairs is None else pairs.reference
 
     @property
+    def all_measures(self) -> list[Measure]:
+        """All measures, and what they are compared with."""
+        return [*self.measures, *([] if self.reference is None else [self.reference])]
+
+    @property
     def test(self) -> PairedTest:
         """The test of all pairs of runs that everything rests on."""
         power = self.collections[0].power
@@ -58,10 +63,10 @@ class ComparisonResults:
         """Whether other tests, other seeds and other choices of runs were tried."""
         return NOT_TRIED not in self.looks.values()
 
-    @property
-    def threshold(self) -> float:
-        """From which mean τ on measures are put in one group: 0.8 for every kind."""
-        return THRESHOLD
+    @cached_property
+    def kept(self) -> dict[tuple[str, str], Any]:
+        """What was found of each new measure, by the name of what found it: see `find_once`."""
+        return {}
 
     @property
     def trait_names(self) -> list[str]:
@@ -70,8 +75,12 @@ class ComparisonResults:
 
     def list_results(self, *questions: str) -> list[Any]:
         """Return the results of these questions, collection by collection, without those that there are not."""
-        results = [getattr(study, question) for study in self.collections for question in questions]
-        return [result for result in results if result is not None]
+        return list_results(self.collections, *questions)
+
+    def name_part(self, part: str, measure: str) -> str:
+        """Return what the file of a part of the report is called that is about one new measure."""
+        number = self.new.index(measure) + 1
+        return part if number == 1 else f"{part}-{number}"
 
     def find_new(self, measure: str | None = None) -> str:
         """Return the name of a new measure, the first by default; refuse any other."""
@@ -84,3 +93,31 @@ class ComparisonResults:
 def find_title(measures: Sequence[Measure], name: str) -> str:
     """Return how a measure is written in a sentence or a table's head, by its name."""
     return next(measure.label or str(measure) for measure in measures if str(measure) == name)
+
+
+def list_results(studies: Sequence[Study], *questions: str) -> list[Any]:
+    """Return the results of these questions, collection by collection, without those that there are not."""
+    results = [getattr(study, question) for study in studies for question in questions]
+    return [result for result in results if result is not None]
+
+
+def find_position(result: Any, name: str) -> int:
+    """Return where a measure stands among those of a result, by its name."""
+    return [str(measure) for measure in result.measures].index(name)
+
+
+T = TypeVar("T")
+
+
+def find_once(find: Callable[[ComparisonResults, str], T]) -> Callable[..., T]:
+    """Keep what is found of a new measure, the first by default: verdict, picture, page and JSON all ask for it."""
+
+    @wraps(find)
+    def ask(comparison: ComparisonResults, measure: str | None = None) -> T:
+        key = find.__name__, comparison.find_new(measure)
+        if key not in comparison.kept:
+            comparison.kept[key] = find(comparison, key[1])
+        found: T = comparison.kept[key]
+        return found
+
+    return ask

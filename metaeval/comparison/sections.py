@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -38,7 +39,7 @@ from metaeval.comparison.repeats import NOT_TRIED
 from metaeval.comparison.report_files import ReportFiles, name_file
 from metaeval.comparison.results import ComparisonResults, find_title
 from metaeval.comparison.summary import choose_measures, show_short, show_summary, summarise
-from metaeval.comparison.verdicts import RULES, Finding, find_verdicts
+from metaeval.comparison.verdicts import RULES, find_verdicts
 from metaeval.errors import format_count
 from metaeval.measures.base import Measure
 from metaeval.show.cells import NOTHING
@@ -144,14 +145,8 @@ def give_title(comparison: ComparisonResults) -> str:
     return f"{', '.join(titles)} beside the established measures"
 
 
-def list_measures(comparison: ComparisonResults) -> list[Measure]:
-    """Return all measures, and what they are compared with."""
-    return [*comparison.measures, *([] if comparison.reference is None else [comparison.reference])]
-
-
 def _show_verdict(comparison: ComparisonResults, files: ReportFiles) -> Section:
     """Return the answer for every new measure with its picture and a short table; everything else is folded."""
-    findings_by_measure = {name: find_verdicts(comparison, name) for name in comparison.new}
     answers = [find_answer(comparison, name) for name in comparison.new]
     before = list(dict.fromkeys(line for answer in answers for line in answer.before))
     shown = [(_show_panels(comparison, name), _show_short(comparison, name, files)) for name in comparison.new]
@@ -159,7 +154,7 @@ def _show_verdict(comparison: ComparisonResults, files: ReportFiles) -> Section:
         opening_block(answers, before, *shown[0]),
         *(block for pair in shown[1:] for block in pair),
         *(_show_summary(comparison, name, files) for name in comparison.new),
-        _list_repeats(comparison, findings_by_measure, files),
+        _list_repeats(comparison, files),
         *_show_marks(comparison, files),
         rules_block({_HEADINGS[key]: rule for key, rule in RULES.items()}, "The rules behind the verdict"),
         Block("notes", {"notes": _list_notes(comparison)}, folded="More about runs, directions and the measure"),
@@ -183,8 +178,8 @@ def _count_shown(comparison: ComparisonResults, shown: Sequence[str]) -> str:
 
 def _show_short(comparison: ComparisonResults, name: str, files: ReportFiles) -> Block:
     """Return the table of few columns that stands beside the answer, of few measures where there are many."""
-    number, table = comparison.new.index(name) + 1, show_short(comparison, name)
-    links = files.write_table(table, "answer" if number == 1 else f"answer-{number}")
+    table = show_short(comparison, name)
+    links = files.write_table(table, comparison.name_part("answer", name))
     shown = choose_measures(comparison, name)
     if len(shown) < len(table.frame):
         caption = f"{table.caption} Shown: {_count_shown(comparison, shown)}."
@@ -199,10 +194,9 @@ def _show_summary(comparison: ComparisonResults, name: str, files: ReportFiles) 
     keys = [key for column in columns for start, key in _EVIDENCE.items() if column.startswith(start)]
     links = {QUESTIONS[key][0]: key for key in keys if comparison.list_results(key)}
     links |= {"What kind of measure": "traits"} if set(comparison.trait_names) & set(columns) else {}
-    number = comparison.new.index(name) + 1
     return files.put_table(
         summary,
-        "summary" if number == 1 else f"summary-{number}",
+        comparison.name_part("summary", name),
         frame=summarise(comparison, name),
         links=links,
         highlight=(name,),
@@ -235,14 +229,12 @@ _HEADINGS = {
 }
 
 
-def _list_repeats(
-    comparison: ComparisonResults, findings_by_measure: Mapping[str, Sequence[Finding]], files: ReportFiles
-) -> Block:
+def _list_repeats(comparison: ComparisonResults, files: ReportFiles) -> Block:
     """Return what became of each claim with another test, another seed, or other runs."""
     rows = [
         {"claim": finding.verdict.claim, "as it is": finding.verdict.outcome, **dict(finding.verdict.conditions)}
-        for findings in findings_by_measure.values()
-        for finding in findings
+        for name in comparison.new
+        for finding in find_verdicts(comparison, name)
         if finding.key != "formula"
     ]
     frame = pd.DataFrame(rows).set_index("claim")
@@ -273,12 +265,8 @@ def _show_marks(comparison: ComparisonResults, files: ReportFiles) -> tuple[Bloc
     table = Table(mark_measures(comparison), caption, comparison.signature, marks=marks)
     title = "The same as marks: good, fair, poor"
     block = files.put_table(table, "marks", highlight=comparison.new, folded=title, definitions=rules)
-    of_marks = {name: rule for name, rule in rules.items() if name not in _name_traits(comparison)}
+    of_marks = {name: rule for name, rule in rules.items() if name not in comparison.trait_names}
     return block, rules_block(of_marks, "The rules behind the marks")
-
-
-def _name_traits(comparison: ComparisonResults) -> set[str]:
-    return {name for checks in comparison.traits.values() for name in checks}
 
 
 def _list_notes(comparison: ComparisonResults) -> list[str]:
@@ -293,7 +281,7 @@ def _describe_directions(comparison: ComparisonResults) -> str:
         "lower": "Lower is better",
         "assumed: higher": "Assumed, because nobody stated it, that higher is better",
     }
-    measures = list_measures(comparison)
+    measures = comparison.all_measures
     named = {way: [str(measure) for measure in measures if measure.direction == way] for way in words}
     return " ".join(f"{words[way]}: {', '.join(names)}." for way, names in named.items() if names)
 
@@ -311,7 +299,7 @@ def _list_traits(comparison: ComparisonResults, files: ReportFiles) -> Section:
     caption = "Each property is tried on made-up data: how many cases, or the case that speaks against it."
     table = Table(frame, caption, comparison.signature)
     block = files.put_table(table, "traits", highlight=comparison.new, folded="What was tried, and what was found")
-    rules = {name: rule for name, rule in describe_rules(comparison).items() if name in _name_traits(comparison)}
+    rules = {name: rule for name, rule in describe_rules(comparison).items() if name in comparison.trait_names}
     return Section(
         "traits", "What kind of measure", (caption,), (block, rules_block(rules, "What the properties mean"))
     )
@@ -341,6 +329,15 @@ _TOGETHER = {
 }
 
 
+class _Place(NamedTuple):
+    """Where the results of one collection go: what it and the files of a result are called, and the new measures."""
+
+    collection: str
+    name: str
+    files: ReportFiles
+    new: Sequence[str]
+
+
 def _list_blocks(
     comparison: ComparisonResults, number: int, key: str, files: ReportFiles, p_values: bool
 ) -> list[Block]:
@@ -353,42 +350,40 @@ def _list_blocks(
         if result is None:
             continue
         name = name_file(comparison, number, question)
+        place = _Place(study.name, name, files, comparison.new)
         if isinstance(result, RankingSimilarity | SignificanceOverlap | SignificanceContradictions):
-            blocks += _show_pairs(result, study.name, name, files, comparison.new)
+            blocks += _show_pairs(result, place)
             if isinstance(result, SignificanceContradictions):
-                blocks += _show_run_pairs(result, f"{name}-run-pairs", files, p_values, comparison.new)
+                blocks += _show_run_pairs(result, place, p_values)
             continue
         if isinstance(result, DiscriminativePower) and question == "power":
-            charts.append(_show_curves(result, comparison.new, name, files))
+            charts.append(_show_curves(result, place))
         details = _choose_details(result, p_values)
-        frame = _choose_rows(result)
         if isinstance(result, SampleSize):
-            links = files.write_table(result.to_table(), name, frame=frame, details=details)
-            blocks += [block.link(*links) for block in _show_sizes(result, study.name, name, files, comparison.new)]
+            links = files.write_table(result.to_table(), name, frame=result.rows(), details=details)
+            blocks += [block.link(*links) for block in _show_sizes(result, place)]
             continue
         meanings = {}
         if isinstance(result, BaselinePreference):
             meanings = {run: f"Topics on which {run} scores better." for run in (result.first, result.second)}
         block = files.put_table(
-            result.to_table(), name, frame=frame, details=details, highlight=comparison.new, definitions=meanings
+            result.to_table(),
+            name,
+            frame=result.rows(),
+            details=details,
+            highlight=comparison.new,
+            definitions=meanings,
         )
         if p_values and isinstance(result, DiscriminativePower):
             block = block.link(("CSV: p values", files.write_parts(result.frames(), f"{name}-p-values")))
         blocks.append(block)
         if isinstance(result, SplitHalfConsistency) and question == "consistency":
-            charts.append(_show_splits(result, study.name, name, files, comparison.new))
+            charts.append(_show_splits(result, place))
         elif isinstance(result, ReferencePairs) and question == "reference":
-            blocks += _show_letters(study, name, files, comparison.new)
+            blocks += _show_letters(study, place)
         elif isinstance(result, BaselinePreference):
-            blocks += _show_deltas(result, study.name, name, files, comparison.new)
+            blocks += _show_deltas(result, place)
     return blocks + charts
-
-
-def _choose_rows(result: Result) -> pd.DataFrame:
-    """Return the numbers of a result, without those of every pair of runs."""
-    if isinstance(result, DiscriminativePower):
-        return result.rows()
-    return result.to_frame()
 
 
 def _choose_details(result: Result, p_values: bool) -> dict[str, pd.DataFrame]:
@@ -408,12 +403,13 @@ def _choose_details(result: Result, p_values: bool) -> dict[str, pd.DataFrame]:
 _OfPairs = RankingSimilarity | SignificanceOverlap | SignificanceContradictions
 
 
-def _show_pairs(result: _OfPairs, collection: str, name: str, files: ReportFiles, new: Sequence[str]) -> list[Block]:
+def _show_pairs(result: _OfPairs, place: _Place) -> list[Block]:
     """Return every new measure's row, nearest first, and below it the whole matrix, folded and in the order of clusters."""
-    blocks = [_show_row(result, measure, collection) for measure in result.measures if str(measure) in new]
-    links = files.write_table(result.to_table(), name, frame=result.to_frame(), details=_choose_details(result, False))
+    blocks = [_show_row(result, one, place.collection) for one in result.measures if str(one) in place.new]
+    details = _choose_details(result, False)
+    links = place.files.write_table(result.to_table(), place.name, frame=result.rows(), details=details)
     for chart in result.charts():
-        caption = f"{chart.label}, {collection}: every two measures, alike ones beside each other."
+        caption = f"{chart.label}, {place.collection}: every two measures, alike ones beside each other."
         title = f"All {len(result.measures)} measures"
         blocks.append(heatmap_block(replace(chart, label=caption), str(result.signature), title).link(*links))
     return blocks
@@ -435,8 +431,9 @@ def _take_row(result: _OfPairs, measure: Measure) -> tuple[pd.DataFrame, str]:
     name, title = str(measure), measure.title
     if isinstance(result, RankingSimilarity):
         frame, m = result.to_frame(), [str(other) for other in result.measures].index(name)
-        ends = zip(result.low[m], result.high[m], strict=True)
-        row = pd.DataFrame({"τ": frame[name], "95 % interval": [_write_ends(*pair) for pair in ends]})
+        both = zip(result.low[m], result.high[m], strict=True)
+        ends = [f"{low:.2f} to {high:.2f}" if low <= high else NOTHING for low, high in both]
+        row = pd.DataFrame({"τ": frame[name], "95 % interval": ends})
         if result.conclusions is not None:
             row["ranks alike"] = [word.partition(":")[0] for word in result.conclusions[m]]
         why = f". {result.no_interval.rstrip('.')}" if result.no_interval else ""
@@ -454,28 +451,23 @@ def _take_row(result: _OfPairs, measure: Measure) -> tuple[pd.DataFrame, str]:
     return row, f"Run pairs that {title} and another measure find significant"
 
 
-def _write_ends(low: float, high: float) -> str:
-    return f"{low:.2f} to {high:.2f}" if low <= high else NOTHING
+def _show_curves(power: DiscriminativePower, place: _Place) -> Block:
+    block = curves_block(power, place.new)
+    return place.files.put_charts(block, {place.name: block.content["svg"]}, power.signature)
 
 
-def _show_curves(power: DiscriminativePower, new: Sequence[str], name: str, files: ReportFiles) -> Block:
-    block = curves_block(power, new)
-    return files.put_charts(block, {name: block.content["svg"]}, power.signature)
-
-
-def _show_splits(
-    result: SplitHalfConsistency, collection: str, name: str, files: ReportFiles, new: Sequence[str]
-) -> Block:
+def _show_splits(result: SplitHalfConsistency, place: _Place) -> Block:
     (chart,) = result.charts()
-    svg = draw_chart(highlight(chart, new), 560)  # type: ignore[type-var]
-    caption = f"τ over splits of {collection}: the mean, the middle half and the middle 95 % of splits."
-    return files.put_charts(figure_block([svg], caption, str(result.signature)), {name: svg}, result.signature)
+    svg = draw_chart(highlight(chart, place.new), 560)  # type: ignore[type-var]
+    caption = f"τ over splits of {place.collection}: the mean, the middle half and the middle 95 % of splits."
+    block = figure_block([svg], caption, str(result.signature))
+    return place.files.put_charts(block, {place.name: svg}, result.signature)
 
 
-def _show_sizes(result: SampleSize, collection: str, name: str, files: ReportFiles, new: Sequence[str]) -> list[Block]:
-    charts = [highlight(chart, new) for chart in result.charts()]
+def _show_sizes(result: SampleSize, place: _Place) -> list[Block]:
+    charts = [highlight(chart, place.new) for chart in result.charts()]
     svgs = {
-        f"{name}-{kind}": draw_chart(
+        f"{place.name}-{kind}": draw_chart(
             replace(chart, description=f"{chart.y_label} against the number of topics, by measure")
         )
         for kind, chart in zip(("consistency", "power"), charts, strict=True)
@@ -483,9 +475,9 @@ def _show_sizes(result: SampleSize, collection: str, name: str, files: ReportFil
     svgs = {file: svg for file, svg in svgs.items() if svg}
     if not svgs:
         return []
-    caption = f"Consistency and discriminative power against the number of topics of {collection}."
+    caption = f"Consistency and discriminative power against the number of topics of {place.collection}."
     block = figure_block(list(svgs.values()), caption, str(result.signature), _draw_legend(charts[0]))
-    return [files.put_charts(block, svgs, result.signature)]
+    return [place.files.put_charts(block, svgs, result.signature)]
 
 
 def _draw_legend(chart: LineChart) -> str:
@@ -497,9 +489,7 @@ def _draw_legend(chart: LineChart) -> str:
     return f'{strong}<details class="more"><summary>The other measures</summary>{others}</details>'
 
 
-def _show_run_pairs(
-    result: SignificanceContradictions, name: str, files: ReportFiles, p_values: bool, new: Sequence[str]
-) -> list[Block]:
+def _show_run_pairs(result: SignificanceContradictions, place: _Place, p_values: bool) -> list[Block]:
     """Show the first contradicting run pairs; a file beside the page has more of them, all of them only if asked for."""
     rows = result.run_pairs(None if p_values else LISTED)
     if not len(rows):
@@ -508,51 +498,49 @@ def _show_run_pairs(
     caption = "Measure 1 says that run 1 significantly outperforms run 2; measure 2 says the reverse."
     some = "" if len(rows) == total else f" The first {len(rows):,} of {total:,}."
     table = Table(rows.set_index("measure_1"), caption + some, result.signature)
-    links = files.write_table(table, name)
+    links = place.files.write_table(table, f"{place.name}-run-pairs")
     if len(rows) > _SHOWN:
         caption = f"{caption} The first {_SHOWN} of {total:,}."
         table = replace(table, frame=table.frame.head(_SHOWN), caption=caption)
-    return [table_block(table, highlight=new, folded=f"Which run pairs ({total:,})").link(*links)]
+    return [table_block(table, highlight=place.new, folded=f"Which run pairs ({total:,})").link(*links)]
 
 
-def _show_letters(study: Study, name: str, files: ReportFiles, new: Sequence[str]) -> list[Block]:
+def _show_letters(study: Study, place: _Place) -> list[Block]:
     """Show which runs the reference, and each new measure, separate: those without a common letter."""
     leaderboards = []
     if study.reference_power is not None:
         leaderboards.append((study.reference_power.ranks(), study.reference_power.measures[0]))
     if study.power is not None:
         ranks = study.power.ranks()
-        leaderboards += [(ranks, measure) for measure in study.power.measures if str(measure) in new]
+        leaderboards += [(ranks, measure) for measure in study.power.measures if str(measure) in place.new]
     blocks = []
     for number, (ranks, measure) in enumerate(leaderboards, start=1):
         table = ranks.leaderboard(measure)
         if len(table.frame) > _RUNS:
             caption = f"{table.caption} The first {_RUNS} of {len(table.frame):,} runs."
             table = replace(table, frame=table.frame.head(_RUNS), caption=caption)
-        blocks.append(files.put_table(table, f"{name}-letters-{number}", folded=f"Letters of runs by {measure.title}"))
+        title = f"Letters of runs by {measure.title}"
+        blocks.append(place.files.put_table(table, f"{place.name}-letters-{number}", folded=title))
     return blocks
 
 
-def _show_deltas(
-    result: BaselinePreference, collection: str, name: str, files: ReportFiles, new: Sequence[str]
-) -> list[Block]:
+def _show_deltas(result: BaselinePreference, place: _Place) -> list[Block]:
     """Draw the deltas of new measures against those of others."""
     names = [str(measure) for measure in result.measures]
-    pairs = [(other, name) for name in names if name in new for other in names if other not in new]
+    pairs = [(other, new) for new in names if new in place.new for other in names if other not in place.new]
     charts = {
-        f"{name}-{number}": draw_chart(result.compare_deltas(first, second), 242)
+        f"{place.name}-{number}": draw_chart(result.compare_deltas(first, second), 242)
         for number, (first, second) in enumerate(pairs[:_PANELS], start=1)
     }
     if not charts:
         return []
     some = f" The first {_PANELS} of {len(pairs)} pairs of measures." if len(pairs) > _PANELS else ""
     caption = (
-        f"Scores of {result.first} less those of {result.second} on every topic of {collection}, by two measures each. In "
-        f"the numbered corners the two measures prefer different runs.{some}"
+        f"Scores of {result.first} less those of {result.second} on every topic of {place.collection}, by two measures each. "
+        f"In the numbered corners the two measures prefer different runs.{some}"
     )
-    return [
-        files.put_charts(figure_block(list(charts.values()), caption, str(result.signature)), charts, result.signature)
-    ]
+    block = figure_block(list(charts.values()), caption, str(result.signature))
+    return [place.files.put_charts(block, charts, result.signature)]
 
 
 def _list_skipped(comparison: ComparisonResults) -> Section:

@@ -11,19 +11,20 @@ from metaeval.analyses.diagnostics import EXCHANGING
 from metaeval.analyses.grades import group_results
 from metaeval.analyses.study import Study
 from metaeval.comparison.marks import mark_measures
-from metaeval.comparison.results import ComparisonResults, find_title
-from metaeval.comparison.verdicts import add_intervals, compare_pooled, count_contradictions
+from metaeval.comparison.results import ComparisonResults, find_once, find_title
+from metaeval.comparison.verdicts import average_tau, compare_pooled, count_contradictions
 from metaeval.errors import format_count, format_list, head_of
 from metaeval.show.cells import NOTHING, format_cell
 from metaeval.show.table import Table
 
 
-def summarise(comparison: ComparisonResults, measure: str | None = None) -> pd.DataFrame:
+@find_once
+def summarise(comparison: ComparisonResults, name: str) -> pd.DataFrame:
     """Return what the analyses say of every measure beside a new one, in numbers with intervals."""
     names = [str(measure) for measure in comparison.measures]
-    new = names.index(comparison.find_new(measure))
+    new = names.index(name)
     columns = {
-        **_summarise_similarity(comparison, new),
+        **_summarise_similarity(comparison, name),
         **_summarise_consistency(comparison, new),
         **_summarise_power(comparison, new),
         **_summarise_contradictions(comparison, new),
@@ -31,21 +32,14 @@ def summarise(comparison: ComparisonResults, measure: str | None = None) -> pd.D
     return pd.DataFrame(columns, index=pd.Index(names, name="measure"))
 
 
-def _summarise_similarity(comparison: ComparisonResults, new: int) -> dict[str, object]:
+def _summarise_similarity(comparison: ComparisonResults, name: str) -> dict[str, object]:
     """Return the group of every measure, and its mean τ with the new one, in an interval."""
-    similarities = comparison.list_results("similarity")
-    if not similarities:
+    taus = average_tau(comparison.collections, name)
+    if taus is None:
         return {}
-    squares = [[getattr(similarity, what)[new] for similarity in similarities] for what in ("tau", "low", "high")]
-    n_measures = len(comparison.measures)
-    ends = [add_intervals(*([split[m] for split in square] for square in squares)) for m in range(n_measures)]
-    tau = np.mean(squares[0], axis=0)
-    values = {"tau": tau, "tau_low": [low for low, _ in ends], "tau_high": [high for _, high in ends]}
-    is_new = np.arange(n_measures) == new
-    return {
-        "group": group_results(similarities),
-        **{name: np.where(is_new, np.nan, numbers) for name, numbers in values.items()},
-    }
+    rows = [taus.numbers.get(str(measure), (np.nan,) * 3) for measure in comparison.measures]
+    groups = group_results(comparison.list_results("similarity"))
+    return {"group": groups, **dict(zip(("tau", "tau_low", "tau_high"), np.transpose(rows), strict=True))}
 
 
 def _summarise_consistency(comparison: ComparisonResults, new: int) -> dict[str, object]:
@@ -221,8 +215,7 @@ def _with_ends(frame: pd.DataFrame, name: str, digits: int, times: float) -> lis
 
 def list_warnings(comparison: ComparisonResults) -> list[str]:
     """Return what to know before relying on the answer, a short sentence each, what matters most first."""
-    measures = [*comparison.measures, *([] if comparison.reference is None else [comparison.reference])]
-    assumed = [str(measure) for measure in measures if measure.direction.startswith("assumed")]
+    assumed = [str(measure) for measure in comparison.all_measures if measure.direction.startswith("assumed")]
     warnings = [f"Higher is assumed to be better for {format_list(assumed)}; nobody stated it."] if assumed else []
     if comparison.reference is None:
         warnings.append("No reference was given: the data do not show which differences are right.")

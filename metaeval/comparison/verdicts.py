@@ -13,7 +13,6 @@ from metaeval.analyses.grades import (
     CHANCE,
     CONTRADICTED,
     LIMIT,
-    THRESHOLD,
     TOLD,
     UNTOLD,
     grade,
@@ -23,11 +22,12 @@ from metaeval.analyses.grades import (
 )
 from metaeval.analyses.pooled_discriminative_power import pool_over_topics
 from metaeval.analyses.power_result import DiscriminativePower
+from metaeval.analyses.ranking_similarity import ALIKE
 from metaeval.analyses.significance_contradictions import SignificanceContradictions
 from metaeval.analyses.study import Study
 from metaeval.comparison.agreement_verdict import judge_with_reference
 from metaeval.comparison.repeats import NOT_TRIED, Repeats
-from metaeval.comparison.results import ComparisonResults, find_title
+from metaeval.comparison.results import ComparisonResults, find_once, find_position, find_title, list_results
 from metaeval.errors import format_count
 from metaeval.measures.properties import PropertyCheck
 from metaeval.show.cells import NOTHING
@@ -49,7 +49,7 @@ RULES = {
     ),
     "similarity": (
         "The nearest measure is the one with the highest τ, averaged over collections. The measure ranks runs like it "
-        f"where the 95 % interval of that mean lies at or above {THRESHOLD:g}, and like no other where it lies below. "
+        f"where the 95 % interval of that mean lies at or above {ALIKE:g}, and like no other where it lies below. "
         "Deviations of the ends from their collection's τ are added in squares."
     ),
     "consistency": (
@@ -73,13 +73,15 @@ RULES = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that came out for a new measure."""
+    """One thing that came out for a new measure, and whether it is worth a line of the answer."""
 
     key: str
     phrase: str
     verdict: Verdict
+    told: bool = True
 
 
+@find_once
 def find_verdicts(comparison: ComparisonResults, name: str) -> list[Finding]:
     """Return what came out for a new measure, and whether it stands if something is changed."""
     studies = comparison.collections
@@ -96,7 +98,17 @@ def find_verdicts(comparison: ComparisonResults, name: str) -> list[Finding]:
         )
         findings.append(replace(finding, verdict=replace(finding.verdict, conditions=tried)))
     by_formula = judge_formula(comparison.traits.get(name, {}), find_title(comparison.measures, name))
-    return findings if by_formula is None else [*findings, by_formula]
+    backed = is_backed(studies, name)
+    return [replace(one, told=_says_something(one, backed)) for one in (*findings, by_formula) if one is not None]
+
+
+def _says_something(finding: Finding, backed: bool) -> bool:
+    """Tell whether a finding is worth a line: not that nothing was found, nor that what may be wrong is stable."""
+    if finding.key == "formula":
+        return not finding.phrase.startswith("Properties")
+    if finding.key == "consistency":
+        return finding.verdict.outcome == ("holds" if backed else "does not hold")
+    return finding.key != "contradictions" or any(figure.value for figure in finding.verdict.evidence)
 
 
 def _judge_agreement(comparison: ComparisonResults, name: str) -> list[Finding]:
@@ -128,24 +140,17 @@ def ignores_order(check: PropertyCheck | None) -> bool:
 
 def judge_reference(studies: Sequence[Study], name: str) -> Finding | None:
     """Does the measure contradict the reference?"""
-    pairs_by_collection = [study.reference for study in studies if study.reference is not None]
-    if not pairs_by_collection:
+    references = list_results(studies, "reference")
+    if not references:
         return None
-    position = [str(measure) for measure in pairs_by_collection[0].measures].index(name)
-    wrong, decided = (
-        sum(int(getattr(pairs_of_runs, what)[position]) for pairs_of_runs in pairs_by_collection)
-        for what in ("contradicted", "decided")
+    position = find_position(references[0], name)
+    wrongs, both = (
+        np.array([[getattr(pairs, what)[position]] for pairs in references]) for what in ("contradicted", "decided")
     )
-    low, high = (
-        float(end[0])
-        for end in interval_of_pairs(
-            np.array([[pairs_of_runs.contradicted[position]] for pairs_of_runs in pairs_by_collection]),
-            np.array([[pairs_of_runs.decided[position]] for pairs_of_runs in pairs_by_collection]),
-            [pairs_of_runs.n_runs for pairs_of_runs in pairs_by_collection],
-        )
-    )
-    word, reference = grade_contradictions(low, high), pairs_by_collection[0].reference.title
-    name = find_title(pairs_by_collection[0].measures, name)
+    low, high = (float(end[0]) for end in interval_of_pairs(wrongs, both, [pairs.n_runs for pairs in references]))
+    wrong, decided = int(wrongs.sum()), int(both.sum())
+    word, reference = grade_contradictions(low, high), references[0].reference.title
+    name = find_title(references[0].measures, name)
     counts = f"({wrong:,} of the {decided:,} that both find)"
     if not decided:
         phrase = f"Has no significant difference in common with {reference}"
@@ -165,13 +170,11 @@ def judge_reference(studies: Sequence[Study], name: str) -> Finding | None:
 
 def judge_similarity(studies: Sequence[Study], name: str) -> Finding | None:
     """Which measure does it rank runs like?"""
-    similarities = [study.similarity for study in studies if study.similarity is not None]
-    if not similarities:
-        return None
-    measures = similarities[0].measures
     taus = average_tau(studies, name)
     if taus is None:
         return None
+    similarities = list_results(studies, "similarity")
+    measures = similarities[0].measures
     nearest, farthest = taus.order[0], taus.order[-1]
     title, name = find_title(measures, nearest), find_title(measures, name)
     tau, low, high = taus.ends(nearest)
@@ -179,21 +182,21 @@ def judge_similarity(studies: Sequence[Study], name: str) -> Finding | None:
     numbers = f"{mean} {tau:.2f}{_format_ends(low, high)}"
     tied = sum(abs(taus.ends(other)[0] - tau) < _SLACK for other in taus.order) - 1
     near = f"Nearest is {title}" if not tied else f"Nearest are {title} and {format_count(tied, 'other')}"
-    outcome: OutcomeWord = "holds" if low >= THRESHOLD else "does not hold" if high < THRESHOLD else "cannot tell"
+    outcome: OutcomeWord = "holds" if low >= ALIKE else "does not hold" if high < ALIKE else "cannot tell"
     opposite = taus.ends(farthest)
     claim = f"{name} ranks runs like {title}."
     if tau > 1 - _SLACK:
         phrase = f"Gives the same ranking of these runs as {title} ({mean} 1.00)"
-    elif opposite[0] <= -THRESHOLD and opposite[2] < 0:
+    elif opposite[0] <= -ALIKE and opposite[2] < 0:
         against = f"({mean} {opposite[0]:.2f}{_format_ends(*opposite[1:])})"
         phrase = f"Ranks runs opposite to {find_title(measures, farthest)} {against}"
     elif outcome == "holds":
         phrase = f"Ranks runs like {title} ({numbers})"
     elif outcome == "does not hold":
-        phrase = f"{near}, but the rankings of runs differ ({numbers}; alike from {THRESHOLD:g})"
+        phrase = f"{near}, but the rankings of runs differ ({numbers}; alike from {ALIKE:g})"
         claim = f"{name} ranks runs like another measure."
     else:
-        phrase = f"{near}; whether the rankings of runs are alike is undecided ({numbers}; alike from {THRESHOLD:g})"
+        phrase = f"{near}; whether the rankings of runs are alike is undecided ({numbers}; alike from {ALIKE:g})"
     evidence = (Evidence(f"{mean} with {title}", tau, (low, high) if low <= high else None),)
     return _make_finding("similarity", phrase, claim, outcome, evidence, studies)
 
@@ -204,10 +207,10 @@ _SLACK = 1e-9
 
 def judge_consistency(studies: Sequence[Study], name: str) -> Finding | None:
     """Is its ranking more stable between sets of these topics than that of most measures?"""
-    splits = [split for study in studies for split in (study.consistency, study.small_consistency) if split is not None]
+    splits = list_results(studies, "consistency", "small_consistency")
     if not splits or len(splits[0].measures) < 2:
         return None
-    position = [str(measure) for measure in splits[0].measures].index(name)
+    position = find_position(splits[0], name)
     name = find_title(splits[0].measures, name)
     evidence = []
     for split in splits:
@@ -235,10 +238,10 @@ def judge_consistency(studies: Sequence[Study], name: str) -> Finding | None:
 
 def judge_power(studies: Sequence[Study], name: str) -> Finding | None:
     """Does it find more significant pairs of runs than others, or fewer?"""
-    powers = [study.power for study in studies if study.power is not None]
+    powers = list_results(studies, "power")
     if not powers:
         return None
-    position, measure = [str(measure) for measure in powers[0].measures].index(name), name
+    position, measure = find_position(powers[0], name), name
     name = find_title(powers[0].measures, name)
     counts = np.sum([power.significant.sum(axis=1) for power in powers], axis=0)
     pairs = sum(power.p_values.shape[1] for power in powers)
@@ -282,17 +285,16 @@ def _rank_power(low: np.ndarray, high: np.ndarray) -> tuple[OutcomeWord, str, st
 
 def is_backed(studies: Sequence[Study], name: str) -> bool:
     """Tell whether anything says that the differences a measure finds are right: the reference, or else a measure like it."""
-    pairs = [study.reference for study in studies if study.reference is not None]
+    pairs = list_results(studies, "reference")
     if pairs:
-        position = [str(measure) for measure in pairs[0].measures].index(name)
-        return grade_reference_results(pairs)[position] == TOLD
+        return grade_reference_results(pairs)[find_position(pairs[0], name)] == TOLD
     taus = average_tau(studies, name)
-    return taus is not None and taus.ends(taus.order[0])[1] >= THRESHOLD
+    return taus is not None and taus.ends(taus.order[0])[1] >= ALIKE
 
 
 def judge_contradictions(studies: Sequence[Study], name: str) -> Finding | None:
     """Which measures does it contradict, and how often?"""
-    contradictions = [study.contradictions for study in studies if study.contradictions is not None]
+    contradictions = list_results(studies, "contradictions")
     if not contradictions:
         return None
     counts = count_contradictions(studies, name)
@@ -320,7 +322,7 @@ def _find_culprit(contradictions: Sequence[SignificanceContradictions], name: st
     counts: Counter[str] = Counter()
     n_pairs = 0
     for found in contradictions:
-        mine = found.verdicts[[str(measure) for measure in found.measures].index(name)]
+        mine = found.verdicts[find_position(found, name)]
         first, second = np.triu_indices(len(found.runs), 1)
         pairs = np.flatnonzero((mine * found.verdicts == -1).any(axis=0))
         counts.update(found.runs[run] for run in (*first[pairs], *second[pairs]))
@@ -363,8 +365,8 @@ class AverageTau(NamedTuple):
 
 def average_tau(studies: Sequence[Study], name: str) -> AverageTau | None:
     """Return τ of a measure with every other one; None where there is none."""
-    similarities = [study.similarity for study in studies if study.similarity is not None]
-    if not similarities or len(similarities[0].measures) < 2:
+    similarities = list_results(studies, "similarity")
+    if not similarities:
         return None
     names = [str(measure) for measure in similarities[0].measures]
     position, numbers = names.index(name), {}
@@ -413,10 +415,8 @@ def compare_all_pooled(powers: Sequence[DiscriminativePower]) -> tuple[np.ndarra
 def count_contradictions(studies: Sequence[Study], name: str) -> dict[str, int]:
     """Return on how many pairs of runs of all collections a measure contradicts each other one."""
     counts: dict[str, int] = {}
-    for study in studies:
-        if study.contradictions is None:
-            continue
-        frame = study.contradictions.to_frame()
+    for found in list_results(studies, "contradictions"):
+        frame = found.to_frame()
         for first, second, count in zip(frame["measure_1"], frame["measure_2"], frame["contradictions"], strict=True):
             if name in (first, second):
                 other = second if first == name else first

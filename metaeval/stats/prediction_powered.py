@@ -74,6 +74,17 @@ def spread_weights(labelled: np.ndarray, probabilities: FloatArray | None = None
     return np.asarray(raw * (labelled.shape[1] / raw.sum(axis=1, keepdims=True)))
 
 
+def count_effective(weights: FloatArray) -> FloatArray:
+    """Return how many labels of equal weight those of each run are worth (Kish 1965), shape (run,).
+
+    Examples
+    --------
+    >>> count_effective(np.array([[2.0, 2.0, 0.0, 0.0], [3.0, 1.0, 0.0, 0.0]])).tolist()
+    [2.0, 1.6]
+    """
+    return np.asarray(np.square(weights.sum(axis=1)) / np.square(weights).sum(axis=1))
+
+
 def correct_means(
     people: FloatArray,
     judges: FloatArray,

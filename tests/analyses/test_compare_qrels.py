@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import kendalltau
 
 import metaeval as me
-from metaeval.analyses.qrels import find_flips
+from metaeval.analyses.qrels import list_flips
 from metaeval.analyses.qrels_judges import find_favours
 from metaeval.data.judged import rank_documents
 from metaeval.errors import MetaevalError
@@ -153,6 +153,7 @@ def test_a_judge_that_turns_the_grades_round_reverses_what_people_find():
         result.answer()
         == f"turned ranks runs unlike people (τ_b {row.tau:.2f}) and reverses {row.reversed} conclusions."
     )
+    assert result.notes()[0] == "turned grades low what people grades high: check its grades"
 
 
 def test_the_same_judgements_change_nothing():
@@ -166,6 +167,7 @@ def test_the_same_judgements_change_nothing():
     assert (row.tau, row.reversed, row.lost, row.new) == (1, 0, 0, 0)
     assert result.flips.empty
     assert result.answer() == "copy ranks runs like people (τ_b 1.00) and reverses no conclusion."
+    assert result.notes()[0] == "copy gives every document the grade of people: was it copied?"
     assert result.grades[["same_grade", "kappa", "tau_b"]].to_numpy().tolist() == [[1, 1, 1]]
 
 
@@ -421,6 +423,6 @@ def test_of_deep_learning_2021_scores_are_those_of_trec_eval_and_flips_those_of_
     power = me.discriminative_power(scores, test="bootstrap-t", n_permutations=500, seed=1, n_bootstrap=0)
     flips = set(found.flips[["judge", "flip", "run_1", "run_2"]].itertuples(index=False, name=None))
     assert flips == loop_over_pairs(scores, power)
-    again, pairs = find_flips(scores, 500, 0.05, 1)
+    again, pairs = list_flips(scores, 500, 0.05, 1)
     assert (pairs == found.pairs[0]).all()
     assert len(again) == len(flips)

@@ -34,7 +34,8 @@ def found():
 
 
 def test_a_favoured_run_falls_behind_and_the_answer_says_so(found):
-    assert found.answer() == "d is first; people reverse 1 of the judge's conclusions."
+    assert found.answer() == "d is first by nDCG." == found.ranks.answer()
+    assert found.detail_tables()[0].caption.endswith(": people reverse 1 of the judge's conclusions.")
     pairs = found.pairs.set_index(["first", "second"])
     assert pairs.loc[("a", "c"), ["judge", "both", "flips"]].tolist() == [1, -1, "reversed"]
     assert found.to_frame()["run"].tolist()[:2] == ["d", "c"]
@@ -285,7 +286,7 @@ def test_a_judge_that_sees_no_difference_is_said_to_decide_nothing():
     scores, people, _ = made()
     flat = me.Scores(np.ones_like(scores.values), runs=RUNS, topics=TOPICS, measures=["nDCG"])
     found = me.corrected_scores(flat, people=people, n_trials=200)
-    assert found.answer().endswith("; the judge alone decides nothing.")
+    assert found.detail_tables()[0].caption.endswith(": the judge alone decides nothing.")
     assert found.both.differences == pytest.approx(found.people.differences)
 
 
@@ -311,3 +312,18 @@ def test_one_tiny_probability_leaves_too_few_labels():
     scores = me.Scores((truth + 0.1)[..., None], runs=list("abc"), topics=range(60), measures=["nDCG"])
     with pytest.raises(me.MetaevalError, match="worth 1.0 equal ones, and intervals need 5"):
         me.corrected_scores(scores, people=pd.DataFrame(rows))
+
+
+def test_a_judge_that_is_reversed_copied_or_blind_is_said_to_be_so_and_no_other():
+    scores, people, truth = made()
+    values = scores.values[..., 0]
+    blind, noise = np.tile(values[:1], (4, 1)), np.random.default_rng(1).normal(size=values.shape)
+    copied = np.where(np.isin(TOPICS, people.topics), truth, values)
+    said = {}
+    for name, judge in {"right": values, "reversed": -values, "copied": copied, "blind": blind, "noise": noise}.items():
+        given = me.Scores(judge[..., None], runs=RUNS, topics=TOPICS, measures=["nDCG"])
+        said[name] = me.corrected_scores(given, people=people, n_trials=200).remarks
+    assert said["right"] == said["noise"] == ()
+    assert said["reversed"][0].startswith("nDCG scores low what people score high: check its direction")
+    assert said["copied"] == ("all labels of people equal the scores of nDCG: were they copied from it?",)
+    assert said["blind"] == ("nDCG gives all runs the same score on every topic: it tells nothing about them",)

@@ -195,6 +195,10 @@ def test_topics_that_a_judge_lacks_are_left_out_if_asked_for(run, files):
         ("people.txt gpt-4.txt --runs runs --statistic tau_b@9", "tau_b@9 needs 9 runs, there are 3"),
         ("people.txt gpt-4.txt --runs runs -B 5", "-B is 5; it is a whole number of at least 19"),
         ("people.txt gpt-4.txt --runs runs --pool-depth 0", "--pool-depth is 0; it is a whole number of at least 1"),
+        (
+            "people.txt gpt-4.txt --runs runs --pool-depth 10",
+            "--pool-depth is for --groups: say which runs are from whom",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(run, files, words, message):

@@ -18,7 +18,6 @@ from experiments import sources
 from experiments.acl2021 import audit, claims, steps, subset, words
 from experiments.acl2021.facts import Formulas, read_print, read_study
 from experiments.acl2021.study import PRINTED, STUDY
-from experiments.acl2021.words import grade_power_results, rate_power, rate_power_results
 from experiments.check import compare_csv
 from experiments.claims import FORMULAS, PRINT, Truth, list_claims, tabulate_claims, try_claims
 from experiments.outcome import Settings
@@ -275,20 +274,13 @@ def test_a_word_is_given_only_where_the_interval_of_the_net_carries_it():
         significant = np.arange(100) < np.array(counts)[:, None]
         return SimpleNamespace(significant=significant, over_topics=SimpleNamespace(shares=shares, n=50))
 
-    assert grade_power_results([found((80, 50, 20), 0.001)]) == ["good", "fair", "poor"]
-    assert set(grade_power_results([found((51, 50, 48), 0.2)])) == {"cannot tell"}
-    assert set(grade_power_results([found((80, 50, 20), 0.001, n_trials=0)])) == {"cannot tell"}
+    assert words.grade_power_results([found((80, 50, 20), 0.001)]) == ["good", "fair", "poor"]
+    assert set(words.grade_power_results([found((51, 50, 48), 0.2)])) == {"cannot tell"}
+    assert set(words.grade_power_results([found((80, 50, 20), 0.001, n_trials=0)])) == {"cannot tell"}
 
 
 def test_finding_five_per_cent_fewer_is_fewer():
-    assert rate_power([100, 95]).tolist() == [1.0, -1.0]
-    assert rate_power([100, 96]).tolist() == [0.0, 0.0]
-    assert rate_power([0, 0]).tolist() == [0.0, 0.0]
-    assert rate_power([[10, 5], [10, 10]]).tolist() == [0.5, -0.5]  # averaged over collections
-
-
-def test_the_net_of_a_measure_counts_clearly_fewer_pairs():
-    found = np.zeros((3, 100), dtype=bool)
-    for row, count in enumerate((50, 49, 20)):
-        found[row, :count] = True
-    assert rate_power_results([SimpleNamespace(significant=found)]).tolist() == [0.5, 0.5, -1.0]
+    assert words.rate_power([100, 95]).tolist() == [1.0, -1.0]
+    assert words.rate_power([100, 96]).tolist() == [0.0, 0.0]
+    assert words.rate_power([0, 0]).tolist() == [0.0, 0.0]
+    assert words.rate_power([[10, 5], [10, 10]]).tolist() == [0.5, -0.5]

@@ -25,7 +25,7 @@ def test_rows_without_a_score_are_gaps_in_every_layout(tmp_path):
     wide = write(tmp_path, "topic,a,b\nt1,1,0.5\nt2,,0.25\n", "ap.csv")
     for source in (tidy, lacking, named, wide, pd.read_csv(tidy), pd.read_csv(named)):
         found = read_partial(source)
-        assert (found.runs, found.topics) == (("a", "b"), ("t1", "t2"))
+        assert (found.scores.runs, found.scores.topics) == (("a", "b"), ("t1", "t2"))
         np.testing.assert_array_equal(found.values, expected)
         assert found.probabilities is None
     assert str(read_partial(named).measure) == "AP"
