@@ -309,13 +309,11 @@ def sample_size(
             power[position], spread[position] = np.mean(result, axis=0), np.std(result, axis=0)
     no_interval = explain_no_interval(len(scores.runs), n_topics)
     stream = (scores.collection, "sample_size")
-    curves = expected_tau(
+    expected, truth = expected_tau(
         order.values, ladder, key=stream_key(seed, *stream, "halves"), n_trials=n_trials, variant=tau,
         group_order=generator(seed, *stream, "groups").permutation(n_topics), confidence=confidence,
         intervals=not no_interval,
     )  # fmt: skip
-    expected = np.stack([curves.between, curves.between_low, curves.between_high], axis=-1)
-    truth = np.stack([curves.truth, curves.truth_low, curves.truth_high], axis=-1)
     unchecked = np.array(ladder) > _FURTHEST * n_topics
     expected[unchecked] = truth[unchecked] = np.nan
     signature = sign(

@@ -84,7 +84,7 @@ def variance_components(
     check_seed(seed)
     frame, numbers = given.frame, _count_levels(given)
     _check_budget(budget, prices, numbers)
-    components, coefficients, taus = [], np.empty((len(given.measures), 2, 3)), []
+    components, coefficients, errors, taus = [], np.empty((len(given.measures), 2, 3)), [], []
     for m, measure in enumerate(given.measures):
         part = frame[frame["measure"] == str(measure)]
         codes = {facet: pd.factorize(part[facet], sort=True)[0] for facet in given.facets}
@@ -96,10 +96,10 @@ def variance_components(
         for position, drawn in enumerate((known.relative_coefficient, known.absolute_coefficient)):
             ends = np.nanquantile(drawn[1:], [(1 - confidence) / 2, (1 + confidence) / 2])
             coefficients[m, position] = drawn[0], *ends
+        errors.append(known.relative[0])
         key = stream_key(seed, given.collection, "variance_components", "halves")
         taus.append(_expect_tau(part, coefficients[m, 0, 0], key))
-    relative = [find_reliability(one.effects, one.variance, numbers).relative for one in components]
-    detectable = detectable_difference(np.array(relative), numbers.get("task", numbers["topic"]), alpha, beta)
+    detectable = detectable_difference(errors, numbers.get("task", numbers["topic"]), alpha, beta)
     designs, curve = _plan(given.measures, components, numbers, budget, prices or {}, (alpha, beta))
     settings = {
         "measures": ", ".join(map(str, given.measures)),
@@ -149,7 +149,7 @@ def _expect_tau(part: pd.DataFrame, coefficient: float, key: int) -> float:
     if {"task", "judge"} & set(part) or np.isnan(means).any() or means.shape[1] < _FEWEST_HALVES:
         return float(2 / np.pi * np.arcsin(coefficient))
     found = expected_tau(means[..., np.newaxis], [means.shape[1]], key=key, intervals=False)
-    return float(found.between[0, 0])
+    return float(found.between[0, 0, 0])
 
 
 def _plan(

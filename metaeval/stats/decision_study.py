@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from metaeval.errors import MetaevalError, format_list, format_option
 from metaeval.stats.blocks import FloatArray
-from metaeval.stats.topic_set_size import detectable_effect, generalisability
+from metaeval.stats.topic_set_size import detectable_effect
 from metaeval.stats.variance_components import Effect, error_divisors
 
 LADDER = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000)
@@ -70,6 +70,13 @@ def find_reliability(
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = [generalisability(universe / error, 1) for error in (relative, absolute)]
     return Reliability(universe, relative, absolute, *shares)
+
+
+def generalisability(ratio: npt.ArrayLike, n_topics: npt.ArrayLike) -> FloatArray:
+    """Return Eρ² = σ²_r/(σ²_r + σ²_e/n) of means over n topics from the ratio of σ²_r to σ²_e; 0 where it is not positive."""
+    times = np.maximum(ratio, 0.0) * np.asarray(n_topics, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        return np.asarray(1 / (1 + 1 / times))
 
 
 def detectable_difference(
