@@ -13,7 +13,7 @@ from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
-from metaeval.errors import format_count
+from metaeval.errors import format_count, format_list
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature, sign
@@ -27,6 +27,8 @@ from metaeval.stats.variance_components import resample_components
 
 DESIGNS = ("t-test", "ANOVA", "interval", "generalisability")
 """For what topics are counted."""
+
+_LOOSE = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,6 +258,7 @@ def topic_set_size(
         scores.measures, topics, residual, within, generalisability(ratio[:, [0, 2, 1]], n_topics),
         detectable_difference(residual[:, 0] / n_topics, n_topics, alpha, beta), n_topics, n_compared, difference, width,
         alpha, beta, target, confidence, signature, no_interval, diagnostics=(diagnostics,),
+        remarks=_remark(scores.measures, topics),
     )  # fmt: skip
 
 
@@ -292,6 +295,17 @@ def _find_ends(numbers: np.ndarray, n_topics: int, confidence: float) -> np.ndar
         spread = np.divide(drawn.std(axis=1, ddof=1), estimate, out=np.zeros_like(estimate), where=estimate > 0)
     reach = np.exp(t.ppf((1 + confidence) / 2, n_topics - 1) * np.sqrt(n_topics / (n_topics - 1)) * spread)
     return np.stack([estimate, estimate / reach, estimate * reach], axis=-1)
+
+
+def _remark(measures: Sequence[Measure], topics: np.ndarray) -> tuple[str, ...]:
+    """Say which numbers of topics are hardly known."""
+    loose = [f"{DESIGNS[d]} ({measures[m]})" for d, m in np.argwhere(topics[..., 2] > _LOOSE * topics[..., 1])]
+    if not loose:
+        return ()
+    return (
+        f"the data hardly bound how many topics these need: {format_list(loose)}\n"
+        f"The upper end of the interval is more than {_LOOSE} times the lower one.",
+    )
 
 
 def _write_number(ends: np.ndarray) -> str:

@@ -22,6 +22,7 @@ from metaeval.stats.variance_components import Components, find_components
 
 _SIZES = (0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8)
 _CURVE, _AROUND = 24, 4  # points of the curve, from the budget over this to as many times it
+_LOOSE = 10  # times the variance of a single score: an interval that reaches further is a note
 _FEWEST_HALVES = 4  # topics from which halves can be compared
 
 
@@ -115,7 +116,7 @@ def variance_components(
     signature = Signature("variance_components", (size,), tuple(settings.items()), metaeval.__version__)
     return VarianceComponents(
         given.measures, tuple(components), numbers, coefficients, detectable, np.array(taus), designs, curve, confidence, alpha,
-        beta, budget, signature, remarks=_remark(given.measures, components),
+        beta, budget, signature, remarks=_remark(given.measures, components, confidence),
     )  # fmt: skip
 
 
@@ -204,15 +205,21 @@ def _draw_curve(
     return pd.DataFrame(rows, columns=["line", "cost", "coefficient"])
 
 
-def _remark(measures: Sequence[Measure], components: Sequence[Components]) -> tuple[str, ...]:
-    """Say which estimates were negative, and what the design does not separate."""
-    remarks = []
-    negative = [
-        effect.name if len(measures) == 1 else f"{effect.name} ({measure})"
-        for measure, found in zip(measures, components, strict=True)
-        for effect, raw, variance in zip(found.effects, found.raw, found.variance, strict=True)
-        if raw < 0 or (variance == 0 and not found.balanced)
-    ]
+def _remark(measures: Sequence[Measure], components: Sequence[Components], confidence: float) -> tuple[str, ...]:
+    """Say which estimates were negative, which are hardly known, and what the design does not separate."""
+    remarks, negative, loose = [], [], []
+    for measure, found in zip(measures, components, strict=True):
+        names = [f"{effect.name} ({measure})" if len(measures) > 1 else effect.name for effect in found.effects]
+        lost = (found.raw < 0) | ((found.variance == 0) & ~np.bool_(found.balanced))
+        high = np.quantile(found.drawn, (1 + confidence) / 2, axis=0)
+        negative += np.array(names)[lost].tolist()
+        loose += np.array(names)[~lost & (high > _LOOSE * found.variance.sum())].tolist()
+    if loose:
+        remarks.append(
+            f"the data hardly bound the variance of {format_list(loose)}\n"
+            f"The interval goes beyond {_LOOSE} times the variance of a single score: there are few levels, or the component "
+            "is small beside the others. A design that rests on it is uncertain."
+        )
     if negative:
         remarks.append(
             f"no variance was found for {format_list(negative)}; set to 0\n"
