@@ -18,11 +18,17 @@ from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
-from metaeval.stats.decision_study import detectable_difference, generalisability
+from metaeval.stats.decision_study import (
+    detectable_difference,
+    expected_width,
+    fewest_topics,
+    generalisability,
+    power_of_anova,
+    power_of_t_test,
+)
 from metaeval.stats.intervals import explain_no_interval
 from metaeval.stats.resampling import draw_weights
 from metaeval.stats.streams import stream_key
-from metaeval.stats.topic_set_size import expected_width, fewest_topics, power_of_anova, power_of_t_test
 from metaeval.stats.variance_components import resample_components
 
 DESIGNS = ("t-test", "ANOVA", "interval", "generalisability")

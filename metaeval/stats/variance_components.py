@@ -100,24 +100,10 @@ def find_components(scores: npt.ArrayLike, facets: Mapping[str, IntArray], rng: 
 
 
 def resample_components(table: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
-    """How much of the variance of scores is due to runs, topics, and the rest, on resampled topics?
+    """Return the components of run, topic, and run × topic with error on resampled topics, shape (trial, 3).
 
-    Parameters
-    ----------
-    table : array_like of float, shape (run, topic)
-    weights : array_like of float, shape (trial, topic)
-        How often each topic counts in each resample; they sum to the number of topics.
-
-    Returns
-    -------
-    ndarray, shape (trial, 3)
-        Components of run, topic, and run × topic with error, in squares of the scores' unit; a negative one is not set to 0.
-
-    Examples
-    --------
-    >>> table = [[1.0, 2.0, 4.0], [3.0, 3.0, 8.0]]
-    >>> resample_components(table, [[1, 1, 1], [0, 1, 2]]).round(2).tolist()
-    [[2.33, 4.17, 1.17], [4.0, 3.33, 1.5]]
+    `table` has the shape (run, topic); `weights`, shape (trial, topic), say how often each topic counts, and sum to the number
+    of topics. Negative estimates are not set to 0.
     """
     values, unit = _standardise(np.asarray(table, dtype=np.float64))
     cells = values[:, np.newaxis, :, np.newaxis, np.newaxis]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta as beta_distribution, chi2, f, norm, poisson, t
 
-from metaeval.stats import topic_set_size as design
+from metaeval.stats import decision_study as design
 from metaeval.stats.decision_study import generalisability
 
 
@@ -140,7 +140,9 @@ def test_a_simulation_finds_the_power_and_the_width():
 
 
 def test_the_detectable_difference_is_the_inverse():
-    assert design.power_of_t_test(40, design.detectable_effect(40, 0.05, 0.2), 0.05) == pytest.approx(0.8)
+    # Of runs whose differences deviate by 1 from topic to topic: each has half of that variance as its error.
+    detectable = design.detectable_difference(0.5 / 40, 40, 0.05, 0.2)
+    assert design.power_of_t_test(40, detectable, 0.05) == pytest.approx(0.8)
 
 
 def test_extremes_have_an_answer():

@@ -11,11 +11,11 @@ from metaeval.stats.anova import residual_variance
 from metaeval.stats.decision_study import (
     LADDER,
     detectable_difference,
+    fewest_topics,
     find_reliability,
     generalisability,
     list_designs,
 )
-from metaeval.stats.topic_set_size import fewest_topics
 from metaeval.stats.variance_components import Effect, find_components, resample_components
 
 # Brennan (2001), Table 3.2, synthetic data set 4: ten persons, three tasks of four raters each.
