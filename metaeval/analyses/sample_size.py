@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -151,17 +151,11 @@ class SampleSize(Result):
             true_tau with its interval true_low, true_high.
         """
         names = [str(measure) for measure in self.measures]
-        return pd.DataFrame(
-            {
-                "topics": np.repeat(self.sizes, len(names)),
-                "measure": names * len(self.sizes),
-                "mean_tau": self.tau.ravel(),
-                "power": self.power.ravel(),
-                "power_sd": self.power_sd.ravel(),
-                **_name_columns(("expected_tau", "expected_low", "expected_high"), self.expected),
-                **_name_columns(("true_tau", "true_low", "true_high"), self.truth),
-            }
-        )
+        columns = {"topics": np.repeat(self.sizes, len(names)), "measure": names * len(self.sizes)}
+        columns |= {"mean_tau": self.tau.ravel(), "power": self.power.ravel(), "power_sd": self.power_sd.ravel()}
+        for name, curves in (("expected", self.expected), ("true", self.truth)):
+            columns |= {f"{name}_{end}": curves[..., n].ravel() for n, end in enumerate(("tau", "low", "high"))}
+        return pd.DataFrame(columns)
 
     def to_table(self) -> Table:
         """Return mean τ, expected τ and power for every number of topics."""
@@ -239,6 +233,9 @@ def sample_size(
 ) -> SampleSize:
     """How many topics does a measure need to rank runs consistently, and to find differences?
 
+    Its expected τ is that of `variance_components` (metaeval variance), for any number of topics. Take `topic_set_size` for
+    other runs and a difference that matters.
+
     Parameters
     ----------
     scores : Scores
@@ -305,7 +302,8 @@ def sample_size(
             splits = split_half_tau(order.values, n_trials=n_trials, size=size, key=key, variant=tau)
             taus[position] = splits.mean(axis=0)
         if size <= n_topics:
-            result = _sample_power(order.values, size, names, n_samples, n_permutations, test, alpha, seed, n_jobs)
+            options = {"test": test, "n_permutations": n_permutations, "n_jobs": n_jobs}
+            result = _sample_power(order.values, size, n_samples, alpha, seed, names, **options)
             power[position], spread[position] = np.mean(result, axis=0), np.std(result, axis=0)
     no_interval = explain_no_interval(len(scores.runs), n_topics)
     stream = (scores.collection, "sample_size")
@@ -343,15 +341,7 @@ def _choose_sizes(sizes: Sequence[int] | None, n_topics: int) -> list[int]:
 
 
 def _sample_power(
-    values: np.ndarray,
-    size: int,
-    names: tuple[str, ...],
-    n_samples: int,
-    n_permutations: int,
-    test: PairedTest,
-    alpha: float,
-    seed: int,
-    n_jobs: int,
+    values: np.ndarray, size: int, n_samples: int, alpha: float, seed: int, names: tuple[str, ...], **options: Any
 ) -> list[np.ndarray]:
     """Return the discriminative power with so many topics, shape (measure,), on random samples of them; once with all."""
     n_topics = values.shape[1]
@@ -359,8 +349,7 @@ def _sample_power(
     shares = []
     for sample in range(n_samples if size < n_topics else 1):
         some = np.sort(rng.choice(n_topics, size=size, replace=False))
-        key = stream_key(seed, *names, "permutations", str(sample))
-        result = all_pairs_test(values[:, some], test=test, n_permutations=n_permutations, key=key, n_jobs=n_jobs)
+        result = all_pairs_test(values[:, some], key=stream_key(seed, *names, "permutations", str(sample)), **options)
         shares.append((result.p <= alpha).mean(axis=1))
     return shares
 
@@ -372,10 +361,6 @@ def _remark_on_sizes(sizes: Sequence[int], n_topics: int) -> tuple[str, ...]:
         f"no prediction beyond {_FURTHEST * n_topics:,} topics\n"
         f"Predictions were checked with up to {_FURTHEST} times as many topics as there are.",
     )
-
-
-def _name_columns(names: tuple[str, str, str], curves: np.ndarray) -> dict[str, np.ndarray]:
-    return {name: curves[..., position].ravel() for position, name in enumerate(names)}
 
 
 def _choose_ticks(ticks: list[int]) -> list[int]:

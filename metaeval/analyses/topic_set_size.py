@@ -180,6 +180,9 @@ def topic_set_size(
 ) -> TopicSetSize:
     """How many topics should a new collection have, so that a measure finds a given difference between runs?
 
+    A view of `variance_components` (metaeval variance) for runs on topics and a difference that matters. Take that one for
+    repeats, judges, tasks or prices.
+
     Parameters
     ----------
     scores : Scores
@@ -242,7 +245,9 @@ def topic_set_size(
         key = stream_key(seed, scores.collection, "topic_set_size")
         weights = np.concatenate([weights, draw_weights(key, range(n_bootstrap), n_topics)])
     values = [order.values[..., m] for m in order.measures]
-    residual, within, ratio = _find_variances(values, weights, confidence)
+    residual, within, rates = _find_variances(values, weights, confidence)
+    # More variance needs more topics, and so does a smaller ratio.
+    ratio = (rates[:, [0, 2, 1]] - 1) / n_topics
     deviation = np.sqrt(2 * residual)  # of the difference of two runs
     with np.errstate(divide="ignore"):
         effect, spread, relative_width = difference / deviation, difference / np.sqrt(within), width / deviation
@@ -268,22 +273,14 @@ def topic_set_size(
     )  # fmt: skip
 
 
-def _find_variances(
-    values: Sequence[np.ndarray], weights: np.ndarray, confidence: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return V_E2, V_E1 and σ²_r/V_E2 of each measure with their intervals, shape (measure, 3); the ratio's ends go down."""
+def _find_variances(values: Sequence[np.ndarray], weights: np.ndarray, confidence: float) -> list[np.ndarray]:
+    """Return V_E2, V_E1 and F of the runs, 1 + n·σ²_r/V_E2, of each measure with their intervals, shape (measure, 3)."""
     parts = np.stack([resample_components(each, weights) for each in values])
     between, topic, residual = np.moveaxis(parts, -1, 0)
-    within, n_topics = topic + residual, weights.shape[1]
+    within = topic + residual
     residual = np.where(residual > 1e-12 * within, residual, 0.0)
     ratio = np.divide(between, residual, out=np.where(between > 0, np.inf, np.nan), where=residual > 0)
-    rates = _find_ends(1 + n_topics * ratio, n_topics, confidence)  # F of the runs
-    # More variance needs more topics, and so does a smaller ratio.
-    return (
-        _find_ends(residual, n_topics, confidence),
-        _find_ends(within, n_topics, confidence),
-        (rates[:, [0, 2, 1]] - 1) / n_topics,
-    )
+    return [_find_ends(each, weights.shape[1], confidence) for each in (residual, within, 1 + weights.shape[1] * ratio)]
 
 
 def _find_ends(numbers: np.ndarray, n_topics: int, confidence: float) -> np.ndarray:
@@ -294,11 +291,10 @@ def _find_ends(numbers: np.ndarray, n_topics: int, confidence: float) -> np.ndar
     """
     from scipy.stats import t
 
-    estimate, drawn = numbers[:, 0], numbers[:, 1:]
-    if not drawn.size:
-        return np.stack([estimate, np.full_like(estimate, np.nan), np.full_like(estimate, np.nan)], axis=-1)
-    with np.errstate(invalid="ignore"):
-        spread = np.divide(drawn.std(axis=1, ddof=1), estimate, out=np.zeros_like(estimate), where=estimate > 0)
+    estimate, drawn, spread = numbers[:, 0], numbers[:, 1:], np.full(len(numbers), np.nan)
+    if drawn.size:
+        with np.errstate(invalid="ignore"):
+            spread = np.divide(drawn.std(axis=1, ddof=1), estimate, out=np.zeros_like(spread), where=estimate > 0)
     reach = np.exp(t.ppf((1 + confidence) / 2, n_topics - 1) * np.sqrt(n_topics / (n_topics - 1)) * spread)
     return np.stack([estimate, estimate / reach, estimate * reach], axis=-1)
 
