@@ -13,14 +13,9 @@ import pandas as pd
 
 from metaeval.data.columns import format_columns
 from metaeval.data.scores import Scores
-from metaeval.errors import DataError, format_count, format_option
+from metaeval.errors import DataError, format_count
 from metaeval.measures.base import Measure
 from metaeval.stats.variance_components import FACETS
-
-
-def hint_second() -> str:
-    """Return what may be done about two scores of a run on a topic."""
-    return f"name the column that tells them apart: {format_option('repeats')} or {format_option('judges')}"
 
 
 def refuse_two_tasks(
@@ -84,7 +79,7 @@ class Ratings:
             raise DataError(
                 f"there is a second score, {scores[int(np.argmax(twice))]:g}",
                 **self._where(frame, int(np.argmax(twice))),
-                hint=hint_second(),
+                hint="name the column that tells them apart: repeats or judges",
             )
         for name in columns[:-1]:
             if frame[name].nunique() < 2:

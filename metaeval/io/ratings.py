@@ -12,7 +12,7 @@ import pandas as pd
 from metaeval.data.cells import DoubledPolicy, read_score_column, refuse_second, settle_doubled
 from metaeval.data.columns import COLUMNS
 from metaeval.data.policies import check_policy, report_policy
-from metaeval.data.ratings import Ratings, hint_second, refuse_two_tasks
+from metaeval.data.ratings import Ratings, refuse_two_tasks
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_count, format_option
 from metaeval.files import is_remote, is_standard_input, stem
@@ -84,7 +84,8 @@ def read_ratings(
             try:
                 refuse_second(cell[known], len(frame), False, score[known], lambda row: where(known[row]))
             except DataError as error:
-                raise error.changed(hint=f"{hint_second()}; their mean: {format_option('doubled', 'mean')}") from None
+                apart = f"{format_option('repeats')} or {format_option('judges')}, whichever tells them apart"
+                raise error.changed(hint=f"{apart}; their mean: {format_option('doubled', 'mean')}") from None
         else:
             score, gaps = score.copy(), gaps.copy()  # which the mean changes
             rows = settle_doubled(cell, score, gaps, frame, doubled, layout.table.file, where)
