@@ -22,6 +22,7 @@ from metaeval.stats.variance_components import Components, find_components
 
 _SIZES = (0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8)
 _CURVE, _AROUND = 24, 4  # points of the curve, from the budget over this to as many times it
+_FAR = 450  # powers of two from 1, beyond which scores get another unit
 _LOOSE = 10  # times the variance of a single score: an interval that reaches further is a note
 _FEWEST_HALVES = 4  # topics from which halves can be compared
 
@@ -84,6 +85,8 @@ def variance_components(
         check_share(name, share)
     check_seed(seed)
     frame, numbers = given.frame, _count_levels(given)
+    unit = _choose_unit(frame["score"].to_numpy())
+    frame = frame if unit == 1 else frame.assign(score=frame["score"] / unit)
     _check_budget(budget, prices, numbers)
     components, coefficients, errors, taus = [], np.empty((len(given.measures), 2, 3)), [], []
     for m, measure in enumerate(given.measures):
@@ -107,6 +110,7 @@ def variance_components(
         "facets": ", ".join(given.facets), "by": "mean squares" if all(each.balanced for each in components) else "REML",
         "confidence": f"{confidence:g}", "alpha": f"{alpha:g}", "beta": f"{beta:g}", "seed": str(seed),
     }  # fmt: skip
+    settings |= {} if unit == 1 else {"unit": f"{unit:.6g}"}
     if budget is not None:
         settings |= {
             "budget": f"{budget:g}",
@@ -116,8 +120,14 @@ def variance_components(
     signature = Signature("variance_components", (size,), tuple(settings.items()), metaeval.__version__)
     return VarianceComponents(
         given.measures, tuple(components), numbers, coefficients, detectable, np.array(taus), designs, curve, confidence, alpha,
-        beta, budget, signature, remarks=_remark(given.measures, components, confidence),
+        beta, budget, signature, remarks=_remark(given.measures, components, confidence, unit),
     )  # fmt: skip
+
+
+def _choose_unit(scores: np.ndarray) -> float:
+    """Return 1, or the power of two near the largest score where squares of scores might be no numbers."""
+    exponent = int(np.frexp(np.abs(scores).max())[1])
+    return 1.0 if abs(exponent) < _FAR or not scores.any() else float(np.ldexp(1.0, exponent - 1))
 
 
 def _count_levels(ratings: Ratings) -> dict[str, float]:
@@ -205,9 +215,12 @@ def _draw_curve(
     return pd.DataFrame(rows, columns=["line", "cost", "coefficient"])
 
 
-def _remark(measures: Sequence[Measure], components: Sequence[Components], confidence: float) -> tuple[str, ...]:
+def _remark(
+    measures: Sequence[Measure], components: Sequence[Components], confidence: float, unit: float
+) -> tuple[str, ...]:
     """Say which estimates were negative, which are hardly known, and what the design does not separate."""
-    remarks, negative, loose = [], [], []
+    remarks = [] if unit == 1 else [f"differences are in units of {unit:.3g}, and variances in squares of it"]
+    negative, loose = [], []
     for measure, found in zip(measures, components, strict=True):
         names = [f"{effect.name} ({measure})" if len(measures) > 1 else effect.name for effect in found.effects]
         lost = (found.raw < 0) | ((found.variance == 0) & ~np.bool_(found.balanced))

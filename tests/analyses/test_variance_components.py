@@ -105,11 +105,22 @@ def test_the_order_of_rows_and_the_unit_move_nothing_that_has_no_unit():
     assert other.to_frame()["variance"].to_numpy() == pytest.approx(one.to_frame()["variance"].to_numpy() * 1e6)
 
 
-@pytest.mark.parametrize("unit", [1e-200, 1e200])
-def test_scores_whose_variance_no_number_holds_are_refused(unit):
+@pytest.mark.parametrize("exponent", [-700, 700])
+def test_scores_whose_squares_are_no_numbers_get_another_unit(exponent):
     frame = make(n_repeats=1).frame
+    far = frame.assign(score=np.ldexp(frame["score"], exponent))
+    one, other = (me.variance_components(me.Ratings(rows)) for rows in (frame, far))
+    assert other.answer() == one.answer()
+    assert other.coefficients == pytest.approx(one.coefficients)
+    assert other.tau == pytest.approx(one.tau)
+    note = other.notes(short=True)[0]
+    unit = float(note.split("units of ")[1].split(",")[0])
+    assert other.to_frame()["variance"].to_numpy() * (unit / 2.0**exponent) ** 2 == pytest.approx(
+        one.to_frame()["variance"].to_numpy(), rel=0.02
+    )
+    both = pd.concat([frame.assign(measure="X"), far.assign(measure="Y")])
     with pytest.raises(MetaevalError, match=r"from their mean have no variance that a number could hold: rescale them"):
-        me.variance_components(me.Ratings(frame.assign(score=frame["score"] * unit)))
+        me.variance_components(me.Ratings(both))
 
 
 @pytest.mark.parametrize("unit", [1e-100, 1e-7, 1e9, 1e100])
