@@ -186,9 +186,9 @@ class SampleSize(Result):
 
     def charts(self) -> Sequence[LineChart]:
         """Return consistency, with expected τ as thin lines in their intervals, and power against the number of topics."""
-        by_power = np.argsort(-np.nan_to_num(_find_last(self.power), nan=-1.0), kind="stable").tolist()
         sizes = np.array(self.sizes)
         known = np.flatnonzero(~np.isnan(self.power).all(axis=1))
+        by_power = np.argsort(-self.power[known[-1:]].sum(axis=0), kind="stable").tolist()  # with the most topics
         consistency, power = [], []
         for m in by_power:
             name, title = str(self.measures[m]), self.measures[m].title
@@ -372,9 +372,3 @@ def _choose_ticks(ticks: list[int]) -> list[int]:
     if ticks and retained[-1] != ticks[-1]:
         retained[-1] = ticks[-1]
     return retained
-
-
-def _find_last(power: np.ndarray) -> np.ndarray:
-    """Return the power of every measure with the most topics for which it is known."""
-    known = np.flatnonzero(~np.isnan(power).all(axis=1))
-    return power[known[-1]] if len(known) else np.full(power.shape[1], np.nan)

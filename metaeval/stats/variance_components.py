@@ -221,14 +221,13 @@ def _mean_squares(
         for facet in own:
             rest = rest - rest.mean(axis=FACETS.index(facet), keepdims=True)
         by_topic = np.moveaxis(rest, FACETS.index("topic"), 0).reshape(n_topics, -1)
-        means = ((weights @ by_topic / n_topics) ** 2).sum(
-            axis=1
-        )  # of a resample, they are not 0 where topics are swept out
+        # Means over the topics of a resample, which are not 0 where those over all topics are.
+        total = ((weights @ by_topic / n_topics) ** 2).sum(axis=1)
         if "topic" in effect:
-            means = weights @ (by_topic**2).sum(axis=1) - n_topics * means * ("topic" in own)
+            total = weights @ (by_topic**2).sum(axis=1) - n_topics * total * ("topic" in own)
         sizes = [cells.shape[FACETS.index(facet)] for facet in effect]
         freedom[n] = np.prod([size - (facet in own) for facet, size in zip(effect, sizes, strict=True)])
-        squares[:, n] = means * cells.size / np.prod(sizes) / max(freedom[n], 1)
+        squares[:, n] = total * cells.size / np.prod(sizes) / max(freedom[n], 1)
     return squares, freedom
 
 
