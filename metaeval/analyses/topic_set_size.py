@@ -275,12 +275,16 @@ def topic_set_size(
 
 def _find_variances(values: Sequence[np.ndarray], weights: np.ndarray, confidence: float) -> list[np.ndarray]:
     """Return V_E2, V_E1 and F of the runs, 1 + n·σ²_r/V_E2, of each measure with their intervals, shape (measure, 3)."""
-    parts = np.stack([resample_components(each, weights) for each in values])
+    parts, units = map(np.stack, zip(*(resample_components(each, weights) for each in values), strict=True))
     between, topic, residual = np.moveaxis(parts, -1, 0)
     within = topic + residual
     residual = np.where(residual > 1e-12 * within, residual, 0.0)
     ratio = np.divide(between, residual, out=np.where(between > 0, np.inf, np.nan), where=residual > 0)
-    return [_find_ends(each, weights.shape[1], confidence) for each in (residual, within, 1 + weights.shape[1] * ratio)]
+    rates = 1 + weights.shape[1] * ratio
+    found = [_find_ends(each, weights.shape[1], confidence) for each in (residual, within, rates)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = units[:, np.newaxis] ** 2
+        return [found[0] * squares, found[1] * squares, found[2]]
 
 
 def _find_ends(numbers: np.ndarray, n_topics: int, confidence: float) -> np.ndarray:

@@ -84,6 +84,10 @@ def find_components(scores: npt.ArrayLike, facets: Mapping[str, IntArray], rng: 
     (['run', 'topic', 'run × topic and error'], [2.33, 4.17, 1.17])
     """
     values, unit = _standardise(np.asarray(scores, dtype=np.float64))
+    if not 1 / _LARGEST < unit < _LARGEST:
+        raise MetaevalError(
+            f"scores that lie {unit:.1g} from their mean have no variance that a number could hold: rescale them"
+        )
     levels = {facet: np.unique(facets[facet], return_inverse=True)[1] for facet in FACETS if facet in facets}
     effects, codes, merged = list_effects(levels, len(values))
     cells, facets_of = _arrange(values, levels), [effect.facets for effect in effects]
@@ -99,29 +103,25 @@ def find_components(scores: npt.ArrayLike, facets: Mapping[str, IntArray], rng: 
     return Components(effects, np.maximum(raw, 0.0), raw, np.maximum(drawn, 0.0), cells is not None, merged)
 
 
-def resample_components(table: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
-    """Return the components of run, topic, and run × topic with error on resampled topics, shape (trial, 3).
+def resample_components(table: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[FloatArray, np.float64]:
+    """Return components of run, topic, and run × topic with error on resampled topics, shape (trial, 3), and their unit.
 
     `table` has the shape (run, topic); `weights`, shape (trial, topic), say how often each topic counts, and sum to the number
-    of topics. Negative estimates are not set to 0.
+    of topics. Negative estimates are not set to 0. The components are in squares of the unit, which no number may hold.
     """
     values, unit = _standardise(np.asarray(table, dtype=np.float64))
     cells = values[:, np.newaxis, :, np.newaxis, np.newaxis]
     squares, _ = _mean_squares(cells, _CROSSED, np.asarray(weights, dtype=np.float64))
-    return _separate(squares, _CROSSED, cells.shape) * unit**2
+    return _separate(squares, _CROSSED, cells.shape), unit
 
 
-def _standardise(scores: FloatArray) -> tuple[FloatArray, float]:
+def _standardise(scores: FloatArray) -> tuple[FloatArray, np.float64]:
     """Return scores less their mean, in a unit that makes the largest about 1, and that unit: a power of two."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        rest = scores - scores.mean()
-        largest = float(np.abs(rest).max())
-    if largest and not 1 / _LARGEST <= largest <= _LARGEST:
-        raise MetaevalError(
-            f"scores that lie {largest:g} from their mean have no variance that a number could hold: rescale them"
-        )
-    unit = float(np.ldexp(1.0, np.frexp(largest)[1]))
-    return rest / unit, unit
+    far = np.ldexp(1.0, np.frexp(np.abs(scores).max())[1] - 1)
+    rest = scores / far
+    rest -= rest.mean()
+    near = np.ldexp(1.0, np.frexp(np.abs(rest).max())[1])
+    return rest / near, np.float64(far * near)
 
 
 def list_effects(

@@ -1,5 +1,7 @@
 """Topic-set-size design of labelled scores."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -99,3 +101,12 @@ def test_a_note_says_which_numbers_of_topics_the_data_hardly_bound(scores):
     equal = me.Scores(level, runs=scores.runs, topics=scores.topics, measures=scores.measures)
     (note,) = me.topic_set_size(equal, n_bootstrap=100).notes(short=True)
     assert "the data hardly bound how many topics these need: generalisability (AP)" in note
+
+
+@pytest.mark.parametrize("exponent", [-400, 400])
+def test_variances_and_their_intervals_grow_with_the_square_of_the_scores_however_far_they_are_from_1(scores, exponent):
+    far = replace(scores, values=np.ldexp(scores.values, exponent))
+    one, other = (me.topic_set_size(each, n_bootstrap=50) for each in (scores, far))
+    assert np.array_equal(other.residual, np.ldexp(one.residual, 2 * exponent))
+    assert np.array_equal(other.within, np.ldexp(one.within, 2 * exponent))
+    assert np.array_equal(other.coefficient, one.coefficient)

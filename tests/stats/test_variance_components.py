@@ -101,10 +101,10 @@ def test_a_resample_is_the_collection_with_topics_repeated():
     table = simulate(7, 15, 1)[0].reshape(7, 15)
     drawn = [0, 0, 3, 5, 5, 5, *range(6, 15)]
     weights = np.stack([np.ones(15), np.bincount(drawn, minlength=15)])
-    found = resample_components(table, weights)
+    found, unit = resample_components(table, weights)
     run, topic = np.indices(table.shape).reshape(2, -1)
     for one, columns in zip(found, (table, table[:, drawn]), strict=True):
-        assert one == pytest.approx(solve(columns, run=run, topic=topic).raw)
+        assert one * unit**2 == pytest.approx(solve(columns, run=run, topic=topic).raw)
 
 
 @pytest.mark.parametrize(("shape", "gaps"), [((8, 12, 1), 0), ((6, 10, 3), 0), ((8, 12, 1), 0.15), ((6, 9, 2), 0.2)])
