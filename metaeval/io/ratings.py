@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.data.cells import DoubledPolicy, read_score_column, refuse_second, settle_doubled
-from metaeval.data.columns import COLUMNS
+from metaeval.data.columns import COLUMNS, format_columns
 from metaeval.data.policies import check_policy, report_policy
 from metaeval.data.ratings import Ratings, refuse_two_tasks
 from metaeval.data.scores import Scores
@@ -84,8 +84,9 @@ def read_ratings(
             try:
                 refuse_second(cell[known], len(frame), False, score[known], lambda row: where(known[row]))
             except DataError as error:
-                apart = f"{format_option('repeats')} or {format_option('judges')}, whichever tells them apart"
-                raise error.changed(hint=f"{apart}; their mean: {format_option('doubled', 'mean')}") from None
+                tells = " or ".join(format_columns({what: "COLUMN"}) for what in ("repeat", "judge"))
+                mean = format_option("doubled", "mean")
+                raise error.changed(hint=f"{tells}, if a column tells them apart; their mean: {mean}") from None
         else:
             score, gaps = score.copy(), gaps.copy()  # which the mean changes
             rows = settle_doubled(cell, score, gaps, frame, doubled, layout.table.file, where)

@@ -50,7 +50,10 @@ def test_results_say_what_clusters_and_repeats_are_worth(run, table, words):
         ),
         ("variance s.csv --repeats seed --budget 5 --price judge=1", "--price judge: the scores tell nothing of judge"),
         ("variance s.csv", "s.csv:3: run r00, topic d0s0, measure X: there is a second score"),
-        ("variance s.csv", "(--repeats or --judges, whichever tells them apart; their mean: --doubled mean)"),
+        (
+            "variance s.csv",
+            "(--repeats COLUMN or --judges COLUMN, if a column tells them apart; their mean: --doubled mean)",
+        ),
         ("power s.csv", "'seed' tells them apart: if it holds repeats, say so: --repeats seed"),
         ("variance s.csv --columns topic=segment --columns topic=doc", "topic stands twice"),
         (
