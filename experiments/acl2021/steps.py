@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import metaeval
 from experiments.acl2021 import audit, claims, subset, words
@@ -24,8 +26,9 @@ from experiments.sources import (
     find_relation,
     tabulate_collections,
 )
-from metaeval.analyses.power_result import draw_power_curves
+from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.study import Study, study_collection
+from metaeval.show.drawing import draw_charts
 
 SOURCES = ["", *STUDY["sources"]]
 PICTURES = {"stc3": ("figure2",), "semeval2017-runs": ("figure1",)}
@@ -159,13 +162,21 @@ def _compare_variance(
             _compare(outcome, item, row, f"effect size of {better} over {worse}", size, effect, studies, 2, error, name)
 
 
+def _draw_power_curves(powers: Sequence[DiscriminativePower], titles: Sequence[str]) -> Figure:
+    """Draw the curves of one collection, or of several side by side, as in Figure 2."""
+    charts = [
+        replace(chart, title=title) for power, title in zip(powers, titles, strict=True) for chart in power.charts()
+    ]
+    return draw_charts(charts, "; ".join(str(power.signature) for power in powers))
+
+
 def _add_power(outcome: Outcome, studies: dict[str, Study]) -> None:
     for figure, names in FIGURES.items():
         powers = {name: studies[name].power for name in names if name in studies}
         computed = {name: power for name, power in powers.items() if power is not None}
         if computed:
             titles = [studies[name].name for name in computed]
-            outcome.figures[figure] = partial(draw_power_curves, list(computed.values()), titles)
+            outcome.figures[figure] = partial(_draw_power_curves, list(computed.values()), titles)
         for name, power in computed.items():
             outcome.tables[f"{figure}/{name.lower()}"] = power.to_table()
         for name, printed in PRINTED[figure].items() if figure in PRINTED else ():

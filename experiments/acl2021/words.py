@@ -7,21 +7,25 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 import metaeval
 from experiments.acl2021.study import PRINTED, STUDY
 from metaeval.analyses.grades import (
     GOOD,
-    MARGIN,
     POOR,
     grade,
-    grade_power_results,
     group_measures,
     rate_consistency,
     rate_consistency_results,
 )
+from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.study import Study
+from metaeval.stats.intervals import centre_interval
+
+MARGIN = 0.05
+"""Share of significant pairs by which two measures must differ before one of them counts as finding more."""
 
 PLACES = {
     "table4": ("classification", (("Sem16T4C", "Sem17T4C"),)),
@@ -154,3 +158,46 @@ def grade_printed_consistency(parts: Sequence[Mapping[str, Sequence[float]]], or
         beaten = {name: set(worst_first[: int(part[name][1])]) for name in order}
         relations.append([[other in beaten[name] for other in order] for name in order])
     return {name: grade(net) for name, net in zip(order, rate_consistency(relations).tolist(), strict=True)}
+
+
+def grade_interval(low: float, high: float) -> str:
+    """Return the word that a whole interval of the net carries, and "cannot tell" if there is none.
+
+    >>> [grade_interval(0.4, 0.9), grade_interval(0.2, 0.9), grade_interval(np.nan, np.nan)]
+    ['good', 'cannot tell', 'cannot tell']
+    """
+    return grade(low) if low <= high and grade(low) == grade(high) else "cannot tell"
+
+
+def rate_power(significant: npt.ArrayLike) -> np.ndarray:
+    """Return how many measures find clearly fewer significant pairs, net, as a share of the others, shape (measure,).
+
+    >>> rate_power([50, 49, 20]).tolist()
+    [0.5, 0.5, -1.0]
+    """
+    return _count_clearly_fewer(significant).reshape(-1, np.shape(significant)[-1]).mean(axis=0)
+
+
+def _count_clearly_fewer(significant: npt.ArrayLike) -> np.ndarray:
+    result = np.asarray(significant, dtype=float)
+    mine, others = result[..., :, np.newaxis], result[..., np.newaxis, :]
+    fewer = (others <= (1 - MARGIN) * mine) & (mine > others)
+    return np.asarray((fewer.sum(axis=-1) - fewer.sum(axis=-2)) / max(1, result.shape[-1] - 1))
+
+
+def rate_power_results(results: Sequence[DiscriminativePower]) -> np.ndarray:
+    """Return the net of `rate_power` for results, shape (measure,)."""
+    return rate_power([result.significant.sum(axis=1) for result in results])
+
+
+def grade_power_results(results: Sequence[DiscriminativePower]) -> list[str]:
+    """Return the word for every measure's power that the interval of its net over topics carries."""
+    variations = [result.over_topics for result in results]
+    # Collections that share their topics had the same ones drawn, so the trials can be put side by side.
+    trials = min((len(each.shares) for each in variations), default=0)
+    net = rate_power_results(results)
+    resampled = np.mean([_count_clearly_fewer(each.shares[:trials]) for each in variations], axis=0)
+    n_topics = min(each.n for each in variations)
+    step = 2 / (len(results) * max(1, len(net) - 1))
+    low, high = centre_interval(net, resampled, n_topics, step=step, student=False)
+    return [grade_interval(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]

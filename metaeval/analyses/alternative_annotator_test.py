@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 import pandas as pd
 
 import metaeval
+from metaeval.analyses.annotator_figure import draw_judges
 from metaeval.analyses.checks import check_count, check_seed, check_share
 from metaeval.analyses.result import Result
 from metaeval.analyses.variation import tabulate_differences
 from metaeval.data.annotations import Annotations, choose_class, describe_annotations, remark_few_labels
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table
+from metaeval.show.table import Table, cross
 from metaeval.stats.annotator_wins import (
     Agreement,
     find_p_values,
@@ -30,10 +32,7 @@ from metaeval.stats.resampling import resampled_topics
 from metaeval.stats.streams import stream_key
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
+    from metaeval.show.canvas import Axis, Figure, Size
 
 PASS = 0.5
 """Share of the people that a judge has to win against."""
@@ -49,35 +48,16 @@ EPSILONS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 class AlternativeAnnotatorTest(Result):
     """How each judge does against each person, by agreement with the other people.
 
-    Parameters
-    ----------
-    collection : str
-    judges : tuple of str
-    annotators : tuple of str
-        All of them.
-    n_items : ndarray of int, shape (annotator,)
-        Items that at least one other person labelled too.
-    testable : ndarray of bool, shape (annotator,)
-        Whether these are enough.
-    advantage : ndarray, shape (judge, annotator)
-        Share of a person's items on which the judge agrees with the others as well or better; NaN if not testable.
-    p, rejected : ndarray, shape (judge, annotator)
-        Of the test that the person does not win more often than the judge by ε or more, and whether it is rejected.
-    omega, rho : ndarray, shape (judge,)
-        Share of testable people that a judge wins against, and mean of `advantage` over them.
-    omega_ends, rho_ends : tuple of (ndarray, ndarray)
-        Their intervals over topics; NaN where there is none.
-    gap_ends : tuple of (ndarray, ndarray)
-        Intervals of the differences in ρ, in the order of `numpy.triu_indices`.
-    by_epsilon : ndarray, shape (judge, epsilon)
-        ω for each of `EPSILONS`.
-    agrees : ndarray, shape (judge,)
-        Mean agreement with the other people of each person and item.
-    people_agree : float
-        The same of the people themselves.
-    agreement : {"accuracy", "squared-error"}
-    epsilon, alpha, confidence : float
-    signature : Signature
+    `n_items`, shape (annotator,), are the items of each person that at least one other person labelled too, and `testable` says
+    whether these are enough. `advantage`, shape (judge, annotator), is the share of a person's items on which the judge agrees
+    with the others as well or better; `p` and `rejected` are of the test that the person does not win more often than the judge
+    by ε or more. All three are NaN, or False, for people who are not testable.
+
+    `omega`, shape (judge,), is the share of testable people that a judge wins against, and `rho` the mean of `advantage` over
+    them; `omega_ends` and `rho_ends` are their intervals over topics, NaN where there are none, and `gap_ends` those of the
+    differences in ρ, in the order of `numpy.triu_indices`. `by_epsilon`, shape (judge, epsilon), is ω for each of `EPSILONS`.
+    `agrees`, shape (judge,), is the mean agreement with the other people of each person and item, and `people_agree` that of
+    the people themselves.
     """
 
     collection: str
@@ -114,10 +94,7 @@ class AlternativeAnnotatorTest(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return one row per judge, the one with the largest ρ first.
 
-        Returns
-        -------
-        DataFrame, shape (judge, 8)
-            Columns judge, rho, rho_low, rho_high, omega, omega_low, omega_high, passes.
+        Of shape (judge, 8), with columns judge, rho, rho_low, rho_high, omega, omega_low, omega_high, passes.
         """
         frame = pd.DataFrame(
             {
@@ -151,10 +128,7 @@ class AlternativeAnnotatorTest(Result):
     def compare_judges(self) -> pd.DataFrame:
         """Return the difference in ρ of every two judges, and which is better if its interval leaves 0 out.
 
-        Returns
-        -------
-        DataFrame, shape (pair of judges, 6)
-            Columns judge_1, judge_2, difference, low, high, better.
+        Of shape (pair of judges, 6), with columns judge_1, judge_2, difference, low, high, better.
         """
         first, second = np.triu_indices(len(self.judges), 1)
         frame = tabulate_differences(self.judges, self.rho[first] - self.rho[second], *self.gap_ends, "better")
@@ -162,26 +136,12 @@ class AlternativeAnnotatorTest(Result):
 
     def details(self) -> dict[str, pd.DataFrame]:
         """Return every person by judge, ω for several ε, and the differences of judges in ρ."""
-        n_people = len(self.annotators)
-        people = pd.DataFrame(
-            {
-                "judge": np.repeat(self.judges, n_people),
-                "annotator": np.tile(self.annotators, len(self.judges)),
-                "items": np.tile(self.n_items, len(self.judges)),
-                "tested": np.tile(self.testable, len(self.judges)),
-                "advantage": self.advantage.ravel(),
-                "p": self.p.ravel(),
-                "wins": self.rejected.ravel(),
-            }
-        )
-        sensitivity = pd.DataFrame(
-            {
-                "judge": np.repeat(self.judges, len(EPSILONS)),
-                "epsilon": np.tile(EPSILONS, len(self.judges)),
-                "omega": self.by_epsilon.ravel(),
-                "passes": self.by_epsilon.ravel() >= PASS,
-            }
-        )
+        people = cross(
+            {"judge": self.judges, "annotator": self.annotators},
+            items=self.n_items, tested=self.testable, advantage=self.advantage, p=self.p, wins=self.rejected,
+        )  # fmt: skip
+        tried = {"judge": self.judges, "epsilon": EPSILONS}
+        sensitivity = cross(tried, omega=self.by_epsilon, passes=self.by_epsilon >= PASS)
         return {"annotators": people, "sensitivity": sensitivity, "differences": self.compare_judges()}
 
     def to_table(self) -> Table:
@@ -189,21 +149,11 @@ class AlternativeAnnotatorTest(Result):
         frame = self.to_frame().set_index("judge")
         position = {judge: j for j, judge in enumerate(self.judges)}
         passing = [np.flatnonzero(self.by_epsilon[position[str(judge)]] >= PASS) for judge in frame.index]
-        shown = pd.DataFrame(
-            {
-                "ρ": frame["rho"],
-                "ρ low": frame["rho_low"],
-                "ρ high": frame["rho_high"],
-                "ω": frame["omega"],
-                "ω low": frame["omega_low"],
-                "ω high": frame["omega_high"],
-                "passes": np.where(frame["passes"], "yes", "no"),
-                "passes from ε": [
-                    f"{EPSILONS[each[0]]:g}" if len(each) else f"above {EPSILONS[-1]:g}" for each in passing
-                ],
-            },
-            index=frame.index,
-        )
+        shown = frame.rename(columns=lambda name: name.replace("rho", "ρ").replace("omega", "ω").replace("_", " "))
+        shown["passes"] = np.where(frame["passes"], "yes", "no")
+        shown["passes from ε"] = [
+            f"{EPSILONS[each[0]]:g}" if len(each) else f"above {EPSILONS[-1]:g}" for each in passing
+        ]
         people = format_count(int(self.testable.sum()), "annotator")
         legend = (
             f"ρ: how often a judge agrees with the other people as well as a person or better. ω: the "
@@ -230,8 +180,6 @@ class AlternativeAnnotatorTest(Result):
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw ρ of every judge with its interval, and ω by ε."""
-        from metaeval.analyses.annotator_figure import draw_judges
-
         shown = self.signature if signature else None
         curves = (EPSILONS, self.by_epsilon)
         return draw_judges(
@@ -271,10 +219,6 @@ def alternative_annotator_test(
         Level of the intervals.
     seed : int, optional
 
-    Returns
-    -------
-    AlternativeAnnotatorTest
-
     Raises
     ------
     MetaevalError
@@ -290,7 +234,11 @@ def alternative_annotator_test(
       judge  rho  omega  passes
     0     j  1.0    1.0    True
     """
-    _check_options(annotations, agreement, epsilon, alpha, n_bootstrap, confidence, seed)
+    _check_options(annotations, agreement, epsilon)
+    check_share("alpha", alpha)
+    check_share("confidence", confidence)
+    check_count("n_bootstrap", n_bootstrap, 0)
+    check_seed(seed)
     judged = choose_class(annotations.answers)
     names, topic = np.unique(np.array(annotations.topics, dtype=object), return_inverse=True)
     near = tabulate_agreement(len(annotations.classes), agreement)
@@ -307,27 +255,21 @@ def alternative_annotator_test(
     p = find_p_values(n, totals, squares, epsilon)
     rejected = reject_by(p, alpha)
     omega, advantage = rejected.mean(axis=-1), wins / n
-    by_epsilon = np.stack(
-        [reject_by(find_p_values(n, totals, squares, e), alpha).mean(axis=-1) for e in EPSILONS], axis=-1
-    )
+    tried = np.array(EPSILONS)[:, np.newaxis, np.newaxis]
+    by_epsilon = reject_by(find_p_values(n, totals, squares, tried), alpha).mean(axis=-1).T
     no_interval = n_bootstrap == 0 or len(names) < FEWEST_TOPICS
     drawn_rho, drawn_omega = (np.empty((0, len(judged))),) * 2
     if not no_interval:
         key = stream_key(seed, annotations.collection, "alternative_annotator_test")
-        drawn_rho, drawn_omega = resample_rates(
-            sums, resampled_topics(key, range(n_bootstrap), len(names)), epsilon, alpha
-        )
+        weights = resampled_topics(key, range(n_bootstrap), len(names))
+        drawn_rho, drawn_omega = resample_rates(sums, weights, epsilon, alpha)
     rho = advantage.mean(axis=-1)
     step = 1 / testable.sum()
     first, second = np.triu_indices(len(judged), 1)
-    few = max(len(names), 2)
-    rho_ends = centre_interval(rho, drawn_rho, few, confidence=confidence, scale="share")
-    gap_ends = centre_interval(
-        rho[first] - rho[second], drawn_rho[:, first] - drawn_rho[:, second], few, confidence=confidence
-    )
-    omega_ends = centre_interval(
-        omega, drawn_omega, few, confidence=confidence, scale="share", step=step, least=step, student=False
-    )
+    find_ends = partial(centre_interval, n_topics=max(len(names), 2), confidence=confidence)
+    rho_ends = find_ends(rho, drawn_rho, scale="share")
+    gap_ends = find_ends(rho[first] - rho[second], drawn_rho[:, first] - drawn_rho[:, second])
+    omega_ends = find_ends(omega, drawn_omega, scale="share", step=step, least=step, student=False)
     settings = {
         "agreement": agreement, "epsilon": f"{epsilon:g}", "alpha": f"{alpha:g}", "correction": "benjamini-yekutieli",
         **({} if no_interval else {"bootstrap": n_bootstrap, "confidence": f"{confidence:g}", "seed": seed}),
@@ -342,15 +284,7 @@ def alternative_annotator_test(
     )  # fmt: skip
 
 
-def _check_options(
-    annotations: Annotations,
-    agreement: str,
-    epsilon: float,
-    alpha: float,
-    n_bootstrap: int,
-    confidence: float,
-    seed: int,
-) -> None:
+def _check_options(annotations: Annotations, agreement: str, epsilon: float) -> None:
     if not isinstance(annotations, Annotations):
         raise MetaevalError(
             f"the test takes Annotations, not {type(annotations).__name__}: see metaeval.io.read_annotations"
@@ -359,10 +293,6 @@ def _check_options(
         raise MetaevalError(f"there is no agreement {agreement!r}: use {' or '.join(get_args(Agreement))}")
     if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not 0 <= epsilon < 1:
         raise MetaevalError(f"{format_option('epsilon')} is {epsilon!r}; it lies from 0 to below 1")
-    check_share("alpha", alpha)
-    check_share("confidence", confidence)
-    check_count("n_bootstrap", n_bootstrap, 0)
-    check_seed(seed)
 
 
 def _spread(values: np.ndarray, testable: np.ndarray, empty: float | bool) -> np.ndarray:

@@ -20,12 +20,10 @@ from metaeval.show.charts import ScatterChart
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
 from metaeval.stats.blocks import scale_scores
+from metaeval.stats.pearson import pearson
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
+    from metaeval.show.canvas import Axis, Figure, Size
 
 TIE = 1e-9
 """Scores near 1 closer than this are tied: rounding is below 1e-15, differences that mean something above 1e-6."""
@@ -35,16 +33,7 @@ TIE = 1e-9
 class BaselinePreference(Result):
     """How two runs compare topic by topic according to every measure.
 
-    Parameters
-    ----------
-    first, second : str
-        The two runs.
-    topics : tuple of str
-    measures : tuple of Measure
-    deltas : ndarray, shape (topic, measure)
-        ``deltas[t, m]`` is the score of the first run minus that of the second, ties being exactly 0
-        (LQ 2021, Eq. 10).
-    signature : Signature
+    ``deltas[t, m]`` is the score of the run `first` minus that of `second`, ties being exactly 0 (LQ 2021, Eq. 10).
     """
 
     first: str
@@ -66,17 +55,10 @@ class BaselinePreference(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return the number of topics won by either run, or tied: LQ 2021, Table 7.
 
-        Returns
-        -------
-        DataFrame, shape (measure, 3)
-            Columns: the first run's name, the second's, and ``tied``.
+        Of shape (measure, 3), with columns: the first run's name, the second's, and ``tied``.
         """
-        gains = self.gains
-        columns = {
-            self.first: (gains > 0).sum(axis=0),
-            self.second: (gains < 0).sum(axis=0),
-            "tied": (gains == 0).sum(axis=0),
-        }
+        won = {self.first: self.gains > 0, self.second: self.gains < 0, "tied": self.gains == 0}
+        columns = {name: topics.sum(axis=0) for name, topics in won.items()}
         return pd.DataFrame(columns, index=pd.Index([str(measure) for measure in self.measures], name="measure"))
 
     def answer(self) -> str:
@@ -95,40 +77,20 @@ class BaselinePreference(Result):
     def quadrants(self) -> pd.DataFrame:
         """Return, for every pair of measures, on how many topics they disagree, and how deltas correlate.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure_1, measure_2; ``second``, topics where the first delta is negative and the second
-            positive, and ``fourth``, the reverse (LQ 2021, Figures 1 and 2); Pearson's ``r`` with the ends
-            ``low`` and ``high`` of its 95 % interval. r is NaN where deltas do not vary.
+        Columns measure_1, measure_2; ``second``, topics where the first delta is negative and the second positive,
+        and ``fourth``, the reverse (LQ 2021, Figures 1 and 2); Pearson's ``r`` with the ends ``low`` and ``high`` of
+        its 95 % interval. r is NaN where deltas do not vary.
         """
         rows = []
-        for i, j in itertools.combinations(range(len(self.measures)), 2):
-            x, y = self.deltas[:, i], self.deltas[:, j]
-            rows.append(
-                {
-                    "measure_1": str(self.measures[i]),
-                    "measure_2": str(self.measures[j]),
-                    "second": int(((x < 0) & (y > 0)).sum()),
-                    "fourth": int(((x > 0) & (y < 0)).sum()),
-                    **dict(zip(("r", "low", "high"), _correlate(x, y), strict=True)),
-                }
-            )
-        return pd.DataFrame(rows)
+        for first, second in itertools.combinations(map(str, self.measures), 2):
+            chart = self.compare_deltas(first, second)
+            rows.append((first, second, *chart.corners, *_correlate(chart.x, chart.y)))
+        return pd.DataFrame(rows, columns=["measure_1", "measure_2", "second", "fourth", "r", "low", "high"])
 
     def divergent_topics(self, measure_1: str, measure_2: str, n: int = 2) -> pd.DataFrame:
-        """Return the topics on which two measures differ most, by d = delta of the one − delta of the other.
+        """Return the `n` topics where d = delta of the one measure − delta of the other is smallest (LQ 2021, Figure 3).
 
-        Parameters
-        ----------
-        measure_1, measure_2 : str
-        n : int, optional
-            How many topics; those where d is smallest come first, as in LQ 2021, Figure 3.
-
-        Returns
-        -------
-        DataFrame, shape (n, 3 + measure)
-            Columns topic, number (from 1, in the collection's order), d, and the delta of every measure.
+        Columns topic, number (from 1, in the collection's order), d, and the delta of every measure.
 
         Raises
         ------
@@ -172,10 +134,6 @@ class BaselinePreference(Result):
             column of print.
         ax, size, signature
             As for every result.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
         """
         from metaeval.show.drawing import draw_charts
 
@@ -212,10 +170,6 @@ def baseline_preference(scores: Scores, first: str, second: str, *, tie: float |
     tie : float, optional
         Scores at most this far apart are tied. By default 1e-9 of the measure's scale: differences by rounding alone.
 
-    Returns
-    -------
-    BaselinePreference
-
     Raises
     ------
     DataError
@@ -241,21 +195,15 @@ def baseline_preference(scores: Scores, first: str, second: str, *, tie: float |
     # By default, the power of two that brings scores near to 1 decides, so that their unit does not.
     gaps = deltas if tie is not None else np.subtract(*scale_scores(pair.values))
     tie = TIE if tie is None else tie
+    deltas = np.where(np.abs(gaps) <= tie, 0.0, deltas)
+    signature = sign("baseline_preference", scores, runs=f"{first} − {second}", tie=f"{tie:g}")
     return BaselinePreference(
-        first,
-        second,
-        scores.topics,
-        scores.measures,
-        np.where(np.abs(gaps) <= tie, 0.0, deltas),
-        sign("baseline_preference", scores, runs=f"{first} − {second}", tie=f"{tie:g}"),
-        diagnostics=(diagnose(pair),),
+        first, second, scores.topics, scores.measures, deltas, signature, diagnostics=(diagnose(pair),)
     )
 
 
 def _correlate(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
     """Return Pearson's r with the ends of its 95 % interval, NaN where deltas do not vary."""
-    from metaeval.stats.pearson import pearson
-
     if np.ptp(x) > 0 and np.ptp(y) > 0:
         return pearson(x, y)
     return (np.nan,) * 3

@@ -10,6 +10,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from metaeval.analyses.label_order import sort_labels
+from metaeval.analyses.topic_noise import TopicNoise, find_noise, join_noise
+from metaeval.data.clusters import code_clusters
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_list, format_option, suggest_names
 from metaeval.measures.base import Measure, find_signs
@@ -22,6 +24,8 @@ Gaps: TypeAlias = Literal["present", "common", "complete"]
 class Tasks:
     """Aligned tasks, in the order of their names. `values[t]` has the shape (run, topic), NaN where there is no score.
 
+    `clusters[t]` numbers the cluster of each topic, None where topics are single, and `drawn[t]` names what is drawn: clusters,
+    or topics. `noise` says what clusters and repeats do, if there are any.
     `partial` and `lacking` say which runs lack some or all topics of which tasks, shape (run, task); `all_runs` counts the
     runs before incomplete ones were left out. The largest magnitude of all scores is near 1, in units of `unit`.
     """
@@ -31,6 +35,9 @@ class Tasks:
     topics: tuple[tuple[str, ...], ...]
     measures: tuple[Measure, ...]
     values: tuple[np.ndarray, ...]
+    clusters: tuple[np.ndarray | None, ...]
+    drawn: tuple[tuple[str, ...], ...]
+    noise: TopicNoise | None
     partial: np.ndarray
     lacking: np.ndarray
     all_runs: int
@@ -44,16 +51,7 @@ class Tasks:
 
 def align_tasks(given: Scores | Sequence[Scores], gaps: Gaps | None) -> Tasks:
     """Return the tasks with the same runs in each; higher scores are better."""
-    listed = [given] if isinstance(given, Scores) else list(given)
-    if not listed:
-        raise MetaevalError("a board needs the scores of at least one task")
-    for task in listed:
-        _check_task(task)
-    ordered = sorted(listed, key=lambda task: task.collection)
-    names = tuple(task.collection or "scores" for task in ordered)
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise MetaevalError(f"the task {twice[0]} is there twice: name tasks apart by their collections")
+    ordered, names = _name_tasks([given] if isinstance(given, Scores) else list(given))
     runs = sorted({run for task in ordered for run in task.runs})
     values = [_place_runs(task, runs) for task in ordered]
     largest = max((float(np.nanmax(np.abs(board), initial=0.0)) for board in values), default=0.0)
@@ -65,14 +63,33 @@ def align_tasks(given: Scores | Sequence[Scores], gaps: Gaps | None) -> Tasks:
     values = [board[keep] / unit for board in values]
     scored = [~np.isnan(board).all(axis=0) for board in values]
     topics = [np.array(sorted(task.topics), dtype=object)[some] for task, some in zip(ordered, scored, strict=True)]
+    grouped = [_group_topics(task, some) for task, some in zip(ordered, scored, strict=True)]
+    noise = {name: found for name, task in zip(names, ordered, strict=True) if (found := find_noise(task))}
     return _check_sizes(
         Tasks(
             names, tuple(np.array(runs, dtype=object)[keep]), tuple(map(tuple, topics)),
             tuple(task.measures[0] for task in ordered),
             tuple(board[:, some] for board, some in zip(values, scored, strict=True)),
+            tuple(codes for _, codes in grouped),
+            tuple(tuple(own) if codes is None else names for (names, codes), own in zip(grouped, topics, strict=True)),
+            join_noise(noise, sum(map(len, topics))),
             (missing > 0) & (missing < 1), missing == 1, len(runs), unit,
         )
     )  # fmt: skip
+
+
+def _name_tasks(listed: Sequence[Scores]) -> tuple[list[Scores], tuple[str, ...]]:
+    """Return tasks in the order of their names, and these."""
+    if not listed:
+        raise MetaevalError("a board needs the scores of at least one task")
+    for task in listed:
+        _check_task(task)
+    ordered = sorted(listed, key=lambda task: task.collection)
+    names = tuple(task.collection or "scores" for task in ordered)
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise MetaevalError(f"the task {twice[0]} is there twice: name tasks apart by their collections")
+    return ordered, names
 
 
 def _place_runs(task: Scores, runs: Sequence[str]) -> np.ndarray:
@@ -80,6 +97,14 @@ def _place_runs(task: Scores, runs: Sequence[str]) -> np.ndarray:
     board = np.full((len(runs), len(task.topics)), np.nan)
     board[np.searchsorted(runs, sorted(task.runs))] = sort_labels(task, signs=find_signs(task.measures)).values[..., 0]
     return board
+
+
+def _group_topics(task: Scores, some: np.ndarray) -> tuple[tuple[str, ...], np.ndarray | None]:
+    """Return the names of the clusters of some of the topics, sorted by label, and the number of each topic's cluster."""
+    if not task.clusters:
+        return (), None
+    order = sorted(range(len(task.topics)), key=lambda topic: task.topics[topic])
+    return code_clusters(np.array(task.clusters, dtype=object)[order][some].tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,11 +134,6 @@ def join_tasks(given: Sequence[Scores]) -> Scores | _Joined:
 def _check_task(task: object) -> None:
     if not isinstance(task, Scores):
         raise MetaevalError(f"a task is Scores, not {type(task).__name__}: see metaeval.io.read_collections")
-    if task.clusters:
-        raise MetaevalError(
-            f"a board draws topics one by one and would ignore their clusters: leave out {format_option('clusters')}, or rank "
-            "the runs of one task at a time"
-        )
     if len(task.measures) > 1:
         raise MetaevalError(
             f"{task.collection or 'the task'} has {len(task.measures)} measures: choose one with {format_option('measure')}"
@@ -143,16 +163,17 @@ def _check_sizes(tasks: Tasks) -> Tasks:
         scored = np.flatnonzero(~np.isnan(board).all(axis=1))
         if len(scored) < 2:
             lone = f"{tasks.runs[scored[0]]} only" if len(scored) else "no run that is left"
-            raise MetaevalError(f"the task {name} has scores of {lone}: leave it out, or add runs")
+            raise MetaevalError(f"the task {name} has scores of {lone}: leave its rows out, or add runs")
     return tasks
 
 
 def check_topics(tasks: Tasks) -> None:
     """Refuse a task with a single topic, where topics are resampled."""
-    for name, topics in zip(tasks.names, tasks.topics, strict=True):
+    for name, topics, codes in zip(tasks.names, tasks.drawn, tasks.clusters, strict=True):
         if len(topics) < 2:
+            what = "topic" if codes is None else "cluster of topics"
             raise MetaevalError(
-                f"the task {name} has one topic, which cannot be resampled: leave it out, or use "
+                f"the task {name} has one {what}, which cannot be resampled: leave its rows out, or use "
                 f"{format_option('over', 'tasks')}"
             )
 

@@ -18,7 +18,7 @@ from metaeval.errors import MetaevalError, format_count, format_option
 from metaeval.measures.base import Measure
 from metaeval.show.signature import sign
 from metaeval.stats.blocks import round_scaled
-from metaeval.stats.board_draws import OverTasks, compare_runs
+from metaeval.stats.board_draws import OverTasks, compare_runs, find_lone
 from metaeval.stats.boards import Aggregate, Board, find_scale
 from metaeval.stats.collections import FEWEST_COLLECTIONS
 from metaeval.stats.rank_correlation import tau
@@ -97,14 +97,14 @@ def board_ranks(
     aligned = align_tasks(tasks, gaps)
     shares = weigh_tasks(aligned.names, task_weights, categories)
     _check_samples(aligned, aggregate, over)
-    board = Board(aligned.values, shares, aggregate, gaps == "common")
+    board = Board(aligned.values, shares, aggregate, gaps == "common", aligned.clusters)
     alone = np.flatnonzero(np.isnan(board.estimates))
     if len(alone):
         way = format_option("gaps", "present")
         raise MetaevalError(
             f"{aligned.runs[alone[0]]} shares too few topics with every other run: use {way} or complete"
         )
-    keys = [stream_key(seed, *topics, "board_ranks") for topics in aligned.topics]
+    keys = [stream_key(seed, *topics, "board_ranks") for topics in aligned.drawn]
     statistics, rows = compare_runs(board, over, n_bootstrap, keys, stream_key(seed, *aligned.names, "board_ranks"))
     found = find_rank_sets(statistics, rows, alpha, transitive=not board.paired)
     ranks = _rank(board)
@@ -115,6 +115,10 @@ def board_ranks(
         settings["weights"] = ", ".join(f"{name} {weight:g}" for name, weight in sorted(task_weights.items()))
     if gaps:
         settings["gaps"] = gaps
+    noise = aligned.noise
+    if noise and over == "tasks":  # topics are not drawn
+        noise = replace(noise, n_clusters=0)
+    settings |= noise.settings if noise else {}
     joined = join_tasks([tasks] if isinstance(tasks, Scores) else list(tasks))
     signature = sign("board_ranks", joined, **settings, over=over, bootstrap=n_bootstrap, seed=seed, alpha=alpha)
     return BoardRanks(
@@ -135,7 +139,12 @@ def board_ranks(
         _describe_tasks(aligned, board),
         _describe_topics(aligned, board),
         _compare_orders(aligned, board, ranks),
-        remarks=(*_remark_gaps(aligned, board, gaps), *remarks, *_remark_topics(aligned, over)),
+        remarks=(
+            *_remark_gaps(aligned, board, gaps),
+            *remarks,
+            *(noise.describe() if noise else ()),
+            *_remark_topics(aligned, board, over),
+        ),
     )
 
 
@@ -266,13 +275,22 @@ def _remark_gaps(tasks: Tasks, board: Board, gaps: Gaps | None) -> list[str]:
         "common": "every two runs are compared on the topics that both have",
         "complete": f"{tasks.all_runs - len(tasks.runs):,} of {format_count(tasks.all_runs, 'run')} were left out",
     }[gaps or "complete"]
-    said = [f"{partial:,} times a run has part of a task only, {lacking:,} times nothing of it: {done}"]
+    found = [f"{count:,} lack {what}" for count, what in ((partial, "some topics"), (lacking, "all topics")) if count]
+    said = [f"of {tasks.partial.size:,} cells (run × task), {' and '.join(found)}: {done}"]
     unknown = int(np.isnan(board.differences).sum()) // 2
     if unknown:
         said.append(f"{format_count(unknown, 'pair')} of runs share no two topics and are never separated")
     return said
 
 
-def _remark_topics(tasks: Tasks, over: OverTasks) -> tuple[str, ...]:
-    """Say which tasks share topics, which are drawn as if they did not."""
-    return () if over == "tasks" else remark_shared_topics(tasks.names, tasks.topics)
+def _remark_topics(tasks: Tasks, board: Board, over: OverTasks) -> tuple[str, ...]:
+    """Say which runs have too few topics, and which tasks share topics, which are drawn as if they did not."""
+    if over == "tasks":
+        return ()
+    lone = int(find_lone(board).sum())
+    has, it = ("has", "it is") if lone == 1 else ("have", "they are")
+    few = (
+        f"{format_count(lone, 'run')} {has} one topic only of a task, or one cluster: nothing tells how much that varies, "
+        f"and {it} separated from no other run"
+    )
+    return (*([few] if lone else []), *remark_shared_topics(tasks.names, tasks.topics))

@@ -54,9 +54,9 @@ class BoardRanks(RunRanks):
         Returns
         -------
         DataFrame, shape (run, 13)
-            Columns as of `RunRanks.to_frame`, of which low and high are the ranks that a run may have, all runs together, and
-            near_first says whether it may be first; letters_low and letters_high, between which letters leave it; and tasks,
-            partial, lacking.
+            Columns as of `RunRanks.to_frame`: mean is the aggregate, low and high are the ranks that a run may have, all runs
+            together, and near_first says whether it may be first; letters_low and letters_high, between which letters leave
+            it; and tasks, partial, lacking.
         """
         frame, order = super().to_frame(), self.order(0)
         claims = (self.better & self.differ[0])[np.ix_(order, order)]
@@ -126,16 +126,18 @@ class BoardRanks(RunRanks):
         leader = shorten(self.runs[int(self.order(0)[0])])
         n_tasks, n_topics = len(self.tasks), int(self.tasks["topics"].sum())
         drawn = "topics resampled within tasks" if self.over == "topics" else "tasks resampled"
-        others = int(row["near_first"]) - 1
-        alone = (
-            f"only {leader} may be first"
-            if not others
-            else f"{leader} leads, and {format_count(others, 'other run')} may be first"
-        )
+        others, firsts = int(row["near_first"]) - 1, int((self.ranks[0] == 1).sum())
+        if firsts > 1:
+            alone = f"{firsts} tie for the lead, and {others + 1} may be first"
+        elif others:
+            alone = f"{leader} leads, and {format_count(others, 'other run')} may be first"
+        else:
+            alone = f"only {leader} may be first"
+        alike = int(row["neighbours"] - row["adjacent"])
         return (
             f"Of {len(self.runs)} runs ranked by {self.measures[0]} ({format_count(n_tasks, 'task')}, "
             f"{format_count(n_topics, 'topic')}; {drawn}, simultaneous {100 * (1 - self.alpha):g} % rank sets), {alone}; "
-            f"{row['neighbours'] - row['adjacent']} of {row['neighbours']} neighbours cannot be separated."
+            f"{f'{alike} of {row.neighbours}' if alike else 'no'} neighbours cannot be separated."
         )
 
     def details(self) -> dict[str, pd.DataFrame]:
@@ -152,7 +154,10 @@ class BoardRanks(RunRanks):
     def leaderboard(self, measure: Measure | str) -> Table:
         """Return the runs by rank, with the ranks they may have and their letters; `measure` is the aggregate."""
         legend = f"May be: the ranks that a run may have, all runs together. Letters: {LETTERS}."
-        return replace(super().leaderboard(measure), caption=self.sentence(), legend=legend)
+        table = super().leaderboard(measure)
+        return replace(
+            table, frame=table.frame.rename(columns={"mean": str(measure)}), caption=self.sentence(), legend=legend
+        )
 
     def to_table(self) -> Table:
         """Return what every task says of the order."""

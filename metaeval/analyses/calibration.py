@@ -7,19 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from typing import TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import (
-    check_choice,
-    check_count,
-    check_jobs,
-    check_positive,
-    check_seed,
-    check_share,
-)
+from metaeval.analyses.checks import check_choice, check_count, check_jobs, check_positive, check_seed, check_share
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
@@ -29,7 +22,7 @@ from metaeval.measures.base import Measure
 from metaeval.measures.user_file import is_reference, load_function
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature, sign
-from metaeval.show.table import Table
+from metaeval.show.table import Table, cross
 from metaeval.stats.blocks import take_measure
 from metaeval.stats.error_rates import Procedure, count_errors, decide
 from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
@@ -59,22 +52,10 @@ Tested: TypeAlias = PairedTest | Procedure
 class TestCalibration(Result):
     """How often each test errs on scores like these, and how many true differences it finds.
 
-    Parameters
-    ----------
-    collection : str
-    measures : tuple of Measure
-    tests : tuple of str
-    error : ndarray, shape (measure, test)
-        Family-wise error: the share of studies of equal runs in which some pair was called different.
-    power : ndarray, shape (measure, test, 2)
-        The share of pairs that truly differ by `difference` that was found, and its standard error.
-    seconds : ndarray, shape (test,)
-        Time of one test of one study.
-    difference : ndarray, shape (measure,)
-        In units of the measure.
-    n_studies, n_topics, n_permutations : int
-    alpha : float
-    signature : Signature
+    `error`, shape (measure, test), is the family-wise error: the share of studies of equal runs in which some pair was
+    called different. `power`, shape (measure, test, 2), is the share of pairs that truly differ by `difference` that was
+    found, and its standard error; `difference`, shape (measure,), is in units of the measure. `seconds`, shape (test,), is
+    the time of one test of one study.
     """
 
     __test__ = False  # to pytest its name would say that it is one
@@ -93,9 +74,8 @@ class TestCalibration(Result):
     signature: Signature
 
     def __repr__(self) -> str:
-        return (
-            f"TestCalibration: {len(self.tests)} tests × {len(self.measures)} measures, {self.n_studies} studies each"
-        )
+        size = f"{len(self.tests)} tests × {len(self.measures)} measures"
+        return f"TestCalibration: {size}, {self.n_studies} studies each"
 
     def error_ends(self, outside: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
         """Return both ends of the interval of every error, Clopper and Pearson's, each of shape (measure, test)."""
@@ -113,7 +93,7 @@ class TestCalibration(Result):
         return np.asarray(np.greater(low, self.alpha))
 
     def answer(self) -> str:
-        """Say which test to use."""
+        """Return `advice`."""
         return self.advice()
 
     def advice(self) -> str:
@@ -135,27 +115,16 @@ class TestCalibration(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return errors and power, one row a measure and test.
 
-        Returns
-        -------
-        DataFrame, shape (measure · test, 9)
-            Columns measure, test, error with its interval low and high, errs (more often than α by more than chance),
-            difference, power and power_se. Times are no result, and stand in the table alone.
+        Of shape (measure · test, 9), with columns measure, test, error with its interval low and high, errs (more
+        often than α by more than chance), difference, power and power_se. Times are no result, and stand in the table
+        alone.
         """
         low, high = self.error_ends()
-        n = len(self.tests)
-        return pd.DataFrame(
-            {
-                "measure": np.repeat([str(measure) for measure in self.measures], n),
-                "test": list(self.tests) * len(self.measures),
-                "error": self.error.ravel(),
-                "low": low.ravel(),
-                "high": high.ravel(),
-                "errs": self.errs.ravel(),
-                "difference": np.repeat(self.difference, n),
-                "power": self.power[..., 0].ravel(),
-                "power_se": self.power[..., 1].ravel(),
-            }
-        )
+        return cross(
+            {"measure": [str(measure) for measure in self.measures], "test": self.tests},
+            error=self.error, low=low, high=high, errs=self.errs, difference=self.difference[:, np.newaxis],
+            power=self.power[..., 0], power_se=self.power[..., 1],
+        )  # fmt: skip
 
     def to_table(self) -> Table:
         """Return errors and power in percent, one row a measure and test."""
@@ -189,7 +158,7 @@ class TestCalibration(Result):
                     Row(str(measure), measure.title, float(self.error[m, t]), (float(low[m, t]), float(high[m, t])))
                     for m, measure in enumerate(self.measures)
                 ],
-                "studies with a false difference", test, levels=[(self.alpha, "dashed")], limits=(0.0, top),
+                "studies with a false difference", test, levels=[(self.alpha, "--")], limits=(0.0, top),
             )
             for t, test in enumerate(self.tests)
         ]  # fmt: skip
@@ -228,8 +197,7 @@ def calibrate_tests(
         Topics in each study; by default as many as the scores have.
     difference : float, optional
         True difference for which power is computed, in units of the measures; by default four standard errors of a typical
-        pair.
-        A random half of the runs is better by this much.
+        pair. A random half of the runs is better by this much.
     n_permutations : int, optional
         B of tests that resample; raised where a correction needs more.
     alpha : float, optional
@@ -238,10 +206,6 @@ def calibrate_tests(
     seed : int, optional
     n_jobs : int, optional
         Processes; any number gives the same rates.
-
-    Returns
-    -------
-    TestCalibration
 
     Raises
     ------
@@ -275,17 +239,8 @@ def calibrate_tests(
     models = [fit_scores(of_measure) for of_measure in by_measure]
     steps = np.array([STANDARD_ERRORS * _find_typical_error(of_measure, size) for of_measure in by_measure])
     shifts = steps if difference is None else np.full(len(models), float(difference))
-    counts = _run_studies(
-        models,
-        shifts,
-        tried,
-        size,
-        n_studies,
-        {"n_permutations": n_permutations},
-        alpha,
-        (seed, scores.collection),
-        n_jobs,
-    )
+    plan = Plan(size, n_studies, n_permutations, alpha, (seed, scores.collection))
+    counts = _run_studies(models, shifts, tried, plan, n_jobs)
     equal, differ = counts[:, :, :n_studies], counts[:, :, n_studies:]
     shares = differ[..., 1]
     error = shares.std(axis=2, ddof=1) / np.sqrt(shares.shape[2])
@@ -345,43 +300,49 @@ def _find_typical_error(scores: np.ndarray, n_topics: int) -> float:
     return float(np.sqrt(np.median(varying) / n_topics) * scale) if len(varying) else 0.0
 
 
+class Plan(NamedTuple):
+    """What all studies have in common; those from `n_equal` on are of runs that differ. `stream` is a seed and a collection."""
+
+    n_topics: int
+    n_equal: int
+    n_permutations: int
+    alpha: float
+    stream: tuple[int, str]
+
+    @property
+    def n_studies(self) -> int:
+        """Of equal runs and of runs that differ."""
+        return self.n_equal + max(BATCH, self.n_equal // POWER_STUDIES)
+
+    def list_parts(self) -> list[range]:
+        """Return the studies in batches, none of them of both kinds."""
+        kinds = (range(self.n_equal), range(self.n_equal, self.n_studies))
+        return [kind[start : start + BATCH] for kind in kinds for start in range(0, len(kind), BATCH)]
+
+
 def _run_studies(
-    models: Sequence[ScoreModel],
-    shifts: np.ndarray,
-    tests: dict[str, Tested],
-    n_topics: int,
-    n_studies: int,
-    options: dict[str, int],
-    alpha: float,
-    stream: tuple[int, str],
-    n_jobs: int,
+    models: Sequence[ScoreModel], shifts: np.ndarray, tests: dict[str, Tested], plan: Plan, n_jobs: int
 ) -> np.ndarray:
-    """Return what `study_errors` returns of every study, shape (measure, test, study, 3); those of differing runs come last."""
-    equal = [range(start, min(start + BATCH, n_studies)) for start in range(0, n_studies, BATCH)]
-    n_all = n_studies + max(BATCH, n_studies // POWER_STUDIES)
-    parts = [*equal, *(range(start, min(start + BATCH, n_all)) for start in range(n_studies, n_all, BATCH))]
+    """Return what `study_errors` returns of every study, shape (measure, test, study, 3)."""
+    parts, n_all = plan.list_parts(), plan.n_studies
     counts = np.empty((len(models), len(tests), n_all, 3))
     total, done = len(models) * len(tests) * n_all, 0
-    tell(_describe_time(models, tests, n_topics, n_all, options, alpha, stream, n_jobs))
+    tell(_describe_time(models, tests, plan, n_jobs))
     for m, (model, shift) in enumerate(zip(models, shifts.tolist(), strict=True)):
         for t, (name, test) in enumerate(tests.items()):
-            compute = partial(
-                study_errors, model, test, n_topics=n_topics, n_equal=n_studies, shift=shift, alpha=alpha, stream=stream,
-                options=options,
-            )  # fmt: skip
+            compute = partial(study_errors, model, test, plan, shift)
             before = done
 
             def say(finished: int, _: int, before: int = before, name: str = name) -> None:
                 tell(f"studies by {name}", before + finished, total)
 
-            if callable(
-                test
-            ):  # runs where it was defined; what it did is not kept, since its name does not tell its code
+            if callable(test):
+                # Runs where it was defined; what it did is not kept, since its name does not tell its code.
                 counts[m, t] = np.concatenate([compute(part) for part in parts])
                 say(n_all, n_all)
             else:
                 of_parts = run_parts(
-                    compute, parts, name=partial(_name_studies, model, name, compute.keywords), shape=(None, 3),
+                    compute, parts, name=partial(_name_studies, model, name, plan, shift), shape=(None, 3),
                     dtype="float64", n_jobs=n_jobs, sharing={"prefer": "processes"}, say=say,
                 )  # fmt: skip
                 counts[m, t] = np.concatenate(list(of_parts))
@@ -389,67 +350,41 @@ def _run_studies(
     return counts
 
 
-def study_errors(
-    model: ScoreModel,
-    test: Tested,
-    studies: range,
-    *,
-    n_topics: int,
-    n_equal: int,
-    shift: float,
-    alpha: float,
-    stream: tuple[int, str],
-    options: dict[str, int],
-) -> np.ndarray:
-    """Return false differences, the share of true ones found, and seconds, of each study, shape (study, 3).
-
-    Studies from `n_equal` on have true differences.
-    """
-    place = (stream[0], stream[1], "calibration", str(studies.start))
+def study_errors(model: ScoreModel, test: Tested, plan: Plan, shift: float, studies: range) -> np.ndarray:
+    """Return false differences, the share of true ones found, and seconds, of each study, shape (study, 3)."""
+    place = (*plan.stream, "calibration", str(studies.start))
     rng = generator(*place)
-    values = model.draw(n_topics, len(studies), rng)
+    values = model.draw(plan.n_topics, len(studies), rng)
     means = np.zeros((len(values), len(studies)))
-    if studies.start >= n_equal:
+    if studies.start >= plan.n_equal:
         means[: len(means) // 2] = shift
         means = rng.permuted(means, axis=0)[model.copy_of]
         values += means[:, np.newaxis]
     begun = time.perf_counter()
-    significant = decide(test, values, alpha=alpha, key=stream_key(*place, "trials"), options=options)
+    options = {"n_permutations": plan.n_permutations}
+    significant = decide(test, values, alpha=plan.alpha, key=stream_key(*place, "trials"), options=options)
     seconds = (time.perf_counter() - begun) / len(studies)
     errors = count_errors(significant, means)
     found = np.divide(errors.found, errors.differing, out=np.zeros(len(studies)), where=errors.differing > 0)
     return np.stack([errors.false, found, np.full(len(studies), seconds)], axis=1)
 
 
-def _describe_time(
-    models: Sequence[ScoreModel],
-    tests: dict[str, Tested],
-    n_topics: int,
-    n_all: int,
-    options: dict[str, int],
-    alpha: float,
-    stream: tuple[int, str],
-    n_jobs: int,
-) -> str:
-    """Try every test on a few studies, and say how long all of them will take."""
-    seconds = 0.0
+def _describe_time(models: Sequence[ScoreModel], tests: dict[str, Tested], plan: Plan, n_jobs: int) -> str:
+    """Try every test on a few studies of equal runs, and say how long all studies will take."""
+    seconds, n_all = 0.0, plan.n_studies
     for test in tests.values():
         begun = time.perf_counter()
-        study_errors(
-            models[0], test, range(TIMED), n_topics=n_topics, n_equal=n_all, shift=0.0, alpha=alpha, stream=stream,
-            options=options,
-        )  # fmt: skip
+        study_errors(models[0], test, plan, 0.0, range(TIMED))
         jobs = 1 if callable(test) else count_jobs(n_jobs)
         seconds += (time.perf_counter() - begun) / TIMED * n_all * len(models) / jobs
     how_long = f"{seconds / 60:.0f} minutes" if seconds >= 90 else format_count(max(round(seconds), 1), "second")
     tried = f"{format_count(len(models), 'measure')} and {format_count(len(tests), 'test')}"
-    what = f"{n_all} simulated studies, some of runs that differ, by {tried}"
-    return f"{what}: about {how_long}"
+    return f"{n_all} simulated studies, some of runs that differ, by {tried}: about {how_long}"
 
 
-def _name_studies(model: ScoreModel, name: str, settings: dict[str, object]) -> str:
+def _name_studies(model: ScoreModel, name: str, plan: Plan, shift: float) -> str:
     """Return a name made of everything that the outcome of a study depends on."""
-    digest = sha256(repr((name, sorted(settings.items(), key=str))).encode())
+    digest = sha256(repr((name, plan, shift)).encode())
     for array in model:
         digest.update(np.ascontiguousarray(array).data)
     return f"calibrate-{digest.hexdigest()[:32]}"

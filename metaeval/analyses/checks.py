@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Sequence
 from typing import Any, get_args
@@ -139,44 +140,32 @@ def warn_of_constant_measures(scores: Scores) -> np.ndarray:
         for runs in split_runs(scores.values)
     ]
     constant = np.min([low for low, _ in ends], axis=0) == np.max([high for _, high in ends], axis=0)
-    names: Sequence[str] = [str(measure) for measure, same in zip(scores.measures, constant, strict=True) if same]
+    names = [str(measure) for measure, same in zip(scores.measures, constant, strict=True) if same]
     if names:
-        warnings.warn(
-            f"{scores.collection or 'scores'}: {format_list(names)} gives all runs the same score on all topics: "
-            "nothing differs, its p-values are 1",
-            MetaevalWarning,
-            stacklevel=3,
-        )
+        same = f"{format_list(names)} gives all runs the same score on all topics: nothing differs, its p-values are 1"
+        warnings.warn(f"{scores.collection or 'scores'}: {same}", MetaevalWarning, stacklevel=3)
     return constant
 
 
 def warn_of_same_data(collections: Sequence[str], scores: Sequence[np.ndarray]) -> None:
     """Name the collections whose scores, or means of them, are all equal: the same data would count twice."""
-    for second, name in enumerate(collections):
-        for first in range(second):
-            if np.array_equal(scores[first], scores[second]):
-                warnings.warn(
-                    f"{collections[first]} and {name} have the same scores: the same data under two names count twice",
-                    MetaevalWarning,
-                    stacklevel=4,
-                )
+    for (name, first), (other, second) in itertools.combinations(zip(collections, scores, strict=True), 2):
+        if np.array_equal(first, second):
+            same = f"{name} and {other} have the same scores: the same data under two names count twice"
+            warnings.warn(same, MetaevalWarning, stacklevel=4)
 
 
 def remark_shared_topics(collections: Sequence[str], topics: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """Say which collections share topics: they are drawn together, and such collections are hardly a sample."""
     sets = list(map(set, topics))
-    shared = [
-        (first, second, len(sets[first] & sets[second]))
-        for second in range(len(collections))
-        for first in range(second)
-    ]
-    sharing = sorted({number for *pair, count in shared if count for number in pair})
+    shared = {(i, j): len(sets[i] & sets[j]) for i, j in itertools.combinations(range(len(sets)), 2)}
+    sharing = sorted({number for pair, count in shared.items() if count for number in pair})
     if not sharing:
         return ()
     return (
         f"{format_list([collections[number] for number in sharing])} share topics: an interval for other "
         "collections takes them as independent\n"
-        f"Up to {max(count for *_, count in shared):,} topics are shared; they count in each collection.",
+        f"Up to {max(shared.values()):,} topics are shared; they count in each collection.",
     )
 
 

@@ -60,8 +60,6 @@ METHODS: dict[str, str] = {
 def find_sources(name: str | Measure | Result) -> dict[str, str]:
     """Return where something is from: each thing named, and its source in words.
 
-    Examples
-    --------
     >>> find_sources("NMD")
     {'NMD': 'Sakai 2021, Eq. 11; LQ 2021, Eq. 1'}
     >>> find_sources("llmjudge")
@@ -71,7 +69,7 @@ def find_sources(name: str | Measure | Result) -> dict[str, str]:
         result = {}
         for part in _list_parts(name):
             result.update(_look_up(part))
-        for measure in _list_measures(name):
+        for measure in name.list_measures():
             result.update(find_sources(measure))
         return result
     if isinstance(name, Measure):
@@ -108,12 +106,6 @@ def _list_parts(result: Result) -> Iterator[str]:
     yield from (_OWN, result.signature.analysis)
     yield from (value for _, value in result.signature.settings if value.partition("@")[0] in METHODS)
     yield from (each.partition("@")[0] for each in result.signature.data)
-
-
-def _list_measures(result: Result) -> list[Measure]:
-    numbers = [getattr(result, name, ()) for name in ("measures", "reference", "candidates")]
-    outcome = [each for some in numbers for each in (some if isinstance(some, tuple) else (some,))]
-    return [each for each in outcome if isinstance(each, Measure)]
 
 
 def cite(*names: str | Measure | Result) -> str:

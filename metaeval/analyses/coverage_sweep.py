@@ -150,7 +150,7 @@ class CoverageSweep(Result):
             image = left.imshow(
                 self.coverage[:, order].T,
                 aspect="auto",
-                cmap=scale_map(low, 1),
+                cmap=scale_map(low),
                 vmin=low,
                 vmax=1,
                 interpolation="nearest",

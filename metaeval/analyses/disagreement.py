@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table
+from metaeval.show.table import Table, cross
 from metaeval.stats.run_agreement import settle_ties
 
 _MOST_ROWS, _MOST_COLUMNS = 5, 8  # of what is printed about runs and topics; exports hold everything
@@ -20,15 +20,9 @@ _MOST_ROWS, _MOST_COLUMNS = 5, 8  # of what is printed about runs and topics; ex
 class Disagreement:
     """Of one collection, where measures and their reference differ.
 
-    Parameters
-    ----------
-    runs, topics : tuple of str
-    run_scores : ndarray, shape (run, measure + 1)
-        As the measures give them; the last column is the reference's.
-    ranks : ndarray, shape (run, measure + 1)
-        From 1, the best; ties have their average rank.
-    tau : ndarray, shape (topic, measure)
-        τ_b of the runs' scores on one topic with the reference's; NaN where either ties all runs.
+    `run_scores`, shape (run, measure + 1), are as the measures give them, the reference's in the last column; `ranks`, of
+    the same shape, begin with 1, the best, and ties have their average. `tau`, shape (topic, measure), is τ_b of the runs'
+    scores on one topic with the reference's; NaN where either ties all runs.
     """
 
     runs: tuple[str, ...]
@@ -43,29 +37,17 @@ class Disagreement:
         The columns are run, measure, score, reference_score, rank, reference_rank and difference, which is above 0 where
         the measure ranks the run worse than the reference does.
         """
-        n = len(measures)
-        frame = pd.DataFrame(
-            {
-                "run": np.repeat(np.array(self.runs, dtype=object), n),
-                "measure": np.tile(np.array(measures, dtype=object), len(self.runs)),
-                "score": self.run_scores[:, :-1].ravel(),
-                "reference_score": np.repeat(self.run_scores[:, -1], n),
-                "rank": self.ranks[:, :-1].ravel(),
-                "reference_rank": np.repeat(self.ranks[:, -1], n),
-            }
-        )
+        frame = cross(
+            {"run": self.runs, "measure": measures},
+            score=self.run_scores[:, :-1], reference_score=self.run_scores[:, -1:],
+            rank=self.ranks[:, :-1], reference_rank=self.ranks[:, -1:],
+        )  # fmt: skip
         frame["difference"] = frame["rank"] - frame["reference_rank"]
         return frame.iloc[np.argsort(-frame["difference"].abs().to_numpy(), kind="stable")].reset_index(drop=True)
 
     def list_topics(self, measures: Sequence[str]) -> pd.DataFrame:
         """Return τ_b of every measure with the reference on every topic, the lowest first: topic, measure and tau_b."""
-        frame = pd.DataFrame(
-            {
-                "topic": np.repeat(np.array(self.topics, dtype=object), len(measures)),
-                "measure": np.tile(np.array(measures, dtype=object), len(self.topics)),
-                "tau_b": self.tau.ravel(),
-            }
-        )
+        frame = cross({"topic": self.topics, "measure": measures}, tau_b=self.tau)
         return frame.iloc[np.argsort(frame["tau_b"].to_numpy(), kind="stable")].reset_index(drop=True)
 
 

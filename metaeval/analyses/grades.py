@@ -13,18 +13,14 @@ import numpy.typing as npt
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.reference_pairs import ReferencePairs
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency
 from metaeval.errors import MetaevalError
-from metaeval.stats.intervals import centre_interval, interval_of_pairs
+from metaeval.stats.intervals import interval_of_pairs
 
 GOOD, POOR = 1 / 3, -1 / 3
 """Nets from which on a measure is good, and down from which it is poor."""
-
-MARGIN = 0.05
-"""Share of significant pairs by which two measures must differ before one of them counts as finding more."""
 
 THRESHOLD = 0.8
 """Mean τ between two groups from which on they are joined."""
@@ -73,68 +69,21 @@ RULES = {
 
 
 def grade(net: float) -> str:
-    """Return the word for a net share between −1 and 1: good, fair, poor, or a dash if it is not a number.
-
-    Examples
-    --------
-    >>> [grade(net) for net in (0.5, 0.0, -1 / 3)]
-    ['good', 'fair', 'poor']
-    """
+    """Return the word for a net share between −1 and 1: good, fair, poor, or a dash if it is not a number."""
     if np.isnan(net):
         return "–"
     return "good" if net >= GOOD - _SLACK else "poor" if net <= POOR + _SLACK else "fair"
 
 
-def grade_interval(low: float, high: float) -> str:
-    """Return the word that a whole interval of the net carries, and "cannot tell" if there is none.
-
-    Examples
-    --------
-    >>> [grade_interval(0.4, 0.9), grade_interval(0.2, 0.9), grade_interval(np.nan, np.nan)]
-    ['good', 'cannot tell', 'cannot tell']
-    """
-    return grade(low) if low <= high and grade(low) == grade(high) else "cannot tell"
-
-
 def rate_consistency(outperforms: npt.ArrayLike) -> np.ndarray:
-    """Return how many measures each significantly outperforms, net, as a share of the others, shape (measure,).
-
-    Examples
-    --------
-    >>> rate_consistency([[0, 1, 1], [0, 0, 0], [0, 0, 0]]).tolist()
-    [1.0, -0.5, -0.5]
-    """
+    """Return how many measures each significantly outperforms, net, as a share of the others, shape (measure,)."""
     ahead = _check_square(outperforms)
     net = (ahead.sum(axis=-1) - ahead.sum(axis=-2)) / max(1, ahead.shape[-1] - 1)
     return net.reshape(-1, ahead.shape[-1]).mean(axis=0)
 
 
-def rate_power(significant: npt.ArrayLike) -> np.ndarray:
-    """Return how many measures find clearly fewer significant pairs, net, as a share of the others, shape (measure,).
-
-    Examples
-    --------
-    >>> rate_power([50, 49, 20]).tolist()
-    [0.5, 0.5, -1.0]
-    """
-    return _count_clearly_fewer(significant).reshape(-1, np.shape(significant)[-1]).mean(axis=0)
-
-
-def _count_clearly_fewer(significant: npt.ArrayLike) -> np.ndarray:
-    result = np.asarray(significant, dtype=float)
-    mine, others = result[..., :, np.newaxis], result[..., np.newaxis, :]
-    fewer = (others <= (1 - MARGIN) * mine) & (mine > others)
-    return np.asarray((fewer.sum(axis=-1) - fewer.sum(axis=-2)) / max(1, result.shape[-1] - 1))
-
-
 def group_measures(tau: npt.ArrayLike, threshold: float = THRESHOLD) -> list[str]:
-    """Return the group of every measure, by average linkage of τ.
-
-    Examples
-    --------
-    >>> group_measures([[1, 0.2, 0.9], [0.2, 1, 0.3], [0.9, 0.3, 1]])
-    ['A', 'B', 'A']
-    """
+    """Return the group of every measure, by average linkage of τ."""
     similarity = np.nan_to_num(_check_square(tau), nan=-1.0)
     numbers = np.ones(len(similarity), dtype=int)
     if len(similarity) > 1:
@@ -156,29 +105,9 @@ def rate_consistency_results(results: Sequence[SplitHalfConsistency]) -> np.ndar
     return rate_consistency([result.significant & (result.means[:, None] > result.means) for result in results])
 
 
-def rate_power_results(results: Sequence[DiscriminativePower]) -> np.ndarray:
-    """Return the net of `rate_power` for results, shape (measure,)."""
-    return rate_power([result.significant.sum(axis=1) for result in results])
-
-
-def grade_power_results(results: Sequence[DiscriminativePower]) -> list[str]:
-    """Return the word for every measure's power that the interval of its net over topics carries."""
-    variations = [result.over_topics for result in results]
-    # Collections that share their topics had the same ones drawn, so the trials can be put side by side.
-    trials = min((len(each.shares) for each in variations), default=0)
-    net = rate_power_results(results)
-    resampled = np.mean([_count_clearly_fewer(each.shares[:trials]) for each in variations], axis=0)
-    n_topics = min(each.n for each in variations)
-    step = 2 / (len(results) * max(1, len(net) - 1))
-    low, high = centre_interval(net, resampled, n_topics, step=step, student=False)
-    return [grade_interval(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
-
-
 def grade_contradictions(low: float, high: float) -> str:
     """Return the word for the interval of the share of pairs that the reference contradicts.
 
-    Examples
-    --------
     >>> [grade_contradictions(*ends) for ends in ((0.1, 0.6), (0.0, 0.2), (0.0, 0.7))]
     ['contradicts the reference', 'better than chance', 'cannot tell']
     """
@@ -195,13 +124,7 @@ def grade_reference_results(results: Sequence[ReferencePairs]) -> list[str]:
 
 
 def hold_power(power: str, reference: str) -> str:
-    """Return the word for power that a reference leaves: what it contradicts is not praised, nor what it cannot tell.
-
-    Examples
-    --------
-    >>> [hold_power("good", one) for one in ("better than chance", "cannot tell", "contradicts the reference")]
-    ['good', 'cannot tell', 'contradicts the reference']
-    """
+    """Return the word for power that a reference leaves: what it contradicts is not praised, nor what it cannot tell."""
     return CONTRADICTED if reference == CONTRADICTED else UNTOLD if (power, reference) == ("good", UNTOLD) else power
 
 

@@ -16,7 +16,7 @@ from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table
+from metaeval.show.table import Table, cross
 from metaeval.stats.collections import FEWEST_COLLECTIONS, explain_too_few, pool, redraw_collections
 from metaeval.stats.other_runs import ELSEWHERE
 from metaeval.stats.streams import generator
@@ -26,21 +26,9 @@ from metaeval.stats.streams import generator
 class PooledDiscriminativePower(Result):
     """Significant pairs over all pairs, added up over collections.
 
-    Parameters
-    ----------
-    collections : tuple of str
-    measures : tuple of Measure
-    significant : ndarray of int, shape (collection, measure)
-        S_D.
-    mc_se : ndarray, shape (collection, measure)
-        Monte Carlo standard error of S_D; NaN for tests without trials.
-    pairs : ndarray of int, shape (collection,)
-        T_D.
-    over_topics, over_collections : Variation
-        What intervals rest on: these collections with other topics, and other collections.
-    signature : Signature
-    margin : float
-        Up to which difference two measures' power is alike.
+    `significant` are S_D, shape (collection, measure), `mc_se` their Monte Carlo standard errors, NaN for tests without
+    trials, and `pairs` T_D, shape (collection,). Intervals rest on `over_topics`, these collections with other topics, and
+    `over_collections`, other collections. Measures whose power differs by up to `margin` are alike.
     """
 
     collections: tuple[str, ...]
@@ -64,13 +52,10 @@ class PooledDiscriminativePower(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return the pooled power of every measure.
 
-        Returns
-        -------
-        DataFrame, shape (measure, 9)
-            Columns measure, significant, pairs, power; low and high, the interval over topics for these collections and
-            runs; collections_low and collections_high, that for other collections of the same kind; and mc_se, the Monte
-            Carlo standard error of significant: collections have trials of their own, so that its square is the sum of
-            theirs. Intervals are NaN where there are too few topics, runs or collections.
+        Of shape (measure, 9), with columns measure, significant, pairs, power; low and high, the interval over topics
+        for these collections and runs; collections_low and collections_high, that for other collections of the same
+        kind; and mc_se, the Monte Carlo standard error of significant: collections have trials of their own, so that
+        its square is the sum of theirs. Intervals are NaN where there are too few topics, runs or collections.
         """
         ends = dict(zip(("low", "high"), self.over_topics.find_power_ends(self.power), strict=True))
         elsewhere = self.over_collections.find_power_ends(self.power)
@@ -82,11 +67,8 @@ class PooledDiscriminativePower(Result):
     def compare_power(self) -> pd.DataFrame:
         """Does one measure find more than another? The difference of every two, paired over resampled topics.
 
-        Returns
-        -------
-        DataFrame, shape (pair of measures, 9)
-            Columns as of `DiscriminativePower.compare_power`, and collections_low and collections_high, the interval of the
-            difference for other collections.
+        Of shape (pair of measures, 9), with columns as of `DiscriminativePower.compare_power`, and collections_low
+        and collections_high, the interval of the difference for other collections.
         """
         low, high = self.over_collections.find_difference_ends(self.power)
         frame = self.over_topics.compare(self.measures, self.power, self.margin)
@@ -104,24 +86,13 @@ class PooledDiscriminativePower(Result):
     def by_collection(self) -> pd.DataFrame:
         """Return S_D, T_D and S_D / T_D of every collection and measure, and pooled: LQ 2021, Table 3.
 
-        Returns
-        -------
-        DataFrame
-            Columns collection, measure, significant, pairs, power, mc_se; the last collection is ``POOLED``.
+        Columns collection, measure, significant, pairs, power, mc_se; the last collection is ``POOLED``.
         """
         result = np.vstack([self.significant, self.significant.sum(axis=0)])
         pairs = np.append(self.pairs, self.pairs.sum())
-        names = [str(measure) for measure in self.measures]
-        return pd.DataFrame(
-            {
-                "collection": np.repeat(np.array([*self.collections, "POOLED"], dtype=object), len(names)),
-                "measure": names * len(pairs),
-                "significant": result.ravel(),
-                "pairs": np.repeat(pairs, len(names)),
-                "power": (result / pairs[:, None]).ravel(),
-                "mc_se": np.vstack([self.mc_se, self._add_errors()]).ravel(),
-            }
-        )
+        names = {"collection": [*self.collections, "POOLED"], "measure": [str(measure) for measure in self.measures]}
+        mc_se = np.vstack([self.mc_se, self._add_errors()])
+        return cross(names, significant=result, pairs=pairs[:, None], power=result / pairs[:, None], mc_se=mc_se)
 
     def details(self) -> dict[str, pd.DataFrame]:
         """Return the power by collection and measure, and which measure finds more than which."""
@@ -132,19 +103,15 @@ class PooledDiscriminativePower(Result):
         frame = self.to_frame()
         ends = ["low", "high", "collections_low", "collections_high"]
         frame[ends] *= 100
-        caption = (
-            f"Discriminative power pooled over {len(self.collections)} collections ({', '.join(self.collections)})."
-        )
-        legend = ""
+        names = ", ".join(self.collections)
+        caption = f"Discriminative power pooled over {len(self.collections)} collections ({names})."
+        legend, level = "", f"{100 * self.over_topics.confidence:g} %"
         if frame["low"].notna().any():
-            legend = (
-                f"Low and high: {100 * self.over_topics.confidence:g} % interval {ELSEWHERE[self.over_topics.over]}"
-            )
+            legend = f"Low and high: {level} interval {ELSEWHERE[self.over_topics.over]}"
             legend += ", and of other collections." if frame["collections_low"].notna().any() else "."
         legend = " ".join(filter(None, [legend, self.over_topics.no_interval, self.over_collections.no_interval]))
-        return summary_table(
-            frame.drop(columns=[end for end in ends if frame[end].isna().all()]), caption, self.signature, legend
-        )
+        shown = frame.drop(columns=[end for end in ends if frame[end].isna().all()])
+        return summary_table(shown, caption, self.signature, legend)
 
     def why_no_interval(self) -> str:
         """Return in a sentence why there is no interval, if one was asked for."""
@@ -156,10 +123,8 @@ class PooledDiscriminativePower(Result):
 
     def explained_tables(self) -> list[Table]:
         """Return further what is known of the measure that finds most, and every other."""
-        return [
-            self.to_table(),
-            *explain_differences(self.compare_power(), self.to_frame(), self.margin, self.signature),
-        ]
+        more = explain_differences(self.compare_power(), self.to_frame(), self.margin, self.signature)
+        return [self.to_table(), *more]
 
     def charts(self) -> Sequence[Chart]:
         """Return the pooled discriminative power of every measure with its interval."""
@@ -182,10 +147,6 @@ def pooled_discriminative_power(powers: Sequence[DiscriminativePower], *, seed: 
         collections with the same topics have the same topics drawn. For other collections, collections are drawn too.
     seed : int, optional
         Of the draws of collections.
-
-    Returns
-    -------
-    PooledDiscriminativePower
 
     Raises
     ------
@@ -246,19 +207,15 @@ def _check_poolable(powers: Sequence[DiscriminativePower]) -> None:
                 f"{other.collection or 'a collection'} has measures {', '.join(map(str, other.measures))}, "
                 f"{first.collection or 'the first'} has {', '.join(names)}: they can only be pooled for the same ones"
             )
-        if other.test != first.test:
-            raise MetaevalError(f"{other.collection} was tested by {other.test}, {first.collection} by {first.test}")
         for option in ("confidence", "simultaneous", "over"):
             if getattr(other.over_topics, option) != getattr(first.over_topics, option):
                 raise MetaevalError(
                     f"{other.collection} and {first.collection} were tested with other {option} of intervals"
                 )
-        if other.margin != first.margin:
-            raise MetaevalError(f"{other.collection} and {first.collection} were tested with another margin")
-        if other.alpha != first.alpha:
-            raise MetaevalError(
-                f"{other.collection} was tested at α = {other.alpha:g}, {first.collection} at {first.alpha:g}"
-            )
+        for how, name in (("by", "test"), ("at α =", "alpha"), ("with the margin", "margin")):
+            own, usual = getattr(other, name), getattr(first, name)
+            if own != usual:
+                raise MetaevalError(f"{other.collection} was tested {how} {own}, {first.collection} {how} {usual}")
 
 
 def pool_over_topics(powers: Sequence[DiscriminativePower]) -> Variation:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -21,12 +20,6 @@ from metaeval.show.table import Table, write_frames
 from metaeval.stats.other_runs import ELSEWHERE
 from metaeval.stats.paired_tests import PairedTest
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
-
 ROWS_A_PART = 200_000
 """P-values held as a frame at once."""
 
@@ -35,27 +28,11 @@ ROWS_A_PART = 200_000
 class DiscriminativePower(Result):
     """The p-value of every pair of runs according to every measure.
 
-    Parameters
-    ----------
-    collection : str
-    runs : tuple of str
-    measures : tuple of Measure
-    means : ndarray, shape (run, measure)
-    p_values : ndarray, shape (measure, pair)
-        Pairs of runs in the order (0, 1), (0, 2), …, (1, 2), ….
-    counts : ndarray of int, shape (measure, pair), or None
-        Of how many trials' ranges each difference is exceeded or equalled; None for tests without trials.
-    mc_se : ndarray, shape (measure,)
-        Monte Carlo standard error of S_D: how much it would vary with other trials; NaN for tests without trials.
-    n_permutations : int
-        B; of ``test="max-t"`` with up to 16 topics, the number of all sign vectors.
-    alpha : float
-    test : str
-    over_topics : TopicVariation
-        What intervals rest on.
-    signature : Signature
-    margin : float
-        Up to which difference two measures' power is alike.
+    `means` have shape (run, measure), and `p_values` shape (measure, pair), with pairs of runs in the order (0, 1), (0, 2), …,
+    (1, 2), …. `counts`, of the same shape, say how many trials' ranges exceed or equal each difference; None for tests without
+    trials. `mc_se`, shape (measure,), is the Monte Carlo standard error of S_D: how much it would vary with other trials; NaN
+    for tests without trials. `n_permutations` is B; of ``test="max-t"`` with up to 16 topics, the number of all sign vectors.
+    Intervals rest on `over_topics`. Measures whose power differs by up to `margin` are alike.
     """
 
     collection: str
@@ -73,10 +50,8 @@ class DiscriminativePower(Result):
     margin: float = 0.05
 
     def __repr__(self) -> str:
-        n_pairs = self.p_values.shape[1]
-        return (
-            f"DiscriminativePower: {n_pairs:,} run pairs × {len(self.measures)} measures, {self.collection or 'scores'}"
-        )
+        size = f"{self.p_values.shape[1]:,} run pairs × {len(self.measures)} measures"
+        return f"DiscriminativePower: {size}, {self.collection or 'scores'}"
 
     @property
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -101,24 +76,15 @@ class DiscriminativePower(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return every p-value, one row per measure and pair of runs.
 
-        Returns
-        -------
-        DataFrame, shape (measure · pair, 13)
-            Columns measure, run_a, run_b, mean_a, mean_b, count (missing for tests without trials), p_value,
-            difference (mean_a − mean_b) with the ends low and high of its t interval, and d (the difference over the
-            standard deviation of the differences by topic) with d_low and d_high. An interval is for its pair alone,
-            and missing with fewer than 25 topics.
+        Of shape (measure · pair, 13), with columns measure, run_a, run_b, mean_a, mean_b, count (missing for tests
+        without trials), p_value, difference (mean_a − mean_b) with the ends low and high of its t interval, and d
+        (the difference over the standard deviation of the differences by topic) with d_low and d_high. An interval is
+        for its pair alone, and missing with fewer than 25 topics.
         """
         return pd.concat(self.frames(), ignore_index=True)
 
     def frames(self) -> Iterator[pd.DataFrame]:
-        """Yield the rows of `to_frame` in parts, which memory holds one by one.
-
-        Yields
-        ------
-        DataFrame
-            Of one measure.
-        """
+        """Yield the rows of `to_frame` in parts, each of one measure, which memory holds one by one."""
         runs = np.array(self.runs, dtype=object)
         n_pairs = len(self.runs) * (len(self.runs) - 1) // 2
         for m, measure in enumerate(self.measures):
@@ -149,14 +115,7 @@ class DiscriminativePower(Result):
     def write_p_values(self, path: PathLike) -> Path:
         """Write the rows of `to_frame`, every p-value, to a file; memory does not grow with their number.
 
-        Parameters
-        ----------
-        path : path
-            ``.csv``, or ``.parquet``, which takes a fifth of the room.
-
-        Returns
-        -------
-        Path
+        It is ``.csv``, or ``.parquet``, which takes a fifth of the room.
 
         Raises
         ------
@@ -172,11 +131,8 @@ class DiscriminativePower(Result):
     def summary(self) -> pd.DataFrame:
         """Return how many pairs each measure finds significant: LQ 2021, Table 3.
 
-        Returns
-        -------
-        DataFrame, shape (measure, 5)
-            Columns measure, significant (S_D), pairs (T_D), power (S_D / T_D) and mc_se, the Monte Carlo standard
-            error of S_D (missing for tests without trials).
+        Of shape (measure, 5), with columns measure, significant (S_D), pairs (T_D), power (S_D / T_D) and mc_se, the
+        Monte Carlo standard error of S_D (missing for tests without trials).
         """
         result = self.significant.sum(axis=1)
         n_pairs = self.p_values.shape[1]
@@ -187,11 +143,8 @@ class DiscriminativePower(Result):
     def intervals(self) -> pd.DataFrame:
         """Return the power of every measure with its interval over topics, for the same runs.
 
-        Returns
-        -------
-        DataFrame, shape (measure, 4)
-            Columns measure, power, low, high: the expected power on as many new topics lies between them. NaN if no
-            interval was asked for, or with fewer than 10 runs or 25 topics.
+        Of shape (measure, 4), with columns measure, power, low, high: the expected power on as many new topics lies
+        between them. NaN if no interval was asked for, or with fewer than 10 runs or 25 topics.
         """
         power = self.significant.mean(axis=1)
         low, high = self.over_topics.find_power_ends(power)
@@ -201,21 +154,17 @@ class DiscriminativePower(Result):
     def compare_power(self) -> pd.DataFrame:
         """Does one measure find more than another? The difference of every two, paired over resampled topics.
 
-        Returns
-        -------
-        DataFrame, shape (pair of measures, 7)
-            Columns measure_1, measure_2, difference (of the first's power less the second's), low, high, and
-            finds_more: the measure that does if the interval leaves 0 out, and "cannot tell" otherwise. Intervals of all
-            pairs hold together, unless single ones were asked for. Last, conclusion: whether the power of both is alike up to
-            `margin` (see `metaeval.stats.equivalence`).
+        Of shape (pair of measures, 7), with columns measure_1, measure_2, difference (of the first's power less the
+        second's), low, high, and finds_more: the measure that does if the interval leaves 0 out, and "cannot tell"
+        otherwise. Intervals of all pairs hold together, unless single ones were asked for. Last, conclusion: whether
+        the power of both is alike up to `margin` (see `metaeval.stats.equivalence`).
         """
         return self.over_topics.compare(self.measures, self.significant.mean(axis=1), self.margin)
 
     def answer(self) -> str:
         """Say which measure finds most differences."""
-        return say_who_finds_most(
-            self.measures, self.significant.sum(axis=1), self.p_values.shape[1], self.compare_power()
-        )
+        found, n_pairs = self.significant.sum(axis=1), self.p_values.shape[1]
+        return say_who_finds_most(self.measures, found, n_pairs, self.compare_power())
 
     def ranks(self) -> RunRanks:
         """Return which ranks of runs are real: `metaeval.run_ranks` of this result."""
@@ -227,12 +176,7 @@ class DiscriminativePower(Result):
         return find_ranks(self, better, differ)
 
     def curve(self) -> pd.DataFrame:
-        """Return the p-values of every measure in descending order: the discriminative power curve.
-
-        Returns
-        -------
-        DataFrame, shape (pair, measure)
-        """
+        """Return the p-values of every measure in descending order: the discriminative power curve, shape (pair, measure)."""
         ordered = -np.sort(-self.p_values, axis=1)
         pairs = pd.RangeIndex(1, ordered.shape[1] + 1, name="pair")
         return pd.DataFrame(ordered.T, index=pairs, columns=[str(measure) for measure in self.measures])
@@ -267,10 +211,8 @@ class DiscriminativePower(Result):
 
     def explained_tables(self) -> list[Table]:
         """Return further what is known of the measure that finds most, and every other."""
-        return [
-            self.to_table(),
-            *explain_differences(self.compare_power(), self.summary(), self.margin, self.signature),
-        ]
+        more = explain_differences(self.compare_power(), self.summary(), self.margin, self.signature)
+        return [self.to_table(), *more]
 
     def charts(self) -> Sequence[LineChart]:
         """Return the discriminative power curves: p-values of all run pairs, descending (ACL 2021, Figures 1 to 3)."""
@@ -317,21 +259,3 @@ def summary_table(frame: pd.DataFrame, caption: str, signature: Signature, legen
         legend = f"{legend} ±: Monte Carlo standard error of #sig.".strip()
     shown = shown.rename(columns={"significant": "#sig", "pairs": "#all", "power": "%"})
     return Table(shown, caption, signature, digits=1, legend=legend, joined=True)
-
-
-def draw_power_curves(
-    powers: Sequence[DiscriminativePower],
-    titles: Sequence[str] | None = None,
-    *,
-    ax: Axis = None,
-    size: Size = None,
-    signature: bool = True,
-) -> Figure:
-    """Draw the curves of one collection, or of several side by side, as in ACL 2021, Figure 2; titles name collections."""
-    from metaeval.show.drawing import draw_charts
-
-    charts = [chart for power in powers for chart in power.charts()]
-    if titles is not None:
-        charts = [replace(chart, title=title) for chart, title in zip(charts, titles, strict=False)]
-    signatures = "; ".join(str(power.signature) for power in powers) if signature else None
-    return draw_charts(charts, signatures, ax=ax, size=size)

@@ -29,10 +29,7 @@ from metaeval.show.signature import Signature, describe_measures
 from metaeval.show.table import Table
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
+    from metaeval.show.canvas import Axis, Figure, Size
 
 ORDINAL, ORDINAL_MIXED = "ordinal", "ordinal with mixed gold"
 INVARIANCE, MONOTONICITY, IMBALANCE = PROPERTIES = ("ordinal invariance", "ordinal monotonicity", "imbalance")
@@ -42,15 +39,7 @@ CONSTANT, SYMMETRIC = "constant", "symmetric"
 
 @dataclass(frozen=True, eq=False)
 class Properties(Result):
-    """Which properties measures have, as far as a search can tell.
-
-    Parameters
-    ----------
-    measures : tuple of Measure
-    checks : tuple of PropertyCheck
-        Measure by measure, each with the properties of its kind.
-    signature : Signature
-    """
+    """Which properties measures have, as far as a search can tell: the `checks` of each measure, of properties of its kind."""
 
     measures: tuple[Measure, ...]
     checks: tuple[PropertyCheck, ...]
@@ -67,16 +56,7 @@ class Properties(Result):
         return tuple(name for name in known if name in present)
 
     def get_check(self, measure: str | Measure, name: str) -> PropertyCheck | None:
-        """Return what was found for one measure and property; None if the property is of the other kind.
-
-        Parameters
-        ----------
-        measure : str or Measure
-        name : str
-
-        Returns
-        -------
-        PropertyCheck or None
+        """Return what was found for one measure and the property of this name; None if the property is of the other kind.
 
         Raises
         ------
@@ -91,10 +71,7 @@ class Properties(Result):
     def holds(self) -> np.ndarray:
         """Return whether each measure has each property, shape (measure, property).
 
-        Returns
-        -------
-        ndarray of bool
-            Columns as in `names`; False also where a property is of the other kind or only scores are known.
+        Columns as in `names`; False also where a property is of the other kind or only scores are known.
         """
         result = {(str(check.measure), check.property.name): bool(check.holds) for check in self.checks}
         return np.array([[result.get((str(measure), name), False) for name in self.names] for measure in self.measures])
@@ -102,12 +79,9 @@ class Properties(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return one row for every measure and property of its kind.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure, property, holds (missing if only scores are known), cases, failed, first and second (the
-            runs of the smallest counterexample: counts[gold][predicted] as nested lists, or an estimated and a gold
-            distribution; empty without one), and the scores of both.
+        Columns measure, property, holds (missing if only scores are known), cases, failed, first and second (the runs
+        of the smallest counterexample: counts[gold][predicted] as nested lists, or an estimated and a gold
+        distribution; empty without one), and the scores of both.
         """
         rows = [
             {
@@ -160,21 +134,17 @@ class Properties(Result):
 
     def detail_tables(self) -> list[Table]:
         """Return the smallest counterexample of every property that fails, one row each."""
-        failed = [check for check in self.checks if check.counterexample is not None]
+        failed = [(each, each.counterexample) for each in self.checks if each.counterexample is not None]
         if not failed:
             return []
         rows = [
             (
-                each.property.name,
-                format_arrays(each.counterexample[0]),
-                f"should {each.expected}",
-                format_arrays(each.counterexample[1]),
-                f"{each.scores[0]:.4g} and {each.scores[1]:.4g}",
+                each.property.name, format_arrays(first), f"should {each.expected}", format_arrays(second),
+                "{:.4g} and {:.4g}".format(*each.scores),
             )
-            for each in failed
-            if each.counterexample is not None
-        ]
-        index = pd.Index([str(each.measure) for each in failed], name="measure")
+            for each, (first, second) in failed
+        ]  # fmt: skip
+        index = pd.Index([str(each.measure) for each, _ in failed], name="measure")
         frame = pd.DataFrame(rows, index=index, columns=["property", "first run", "", "second run", "scores"])
         caption, legend = "Counterexamples, the smallest that were found.", "Confusion counts: one row per gold class."
         return [Table(frame, caption, self.signature, legend=legend)]
@@ -237,10 +207,6 @@ def properties(
     n_random : int, optional
         Random cases of every size; 0 for none.
     seed : int, optional
-
-    Returns
-    -------
-    Properties
 
     Raises
     ------

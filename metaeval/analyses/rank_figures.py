@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 
 from metaeval.measures.base import Measure
+from metaeval.show.names import shorten_name
 from metaeval.show.signature import Signature
+from metaeval.show.style import GREY
 from metaeval.stats.letters import letter_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
+    from metaeval.show.canvas import Axis, Figure, Size
 
 MOST_NAMES = 150
 """Runs that a critical-difference diagram, written beside other results, names, and that a figure draws all of."""
@@ -53,8 +53,6 @@ def _choose_rows(n: int) -> np.ndarray:
 
 def _draw_board(axes: Axes, frame: pd.DataFrame, title: str, rows: np.ndarray) -> None:
     from metaeval.show.canvas import typeset
-    from metaeval.show.names import shorten_name
-    from metaeval.show.style import GREY
 
     n, frame = len(frame), frame.iloc[rows]
     places = np.arange(len(frame))

@@ -14,6 +14,7 @@ import pandas as pd
 from metaeval.analyses.rank_figures import MOST_NAMES, draw_groups, draw_ranks
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError, format_count
+from metaeval.files import write_atomically
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, join_latex
@@ -22,11 +23,8 @@ from metaeval.stats.letters import compact_letters, rank_intervals
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
+    from metaeval.show.canvas import Axis, Figure, Size
     from metaeval.show.fitting import Width
-    from metaeval.show.style import Size
 
 MOST_PANELS = 6
 """Measures that a figure shows side by side."""
@@ -41,23 +39,10 @@ LETTERS = (
 class RunRanks(Result):
     """The rank of every run according to every measure, and between which ranks it stands.
 
-    Parameters
-    ----------
-    collection : str
-    runs : tuple of str
-    measures : tuple of Measure
-    means : ndarray, shape (run, measure)
-    ranks : ndarray of int, shape (measure, run)
-        1 + the number of runs with a better mean.
-    ends : ndarray of int, shape (measure, run, 2)
-        1 + the number of significantly better runs, and the number of runs less that of significantly worse ones.
-    differ : ndarray of bool, shape (measure, run, run)
-        Whether two runs differ significantly.
-    letters : tuple of (tuple of str, or None)
-        Of every run by measure; None where a measure would take too many.
-    test : str
-    alpha : float
-    signature : Signature
+    `means` have shape (run, measure). `ranks`, shape (measure, run), are 1 + the number of runs with a better mean, and
+    `ends`, shape (measure, run, 2), 1 + the number of significantly better runs, and the number of runs less that of
+    significantly worse ones. `differ`, shape (measure, run, run), says whether two runs differ significantly; `letters` are
+    those of every run by measure, None where a measure would take too many.
     """
 
     collection: str
@@ -76,34 +61,26 @@ class RunRanks(Result):
         return f"RunRanks: {len(self.runs)} runs × {len(self.measures)} measures, {self.collection or 'scores'}"
 
     def order(self, measure: int) -> np.ndarray:
-        """Return the positions of the runs by rank; those of one rank in the order of their labels.
-
-        Parameters
-        ----------
-        measure : int
-            Position of the measure.
-
-        Returns
-        -------
-        ndarray of int, shape (run,)
-        """
+        """Return the positions of the runs by rank, those of one rank in the order of their labels, shape (run,)."""
         return _order(self.ranks[measure], self.runs)
+
+    def _place(self, measure: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the order of the runs, and in it which runs differ and which may be as good as one of rank 1."""
+        order = self.order(measure)
+        differ = self.differ[measure][np.ix_(order, order)]
+        return order, differ, (~differ[self.ranks[measure][order] == 1]).any(axis=0)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per measure and run, by rank.
 
-        Returns
-        -------
-        DataFrame, shape (measure · run, 8)
-            Columns measure, run, mean, rank, low and high (between which ranks it stands), letters (missing where
-            it would take too many), and near_first: whether it does not differ significantly from a run of rank 1.
+        Of shape (measure · run, 8), with columns measure, run, mean, rank, low and high (between which ranks it
+        stands), letters (missing where it would take too many), and near_first: whether it does not differ
+        significantly from a run of rank 1.
         """
         parts = []
         for m, measure in enumerate(self.measures):
-            order = self.order(m)
-            differ = self.differ[m][np.ix_(order, order)]
+            order, _, near_first = self._place(m)
             letters = self.letters[m]
-            first = self.ranks[m][order] == 1
             parts.append(
                 pd.DataFrame(
                     {
@@ -114,7 +91,7 @@ class RunRanks(Result):
                         "low": self.ends[m, order, 0],
                         "high": self.ends[m, order, 1],
                         "letters": [pd.NA if letters is None else letters[r] for r in order],
-                        "near_first": (~differ[first]).any(axis=0),
+                        "near_first": near_first,
                     }
                 )
             )
@@ -133,27 +110,16 @@ class RunRanks(Result):
     def summary(self) -> pd.DataFrame:
         """Return how far each measure tells the ranks of runs apart.
 
-        Returns
-        -------
-        DataFrame, shape (measure, 5)
-            Columns measure, near_first (runs that do not differ significantly from one of rank 1, itself included),
-            adjacent (neighbours by rank that differ significantly), neighbours (of how many), width (the number of ranks
-            that a run may have, on average).
+        Of shape (measure, 5), with columns measure, near_first (runs that do not differ significantly from one of
+        rank 1, itself included), adjacent (neighbours by rank that differ significantly), neighbours (of how many),
+        width (the number of ranks that a run may have, on average).
         """
         rows = []
         for m, measure in enumerate(self.measures):
-            order = self.order(m)
-            differ = self.differ[m][np.ix_(order, order)]
-            first = self.ranks[m][order] == 1
-            rows.append(
-                (
-                    str(measure),
-                    int((~differ[first]).any(axis=0).sum()),
-                    int(np.diagonal(differ, 1).sum()),
-                    len(order) - 1,
-                    float((self.ends[m, :, 1] - self.ends[m, :, 0] + 1).mean()),
-                )
-            )
+            order, differ, near_first = self._place(m)
+            width = float((self.ends[m, :, 1] - self.ends[m, :, 0] + 1).mean())
+            adjacent = int(np.diagonal(differ, 1).sum())
+            rows.append((str(measure), int(near_first.sum()), adjacent, len(order) - 1, width))
         return pd.DataFrame(rows, columns=["measure", "near_first", "adjacent", "neighbours", "width"])
 
     def details(self) -> dict[str, pd.DataFrame]:
@@ -185,17 +151,7 @@ class RunRanks(Result):
         return [self.leaderboard(measure) for measure in self.measures]
 
     def leaderboard(self, measure: Measure | str) -> Table:
-        """Return the runs by rank according to one measure, with the ranks they may have and their letters.
-
-        Parameters
-        ----------
-        measure : Measure or str
-            One of those that were tested.
-
-        Returns
-        -------
-        Table
-        """
+        """Return the runs by rank according to one of the measures, with the ranks they may have and their letters."""
         frame = self.to_frame()
         rows = frame[frame["measure"] == str(measure)]
         letters = rows["letters"].fillna("too many")
@@ -214,8 +170,6 @@ class RunRanks(Result):
 
     def write_tables(self, folder: Path, name: str, width: Width = "column") -> None:
         """Write what every result writes, the leaderboards before the summary."""
-        from metaeval.files import write_atomically
-
         super().write_tables(folder, name, width)
         tables = self.page_tables()
         write_atomically(folder / f"{name}.md", "\n".join(table.to_markdown() for table in tables))
@@ -249,24 +203,12 @@ class RunRanks(Result):
     def plot_groups(
         self, measure: Measure | str, *, ax: Axis = None, size: Size = None, signature: bool = True
     ) -> Figure:
-        """Draw the critical-difference diagram of one measure: runs at their means, a bar for each letter.
-
-        Parameters
-        ----------
-        measure : Measure or str
-        ax, size, signature
-            As for `plot`.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-        """
+        """Draw the critical-difference diagram of one measure: runs at their means, a bar for each letter."""
         position = [str(each) for each in self.measures].index(str(measure))
-        order = self.order(position)
-        names, differ = [self.runs[r] for r in order], self.differ[position][np.ix_(order, order)]
+        order, differ, _ = self._place(position)
         return draw_groups(
-            names, self.means[order, position], differ, self.measures[position], self.signature if signature else None,
-            ax=ax, size=size,
+            [self.runs[r] for r in order], self.means[order, position], differ, self.measures[position],
+            self.signature if signature else None, ax=ax, size=size,
         )  # fmt: skip
 
 

@@ -13,18 +13,16 @@ import pandas as pd
 from metaeval.analyses.diagnostics import Diagnostics
 from metaeval.errors import head_of, lower_first, whole_note
 from metaeval.files import write_atomically
+from metaeval.measures.base import Measure
 from metaeval.show.fitting import Width
 from metaeval.show.html import write_fragment, write_page
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table, format_csv, to_records
+from metaeval.show.table import Table, format_csv, to_plain, to_records
+from metaeval.show.workbook import write_workbook
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
+    from metaeval.show.canvas import Axis, Figure, Size
     from metaeval.show.charts import Chart
-    from metaeval.show.style import Size
-
 
 COMMON = ("diagnostics", "remarks")
 """Fields of every result, which exports describe in their own way."""
@@ -78,6 +76,8 @@ class Result(ABC):
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Return the figure that shows the result.
 
+        It is not known to pyplot: show it in a notebook by its name, or save it with `metaeval.show.drawing.save_figure`.
+
         Parameters
         ----------
         ax : Axes or sequence of Axes, optional
@@ -87,12 +87,6 @@ class Result(ABC):
             letters that can be read at that size.
         signature : bool, optional
             Whether the signature stands below; never in axes of your own.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            Not known to pyplot: show it in a notebook by its name, or save it with
-            `metaeval.show.drawing.save_figure`.
         """
         from metaeval.show.drawing import draw_charts
 
@@ -115,24 +109,13 @@ class Result(ABC):
         return [self.to_table(), *self.detail_tables()]
 
     def details(self) -> dict[str, pd.DataFrame]:
-        """Return what was computed, printed or drawn besides `rows`, by name; exports hold all of it.
-
-        Returns
-        -------
-        dict of str to DataFrame
-        """
+        """Return what was computed, printed or drawn besides `rows`, by name; exports hold all of it."""
         return {}
 
     def write_tables(self, folder: Path, name: str, width: Width = "column") -> None:
         """Write the table as NAME.md and NAME.tex, the rows as NAME.csv, each detail as NAME-DETAIL.csv, and a page, NAME.html.
 
-        Parameters
-        ----------
-        folder : Path
-            Created if it does not exist.
-        name : str
-        width : {"column", "page"}, optional
-            Of the LaTeX.
+        The folder is created if it does not exist; `width` is that of the LaTeX.
         """
         folder.mkdir(parents=True, exist_ok=True)
         table = self.to_table()
@@ -150,17 +133,7 @@ class Result(ABC):
         return self.explained_tables()
 
     def notes(self, *, short: bool = False) -> list[str]:
-        """Return what a reader has to know about the runs, as it matters to the test, and the method.
-
-        Parameters
-        ----------
-        short : bool, optional
-            Only the first line of each note, which stands alone.
-
-        Returns
-        -------
-        list of str
-        """
+        """Return what a reader has to know about runs and method, for this test; if `short`, the first line of each."""
         test = dict(self.signature.settings).get("test", "")
         notes = [*(note for diagnostic in self.diagnostics for note in diagnostic.describe(test)), *self.remarks]
         if short:  # a table says in its legend why it has no intervals, which is not printed then
@@ -186,18 +159,19 @@ class Result(ABC):
     def to_excel(self, path: str | Path) -> None:
         """Write a workbook (.xlsx): the table, every row, and each detail on a sheet of its own.
 
-        Parameters
-        ----------
-        path : path
-            Names from data are text in it, never formulas. Needs the package openpyxl.
+        Names from data are text in it, never formulas. Needs the package openpyxl.
         """
-        from metaeval.show.workbook import write_workbook
-
         table = self.to_table()
         sheets = {"table": table.frame, "rows": self.to_frame(), **self.details()}
         notes = {"what": table.whole_caption, "signature": str(self.signature)}
         notes |= {f"note {number}": note for number, note in enumerate(self.notes(), start=1)}
         write_workbook(Path(path), sheets, notes)
+
+    def list_measures(self) -> list[Measure]:
+        """Return the measures that the result is about, those that they are compared with among them."""
+        held = [getattr(self, name, ()) for name in ("measures", "reference", "candidates")]
+        listed = [each for some in held for each in (some if isinstance(some, tuple) else (some,))]
+        return [each for each in listed if isinstance(each, Measure)]
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
@@ -206,14 +180,16 @@ class Result(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data that JSON can hold: kind, signature, directions, settings, rows, details, notes."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        settings = {name: _to_plain(value) for name, value in values.items() if name not in COMMON and _is_plain(value)}
-        numbers = [getattr(self, name, ()) for name in ("measures", "reference", "candidates")]
-        measures = [each for some in numbers for each in (some if isinstance(some, tuple) else (some,))]
+        settings = {
+            name: [*map(to_plain, value)] if isinstance(value, tuple) else to_plain(value)
+            for name, value in values.items()
+            if name not in COMMON and _is_plain(value)
+        }
         details = {name: to_records(frame) for name, frame in self.details().items()}
         return {
             "result": type(self).__name__,
             "signature": str(self.signature),
-            "directions": {str(measure): measure.direction for measure in measures},
+            "directions": {str(measure): measure.direction for measure in self.list_measures()},
             "settings": settings,
             "rows": to_records(self.rows()),
             **({"details": details} if details else {}),
@@ -226,9 +202,3 @@ def _is_plain(value: object) -> bool:
     return isinstance(value, str | int | float) or (
         isinstance(value, tuple) and all(isinstance(each, str | int | float) for each in value)
     )
-
-
-def _to_plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return list(value)
-    return None if value != value else value  # JSON has no NaN

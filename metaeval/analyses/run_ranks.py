@@ -15,10 +15,6 @@ def run_ranks(power: DiscriminativePower) -> RunRanks:
     power : DiscriminativePower
         Nothing is tested again.
 
-    Returns
-    -------
-    RunRanks
-
     Examples
     --------
     >>> import numpy as np

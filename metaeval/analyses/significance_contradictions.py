@@ -12,6 +12,7 @@ import pandas as pd
 from metaeval.analyses.checks import check_measures, check_power
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.result import Result
+from metaeval.analyses.variation import name_pairs
 from metaeval.errors import format_count, format_option
 from metaeval.files import PathLike
 from metaeval.measures.base import Measure
@@ -33,14 +34,8 @@ _NO_PAIRS = pd.DataFrame(columns=["measure_1", "measure_2", "run_1", "run_2"], d
 class SignificanceContradictions(Result):
     """Run pairs for which two measures reach opposite significant conclusions.
 
-    Parameters
-    ----------
-    collection : str
-    runs : tuple of str
-    measures : tuple of Measure
-    verdicts : ndarray of int, shape (measure, pair)
-        +1 where the first run of a pair is significantly better, −1 where the second is, 0 otherwise.
-    signature : Signature
+    `verdicts`, shape (measure, pair), are +1 where the first run of a pair is significantly better, −1 where the second is, and
+    0 otherwise.
     """
 
     collection: str
@@ -53,18 +48,9 @@ class SignificanceContradictions(Result):
         return f"SignificanceContradictions: {len(self.measures)} measures, {self.collection or 'scores'}"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the number of contradictions of every pair of measures: LQ 2021, Table 5.
-
-        Returns
-        -------
-        DataFrame
-            Columns measure_1, measure_2, contradictions.
-        """
-        first, second = np.triu_indices(len(self.measures), 1)
-        names = np.array([str(measure) for measure in self.measures], dtype=object)
-        ahead_and_behind = count_common(self.verdicts > 0, self.verdicts < 0)
-        counts = (ahead_and_behind + ahead_and_behind.T)[first, second]
-        return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], "contradictions": counts})
+        """Return columns measure_1, measure_2, contradictions: how many of every two measures (LQ 2021, Table 5)."""
+        counts = self._count()[np.triu_indices(len(self.measures), 1)]
+        return pd.DataFrame({**name_pairs(self.measures), "contradictions": counts})
 
     def answer(self) -> str:
         """Say which two measures contradict each other most often, or how many do."""
@@ -86,18 +72,10 @@ class SignificanceContradictions(Result):
         return f"{top['measure_1']} and {top['measure_2']} contradict each other most often, on {pairs} of runs."
 
     def run_pairs(self, most: int | None = None) -> pd.DataFrame:
-        """Return every contradiction with both conclusions: LQ 2021, Table 6.
+        """Return every contradiction, or the first ones, at `most` so many, with both conclusions: LQ 2021, Table 6.
 
-        Parameters
-        ----------
-        most : int, optional
-            Return only so many, the first ones.
-
-        Returns
-        -------
-        DataFrame
-            Columns measure_1, measure_2, run_1, run_2: measure 1 says that run 1 significantly outperforms
-            run 2, measure 2 says the reverse.
+        Columns measure_1, measure_2, run_1, run_2: measure 1 says that run 1 significantly outperforms run 2, measure 2 says
+        the reverse.
         """
         listed: list[pd.DataFrame] = [_NO_PAIRS]
         for frame in self.frames():
@@ -116,26 +94,12 @@ class SignificanceContradictions(Result):
             first, second = runs[pair_a[pairs]], runs[pair_b[pairs]]
             ahead = self.verdicts[i, pairs] > 0
             if len(pairs):
-                yield pd.DataFrame(
-                    {
-                        "measure_1": str(self.measures[i]),
-                        "measure_2": str(self.measures[j]),
-                        "run_1": np.where(ahead, first, second),
-                        "run_2": np.where(ahead, second, first),
-                    }
-                )
+                measures = {"measure_1": str(self.measures[i]), "measure_2": str(self.measures[j])}
+                winners, losers = np.where(ahead, first, second), np.where(ahead, second, first)
+                yield pd.DataFrame({**measures, "run_1": winners, "run_2": losers})
 
     def write_run_pairs(self, path: PathLike) -> Path:
-        """Write every contradiction to a file, as `run_pairs` returns them.
-
-        Parameters
-        ----------
-        path : path
-            ``.csv`` or ``.parquet``.
-
-        Returns
-        -------
-        Path
+        """Write every contradiction to a ``.csv`` or ``.parquet`` file, as `run_pairs` returns them.
 
         Raises
         ------
@@ -173,22 +137,18 @@ class SignificanceContradictions(Result):
 
     def _count(self) -> np.ndarray:
         """Return on how many run pairs every two measures contradict each other, shape (measure, measure)."""
-        counts = np.zeros((len(self.measures),) * 2, dtype=int)
-        counts[np.triu_indices(len(self.measures), 1)] = self.to_frame()["contradictions"].to_numpy()
-        return counts + counts.T
+        ahead_and_behind = count_common(self.verdicts > 0, self.verdicts < 0)
+        return ahead_and_behind + ahead_and_behind.T
 
-    def run_pairs_table(self) -> Table:
-        """Return the list of contradictions (LQ 2021, Table 6), the first 1,000 if there are more."""
-        return self._list_in_table()
-
-    def _list_in_table(self, most: int | None = None) -> Table:
+    def run_pairs_table(self, most: int | None = None) -> Table:
+        """Return the list of contradictions (LQ 2021, Table 6), the first ones if there are more than `most`, or 1,000."""
         listed, part = self._list_first(most)
         caption = "Measure 1 finds run 1 significantly better; measure 2 finds run 2 better."
         return Table(listed.set_index("measure_1"), caption, self.signature, legend=part)
 
     def detail_tables(self) -> list[Table]:
         """Return the first contradictions, if there are any."""
-        return [self._list_in_table(FEW_LISTED)] if self.n_contradictions else []
+        return [self.run_pairs_table(FEW_LISTED)] if self.n_contradictions else []
 
     def details(self) -> dict[str, pd.DataFrame]:
         """Return the contradictions with both conclusions, the first 1,000 if there are more."""
@@ -218,10 +178,6 @@ def significance_contradictions(power: DiscriminativePower) -> SignificanceContr
     ----------
     power : DiscriminativePower
         Of two measures or more; nothing is tested again.
-
-    Returns
-    -------
-    SignificanceContradictions
 
     Raises
     ------

@@ -11,6 +11,7 @@ import pandas as pd
 from metaeval.analyses.checks import check_measures, check_power
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.result import Result
+from metaeval.analyses.variation import name_pairs
 from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap
 from metaeval.show.signature import Signature
@@ -22,13 +23,7 @@ from metaeval.stats.significant_counts import count_common
 class SignificanceOverlap(Result):
     """How the significant differences found by two measures overlap.
 
-    Parameters
-    ----------
-    collection : str
-    measures : tuple of Measure
-    both : ndarray of int, shape (measure, measure)
-        ``both[i, j]`` is b, the number of run pairs significant with both measures; the diagonal holds S_D.
-    signature : Signature
+    ``both[i, j]`` is b, the number of run pairs that are significant with both measures; the diagonal holds S_D.
     """
 
     collection: str
@@ -42,20 +37,13 @@ class SignificanceOverlap(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return a, b, c and SSO = b / (a + b + c) of every pair of measures: LQ 2021, Table 4.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure_1, measure_2, a (significant with measure 1 only), b (with both), c (with measure
-            2 only), sso; sso is NaN where neither measure finds anything.
+        Columns measure_1, measure_2, a (significant with measure 1 only), b (with both), c (with measure 2 only),
+        sso; sso is NaN where neither measure finds anything.
         """
         first, second = np.triu_indices(len(self.measures), 1)
-        names = np.array([str(measure) for measure in self.measures], dtype=object)
-        result = np.diagonal(self.both)
-        b = self.both[first, second]
-        a, c = result[first] - b, result[second] - b
-        union = a + b + c
-        sso = np.divide(b, union, out=np.full(len(b), np.nan), where=union > 0)
-        return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], "a": a, "b": b, "c": c, "sso": sso})
+        result, b = np.diagonal(self.both), self.both[first, second]
+        counts = {"a": result[first] - b, "b": b, "c": result[second] - b}
+        return pd.DataFrame({**name_pairs(self.measures), **counts, "sso": self._share()[first, second]})
 
     def to_table(self) -> Table:
         """Return SSO in percent with (a/b/c); 90 and above bold, below 70 underlined (LQ 2021, Table 4)."""
@@ -81,14 +69,11 @@ class SignificanceOverlap(Result):
         if not len(frame):
             return "No measure finds a significant difference."
         ends = [
-            (int(frame["sso"].argmax()), "agree most on which differences are significant"),
-            (int(frame["sso"].argmin()), "least"),
+            (frame.iloc[frame["sso"].argmax()], "agree most on which differences are significant"),
+            (frame.iloc[frame["sso"].argmin()], "least"),
         ]
-        parts = []
-        for k, what in ends[: len(frame)]:
-            first, second = (frame[side].iloc[k] for side in ("measure_1", "measure_2"))
-            parts.append(f"{first} and {second} {what} (overlap {100 * float(frame['sso'].iloc[k]):.0f} %)")
-        return f"{', '.join(parts)}."
+        parts = [f"{row.measure_1} and {row.measure_2} {what} (overlap {100 * row.sso:.0f} %)" for row, what in ends]
+        return f"{', '.join(parts[: len(frame)])}."
 
     def _share(self) -> np.ndarray:
         """Return SSO of every two measures, shape (measure, measure); NaN where neither finds anything."""
@@ -130,10 +115,6 @@ def significance_overlap(power: DiscriminativePower) -> SignificanceOverlap:
     power : DiscriminativePower
         Of two measures or more; nothing is tested again.
 
-    Returns
-    -------
-    SignificanceOverlap
-
     Raises
     ------
     MetaevalError
@@ -152,11 +133,7 @@ def significance_overlap(power: DiscriminativePower) -> SignificanceOverlap:
     check_power(power)
     check_measures(power.measures)
     signature = power.signature.follow("significance_overlap")
+    both = count_common(power.significant, power.significant)
     return SignificanceOverlap(
-        power.collection,
-        power.measures,
-        count_common(power.significant, power.significant),
-        signature,
-        diagnostics=power.diagnostics,
-        remarks=power.remarks,
+        power.collection, power.measures, both, signature, diagnostics=power.diagnostics, remarks=power.remarks
     )

@@ -12,6 +12,7 @@ from metaeval.analyses.checks import check_count, check_jobs, check_seed, check_
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
+from metaeval.analyses.variation import name_pairs
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
@@ -30,19 +31,9 @@ from metaeval.stats.streams import stream_key
 class SplitHalfConsistency(Result):
     """τ between the rankings of runs on two disjoint sets of topics, over many random splits.
 
-    Parameters
-    ----------
-    measures : tuple of Measure
-    tau : ndarray, shape (trial, measure)
-        ``tau[b, m]`` compares the rankings by measure m on the two sets of split b; splits are shared.
-    sizes : tuple of int
-        Topics in either set.
-    residual_variance : float
-        V_E2 of the trial × measure matrix, two-way without replication.
-    p_values : ndarray, shape (pair,)
-        Of the randomised Tukey HSD test on that matrix; pairs (0, 1), (0, 2), … of measures.
-    alpha : float
-    signature : Signature
+    ``tau[b, m]`` compares the rankings by measure m on the two sets of split b, of `sizes` topics; splits are shared.
+    `residual_variance` is V_E2 of the trial × measure matrix, two-way without replication, and `p_values`, shape (pair,),
+    are those of the randomised Tukey HSD test on that matrix; pairs (0, 1), (0, 2), … of measures.
     """
 
     measures: tuple[Measure, ...]
@@ -82,24 +73,15 @@ class SplitHalfConsistency(Result):
 
         k means: it is significantly better than each of the k measures of smallest mean τ.
         """
-        means, significant = self.means, self.significant
-        worst_first = np.argsort(means, kind="stable")
-        counts = np.zeros(len(means), dtype=int)
-        for m in range(len(means)):
-            for other in worst_first:
-                if other == m or not (significant[m, other] and means[m] > means[other]):
-                    break
-                counts[m] += 1
-        return counts
+        beats = self.significant & (self.means[:, np.newaxis] > self.means)
+        worst_first = np.argsort(self.means, kind="stable")
+        return np.logical_and.accumulate(beats[:, worst_first], axis=1).sum(axis=1)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the measures from the most to the least consistent one.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure, mean_tau, sd, outperforms (the worst k measures, significantly) and letters (two
-            measures without a common letter differ significantly).
+        Columns measure, mean_tau, sd, outperforms (the worst k measures, significantly) and letters (two measures
+        without a common letter differ significantly).
         """
         order = np.argsort(-self.means, kind="stable")
         letters = compact_letters(self.significant[np.ix_(order, order)])
@@ -125,18 +107,13 @@ class SplitHalfConsistency(Result):
     def comparisons(self) -> pd.DataFrame:
         """Return how every two measures differ, and what the test says of it.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure_1, measure_2, difference (of mean τ), effect_size (the difference over √V_E2), p_value and
-            significant.
+        Columns measure_1, measure_2, difference (of mean τ), effect_size (the difference over √V_E2), p_value and
+        significant.
         """
         first, second = np.triu_indices(len(self.measures), 1)
-        names = np.array([str(measure) for measure in self.measures], dtype=object)
         return pd.DataFrame(
             {
-                "measure_1": names[first],
-                "measure_2": names[second],
+                **name_pairs(self.measures),
                 "difference": self.means[first] - self.means[second],
                 "effect_size": self.effect_sizes[first, second],
                 "p_value": self.p_values,
@@ -155,12 +132,8 @@ class SplitHalfConsistency(Result):
         frame = self.to_frame().set_index("measure")[["mean_tau", "letters"]].rename(columns={"mean_tau": "mean τ"})
         a, b = self.sizes
         caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits)."
-        legend = ""
-        if len(frame) > 1:
-            legend = (
-                "Measures without a common letter differ significantly over these splits of these topics. V_E2 = "
-                f"{self.residual_variance:.3g}."
-            )
+        letters = "Measures without a common letter differ significantly over these splits of these topics."
+        legend = f"{letters} V_E2 = {self.residual_variance:.3g}." if len(frame) > 1 else ""
         return Table(frame, caption, self.signature, legend=legend)
 
     def short_tables(self) -> list[Table]:
@@ -214,10 +187,6 @@ def split_half_consistency(
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     n_jobs : int, optional
         Threads; any number gives the same results.
-
-    Returns
-    -------
-    SplitHalfConsistency
 
     Raises
     ------

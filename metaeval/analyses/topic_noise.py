@@ -82,11 +82,30 @@ def find_noise(scores: Scores) -> TopicNoise | None:
     shares = {}
     for m, measure in enumerate(scores.measures):
         known = scores.repeats.get(str(measure))
-        if known is not None and min(scores.values.shape[:2]) > 1:
-            left = float(residual_variance(scores.values[..., m]))
+        values = scores.values[~np.isnan(scores.values[..., m]).all(axis=1), :, m]
+        values = values[:, ~np.isnan(values).any(axis=0)]
+        if known is not None and min(values.shape) > 1:
+            left = float(residual_variance(values))
             shares[str(measure)] = min(known.variance / known.count / left, 1.0) if left > 0 else 0.0
     repeats = {name: scores.repeats[name] for name in shares}
     return TopicNoise(len(scores.topics), len(names), correlation, effect, repeats, shares)
+
+
+def join_noise(parts: Mapping[str, TopicNoise], n_topics: int) -> TopicNoise | None:
+    """Return what is known of tasks with `n_topics` topics in all, whose names the repeats get; None where nothing is."""
+    if not parts:
+        return None
+    clustered = [each for each in parts.values() if each.n_clusters > 1]
+    single = n_topics - sum(each.n_topics for each in clustered)
+    worth = single + sum(each.n_topics / float(np.median(each.effect)) for each in clustered)
+    return TopicNoise(
+        n_topics,
+        single + sum(each.n_clusters for each in clustered) if clustered else 0,
+        np.concatenate([each.correlation for each in clustered] or [np.empty(0)]),
+        np.array([n_topics / worth]),
+        {name: repeats for name, each in parts.items() for repeats in each.repeats.values()},
+        {name: share for name, each in parts.items() for share in each.shares.values()},
+    )
 
 
 def refuse_clusters(scores: Scores) -> None:

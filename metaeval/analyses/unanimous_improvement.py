@@ -17,15 +17,13 @@ from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import MeasureLike, resolve_measures
 from metaeval.show.signature import Signature, sign
+from metaeval.show.style import find_size
 from metaeval.show.table import Table
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.uir import count_unanimous
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
+    from metaeval.show.canvas import Axis, Figure, Size
 
 Reference = Iterable[MeasureLike] | MeasureLike
 
@@ -34,14 +32,8 @@ Reference = Iterable[MeasureLike] | MeasureLike
 class UnanimousImprovement(Result):
     """The Unanimous Improvement Ratio of every two runs.
 
-    Parameters
-    ----------
-    runs : tuple of str
-    reference : tuple of Measure
-    ratio : ndarray, shape (run, run)
-        ``ratio[s, z]`` is UIR(s, z): the share of topics on which s is at least as good as z for every reference
-        measure, less the share where z is at least as good as s. From −1 to 1, and antisymmetric.
-    signature : Signature
+    ``ratio[s, z]`` is UIR(s, z): the share of topics on which s is at least as good as z for every reference measure, less the
+    share where z is at least as good as s. From −1 to 1, and antisymmetric.
     """
 
     runs: tuple[str, ...]
@@ -53,12 +45,7 @@ class UnanimousImprovement(Result):
         return f"UnanimousImprovement: {len(self.runs)} runs, {len(self.reference)} reference measures"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the ratio as a square frame, run by run.
-
-        Returns
-        -------
-        DataFrame, shape (run, run)
-        """
+        """Return the ratio as a square frame, run by run, shape (run, run)."""
         names = pd.Index(self.runs, name="run")
         return pd.DataFrame(self.ratio, index=names, columns=names.rename(None))
 
@@ -72,7 +59,6 @@ class UnanimousImprovement(Result):
         """Draw the ratio of every two runs, the run that improves on most others first."""
         from metaeval.show.canvas import open_canvas
         from metaeval.show.heatmap import scale_map
-        from metaeval.show.style import find_size
 
         order = np.argsort(-self.ratio.sum(axis=1), kind="stable")
         names = [self.runs[r] for r in order]
@@ -83,7 +69,7 @@ class UnanimousImprovement(Result):
         with open_canvas(ax, size, self.signature if signature else None, width=side + 0.8, height=side) as canvas:
             axes = canvas.panels[0]
             ratio = self.ratio[np.ix_(order, order)]
-            image = axes.imshow(ratio, vmin=-1, vmax=1, cmap=scale_map(-1, 1), interpolation="nearest")
+            image = axes.imshow(ratio, vmin=-1, vmax=1, cmap=scale_map(-1), interpolation="nearest")
             axes.grid(False)
             # As many names as can be read, in letters of 6 points.
             shown = range(0, n, max(1, -(-n // int(9 * min(canvas.figure.get_size_inches())))))
@@ -107,10 +93,6 @@ def uir(scores: Scores, *, reference: Reference, distinct_runs: bool = False) ->
         all of them counts for both and cancels out.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
-
-    Returns
-    -------
-    UnanimousImprovement
 
     Raises
     ------

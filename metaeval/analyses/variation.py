@@ -229,11 +229,15 @@ def tabulate_differences(
     measures: Sequence[Measure | str], difference: np.ndarray, low: np.ndarray, high: np.ndarray, more: str
 ) -> pd.DataFrame:
     """Return the difference of every two measures, and in the column `more` which has more if the interval leaves 0 out."""
-    first, second = np.triu_indices(len(measures), 1)
+    pairs = name_pairs(measures)
+    larger = np.where(low > 0, pairs["measure_1"], np.where(high < 0, pairs["measure_2"], "cannot tell"))
+    return pd.DataFrame({**pairs, "difference": difference, "low": low, "high": high, more: larger})
+
+
+def name_pairs(measures: Sequence[Measure | str]) -> dict[str, np.ndarray]:
+    """Return the names of every two measures, the columns measure_1 and measure_2 of a table of pairs."""
     names = np.array([str(measure) for measure in measures], dtype=object)
-    larger = np.where(low > 0, names[first], np.where(high < 0, names[second], "cannot tell"))
-    columns = {"difference": difference, "low": low, "high": high, more: larger}
-    return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], **columns})
+    return dict(zip(("measure_1", "measure_2"), names[np.array(np.triu_indices(len(names), 1))], strict=True))
 
 
 def _deviate(gaps: np.ndarray) -> np.ndarray:

@@ -150,10 +150,8 @@ def _list_dots(question: str, rows: list[dict[str, Any]]) -> tuple[list[Row], st
         return dots, "share of pairs of runs that differ significantly, with its interval over topics"
     if question == "ranks":
         dots = [replace(_make_row(row, "rank"), title=f"{row['run']} ({row['letters']})") for row in rows[:60]]
-        return (
-            dots,
-            "rank, and the ranks that the test leaves possible; runs that share a letter do not differ significantly",
-        )
+        possible = "rank, and the ranks that the test leaves possible"
+        return dots, f"{possible}; runs that share a letter do not differ significantly"
     statistic = st.selectbox("Statistic", list(dict.fromkeys(row["statistic"] for row in rows)), key="statistic")
     ordered = sorted(rows, key=lambda row: -_number(row["value"]))
     dots = [_make_row(row, "value", "measure") for row in ordered if row["statistic"] == statistic]

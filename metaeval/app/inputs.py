@@ -26,8 +26,6 @@ _NUMBER = re.compile(r"[^\s,;|\[\]]+")
 def parse_numbers(text: str, what: str = "the line") -> list[float]:
     """Return the numbers of a text, separated by spaces, commas or semicolons.
 
-    Examples
-    --------
     >>> parse_numbers("7, 90 193;105")
     [7.0, 90.0, 193.0, 105.0]
     """
@@ -51,8 +49,6 @@ def parse_items(text: str, what: str = "items of each class") -> npt.NDArray[np.
 def parse_matrix(text: str, what: str = "the matrix") -> npt.NDArray[np.int64]:
     """Return a confusion matrix: a line for each gold class, in it the items of each predicted class.
 
-    Examples
-    --------
     >>> parse_matrix("5 1 / 2 7").tolist()
     [[5, 1], [2, 7]]
     """
@@ -81,8 +77,6 @@ def parse_shares(text: str, what: str = "the distribution") -> npt.NDArray[np.fl
 def parse_labels(text: str) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     r"""Return two confusion matrices from pasted labels: on each line the gold class, and what either run predicts.
 
-    Examples
-    --------
     >>> classes, first, second = parse_labels("1 1 2\n2 2 2")
     >>> first.tolist(), second.tolist()
     ([[1, 0], [0, 1]], [[0, 1], [0, 1]])
@@ -122,8 +116,6 @@ def _split_labels(line: str, number: int) -> list[str]:
 def parse_classes(text: str, n_classes: int) -> list[str]:
     """Return the names of the classes: those that are given, numbers for those that are not.
 
-    Examples
-    --------
     >>> parse_classes("neg, neu, pos", 3), parse_classes("", 2)
     (['neg', 'neu', 'pos'], ['1', '2'])
     """

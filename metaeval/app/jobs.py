@@ -129,8 +129,6 @@ class Visits:
 def clean_name(name: str) -> str:
     """Return a file's name that is safe to write, no option and no program: its last part, the same where that will do.
 
-    Examples
-    --------
     >>> clean_name("../../etc/scores (1).csv"), clean_name("--out"), clean_name(".."), clean_name("a<b>.csv")
     ('scores (1).csv', 'out', 'scores', 'a_b_.csv')
     >>> clean_name("scores.py"), clean_name("scores.cpython-312-x86_64-linux-gnu.so"), clean_name("@scores.PY")
@@ -157,7 +155,8 @@ class Job:
     def __init__(self, words: Sequence[str], folder: Path) -> None:
         self.words = list(words)
         self.began = time.monotonic()
-        self._stopped = False
+        self.stopped = False
+        """Whether somebody stopped it."""
         self._out, self._messages = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115  (open as long as the job is asked about)
         try:
             self._process = self._start(folder)
@@ -187,18 +186,13 @@ class Job:
         return time.monotonic() - self.began
 
     @property
-    def stopped(self) -> bool:
-        """Whether somebody stopped it."""
-        return self._stopped
-
-    @property
     def succeeded(self) -> bool:
         """Whether it ended as it should."""
         return self._process.poll() == 0
 
     def stop(self) -> None:
         """End it, as Ctrl-C would."""
-        self._stopped = True
+        self.stopped = True
         _end(self._process)
 
     def printed(self) -> str:

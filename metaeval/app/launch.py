@@ -57,13 +57,7 @@ def launch(
 
 
 def find_address(host: str) -> str:
-    """Return the number of an address to listen on.
-
-    Examples
-    --------
-    >>> find_address("127.0.0.1")
-    '127.0.0.1'
-    """
+    """Return the number of an address to listen on."""
     # No name at all would stand for every address of the machine, which nobody means by it.
     if not host.strip():
         raise MetaevalError("an address to listen on has letters or digits: name one with --host, such as 127.0.0.1")

@@ -72,10 +72,7 @@ def _squeeze(text: Any) -> str:
 
 
 def show_steps(page: Page, lesson: dict[str, Any], names: tuple[str, str], sides: dict[str, str], fill: Fill) -> bool:
-    """Show the three steps of a lesson, and return whether the answer may be shown: not before a guess.
-
-    `sides`: which of the two each judge prefers.
-    """
+    """Show the steps of a lesson; return if the answer may be shown, not before a guess. `sides`: whom each judge prefers."""
     if not lesson:
         return True
     st.header("Three steps")

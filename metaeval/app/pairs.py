@@ -13,6 +13,7 @@ from metaeval.app.parts import escape, plain
 from metaeval.errors import MetaevalError
 from metaeval.measures import Measure
 from metaeval.measures.moves import TIE
+from metaeval.show.cells import format_cell
 
 
 def score_pair(measure: Measure, *arrays: Any) -> dict[str, Any]:
@@ -55,8 +56,6 @@ EVEN = "a tie"
 def find_side(difference: float) -> str:
     """Return which of two candidates is better: none where the difference is not a number.
 
-    Examples
-    --------
     >>> [find_side(one) for one in (0.5, -0.5, 0.0, float("nan"))]
     ['first', 'second', 'tie', '']
     """
@@ -66,12 +65,15 @@ def find_side(difference: float) -> str:
 def name_winner(difference: float, names: tuple[str, str]) -> str:
     """Return the name of the better candidate; a dash where there is no score.
 
-    Examples
-    --------
     >>> [name_winner(one, ("A", "B")) for one in (0.5, -0.5, 0.0, float("nan"))]
     ['A', 'B', 'a tie', '–']
     """
     return dict(zip(SIDES, (*names, EVEN), strict=True)).get(find_side(difference), "–")
+
+
+def write_scores(row: dict[str, Any], names: tuple[str, str]) -> list[str]:
+    """Return cells of a table: which candidate a measure prefers, and the scores of both."""
+    return [name_winner(row["difference"], names), *(format_cell(row[side], 4) for side in ("first", "second"))]
 
 
 def list_sides(rows: Sequence[dict[str, Any]]) -> dict[str, str]:

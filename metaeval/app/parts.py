@@ -74,8 +74,6 @@ def escape(text: str) -> str:
 def plain(text: str) -> str:
     r"""Return text as Markdown that shows it: names from data make no link, picture or heading.
 
-    Examples
-    --------
     >>> print(plain("![a](http://b)"))
     \!\[a\]\(http\:\/\/b\)
     """
@@ -101,8 +99,8 @@ def say_errors(name: Callable[[str], str] = str) -> Iterator[None]:
         st.error(plain(f"{name(message)} (metaeval app under METAEVAL_DEBUG=1 shows where)"))
 
 
-@contextmanager
-def open_part(label: str, key: str) -> Iterator[bool]:
-    """Offer what is on demand only: whether somebody has opened it, so that nothing is computed before."""
+def show_part(label: str, key: str, draw: Callable[[], None]) -> None:
+    """Offer what is on demand only: it is drawn when somebody has opened it, so that nothing is computed before."""
     with st.expander(label, key=key, on_change="rerun") as part:
-        yield bool(part.open)
+        if part.open:
+            draw()

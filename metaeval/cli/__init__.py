@@ -16,9 +16,11 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from metaeval.cli import cite, compare, data, inspect, measures, playground, scores
+from metaeval.cli.command import add_command
 from metaeval.cli.generate import LazyGroup
 from metaeval.cli.output import print_note, print_problem, print_status
 from metaeval.cli.quick import COMPLETION, QUICK, import_later
+from metaeval.errors import MetaevalError, MetaevalWarning, UndefinedValueWarning
 
 # Imports of numpy and the like stand inside the commands, so that --help answers at once.
 
@@ -43,12 +45,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-measures.register(app)
-cite.register(app)
-scores.register(app)
-inspect.register(app)
-compare.register(app)
-playground.register(app)
+for _name, _call, _options in (
+    ("measures", measures.show_measures, measures.MEASURES),
+    ("cite", cite.print_citations, cite.CITE),
+    ("score", scores.score, scores.SCORE),
+    ("convert", scores.convert, scores.CONVERT),
+    ("inspect", inspect.inspect, inspect.INSPECT),
+    ("compare", compare.compare, compare.COMPARE),
+    ("app", playground.start, playground.APP),
+):
+    add_command(app, _name, _call, _options)
 app.add_typer(data.app, name="data")
 
 
@@ -91,8 +97,6 @@ def _obey_sigterm() -> Iterator[list[int]]:
 
 
 def _run() -> int:
-    from metaeval.errors import MetaevalError
-
     if COMPLETION in os.environ or {"-h", "--help"}.intersection(sys.argv) or QUICK.intersection(sys.argv[1:2]):
         import_later("pandas")
     for stream in (sys.stdout, sys.stderr):
@@ -129,8 +133,6 @@ def _run() -> int:
 
 def _note_warnings() -> list[str]:
     """Print each warning once; of those of undefined values only the first, unless all are asked for. Return these."""
-    from metaeval.errors import MetaevalWarning, UndefinedValueWarning
-
     notes: set[str] = set()
     undefined: list[str] = []
 

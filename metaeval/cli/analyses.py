@@ -14,10 +14,9 @@ class Analysis:
     command takes: scores, several of them, the discriminative power of scores, annotations, judged runs, or measures. Examples
     are command lines without the program's name. `pool` is the function of the results of several sources. With each of
     the flags `switches`, another function is called in place of the first; `board` is the function of several collections
-    at once. `pairs` is the option that names a file for
-    what grows with the number of pairs of runs; the result's method ``write_`` with its name writes it. `remarks` are
-    a paragraph of the help that the docstring does not have, `defaults` those of options that differ from the
-    function's.
+    at once. `pairs` is the option that names a file for what grows with the number of pairs of runs; the result's method
+    ``write_`` with its name writes it. `remarks` are a paragraph of the help that the docstring does not have, `defaults`
+    those of options that differ from the function's.
     """
 
     function: str

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import typer
-
-from metaeval.cli.command import Values, add_command
+from metaeval.cli.command import Values
 from metaeval.cli.options import argument
 from metaeval.cli.output import print_text
 
 CITE = {"names": argument(list[str] | None, "Measures, analyses, tests, data sets; none: metaeval", default=None)}
-
-
-def register(app: typer.Typer) -> None:
-    """Add this command to the command line."""
-    add_command(app, "cite", print_citations, CITE)
 
 
 def print_citations(values: Values) -> None:

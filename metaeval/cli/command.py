@@ -12,17 +12,16 @@ import typer
 from typer.core import TyperCommand
 
 from metaeval.cli.options import PHRASES, SECTIONS, Options, find_metavar
+from metaeval.errors import option_names_in_use, use_option_names
 
 
 class Values(SimpleNamespace):
     """What the command line says: the value of every option, and in `stated` the names of those that stand there."""
 
 
-def add_command(
-    app: typer.Typer, name: str, run: Callable[[Any], None], options: Options, help: str | None = None
-) -> None:
-    """Add the command that calls a function with its values; its help is the function's docstring unless stated."""
-    app.command(name, cls=Command)(_make_function(run, options, help or run.__doc__ or ""))
+def add_command(app: typer.Typer, name: str, run: Callable[[Any], None], options: Options) -> None:
+    """Add the command that calls a function with its values; its help is the function's docstring."""
+    app.command(name, cls=Command)(_make_function(run, options, run.__doc__ or ""))
 
 
 def make_command(run: Callable[[Any], None], options: Options, help: str) -> Any:
@@ -102,8 +101,6 @@ class Command(TyperCommand):
 @contextmanager
 def option_names(names: dict[str, str]) -> Iterator[None]:
     """Let messages call these arguments by these options, besides those in use, while the context lasts."""
-    from metaeval.errors import option_names_in_use, use_option_names
-
     before = option_names_in_use()
     use_option_names({**PHRASES, **before, **names})
     # An error is shown after the command has ended, but its message was made while it ran.

@@ -7,24 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-import typer
-
-from metaeval.cli.command import Values, add_command
-from metaeval.cli.complete import complete_measure, complete_source
+from metaeval.cli.command import Values
+from metaeval.cli.complete import complete_source
 from metaeval.cli.opening import find_directions, names_file, open_references, read_columns, read_gold
-from metaeval.cli.options import DIRECTIONS, HELP, option, switch, take
+from metaeval.cli.options import DIRECTIONS, HELP, name_measures, option, switch, take
 from metaeval.cli.output import SCORES, check_report, print_notes, print_status, print_text, render
+from metaeval.errors import MetaevalError, one_line
 
 COMPARE = {
-    "measure": option(
-        list[str],
-        "The new measure: FILE.py:FUNCTION, or a name; may be repeated",
-        "--measure",
-        "-m",
-        metavar="NAME",
-        complete=complete_measure,
-        default=...,
-    ),
+    "measure": name_measures("The new measure: FILE.py:FUNCTION, or a name; may be repeated", list[str], ...),
     "data": option(
         list[str] | None,
         "Runs or scores: a data set, a store or a score file; may be repeated",
@@ -74,23 +65,9 @@ COMPARE = {
 }
 
 _PASSED = (
-    "missing",
-    "n_trials",
-    "n_permutations",
-    "test",
-    "alpha",
-    "distinct_runs",
-    "thorough",
-    "seed",
-    "n_jobs",
-    "time_limit",
-)
+    "missing", "n_trials", "n_permutations", "test", "alpha", "distinct_runs", "thorough", "seed", "n_jobs", "time_limit",
+)  # fmt: skip
 """Options that are arguments of the function that compares."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add this command to the command line."""
-    add_command(app, "compare", compare, COMPARE)
 
 
 def compare(values: Values) -> None:
@@ -117,13 +94,8 @@ def compare(values: Values) -> None:
     check_report(values.out, values.overwrite)
     sources = _open_data(values)
     labels = {str(measure) for source in sources if isinstance(source, Scores) for measure in source.measures}
-    reference = values.reference
-    reference = open_references(
-        reference[0] if reference and len(reference) == 1 else reference,
-        values.missing,
-        columns=read_columns(values),
-        labels=labels,
-    )
+    named = values.reference[0] if values.reference and len(values.reference) == 1 else values.reference
+    reference = open_references(named, values.missing, columns=read_columns(values), labels=labels)
     with _report_progress() as say:
         result = compare_measures(
             values.measure,
@@ -145,8 +117,6 @@ def compare(values: Values) -> None:
 
 def _open_data(values: Values) -> list[Any]:
     """Return what the new measure is compared on: sources that the comparison opens itself where nothing is stated."""
-    from metaeval.errors import MetaevalError
-
     names = values.data or []
     columns, missing = read_columns(values), values.missing
     if not names and values.gold is None:
@@ -178,7 +148,6 @@ def _join_scores(values: Values, sources: list[str]) -> list[Any]:
     """Put the scores of each file beside those of the collection that was named in the same place."""
     from metaeval.data.columns import CLUSTER
     from metaeval.datasets.open import open_scores
-    from metaeval.errors import MetaevalError
     from metaeval.io import tidy
 
     names, files, columns = values.measure, values.new_scores, read_columns(values)
@@ -197,8 +166,6 @@ def _report_progress() -> Iterator[Callable[[str], None]]:
     """Show what is being done: one changing line where somebody watches, one line each otherwise."""
     from rich.console import Console
     from rich.status import Status
-
-    from metaeval.errors import one_line
 
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:

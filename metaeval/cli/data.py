@@ -11,7 +11,8 @@ import typer
 from metaeval.cli.command import Values, add_command
 from metaeval.cli.complete import complete_data_set
 from metaeval.cli.options import argument, take
-from metaeval.cli.output import check_output, print_cells, print_problem, print_status, show, version_line
+from metaeval.cli.output import check_output, print_problem, print_status, show_texts
+from metaeval.errors import DatasetError, format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,20 +39,12 @@ def list_data(values: Values) -> None:
     """
     from metaeval.datasets import cache_folder, datasets
 
-    style = values.style
-    check_output(style, None)
+    check_output(values.style, None)
     folder = cache_folder()
     caption = f"Data sets; files are looked for in {folder}."
     columns = ("data set", "files here", "kind", "what")
     rows = [(dataset.name, _state(dataset, folder), dataset.kind, dataset.title) for dataset in datasets()]
-    if style == "text":
-        print_cells(columns, rows, caption)
-        return
-    import pandas as pd
-
-    from metaeval.show.table import Table
-
-    show(Table(pd.DataFrame(rows, columns=[*columns]).set_index("data set"), caption, version_line()), style)
+    show_texts(columns, rows, caption, values.style)
 
 
 def describe_data(values: Values) -> None:
@@ -74,7 +67,6 @@ def fetch_data(values: Values) -> None:
       metaeval data fetch stc3-dq-a llmjudge
     """
     from metaeval.datasets import fetch, remember_unreachable_hosts
-    from metaeval.errors import DatasetError, format_count
 
     failed = 0
     with remember_unreachable_hosts():

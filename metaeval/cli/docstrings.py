@@ -24,11 +24,7 @@ class Docstring:
 
 
 def parse_docstring(function: Callable[..., Any]) -> Docstring:
-    """Return what the docstring of a function says.
-
-    >>> parse_docstring(parse_docstring).question
-    'Return what the docstring of a function says.'
-    """
+    """Return what the docstring of a function says."""
     text = _plain(inspect.getdoc(function) or "")
     head, *sections = re.split(r"\n\n(?=[A-Z]\w+\n-{3,}\n)", text)
     question, _, details = head.partition("\n\n")
@@ -48,11 +44,7 @@ def parse_docstring(function: Callable[..., Any]) -> Docstring:
 
 
 def find_question(reference: str) -> str:
-    """Return the first line of a docstring from the source of "module:function", without the time of an import.
-
-    >>> find_question("cli.docstrings:parse_docstring")
-    'Return what the docstring of a function says.'
-    """
+    """Return the first line of a docstring from the source of "module:function", without the time of an import."""
     module, _, name = reference.partition(":")
     source = (_PACKAGE / f"{module.replace('.', '/')}.py").read_text("utf-8")
     match = re.search(rf'^def {name}\(.*?"""(.*?)(?:\n\n|""")', source, re.MULTILINE | re.DOTALL)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -28,6 +28,7 @@ from metaeval.cli.options import (
     DIRECTIONS,
     NOISE,
     OPENING,
+    OPTIONS,
     RATINGS,
     Options,
     argument,
@@ -39,6 +40,7 @@ from metaeval.cli.options import (
 )
 from metaeval.cli.output import check_output, check_width, print_status, show_results, working
 from metaeval.cli.parameters import Function, Parameter, find_input, read_parameters
+from metaeval.errors import MetaevalError
 
 if TYPE_CHECKING:
     from metaeval.data.scores import Scores
@@ -107,6 +109,25 @@ _READING_JUDGED = take("collection") | {
 }
 
 
+@dataclass(frozen=True)
+class _Subject:
+    """What a command is about where that is no scores: options that name it and that say how it is read, and what opens it."""
+
+    what: str
+    named: Options
+    reading: Options
+    open: Callable[[Values], Any]
+
+
+_SUBJECTS = {
+    "measures": _Subject("measures", take("measures"), {}, lambda values: values.measures),
+    "annotations": _Subject("labels", _LABELS, _READING_LABELS, open_annotations),
+    "judged": _Subject("runs", _JUDGED, _READING_JUDGED, open_judged_runs),
+    "ratings": _Subject("ratings", take("source"), RATINGS, open_ratings),
+}
+"""By what `find_input` says that a function takes; of scores, all else is about them."""
+
+
 class LazyGroup(TyperGroup):
     """The commands written by hand, and those made of analyses, which are imported when their command is used."""
 
@@ -167,17 +188,8 @@ class Plan:
         takes = find_input(main)
         before = _load(_POWER) if takes == "power" else None
         switches = {flag: _load(function) for flag, function in analysis.switches.items()}
-        return cls(
-            name,
-            main,
-            takes,
-            before,
-            switches,
-            _load(analysis.pool) if analysis.pool else None,
-            _load(analysis.board) if analysis.board else None,
-            analysis.pairs,
-            analysis.defaults,
-        )
+        pool, board = (_load(function) if function else None for function in (analysis.pool, analysis.board))
+        return cls(name, main, takes, before, switches, pool, board, analysis.pairs, analysis.defaults)
 
     @property
     def several(self) -> bool:
@@ -202,18 +214,11 @@ class Plan:
 
     def declare(self) -> Options:
         """Return the options of the command, in the order of its help."""
-        of_scores = self.takes in ("scores", "several", "power")
-        parameters = self.parameters().values()
-        if self.takes == "measures":
-            declared = take("measures")
-        elif self.takes == "annotations":
-            declared = dict(_LABELS)
-        elif self.takes == "judged":
-            declared = dict(_JUDGED)
-        else:
-            declared = {"source": take("sources")["sources"] if self.several else take("source")["source"]}
+        subject, parameters = _SUBJECTS.get(self.takes), self.parameters().values()
+        sources = {"source": OPTIONS["sources" if self.several else "source"]}
+        declared = dict(subject.named if subject else sources)
         declared |= {parameter.name: parameter.declare() for parameter in parameters if not parameter.flags}
-        if of_scores or self.takes == "ratings":
+        if subject is None or self.takes == "ratings":
             declared |= take("measure")
         for parameter in parameters:
             if parameter.flags:
@@ -222,14 +227,7 @@ class Plan:
                 declared |= take("cluster", "resume")
         for name, function in self.switches.items():
             declared[name] = switch(parse_docstring(function).question, spell(name)[0])
-        if of_scores:
-            declared |= OPENING | NOISE | DIRECTIONS
-        if self.takes == "annotations":
-            declared |= _READING_LABELS
-        if self.takes == "judged":
-            declared |= _READING_JUDGED
-        if self.takes == "ratings":
-            declared |= RATINGS
+        declared |= subject.reading if subject else OPENING | NOISE | DIRECTIONS
         if self.pairs:
             declared |= take(self.pairs)
         return declared | take("style", "explain", "width", "out", "defuse_formulas")
@@ -257,9 +255,11 @@ class Plan:
         self._convert(values)
         flag = next((name for name in self.switches if getattr(values, name)), "")
         function, name = (self.switches[flag], f"{self.name}-{flag}") if flag else (self.main, self.name)
-        if self.takes in ("measures", "annotations", "judged", "ratings"):
-            subject = values.measures if self.takes == "measures" else _read_rows(self.takes, values)
-            results = {name: self.call(function, subject, values)}
+        if self.takes in _SUBJECTS:
+            subject = _SUBJECTS[self.takes]
+            with working(f"reading {subject.what}"):
+                opened = subject.open(values)
+            results = {name: self.call(function, opened, values)}
         else:
             sources = values.source if self.several else [values.source]
             pool = self.pool if len(sources) > 1 else None
@@ -299,8 +299,6 @@ class Plan:
 
     def _refuse_unused(self, stated: set[str], called: Iterable[Function | None], when: str) -> None:
         """Refuse an option that stands on the command line although no function that is called takes it."""
-        from metaeval.errors import MetaevalError
-
         used = {parameter.spelling for function in called if function for parameter in self._read(function)}
         for spelling, parameter in self.parameters().items():
             if parameter.name in stated and spelling not in used:
@@ -308,8 +306,6 @@ class Plan:
 
     def _analyse(self, function: Function, name: str, scores: list[Scores], values: Values) -> dict[str, Any]:
         """Return the results by the names of their files."""
-        from metaeval.errors import MetaevalError
-
         if function is self.board or self.takes == "several":
             return {name: self.call(function, scores if len(scores) > 1 else scores[0], values)}
         pairs = getattr(values, self.pairs) if self.pairs else None
@@ -335,12 +331,6 @@ class Plan:
             return named
         # The pooled result answers what several sources were named for, so that it comes first.
         return {f"pooled-{name}": self.call(self.pool, results, values)} | named
-
-
-def _read_rows(what: str, values: Values) -> Any:
-    open_rows = {"annotations": open_annotations, "judged": open_judged_runs, "ratings": open_ratings}[what]
-    with working(f"reading {'labels' if what == 'annotations' else 'runs' if what == 'judged' else what}"):
-        return open_rows(values)
 
 
 @contextmanager

@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import typer
-
-from metaeval.cli.command import Values, add_command
+from metaeval.cli.command import Values
 from metaeval.cli.options import argument, option, take
 from metaeval.cli.output import print_text, working
+from metaeval.errors import format_count, format_list
 from metaeval.io.formats import parse_columns
 
 if TYPE_CHECKING:
     from metaeval.io.inspection import CollectionFacts, Inspection
 
+READING = ("collection", "format", "missing", "columns", "doubled")
+"""Options with which a file is inspected, that commands have too."""
+
 INSPECT = {
     "sources": argument(list[str], "Score files or folders, one or several", metavar="FILE"),
     "measure": option(str | None, "The measure of a file that holds one without its name"),
-    **take("collection", "format", "missing", "columns", "doubled"),
+    **take(*READING),
 }
-
-OPTIONS = {"format": "--from", "measure": "--measure", "collection": "--collection", "missing": "--missing",
-           "columns": "--columns", "doubled": "--doubled"}  # fmt: skip
 
 MOST_SHOWN = 5
 
 REFERENCES = ("human", "mqm", "gold", "da", "people", "esa", "rating", "annotator")
 """Names of measures that are probably what people said."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add this command to the command line."""
-    add_command(app, "inspect", inspect, INSPECT)
 
 
 def inspect(values: Values) -> None:
@@ -97,8 +92,6 @@ def _say_format(found: Inspection) -> str:
 
 
 def _describe_collection(facts: CollectionFacts, named: bool) -> list[str]:
-    from metaeval.errors import format_count, format_list
-
     sizes = [format_count(facts.runs, "run"), format_count(facts.topics, "topic")]
     sizes.append(format_count(len(facts.measures), "measure"))
     lines = [f"{f'{facts.name}: ' if named else ''}{' × '.join(sizes)}"]
@@ -129,8 +122,9 @@ def _list_questions(found: Inspection, values: Values) -> tuple[list[tuple[str, 
     """Return questions with the command that answers each, and those that cannot be answered with what they lack."""
     facts = max(found.collections, key=lambda one: one.cells)
     several = len(found.collections) > 1
-    one = _spell(found, values, {"collection": facts.name} if several else {})
-    every = _spell(found, values, {})
+    one = _spell([found.source], values, READING, **({"collection": facts.name} if several else {}))
+    every = _spell([found.source], values, READING)
+    compared = _spell(["--data", found.source], values, ("columns", "doubled", "missing"))
     runs, topics, measures = facts.runs, facts.topics, len(facts.measures)
     answers: list[tuple[str, str]] = []
     lacks: list[tuple[str, str]] = []
@@ -152,7 +146,7 @@ def _list_questions(found: Inspection, values: Values) -> tuple[list[tuple[str, 
     ask("do two measures rank runs alike?", f"metaeval similarity {one}", (runs >= 3, "at least 3 runs"), others)
     ask("do measures agree on what is significant?", f"metaeval overlap {one}", pairs, tested, others)
     ask("how does one measure behave beside the others?",
-        f"metaeval compare -m {shlex.quote(facts.measures[0])} {_of_compare(found, values)} -o report", others,
+        f"metaeval compare -m {shlex.quote(facts.measures[0])} {compared} -o report", others,
         (runs >= 3, "at least 3 runs"), splits)  # fmt: skip
     reference = next((name for name in facts.measures if name.lower() in REFERENCES), None)
     held = (reference is not None and measures > 1, "what people said: --reference MEASURE, or a FILE of their scores")
@@ -161,19 +155,10 @@ def _list_questions(found: Inspection, values: Values) -> tuple[list[tuple[str, 
     return answers, lacks
 
 
-def _spell(found: Inspection, values: Values, others: dict[str, str]) -> str:
-    """Return the source with the options with which it was inspected, as a shell takes them."""
-    given: dict[str, Any] = {name: getattr(values, name) for name in OPTIONS} | others
-    words = [found.source]
-    for name, option_of in OPTIONS.items():
-        if given[name] not in (None, "raise") and name != "measure":
-            words += [option_of, str(given[name])]
-    return shlex.join(words)
-
-
-def _of_compare(found: Inspection, values: Values) -> str:
-    words = ["--data", found.source]
-    for name in ("columns", "doubled", "missing"):
-        if getattr(values, name) not in (None, "raise"):
-            words += [OPTIONS[name], str(getattr(values, name))]
+def _spell(words: list[str], values: Values, names: Sequence[str], **others: str) -> str:
+    """Return words with the options with which a source was inspected, as a shell takes them."""
+    given = {name: getattr(values, name) for name in names} | others
+    for name, text in given.items():
+        if text not in (None, "raise"):
+            words = [*words, "--from" if name == "format" else f"--{name}", str(text)]
     return shlex.join(words)

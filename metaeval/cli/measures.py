@@ -6,13 +6,12 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import typer
-
-from metaeval.cli.command import Values, add_command
+from metaeval.cli.command import Values
 from metaeval.cli.complete import complete_measure
 from metaeval.cli.docstrings import parse_docstring
 from metaeval.cli.options import argument, option, take
-from metaeval.cli.output import check_output, print_cells, show, terminal_width, version_line
+from metaeval.cli.output import check_output, show_texts, terminal_width
+from metaeval.errors import MeasureError
 from metaeval.show.terminal import wrap_text
 
 if TYPE_CHECKING:
@@ -33,11 +32,6 @@ MEASURES = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    """Add this command to the command line."""
-    add_command(app, "measures", show_measures, MEASURES)
-
-
 def show_measures(values: Values) -> None:
     """Which measures are there, and what is one: formula, range, direction, source, BibTeX?
 
@@ -47,7 +41,6 @@ def show_measures(values: Values) -> None:
       metaeval measures NMD "OCI(beta=0.25)"
       metaeval measures --kind quantification --format md
     """
-    from metaeval.errors import MeasureError
     from metaeval.measures import measures, resolve_measures
 
     kind, style = values.kind, values.style
@@ -73,21 +66,14 @@ def _list(listed: list[Measure], style: str) -> None:
             ]
             caption = f"Registered {kind} measures; metaeval measures NAME explains one."
             print(end="\n" * (number > 0))
-            print_cells(("measure", "better", "range", "what it answers"), rows, caption)
+            show_texts(("measure", "better", "range", "what it answers"), rows, caption, style)
         return
-    import pandas as pd
-
-    from metaeval.show.table import Table
-
-    columns = {
-        "kind": [measure.kind for measure in listed],
-        "better": [measure.direction for measure in listed],
-        "range": [_range(measure) for measure in listed],
-        "source": [measure.source for measure in listed],
-        "what it answers": [measure.description.rstrip(".") for measure in listed],
-    }
-    frame = pd.DataFrame(columns, index=pd.Index([str(measure) for measure in listed], name="measure"))
-    show(Table(frame, "Registered measures.", version_line()), style)
+    described = [
+        (str(one), str(one.kind), one.direction, _range(one), one.source, one.description.rstrip(".")) for one in listed
+    ]
+    show_texts(
+        ("measure", "kind", "better", "range", "source", "what it answers"), described, "Registered measures.", style
+    )
 
 
 def _explain(measure: Measure, style: str) -> None:
@@ -104,14 +90,8 @@ def _explain(measure: Measure, style: str) -> None:
             print(f"  {label:10}  {first}", *(f"{'':14}{line}" for line in others), sep="\n")
         print(*("\n" + entry for entry in cited), sep="", end="")
         return
-    import pandas as pd
-
-    from metaeval.show.table import Table
-
     rows = [*described, *(("BibTeX", entry) for entry in cited)]
-    frame = pd.DataFrame({str(measure): [text for _, text in rows]}, index=pd.Index([label for label, _ in rows]))
-    frame.index.name = "what"
-    show(Table(frame, measure.description, version_line()), style)
+    show_texts(("what", str(measure)), rows, measure.description, style)
 
 
 def _describe(measure: Measure) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from metaeval.cli.command import Values
 from metaeval.cli.options import DIRECTIONS, OPENING, parse_classes, parse_directions
 from metaeval.cli.output import working
+from metaeval.errors import DataError, MetaevalError
 from metaeval.io.formats import parse_columns
 
 if TYPE_CHECKING:
@@ -20,12 +21,9 @@ if TYPE_CHECKING:
 
 
 def open_sources(sources: list[str], values: Values, *, reference_opens: bool, several: bool) -> list[Scores]:
-    """Open sources with the measures that were asked for, those that they are compared with, and stated directions.
-
-    `several`: a file may hold several collections.
-    """
+    """Open sources, which may hold `several` collections each, with the measures that are asked for and stated directions."""
     from metaeval.data.scores import only_collection
-    from metaeval.io.strict_json import parse_once
+    from metaeval.files import open_once
 
     texts = _list_texts(getattr(values, "reference", None))
     files = [text for text in texts if reference_opens and names_file(text)]
@@ -33,7 +31,7 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool, s
     selected = [*dict.fromkeys([*values.measure, *named])] if values.measure else None
     opening = {name: getattr(values, name) for name in OPENING} | {"columns": read_columns(values)}
     opened: list[Scores] = []
-    with parse_once():
+    with open_once():
         for source in sources:
             with working(f"reading {source}"):
                 found = _open_source(source, selected, files, opening)
@@ -64,7 +62,6 @@ def open_ratings(values: Values) -> Ratings:
     """Return the ratings in a table, gaps and all, or the scores of a data set, a store or a file of another format."""
     from metaeval.data.scores import only_collection
     from metaeval.datasets.open import open_collections
-    from metaeval.errors import MetaevalError
     from metaeval.io.ratings import holds_table, read_ratings, refuse_columns
     from metaeval.measures.directions import turn_measures
 
@@ -152,8 +149,6 @@ def open_references(
     labels: Collection[str] = (),
 ) -> Any:
     """Return the scores that an option names; a measure of the data, or a text that is no file, stays as it is."""
-    from metaeval.errors import DataError
-
     if not given:
         return None
     texts = [given] if isinstance(given, str) else given
@@ -188,7 +183,6 @@ def _open_reference(name: str, missing: Any, format: str | None, columns: Mappin
 
 def open_partial(name: str, values: Values) -> Any:
     """Return the scores of people that an option names, of which some are missing."""
-    from metaeval.errors import DataError
     from metaeval.io.partial_scores import read_partial
     from metaeval.io.table import ColumnsError
 
@@ -207,7 +201,6 @@ def find_directions(values: Values) -> dict[str, Any]:
 
 def read_gold(gold: str, values: Values, **others: Any) -> Runs:
     """Read a gold file, and the run files or the folder beside it."""
-    from metaeval.errors import DataError, MetaevalError
     from metaeval.io import read_runs
     from metaeval.io.formats import RUN_FORMATS
 
@@ -240,7 +233,6 @@ def open_annotations(values: Values) -> Any:
 
     from metaeval.data.annotations import Annotations
     from metaeval.datasets import load_dataset
-    from metaeval.errors import MetaevalError
     from metaeval.io import read_annotations
 
     people, columns, separator, missing = values.people, values.columns, values.separator, values.missing

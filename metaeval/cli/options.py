@@ -109,6 +109,11 @@ def switch(help: str, flag: str) -> Declared:
     return option(bool, help, flag, default=False)
 
 
+def name_measures(help: str, kind: Any = list[str] | None, default: object = None) -> Declared:
+    """Declare the option that names measures."""
+    return option(kind, help, "--measure", "-m", metavar="NAME", complete=complete_measure, default=default)
+
+
 OPTIONS: Options = {
     "source": argument(
         str,
@@ -125,14 +130,7 @@ OPTIONS: Options = {
     "measures": argument(
         list[str], "Names of measures, or FILE.py:FUNCTION", metavar="MEASURE", complete=complete_measure
     ),
-    "measure": option(
-        list[str] | None,
-        "A measure: its name, or FILE.py:FUNCTION; may be repeated; by default all",
-        "--measure",
-        "-m",
-        metavar="NAME",
-        complete=complete_measure,
-    ),
+    "measure": name_measures("A measure: its name, or FILE.py:FUNCTION; may be repeated; by default all"),
     "collection": option(str | None, "The collection to read from a store, or a name for the collection of a file"),
     "format": option(
         str | None,

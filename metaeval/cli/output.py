@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from metaeval.cli.options import STYLES
+from metaeval.errors import MetaevalError, format_count, format_list, format_option, one_line, shorten, visible
 from metaeval.show.cells import Cells
-from metaeval.show.terminal import fit_cells, wrap_text
+from metaeval.show.fitting import WIDTHS, Width
+from metaeval.show.terminal import fit_table, wrap_text
 
 if TYPE_CHECKING:
     from metaeval.analyses.result import Result
     from metaeval.data.scores import Scores
-    from metaeval.show.fitting import Width
     from metaeval.show.table import Table
 
 SCORES = "scores"
@@ -32,8 +33,6 @@ _FIGURES = (".png", ".svg", ".pdf")
 
 def check_output(style: str, out: Path | None, rows: Path | None = None) -> None:
     """Refuse an unknown format, and a folder or file that cannot be written, before anything is computed."""
-    from metaeval.errors import MetaevalError
-
     if style not in STYLES:
         raise MetaevalError(f"there is no format {style!r}: use {', '.join(STYLES)}")
     if out is not None:
@@ -48,9 +47,6 @@ def check_output(style: str, out: Path | None, rows: Path | None = None) -> None
 
 def check_width(width: str | None, style: str, out: Path | None) -> None:
     """Refuse a width that is unknown, or that nothing has which is shown or written."""
-    from metaeval.errors import MetaevalError
-    from metaeval.show.fitting import WIDTHS
-
     if width not in (None, *WIDTHS):
         raise MetaevalError(f"there is no width {width!r}: use {' or '.join(WIDTHS)}")
     if width is not None and style != "latex" and out is None:
@@ -59,7 +55,6 @@ def check_width(width: str | None, style: str, out: Path | None) -> None:
 
 def check_report(out: Path, overwrite: bool) -> None:
     """Refuse a folder for a report that cannot be written, or that holds something, before anything is computed."""
-    from metaeval.errors import MetaevalError, format_list
     from metaeval.files import check_folder
 
     check_folder(out)
@@ -76,7 +71,6 @@ def check_report(out: Path, overwrite: bool) -> None:
 def check_target(target: Path) -> None:
     """Refuse a target for scores that does not tell its format, before anything is computed."""
     from metaeval.datasets.open import is_store
-    from metaeval.errors import MetaevalError
 
     if target.suffix.lower() not in (".csv", ".tsv", ".parquet", ".pq") and not is_store(target):
         raise MetaevalError(
@@ -89,15 +83,11 @@ def check_target(target: Path) -> None:
 
 def print_text(text: str, *, end: str = "\n", data: bool = False) -> None:
     """Print on stdout with control characters spelled out; data for another program are changed at a terminal only."""
-    from metaeval.errors import visible
-
     print(text if data and not sys.stdout.isatty() else visible(text), end=end)
 
 
 def print_status(sentence: str) -> None:
     """Print on stderr with control characters spelled out: names come from files, and could steer a terminal."""
-    from metaeval.errors import visible
-
     print(visible(sentence), file=sys.stderr)
 
 
@@ -109,16 +99,12 @@ def print_problem(sentence: str, status: int = 2) -> int:
 
 def print_note(sentence: str) -> None:
     """Print a note on stderr, in lines that a terminal can hold."""
-    from metaeval.errors import visible
-
     width = terminal_width(sys.stderr) or sys.maxsize
     print("\n".join(wrap_text(f"metaeval: note: {visible(sentence)}", width)), file=sys.stderr)
 
 
 def print_notes(notes: Iterable[str], most: int | None = None) -> None:
     """Print on stderr what a reader of results has to know, a line each, and each once; or only the first ones."""
-    from metaeval.errors import format_count, shorten
-
     different = list(dict.fromkeys(notes))
     for note in different[:most]:
         print_note(shorten(note))
@@ -152,26 +138,22 @@ def render(table: Table, style: str, *, explain: bool = True) -> str:
     """Return a table in a style; text fits a terminal, or where stdout is none, a narrow one."""
     if style != "text":
         return table.render(style)
-    from metaeval.errors import one_line
-
     caption = table.whole_caption if explain else table.caption
     width = terminal_width(sys.stdout) or NARROW
     return fit_table(table.list_cells().convert(one_line), caption, str(table.signature), width, cut=not explain)
 
 
-def fit_table(cells: Cells, caption: str, signature: str, width: int | None, *, cut: bool = False) -> str:
-    """Return a table with caption and signature, if any, no line longer than a terminal is wide; a file has no width."""
-    from metaeval.errors import one_line
+def show_texts(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], caption: str, style: str) -> None:
+    """Print a table of texts, of which nothing was computed; as text, as wide as the terminal."""
+    if style == "text":
+        cells = Cells([(column,) for column in columns], (True,) * len(columns), [*rows])
+        print_text(fit_table(cells, caption, version_line(), terminal_width(sys.stdout)), end="")
+        return
+    import pandas as pd
 
-    width = width or sys.maxsize
-    above, below = (wrap_text(one_line(text), width) for text in (caption, signature))
-    return "\n".join([*above, "", fit_cells(cells, width, cut=cut), *(["", *below] if signature else [])]) + "\n"
+    from metaeval.show.table import Table
 
-
-def print_cells(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], caption: str) -> None:
-    """Print a table of texts, of which nothing was computed, as wide as the terminal."""
-    cells = Cells([(column,) for column in columns], (True,) * len(columns), [*rows])
-    print_text(fit_table(cells, caption, version_line(), terminal_width(sys.stdout)), end="")
+    show(Table(pd.DataFrame(rows, columns=[*columns]).set_index(columns[0]), caption, version_line()), style)
 
 
 def terminal_width(stream: TextIO) -> int | None:
@@ -265,7 +247,6 @@ def write_scores(scores: Scores, target: Path, to_format: str | None = None, *, 
     """Write scores to a file or folder, or add them to a store."""
     from metaeval.data.store import ScoreStore
     from metaeval.datasets.open import is_store
-    from metaeval.errors import MetaevalError, format_option
     from metaeval.io import write_scores as write
 
     if to_format == "store" or (to_format is None and is_store(target)):
@@ -284,7 +265,6 @@ def working(what: str) -> Iterator[None]:
     Where nobody watches, one line says what is going on. What kernels state before long work, such as the memory that
     it takes, is printed at once.
     """
-    from metaeval.errors import one_line
     from metaeval.stats.parallel import listen
 
     done, what, progress = threading.Event(), one_line(what), _Progress()

@@ -13,6 +13,7 @@ import typer
 from metaeval.cli.complete import complete_source
 from metaeval.cli.docstrings import parse_docstring
 from metaeval.cli.options import HELP, choose, spell
+from metaeval.errors import MetaevalError
 
 Function = Callable[..., Any]
 Opens: TypeAlias = Literal["", "files", "files or names", "partial scores"]
@@ -66,20 +67,14 @@ def find_input(function: Function) -> str:
 
     name = next(iter(inspect.signature(function).parameters))
     hint = get_type_hints(function)[name]
-    if hint is Scores:
-        return "scores"
-    if hint is DiscriminativePower:
-        return "power"
-    if hint is Annotations:
-        return "annotations"
-    if hint is JudgedRuns:
-        return "judged"
-    if Ratings in get_args(hint):
-        return "ratings"
-    if Scores in get_args(hint):
-        return "several"
+    single = {Scores: "scores", DiscriminativePower: "power", Annotations: "annotations", JudgedRuns: "judged"}
+    if isinstance(hint, type) and hint in single:
+        return single[hint]
+    for one_of, what in ((Ratings, "ratings"), (Scores, "several")):
+        if one_of in get_args(hint):
+            return what
     if name == "measures":
-        return "measures"
+        return name
     raise TypeError(f"{function.__name__} takes {name}, of which the command line knows nothing")
 
 
@@ -149,8 +144,6 @@ def _names_partial(hint: Any) -> bool:
 
 
 def _read_numbers(text: str | None, flag: str, kind: Callable[[str], Any] = int) -> list[Any] | None:
-    from metaeval.errors import MetaevalError
-
     try:
         return None if text is None else [kind(number) for number in text.split(",")]
     except ValueError:
@@ -162,7 +155,6 @@ def _read_numbers(text: str | None, flag: str, kind: Callable[[str], Any] = int)
 
 def _read_pairs(given: list[str] | None, flag: str, value: Any) -> dict[str, Any] | None:
     """Return what a repeated option names: numbers, several with commas; grades of a judge; or names, or a file of them."""
-    from metaeval.errors import MetaevalError
     from metaeval.io.qrels import read_pairs
 
     found: list[tuple[str, Any]] = []
@@ -184,8 +176,6 @@ def _read_pairs(given: list[str] | None, flag: str, value: Any) -> dict[str, Any
 
 
 def _read_number(pair: str, text: str, flag: str) -> tuple[str, float]:
-    from metaeval.errors import MetaevalError
-
     name, _, number = pair.rpartition("=")
     try:
         return name.strip(), float(number)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from metaeval.cli.command import Values, add_command
+from metaeval.cli.command import Values
 from metaeval.cli.options import option
 
 APP = {
@@ -18,11 +18,6 @@ APP = {
     "measure": option(list[str] | None, "FILE.py:FUNCTION of a measure of yours; may be repeated", "--measure", "-m"),
     "host": option(str, "Address to listen on; 0.0.0.0 lets other machines in, as in a container", default="127.0.0.1"),
 }
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    add_command(app, "app", start, APP)
 
 
 def start(values: Values) -> None:

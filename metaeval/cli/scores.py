@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from metaeval.cli.command import Values, add_command, option_names
-from metaeval.cli.complete import complete_measure, complete_source
+from metaeval.cli.command import Values, option_names
+from metaeval.cli.complete import complete_source
 from metaeval.cli.opening import find_directions, read_columns, read_gold
-from metaeval.cli.options import DIRECTIONS, SCORE_FORMATS, argument, option, switch, take
+from metaeval.cli.options import DIRECTIONS, SCORE_FORMATS, argument, name_measures, option, switch, take
 from metaeval.cli.output import check_output, check_target, print_answer, show, working, write_scores
+from metaeval.errors import MetaevalError, format_count
 from metaeval.io import formats
 
 if TYPE_CHECKING:
@@ -25,14 +24,7 @@ SCORE = {
     ),
     "runs": argument(list[str] | None, "Run files, or a folder of them", metavar="[RUN]...", default=None),
     **take("layout"),
-    "measure": option(
-        list[str] | None,
-        "A name, or FILE.py:FUNCTION; may be repeated; by default the papers'; or all",
-        "--measure",
-        "-m",
-        metavar="NAME",
-        complete=complete_measure,
-    ),
+    "measure": name_measures("A name, or FILE.py:FUNCTION; may be repeated; by default the papers'; or all"),
     **take("classes", "aspect", "rescale"),
     "as_quantification": switch("Score the class distributions of classification runs", "--as-quantification"),
     **take("missing", "invalid"),
@@ -69,15 +61,6 @@ CONVERT = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    layouts = f"Layouts: {_describe(formats.RUN_FORMATS)}."
-    add_command(app, "score", score, SCORE, (score.__doc__ or "").replace("LAYOUTS", layouts))
-    written = f"Formats: {_describe(formats.SCORE_FORMATS)}; store (a folder of Parquet files). Logs that are read: "
-    written += f"{_describe(formats.LOG_FORMATS)}."
-    add_command(app, "convert", convert, CONVERT, (convert.__doc__ or "").replace("FORMATS", written))
-
-
 def _describe(listed: Mapping[str, Any]) -> str:
     """Return what files of each format look like, in words of a help."""
     return "; ".join(f"{name} ({format.layout.replace('`', '')})" for name, format in listed.items())
@@ -97,7 +80,6 @@ def score(values: Values) -> None:
       metaeval score stc3-dq-a -m my_measure.py:my_measure
     """
     from metaeval.data.scores import state_directions
-    from metaeval.errors import format_count
     from metaeval.show.signature import sign
     from metaeval.show.table import Table
 
@@ -117,7 +99,6 @@ def score(values: Values) -> None:
 
 def _say_best(scores: Scores) -> str:
     """Say which run has the best mean score by each measure."""
-    from metaeval.errors import format_count
     from metaeval.measures.base import find_signs
 
     means, named = scores.means() * find_signs(scores.measures), []
@@ -135,7 +116,6 @@ def _compute_scores(values: Values) -> Scores:
     from metaeval.data.scores import Scores
     from metaeval.datasets import load_dataset
     from metaeval.datasets.open import refuse_annotations
-    from metaeval.errors import MetaevalError
     from metaeval.measures.resolve import established_measures
 
     selected = None if not values.measure or values.measure == ["all"] else values.measure
@@ -189,3 +169,8 @@ def convert(values: Values) -> None:
         with option_names({"format": "--to"}):
             for scores in found:
                 write_scores(scores, values.target, values.to_format, defuse_formulas=values.defuse_formulas)
+
+
+_WRITTEN = f"Formats: {_describe(formats.SCORE_FORMATS)}; store (a folder of Parquet files). Logs that are read: "
+score.__doc__ = (score.__doc__ or "").replace("LAYOUTS", f"Layouts: {_describe(formats.RUN_FORMATS)}.")
+convert.__doc__ = (convert.__doc__ or "").replace("FORMATS", f"{_WRITTEN}{_describe(formats.LOG_FORMATS)}.")

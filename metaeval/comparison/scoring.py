@@ -19,7 +19,7 @@ from metaeval.data.scores import Scores, state_directions
 from metaeval.data.store import ScoreStore
 from metaeval.datasets.open import open_source
 from metaeval.errors import MeasureError, MetaevalError, StoreError, format_list, format_option
-from metaeval.io.strict_json import parse_once
+from metaeval.files import open_once
 from metaeval.measures.base import Measure
 from metaeval.measures.conformance import Conformance, conformance
 from metaeval.measures.directions import Names, turn
@@ -180,7 +180,7 @@ class ScoredSources:
 def open_sources(sources: Sequence[Any], say: Say) -> list[Any]:
     """Open the data of a comparison, which are all of one kind: score matrices, or runs of one task."""
     opened: list[Any] = []
-    with parse_once():
+    with open_once():
         for source in sources:
             say(f"reading {source}")
             opened.append(open_source(source))

@@ -164,10 +164,6 @@ class Annotations:
         seed : int, optional
             Seed of that split.
 
-        Returns
-        -------
-        ClassificationRuns
-
         Raises
         ------
         MetaevalError
@@ -232,8 +228,6 @@ def remark_few_labels(annotations: Annotations) -> list[str]:
 def find_median(counts: np.ndarray) -> np.ndarray:
     """Return the lower median of labels that are counted by class.
 
-    Examples
-    --------
     >>> find_median(np.array([[1, 0, 2], [1, 1, 0]])).tolist()
     [2, 0]
     """
@@ -243,8 +237,6 @@ def find_median(counts: np.ndarray) -> np.ndarray:
 def choose_class(counts: np.ndarray) -> np.ndarray:
     """Return the most frequent class; of several, the one nearest to the lower median, and of two as near the lower.
 
-    Examples
-    --------
     >>> choose_class(np.array([[0, 2, 1], [2, 1, 2], [1, 0, 1]])).tolist()
     [1, 0, 0]
     """

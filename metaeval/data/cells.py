@@ -53,8 +53,6 @@ Arranged = tuple[np.ndarray, list[str], list[str], list[Measure]]
 def is_missing(text: str) -> bool:
     """Say whether a cell states that there is no number: it is empty, NA, NaN, None or null, in any case.
 
-    Examples
-    --------
     >>> [is_missing(text) for text in ("", " NA ", "nan", "-NaN", "n/a", "0")]
     [True, True, True, True, False, False]
     """

@@ -70,7 +70,7 @@ def refuse_spanning(collections: Sequence[tuple[str, Sequence[str]]], file: obje
                 raise DataError(
                     f"the cluster {cluster!r} spans the collections {home[cluster]} and {collection}",
                     file=file,
-                    hint="name clusters within each, or read one collection",
+                    hint=f"join two columns, {format_option('clusters', 'COLLECTION+CLUSTER')}, or read one collection",
                 )
 
 

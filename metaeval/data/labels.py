@@ -51,8 +51,6 @@ def find_labels(selected: Iterable[object] | str | None, known: Sequence[str], w
 def code_labels(labels: Sequence[str], classes: Sequence[str]) -> np.ndarray:
     """Return the position of every label among the classes, −1 where it is none; 1.0 is the class 1, as frames write it.
 
-    Examples
-    --------
     >>> code_labels(["no", "1.0", "1", "1.5"], ["no", "1"]).tolist()
     [0, 1, 1, -1]
     """
@@ -66,8 +64,6 @@ def code_labels(labels: Sequence[str], classes: Sequence[str]) -> np.ndarray:
 def rank_labels(labels: Sequence[str]) -> np.ndarray:
     """Return the place of each label among the sorted ones: the order in which random draws are made.
 
-    Examples
-    --------
     >>> rank_labels(["b", "a", "10", "2"]).tolist()  # as text, character by character
     [3, 2, 0, 1]
     """

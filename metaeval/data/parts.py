@@ -22,8 +22,6 @@ def join_topics(runs: ClassificationRuns, n_parts: int = 10, *, seed: int = 0) -
     Where topics are random groups of items, as in the ordinal sets, the parts are random parts of the items. Where
     topics mean something, split item by item instead, while reading: `metaeval.io.judgements.read` has `parts`.
 
-    Examples
-    --------
     >>> runs = ClassificationRuns(np.ones((1, 4, 2, 2), int), runs=["a"], topics=range(4), classes=["no", "yes"])
     >>> join_topics(runs, 2).gold.tolist()
     [[4, 4], [4, 4]]
@@ -43,8 +41,6 @@ def assign_parts(
 ) -> dict[Item, str]:
     """Assign every item to a part at random; the sizes of the parts differ by one item at most.
 
-    Examples
-    --------
     >>> sorted(assign_parts([("t", "1"), ("t", "2"), ("u", "1"), ("u", "2")], 2).values())
     ['part-1', 'part-1', 'part-2', 'part-2']
     """

@@ -29,8 +29,12 @@ InvalidPolicy = Literal["raise", "drop-topic", "drop-run", "clip", "worst"]
 
 def hint_missing() -> str:
     """Return what can be done about a missing score or answer, for a message."""
-    board = f"; a board takes {format_option('gaps', 'complete')}" if "gaps" in option_names_in_use() else ""
-    return f"choose what to do about it: {format_option('missing', 'drop-topic')}, drop-run or worst{board}"
+    keep = (
+        f"{format_option('gaps', 'present')}, common or complete keeps gaps; or "
+        if "gaps" in option_names_in_use()
+        else ""
+    )
+    return f"choose what to do about it: {keep}{format_option('missing', 'drop-topic')}, drop-run or worst"
 
 
 def hint_invalid() -> str:
@@ -111,8 +115,6 @@ def check_policy(policy: str, allowed: object) -> None:
 def find_farthest_end(centre: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the end of the scale farthest from a position on it, the last class where both are as far.
 
-    Examples
-    --------
     >>> find_farthest_end(np.array([0, 1, 2, 3, 4]), 5).tolist()
     [4, 4, 4, 0, 0]
     """

@@ -106,10 +106,6 @@ class ClassificationRuns:
     def to_quantification(self) -> QuantificationRuns:
         """Convert to class distributions: the share of items that each run puts into each class.
 
-        Returns
-        -------
-        QuantificationRuns
-
         Examples
         --------
         >>> runs = ClassificationRuns([[[[2, 0], [1, 1]]]], runs=["a"], topics=["t"], classes=["no", "yes"])
@@ -130,15 +126,7 @@ class ClassificationRuns:
     def sel(
         self, *, runs: Iterable[object] | str | None = None, topics: Iterable[object] | str | None = None
     ) -> ClassificationRuns:
-        """Return some runs and topics, in the given order.
-
-        Parameters
-        ----------
-        runs, topics : iterable of labels, one label, or None for all
-
-        Returns
-        -------
-        ClassificationRuns
+        """Return some runs and topics, in the given order; all where none are named.
 
         Raises
         ------
@@ -223,10 +211,6 @@ class QuantificationRuns:
         more : dict of str to array_like, shape (topic, class)
             Estimated distributions by run name.
 
-        Returns
-        -------
-        QuantificationRuns
-
         Raises
         ------
         DataError
@@ -238,15 +222,7 @@ class QuantificationRuns:
     def sel(
         self, *, runs: Iterable[object] | str | None = None, topics: Iterable[object] | str | None = None
     ) -> QuantificationRuns:
-        """Return some runs and topics, in the given order.
-
-        Parameters
-        ----------
-        runs, topics : iterable of labels, one label, or None for all
-
-        Returns
-        -------
-        QuantificationRuns
+        """Return some runs and topics, in the given order; all where none are named.
 
         Raises
         ------
@@ -269,21 +245,19 @@ def distributions(
     classes: tuple[str, ...],
     *,
     rescale: bool = False,
-    file: object = None,
 ) -> np.ndarray:
     """Check that every row is a probability distribution."""
     wrong = np.argwhere(~np.isfinite(shares) | (shares < 0))
     if len(wrong):
         r, t, k = wrong[0]
         problem = f"the probability of class {classes[k]} is {shares[r, t, k]:g}, not a number from 0 to 1"
-        raise DataError(problem, file=file, run=runs[r], topic=topics[t], value=float(shares[r, t, k]))
+        raise DataError(problem, run=runs[r], topic=topics[t], value=float(shares[r, t, k]))
     total = shares.sum(axis=-1)
     off = np.argwhere((total <= 0) if rescale else np.abs(total - 1) > SUM_TOLERANCE)
     if len(off):
         r, t = off[0]
         raise DataError(
             f"probabilities sum to {total[r, t]:.6g}, not 1",
-            file=file,
             run=runs[r],
             topic=topics[t],
             value=float(total[r, t]),

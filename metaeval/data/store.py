@@ -65,10 +65,6 @@ class ScoreStore:
     def collections(self) -> tuple[str, ...]:
         """Return the names of the collections in the store, in alphabetical order.
 
-        Returns
-        -------
-        tuple of str
-
         Raises
         ------
         StoreError
@@ -79,10 +75,6 @@ class ScoreStore:
 
     def info(self, collection: str) -> dict[str, Any]:
         """Return what the store says of a collection, without reading its scores.
-
-        Parameters
-        ----------
-        collection : str
 
         Returns
         -------
@@ -161,10 +153,6 @@ class ScoreStore:
 
     def remove(self, collection: str) -> None:
         """Take a collection out of the store.
-
-        Parameters
-        ----------
-        collection : str
 
         Raises
         ------

@@ -50,7 +50,8 @@ def encode_scores(scores: Scores, collection: str) -> tuple[bytes, str]:
 
     n_runs, n_topics, _ = scores.values.shape
     names = [str(measure) for measure in scores.measures]
-    directions = [_direction(measure) for measure in scores.measures]
+    # As tidy files state them, empty where the measure's name tells it.
+    directions = [str(one.higher_is_better).lower() if is_untold(one) else "" for one in scores.measures]
     label_columns = [*COLUMNS[:3], *[_DIRECTION] * any(directions)]
     label = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
     schema = pyarrow.schema([*((name, label) for name in label_columns), (COLUMNS[3], pyarrow.float64())])
@@ -225,11 +226,6 @@ def _labelled(positions: np.ndarray, labels: Iterable[str]) -> Any:
 
 def _digest_labels(runs: Sequence[str], topics: Sequence[str]) -> str:
     return hashlib.sha256(json.dumps([list(runs), list(topics)]).encode()).hexdigest()
-
-
-def _direction(measure: Measure) -> str:
-    """Return the direction as tidy files state it, empty where the measure's name tells it."""
-    return str(measure.higher_is_better).lower() if is_untold(measure) else ""
 
 
 def describe_measure(measure: Measure) -> dict[str, Any]:

@@ -9,16 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 from urllib.parse import urlsplit
 
 from metaeval.datasets.ordinal import READER, load as load_ordinal
 from metaeval.datasets.registry import Dataset, File, cache_folder, dataset
 from metaeval.errors import DatasetError, PolicyWarning
 from metaeval.files import PathLike
-
-if TYPE_CHECKING:
-    import requests
 
 CHUNK = 2**16
 SURPLUS = 2**20
@@ -236,13 +233,7 @@ def _attempt(file: File, target: Path, timeout: float, advance: Advance) -> None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with part.open("wb") as stream:
-            sink = _Sink(stream, file, advance)
-            try:
-                _receive(file, sink, timeout)
-                sink.check()
-            except _Failure:
-                advance(-sink.size)
-                raise
+            _receive(file, stream, timeout, advance)
         part.replace(target)
     except OSError as error:
         raise _Failure(f"{file.name} cannot be written: {error.strerror or error}") from None
@@ -251,60 +242,45 @@ def _attempt(file: File, target: Path, timeout: float, advance: Advance) -> None
             part.unlink(missing_ok=True)
 
 
-class _Sink:
-    """A file that counts and digests what is written to it."""
-
-    def __init__(self, stream: BinaryIO, file: File, advance: Advance) -> None:
-        self.stream, self.file, self.advance = stream, file, advance
-        self.size, self.digest = 0, hashlib.sha256()
-
-    def write(self, chunk: bytes) -> None:
-        self.size += len(chunk)
-        self.advance(len(chunk))
-        if self.size > self.file.bytes + SURPLUS:
-            raise _Failure(f"{self.file.name}: {self.file.url} gives far more than {self.file.bytes:,} bytes")
-        self.digest.update(chunk)
-        self.stream.write(chunk)
-
-    def flush(self) -> None:
-        """Nothing to do until the end: the file has no name yet."""
-
-    def check(self) -> None:
-        actual = self.digest.hexdigest()
-        if (self.size, actual) != (self.file.bytes, self.file.sha256):
-            raise _Failure(
-                f"{self.file.name}: {self.file.url} gives {self.size:,} bytes with sha256 {actual}, "
-                f"not {self.file.bytes:,} with {self.file.sha256}",
-                passing=self.size < self.file.bytes,
-            )
-
-
-def _receive(file: File, sink: _Sink, timeout: float) -> None:
-    import pooch
+def _receive(file: File, stream: BinaryIO, timeout: float, advance: Advance) -> None:
+    """Write what the server sends, if it is the file."""
     import requests
     import urllib3
 
-    answers: list[requests.Response] = []
-    hooks = {"response": lambda answer, **_: answers.append(answer)}
-    download = pooch.HTTPDownloader(chunk_size=CHUNK, timeout=timeout, hooks=hooks)
+    size, digest = 0, hashlib.sha256()
     try:
-        download(file.url, sink, None)
-    except requests.RequestException as error:
-        raise _explained(error, file, sink, timeout) from None
-    except (ValueError, urllib3.exceptions.HTTPError) as error:  # headers or a redirect that are none
-        raise _Failure(f"{file.url} does not lead to a download: {error}") from None
-    finally:
-        for answer in answers:
-            answer.close()
+        with requests.get(file.url, stream=True, timeout=timeout) as answer:
+            answer.raise_for_status()
+            int(answer.headers.get("Content-Length", 0))  # who does not know how long a file is has another one
+            for chunk in answer.iter_content(CHUNK):
+                size += len(chunk)
+                advance(len(chunk))
+                if size > file.bytes + SURPLUS:
+                    raise _Failure(f"{file.name}: {file.url} gives far more than {file.bytes:,} bytes")
+                digest.update(chunk)
+                stream.write(chunk)
+        if (size, digest.hexdigest()) != (file.bytes, file.sha256):
+            raise _Failure(
+                f"{file.name}: {file.url} gives {size:,} bytes with sha256 {digest.hexdigest()}, "
+                f"not {file.bytes:,} with {file.sha256}",
+                passing=size < file.bytes,
+            )
+    except (_Failure, requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
+        advance(-size)
+        raise _explained(error, file, size, timeout) from None
 
 
-def _explained(error: requests.RequestException, file: File, sink: _Sink, timeout: float) -> _Failure:
+def _explained(error: Exception, file: File, size: int, timeout: float) -> _Failure:
+    """Return why a file could not be received, of which that many bytes came."""
     from requests import exceptions
     from urllib3.exceptions import NewConnectionError, ReadTimeoutError
 
+    if isinstance(error, _Failure):
+        return error
     host = urlsplit(file.url).netloc
     # After a redirect it is another host that is not there, and this one has answered.
-    answered = error.request is not None and urlsplit(error.request.url or "").netloc != host
+    request = getattr(error, "request", None)
+    answered = request is not None and urlsplit(request.url or "").netloc != host
     inner = error.args[0] if error.args else None
     silent = f"{host} does not answer within {timeout:g} s"
     if isinstance(error, exceptions.HTTPError) and error.response is not None:
@@ -321,10 +297,11 @@ def _explained(error: requests.RequestException, file: File, sink: _Sink, timeou
     if isinstance(getattr(inner, "reason", None), NewConnectionError):
         return _Failure("no network", passing=True, connected=answered)
     if isinstance(error, exceptions.ConnectionError | exceptions.ChunkedEncodingError):
-        had = f"{sink.size:,} of {file.bytes:,} bytes of {file.name}"
+        had = f"{size:,} of {file.bytes:,} bytes of {file.name}"
         return _Failure(f"{host} cut the connection after {had}", passing=True)
     if isinstance(error, exceptions.TooManyRedirects):
         return _Failure(f"{file.url} redirects without end")
+    # Headers, or a redirect, that are none.
     return _Failure(f"{file.url} does not lead to a download: {error}")
 
 

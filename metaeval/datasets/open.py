@@ -47,23 +47,12 @@ def open_scores(
         Of a file, where its name and header do not tell; ``"store"`` for a store.
     collection : str, optional
         Which collection of a store, or how to name what a file holds.
-    measure : str, optional
-        The measure of a file that holds one and does not name it.
-    missing : str, optional
-        What to do where a file has no score for a run and topic.
     columns : mapping of str to str, optional
         What a table calls columns whose names do not tell what they hold: ``{"run": "entry"}``. A ``"cluster"`` names a
         column of documents or conversations, whose topics are drawn together; a ``"repeat"`` one of epochs or seeds, over
         which scores are averaged.
-    doubled : {"raise", "mean", "latest"}, optional
-        What to do where a file has several scores for a run and topic.
-    higher_is_better, lower_is_better : str or iterable of str, optional
-        Measures of which higher scores, or lower ones, are better, whatever their names or the file tell;
-        ``higher_is_better=True`` for all that are not named otherwise.
-
-    Returns
-    -------
-    Scores
+    measure, missing, doubled, higher_is_better, lower_is_better
+        As for `metaeval.io.read_scores`.
 
     Raises
     ------
@@ -81,23 +70,18 @@ def open_collections(
     source: Any,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
     *,
-    format: str | None = None,
-    collection: str | None = None,
-    measure: str | None = None,
     missing: MissingPolicy = "raise",
-    columns: Mapping[str, str] | None = None,
-    doubled: DoubledPolicy = "raise",
     higher_is_better: Names | bool = (),
     lower_is_better: Names = (),
+    **options: Any,
 ) -> list[Scores]:
     """Return the scores of every collection that a source holds; a file may hold several. Options: see `open_scores`."""
     # A text is resolved where the labels of the data are known: only runs are scored by a function of a file.
     chosen: list[MeasureLike] | None = None
     if measures is not None:
         chosen = [name if isinstance(name, str) else measure_of(name) for name in list_measures(measures)]
-    options: dict[str, Any] = {"format": format, "collection": collection, "missing": missing, "columns": columns}
     found = []
-    for opened in _open(source, chosen, measure=measure, doubled=doubled, **options):
+    for opened in _open(source, chosen, missing=missing, **options):
         if not isinstance(opened, Scores):
             found.append(score(opened, chosen))
         else:
@@ -106,24 +90,13 @@ def open_collections(
 
 
 def open_source(
-    source: Any,
-    measures: Sequence[MeasureLike] | None = None,
-    *,
-    format: str | None = None,
-    collection: str | None = None,
-    measure: str | None = None,
-    missing: MissingPolicy = "raise",
-    columns: Mapping[str, str] | None = None,
-    doubled: DoubledPolicy = "raise",
+    source: Any, measures: Sequence[MeasureLike] | None = None, **options: Any
 ) -> Scores | ClassificationRuns | QuantificationRuns:
     """Return what a source holds, runs as runs; scores and runs themselves stay as they are. Options: see `open_scores`.
 
     Of a store only `measures` are read; a single one names the scores of a table that does not say of which measure it is.
     """
-    opened = _open(
-        source, measures, format=format, collection=collection, measure=measure, missing=missing, columns=columns,
-        doubled=doubled,
-    )  # fmt: skip
+    opened = _open(source, measures, **options)
     if len(opened) == 1:
         return opened[0]
     return only_collection([scores for scores in opened if isinstance(scores, Scores)], source)
@@ -133,9 +106,9 @@ def _open(
     source: Any,
     measures: Sequence[MeasureLike] | None,
     *,
-    format: str | None,
-    collection: str | None,
-    columns: Mapping[str, str] | None,
+    format: str | None = None,
+    collection: str | None = None,
+    columns: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Sequence[Scores | ClassificationRuns | QuantificationRuns]:
     from metaeval.io.frames import is_frame

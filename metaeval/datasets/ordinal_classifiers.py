@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
 
@@ -21,6 +19,9 @@ PACKAGES = ("scikit-learn", "skordinal")
 
 def make(data_set: Dataset, *, progress: bool = True) -> ClassificationRuns:
     """Train the classifiers of a set and predict all items; the result depends only on skordinal's data and the seed."""
+    from rich.console import Console
+    from rich.progress import track
+
     options = data_set.options
     features, gold = ordinal_set(options["set"])
     seed, n_items = options["seed"], len(gold)
@@ -29,14 +30,14 @@ def make(data_set: Dataset, *, progress: bool = True) -> ClassificationRuns:
     topic = generator(seed, data_set.name, "topics").permutation(np.arange(n_items) % n_topics)
     models = classifiers(gold, seed, data_set.name)
     counts = np.zeros((len(models), n_topics, len(data_set.classes), len(data_set.classes)), dtype=np.int64)
-    with _progress(data_set.name, len(models), shown=progress) as advance:
-        for r, model in enumerate(models.values()):
-            predicted = np.empty(n_items, dtype=np.int64)
-            for k in range(options["folds"]):
-                model.fit(features[fold != k], gold[fold != k])
-                predicted[fold == k] = model.predict(features[fold == k])
-            np.add.at(counts[r], (topic, gold, predicted), 1)
-            advance()
+    console = Console(stderr=True)
+    shown: Any = {"console": console, "transient": True, "disable": not (progress and console.is_terminal)}
+    for r, model in enumerate(track(models.values(), f"{data_set.name}: classifiers", **shown)):
+        predicted = np.empty(n_items, dtype=np.int64)
+        for k in range(options["folds"]):
+            model.fit(features[fold != k], gold[fold != k])
+            predicted[fold == k] = model.predict(features[fold == k])
+        np.add.at(counts[r], (topic, gold, predicted), 1)
     packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     return ClassificationRuns(
         counts,
@@ -65,8 +66,6 @@ def assign_folds(gold: np.ndarray, folds: int, seed: int, name: str) -> np.ndarr
 
     A class with at least two items therefore occurs in every training set.
 
-    Examples
-    --------
     >>> assign_folds(np.array([0] * 4 + [1] * 2), 2, 0, "an example").tolist().count(0)
     3
     """
@@ -127,14 +126,3 @@ def classifiers(gold: np.ndarray, seed: int, name: str) -> dict[str, Any]:
         "kernel-discriminant": scaled(KDLOR()),
         "ordinal-boosting": scaled(ORBoost()),
     }
-
-
-@contextmanager
-def _progress(name: str, total: int, *, shown: bool) -> Iterator[Any]:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not (shown and console.is_terminal)) as bar:
-        task = bar.add_task(f"{name}: classifiers", total=total)
-        yield lambda: bar.advance(task)

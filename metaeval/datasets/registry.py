@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from importlib.resources import files as resources
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
@@ -120,15 +119,6 @@ class Dataset:
     layout: str = ""
     files: tuple[File, ...] = ()
 
-    def __post_init__(self) -> None:
-        """Make the options read-only too."""
-        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Support pickling, which the read-only options do not."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return (_dataset_from, ({**values, "options": dict(self.options)},))
-
     @property
     def citation(self) -> str:
         """What to cite, in words."""
@@ -150,16 +140,8 @@ class Dataset:
         return ", ".join(dict.fromkeys(file.origin for file in self.files if file.origin)) or self.where
 
 
-def _dataset_from(values: dict[str, Any]) -> Dataset:
-    return Dataset(**values)
-
-
 def datasets() -> tuple[Dataset, ...]:
     """Return all data sets, those that can be downloaded first.
-
-    Returns
-    -------
-    tuple of Dataset
 
     Examples
     --------
@@ -171,14 +153,6 @@ def datasets() -> tuple[Dataset, ...]:
 
 def dataset(name: str) -> Dataset:
     """Return the data set with this name.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    Dataset
 
     Raises
     ------
@@ -202,23 +176,13 @@ def dataset(name: str) -> Dataset:
 
 
 def cache_folder() -> Path:
-    """Return the folder for downloads: METAEVAL_DATA if it is set, otherwise the user's cache folder.
-
-    Returns
-    -------
-    Path
-    """
+    """Return the folder for downloads: METAEVAL_DATA if it is set, otherwise the user's cache folder."""
     stated = os.environ.get("METAEVAL_DATA", "").strip()
     return Path(stated).expanduser() if stated else built_folder()
 
 
 def built_folder() -> Path:
-    """Return the user's cache folder, for computed data sets; METAEVAL_DATA may be shared or read-only.
-
-    Returns
-    -------
-    Path
-    """
+    """Return the user's cache folder, for computed data sets; METAEVAL_DATA may be shared or read-only."""
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("metaeval"))

@@ -6,8 +6,10 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from functools import partial
 from typing import Any, BinaryIO, NoReturn
 from weakref import WeakKeyDictionary
 
@@ -21,6 +23,34 @@ LARGEST_FILE_OPTION = "METAEVAL_LARGEST_FILE"
 """The environment variable that raises, or lowers, the bound."""
 
 _RAISE_BOUND = f"the environment variable {LARGEST_FILE_OPTION} raises the bound"
+
+_opened: ContextVar[dict[str, Any] | None] = ContextVar("_opened", default=None)
+
+
+@contextmanager
+def open_once() -> Iterator[None]:
+    """Open and parse what `remember` is asked for only once inside: others hold the same object, which nobody may change.
+
+    >>> with open_once():
+    ...     remember("a", list) is remember("a", list)
+    True
+    """
+    before = _opened.set({})
+    try:
+        yield
+    finally:
+        _opened.reset(before)
+
+
+def remember(key: str, make: Callable[[], Any]) -> Any:
+    """Return what `make` returns; inside `open_once` what it returned when the key was first seen."""
+    opened = _opened.get()
+    if opened is None:
+        return make()
+    if key not in opened:
+        opened[key] = make()
+    return opened[key]
+
 
 _PIPED: WeakKeyDictionary[Any, bytes] = WeakKeyDictionary()
 """What standard input held: its format is told before it is read, and it can be read only once."""
@@ -141,7 +171,7 @@ def unpack(stream: Any, packed: str, path: PathLike) -> Iterator[Any]:
 
     try:
         with pa.CompressedInputStream(stream, packed) as unpacked:
-            yield unpacked
+            yield io.BufferedReader(unpacked)
     except (OSError, EOFError, pa.ArrowException) as error:
         raise DataError(f"it is no whole {packed} file: {error}", file=path) from None
 
@@ -164,28 +194,19 @@ def stream_lines(path: PathLike) -> Iterator[tuple[int, str]]:
         raise DataError(f"it cannot be read: {error.strerror or error}", file=path) from None
 
 
-_PIECE, _LONGEST_LINE = 1 << 22, 1 << 28
+_LONGEST_LINE = 1 << 28
 
 
 def _split_lines(stream: Any, path: PathLike) -> Iterator[tuple[int, str]]:
-    rest, number = b"", 0
-    while True:
-        piece = stream.read(_PIECE)
-        *lines, rest = (rest + piece).split(b"\n")
-        if not piece:
-            lines, rest = [rest], b""
-        if len(rest) > _LONGEST_LINE:
-            raise DataError(f"it has more than {_LONGEST_LINE:,} bytes", file=path, line=number + 1)
-        for line in lines:
-            number += 1
-            if not line.strip():
-                continue
-            try:
-                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                raise DataError(f"byte 0x{line[error.start]:02x} is not UTF-8", file=path, line=number) from None
-        if not piece:
-            return
+    for number, line in enumerate(iter(partial(stream.readline, _LONGEST_LINE + 1), b""), start=1):
+        if len(line) > _LONGEST_LINE:
+            raise DataError(f"it has more than {_LONGEST_LINE:,} bytes", file=path, line=number)
+        if not line.strip():
+            continue
+        try:
+            yield number, line.removesuffix(b"\n").decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise DataError(f"byte 0x{line[error.start]:02x} is not UTF-8", file=path, line=number) from None
 
 
 def read_text(path: PathLike) -> str:

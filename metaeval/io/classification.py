@@ -51,14 +51,22 @@ class Labels:
         location = {"file": self.file, "line": self.lines[row], "topic": self.topics[row], "item": self.items[row]}
         return location if run is None else {**location, "run": run}
 
+    def take(self, rows: Sequence[int]) -> Labels:
+        """Return the labels on some of the rows."""
+        return Labels(
+            self.file,
+            [self.topics[row] for row in rows],
+            [self.items[row] for row in rows],
+            [self.labels[row] for row in rows],
+            [self.lines[row] for row in rows],
+        )
+
 
 def split_items(
     gold: Labels, runs: Mapping[str, Labels], n_parts: int, *, seed: int = 0, collection: str = ""
 ) -> tuple[Labels, dict[str, Labels]]:
     """Assign the items of the gold to parts at random, and the answers of the runs to the same parts.
 
-    Examples
-    --------
     >>> gold = Labels("gold", ["t"] * 4, ["1", "2", "3", "4"], ["no"] * 4, [1, 2, 3, 4])
     >>> in_parts, _ = split_items(gold, {}, 2)
     >>> sorted(in_parts.topics)
@@ -86,15 +94,16 @@ def classification_runs(
     rounding: Rounding | None = None,
     collection: str = "",
     provenance: str = "",
+    parts: int | None = None,
+    seed: int = 0,
 ) -> ClassificationRuns:
     """Count which class every run gave the items of every gold class; items are matched by topic and name.
 
     A missing label counts as "worst" as the class farthest from the gold class, the last class if both ends are as far. Of
     labels outside the classes "clip" makes the nearest end of the scale, if labels and classes are numbers. Runs are left
-    out before topics, so that a run that is left out does not remove topics too.
+    out before topics, so that a run that is left out does not remove topics too. With `parts`, random parts of the items
+    replace the topics.
 
-    Examples
-    --------
     >>> gold = Labels("gold", ["t", "t", "t"], ["1", "2", "3"], ["no", "yes", "yes"], [1, 2, 3])
     >>> run = Labels("run", ["t", "t", "t"], ["3", "1", "2"], ["yes", "no", "no"], [1, 2, 3])
     >>> classification_runs(gold, {"a": run}, ["no", "yes"]).counts[0, 0].tolist()
@@ -103,6 +112,8 @@ def classification_runs(
     check_policy(missing, MissingPolicy)
     check_policy(invalid, InvalidPolicy)
     names = unique_labels(classes, "class")
+    if parts is not None:
+        gold, runs = split_items(gold, runs, parts, seed=seed, collection=collection)
     if rounding is not None:
         gold, *rounded = round_labels([gold, *runs.values()], names, rounding)
         runs = dict(zip(runs, rounded, strict=True))
@@ -138,8 +149,6 @@ def round_labels(given: Sequence[Labels], classes: Sequence[str], rounding: Roun
 
     Half-way between two classes "nearest" is the upper one. Numbers are compared as they are written, exactly.
 
-    Examples
-    --------
     >>> labels = Labels("ann.csv", ["t"] * 3, ["1", "2", "3"], ["0.4", "1", "7"], [2, 3, 4])
     >>> import warnings
     >>> with warnings.catch_warnings(action="ignore"):

@@ -107,9 +107,10 @@ def _find_format(sample: Sample) -> ScoreFormat:
     refusal = sample.refusal
     if refusal is not None and sample.is_table:
         raise _refuse(refusal)
-    hint = "if runs are ranked in it, not documents, " if sample.names_documents else f"{hint_columns()}; else "
-    first = format_list(sample.lines[:1] and sample.lines[0].split())
-    problem = f"its format cannot be detected from the first line ({first})"
+    first = sample.lines[:1] and sample.lines[0].split()
+    ranks = first[1:2] == ["Q0"]  # as a run of TREC does
+    hint = "if runs are ranked in it, not documents, " if ranks else f"{hint_columns()}; else "
+    problem = f"its format cannot be detected from the first line ({format_list(first)})"
     raise FormatError(problem, file=sample.path, hint=f"{hint}{_state_format()}")
 
 

@@ -12,12 +12,12 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from metaeval.data.policies import MissingPolicy
 from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError
-from metaeval.files import PathLike, Sources, describe_files, find_named_files, read_text, stem
+from metaeval.files import PathLike, Sources, read_text, remember, stem
+from metaeval.io.frames import name_origins
 from metaeval.io.quantification import Shares, quantification_runs
-from metaeval.io.strict_json import parse_shared
+from metaeval.io.strict_json import parse_json
 
 Aspect = Literal["A", "E", "S"]
 """Task accomplishment (A), dialogue effectiveness (E), customer satisfaction (S)."""
@@ -29,31 +29,19 @@ _NUMBERS = frozenset((int, float))
 
 
 def read(
-    gold: PathLike,
-    runs: Sources,
-    *,
-    aspect: Aspect,
-    rescale: bool = False,
-    missing: MissingPolicy = "raise",
-    collection: str | None = None,
+    gold: PathLike, runs: Sources, *, aspect: Aspect, collection: str | None = None, **options: Any
 ) -> QuantificationRuns:
-    """Read gold and runs of one aspect of dialogue quality. The topics are the dialogues, matched by id."""
+    """Read gold and runs of one aspect of dialogue quality; options as `quantification_runs` takes them."""
     if aspect not in get_args(Aspect):
         raise DataError(f"there is no aspect {aspect!r}: use {', '.join(get_args(Aspect))}")
-    files = find_named_files(runs, gold=gold)
-    return quantification_runs(
-        _read_gold(gold, aspect),
-        {run: _read_run(path, run, aspect) for run, path in files.items()},
-        CLASSES,
-        rescale=rescale,
-        missing=missing,
-        collection=f"{stem(gold)}-{aspect}" if collection is None else collection,
-        provenance=describe_files([gold, *files.values()]),
-    )
+    files, origin = name_origins(gold, runs, f"{stem(gold)}-{aspect}" if collection is None else collection)
+    estimates = {run: _read_run(path, run, aspect) for run, path in files.items()}
+    return quantification_runs(_read_gold(gold, aspect), estimates, CLASSES, **origin, **options)
 
 
 def _read_dialogues(path: PathLike, run: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    content = parse_shared(read_text(path), path)
+    text = read_text(path)
+    content = remember(text, lambda: parse_json(text, path))  # the aspects are views of the same files
     if not isinstance(content, list):
         raise DataError(f"it is not a list of dialogues but {_describe_kind(content)}", file=path, run=run)
     if not content:

@@ -7,36 +7,28 @@ import io
 import math
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 from metaeval.data.cells import number
-from metaeval.data.policies import InvalidPolicy, MissingPolicy, report_policy
+from metaeval.data.policies import report_policy
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError
-from metaeval.files import PathLike, Sources, describe_files, find_named_files, read_text, stem
+from metaeval.files import PathLike, Sources, read_text
 from metaeval.io.classification import Labels, classification_runs
+from metaeval.io.frames import name_origins
 
 
 def read(
-    gold: PathLike,
-    runs: Sources,
-    *,
-    classes: Iterable[object],
-    missing: MissingPolicy = "raise",
-    invalid: InvalidPolicy = "raise",
-    collection: str | None = None,
+    gold: PathLike, runs: Sources, *, classes: Iterable[object], collection: str | None = None, **options: Any
 ) -> ClassificationRuns:
-    """Read runs in EvALL's layout; what a run must not have is skipped, as EvALL does, with a `PolicyWarning`."""
-    files = find_named_files(runs, gold=gold)
+    """Read runs in EvALL's layout; what a run must not have is skipped, as EvALL does, with a `PolicyWarning`.
+
+    Options as `classification_runs` takes them.
+    """
+    files, origin = name_origins(gold, runs, collection)
     truth = read_gold(gold)
-    return classification_runs(
-        truth,
-        {run: read_run(path, truth) for run, path in files.items()},
-        classes,
-        missing=missing,
-        invalid=invalid,
-        collection=stem(gold) if collection is None else collection,
-        provenance=describe_files([gold, *files.values()]),
-    )
+    answers = {run: read_run(path, truth) for run, path in files.items()}
+    return classification_runs(truth, answers, classes, **origin, **options)
 
 
 def read_gold(path: PathLike) -> Labels:
@@ -59,10 +51,7 @@ def read_run(path: PathLike, gold: Labels) -> Labels:
     problems = ", ".join(f"{n:,} with {problem}" for problem, n in counts.items() if n)
     if problems:
         report_policy(f"skipped lines: {problems}", path)
-    topics, items, labels = (
-        [column[row] for row in inside] for column in (answers.topics, answers.items, answers.labels)
-    )
-    return Labels(str(path), topics, items, labels, [answers.lines[row] for row in inside])
+    return answers.take(inside)
 
 
 def _read_lines(path: PathLike) -> tuple[Labels, list[tuple[int, str]]]:

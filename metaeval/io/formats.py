@@ -24,7 +24,7 @@ class ScoreFormat:
 
     `layout` says what a file looks like. `source` is the module, or an object in it, that has `read`, `write` and `fits`;
     it is imported when it is used. `sure`: what fits it can be nothing else. `several`: several files are read together.
-    `written`: it can be written too.
+    `written`: it can be written too. `table`: a table of the layout with its name, which is the `kind` that is read.
     """
 
     name: str
@@ -34,14 +34,19 @@ class ScoreFormat:
     sure: bool = False
     several: bool = True
     written: bool = True
+    table: bool = False
 
     @property
     def _functions(self) -> Any:
         return _load(self.source)
 
+    @property
+    def _kind(self) -> dict[str, str]:
+        return {"kind": self.name} if self.table else {}
+
     def read_collections(self, sources: Any, **options: Any) -> list[Scores]:
         """Read the scores of every collection; options that are None are those of the format itself."""
-        given = {name: value for name, value in options.items() if value is not None}
+        given = self._kind | {name: value for name, value in options.items() if value is not None}
         for name in ("columns", "doubled"):
             if given.get(name) and name not in self.options:
                 what = "no columns that {} could name" if name == "columns" else "no use for {}"
@@ -56,21 +61,18 @@ class ScoreFormat:
             return found
         return [functions.read(sources, **given)]
 
-    def read(self, sources: Any, **options: Any) -> Scores:
-        """Read the scores of the only collection."""
-        from metaeval.data.scores import only_collection
-
-        return only_collection(self.read_collections(sources, **options), sources)
-
     def write(self, scores: Scores, path: PathLike) -> None:
         """Write scores without loss of precision."""
+        from metaeval.data.totals import refuse_totals
+
         if not self.written:
             raise MetaevalError(f"the format {self.name} is read, not written: write {format_option('format', 'tidy')}")
-        self._functions.write(scores, path)
+        refuse_totals(scores.topics, path)
+        self._functions.write(scores, path, **self._kind)
 
     def fits(self, sample: Sample) -> bool:
         """Say whether a file may be of this format, by its name and first lines."""
-        return bool(self._functions.fits(sample))
+        return sample.layout == self.name if self.table else bool(self._functions.fits(sample))
 
 
 @dataclass(frozen=True)
@@ -125,26 +127,15 @@ def _by_name(formats: Sequence[Any]) -> Mapping[str, Any]:
     return MappingProxyType({format.name: format for format in formats})
 
 
+_ROWS: Mapping[str, Any] = {"options": ("columns", "doubled"), "sure": True, "several": False, "table": True}
+"""What the tables with a row per run and topic have in common."""
+
 SCORE_FORMATS: Mapping[str, ScoreFormat] = _by_name(
     [
-        ScoreFormat(
-            "tidy",
-            "a table with a row per score: run, topic, measure, score",
-            "tidy",
-            options=("columns", "doubled"),
-            sure=True,
-            several=False,
-        ),
-        ScoreFormat(
-            "measures",
-            "a table with a row per run and topic, and a column per measure",
-            "tidy:MEASURES",
-            options=("columns", "doubled"),
-            sure=True,
-            several=False,
-        ),
-        ScoreFormat("wide", "topics × runs, a table for each measure", "wide", options=("columns",)),
-        ScoreFormat("transposed", "runs × topics, a table for each measure", "wide:TRANSPOSED", options=("columns",)),
+        ScoreFormat("tidy", "a table with a row per score: run, topic, measure, score", "tidy", **_ROWS),
+        ScoreFormat("measures", "a table with a row per run and topic, and a column per measure", "tidy", **_ROWS),
+        ScoreFormat("wide", "topics × runs, a table for each measure", "wide", options=("columns",), table=True),
+        ScoreFormat("transposed", "runs × topics, a table for each measure", "wide", options=("columns",), table=True),
         ScoreFormat(
             "sakai", "a folder of text matrices, topics × runs, with a file of run names", "sakai", several=False
         ),

@@ -44,17 +44,15 @@ def _names_rows(frame: pd.DataFrame) -> bool:
     """Say whether the index says what the rows are about: it has a name, or stands beside nothing but numbers."""
     if isinstance(frame.index, pd.RangeIndex) and frame.index.name is None:
         return False
-    scores = all(_holds_numbers(frame.iloc[:, j]) for j in range(frame.shape[1]))
+    columns = tuple(frame.iloc[:, j] for j in range(frame.shape[1]))
+    table = Table("", ("",) * len(columns), columns, (), len(frame))
+    scores = all(map(table.holds_numbers, range(len(columns))))
     return (scores and not ROLE_NAMES & set(map(plain_name, frame.columns))) or (
         frame.index.name not in (None, *frame.columns) and not (scores and "topic" in frame.columns)
     )
 
 
 ROLE_NAMES = RUN_NAMES | TOPIC_NAMES
-
-
-def _holds_numbers(column: pd.Series) -> bool:
-    return Table("", ("",), (column,), (), len(column)).holds_numbers(0)
 
 
 def read_attributes(frame: Any) -> list[Measure]:
@@ -78,11 +76,17 @@ def is_table(given: object) -> bool:
 
 def name_sources(runs: Any, gold: Any) -> dict[str, Any]:
     """Return run files, or frames, by run name, as `metaeval.files.find_named_files` does for files."""
-    if (isinstance(runs, Mapping) and any(_is_column(source) for source in runs.values())) or _is_nameless(runs):
+    if any(map(_is_column, runs.values())) if isinstance(runs, Mapping) else is_frame(runs):
         raise DataError("the frame of a run has no name", hint='give it one: {"name": frame}')
     if isinstance(runs, Mapping) and any(is_table(source) for source in runs.values()):
         return {str(name): source for name, source in runs.items()}
     return dict(find_named_files(runs, gold=None if is_table(gold) else gold))
+
+
+def name_origins(gold: Any, runs: Any, collection: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the files, or frames, of runs by run name, and the collection and provenance that these and the gold give."""
+    files = {} if runs is None else name_sources(runs, gold)
+    return files, {"collection": name_collection(gold, collection), "provenance": describe_sources(gold, files)}
 
 
 def describe_sources(gold: Any, runs: Mapping[str, Any]) -> str:
@@ -124,10 +128,6 @@ def are_columns(given: Mapping[Any, Any], columns: Mapping[str, str] | None = No
 def _is_column(given: object) -> bool:
     """Tell whether this can be a column of a table: something with a length, and neither text, nor a table."""
     return hasattr(given, "__len__") and not isinstance(given, str | bytes | Path | Mapping | pd.DataFrame)
-
-
-def _is_nameless(given: object) -> bool:
-    return not isinstance(given, Mapping) and is_frame(given)
 
 
 def find_library(given: object) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -193,18 +192,15 @@ def _describe(scores: Scores, counted: CollectionFacts | None) -> CollectionFact
     known = counted or CollectionFacts(scores.collection, runs, topics, (), scores.values.size, complete=(runs, topics))
     names = tuple(str(measure) for measure in scores.measures)
     constant = tuple(name for m, name in enumerate(names) if (scores.values[..., m] == scores.values[0, 0, m]).all())
-    return CollectionFacts(
-        scores.collection, known.runs, known.topics, names, known.cells, known.missing, known.doubled, known.unlike,
-        known.complete, directions=tuple(_say_direction(measure) for measure in scores.measures),
-        tied=tuple(_count_ties(means[:, m]) for m in range(len(names))), constant=constant,
+    return replace(
+        known,
+        name=scores.collection,
+        measures=names,
+        directions=tuple(f"{measure.direction} is better" for measure in scores.measures),
+        tied=tuple(_count_ties(means[:, m]) for m in range(len(names))),
+        constant=constant,
         identical=find_identical_runs(scores),
-    )  # fmt: skip
-
-
-def _say_direction(measure: Any) -> str:
-    if measure.higher_is_better is None:
-        return "assumed: higher is better"
-    return "higher is better" if measure.higher_is_better else "lower is better"
+    )
 
 
 def _count_ties(means: np.ndarray) -> int:

@@ -3,42 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.data.runs import ClassificationRuns
-from metaeval.files import PathLike, Sources, describe_files, find_named_files, stem
-from metaeval.io.classification import Labels, Rounding, classification_runs, split_items
+from metaeval.files import PathLike, Sources
+from metaeval.io.classification import Labels, classification_runs
+from metaeval.io.frames import name_origins
 from metaeval.io.table import read_fields
 
 
 def read(
-    gold: PathLike,
-    runs: Sources,
-    *,
-    classes: Iterable[object],
-    missing: MissingPolicy = "raise",
-    invalid: InvalidPolicy = "raise",
-    rounding: Rounding | None = None,
-    collection: str | None = None,
-    parts: int | None = None,
-    seed: int = 0,
+    gold: PathLike, runs: Sources, *, classes: Iterable[object], collection: str | None = None, **options: Any
 ) -> ClassificationRuns:
-    """Read gold judgements and the judgements of runs from lines ``qid 0 docid label``."""
-    files = find_named_files(runs, gold=gold)
-    named = stem(gold) if collection is None else collection
-    truth, answers = read_labels(gold), {run: read_labels(path) for run, path in files.items()}
-    if parts is not None:
-        truth, answers = split_items(truth, answers, parts, seed=seed, collection=named)
-    return classification_runs(
-        truth,
-        answers,
-        classes,
-        missing=missing,
-        invalid=invalid,
-        rounding=rounding,
-        collection=named,
-        provenance=describe_files([gold, *files.values()]),
-    )
+    """Read gold judgements and those of runs from lines ``qid 0 docid label``; options as `classification_runs` takes them."""
+    files, origin = name_origins(gold, runs, collection)
+    answers = {run: read_labels(path) for run, path in files.items()}
+    return classification_runs(read_labels(gold), answers, classes, **origin, **options)
 
 
 def read_labels(path: PathLike) -> Labels:

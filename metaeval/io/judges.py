@@ -52,10 +52,6 @@ def read_annotations(
     collection : str, optional
         By default, the name of the file of people's labels without suffix.
 
-    Returns
-    -------
-    Annotations
-
     Raises
     ------
     DataError

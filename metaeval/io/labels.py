@@ -13,12 +13,11 @@ from typing import Any
 
 from metaeval.data.columns import RUN_NAMES, plain_name, refuse_index_columns
 from metaeval.data.labels import unique_labels
-from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError, format_option
 from metaeval.files import Sources
-from metaeval.io.classification import Labels, Rounding, classification_runs, split_items
-from metaeval.io.frames import describe_sources, name_collection, name_sources
+from metaeval.io.classification import Labels, classification_runs
+from metaeval.io.frames import name_origins
 from metaeval.io.table import Table
 from metaeval.io.tables import open_table
 
@@ -29,43 +28,27 @@ def read(
     *,
     classes: Iterable[object],
     columns: Mapping[str, str] | None = None,
-    missing: MissingPolicy = "raise",
-    invalid: InvalidPolicy = "raise",
-    rounding: Rounding | None = None,
     collection: str | None = None,
-    parts: int | None = None,
-    seed: int = 0,
+    **options: Any,
 ) -> ClassificationRuns:
-    """Read labels from files or frames with columns topic, item and label.
+    """Read labels from files or frames with columns topic, item and label; options as `classification_runs` takes them.
 
-    Examples
-    --------
     >>> judges = {"item": [1, 2], "gold": ["no", "yes"], "ann": ["no", "no"], "bo": ["yes", "yes"]}
     >>> read(judges, classes=["no", "yes"])
     ClassificationRuns: 2 runs × 1 topic, 2 classes
     """
-    named, names = name_collection(gold, collection), unique_labels(classes, "class")
-    files = {} if runs is None else name_sources(runs, gold)
+    files, origin = name_origins(gold, runs, collection)
+    names = unique_labels(classes, "class")
     if runs is None:
         table = open_table(gold, columns, names)
-        truth, answers = _read_predictions(table, named) if _holds_predictions(table) else _read_judges(table)
+        predictions = _find(table, *PREDICTED) is not None and _find(table, *TRUE, "label") is not None
+        truth, answers = _read_predictions(table, origin["collection"]) if predictions else _read_judges(table)
     else:
         truth = _read_labels(open_table(gold, columns, names), "gold")
         answers = {
             run: _read_labels(open_table(source, columns, names), "predicted", run) for run, source in files.items()
         }
-    if parts is not None:
-        truth, answers = split_items(truth, answers, parts, seed=seed, collection=named)
-    return classification_runs(
-        truth,
-        answers,
-        names,
-        missing=missing,
-        invalid=invalid,
-        rounding=rounding,
-        collection=named,
-        provenance=describe_sources(gold, files),
-    )
+    return classification_runs(truth, answers, names, **origin, **options)
 
 
 ONE_TOPIC = "all"
@@ -99,12 +82,14 @@ def _read_judges(table: Table) -> tuple[Labels, dict[str, Labels]]:
         raise DataError("there is no column of a judge beside the gold", file=table.file, line=1, hint=hint)
     topics, items = read_keys(table)
     refuse_index_columns(names, table.file)
+    gold = _take_column(table, topics, items, "gold", "label")
+    return gold, {name: _take_column(table, topics, items, name) for name in names}
 
-    def read_column(*usual: str) -> Labels:
-        labels = [label.strip() for label in table.column(*usual)]
-        return Labels(table.file, topics, items, labels, table.lines)
 
-    return read_column("gold", "label"), {name: read_column(name) for name in names}
+def _take_column(table: Table, topics: Sequence[str], items: Sequence[str], *usual: str) -> Labels:
+    """Return the labels in the column with one of these names."""
+    labels = [label.strip() for label in table.column(*usual)]
+    return Labels(table.file, topics, items, labels, table.lines)
 
 
 TRUE, PREDICTED = ("gold", "y_true", "true_label", "truth", "target"), ("predicted", "y_pred", "prediction", "pred")
@@ -119,13 +104,8 @@ def _find(table: Table, *names: str) -> str | None:
     return next((name for name in table.header if plain_name(name) in names), None)
 
 
-def _holds_predictions(table: Table) -> bool:
-    return _find(table, *PREDICTED) is not None and _find(table, *TRUE, "label") is not None
-
-
 def _read_predictions(table: Table, named: str) -> tuple[Labels, dict[str, Labels]]:
     """Return true labels, and by run the predicted ones, of a table that holds both; items without a name are numbered."""
-    true, predicted = (table.column(str(_find(table, *names))) for names in ((*TRUE, "label"), PREDICTED))
     model, part = _find(table, *RUN_NAMES), _find(table, *PARTS)
     runs = table.column(model) if model else (named or "predictions",) * table.n_rows
     topics = table.column(part) if part else (ONE_TOPIC,) * table.n_rows
@@ -135,6 +115,8 @@ def _read_predictions(table: Table, named: str) -> tuple[Labels, dict[str, Label
     for row, key in enumerate(zip(runs, topics, strict=True)):
         counts[key] += 1
         items.append(table.column(item)[row] if item else str(counts[key]))
+    true = _take_column(table, topics, items, str(_find(table, *TRUE, "label")))
+    predicted = _take_column(table, topics, items, str(_find(table, *PREDICTED)))
     gold: dict[tuple[str, str], int] = {}
     rows: dict[str, list[int]] = {}
     for row, (run, topic, name) in enumerate(zip(runs, topics, items, strict=True)):
@@ -142,30 +124,16 @@ def _read_predictions(table: Table, named: str) -> tuple[Labels, dict[str, Label
             if not text.strip():
                 raise DataError(f"the {what} is missing", file=table.file, line=table.lines[row])
         first = gold.setdefault((topic, name), row)
-        if true[row].strip() != true[first].strip():
-            problem = (
-                f"its true label is {true[row].strip()!r}, but {true[first].strip()!r} on line {table.lines[first]}"
-            )
-            raise DataError(problem, file=table.file, line=table.lines[row], run=run, topic=topic, item=name)
+        if true.labels[row] != true.labels[first]:
+            problem = f"its true label is {true.labels[row]!r}, but {true.labels[first]!r} on line {table.lines[first]}"
+            raise DataError(problem, **true.locate(row, run))
         rows.setdefault(run, []).append(row)
-
-    def take(column: Sequence[str], chosen: Sequence[int]) -> Labels:
-        return Labels(
-            table.file,
-            [topics[row] for row in chosen],
-            [items[row] for row in chosen],
-            [column[row].strip() for row in chosen],
-            [table.lines[row] for row in chosen],
-        )
-
-    return take(true, list(gold.values())), {run: take(predicted, chosen) for run, chosen in rows.items()}
+    return true.take(list(gold.values())), {run: predicted.take(chosen) for run, chosen in rows.items()}
 
 
 def _read_labels(table: Table, also: str, run: str | None = None) -> Labels:
-    topics, items = read_keys(table, run)
     if "label" in table.header and also in table.header:
         raise DataError(
             f"it has a column 'label' and a column {also!r}: leave one of them out", file=table.file, line=1
         )
-    labels = [label.strip() for label in table.column("label", also)]
-    return Labels(table.file, topics, items, labels, table.lines)
+    return _take_column(table, *read_keys(table, run), "label", also)

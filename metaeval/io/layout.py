@@ -199,8 +199,7 @@ def _count_doubled(table: Table, positions: Sequence[int]) -> int:
     """Return how many rows have the cells of another in these columns."""
     if not table.n_rows:
         return 0
-    frame = pd.DataFrame({j: pd.factorize(np.asarray(table.columns[j], dtype=object))[0] for j in positions})
-    return int(frame.duplicated().sum())
+    return int(pd.DataFrame({j: table.codes(j) for j in positions}).duplicated().sum())
 
 
 def _is_named_run(table: Table, roles: Mapping[str, int], stated: Mapping[str, int]) -> bool:
@@ -291,10 +290,7 @@ def _describes_topics(table: Table, position: int, roles: Mapping[str, int]) -> 
     values = _as_numbers(table, position)
     if not np.isfinite(values).all() or (values % 1).any() or np.isin(values, (0, 1)).all():
         return False
-    keys = pd.DataFrame(
-        {"topic": pd.factorize(np.asarray(table.columns[roles["topic"]], dtype=object))[0], "x": values}
-    )
-    per_topic = keys.groupby("topic")["x"].nunique()
+    per_topic = pd.Series(values).groupby(table.codes(roles["topic"])).nunique()
     return bool(len(per_topic) < table.n_rows and (per_topic == 1).all() and len(np.unique(values)) > 1)
 
 
@@ -304,28 +300,19 @@ def _refuse_lack(table: Table, role: str, roles: Mapping[str, int]) -> NoReturn:
     names = [table.header[j] for j in range(len(table.header)) if j not in roles.values()]
     texts = [name for name in names if not table.holds_numbers(table.header.index(name))]
     other = "topic" if role == "run" else "run"
+    known = {what: table.header[j] for what, j in roles.items() if what == other != table.header[j]}
     problem = f"no column is called as {role}s are (columns: {format_list(table.header)})"
     if role == "topic":
-        rows = _count_rows_a_run(table, roles["run"])
         if not _count_doubled(table, [roles[what] for what in ("run", "measure", COLLECTION) if what in roles]):
             refuse_means(table)
-        problem = f"each run has up to {rows:,} rows, but {problem}"
+        _, sizes = np.unique(table.codes(roles["run"]), return_counts=True)
+        problem = f"each run has up to {sizes.max():,} rows, but {problem}"
     may = next(iter([name for name in (texts or names) if plain_name(name) not in ROLES["score"]]), "NAME")
     raise LayoutError(
         problem,
         file=table.file,
-        hint=f"say which is: {format_columns({role: may, **_shown(table, roles, other)})}; two that are it together: A+B",
+        hint=f"say which is: {format_columns({role: may, **known})}; two that are it together: A+B",
     )
-
-
-def _shown(table: Table, roles: Mapping[str, int], role: str) -> dict[str, str]:
-    """Return a role with the name of its column, where the name is not that of the role."""
-    name = table.header[roles[role]] if role in roles else role
-    return {} if name == role or role not in roles else {role: name}
-
-
-def _count_rows_a_run(table: Table, run: int) -> int:
-    return int(pd.Series(np.asarray(table.columns[run], dtype=object)).value_counts().iloc[0])
 
 
 def refuse_means(table: Table) -> NoReturn:
@@ -459,10 +446,6 @@ def _has_digits(table: Table, position: int) -> bool:
     return any(not isinstance(cell, str) or re.match(r"\s*[+-]?\.?\d", cell) for cell in table.columns[position])
 
 
-def _has_number(table: Table, position: int) -> bool:
-    return bool(np.isfinite(_as_numbers(table, position)).any())
-
-
 def counts_rows(table: Table, position: int) -> bool:
     """Say whether a column has the name of an index and counts the rows."""
     name = table.header[position]
@@ -482,12 +465,10 @@ def _holds_runs_in_rows(table: Table, first: int, stated: Mapping[str, int], rol
     others = [j for j in range(len(table.header)) if j != first and not counts_rows(table, j)]
     if "topic" in {*stated, *roles} or not others or plain_name(table.header[first]) not in RUN_NAMES:
         return False
-    if table.holds_numbers(first) or not all(table.holds_numbers(j) or table.is_empty(j) for j in others):
-        if _count_rows_a_run(table, first) > 1:
-            _refuse_lack(table, "topic", {"run": first, **roles})
-        return False
     if not _is_unique(table, first):
         _refuse_lack(table, "topic", {"run": first, **roles})
+    if table.holds_numbers(first) or not all(table.holds_numbers(j) or table.is_empty(j) for j in others):
+        return False
     names = [table.header[j] for j in others]
     if len(others) > 1 and _are_numbered(names):
         return True
@@ -521,7 +502,7 @@ def _refuse_what_is_no_matrix(table: Table, topic: int | None, runs: Sequence[in
         _refuse_lack(table, "topic", roles)
     if topic is None and not named and not table.holds_numbers(0) and len(header) > 1:
         rest = sum(map(table.holds_numbers, range(1, len(header))))
-        if 2 * rest > len(header) - 1 and not _has_number(table, 0):
+        if 2 * rest > len(header) - 1 and not np.isfinite(_as_numbers(table, 0)).any():
             _ask_for_rows(table, header[0])
     if named or _holds_no_scores(table, topic, runs):
         raise LayoutError(
@@ -540,10 +521,10 @@ def _holds_no_scores(table: Table, topic: int | None, runs: Sequence[int]) -> bo
     header = table.header
     if len(header) == 1 and not plain_path(table.file or ".csv").lower().endswith((".csv", ".tsv", ".xlsx")):
         return True
-    if topic is None and any(map(_is_score, header)) and not is_line_of_scores(header):
+    if topic is None and any(is_line_of_scores([name]) for name in header) and not is_line_of_scores(header):
         return True
     few = 2 * sum(map(table.holds_numbers, runs)) <= sum(not table.is_empty(j) for j in runs)
-    return few and any(_holds_texts(table, j) for j in runs)
+    return few and any(isinstance(cell, str) for j in runs for cell in table.columns[j][:1])
 
 
 def _refuse_square(table: Table, topic: int, runs: Sequence[int]) -> None:
@@ -572,19 +553,9 @@ def hint_columns() -> str:
     )
 
 
-def _holds_texts(table: Table, position: int) -> bool:
-    return any(isinstance(cell, str) for cell in table.columns[position][:1])
-
-
-def _is_score(name: str) -> bool:
-    return math.isfinite(number(name)) and not name.isdecimal()
-
-
 def is_line_of_scores(header: Sequence[str]) -> bool:
     """Tell whether a header is a line of scores, ``0.12,-1``; ``1,2,3`` may be names of runs."""
-    if not all(math.isfinite(number(cell)) for cell in header):
-        return False
-    return not all(cell.isdecimal() for cell in header)
+    return all(math.isfinite(number(cell)) for cell in header) and not all(cell.isdecimal() for cell in header)
 
 
 def _ask_for_rows(table: Table, name: str) -> NoReturn:

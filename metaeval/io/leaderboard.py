@@ -24,7 +24,6 @@ from metaeval.data.cells import is_missing, number
 from metaeval.data.columns import MEASURE_NAMES, RUN_NAMES, SCORE_NAMES, TOPIC_NAMES, plain_name
 from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.scores import Scores
-from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_list
 from metaeval.files import PathLike, Sources, describe_files, file_name, find_paths, read_lines, stem, write_file
 from metaeval.io import trec_eval
@@ -92,7 +91,6 @@ class Leaderboard:
     def write(self, scores: Scores, path: PathLike) -> None:
         """Write a leaderboard into one file, without loss of precision, with a row of the mean of every run."""
         measures = [str(measure) for measure in scores.measures]
-        refuse_totals(scores.topics, path)
         for what, labels in (("run", scores.runs), ("topic", scores.topics), ("measure", measures)):
             for label in labels:
                 if self.columns:

@@ -30,10 +30,6 @@ def from_ir_measures(
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do if a run has no score for a topic and measure.
 
-    Returns
-    -------
-    Scores
-
     Raises
     ------
     DataError
@@ -70,18 +66,8 @@ def from_pytrec_eval(
     Parameters
     ----------
     results : mapping of run to mapping of topic to mapping of measure to score
-    collection : str, optional
-    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do if a run has no score for a topic and measure.
-
-    Returns
-    -------
-    Scores
-
-    Raises
-    ------
-    DataError
-        If something else is given, or a score is missing or not a finite number.
+    collection, missing
+        As for `from_ir_measures`, as is what is raised.
 
     Examples
     --------
@@ -107,19 +93,13 @@ def from_ranx(runs: Any, *, collection: str = "", missing: MissingPolicy = "rais
         After ``evaluate(qrels, run, measures)`` (with its default ``save_results_in_run=True``) or ``compare(qrels,
         runs, measures)``, the attribute ``scores`` of a run holds the score of every topic, by measure. A ``Report``
         holds only means and is refused.
-    collection : str, optional
-    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do if a run has no score for a topic and measure.
-
-    Returns
-    -------
-    Scores
+    collection, missing
+        As for `from_ir_measures`.
 
     Raises
     ------
     DataError
-        If a run has no name or no scores, two have the same name, or a score is missing or not a finite
-        number.
+        As `from_ir_measures`; if a run has no name or no scores, or two have the same name.
 
     Examples
     --------

@@ -55,8 +55,6 @@ def quantification_runs(
     For a missing distribution "worst" puts all probability on the end of the scale that is farther from the mean of the
     gold distribution, and on the last class if both are as far.
 
-    Examples
-    --------
     >>> gold = Shares("gold", ["t1", "t2"], np.array([[1.0, 0.0], [0.5, 0.5]]))
     >>> run = Shares("run", ["t2", "t1"], np.array([[0.25, 0.75], [0.5, 0.5]]))
     >>> quantification_runs(gold, {"a": run}, ["no", "yes"]).estimated[0].tolist()

@@ -62,10 +62,6 @@ def read_runs(
     seed : int, optional
         Seed of that split.
 
-    Returns
-    -------
-    ClassificationRuns or QuantificationRuns
-
     Raises
     ------
     DataError

@@ -15,7 +15,6 @@ import numpy as np
 from metaeval.data.cells import is_missing
 from metaeval.data.policies import MissingPolicy, hint_missing, mend_missing
 from metaeval.data.scores import Scores, hold_scores
-from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_option
 from metaeval.files import (
     PathLike,
@@ -81,12 +80,14 @@ def read(
         topics = [str(number) for number in range(1, len(layers[0]) + 1)]
     known = [measure_of_label(name) for name in names.values()]
     values, runs, topics = mend_missing(stacked, runs, topics, known, missing, file=folder)
+    if collection is None:
+        collection = file_name(folder) if is_remote(folder) else Path(folder).resolve().name
     return hold_scores(
         values,
         runs=runs,
         topics=topics,
         measures=known,
-        collection=_folder_name(folder) if collection is None else collection,
+        collection=collection,
         provenance=describe_files(list(names)),
     )
 
@@ -100,7 +101,6 @@ def fits(sample: Sample) -> bool:
 
 def write(scores: Scores, folder: PathLike) -> None:
     """Write a folder of score matrices in Sakai's layout, without loss of precision."""
-    refuse_totals(scores.topics, folder)
     runs = [check_plain(run, "run", separator="\n") for run in scores.runs]
     topics = [check_plain(topic, "topic", separator="\n") for topic in scores.topics]
     files = [check_file_name(str(measure), "measure") for measure in scores.measures]
@@ -162,7 +162,3 @@ def _read_matrix(
     if topics is not None and len(rows) < len(topics):
         raise DataError("there is no line for this topic", file=path, measure=measure, topic=topics[len(rows)])
     return np.array(rows)
-
-
-def _folder_name(folder: PathLike) -> str:
-    return file_name(folder) if is_remote(folder) else Path(folder).resolve().name

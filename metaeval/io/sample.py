@@ -62,11 +62,6 @@ class Sample:
         except DataError:
             return None
 
-    @property
-    def names_documents(self) -> bool:
-        """Whether the first line is one of a run of TREC."""
-        return bool(self.lines) and self.lines[0].split()[1:2] == ["Q0"]
-
     @cached_property
     def _found(self) -> tuple[str | None, DataError | None]:
         try:

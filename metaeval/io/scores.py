@@ -50,18 +50,8 @@ def from_frame(
         The measure that a frame holds, if the frame does not say it.
     collection : str, optional
         By default, the name of an xarray object.
-    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do if a run has no score for a topic and measure, or it is NaN.
-    columns : mapping of str to str, optional
-        What the frame calls columns whose names do not tell: ``{"run": "entry", "topic": "doc+line"}``; ``a+b`` joins two.
-    doubled : {"raise", "mean", "latest"}, optional
-        What to do if a run has several scores for a topic and measure.
-    higher_is_better, lower_is_better : str or iterable of str, optional
-        Measures of which higher scores, or lower ones, are better; ``higher_is_better=True`` for all others.
-
-    Returns
-    -------
-    Scores
+    missing, columns, doubled, higher_is_better, lower_is_better
+        As for `read_scores`.
 
     Raises
     ------
@@ -163,10 +153,6 @@ def read_scores(
         Measures of which higher scores, or lower ones, are better, whatever their names or the file tell;
         ``higher_is_better=True`` for all that are not named otherwise.
 
-    Returns
-    -------
-    Scores
-
     Raises
     ------
     DataError
@@ -215,11 +201,6 @@ def read_collections(
     -------
     list of Scores
         One for each collection, in the order in which they appear.
-
-    Raises
-    ------
-    DataError, MetaevalError
-        As `read_scores`.
 
     Examples
     --------

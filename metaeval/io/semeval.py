@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from metaeval.data.cells import number
 from metaeval.data.labels import unique_labels
-from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.errors import DataError, format_list
-from metaeval.files import PathLike, Sources, describe_files, find_named_files, stem
+from metaeval.files import PathLike, Sources
 from metaeval.io.classification import Labels, classification_runs
+from metaeval.io.frames import name_origins
 from metaeval.io.quantification import Shares, quantification_runs, shares_from_text
 from metaeval.io.table import read_fields
 
@@ -26,24 +27,15 @@ def read_classification(
     runs: Sources,
     *,
     classes: Iterable[object] = CLASSES,
-    missing: MissingPolicy = "raise",
-    invalid: InvalidPolicy = "raise",
     collection: str | None = None,
+    **options: Any,
 ) -> ClassificationRuns:
-    """Read runs of subtask C: lines ``id<TAB>topic<TAB>label[<TAB>text]``."""
-    files = find_named_files(runs, gold=gold)
+    """Read runs of subtask C: lines ``id<TAB>topic<TAB>label[<TAB>text]``; options as `classification_runs` takes them."""
+    files, origin = name_origins(gold, runs, collection)
     true = read_labels(gold)
     keys = set(zip(true.topics, true.items, strict=True))
-    given = {run: _match_line_numbers(read_labels(path, run), true, keys, run) for run, path in files.items()}
-    return classification_runs(
-        true,
-        given,
-        classes,
-        missing=missing,
-        invalid=invalid,
-        collection=stem(gold) if collection is None else collection,
-        provenance=describe_files([gold, *files.values()]),
-    )
+    answers = {run: _match_line_numbers(read_labels(path, run), true, keys, run) for run, path in files.items()}
+    return classification_runs(true, answers, classes, **origin, **options)
 
 
 def read_quantification(
@@ -51,23 +43,14 @@ def read_quantification(
     runs: Sources,
     *,
     classes: Iterable[object] = CLASSES,
-    rescale: bool = False,
-    missing: MissingPolicy = "raise",
     collection: str | None = None,
+    **options: Any,
 ) -> QuantificationRuns:
-    """Read runs of subtask E: lines ``topic<TAB>p1…pK``."""
-    files = find_named_files(runs, gold=gold)
+    """Read runs of subtask E: lines ``topic<TAB>p1…pK``; options as `quantification_runs` takes them."""
+    files, origin = name_origins(gold, runs, collection)
     names = unique_labels(classes, "class")
-    true = _read_gold_shares(gold, names)
-    return quantification_runs(
-        true,
-        {run: _read_shares(path, names, run) for run, path in files.items()},
-        names,
-        rescale=rescale,
-        missing=missing,
-        collection=stem(gold) if collection is None else collection,
-        provenance=describe_files([gold, *files.values()]),
-    )
+    estimates = {run: _read_shares(path, names, run) for run, path in files.items()}
+    return quantification_runs(_read_gold_shares(gold, names), estimates, names, **origin, **options)
 
 
 def read_labels(path: PathLike, run: str | None = None) -> Labels:

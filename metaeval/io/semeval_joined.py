@@ -129,8 +129,6 @@ def read_rows(gold: PathLike, runs: Sources, *, polarity: PathLike, classes: Ite
 def agree(polarity: np.ndarray, label: np.ndarray) -> np.ndarray:
     """Tell which gold of task A and subtask C does not disagree: a neutral tweet may be slightly off the middle.
 
-    Examples
-    --------
     >>> agree(np.array([0, 0, 1, 1, 2]), np.array([1, 2, 1, 0, 3])).tolist()
     [True, False, True, False, True]
     """

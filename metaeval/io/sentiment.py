@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
-from metaeval.data.policies import InvalidPolicy, MissingPolicy, report_policy
+from metaeval.data.policies import report_policy
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError, format_count
-from metaeval.files import PathLike, Sources, describe_files, find_named_files, is_folder, list_files, stem
+from metaeval.files import PathLike, Sources, is_folder, list_files, stem
 from metaeval.io import judgements
-from metaeval.io.classification import Labels, classification_runs, split_items
+from metaeval.io.classification import Labels, classification_runs
+from metaeval.io.frames import name_origins
 from metaeval.io.table import read_fields, read_table
 
 Layout = Literal["judgements", "replab", "semeval"]
@@ -28,12 +29,9 @@ def read(
     runs: Sources,
     *,
     classes: Iterable[object] = CLASSES,
-    missing: MissingPolicy = "raise",
-    invalid: InvalidPolicy = "raise",
     collection: str | None = None,
-    parts: int | None = None,
-    seed: int = 0,
     topics: bool = False,
+    **options: Any,
 ) -> ClassificationRuns:
     """Read polarities in any of the layouts in which they are published; the layout of each file is detected.
 
@@ -46,26 +44,15 @@ def read(
     one per entity and named after it. Entities are the topics. Tweets that are not about the entity have no polarity in
     the gold (it is empty or NULL) and are left out, with a `PolicyWarning`.
 
-    Judgements: lines ``topic 0 item label``, see `metaeval.io.judgements`.
+    Judgements: lines ``topic 0 item label``, see `metaeval.io.judgements`. Options as `classification_runs` takes them.
     """
-    files = find_named_files(runs, gold=gold)
-    named = stem(gold) if collection is None else collection
+    files, origin = name_origins(gold, runs, collection)
     whole = _read_labels(gold, topics)
     # In the other layouts an item without a label is a defect, which is refused when the labels are counted.
     truth = _drop_unrelated(whole) if find_layout(gold) == "replab" else whole
     unrelated = _item_keys(whole) - _item_keys(truth)
     answers = {run: _drop_items(_read_labels(path, topics), unrelated) for run, path in files.items()}
-    if parts is not None:
-        truth, answers = split_items(truth, answers, parts, seed=seed, collection=named)
-    return classification_runs(
-        truth,
-        answers,
-        classes,
-        missing=missing,
-        invalid=invalid,
-        collection=named,
-        provenance=describe_files([gold, *files.values()]),
-    )
+    return classification_runs(truth, answers, classes, **origin, **options)
 
 
 def find_layout(path: PathLike) -> Layout:
@@ -144,18 +131,11 @@ def _drop_unrelated(labels: Labels) -> Labels:
     if len(keep) < len(labels.items):
         count = format_count(len(labels.items) - len(keep), "item")
         report_policy(f"left out {count} of {len(labels.items):,} without a polarity", labels.file)
-    return _take_rows(labels, keep)
+    return labels.take(keep)
 
 
 def _drop_items(labels: Labels, unrelated: set[tuple[str, str]]) -> Labels:
     if not unrelated:
         return labels
     keys = zip(labels.topics, labels.items, strict=True)
-    return _take_rows(labels, [row for row, key in enumerate(keys) if key not in unrelated])
-
-
-def _take_rows(labels: Labels, keep: list[int]) -> Labels:
-    if len(keep) == len(labels.items):
-        return labels
-    topics, items, values = ([column[row] for row in keep] for column in (labels.topics, labels.items, labels.labels))
-    return Labels(labels.file, topics, items, values, [labels.lines[row] for row in keep])
+    return labels.take([row for row, key in enumerate(keys) if key not in unrelated])

@@ -4,42 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any, NoReturn
 
 from metaeval.errors import DataError
 from metaeval.files import PathLike
-
-_parsed: ContextVar[dict[str, Any] | None] = ContextVar("_parsed", default=None)
-
-
-@contextmanager
-def parse_once() -> Iterator[None]:
-    """Parse the same text only once inside: several collections may be views of the same files.
-
-    Examples
-    --------
-    >>> with parse_once():
-    ...     parse_shared("[1]", "a.json") is parse_shared("[1]", "b.json")
-    True
-    """
-    before = _parsed.set({})
-    try:
-        yield
-    finally:
-        _parsed.reset(before)
-
-
-def parse_shared(text: str, path: PathLike) -> Any:
-    """Parse JSON as `parse_json` does, once inside `parse_once`: others hold the same object, which nobody may change."""
-    parsed = _parsed.get()
-    if parsed is None:
-        return parse_json(text, path)
-    if text not in parsed:
-        parsed[text] = parse_json(text, path)
-    return parsed[text]
 
 
 def parse_json(text: str, path: PathLike, line: int | None = None, *, with_nan: bool = False) -> Any:
@@ -63,10 +31,8 @@ def parse_json(text: str, path: PathLike, line: int | None = None, *, with_nan: 
         raise
     except json.JSONDecodeError as error:
         raise DataError(f"it is not JSON: {error.msg}", file=path, line=line or error.lineno) from None
-    except RecursionError:
-        raise DataError("it is not JSON that can be read: it is nested too deeply", file=path, line=line) from None
-    except UnicodeEncodeError:
-        raise DataError("it is not JSON that can be read: half a letter is escaped", file=path, line=line) from None
-    except ValueError as error:
-        raise DataError(f"it is not JSON that can be read: {error}", file=path, line=line) from None
+    except (RecursionError, ValueError) as error:
+        known = {RecursionError: "it is nested too deeply", UnicodeEncodeError: "half a letter is escaped"}
+        problem = f"it is not JSON that can be read: {known.get(type(error), error)}"
+        raise DataError(problem, file=path, line=line) from None
     return content

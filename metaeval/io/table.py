@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from metaeval.data.cells import is_missing, number
 from metaeval.data.columns import names_topics
 from metaeval.errors import DataError, format_list, format_option
-from metaeval.files import PathLike, plain_path, read_lines, read_text
+from metaeval.files import PathLike, plain_path, read_lines, read_text, write_file
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,13 @@ class Table:
         kind = getattr(getattr(cells, "dtype", None), "kind", "O")
         if kind != "O":
             return kind in "fiu" or (kind == "b" and not self.lines)
-        first = [cell for cell in _first_cells(cells) if not is_gap(cell)]
-        good = sum(_reads_as_number(cell) if isinstance(cell, str) else _is_real(cell) for cell in first)
-        return 2 * good > len(first)
+        first = [cell for cell in cells[:_FIRST_ROWS] if not is_gap(cell)]
+        return 2 * sum(map(_holds_number, first)) > len(first)
+
+    def codes(self, position: int) -> np.ndarray:
+        """Return the number of each cell of a column among the different ones, in the order in which they appear."""
+        codes: np.ndarray = pd.factorize(np.asarray(self.columns[position], dtype=object))[0]
+        return codes
 
     def is_empty(self, position: int) -> bool:
         """Say whether no cell of a column says anything."""
@@ -75,16 +80,14 @@ FRAME = "frame"
 """What messages call a frame, which has no name."""
 
 
-def _reads_as_number(text: str) -> bool:
-    return is_number(text.replace(",", ".")) or text.strip().lower() in TRUTH
+def _holds_number(cell: object) -> bool:
+    if isinstance(cell, str):
+        return is_number(cell.replace(",", ".")) or cell.strip().lower() in TRUTH
+    return isinstance(cell, abstract.Real | np.bool_)
 
 
 TRUTH = {"true": 1.0, "false": 0.0}
 """Words that are scores where nothing else stands in a column."""
-
-
-def _first_cells(cells: Any) -> list[Any]:
-    return list(cells[:_FIRST_ROWS])
 
 
 _FIRST_ROWS = 200
@@ -93,10 +96,6 @@ _FIRST_ROWS = 200
 def is_gap(cell: object) -> bool:
     """Say whether a cell says that there is no number."""
     return is_missing(cell) if isinstance(cell, str) else cell is None or bool(cell != cell)
-
-
-def _is_real(cell: object) -> bool:
-    return isinstance(cell, abstract.Real | np.bool_)
 
 
 _WHOLE = re.compile(r"[+-]?\d+\.0+")
@@ -124,8 +123,6 @@ DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bar
 def find_delimiter(path: PathLike, text: str) -> str:
     r"""Return the separator of columns of a text: a tab in a .tsv file, otherwise what fits its first two lines.
 
-    Examples
-    --------
     >>> find_delimiter("scores.csv", "run;topic;measure;score\na;t;AP;0,5")
     ';'
     >>> find_delimiter("scores.csv", "x;1,x;2\n0.25,0.5")  # the names of two runs
@@ -163,17 +160,17 @@ def _is_spaced(first: str, rest: str) -> bool:
     )
 
 
-def split_line(line: str, delimiter: str, path: PathLike | None = None) -> list[str]:
+def split_line(line: str, delimiter: str) -> list[str]:
     """Return the cells of one line of a table."""
     try:
         return next(csv.reader([line], delimiter=delimiter), [])
     except csv.Error as error:
-        raise DataError(f"it is not a table: {error}", file=path, line=1) from None
+        raise DataError(f"it is not a table: {error}", line=1) from None
 
 
-def read_table(path: PathLike, text: str | None = None) -> Table:
+def read_table(path: PathLike) -> Table:
     """Read a text with a header, separated as `find_delimiter` tells; quotes as in RFC 4180, blank lines left out."""
-    text = read_text(path) if text is None else text
+    text = read_text(path)
     delimiter = find_delimiter(path, text)
     reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True)
     header: tuple[str, ...] = ()
@@ -220,8 +217,6 @@ def check_header(row: Sequence[str], path: object, line: int | None = None) -> t
 def rename_columns(header: Sequence[str], columns: Mapping[str, str] | None, path: object = None) -> tuple[str, ...]:
     """Return column names with those that the user maps replaced by what they stand for.
 
-    Examples
-    --------
     >>> rename_columns(("system", "run", "score"), {"run": "system"})
     ('run', 'run (not mapped)', 'score')
     """
@@ -265,8 +260,6 @@ def is_number(text: str) -> bool:
 def numbers(texts: Iterable[str]) -> np.ndarray:
     """Convert texts to numbers; NaN for a text that is not a number.
 
-    Examples
-    --------
     >>> numbers(["0.5", "1e-3", "half", "1_000"]).tolist()
     [0.5, 0.001, nan, nan]
     """
@@ -288,3 +281,20 @@ def check_plain(label: str, what: str, *, separator: str | None = "\t") -> str:
             hint="write a tidy CSV or Parquet file",
         )
     return label
+
+
+def check_text(labels: Mapping[str, Sequence[str]], path: PathLike) -> None:
+    """Refuse labels that a text table cannot hold."""
+    for what, names in labels.items():
+        for label in names:
+            if "\r" in label or "\0" in label:
+                raise DataError(f"the {what} {label!r} cannot be written as text", file=path, hint="write Parquet")
+
+
+def write_table(path: PathLike, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a text table, with tabs into a .tsv file; numbers become the shortest text that reads back the same."""
+    text = io.StringIO(newline="")
+    table = csv.writer(text, delimiter="\t" if str(path).lower().endswith(".tsv") else ",", lineterminator="\n")
+    table.writerow(header)
+    table.writerows(rows)
+    write_file(path, text.getvalue())

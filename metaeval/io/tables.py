@@ -5,14 +5,22 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from metaeval.errors import DataError, MetaevalError, format_list
-from metaeval.files import PathLike, is_standard_input, plain_path, read_bytes, read_content, read_text, stream_lines
+from metaeval.files import (
+    PathLike,
+    is_standard_input,
+    open_once as open_once,
+    plain_path,
+    read_bytes,
+    read_content,
+    read_text,
+    remember,
+    stream_lines,
+)
 from metaeval.io.frames import is_table, table_of_frame
 from metaeval.io.parquet import MAGIC, read_parquet
 from metaeval.io.strict_json import parse_json
@@ -34,25 +42,8 @@ def open_cells(source: Any) -> Table:
     """Return a table of any source; what its columns hold is not looked at."""
     if is_table(source):
         return table_of_frame(source)
-    opened = _opened.get()
-    if opened is None:
-        return _open_file(source)
-    if str(source) not in opened:
-        opened[str(source)] = _open_file(source)
-    return opened[str(source)]
-
-
-_opened: ContextVar[dict[str, Table] | None] = ContextVar("_opened", default=None)
-
-
-@contextmanager
-def open_once() -> Iterator[None]:
-    """Open a file only once inside: its format is told before it is read."""
-    before = _opened.set({})
-    try:
-        yield
-    finally:
-        _opened.reset(before)
+    table: Table = remember(str(source), lambda: _open_file(source))
+    return table
 
 
 def _open_file(path: PathLike) -> Table:
@@ -117,25 +108,21 @@ def _open_sheets(path: PathLike) -> dict[str, list[Any]]:
 
 def _read_records(path: PathLike) -> Table:
     """Read objects of JSON, one on a line or in a list: a key is a column; keys with objects or lists in them are none."""
-    columns: dict[str, list[Any]] = {}
-    n_rows = 0
+    records = []
     for line, record in iterate_records(path):
         if not isinstance(record, dict):
             raise DataError("it is no object with names and values", file=path, line=line)
-        for name, value in record.items():
-            cell = None if isinstance(value, dict | list) else value
-            column = columns.setdefault(name, [])
-            column += [None] * (n_rows - len(column))
-            column.append(cell)
-        n_rows += 1
-    if not n_rows:
+        records.append({name: None if isinstance(value, dict | list) else value for name, value in record.items()})
+    if not records:
         raise DataError("there are no rows in it", file=path)
-    for column in columns.values():
-        column += [None] * (n_rows - len(column))
+    names = dict.fromkeys(name for record in records for name in record)
+    columns = {name: [record.get(name) for record in records] for name in names}
     kept = {name: column for name, column in columns.items() if any(cell is not None for cell in column)}
     if not kept:
         raise DataError("its objects hold no plain values, only objects, lists or nothing", file=path)
-    return Table(str(path), check_header(list(kept), path), [_column(cells) for cells in kept.values()], (), n_rows)
+    return Table(
+        str(path), check_header(list(kept), path), [_column(cells) for cells in kept.values()], (), len(records)
+    )
 
 
 def iterate_records(path: PathLike) -> Iterator[tuple[int | None, Any]]:

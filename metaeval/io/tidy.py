@@ -7,10 +7,9 @@ without a column measure holds one measure, with the name that its column of sco
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -33,33 +32,19 @@ from metaeval.data.columns import (
 )
 from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.scores import Scores, hold_scores, is_untold, only_collection
-from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import PathLike, describe_files, plain_path, stem, write_file
 from metaeval.io.layout import ROLES, Layout, describe_unused, find_layout
 from metaeval.io.parquet import refuse_repeated_rows
-from metaeval.io.sample import Sample
-from metaeval.io.table import TRUTH, Table, is_gap, numbers
+from metaeval.io.table import TRUTH, Table, check_text, is_gap, numbers, write_table
 from metaeval.io.tables import PARQUET, open_cells
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import measure_of_label
 
 
-def read(
-    path: PathLike,
-    *,
-    measure: str | None = None,
-    collection: str | None = None,
-    missing: MissingPolicy = "raise",
-    columns: Mapping[str, str] | None = None,
-    doubled: DoubledPolicy = "raise",
-    kind: str = "tidy",
-) -> Scores:
-    """Read the scores of one collection."""
-    found = read_collections(
-        path, measure=measure, collection=collection, missing=missing, columns=columns, doubled=doubled, kind=kind
-    )
-    return only_collection(found, path)
+def read(path: PathLike, **options: Any) -> Scores:
+    """Read the scores of the only collection; options as those of `read_collections`."""
+    return only_collection(read_collections(path, **options), path)
 
 
 def read_collections(
@@ -264,11 +249,15 @@ def _spell_out(
     apart = [
         table.header[j]
         for j in layout.unused
-        if len(codes) == table.n_rows and not codes.assign(more=_codes(table, j)).duplicated().any()
+        if len(codes) == table.n_rows and not codes.assign(more=table.codes(j)).duplicated().any()
     ]
     stated = dict(columns or {})
     advice = []
-    tells = [name for name in apart if not _varies_freely(table, table.header.index(name))]
+    tells = [
+        name
+        for name in apart  # but times and numbers of rows, which hardly have a value twice
+        if 2 * len(np.unique(table.codes(table.header.index(name)))) <= table.n_rows
+    ]
     if tells:
         told = min(tells, key=names_trait)
         whats, examples = "repeats", [{REPEAT: told}]
@@ -287,26 +276,16 @@ def _spell_out(
     return "; ".join(advice)
 
 
-def _codes(table: Table, position: int) -> np.ndarray:
-    codes: np.ndarray = pd.factorize(np.asarray(table.columns[position], dtype=object))[0]
-    return codes
-
-
-def _varies_freely(table: Table, position: int) -> bool:
-    """Say whether a column hardly has a value twice, as times and numbers of rows do not."""
-    return 2 * len(np.unique(_codes(table, position))) > table.n_rows
-
-
 def _find_tasks(layout: Layout) -> str | None:
     """Return the column that divides the topics into the most groups, which may be collections."""
     table = layout.table
     if COLLECTION in layout.roles or table.n_rows < 2:
         return None
-    topics = pd.factorize(np.asarray(layout.cells("topic"), dtype=object))[0]
+    topics = table.codes(layout.roles["topic"])
     n_topics = int(topics.max()) + 1
     best: tuple[int, str | None] = (1, None)
     for j in layout.unused:
-        codes = _codes(table, j)
+        codes = table.codes(j)
         groups = int(codes.max()) + 1
         if table.holds_numbers(j) or not best[0] < groups <= n_topics / 4:
             continue
@@ -315,48 +294,30 @@ def _find_tasks(layout: Layout) -> str | None:
     return best[1]
 
 
-def _directions_to_write(scores: Scores) -> np.ndarray | None:
-    """Return the column of directions, one entry per measure, or None if all directions are known from the names."""
-    if not any(map(is_untold, scores.measures)):
-        return None
-    words = {True: "true", False: "false", None: ""}
-    return np.array([words[measure.higher_is_better] for measure in scores.measures], dtype=object)
-
-
-def write(scores: Scores, path: PathLike) -> None:
-    """Write scores, one row per score, without loss of precision."""
-    refuse_totals(scores.topics, path)
+def write(scores: Scores, path: PathLike, kind: str = "tidy") -> None:
+    """Write one row per score, or one per run and topic with a column per measure, without loss of precision."""
+    names = [str(measure) for measure in scores.measures]
+    labels = {"run": scores.runs, "topic": scores.topics, "measure": names}
+    if kind == "measures":
+        for position in range(len(names)):
+            _refuse_as_column(scores, position, path)
+        check_text(labels, path)
+        keys = product(scores.runs, scores.topics)
+        rows = scores.values.reshape(-1, len(names)).tolist()
+        write_table(path, ["run", "topic", *names], ([*key, *row] for key, row in zip(keys, rows, strict=True)))
+        return
     frame = scores.to_frame()
-    stated = _directions_to_write(scores)
-    if stated is not None:
-        frame[DIRECTION] = np.tile(stated, len(frame) // len(stated))
+    if any(map(is_untold, scores.measures)):  # otherwise the names tell all directions
+        words = {True: "true", False: "false", None: ""}
+        frame[DIRECTION] = [words[measure.higher_is_better] for measure in scores.measures] * (len(frame) // len(names))
     if scores.collection:
         frame[COLLECTION] = scores.collection
+    header = [*COLUMNS, *(name for name in (DIRECTION, COLLECTION, CLUSTER) if name in frame)]
     if plain_path(path).lower().endswith(PARQUET):
-        write_file(path, _to_parquet(frame))
+        write_file(path, _to_parquet(frame[header]))
         return
-    by_kind = {"run": scores.runs, "topic": scores.topics, "measure": [str(measure) for measure in scores.measures]}
-    check_text({**by_kind, COLLECTION: (scores.collection,), CLUSTER: scores.clusters}, path)
-    text = io.StringIO(newline="")
-    table = csv.writer(text, delimiter="\t" if str(path).lower().endswith(".tsv") else ",", lineterminator="\n")
-    values = [repr(value) for value in scores.values.ravel().tolist()]  # the shortest text that reads back the same
-    more = [name for name in (DIRECTION, COLLECTION, CLUSTER) if name in frame]
-    table.writerow([*COLUMNS, *more])
-    table.writerows(zip(*(frame[name] for name in COLUMNS[:3]), values, *(frame[name] for name in more), strict=True))
-    write_file(path, text.getvalue())
-
-
-def check_text(labels: Mapping[str, Sequence[str]], path: PathLike) -> None:
-    """Refuse labels that a text cannot hold."""
-    for what, names in labels.items():
-        for label in names:
-            if "\r" in label or "\0" in label:
-                raise DataError(f"the {what} {label!r} cannot be written as text", file=path, hint="write Parquet")
-
-
-def fits(sample: Sample) -> bool:
-    """Say whether this is a table of one score a row."""
-    return sample.layout == "tidy"
+    check_text({**labels, COLLECTION: (scores.collection,), CLUSTER: scores.clusters}, path)
+    write_table(path, header, zip(*(frame[name].tolist() for name in header), strict=True))
 
 
 def _refuse_as_column(scores: Scores, position: int, path: PathLike) -> None:
@@ -370,46 +331,12 @@ def _refuse_as_column(scores: Scores, position: int, path: PathLike) -> None:
         raise DataError(problem, file=path, measure=name, hint=f"write {format_option('format', 'tidy')}")
 
 
-class _Measures:
-    """Tables with a column per measure."""
-
-    def read_collections(self, path: PathLike, **options: Any) -> list[Scores]:
-        """Read the scores of every collection."""
-        return read_collections(path, kind="measures", **options)
-
-    def write(self, scores: Scores, path: PathLike) -> None:
-        """Write a row per run and topic, without loss of precision."""
-        refuse_totals(scores.topics, path)
-        text = io.StringIO(newline="")
-        delimiter = "\t" if str(path).lower().endswith(".tsv") else ","
-        table = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-        names = [str(measure) for measure in scores.measures]
-        for position in range(len(names)):
-            _refuse_as_column(scores, position, path)
-        check_text({"run": scores.runs, "topic": scores.topics, "measure": names}, path)
-        table.writerow(["run", "topic", *names])
-        for run, rows in zip(scores.runs, scores.values.tolist(), strict=True):
-            table.writerows([run, topic, *map(repr, row)] for topic, row in zip(scores.topics, rows, strict=True))
-        write_file(path, text.getvalue())
-
-    def fits(self, sample: Sample) -> bool:
-        """Say whether this is a table with a column per measure."""
-        return sample.layout == "measures"
-
-
-MEASURES = _Measures()
-
-
 def _to_parquet(frame: pd.DataFrame) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = {name: pa.array(frame[name].tolist(), pa.string()) for name in COLUMNS[:3]}
-    columns["score"] = pa.array(frame["score"].to_numpy(), pa.float64())
-    for name in (DIRECTION, COLLECTION, CLUSTER):
-        if name in frame:
-            columns[name] = pa.array(frame[name].tolist(), pa.string())
-    table = pa.table(columns)
+    schema = pa.schema({name: pa.float64() if name == "score" else pa.string() for name in frame})
+    table = pa.Table.from_pandas(frame, schema, preserve_index=False).replace_schema_metadata()
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, write_page_checksum=True)
     return bytes(sink.getvalue())

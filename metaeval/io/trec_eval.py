@@ -14,7 +14,6 @@ from pathlib import Path
 from metaeval.data.cells import is_missing, number
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.scores import Scores
-from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError
 from metaeval.files import PathLike, Sources, find_paths, join_path, read_lines, stem, write_file, write_together
 from metaeval.io.roles import ALL, MEASURE_FIRST, TOPIC_FIRST, Order, find_order, holds_scores
@@ -52,7 +51,6 @@ def read(
 
 def write(scores: Scores, folder: PathLike) -> None:
     """Write scores in the format of ``trec_eval -q``, one file per run, without loss of precision."""
-    refuse_totals(scores.topics, folder)
     for topic in scores.topics:
         if topic == ALL:
             problem = "a topic cannot have this name in this format: its rows would be read as means"

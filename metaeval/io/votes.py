@@ -15,12 +15,11 @@ import numpy as np
 from metaeval.data.cells import is_missing
 from metaeval.data.columns import refuse_index_columns
 from metaeval.data.labels import code_labels, unique_labels
-from metaeval.data.policies import MissingPolicy
 from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError, format_list
 from metaeval.files import Sources
 from metaeval.io.classification import Labels, Rounding, round_labels
-from metaeval.io.frames import describe_sources, name_collection, name_sources
+from metaeval.io.frames import name_origins
 from metaeval.io.probabilities import read_shares
 from metaeval.io.quantification import Shares, quantification_runs
 from metaeval.io.table import Table
@@ -34,14 +33,13 @@ def read(
     classes: Iterable[object],
     columns: Mapping[str, str] | None = None,
     rounding: Rounding | None = None,
-    rescale: bool = False,
-    missing: MissingPolicy = "raise",
     collection: str | None = None,
+    **options: Any,
 ) -> QuantificationRuns:
     """Read votes: the gold distribution of a topic is the share of all its votes that each class has.
 
-    Examples
-    --------
+    Options as `quantification_runs` takes them.
+
     >>> votes = {"topic": ["t1", "t2"], "ann": [0, 1], "bo": [0, 0], "cy": [1, 0], "di": [1, 0]}
     >>> found = read(votes, classes=[0, 1])
     >>> found, found.gold.tolist()
@@ -54,22 +52,15 @@ def read(
     topics, counts = _count_votes(votes, names)
     total = counts.sum(axis=0)
     file = next(iter(votes.values())).file
-    files = {} if runs is None else name_sources(runs, gold)
+    files, origin = name_origins(gold, runs, collection)
     given = {run: read_shares(open_table(source, columns), names, run) for run, source in files.items()}
     if runs is None:
         for annotator, cast in zip(votes, counts, strict=True):
             voted = np.flatnonzero(cast.sum(axis=-1))
             shares = cast[voted] / cast[voted].sum(axis=-1, keepdims=True)
             given[annotator] = Shares(file, [topics[t] for t in voted], shares)
-    return quantification_runs(
-        Shares(file, topics, total / total.sum(axis=-1, keepdims=True)),
-        given,
-        names,
-        rescale=rescale,
-        missing=missing,
-        collection=name_collection(gold, collection),
-        provenance=describe_sources(gold, files),
-    )
+    shares_of_all = Shares(file, topics, total / total.sum(axis=-1, keepdims=True))
+    return quantification_runs(shares_of_all, given, names, **origin, **options)
 
 
 def read_votes(table: Table) -> dict[str, Labels]:
@@ -85,21 +76,13 @@ def read_votes(table: Table) -> dict[str, Labels]:
         if not names:
             raise DataError("there is no column of an annotator beside the topic", file=table.file, line=1)
         return {name: Labels(table.file, topics, items, table.column(name), table.lines) for name in names}
-    annotators, labels = table.column("annotator"), table.column("label")
+    annotators, votes = table.column("annotator"), Labels(table.file, topics, items, table.column("label"), table.lines)
     rows: dict[str, list[int]] = {}
     for row, annotator in enumerate(annotators):
         if not annotator.strip():
             raise DataError("the annotator is missing", file=table.file, line=table.lines[row], topic=topics[row])
         rows.setdefault(annotator, []).append(row)
-    people = {}
-    for annotator, positions in rows.items():
-        chosen_topics, chosen_items, chosen_labels = (
-            [column[row] for row in positions] for column in (topics, items, labels)
-        )
-        people[annotator] = Labels(
-            table.file, chosen_topics, chosen_items, chosen_labels, [table.lines[row] for row in positions]
-        )
-    return people
+    return {annotator: votes.take(positions) for annotator, positions in rows.items()}
 
 
 def code_votes(

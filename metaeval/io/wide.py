@@ -8,8 +8,6 @@ web2013.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -25,7 +23,6 @@ from metaeval.data.clusters import find_clusters
 from metaeval.data.columns import CLUSTER, format_columns, refuse_columns_without_scores
 from metaeval.data.policies import MissingPolicy, mend_missing, report_policy
 from metaeval.data.scores import Scores, hold_scores
-from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import (
     PathLike,
@@ -39,13 +36,11 @@ from metaeval.files import (
     list_files,
     plain_path,
     stem,
-    write_file,
     write_together,
 )
 from metaeval.io.layout import Layout, counts_rows, describe_unused, find_layout, holds_integers, is_line_of_scores
 from metaeval.io.rows import choose_files
-from metaeval.io.sample import Sample
-from metaeval.io.table import Table
+from metaeval.io.table import Table, check_text, write_table
 from metaeval.io.tables import PARQUET, TABLES, WORKBOOKS, open_cells
 from metaeval.io.tidy import read_numbers
 from metaeval.measures.base import Measure
@@ -122,52 +117,32 @@ def list_rows(layout: Layout, measure: str) -> pd.DataFrame:
     return pd.DataFrame({**columns, "measure": np.full(n_topics * n_runs, measure, dtype=object)})
 
 
-def fits(sample: Sample) -> bool:
-    """Say whether this is a table of topics × runs."""
-    return sample.layout == "wide"
-
-
-@dataclass(frozen=True)
-class Transposed:
-    """Runs × topics."""
-
-    def read(self, paths: Sources, **options: Any) -> Scores:
-        """Read one table per measure."""
-        return read(paths, kind="transposed", **options)
-
-    def write(self, scores: Scores, path: PathLike) -> None:
-        """Write scores as runs × topics, one file per measure."""
-        write(scores, path, turned=True)
-
-    def fits(self, sample: Sample) -> bool:
-        """Say whether this is a table of runs × topics."""
-        return sample.layout == "transposed"
-
-
-TRANSPOSED = Transposed()
-
-
-def write(scores: Scores, path: PathLike, *, turned: bool = False) -> None:
+def write(scores: Scores, path: PathLike, kind: str = "wide") -> None:
     """Write scores as topics × runs, or runs × topics, one file per measure, without loss of precision."""
     if str(path).lower().endswith(TABLES):
         if len(scores.measures) > 1:
             problem = f"a wide file holds one measure, these are {len(scores.measures)}"
             raise DataError(problem, file=path, hint="give a folder")
-        _write_measure(scores, 0, path, turned)
+        _write_measure(scores, 0, path, kind)
         return
     names = [
         f"{check_file_name(_make_stem(scores.collection, str(measure)), 'measure')}.csv" for measure in scores.measures
     ]
     with write_together(path) as aside:
         for position, name in enumerate(names):
-            _write_measure(scores, position, join_path(aside, name), turned)
+            _write_measure(scores, position, join_path(aside, name), kind)
 
 
-def split_stem(name: str) -> tuple[str, str, bool]:
-    """Split the name of a file into collection and measure, and tell whether the measure is known."""
-    collection, escape, exact = name.partition(
-        "__"
-    )  # `write` uses two underscores if the rules below would misread the name
+def split_stem(name: str, known: str | None = None) -> tuple[str, str, bool]:
+    """Split the name of a file into collection, which may be known, and measure; tell whether the measure is known."""
+    if known and name.startswith(f"{known}_"):
+        rest = name.removeprefix(f"{known}_")
+        if rest.startswith("_"):
+            return known, rest[1:], True
+        found = _find_measure(rest)
+        return known, found or rest, found is not None
+    # `write` uses two underscores if the rules below would misread the name.
+    collection, escape, exact = name.partition("__")
     if escape and exact:
         return collection, exact, True
     # Try the longest ending first, so that a measure whose name contains an underscore is found as a whole.
@@ -206,7 +181,7 @@ def _find_files(paths: Sources, measure: str | None, collection: str | None) -> 
         chosen = choose_files(paths, measure)
         return chosen, {split_stem(stem(path))[0] for path in chosen.values()}
     if isinstance(paths, str | Path) and not is_folder(paths):
-        named, name, known = _split_name(paths, collection)
+        named, name, known = split_stem(stem(paths), collection)
         if measure is not None and not known:  # the ending is not a measure, so the whole name is the collection
             named = stem(paths)
         return {measure or name: paths}, {named}
@@ -214,7 +189,7 @@ def _find_files(paths: Sources, measure: str | None, collection: str | None) -> 
     files: dict[str, PathLike] = {}
     collections: set[str] = set()
     for path in listed:
-        named, name, _ = _split_name(path, collection)
+        named, name, _ = split_stem(stem(path), collection)
         if measure is not None and name != measure:
             continue
         collections.add(named)
@@ -230,17 +205,6 @@ def _find_files(paths: Sources, measure: str | None, collection: str | None) -> 
     if not files:
         raise DataError(f"none of these files is of the measure {measure!r}", file=describe_files(listed))
     return files, collections
-
-
-def _split_name(path: PathLike, collection: str | None) -> tuple[str, str, bool]:
-    name = stem(path)
-    if collection and name.startswith(f"{collection}_"):
-        rest = name.removeprefix(f"{collection}_")
-        if rest.startswith("_"):
-            return collection, rest[1:], True
-        measure = _find_measure(rest)
-        return collection, measure or rest, measure is not None
-    return split_stem(name)
 
 
 def _list_tables(folder: PathLike, collection: str | None) -> list[PathLike]:
@@ -338,20 +302,17 @@ def _refuse_missing_header(values: np.ndarray, runs: Sequence[str], table: Table
     if not all(map(math.isfinite, header)):
         return
     hint = "a first line names the runs, such as run1,run2; a column topic before them names the topics"
+    line = 1 if table.lines else None
     if is_line_of_scores(runs):
-        raise DataError(
-            "the first line holds numbers, not the names of the runs",
-            file=table.file,
-            line=None if not table.lines else 1,
-            hint=hint,
-        )
+        problem = "the first line holds numbers, not the names of the runs"
+        raise DataError(problem, file=table.file, line=line, hint=hint)
     largest = max(1.0, float(np.nanmax(np.abs(values), initial=0)))
     in_order = np.diff(header) == 1
     fractions = np.nansum(values % 1) > 0
     numbered = len(header) > 1 and in_order.all() and fractions and max(header) > largest
     if not numbered and max(header) <= 10 * largest:
         problem = f"the first line ({format_list(runs)}) may hold names of runs or the scores of a topic"
-        raise DataError(problem, file=table.file, line=None if not table.lines else 1, hint=hint)
+        raise DataError(problem, file=table.file, line=line, hint=hint)
 
 
 def _align(other: _Matrix, first: _Matrix, measure: str | Measure) -> np.ndarray:
@@ -383,17 +344,15 @@ def _name(matrix: _Matrix) -> str:
     return "the first frame" if not matrix.file else file_name(matrix.file)
 
 
-def _write_measure(scores: Scores, position: int, path: PathLike, turned: bool = False) -> None:
-    refuse_totals(scores.topics, path)
-    for what, labels in (("run", scores.runs), ("topic", scores.topics)):
-        for label in labels:
-            if "\r" in label or "\0" in label or (what == "run" and label != label.strip()):
-                raise DataError(f"the {what} {label!r} cannot be written here", file=path, hint="write tidy Parquet")
-    text = io.StringIO(newline="")
-    table = csv.writer(text, delimiter="\t" if str(path).lower().endswith(".tsv") else ",", lineterminator="\n")
+def _write_measure(scores: Scores, position: int, path: PathLike, kind: str) -> None:
+    check_text({"run": scores.runs, "topic": scores.topics}, path)
     values = scores.values[:, :, position]
-    heads, rows = (scores.topics, scores.runs) if turned else (scores.runs, scores.topics)
-    table.writerow(["run" if turned else "topic", *heads])
-    columns = (values if turned else values.T).tolist()
-    table.writerows([label, *map(repr, row)] for label, row in zip(rows, columns, strict=True))
-    write_file(path, text.getvalue())
+    what, labels, heads = "run", scores.runs, scores.topics
+    if kind == "wide":
+        values, what, labels, heads = values.T, "topic", scores.topics, scores.runs
+    for head in heads:
+        if head != head.strip():
+            raise DataError(
+                f"the name {head!r} of a column cannot be written here", file=path, hint="write tidy Parquet"
+            )
+    write_table(path, [what, *heads], ([label, *row] for label, row in zip(labels, values.tolist(), strict=True)))

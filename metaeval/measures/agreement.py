@@ -27,15 +27,9 @@ def kappa(counts: np.ndarray, *, weights: Any = "linear") -> np.ndarray:
 
     Parameters
     ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
     weights : {"linear", "quadratic", "nominal"} or array_like of shape (K, K), optional
         The penalty of every pair of classes: |i − j| by default, its square, or 1 for every error;
         ``weights[g, p]`` when given as an array.
-
-    Returns
-    -------
-    ndarray, shape (...)
 
     Raises
     ------
@@ -94,15 +88,6 @@ def alpha_ORD(counts: np.ndarray) -> np.ndarray:
 
     Where all labels, gold and predicted, are of one class, Eq. 6 is 0/0 and the score is 1.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-
-    Returns
-    -------
-    ndarray, shape (...)
-
     Examples
     --------
     >>> float(alpha_ORD([[2, 0], [1, 1]]).round(4))
@@ -126,15 +111,6 @@ def alpha_INT(counts: np.ndarray) -> np.ndarray:
     """Krippendorff's α for interval classes: agreement when distance is |i − j|.
 
     Where all labels, gold and predicted, are of one class, Eq. 6 is 0/0 and the score is 1.
-
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-
-    Returns
-    -------
-    ndarray, shape (...)
 
     Examples
     --------

@@ -177,23 +177,13 @@ class Measure:
         return scores
 
     def evaluate(self, *arrays: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Score as `score` does, and say where the documented value stands for an undefined one.
-
-        Parameters
-        ----------
-        *arrays : array_like
-            As for `score`.
+        """Score as `score` does, of the same arrays, and say where the documented value stands for an undefined one.
 
         Returns
         -------
         scores : ndarray of float64, shape (...)
         undefined : ndarray of bool, shape (...)
             True where the formula is 0/0.
-
-        Raises
-        ------
-        MeasureError
-            As for `score`.
         """
         if self.formula is None:
             raise MeasureError(f"{self} is known by its scores only, there is no formula to compute it from data")
@@ -225,10 +215,6 @@ class Measure:
         ----------
         given : mapping
             Parameter names to values; what is not named keeps its default.
-
-        Returns
-        -------
-        Measure
 
         Raises
         ------
@@ -316,8 +302,6 @@ def find_signs(measures: Sequence[Measure]) -> np.ndarray:
 def parse(text: str) -> tuple[str, dict[str, Parameter]]:
     """Split a measure's printed form into its family name and its parameters.
 
-    Examples
-    --------
     >>> parse("OCI(beta=0.75, gamma=1)")
     ('OCI', {'beta': 0.75, 'gamma': 1})
     """

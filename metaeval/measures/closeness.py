@@ -56,15 +56,7 @@ def CEM_ORD(counts: np.ndarray) -> np.ndarray:
     the score as it is: only without empty gold classes does every such step raise it (Amigó et al. 2020,
     Appendix A.2).
 
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        From 0 to 1, and 1 for the perfect run only.
+    From 0 to 1, and 1 for the perfect run only.
 
     Examples
     --------

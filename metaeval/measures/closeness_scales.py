@@ -79,17 +79,11 @@ def CEM(counts: np.ndarray, *, scale: str = "NOM", ties: str = "paper", flat: bo
 
     Parameters
     ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
     scale : {"NOM", "ORD", "INT"}, optional
     ties : {"paper", "half", "all"}, optional
         See `closer_items`.
     flat : bool, optional
         Sum 1 − n/N in place of −log₂(n/N), n being the closer items.
-
-    Returns
-    -------
-    ndarray, shape (...)
 
     Raises
     ------

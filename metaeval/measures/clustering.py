@@ -20,15 +20,6 @@ def MI(counts: np.ndarray) -> np.ndarray:
     The best possible score is the entropy of the gold classes, which differs from topic to topic. A run that
     renames the classes consistently reaches it too.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-
-    Returns
-    -------
-    ndarray, shape (...)
-
     Examples
     --------
     >>> float(MI([[0, 2], [2, 0]]))
@@ -45,15 +36,6 @@ def MI(counts: np.ndarray) -> np.ndarray:
 def Purity(counts: np.ndarray) -> np.ndarray:
     """Purity: the share of items that belong to the most frequent gold class of their predicted class.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-
-    Returns
-    -------
-    ndarray, shape (...)
-
     Examples
     --------
     >>> float(Purity([[0, 3], [1, 0]]))
@@ -69,15 +51,6 @@ def Inverse_Purity(counts: np.ndarray) -> np.ndarray:
     """Inverse purity: the share of items that are in the most frequent predicted class of their gold class.
 
     Every run that always returns one class scores 1.
-
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-
-    Returns
-    -------
-    ndarray, shape (...)
 
     Examples
     --------

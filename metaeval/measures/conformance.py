@@ -160,7 +160,7 @@ def check_memory(measure: Measure, data: tuple[np.ndarray, ...]) -> None:
     data = choose_cases(data)
     first, _ = measure.evaluate(*data)
     axes = 2 if measure.kind == "classification" else 1
-    anew = replace(measure, formula=measure.formula.call_each_topic(axes).import_anew())
+    anew = replace(measure, formula=replace(measure.formula, axes=axes, anew=True))
     again, _ = anew.evaluate(*(array[::-1] for array in data))
     _check_equal(measure, data, first, again[::-1], "first and {} when it was imported anew", _NOT_REPEATABLE)
 
@@ -228,7 +228,7 @@ def call_each_topic(measure: Measure) -> Measure:
         raise MeasureError(f"{measure} is known by its scores only, there is no formula to check")
     axes = 2 if measure.kind == "classification" else 1
     if isinstance(measure.formula, FileFormula):
-        return replace(measure, formula=measure.formula.call_each_topic(axes))
+        return replace(measure, formula=replace(measure.formula, axes=axes))
     if isinstance(measure.formula, EachTopic):
         return measure
     return replace(measure, formula=EachTopic(measure.formula, axes))

@@ -13,10 +13,6 @@ from metaeval.measures.confusion import gold_sizes, predicted_sizes, share
 from metaeval.measures.registry import classification_measure
 
 
-def _class_numbers(counts: np.ndarray) -> np.ndarray:
-    return np.arange(1.0, counts.shape[-1] + 1)
-
-
 def _correlation(counts: np.ndarray, gold_values: np.ndarray, run_values: np.ndarray) -> np.ndarray:
     """Pearson's r of two values an item, which depend on its gold and its predicted class, shape (..., K) each."""
     items = counts.sum(axis=(-2, -1))[..., None]
@@ -49,21 +45,12 @@ def Pearson(counts: np.ndarray) -> np.ndarray:
     Where run or gold uses one class only it is 0/0, and the score is 0, even of a run that is right
     everywhere. A run can reach 1 without a single item in its gold class.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-
-    Returns
-    -------
-    ndarray, shape (...)
-
     Examples
     --------
     >>> float(Pearson([[0, 2, 0], [0, 0, 2], [0, 0, 0]]))   # one class too high everywhere
     1.0
     """
-    values = _class_numbers(counts)
+    values = np.arange(1.0, counts.shape[-1] + 1)
     return _correlation(counts, values, values)
 
 
@@ -80,16 +67,10 @@ def R_s(counts: np.ndarray, *, constant: float = 0.0) -> np.ndarray:
 
     Parameters
     ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
     constant : float, optional
         The score where run or gold uses one class only and the coefficient is 0/0. By default it is 0, and a
         warning says where that happened. Another value is taken as meant: Table 3 of Amigó et al. 2020 is
         best met with 1.
-
-    Returns
-    -------
-    ndarray, shape (...)
 
     Raises
     ------
@@ -139,15 +120,6 @@ def tau_a(counts: np.ndarray) -> np.ndarray:
     the gold does not tie, and not 1. A constant run scores 0. With one item there is no pair: 0/0, and the
     score is 0.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-
-    Returns
-    -------
-    ndarray, shape (...)
-
     Examples
     --------
     >>> float(tau_a([[1, 0, 0], [0, 0, 1], [0, 0, 1]]).round(4))
@@ -168,15 +140,6 @@ def tau_b(counts: np.ndarray) -> np.ndarray:
     """Kendall's τ_b between run and gold: as τ_a, over the geometric mean of the pairs untied in each.
 
     Where run or gold uses one class only it is 0/0, and the score is 0.
-
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-
-    Returns
-    -------
-    ndarray, shape (...)
 
     Examples
     --------
@@ -206,14 +169,8 @@ def Reliability_Sensitivity(counts: np.ndarray, *, part: str = "both") -> np.nda
 
     Parameters
     ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
     part : {"both", "reliability", "sensitivity"}, optional
         "both" is their harmonic mean.
-
-    Returns
-    -------
-    ndarray, shape (...)
 
     Raises
     ------

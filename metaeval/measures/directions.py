@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -50,8 +50,6 @@ score is above 0, as in the files of WMT's metrics tasks; anything else is ambig
 def measure_of_usual_name(label: str) -> Measure:
     """Return the measure of which only scores are known, with the direction that its name tells, if any.
 
-    Examples
-    --------
     >>> [measure_of_usual_name(name).higher_is_better for name in ("nDCG@20", "BLEU", "TER", "cost")]
     [True, True, False, None]
     """
@@ -65,20 +63,17 @@ def measure_of_usual_name(label: str) -> Measure:
 def drop_contradicted(measures: Sequence[Measure], values: np.ndarray) -> tuple[Measure, ...]:
     """Return the measures without directions that their names seemed to tell and their scores contradict: MQM above 0."""
     return tuple(
-        Measure(str(measure)) if measure.description == _NEGATED_ERRORS and _largest(values, m) > 0 else measure
+        Measure(str(measure))
+        if measure.description == _NEGATED_ERRORS
+        and any((values[runs, ..., m] > 0).any() for runs in split_runs(values))
+        else measure
         for m, measure in enumerate(measures)
     )
-
-
-def _largest(values: np.ndarray, measure: int) -> float:
-    return float(max(values[runs, ..., measure].max() for runs in split_runs(values)))
 
 
 def turn(measure: Measure, higher_is_better: bool) -> Measure:
     """Return the measure of the same name of which higher scores, or lower ones, are stated to be better.
 
-    Examples
-    --------
     >>> turn(Measure("cost"), False).higher_is_better
     False
     """
@@ -102,8 +97,6 @@ def turn_measures(
 ) -> list[tuple[Measure, ...]]:
     """Return the measures of some collections with the directions that a user states, which always win.
 
-    Examples
-    --------
     >>> [[known, lost]] = turn_measures([[Measure("gain"), Measure("loss")]], True, "loss")
     >>> known.higher_is_better, lost.higher_is_better
     (True, False)
@@ -122,11 +115,7 @@ def turn_measures(
                 f"there is no measure {name!r} whose direction could be stated (there are {format_list([*known])})"
             )
     stated = {**dict.fromkeys(known if every else higher, True), **dict.fromkeys(lower, False)}
-    return [_turn_some(group, stated) for group in groups]
-
-
-def _turn_some(measures: Sequence[Measure], stated: Mapping[str, bool]) -> tuple[Measure, ...]:
-    return tuple(turn(measure, stated[str(measure)]) if str(measure) in stated else measure for measure in measures)
+    return [tuple(turn(one, stated[str(one)]) if str(one) in stated else one for one in group) for group in groups]
 
 
 def _list_names(names: Names | bool, direction: bool) -> list[str]:

@@ -16,16 +16,7 @@ _UNBOUNDED = float("inf")
 def MAE_M(counts: np.ndarray) -> np.ndarray:
     """Macroaveraged mean absolute error: how many classes off is an item, each gold class counting the same?
 
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-        Gold classes without items are left out of the average.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        From 0 (perfect) to K − 1.
+    Gold classes without items are left out of the average. From 0 (perfect) to K − 1.
 
     Examples
     --------
@@ -42,15 +33,7 @@ def MAE_M(counts: np.ndarray) -> np.ndarray:
 def MAE_mu(counts: np.ndarray) -> np.ndarray:
     """Mean absolute error: how many classes off is an item, each item counting the same?
 
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        From 0 (perfect) to K − 1.
+    From 0 (perfect) to K − 1.
 
     Examples
     --------
@@ -64,15 +47,6 @@ def MAE_mu(counts: np.ndarray) -> np.ndarray:
 @classification_measure(higher_is_better=True, range=(0, 1), source="Sakai 2021, Eq. 10", symmetric=True)
 def Accuracy(counts: np.ndarray) -> np.ndarray:
     """Accuracy: the share of items in their gold class.
-
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-
-    Returns
-    -------
-    ndarray, shape (...)
 
     Examples
     --------

@@ -23,15 +23,6 @@ def _harmonic_mean(precision: np.ndarray, recall: np.ndarray) -> np.ndarray:
 def F1_M(counts: np.ndarray) -> np.ndarray:
     """Macroaveraged F1: the mean, over the classes with gold items, of each class's F1.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-
-    Returns
-    -------
-    ndarray, shape (...)
-
     Examples
     --------
     >>> float(F1_M([[2, 0], [2, 4]]).round(4))
@@ -43,15 +34,6 @@ def F1_M(counts: np.ndarray) -> np.ndarray:
 @classification_measure(higher_is_better=True, range=(0, 1), source="Sakai 2021, Eq. 9")
 def HMPR(counts: np.ndarray) -> np.ndarray:
     """Harmonic mean of macroaveraged precision and macroaveraged recall, over the classes with gold items.
-
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-
-    Returns
-    -------
-    ndarray, shape (...)
 
     Examples
     --------

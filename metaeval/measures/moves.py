@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -133,24 +132,15 @@ def fewest_moves(
             path.step()
         splits = [(k, n_moves - k) for k in range(n_moves + 1)]
         gaps = [paths[winner].best(k) - paths[1 - winner].best(n) for k, n in splits]
-        complete = all(path.complete(n_moves) for path in paths.values())
         if min(gaps) < -TIE:
             k, n = splits[int(np.argmin(gaps))]
             moves = [*paths[winner].moves(k, winner), *paths[1 - winner].moves(n, 1 - winner)]
             changed = [paths[run].matrix(k if run == winner else n) for run in (0, 1)]
             ended = _oriented(measure, np.stack(changed))
             # All ways with fewer moves were tried if those steps were complete, be this one or not.
-            return FewestMoves(
-                measure,
-                difference,
-                tuple(moves),
-                at_least == n_moves,
-                at_least,
-                changed[0],
-                changed[1],
-                float(ended[0] - ended[1]),
-            )
-        if complete:
+            exact, turned = at_least == n_moves, float(ended[0] - ended[1])
+            return FewestMoves(measure, difference, tuple(moves), exact, at_least, changed[0], changed[1], turned)
+        if all(path.complete_steps >= n_moves for path in paths.values()):
             at_least = n_moves + 1
     return FewestMoves(measure, difference, None, False, at_least, runs[0], runs[1], difference)
 
@@ -158,7 +148,7 @@ def fewest_moves(
 class _Path:
     """The matrices of one run that some number of moves leads to, and the best score among them.
 
-    `toward` is +1 where the score is to rise, -1 where it is to fall.
+    `toward` is +1 where the score is to rise, -1 where it is to fall; after `complete_steps` moves the best score is certain.
     """
 
     def __init__(self, measure: Measure, start: Matrix, toward: float, width: int) -> None:
@@ -177,21 +167,13 @@ class _Path:
         _, distinct = np.unique(flat, axis=0, return_index=True)
         following, parents = following[distinct], parents[distinct]
         scores = _oriented(self.measure, following)
+        # A step that is cut has still seen its best score, if what it started from was complete.
+        self.complete_steps += not self.truncated
         if len(following) > self.width:
             order = np.argsort(-self.toward * scores, kind="stable")[: min(KEPT, self.width)]
             following, parents, scores = following[order], parents[order], scores[order]
-            cut = True
-        else:
-            cut = False
-        # A step that is cut has still seen its best score, if what it started from was complete.
-        if not self.truncated:
-            self.complete_steps += 1
-        self.truncated = self.truncated or cut
+            self.truncated = True
         self.levels.append((following, scores, parents))
-
-    def complete(self, n_moves: int) -> bool:
-        """Say whether the best score after so many moves is known for certain."""
-        return self.complete_steps >= n_moves
 
     def best(self, n_moves: int) -> float:
         """Return the extreme score after so many moves."""
@@ -212,11 +194,8 @@ class _Path:
             matrices, _, parents = self.levels[level]
             chain.append(matrices[position])
             position = int(parents[position])
-        return [_find_move(before, after, run) for before, after in _pairs(chain[::-1])]
-
-
-def _pairs(chain: Sequence[Matrix]) -> list[tuple[Matrix, Matrix]]:
-    return [(before, after) for before, after in itertools.pairwise(chain) if (before != after).any()]
+        steps = itertools.pairwise(chain[::-1])
+        return [_find_move(before, after, run) for before, after in steps if (before != after).any()]
 
 
 def _find_move(before: Matrix, after: Matrix, run: int) -> Move:

@@ -11,15 +11,6 @@ from metaeval.measures.registry import quantification_measure
 def NVD(estimated: np.ndarray, gold: np.ndarray) -> np.ndarray:
     """Normalised variational distance: half of the summed absolute errors.
 
-    Parameters
-    ----------
-    estimated, gold : ndarray, shape (..., K)
-        Probabilities; ``gold[..., k]`` is the gold share of class k.
-
-    Returns
-    -------
-    ndarray, shape (...)
-
     Examples
     --------
     >>> float(NVD([0.5, 0.5, 0], [0, 0.5, 0.5]))
@@ -32,15 +23,6 @@ def NVD(estimated: np.ndarray, gold: np.ndarray) -> np.ndarray:
 def RNSS(estimated: np.ndarray, gold: np.ndarray) -> np.ndarray:
     """Root normalised sum of squares: the root of half of the summed squared errors.
 
-    Parameters
-    ----------
-    estimated, gold : ndarray, shape (..., K)
-        Probabilities; ``gold[..., k]`` is the gold share of class k.
-
-    Returns
-    -------
-    ndarray, shape (...)
-
     Examples
     --------
     >>> float(RNSS([0.5, 0.5, 0], [0, 0.5, 0.5]))
@@ -52,15 +34,6 @@ def RNSS(estimated: np.ndarray, gold: np.ndarray) -> np.ndarray:
 @quantification_measure(higher_is_better=False, range=(0, 1), source="Lin 1991; Sakai 2021, Eqs. 18–19", symmetric=True)
 def JSD(estimated: np.ndarray, gold: np.ndarray) -> np.ndarray:
     """Jensen–Shannon divergence in bits: the mean divergence of both distributions from their average.
-
-    Parameters
-    ----------
-    estimated, gold : ndarray, shape (..., K)
-        Probabilities; ``gold[..., k]`` is the gold share of class k.
-
-    Returns
-    -------
-    ndarray, shape (...)
 
     Examples
     --------

@@ -20,15 +20,6 @@ from metaeval.measures.registry import quantification_measure
 def NMD(estimated: np.ndarray, gold: np.ndarray) -> np.ndarray:
     """Normalised match distance: the earth mover's distance over ordered classes, over its largest value.
 
-    Parameters
-    ----------
-    estimated, gold : ndarray, shape (..., K)
-        Probabilities; ``gold[..., k]`` is the gold share of class k. Leading axes broadcast.
-
-    Returns
-    -------
-    ndarray, shape (...)
-
     Examples
     --------
     >>> float(NMD([1, 0, 0, 0, 0], [0, 0, 1, 0, 0]))
@@ -130,15 +121,9 @@ def RNOD(estimated: np.ndarray, gold: np.ndarray, *, distance: str = "equal") ->
 
     Parameters
     ----------
-    estimated, gold : ndarray, shape (..., K)
-        Probabilities; ``gold[..., k]`` is the gold share of class k.
     distance : {"equal", "gold"}, optional
         |i − j|, or the gold probability between i and j (LQ 2021, Eq. 11), which needs no equidistance. The
         latter is at most 1, so that the normalisation by K − 1 leaves its values small.
-
-    Returns
-    -------
-    ndarray, shape (...)
 
     Raises
     ------
@@ -160,15 +145,6 @@ def RNOD(estimated: np.ndarray, gold: np.ndarray, *, distance: str = "equal") ->
 def RSNOD(estimated: np.ndarray, gold: np.ndarray) -> np.ndarray:
     """Root symmetric normalised order-aware divergence: the mean of both directions of OD, rooted.
 
-    Parameters
-    ----------
-    estimated, gold : ndarray, shape (..., K)
-        Probabilities; ``gold[..., k]`` is the gold share of class k.
-
-    Returns
-    -------
-    ndarray, shape (...)
-
     Examples
     --------
     >>> float(RSNOD([1, 0, 0, 0, 0], [0, 0, 0, 0, 1]))
@@ -184,14 +160,8 @@ def RNADW(estimated: np.ndarray, gold: np.ndarray, *, distance: str = "equal") -
 
     Parameters
     ----------
-    estimated, gold : ndarray, shape (..., K)
-        Probabilities; ``gold[..., k]`` is the gold share of class k.
     distance : {"equal", "gold"}, optional
         |i − j|, with which the measure is symmetric, or the gold probability in between (LQ 2021, Eq. 11).
-
-    Returns
-    -------
-    ndarray, shape (...)
 
     Raises
     ------

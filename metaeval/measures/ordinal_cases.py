@@ -79,20 +79,22 @@ def misplaced_in_the_middle(gold: Counts) -> tuple[Counts, Counts]:
     Both items are predicted in the class between the two classes. `gold`, shape (gold, K), counts the items of each class.
     """
     n_classes = gold.shape[1]
-    large, small = (
-        [np.empty((0, n_classes, n_classes), dtype=np.int64)],
-        [np.empty((0, n_classes, n_classes), dtype=np.int64)],
-    )
+    large = [np.empty((0, n_classes, n_classes), dtype=np.int64)]
+    small = list(large)
     for middle, side in itertools.product(range(1, n_classes - 1), (-1, 1)):
         one, three = middle + side, middle - side
         there = gold[(gold[:, one] > gold[:, three]) & (gold[:, three] > 0)]
-        right = there[:, :, np.newaxis] * np.eye(n_classes, dtype=np.int64)
-        for source, found in ((one, large), (three, small)):
-            moved = right.copy()
-            moved[:, source, source] -= 1
-            moved[:, source, middle] += 1
-            found.append(moved)
+        large.append(_misplace(there, one, middle))
+        small.append(_misplace(there, three, middle))
     return np.concatenate(large), np.concatenate(small)
+
+
+def _misplace(gold: Counts, source: int, predicted: int) -> Counts:
+    """Return runs that are right but for one item of a class, which is predicted as another."""
+    counts: Counts = gold[:, :, np.newaxis] * np.eye(gold.shape[1], dtype=np.int64)
+    counts[:, source, source] -= 1
+    counts[:, source, predicted] += 1
+    return counts
 
 
 def swap_roles(counts: Counts) -> tuple[Counts, Counts]:
@@ -108,16 +110,9 @@ def swap_roles(counts: Counts) -> tuple[Counts, Counts]:
 
 def make_one_mistake(gold: Counts) -> tuple[Counts, Counts]:
     """Return runs that are right but for one item, and the same with that item in a more distant class on the same side."""
-    n_classes = gold.shape[1]
-    near: list[Counts] = []
-    far: list[Counts] = []
-    for g, nearer, farther in list_wrong_classes(n_classes):
-        right = gold[gold[:, g] > 0][:, :, np.newaxis] * np.eye(n_classes, dtype=np.int64)
-        for p, found in ((nearer, near), (farther, far)):
-            moved = right.copy()
-            moved[:, g, g] -= 1
-            moved[:, g, p] += 1
-            found.append(moved)
+    wrong = [(gold[gold[:, g] > 0], g, *both) for g, *both in list_wrong_classes(gold.shape[1])]
+    near = [_misplace(there, g, nearer) for there, g, nearer, _ in wrong]
+    far = [_misplace(there, g, farther) for there, g, _, farther in wrong]
     return np.concatenate(near), np.concatenate(far)
 
 

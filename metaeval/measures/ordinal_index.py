@@ -37,8 +37,6 @@ def OCI(counts: np.ndarray, *, beta: Any = 0.75, gamma: float = 1, absolute: boo
 
     Parameters
     ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
     beta : float or ndarray of shape (...), optional
         What distance costs, ≥ 0: as a share of 1 / (N (K − 1)^γ), for N items.
     gamma : float, optional
@@ -70,24 +68,8 @@ def OCI(counts: np.ndarray, *, beta: Any = 0.75, gamma: float = 1, absolute: boo
 def OC_prime(counts: Any, *, beta: Any = 0.75, gamma: float = 1, absolute: bool = False) -> np.ndarray:
     """Return what OCI would be if leftover items counted alike wherever they are: the index OC′ (Eq. 6).
 
-    With an absolute β of 1 or more it is the misclassification error rate.
+    With an absolute β of 1 or more it is the misclassification error rate. It takes, returns and raises what `OCI` does.
 
-    Parameters
-    ----------
-    counts, beta, gamma, absolute
-        As for `OCI`.
-
-    Returns
-    -------
-    ndarray, shape (...)
-
-    Raises
-    ------
-    MeasureError
-        As `OCI`.
-
-    Examples
-    --------
     >>> float(OC_prime([[2, 1], [1, 2]], beta=1, absolute=True).round(4))
     0.3333
     """
@@ -267,11 +249,7 @@ def _visited_sets(n_classes: int) -> tuple[np.ndarray, np.ndarray]:
     Sets are numbers whose bit g K + p says that entry (g, p) is visited; for each, the bits of the entries at which a
     path through just these entries can end are found from those of the sets with one entry less.
 
-    Returns
-    -------
-    visited : ndarray of float, shape (set, K²)
-        1 where the entry is visited.
-    broken : ndarray of float, shape (set,)
+    The first array, of shape (set, K²), is 1 where the entry is visited.
     """
     n = n_classes**2
     gold, predicted = (index.ravel() for index in np.indices((n_classes, n_classes)))

@@ -158,8 +158,6 @@ class PropertyCheck:
 def format_arrays(arrays: Cases) -> str:
     """Return the arrays of one run in short: its counts, or ``"estimated … for gold …"``.
 
-    Examples
-    --------
     >>> format_arrays((np.array([[1, 0], [2, 3]]),))
     '[[1,0],[2,3]]'
     >>> format_arrays((np.array([0.0, 1.0]), np.array([0.25, 0.75])))
@@ -176,8 +174,6 @@ def check_properties(
 ) -> tuple[PropertyCheck, ...]:
     """Return what was found for every measure and every property of its kind.
 
-    Examples
-    --------
     >>> import metaeval
     >>> [str(one) for one in check_properties([metaeval.measure("RNOD")], find_properties("quantification")[:1])]
     ['✓ 140 cases']

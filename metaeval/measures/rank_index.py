@@ -22,15 +22,6 @@ def r_int(counts: np.ndarray) -> np.ndarray:
     items (u, v) with x_u ≤ x_v, so that tied items are in it both ways round. It sees the order only: a run that is
     one class too high everywhere scores 1. A single item has no pairs: the formula is 0/0 and the score is 1.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-
-    Returns
-    -------
-    ndarray, shape (...)
-
     Notes
     -----
     Cardoso and Sousa do not print the formula; this one gives every value they print.
@@ -56,15 +47,6 @@ def _not_lower(sizes: np.ndarray, axis: int) -> np.ndarray:
 @classification_measure(higher_is_better=False, range=(0, 1), source="Cardoso and Sousa 2011, §1.1", symmetric=True)
 def MER(counts: np.ndarray) -> np.ndarray:
     """Misclassification error rate: the share of items not in their gold class, 1 − Accuracy.
-
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-
-    Returns
-    -------
-    ndarray, shape (...)
 
     Examples
     --------

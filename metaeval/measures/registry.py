@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -57,11 +59,6 @@ def classification_measure(
     shown : tuple of str, optional
         Parameters that the printed name shows even at their defaults.
 
-    Returns
-    -------
-    callable
-        The decorator.
-
     Raises
     ------
     MeasureError
@@ -78,7 +75,10 @@ def classification_measure(
     >>> float(metaeval.measure("within_one").score([[0, 3, 1], [0, 0, 0], [0, 0, 0]]))
     0.75
     """
-    return _registering("classification", higher_is_better, range, name, label, source, undefined, symmetric, shown)
+    return _registering(
+        "classification", higher_is_better, range, name,
+        label=label, source=source, undefined=undefined, symmetric=symmetric, shown=shown,
+    )  # fmt: skip
 
 
 def quantification_measure(
@@ -95,22 +95,8 @@ def quantification_measure(
     """Register a function of an estimated and a gold distribution as a measure.
 
     The decorated function stays a plain function of arrays. It takes `estimated` and `gold`, both of shape
-    (..., K), where ``gold[..., k]`` is the gold share of class k, and returns one score a pair, shape (...).
-
-    Parameters
-    ----------
-    higher_is_better, range, name, label, source, undefined, symmetric, shown
-        As for `classification_measure`.
-
-    Returns
-    -------
-    callable
-        The decorator.
-
-    Raises
-    ------
-    MeasureError
-        If another measure has the name already.
+    (..., K), where ``gold[..., k]`` is the gold share of class k, and returns one score a pair, shape (...). The
+    arguments, and what is raised, are those of `classification_measure`.
 
     Examples
     --------
@@ -121,19 +107,14 @@ def quantification_measure(
     >>> float(metaeval.measure("chebyshev").score([0.5, 0.5, 0.0], [0.25, 0.25, 0.5]))
     0.5
     """
-    return _registering("quantification", higher_is_better, range, name, label, source, undefined, symmetric, shown)
+    return _registering(
+        "quantification", higher_is_better, range, name,
+        label=label, source=source, undefined=undefined, symmetric=symmetric, shown=shown,
+    )  # fmt: skip
 
 
 def _registering(
-    kind: Kind,
-    higher_is_better: bool,
-    range: tuple[float, float],
-    name: str | None,
-    label: str,
-    source: str,
-    undefined: float | None,
-    symmetric: bool,
-    shown: tuple[str, ...],
+    kind: Kind, higher_is_better: bool, range: tuple[float, float], name: str | None, **declared: Any
 ) -> Callable[[Decorated], Decorated]:
     def register(formula: Decorated) -> Decorated:
         registered = name or formula.__name__
@@ -146,25 +127,36 @@ def _registering(
             raise MeasureError(f"{registered!r} is not a measure's name: leave the parameters to the function")
         summary = (formula.__doc__ or "").strip().partition("\n")[0]
         measure = Measure(
-            registered,
-            higher_is_better,
-            range,
-            shown=shown,
-            label=label,
-            description=summary,
-            source=source,
-            kind=kind,
-            undefined=undefined,
-            symmetric=symmetric,
-            formula=formula,
+            registered, higher_is_better, range, description=summary, kind=kind, formula=formula, **declared
         )
-        measure = measure.with_parameters({key: parameters_of(formula)[key] for key in shown})
+        measure = measure.with_parameters({key: parameters_of(formula)[key] for key in measure.shown})
         add_measure(measure)
-        function: Any = fill_undefined(formula, undefined)
+        function: Any = fill_undefined(formula, measure.undefined)
+        if is_shipped(measure):
+            function.__doc__ = _add_arrays(formula.__doc__ or "", kind)
         function.measure = measure
         return function
 
     return register
+
+
+_ARRAYS: dict[Kind, str] = {
+    "classification": "counts : ndarray, shape (..., K, K)\n"
+    "    ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.",
+    "quantification": "estimated, gold : ndarray, shape (..., K)\n"
+    "    Probabilities; ``gold[..., k]`` is the gold share of class k. Leading axes broadcast.",
+}
+"""The arrays that every measure of a kind takes, as docstrings say it."""
+
+
+def _add_arrays(text: str, kind: Kind) -> str:
+    """Return the docstring of a measure with the arrays that it takes and returns, which are those of all its kind."""
+    summary, *listed = re.split(r"\n(?=[A-Z]\w+\n-{4,}\n)", inspect.cleandoc(text))
+    sections = {section.partition("\n")[0]: section for section in listed}
+    own = sections.pop("Parameters", "").partition("---\n")[2]
+    takes = f"Parameters\n----------\n{_ARRAYS[kind]}\n{own}"
+    returns = sections.pop("Returns", "Returns\n-------\nndarray, shape (...)\n")
+    return "\n".join([summary, takes, returns, *sections.values()])
 
 
 def require_registered(name: str) -> Measure:
@@ -214,14 +206,6 @@ def is_shipped(measure: Measure) -> bool:
 
 def measures(kind: Kind | None = None) -> tuple[Measure, ...]:
     """Return every registered measure, or those of one kind, in the order of registration.
-
-    Parameters
-    ----------
-    kind : {"classification", "quantification"}, optional
-
-    Returns
-    -------
-    tuple of Measure
 
     Examples
     --------

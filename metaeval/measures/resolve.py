@@ -114,8 +114,6 @@ def measure_of_label(label: MeasureLike) -> Measure:
 def tells_direction(label: str, higher_is_better: bool) -> bool:
     """Say whether whoever reads the label of a measure knows this to be its direction, without code of the measure's own.
 
-    Examples
-    --------
     >>> tells_direction("NMD", False), tells_direction("BLEU", False), tells_direction("cost", False)
     (True, False, False)
     """
@@ -138,10 +136,6 @@ def resolve_measures(
         Given where scores are at hand: the names of their measures. A text is then a label, and no file is run: one
         that is not registered stands for a measure that is known by its scores only, and ``"file.py:function"``, unless
         it is a label itself, for the measure that the function was registered as, or is called.
-
-    Returns
-    -------
-    tuple of Measure
 
     Raises
     ------

@@ -46,7 +46,8 @@ class FileFormula:
     """A function of a user's file, to be called like any other; it runs in the worker.
 
     `registered` says whether `name` is of a measure that the file registers rather than of a function in it; `axes`, where
-    the function is called once for each topic, how many axes one topic has.
+    the function is called once for each topic, how many axes one topic has. With `anew` each call imports the file first,
+    so that the function has forgotten all earlier calls.
     """
 
     file: UserFile
@@ -69,14 +70,6 @@ class FileFormula:
         """Return the scores of arrays."""
         scores: np.ndarray = run_in_worker(f"{self.file.path}:{self.name}", _call_function, self, arrays, parameters)
         return scores
-
-    def call_each_topic(self, axes: int) -> FileFormula:
-        """Return the same function, called once for each topic, all of them in one request."""
-        return replace(self, axes=axes)
-
-    def import_anew(self) -> FileFormula:
-        """Return the same function, of which each call imports the file first: it has forgotten all earlier calls."""
-        return replace(self, anew=True)
 
 
 class _Answer(NamedTuple):

@@ -15,15 +15,7 @@ _UNBOUNDED = float("inf")
 def MSE(counts: np.ndarray) -> np.ndarray:
     """Mean squared error: the squared number of classes an item is off, each item counting the same.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        From 0 (perfect) to (K − 1)².
+    From 0 (perfect) to (K − 1)².
 
     Examples
     --------
@@ -43,16 +35,7 @@ def MSE(counts: np.ndarray) -> np.ndarray:
 def MSE_M(counts: np.ndarray) -> np.ndarray:
     """Macroaveraged mean squared error: as MSE, each gold class with items counting the same.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-        Gold classes without items are left out of the average.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        From 0 (perfect) to (K − 1)².
+    Gold classes without items are left out of the average. From 0 (perfect) to (K − 1)².
 
     Examples
     --------
@@ -75,14 +58,8 @@ def Accuracy_within(counts: np.ndarray, *, n: int = 1) -> np.ndarray:
 
     Parameters
     ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
     n : int, optional
         The margin; 0 is Accuracy.
-
-    Returns
-    -------
-    ndarray, shape (...)
 
     Raises
     ------
@@ -107,15 +84,6 @@ def MAAC(counts: np.ndarray) -> np.ndarray:
     """Macroaveraged accuracy: the mean, over the classes with gold items, of the share of its items found.
 
     It is also known as average recall.
-
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-
-    Returns
-    -------
-    ndarray, shape (...)
 
     Examples
     --------
@@ -143,8 +111,6 @@ def Rennie_Srebro(counts: np.ndarray, *, thresholds: str = "all") -> np.ndarray:
 
     Parameters
     ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
     thresholds : {"all", "immediate"}, optional
         Which thresholds are charged.
 
@@ -175,15 +141,6 @@ def Rennie_Srebro(counts: np.ndarray, *, thresholds: str = "all") -> np.ndarray:
 )
 def Cosine(counts: np.ndarray) -> np.ndarray:
     """Cosine similarity of run and gold: items are dimensions, classes numbered 1 to K are the values.
-
-    Parameters
-    ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
-
-    Returns
-    -------
-    ndarray, shape (...)
 
     Examples
     --------

@@ -167,8 +167,6 @@ WRITTEN: dict[str, Written] = {
 def find_written(measure: Measure) -> Written | None:
     """Return the formula of a shipped measure as people write it; None for a measure of one's own.
 
-    Examples
-    --------
     >>> import metaeval
     >>> find_written(metaeval.measure("NVD")).text
     '½ Σ_i |p_i − p*_i|'

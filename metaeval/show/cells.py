@@ -81,8 +81,6 @@ def make_cells(
 def join_ends(cells: Cells) -> Cells:
     """Return a table in which the ends of an interval, or a standard error, stand in the column of their number.
 
-    Examples
-    --------
     >>> cells = Cells([("measure",), ("%",), ("low",), ("high",)], [True] * 4, [["NMD", "39.0", "32.2", "46.2"]])
     >>> join_ends(cells).head, join_ends(cells).rows
     ([('measure',), ('% [low, high]',)], [['NMD', '39.0 [32.2, 46.2]']])
@@ -110,8 +108,6 @@ def join_ends(cells: Cells) -> Cells:
 def has_words(text: str) -> bool:
     """Say whether a text has a word in it, and is no number, interval or mark.
 
-    Examples
-    --------
     >>> has_words("0.9 [0.8, 1.0]"), has_words("NMD")
     (False, True)
     """
@@ -170,8 +166,6 @@ def _split_label(label: Any, titles: bool) -> tuple[str, ...]:
 def format_cell(value: object, digits: int = 3, *, powers: bool = False) -> str:
     """Return the text of a cell: integers as they are, floats rounded (or in powers of ten), a missing value as a dash.
 
-    Examples
-    --------
     >>> format_cell(0.12345), format_cell(7), format_cell(None), format_cell(-0.0001)
     ('0.123', '7', '–', '0.000')
     """
@@ -187,8 +181,6 @@ def format_cell(value: object, digits: int = 3, *, powers: bool = False) -> str:
 def format_p(p: float, n_permutations: int = 0) -> str:
     """Return how a p-value is written, with its sign: below the smallest that so many trials can show, it is not 0.
 
-    Examples
-    --------
     >>> format_p(0.0326), format_p(0, 5000), format_p(3e-7)
     ('= 0.0326', '< 0.0002', '< 0.0001')
     """

@@ -154,8 +154,6 @@ Chart = LineChart | IntervalChart | HeatMap | ScatterChart | Surface
 def thin(points: int, most: int = MOST_POINTS) -> np.ndarray:
     """Return which of that many points are drawn: all, or evenly spaced ones with the first and the last among them.
 
-    Examples
-    --------
     >>> thin(3).tolist(), thin(1001, most=5).tolist()
     ([0, 1, 2], [0, 250, 500, 750, 1000])
     """

@@ -15,21 +15,18 @@ if TYPE_CHECKING:
 
 _ENDS = {1: (8, 81, 156), -1: (166, 54, 3)}
 _MISSING = "#EDEDED"
-READABLE = 4.5
-"""The least contrast between a text and what is behind it (WCAG 2, level AA)."""
 
 
-def shade(value: float) -> str:
-    """Return the colour of a number between −1 and 1.
+def shade(value: float, *, falling: bool = False) -> str:
+    """Return the colour of a number between −1 and 1; of falling numbers, such as p-values, 0 is the darkest.
 
-    Examples
-    --------
     >>> shade(0), shade(1), shade(-1), shade(float("nan"))
     ('#FFFFFF', '#08519C', '#A63603', '#EDEDED')
     """
     if math.isnan(value):
         return _MISSING
     # Similar rankings are what one compares: the power spreads the numbers near the ends.
+    value = 1 - value if falling else value
     strength = min(1.0, abs(value)) ** 1.5
     end = _ENDS[1 if value >= 0 else -1]
     return "#{:02X}{:02X}{:02X}".format(*(round(255 + (part - 255) * strength) for part in end))
@@ -43,13 +40,7 @@ def luminance(colour: str) -> float:
 
 
 def contrast(colour: str, other: str) -> float:
-    """Return the contrast ratio of two colours, between 1 and 21 (WCAG 2).
-
-    Examples
-    --------
-    >>> round(contrast("#FFFFFF", "#000000"))
-    21
-    """
+    """Return the contrast ratio of two colours, between 1 and 21 (WCAG 2)."""
     lighter, darker = sorted((luminance(colour), luminance(other)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
@@ -57,18 +48,16 @@ def contrast(colour: str, other: str) -> float:
 def text_colour(background: str) -> str:
     """Return black or white, whichever can be read better; either way the contrast is at least 4.58.
 
-    Examples
-    --------
     >>> text_colour(shade(0.2)), text_colour(shade(1))
     ('#000000', '#FFFFFF')
     """
     return max(("#000000", "#FFFFFF"), key=lambda colour: contrast(colour, background))
 
 
-def shade_marks(scale: Callable[[float], float] = float) -> Callable[[pd.DataFrame], pd.DataFrame]:
+def shade_marks() -> Callable[[pd.DataFrame], pd.DataFrame]:
     """Return marks for `Table.marks` that give each number its colour."""
 
     def marks(frame: pd.DataFrame) -> pd.DataFrame:
-        return frame.map(lambda v: f"shade {shade(scale(v))}" if isinstance(v, float) and not math.isnan(v) else "")
+        return frame.map(lambda v: f"shade {shade(v)}" if isinstance(v, float) and not math.isnan(v) else "")
 
     return marks

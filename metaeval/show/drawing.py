@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -96,19 +97,19 @@ def draw_charts(
     Panels stand side by side, in a column of print below each other; rows of intervals share their names.
     """
     panels = [charts] if not isinstance(charts, Sequence) else list(charts)
-    if isinstance(panels[0], HeatMap):
-        return draw_heatmap(panels[0], signature, ax=ax, size=size)
     first = panels[0]
+    if isinstance(first, HeatMap):
+        return draw_heatmap(first, signature, ax=ax, size=size)
     many = isinstance(first, LineChart) and len(first.lines) > NAMED_ABOVE
     stacked = isinstance(first, LineChart) and (size == "column" or (size == "page" and many))
-    paired = isinstance(panels[0], IntervalChart) and size == "column"
+    paired = isinstance(first, IntervalChart) and size == "column"
     columns = 1 if stacked else min(2, len(panels)) if paired else columns or len(panels)
     shape = (-(-len(panels) // columns), columns)
-    shared = isinstance(panels[0], IntervalChart) and len(panels) > 1
+    shared = {"sharey": True} if isinstance(first, IntervalChart) and len(panels) > 1 else {}
     across, down = _find_size(panels, shape, size)
     with open_canvas(
-        ax, size, signature, width=width or across, height=height or down, shape=shape, **({"sharey": True} if shared else {})
-    ) as canvas:  # fmt: skip
+        ax, size, signature, width=width or across, height=height or down, shape=shape, **shared
+    ) as canvas:
         drawn = min(len(canvas.panels), len(panels))
         for number, (axes, chart) in enumerate(zip(canvas.panels, panels, strict=False)):
             _draw_panel(chart, canvas, axes, first=number % columns == 0, last=number == drawn - 1)
@@ -136,9 +137,8 @@ def _find_size(panels: Sequence[Chart], shape: tuple[int, int], size: Size) -> t
     legend = 1.7 if most > NAMED_ABOVE else 0
     across = 6.4 + legend if len(panels) == 1 else (4.6 + legend) * shape[1]
     if size == "column":  # in which the legend stands below
-        return WIDTHS["column"], (2.8 if shape[0] == 1 else 1.9) * shape[0] + 0.13 * -(
-            -most // count_columns(labels)
-        ) + 0.1
+        lines = math.ceil(most / count_columns(labels))
+        return WIDTHS["column"], (2.8 if shape[0] == 1 else 1.9) * shape[0] + 0.13 * lines + 0.1
     if size == "page" and shape[0] > 1:
         return WIDTHS["page"], max(2.6, 0.15 * min(24, most) + 0.5) * shape[0]
     return across, max(4.2, 0.21 * min(24, most) + 0.9) * shape[0]
@@ -159,10 +159,10 @@ def _draw_lines(chart: LineChart, canvas: Canvas, axes: Axes, *, first: bool, la
     for number, line in enumerate(chart.lines):
         look, shown = looks[line.name], slice((len(line.x) - 1) % step, None, step)
         x, y = line.x[shown], line.y[shown]
-        if chart.marks is None:
-            axes.plot(x, y, markersize=4, label=line.label, **look)
-        else:
-            axes.plot(x, y, markevery=find_marked(y, number, chart.marks, ceiling), label=line.label, **look)
+        marked = (
+            {"markersize": 4} if chart.marks is None else {"markevery": find_marked(y, number, chart.marks, ceiling)}
+        )
+        axes.plot(x, y, label=line.label, **marked, **look)
         if line.middle is not None:
             axes.plot(line.x, line.middle, color=look["color"], linewidth=0.8)
         if line.band is not None:

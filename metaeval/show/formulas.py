@@ -13,9 +13,9 @@ _DEFUSED: ContextVar[bool] = ContextVar("defused_formulas", default=False)
 
 
 @contextmanager
-def defused_formulas(defused: bool = True) -> Iterator[None]:
+def defused_formulas() -> Iterator[None]:
     """Let names in the CSV that is written meanwhile begin with an apostrophe where they look like a formula."""
-    token = _DEFUSED.set(defused)
+    token = _DEFUSED.set(True)
     try:
         yield
     finally:

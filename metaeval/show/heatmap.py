@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,10 +26,10 @@ _STEPS = 512
 _NUMBERED = 7.0  # points: columns of a narrow figure that are narrower have numbers in place of names
 
 
-def scale_map(low: float, high: float, *, falling: bool = False) -> Colormap:
-    """Return the colour scale between two numbers as a colour map of matplotlib."""
-    values = np.linspace(low, high, _STEPS)
-    colours = ListedColormap([shade(1 - value if falling else value) for value in values.tolist()])
+def scale_map(low: float, *, falling: bool = False) -> Colormap:
+    """Return the colour scale from a number to 1 as a colour map of matplotlib."""
+    values = np.linspace(low, 1, _STEPS)
+    colours = ListedColormap([shade(value, falling=falling) for value in values.tolist()])
     return colours.with_extremes(bad=shade(float("nan")))
 
 
@@ -39,32 +39,28 @@ def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis 
     Where all numbers are positive, the colour bar begins at 0, otherwise at minus the highest.
     """
     chart, tree = arrange(chart)
-    values, names, highest, falling = chart.values.astype(float), chart.columns, chart.highest, chart.falling
-    diagonal, label = chart.diagonal, chart.label
-    n = len(names)
-    shown = values if diagonal else np.where(np.eye(n, dtype=bool), np.nan, values)
+    values, names = chart.values.astype(float), chart.columns
+    hidden = np.eye(len(names), dtype=bool) & (not chart.diagonal)
     width, height = _find_size(names, size, tree is not None)
     with open_canvas(ax, size, signature, width=width, height=height) as canvas:
         axes, figure = canvas.panels[0], canvas.figure
-        low = -1.0 if np.nanmin(np.append(shown, 0)) < 0 else 0.0
-        colours = scale_map(low, 1.0, falling=falling)
-        norm = Normalize(low * highest, highest)
-        hidden = np.eye(n, dtype=bool) if not diagonal else np.zeros((n, n), dtype=bool)
+        low = -1.0 if np.nanmin(np.append(values[~hidden], 0)) < 0 else 0.0
+        colours = scale_map(low, falling=chart.falling)
+        norm = Normalize(low * chart.highest, chart.highest)
         # The colours come from `shade` itself, as on pages and in LaTeX, and not from the steps of the colour map.
-        painted = [
-            [_rgb("#FFFFFF" if hidden[i, j] else _colour(values[i, j] / highest, falling)) for j in range(n)]
-            for i in range(n)
-        ]
+        painted = np.full((*values.shape, 3), 255, dtype=np.uint8)
+        for cell in zip(*np.nonzero(~hidden), strict=True):
+            painted[cell] = list(bytes.fromhex(_colour(chart, values[cell])[1:]))
         names = shorten_names(names, canvas.longest)
         points = _cell_points(figure.get_figwidth() if canvas.is_own else 5.0, names)
         numbered = canvas.is_narrow and points < _NUMBERED
-        axes.imshow(np.array(painted, dtype=np.uint8), interpolation="nearest", aspect="auto" if numbered else "equal")
+        axes.imshow(painted, interpolation="nearest", aspect="auto" if numbered else "equal")
         axes.grid(False)
         _name_axes(axes, names, points, canvas.font_size, numbered=numbered)
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
-        _write_cells(axes, values, hidden, chart.write, falling, highest, points)
-        _draw_scale(figure, axes, ScalarMappable(norm, colours), label, whole=chart.whole, below=canvas.is_narrow)
+        _write_cells(axes, chart, values, hidden, points)
+        _draw_scale(figure, axes, ScalarMappable(norm, colours), chart.label, whole=chart.whole, below=canvas.is_narrow)
         if tree is not None:
             _draw_tree(axes, tree)
     return figure
@@ -81,10 +77,9 @@ def _find_size(names: Sequence[str], size: Size, tree: bool) -> tuple[float, flo
         return across, 0.92 * across
     shown = shorten_names(names, 18)
     points = _cell_points(across, shown)
-    cells = len(names) * max(points, _NUMBERED) / 72 if points < _NUMBERED else len(names) * points / 72
-    return across, (1.2 if tree else 1.05) * cells + (
-        0.2 if points < _NUMBERED else _label_inches(across, shown)
-    ) + 0.75
+    cells = len(names) * max(points, _NUMBERED) / 72
+    labels = 0.2 if points < _NUMBERED else _label_inches(across, shown)
+    return across, (1.2 if tree else 1.05) * cells + labels + 0.75
 
 
 def _name_axes(axes: Axes, names: Sequence[str], points: float, largest: float, *, numbered: bool) -> None:
@@ -103,12 +98,8 @@ def _name_axes(axes: Axes, names: Sequence[str], points: float, largest: float, 
 def _draw_scale(figure: Figure, axes: Axes, mapped: ScalarMappable, label: str, *, whole: bool, below: bool) -> None:
     """Draw the colour bar: below where a figure is narrow, otherwise beside it, under a short label or beside a long one."""
     ticks = MaxNLocator(integer=True) if whole else None
-    if below:
-        bar = figure.colorbar(
-            mapped, ax=axes, location="bottom", shrink=0.9, ticks=ticks, aspect=25, pad=0.03, fraction=0.05
-        )
-    else:
-        bar = figure.colorbar(mapped, ax=axes, shrink=0.8, ticks=ticks, aspect=25, pad=0.03, fraction=0.08)
+    place = {"location": "bottom", "shrink": 0.9, "fraction": 0.05} if below else {"shrink": 0.8, "fraction": 0.08}
+    bar = figure.colorbar(mapped, ax=axes, ticks=ticks, aspect=25, pad=0.03, **place)
     bar.outline.set_visible(False)
     if len(label) <= 8 and not below:
         typeset(bar.ax.set_title(label, pad=6))
@@ -117,12 +108,8 @@ def _draw_scale(figure: Figure, axes: Axes, mapped: ScalarMappable, label: str, 
         typeset(bar.ax.xaxis.label if below else bar.ax.yaxis.label)
 
 
-def _colour(value: float, falling: bool) -> str:
-    return shade(1 - value if falling else value)
-
-
-def _rgb(colour: str) -> tuple[int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+def _colour(chart: HeatMap, value: float) -> str:
+    return shade(value / chart.highest, falling=chart.falling)
 
 
 def _cell_points(width: float, names: Sequence[str]) -> float:
@@ -134,27 +121,17 @@ def _label_inches(width: float, names: Sequence[str]) -> float:
     return (0.065 if width < 4 else 0.085) * min(24, max(len(spell_parameters(name)) for name in names))
 
 
-def _write_cells(
-    axes: Axes,
-    values: np.ndarray,
-    hidden: np.ndarray,
-    write: Callable[[float], str],
-    falling: bool,
-    highest: float,
-    points: float,
-) -> None:
-    texts = [[("" if hidden[i, j] else write(values[i, j])) for j in range(len(values))] for i in range(len(values))]
-    longest = max(len(text) for row in texts for text in row)
+def _write_cells(axes: Axes, chart: HeatMap, values: np.ndarray, hidden: np.ndarray, points: float) -> None:
+    texts = {cell: chart.write(value) for cell, value in np.ndenumerate(values) if not hidden[cell]}
     if points < 22:  # a digit less is a size more
-        texts = [[text.replace("0.", ".", 1) for text in row] for row in texts]
-        longest = max(len(text) for row in texts for text in row)
-    font_size = min(7.5, points / (0.62 * max(2, longest)))
+        texts = {cell: text.replace("0.", ".", 1) for cell, text in texts.items()}
+    font_size = min(7.5, points / (0.62 * max(2, *map(len, texts.values()))))
     if font_size < 4.2:
         return
-    for (i, j), value in np.ndenumerate(values):
-        if texts[i][j]:
-            colour = text_colour(_colour(value / highest, falling))
-            axes.text(j, i, texts[i][j], ha="center", va="center", fontsize=font_size, color=colour)
+    for (i, j), text in texts.items():
+        if text:
+            colour = text_colour(_colour(chart, float(values[i, j])))
+            axes.text(j, i, text, ha="center", va="center", fontsize=font_size, color=colour)
 
 
 def _draw_tree(axes: Axes, tree: np.ndarray) -> None:

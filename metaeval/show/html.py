@@ -47,8 +47,6 @@ class Captioned(Protocol):
 def write_page(title: str, tables: Sequence[Captioned], *, answer: str = "", notes: Sequence[str] = ()) -> str:
     """Return a page with an answer, tables and notes; names from data are text in it.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> from metaeval.show.table import Table
     >>> table = Table(pd.DataFrame({"mean": [0.5]}, index=pd.Index(["<b>"], name="run")), "Runs.", "signature")

@@ -32,8 +32,6 @@ class End:
 def spread(targets: np.ndarray, sizes: np.ndarray, low: float, high: float) -> np.ndarray | None:
     """Place intervals as near as possible to where they are wanted, without overlap and within bounds.
 
-    Examples
-    --------
     >>> spread(np.array([5.0, 5.0]), np.array([2.0, 2.0]), 0, 10)
     array([4., 6.])
     """
@@ -106,22 +104,18 @@ def count_columns(labels: Sequence[str]) -> int:
 def place_legend(canvas: Canvas, axes: Axes, title: str = "") -> None:
     """Put the legend outside the axes: beside them, or below where a figure is narrow."""
     handles, _ = axes.get_legend_handles_labels()
-    settings = {"title": title or None, "title_fontsize": canvas.font_size - 1.5, "alignment": "left"}
     if canvas.is_narrow:
         below = axes.transAxes + ScaledTranslation(-0.4, -0.42, canvas.figure.dpi_scale_trans)
         columns = count_columns([str(handle.get_label()) for handle in handles])
-        longest = SHORT if columns == 2 else _ALONE
-        legend = axes.legend(
-            handles=handles, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, borderaxespad=0, ncols=columns,
-            columnspacing=1, handlelength=2.6, labelspacing=0.3, **settings,
-        )  # fmt: skip
+        longest, place = SHORT if columns == 2 else _ALONE, {"bbox_to_anchor": (0, 0), "bbox_transform": below}
+        spaces = {"columnspacing": 1, "handlelength": 2.6, "labelspacing": 0.3}
     else:
         columns, longest = 1 if len(handles) <= 24 else 2, canvas.longest
-        legend = axes.legend(
-            handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, ncols=columns,
-            handlelength=3, **settings,
-        )  # fmt: skip
-    texts = legend.get_texts()
+        place, spaces = {"bbox_to_anchor": (1.01, 1)}, {"handlelength": 3}
+    texts = axes.legend(
+        handles=handles, loc="upper left", borderaxespad=0, ncols=columns, title=title or None, alignment="left",
+        title_fontsize=canvas.font_size - 1.5, **place, **spaces,
+    ).get_texts()  # fmt: skip
     for text, name in zip(texts, shorten_names([text.get_text() for text in texts], longest), strict=True):
         text.set_text(name)
-    typeset(*legend.get_texts())
+    typeset(*texts)

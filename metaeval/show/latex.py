@@ -50,8 +50,6 @@ def write_table(
 def split_caption(text: str) -> tuple[str, str]:
     """Return what stands above a table, one short sentence, and the rest, which stands below it.
 
-    Examples
-    --------
     >>> split_caption("Agreement with MQM. Bold: no other measure is better.")
     ('Agreement with MQM.', 'Bold: no other measure is better.')
     """
@@ -93,8 +91,6 @@ def _find_packages(text: str) -> list[str]:
 def escape(text: str, *, breaks: bool = False) -> str:
     r"""Return a text as LaTeX that shows it, with the scripts of names as scripts.
 
-    Examples
-    --------
     >>> print(escape("50 % of CEM^ORD & α_1"))
     50 \% of CEM\textsuperscript{ORD} \& $\alpha$\_1
     """

@@ -25,9 +25,6 @@ COLOURS = (
 )
 """Pairs of colours, on a light and on a dark page; text in either can be read there (a contrast of 4.5)."""
 
-DARK_PAGE = "#16181D"
-"""Background of a dark page, on which the second colours can be read."""
-
 DASHES = {"-": "", "--": "7 4", "-.": "7 3 2 3", ":": "2 3"}
 """Line styles of matplotlib, and the same as `stroke-dasharray` of SVG."""
 
@@ -61,37 +58,16 @@ class Look:
         """The colour on a light page."""
         return COLOURS[self.colour][0]
 
-    @property
-    def dark(self) -> str:
-        """The colour on a dark page."""
-        return COLOURS[self.colour][1]
 
-    def to_dict(self) -> dict[str, str]:
-        """Return the look as plain data for a page: a variable's name, both colours, `stroke-dasharray`, a path."""
-        return {
-            "variable": f"--c{self.colour}",
-            "light": self.light,
-            "dark": self.dark,
-            "dash": DASHES[self.dash],
-            "marker": self.marker,
-            "path": marker_path(self.marker),
-        }
-
-
-def find_looks(names: Iterable[str], among: Iterable[str] = ()) -> dict[str, Look]:
+def find_looks(names: Iterable[str]) -> dict[str, Look]:
     """Choose the look of every measure of a figure.
 
     Known measures have a look of their own. One whose colour is that of another measure of the figure, and a measure
     that is not known, gets a colour, a dash and a marker that are free. Up to 24 measures no two have two of the three
     in common, and up to 10 no two have the same colour.
-
-    Examples
-    --------
-    >>> find_looks(["NMD", "mine"])["NMD"] == find_looks(["NMD"])["NMD"]
-    True
     """
     distinct = list(dict.fromkeys(names))
-    chosen = _choose(tuple(sorted({*distinct, *among}, key=_rank)))
+    chosen = _choose(tuple(sorted(distinct, key=_rank)))
     return {name: chosen[name] for name in distinct}
 
 
@@ -139,31 +115,17 @@ def _pairs(look: Look) -> list[tuple[object, object]]:
 
 
 def css_variables(theme: str) -> str:
-    """Return the colours of one theme as CSS variables: ``--c0: #0064B0; …``.
-
-    Examples
-    --------
-    >>> css_variables("dark")[:14]
-    '--c0: #6CB6FF;'
-    """
+    """Return the colours of one theme as CSS variables: ``--c0: #0064B0; …``."""
     which = ("light", "dark").index(theme)
     return " ".join(f"--c{number}: {pair[which]};" for number, pair in enumerate(COLOURS))
 
 
 @functools.cache
-def marker_path(marker: str, reach: float = 4.0) -> str:
-    """Return a marker as the path of an SVG, about the origin.
-
-    Examples
-    --------
-    >>> marker_path("s")
-    'M-3.2 -3.2L3.2 -3.2L3.2 3.2L-3.2 3.2Z'
-    """
-    size = reach / 4
+def marker_path(marker: str) -> str:
+    """Return a marker as the path of an SVG, about the origin."""
     if marker == "o":
-        r = f"{3.6 * size:g}"
-        return f"M-{r} 0A{r} {r} 0 1 0 {r} 0A{r} {r} 0 1 0 -{r} 0Z"
-    return "M" + "L".join(f"{x * size:g} {y * size:g}" for x, y in _find_corners(marker)) + "Z"
+        return "M-3.6 0A3.6 3.6 0 1 0 3.6 0A3.6 3.6 0 1 0 -3.6 0Z"
+    return "M" + "L".join(f"{x:g} {y:g}" for x, y in _find_corners(marker)) + "Z"
 
 
 def _find_corners(marker: str) -> list[tuple[float, float]]:

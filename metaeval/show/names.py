@@ -42,8 +42,6 @@ _PARAMETER = re.compile(r"(?<=[(\s])(alpha|beta|gamma)(?==)")
 def spell_parameters(text: str) -> str:
     """Return a text with the names of a measure's parameters in Greek, as papers write them.
 
-    Examples
-    --------
     >>> spell_parameters("OCI(beta=0.75, gamma=1)")
     'OCI(β=0.75, γ=1)'
     """
@@ -53,8 +51,6 @@ def spell_parameters(text: str) -> str:
 def count_columns(text: str) -> int:
     """Return how many columns of a terminal text takes: two for a Chinese letter, none for an accent of its own.
 
-    Examples
-    --------
     >>> count_columns("tau"), count_columns("系统"), count_columns("e" + chr(0x301))
     (3, 4, 1)
     """
@@ -68,8 +64,6 @@ def count_columns(text: str) -> int:
 def shorten_name(name: str, most: int, end: int | None = None) -> str:
     """Return a name of at most so many columns: of a long one the beginning and the end, of `end` letters if given.
 
-    Examples
-    --------
     >>> shorten_name("a measure with a very long name (v2.1)", 24)
     'a measure with…me (v2.1)'
     """
@@ -85,8 +79,6 @@ def shorten_name(name: str, most: int, end: int | None = None) -> str:
 def shorten_names(names: Sequence[str], most: int) -> list[str]:
     """Return names that leave room for a figure and differ wherever the names do.
 
-    Examples
-    --------
     >>> shorten_names(["mean of the first ten topics", "mean of the other ten topics"], 14)
     ['mean of the f…', 'mean of the o…']
     """
@@ -102,8 +94,6 @@ def shorten_names(names: Sequence[str], most: int) -> list[str]:
 def split_scripts(text: str) -> list[tuple[str, str, str]]:
     """Split a text into pieces that are plain, and bases with a superscript or a subscript.
 
-    Examples
-    --------
     >>> split_scripts("mean MAE^μ")
     [('', 'mean ', ''), ('^', 'MAE', 'μ')]
     >>> split_scripts("my_measure")
@@ -127,8 +117,6 @@ def _join(text: str, plain: Callable[[str], str], scripted: Callable[[str, str, 
 def to_mathtext(text: str) -> str:
     r"""Return a text for matplotlib, with the scripts as mathematics; everything else is shown as it is.
 
-    Examples
-    --------
     >>> to_mathtext("MAE^μ costs $5")
     'MAE$^{\\mathrm{μ}}$ costs \\$5'
     """
@@ -142,8 +130,6 @@ def to_mathtext(text: str) -> str:
 def to_html(text: str) -> str:
     """Return a text as HTML, escaped, with the scripts as ``<sup>`` and ``<sub>``.
 
-    Examples
-    --------
     >>> to_html("CEM^ORD < τ_a")
     'CEM<sup>ORD</sup> &lt; τ<sub>a</sub>'
     """
@@ -158,8 +144,6 @@ def to_html(text: str) -> str:
 def to_svg(text: str) -> str:
     """Return a text for inside an SVG ``<text>``, escaped, with the scripts as smaller pieces that are raised or lowered.
 
-    Examples
-    --------
     >>> to_svg("a < b"), to_svg("my_measure")
     ('a &lt; b', 'my_measure')
     >>> to_svg("τ_a")

@@ -118,8 +118,6 @@ class _Area:
 def find_ticks(low: float, high: float, most: int = 6) -> list[float]:
     """Return round numbers between two ends, at most so many.
 
-    Examples
-    --------
     >>> find_ticks(0, 0.2), find_ticks(-0.13, 1.0)
     ([0.0, 0.05, 0.1, 0.15, 0.2], [0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
     """
@@ -167,9 +165,8 @@ def _draw_lines(chart: LineChart, width: float = 420) -> str:
         pale = _find_pale(line, chart.lines)
         parts.append(f'<g data-curve="{number}"{pale}><title>{_escape(line.label)}</title>{"".join(pieces)}</g>')
     parts.append(f'<line class="cursor" x1="0" x2="0" y1="{area.top}" y2="{area.bottom}" visibility="hidden"/>')
-    described = (
-        chart.description or f"{chart.y_label} by {chart.x_label}: {', '.join(line.label for line in chart.lines)}"
-    )
+    labels = ", ".join(line.label for line in chart.lines)
+    described = chart.description or f"{chart.y_label} by {chart.x_label}: {labels}"
     data = f' data-left="{area.left}" data-span="{area.right - area.left:g}"'
     return _wrap(parts, width, height, described, data)
 
@@ -235,10 +232,8 @@ def _draw_intervals(chart: IntervalChart, width: float = 560) -> str:
     area = _Area(left, width - 20, top, float(edges[-1]), (low, high))
     parts = area.draw_x_axis(find_ticks(low, high, 8), chart.label, lines=True)
     for level, style in levels:
-        x = area.across(level)
-        parts.append(
-            f'<line class="alpha" x1="{x:.1f}" x2="{x:.1f}" y1="{top}" y2="{area.bottom:g}"{_dash(DASHES[style])}/>'
-        )
+        x, dash = area.across(level), _dash(DASHES[style])
+        parts.append(f'<line class="alpha" x1="{x:.1f}" x2="{x:.1f}" y1="{top}" y2="{area.bottom:g}"{dash}/>')
     for number, (row, name) in enumerate(zip(chart.rows, names, strict=True)):
         y = float(edges[number] + edges[number + 1]) / 2
         marks = "".join(_draw_row(row, area, y, looks[row.name], chart.filled))
@@ -295,13 +290,11 @@ def _find_room(text: str, letters: float) -> int:
 
 
 def _draw_row(row: Row, area: _Area, y: float, look: Look, filled: bool) -> list[str]:
-    pieces = []
     if filled and np.isfinite(row.centre):
         x = area.across(row.centre)
-        pieces.append(
-            f'<line class="curve band c{look.colour}" x1="{area.left}" x2="{x:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        )
-        return [*pieces, _text(x + 4, y + 4, f"{row.centre:,.0f}", "start")]
+        bar = f'<line class="curve band c{look.colour}" x1="{area.left}" x2="{x:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        return [bar, _text(x + 4, y + 4, f"{row.centre:,.0f}", "start")]
+    pieces = []
     for interval, kind in ((row.line, "curve"), (row.bar, "curve band")):
         if interval is not None and np.isfinite(interval).all():
             a, b = map(area.across, interval)
@@ -346,8 +339,7 @@ def _draw_cell(chart: HeatMap, i: int, j: int) -> str:
     if i == j and not chart.diagonal:
         return "<td></td>"
     value = float(chart.values[i, j])
-    share = value / chart.highest
-    background = shade(1 - share if chart.falling else share)
+    background = shade(value / chart.highest, falling=chart.falling)
     text = chart.write(value)
     tip = chart.tips.get((i, j)) or f"{chart.rows[i]}, {chart.columns[j]}: {text}"
     style = "" if math.isnan(value) else f' style="background: {background}; color: {text_colour(background)}"'
@@ -373,18 +365,12 @@ def _draw_scatter(chart: ScatterChart, width: float = 242) -> str:
         path = "".join("M{:g} {:g}h0".format(*points[k]) for k in thin(len(points), 4 * MOST_POINTS))
         parts.append(f'<path class="curve dots c{colour}" d="{path}"/>')
     second, fourth = chart.corners
+    labels = [shorten_name(label, _find_room(label, side / 7)) for label in (chart.x_label, chart.y_label)]
     parts += [
         f'<text class="name" x="{left + 4}" y="{top + 14}">{second}</text>',
         f'<text class="name" x="{area.right - 4}" y="{area.bottom - 6}" text-anchor="end">{fourth}</text>',
-        _text(
-            left + side / 2,
-            area.bottom + 18,
-            shorten_name(chart.x_label, _find_room(chart.x_label, side / 7)),
-            "middle",
-        ),
-        _text(
-            14, top + side / 2, shorten_name(chart.y_label, _find_room(chart.y_label, side / 7)), "middle", turned=True
-        ),
+        _text(left + side / 2, area.bottom + 18, labels[0], "middle"),
+        _text(14, top + side / 2, labels[1], "middle", turned=True),
     ]
     described = chart.description or f"{chart.y_label} against {chart.x_label}"
     return _wrap(parts, area.right + 6, area.bottom + below, described)

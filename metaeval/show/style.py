@@ -83,15 +83,9 @@ def find_size(size: Size, width: float, height: float) -> tuple[float, float]:
     return across, down
 
 
-def choose_looks(names: Iterable[str], among: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
-    """Return the colour, marker and line style of each measure of a figure, see `metaeval.show.looks.find_looks`.
-
-    Examples
-    --------
-    >>> choose_looks(["NMD", "mine"])["NMD"] == choose_looks(["NMD"])["NMD"]
-    True
-    """
+def choose_looks(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return the colour, marker and line style of each measure of a figure, see `metaeval.show.looks.find_looks`."""
     return {
         name: {"color": look.light, "marker": look.marker, "linestyle": look.dash}
-        for name, look in find_looks(names, among).items()
+        for name, look in find_looks(names).items()
     }

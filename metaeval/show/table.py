@@ -6,12 +6,13 @@ import io
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from metaeval.errors import MetaevalError, one_line
@@ -19,8 +20,10 @@ from metaeval.files import PathLike, write_atomically
 from metaeval.show.cells import Cells, join_ends, make_cells, shorten_numbers
 from metaeval.show.fitting import WIDTHS, Width
 from metaeval.show.formulas import defuse_frame
+from metaeval.show.html import write_fragment
 from metaeval.show.latex import write_table
 from metaeval.show.signature import Signature
+from metaeval.show.terminal import fit_table
 
 Mark = Callable[["pd.DataFrame"], "pd.DataFrame"]
 """Takes the numbers of a table and returns a frame of the same shape with words such as ``"bold"`` or ``"band high"``."""
@@ -69,20 +72,7 @@ class Table:
         return " ".join(filter(None, [self.caption, self.legend]))
 
     def to_cells(self, *, titles: bool = False) -> tuple[list[str], list[bool], list[list[str]]]:
-        """Return what is shown, cell by cell.
-
-        Parameters
-        ----------
-        titles : bool, optional
-            Whether measures have their titles, which papers typeset, in place of their names.
-
-        Returns
-        -------
-        head : list of str
-        left : list of bool
-            Whether a column is text, which stands to the left.
-        rows : list of list of str
-        """
+        """Return the headings, which columns are text, and the rows of `list_cells`, on one line each."""
         cells = self.list_cells(titles=titles).convert(one_line)
         return cells.flat_head, list(cells.left), [list(row) for row in cells.rows]
 
@@ -97,20 +87,7 @@ class Table:
 
     def to_text(self) -> str:
         """Return the table as text for a terminal: aligned columns, caption above, signature below."""
-        cells = self.list_cells().convert(one_line)
-        head = cells.flat_head
-        widths = [max(len(row[i]) for row in [head, *cells.rows]) for i in range(len(head))]
-
-        def align(texts: Sequence[str]) -> str:
-            padded = [
-                text.ljust(width) if left else text.rjust(width)
-                for text, width, left in zip(texts, widths, cells.left, strict=True)
-            ]
-            return "  ".join(padded).rstrip()
-
-        ruler = "  ".join("─" * width for width in widths)
-        caption, signature = one_line(self.whole_caption), one_line(str(self.signature))
-        return "\n".join([caption, "", align(head), ruler, *map(align, cells.rows), "", signature]) + "\n"
+        return fit_table(self.list_cells().convert(one_line), self.whole_caption, str(self.signature))
 
     def to_csv(self) -> str:
         """Return the numbers as CSV without rounding, and without caption and signature."""
@@ -146,10 +123,6 @@ class Table:
         label : str, optional
             For references; by default ``tab:`` and what was computed of which data.
 
-        Returns
-        -------
-        str
-
         Raises
         ------
         MetaevalError
@@ -182,23 +155,10 @@ class Table:
         return f"tab:{_LABEL.sub('-', text.replace('_', '-').lower()).strip('-')[:60] or 'table'}"
 
     def _repr_html_(self) -> str:
-        from metaeval.show.html import write_fragment
-
         return write_fragment([self])
 
     def write(self, folder: Path, name: str) -> list[Path]:
-        """Write the table as ``name.csv``, ``name.md`` and ``name.tex`` into a folder, which is created if necessary.
-
-        Parameters
-        ----------
-        folder : Path
-        name : str
-
-        Returns
-        -------
-        list of Path
-            The files written.
-        """
+        """Write the table as ``name.csv``, ``name.md`` and ``name.tex`` into a folder, and return the files."""
         folder.mkdir(parents=True, exist_ok=True)
         written = []
         for suffix, text in ((".csv", self.to_csv()), (".md", self.to_markdown()), (".tex", self.to_latex())):
@@ -208,21 +168,7 @@ class Table:
         return written
 
     def render(self, style: str) -> str:
-        """Return the table in one of the styles text, csv, md, latex.
-
-        Parameters
-        ----------
-        style : {"text", "csv", "md", "latex"}
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        MetaevalError
-            If there is no such style.
-        """
+        """Return the table in one of the styles text, csv, md, latex; raise MetaevalError if there is no such style."""
         styles = {"text": self.to_text, "csv": self.to_csv, "md": self.to_markdown, "latex": self.to_latex}
         if style not in styles:
             raise MetaevalError(f"there is no format {style!r}: use {', '.join(STYLES)}")
@@ -342,6 +288,18 @@ def take_upper_triangle(square: pd.DataFrame) -> pd.DataFrame:
     """Keep the cells above the diagonal, without the empty first column and last row, as the papers print them."""
     shown = square.where(np.triu(np.ones(square.shape, dtype=bool), 1))
     return shown.iloc[:-1, 1:]
+
+
+def cross(names: Mapping[str, Sequence[Hashable]], **columns: npt.ArrayLike) -> pd.DataFrame:
+    """Return one row for every two names, the second changing first, with numbers that broadcast to both of their axes.
+
+    >>> print(cross({"run": ["a", "b"], "measure": ["AP", "P"]}, score=[[1, 2], [3, 4]]).loc[1].tolist())
+    ['a', 'P', 2]
+    """
+    index = pd.MultiIndex.from_product(list(names.values()), names=list(names))
+    shape = [len(some) for some in names.values()]
+    numbers = {name: np.broadcast_to(column, shape).ravel() for name, column in columns.items()}
+    return pd.DataFrame(numbers, index=index).reset_index()
 
 
 MANY = 8

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
+from metaeval.errors import one_line
 from metaeval.show.cells import Cells
 from metaeval.show.names import count_columns, shorten_names
 
@@ -19,8 +21,6 @@ def fit_cells(cells: Cells, width: int, *, cut: bool = False) -> str:
 
     Texts that are too long take several lines or, to `cut` them, lose their middle.
 
-    Examples
-    --------
     >>> head = [("measure",), ("τ",), ("what it answers",)]
     >>> cells = Cells(head, [True, False, True], [["NMD", "0.9", "how far the mass moves"]])
     >>> print(fit_cells(cells, 30))
@@ -50,11 +50,16 @@ def fit_cells(cells: Cells, width: int, *, cut: bool = False) -> str:
     return "\n\n".join(drawn)
 
 
+def fit_table(cells: Cells, caption: str, signature: str, width: int | None = None, *, cut: bool = False) -> str:
+    """Return a table with caption and signature, if any, no line longer than a terminal is wide; a file has no width."""
+    width = width or sys.maxsize
+    above, below = (wrap_text(one_line(text), width) for text in (caption, signature))
+    return "\n".join([*above, "", fit_cells(cells, width, cut=cut), *(["", *below] if signature else [])]) + "\n"
+
+
 def wrap_text(text: str, width: int) -> list[str]:
     """Return text as lines of at most so many columns, broken between words, and inside a word only if it is longer.
 
-    Examples
-    --------
     >>> wrap_text("pairwise accuracy", 9)
     ['pairwise', 'accuracy']
     >>> wrap_text("XCOMET-QE-Ensemble", 12)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from metaeval.show.table import to_plain
@@ -30,25 +30,17 @@ class Verdict:
     data: str
     outcome: OutcomeWord
     evidence: tuple[Evidence, ...] = ()
-    conditions: tuple[tuple[str, str], ...] = field(default=())
+    conditions: tuple[tuple[str, str], ...] = ()
     reason: str = ""
 
     def to_dict(self) -> dict[str, object]:
         """Return the verdict as plain data that JSON can hold."""
-        return {
-            "claim": self.claim,
-            "where": self.where,
-            "rule": self.rule,
-            "data": self.data,
-            "outcome": self.outcome,
-            "evidence": [
-                {
-                    "name": figure.name,
-                    "value": to_plain(figure.value),
-                    "interval": figure.interval and [to_plain(end) for end in figure.interval],
-                }
-                for figure in self.evidence
-            ],
-            "conditions": dict(self.conditions),
-            "reason": self.reason,
-        }
+        evidence = [
+            {
+                "name": figure.name,
+                "value": to_plain(figure.value),
+                "interval": figure.interval and [to_plain(end) for end in figure.interval],
+            }
+            for figure in self.evidence
+        ]
+        return {**asdict(self), "evidence": evidence, "conditions": dict(self.conditions)}

@@ -270,13 +270,8 @@ def try_annotators(
             weights = draw_weights(sides.key("topics"), range(len(drawn)), n_topics, sides.clusters)
             corrected = disattenuate(estimate.value, mean_reliability(covariances(people, np.ones((1, n_topics)))))
             drawn = disattenuate(estimate.drawn, mean_reliability(covariances(people, weights))[:, np.newaxis])
-        noise = AnnotatorNoise(
-            corrected,
-            drawn,
-            float(np.mean([values[number] for values in halves])),
-            np.array([values[number] for values in redrawn]),
-        )
-        result.append(replace(estimate, noise=noise))
+        apart, others = (np.array([values[number] for values in each]) for each in (halves, redrawn))
+        result.append(replace(estimate, noise=AnnotatorNoise(corrected, drawn, float(apart.mean()), others)))
     return result
 
 

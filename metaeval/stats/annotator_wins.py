@@ -56,8 +56,6 @@ def mean_agreement(labels: IntArray, judged: IntArray, agreement: IntArray) -> t
     Both are compared with the other people of an item. The arguments are those of `find_wins`; returns the agreement of
     judges, shape (judge,), and that of people.
 
-    Examples
-    --------
     >>> labels = np.array([[0, 2], [0, 2], [1, -1]])
     >>> judges, people = mean_agreement(labels, np.array([[0, 1]]), tabulate_agreement(3, "accuracy"))
     >>> judges.tolist(), people
@@ -83,12 +81,7 @@ def _add_agreement(
     return present & (present.sum(axis=0) > 1), of_judge, of_human
 
 
-def sum_wins(
-    labels: IntArray,
-    judged: IntArray,
-    agreement: IntArray,
-    topic: IntArray,
-) -> FloatArray:
+def sum_wins(labels: IntArray, judged: IntArray, agreement: IntArray, topic: IntArray) -> FloatArray:
     """Return what the test needs of each topic: numbers of items and sums over them, shape (topic, judge, annotator, 4).
 
     They are whole numbers: the person's items, the judge's wins, the sum of the person's wins less the judge's, and of its

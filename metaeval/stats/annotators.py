@@ -38,11 +38,6 @@ def mean_reliability(covariances: npt.ArrayLike) -> FloatArray:
 
     `covariances` of annotators have shape (..., annotator, annotator). α is the mean of what all splits into halves give;
     NaN where it is not above 0, as annotators do not agree. It is too low where annotators use the scale unlike.
-
-    Examples
-    --------
-    >>> mean_reliability(np.cov([[1, 2, 3], [2, 2, 5]])).round(3)
-    np.float64(0.857)
     """
     matrices = np.asarray(covariances, dtype=np.float64)
     variances, whole = np.diagonal(matrices, axis1=-2, axis2=-1), matrices.sum(axis=(-2, -1))
@@ -79,11 +74,6 @@ def disattenuate(correlation: npt.ArrayLike, reliability: npt.ArrayLike) -> Floa
     """Correct a correlation for the errors of the reference alone: r / √reliability (Spearman, Am. J. Psychol. 15, 1904).
 
     Errors can make more than 1 of it.
-
-    Examples
-    --------
-    >>> disattenuate([0.6, 0.9], 0.81).round(3)
-    array([0.667, 1.   ])
     """
     return np.asarray(np.asarray(correlation, dtype=np.float64) / np.sqrt(reliability))
 
@@ -91,8 +81,6 @@ def disattenuate(correlation: npt.ArrayLike, reliability: npt.ArrayLike) -> Floa
 def split_annotators(n_annotators: int, rng: np.random.Generator) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield annotators in two halves, or nearly: every way to do so, or a random choice of ways.
 
-    Examples
-    --------
     >>> [(one.tolist(), other.tolist()) for one, other in split_annotators(3, np.random.default_rng(0))]
     [([0], [1, 2]), ([1], [0, 2]), ([2], [0, 1])]
     """

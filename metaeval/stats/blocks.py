@@ -138,14 +138,11 @@ class Scaled:
         return split_measures(self.values, self.shape[2])
 
     def read_topics(self, topics: slice) -> FloatArray:
-        """Return all runs on some topics.
-
-        A page of a file brings its neighbours, which would be most of the file by the last run: they are given back on
-        the way.
-        """
+        """Return all runs on some topics."""
         if not self.large:
             return self.values[:, topics]
         taken = np.empty((len(self.values), topics.stop - topics.start, self.values.shape[2]))
+        # A page of a file brings its neighbours, most of the file by the last run: they are given back on the way.
         for start in range(0, len(taken), RUNS_A_BLOCK):
             runs = slice(start, start + RUNS_A_BLOCK)
             taken[runs] = self.values[runs, topics]
@@ -226,6 +223,13 @@ def count_exponents(blocks: Iterable[FloatArray], n_measures: int) -> npt.NDArra
         largest = int(np.flatnonzero(counts[measure])[-1]) + _SMALLEST_EXPONENT
         typical[measure] = max(middle, largest - LARGEST_EXPONENT)
     return typical
+
+
+def average(values: FloatArray) -> FloatArray:
+    """Return means along the last axis of what is there, NaN if nothing is."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(known, values, 0.0).sum(axis=-1) / known.sum(axis=-1))
 
 
 def round_scaled(values: FloatArray) -> FloatArray:

@@ -3,7 +3,8 @@
 A task's topics are resampled among themselves. What is linear in them is resampled by its influence values, the share that
 every topic has in a number less its expected share: exact for means, and defined where a sample leaves a run no topic. The
 difference of two runs, over its standard error, has a t distribution with Satterthwaite's degrees of freedom; it is turned
-into the normal number of the same p-value, so that pairs of few and of many topics can share a critical value.
+into the normal number of the same p-value, so that pairs of few and of many topics can share a critical value. Of topics in
+clusters, these are drawn: each adds to a number what the jackknife says that it does (`metaeval.stats.clusters`).
 
 Few topics make runs seem to depend on each other more than they do, and the largest of many differences too small. So much of
 the correlation as is noise is replaced by independent draws (Schäfer and Strimmer, "A shrinkage approach to large-scale
@@ -19,9 +20,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray
-from metaeval.stats.boards import Board, average, find_scale, share, subtract
+from metaeval.stats.blocks import FloatArray, IntArray, average
+from metaeval.stats.boards import Board, find_scale, share, subtract
 from metaeval.stats.parallel import tell
 from metaeval.stats.rank_sets import Rows
 from metaeval.stats.resampling import draw_weights
@@ -72,17 +74,27 @@ def compare_runs(
     if over == "tasks":
         statistics = _standardise(board, _measure_pairs(board, over, influences), depend.own, few=True)
         return _from_normal(statistics, len(board.values) - 1), _draw_tasks(influences[0], depend, n_trials, noise)
+    lone = find_lone(board)
     if board.aggregate == "mean":
         deviations = np.zeros((len(board.values[0]), n_trials))
         for each, own in zip(influences, keys, strict=True):
             deviations += each @ draw_weights(own, range(n_trials), each.shape[1]).T
-        return _standardise(board, _measure_pairs(board, over, influences), depend.own), _mix(deviations, depend, noise)
+        statistics = _standardise(board, _measure_pairs(board, over, influences), depend.own)
+        statistics[np.logical_or.outer(lone, lone)] = 0.0
+        return statistics, _mix(deviations, depend, noise)
     drawn = [_redraw(board, trials, keys) for trials in _split(board, n_trials)]
     deviations = np.concatenate(drawn).T
     deviations -= deviations.mean(axis=1, keepdims=True)
     depend = replace(_measure_dependence([deviations / np.sqrt(n_trials)]), shrinkage=depend.shrinkage)
     statistics = _standardise(board, iter([(_subtract_own(depend.products), np.inf)]), depend.own)
+    statistics[np.logical_or.outer(lone, lone)] = 0.0
     return statistics, _mix(deviations, depend, noise)
+
+
+def find_lone(board: Board) -> npt.NDArray[np.bool_]:
+    """Return which runs have one topic only of a task, shape (run,): how much that varies, nothing tells."""
+    alone = [_count_topics(drawn) == 1 for drawn in board.drawn]
+    return np.any(alone, axis=0) & (not board.paired)
 
 
 def _list_influences(board: Board, over: OverTasks) -> list[FloatArray]:
@@ -90,7 +102,7 @@ def _list_influences(board: Board, over: OverTasks) -> list[FloatArray]:
     if over == "topics":
         means = np.stack([average(values) for values in board.values], axis=1)
         shares = share(board.weights, means).T
-        return [_find_influence(values, weight) for values, weight in zip(board.values, shares, strict=True)]
+        return [_find_influence(values, weight) for values, weight in zip(board.drawn, shares, strict=True)]
     parts = average(board.pair_parts.swapaxes(1, 2)) if board.paired else board.parts
     times = len(board.values) if board.aggregate == "borda" else 1
     parts = np.nan_to_num(parts) if board.aggregate == "borda" else parts
@@ -151,26 +163,55 @@ def _measure_pairs(
     """Yield how much the differences of all pairs of runs vary, with degrees of freedom, by what is drawn together."""
     if not board.paired:
         for number, each in enumerate(influences):
-            count = len(board.values) if over == "tasks" else _count_topics(board.values[number])
-            yield _subtract_own(each @ each.T), count - 1
+            if over == "tasks":
+                yield _subtract_own(each @ each.T), len(board.values) - 1
+                continue
+            counts = _count_topics(board.drawn[number])
+            few = counts[0] if (counts == counts[0]).all() else np.minimum.outer(counts, counts)
+            yield _subtract_own(each @ each.T), few * board.worth[number] - 1
         return
     shares = share(board.weights, board.pair_parts)
     if over == "tasks":
         gaps = np.nan_to_num(board.pair_parts - board.differences[..., np.newaxis]) * shares
         yield np.square(gaps).sum(axis=-1), (shares > 0).sum(axis=-1) - 1.0
         return
-    for values, weight in zip(board.values, shares.transpose(2, 0, 1), strict=True):
-        filled, known = np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
-        means, counts = subtract(values)
-        squares = np.square(filled) @ known.T
-        total = squares + squares.T - 2 * filled @ filled.T - counts * np.square(np.nan_to_num(means))
-        yield np.maximum(total, 0.0) * np.square(weight / np.maximum(counts, 1)), counts - 1
+    for number, weight in enumerate(shares.transpose(2, 0, 1)):
+        codes = board.clusters[number] if board.clusters else None
+        values = board.values[number]
+        variances, counts = _measure_gaps(values) if codes is None else _measure_clusters(values, codes)
+        yield variances * np.square(weight), counts * board.worth[number] - 1
 
 
-def _count_topics(values: FloatArray) -> int:
-    """Return on how many topics the run with the fewest is, of those that are on any."""
+def _measure_gaps(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the variances of the mean differences of all pairs of runs on their common topics, and the number of these."""
+    filled, known = np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
+    means, counts = subtract(values)
+    squares = np.square(filled) @ known.T
+    total = squares + squares.T - 2 * filled @ filled.T - counts * np.square(np.nan_to_num(means))
+    return np.maximum(total, 0.0) / np.square(np.maximum(counts, 1)), counts
+
+
+def _measure_clusters(values: FloatArray, codes: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the same of topics in clusters, and the number of clusters with a common topic."""
+    filled, known = np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
+    means, counts = subtract(values)
+    total, squares, clusters = np.zeros_like(means), np.zeros_like(means), np.zeros_like(means)
+    for cluster in range(codes.max() + 1):
+        some = codes == cluster
+        own, sums = known[:, some] @ known[:, some].T, filled[:, some] @ known[:, some].T
+        left = counts - own
+        added = np.divide(sums - sums.T - own * means, left, out=np.zeros_like(sums), where=(own > 0) & (left > 0))
+        total += added
+        squares += np.square(added)
+        clusters += own > 0
+    few = np.maximum(clusters, 1)
+    return np.square((few - 1) / few) * np.maximum(squares - np.square(total) / few, 0.0), clusters
+
+
+def _count_topics(values: FloatArray) -> FloatArray:
+    """Return on how many topics every run is, shape (run,); infinity if on none, so that it lowers no other's number."""
     counts = (~np.isnan(values)).sum(axis=1)
-    return int(counts[counts > 0].min())
+    return np.where(counts > 0, counts, np.inf)
 
 
 def _standardise(
@@ -259,14 +300,25 @@ def _split(board: Board, n_trials: int) -> Iterator[range]:
 def _redraw(board: Board, trials: range, keys: Sequence[int]) -> FloatArray:
     """Return the aggregate of every run in some trials, shape (trial, run)."""
     parts = []
-    for values, own in zip(board.values, keys, strict=True):
-        weights = draw_weights(own, trials, values.shape[1])
+    for number, (values, drawn) in enumerate(zip(board.values, board.drawn, strict=True)):
+        weights = draw_weights(keys[number], trials, drawn.shape[1])
         pairs = board.compares_pairs(values)
         centre = subtract(values)[0] if pairs else average(values)
-        found = _redraw_gaps(values, weights) if pairs else centre + weights @ _find_influence(values).T
-        found -= _find_noise(values) * (centre - np.nanmean(centre))
+        if pairs:
+            codes = board.clusters[number] if board.clusters else None
+            found = _redraw_gaps(values, weights if codes is None else _spread_weights(weights, codes))
+        else:
+            found = centre + weights @ _find_influence(drawn).T
+        found -= _find_noise(drawn) * (centre - np.nanmean(centre))
         parts.append(board.judge(found, find_scale(values), pairs))
     return board.pool(np.stack(parts, axis=-1))
+
+
+def _spread_weights(weights: FloatArray, codes: IntArray) -> FloatArray:
+    """Return weights of topics, shape (trial, topic), whose cluster adds to a mean as much as its pseudo-value does."""
+    sizes = np.bincount(codes)
+    factor = (len(sizes) - 1) / len(sizes) * len(codes) / (len(codes) - sizes)
+    return np.asarray(((weights - 1) * factor)[:, codes])
 
 
 def _find_noise(values: FloatArray) -> float:
@@ -276,8 +328,8 @@ def _find_noise(values: FloatArray) -> float:
     less than they do, since noise has set runs apart that are alike.
     """
     influences, means = _find_influence(values), average(values)
-    count = max(_count_topics(values) - 1, 1)
-    noise = np.square(influences - influences.mean(axis=0)).sum(axis=1)[~np.isnan(means)].mean() * (1 + 1 / count)
+    counts = np.maximum(_count_topics(values) - 1, 1)
+    noise = (np.square(influences - influences.mean(axis=0)).sum(axis=1) * (1 + 1 / counts))[~np.isnan(means)].mean()
     spread = np.nanvar(means, ddof=1)
     return float(np.clip(noise / spread, 0, 1)) if spread > 0 else 1.0
 

@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from metaeval.stats.blocks import FloatArray, round_scaled
+from metaeval.stats.blocks import FloatArray, IntArray, average, round_scaled
+from metaeval.stats.clusters import effective_number, pool_clusters
 
 Aggregate: TypeAlias = Literal["mean", "win-rate", "borda", "median-rank"]
 
@@ -28,6 +29,8 @@ class Board:
         runs, added up; or the median over tasks of its rank. Higher is better of all: ranks are negative.
     common : bool
         Whether two runs are compared on the topics that both have, or each on all that it has.
+    clusters : sequence of ndarray of int or None, shape (topic,)
+        Of every task, the number of the cluster of each topic, from 0; None, or nothing at all, where topics are single.
 
     Examples
     --------
@@ -42,6 +45,21 @@ class Board:
     weights: FloatArray
     aggregate: Aggregate = "mean"
     common: bool = False
+    clusters: Sequence[IntArray | None] = ()
+
+    @cached_property
+    def drawn(self) -> Sequence[FloatArray]:
+        """What is drawn of every task, shape (run, topic), or (run, cluster) where topics come in clusters."""
+        return [
+            values if codes is None else pool_clusters(values, codes, widen=False)
+            for values, codes in zip(self.values, self.clusters or [None] * len(self.values), strict=True)
+        ]
+
+    @cached_property
+    def worth(self) -> Sequence[float]:
+        """How many clusters of equal sizes each one of a task is worth; 1 where topics are single."""
+        sizes = [None if codes is None else np.bincount(codes) for codes in self.clusters or [None] * len(self.values)]
+        return [1.0 if each is None else float(effective_number(each)) / len(each) for each in sizes]
 
     @property
     def paired(self) -> bool:
@@ -60,8 +78,10 @@ class Board:
     @cached_property
     def pair_parts(self) -> FloatArray:
         """How far every run is ahead of every other in each task, NaN without two common topics, shape (run, run, task)."""
-        found = map(subtract, self.values)
-        return np.stack([np.where(count > 1, gaps, np.nan) for gaps, count in found], axis=-1)
+        parts = []
+        for values, drawn in zip(self.values, self.drawn, strict=True):
+            parts.append(np.where(subtract(drawn)[1] > 1, subtract(values)[0], np.nan))
+        return np.stack(parts, axis=-1)
 
     @cached_property
     def differences(self) -> FloatArray:
@@ -110,13 +130,6 @@ def share(weights: FloatArray, parts: FloatArray) -> FloatArray:
     known = weights * ~np.isnan(parts)
     total = known.sum(axis=-1, keepdims=True)
     return np.divide(known, total, out=np.zeros(known.shape), where=total > 0)
-
-
-def average(values: FloatArray) -> FloatArray:
-    """Return means along the last axis of what is there, NaN if nothing is."""
-    known = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(known, values, 0.0).sum(axis=-1) / known.sum(axis=-1))
 
 
 def subtract(values: FloatArray) -> tuple[FloatArray, FloatArray]:

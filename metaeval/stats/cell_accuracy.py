@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import heapq
 import os
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
 from metaeval.stats.blocks import FloatArray, IntArray, Scaled
@@ -145,23 +147,14 @@ class _Cells:
 
     def find_below(self, threshold: float) -> IntArray:
         """Return for every cell how many others are lower by more than a threshold, shape (cell,)."""
-        low, high = np.zeros(len(self.scores), dtype=np.int64), np.arange(len(self.scores))
-        # By bisection on the differences themselves, which round otherwise than a score less the threshold.
-        while (low < high).any():
-            middle = (low + high) // 2
-            far = (self.scores - self.scores[middle] > threshold) & (low < high)
-            low, high = np.where(far, middle + 1, low), np.where(far, high, middle)
-        return low
+        position = np.arange(len(self.scores))
+        return _bisect(0 * position, position, lambda middle: self.scores - self.scores[middle] > threshold)
 
     def find_above(self, threshold: float) -> IntArray:
         """Return for every cell how many are not higher by more than a threshold, shape (cell,)."""
-        low, high = np.arange(len(self.scores)) + 1, np.full(len(self.scores), len(self.scores))
-        while (low < high).any():
-            middle = (low + high) // 2
-            inside = np.minimum(middle, len(self.scores) - 1)
-            near = (self.scores[inside] - self.scores <= threshold) & (low < high)
-            low, high = np.where(near, middle + 1, low), np.where(near, high, middle)
-        return low
+        position, n = np.arange(len(self.scores)), len(self.scores)
+        above = np.append(self.scores, np.inf)  # beyond the last cell
+        return _bisect(position + 1, np.full(n, n), lambda middle: above[middle] - self.scores <= threshold)
 
     def count_lower(self, ends: IntArray) -> tuple[IntArray, IntArray]:
         """Return how many of the first `ends` cells have a lower, and the same, reference as each cell, shapes (cell,)."""
@@ -204,6 +197,18 @@ class _Cells:
         other = first[cell] + chosen - starts[cell]
         higher, lower = self.levels[cell], self.levels[other]
         return self.scores[cell] - self.scores[other], (higher == lower).astype(np.int64) - (higher > lower)
+
+
+def _bisect(low: IntArray, high: IntArray, goes_on: Callable[[IntArray], npt.NDArray[np.bool_]]) -> IntArray:
+    """Return for every cell the first place from `low` up to `high` at which a condition, true at first, is false.
+
+    It is asked of the differences themselves, which round otherwise than a score less the threshold.
+    """
+    while (low < high).any():
+        middle = (low + high) // 2
+        onwards = goes_on(middle) & (low < high)
+        low, high = np.where(onwards, middle + 1, low), np.where(onwards, high, middle)
+    return low
 
 
 def _find_threshold(cells: _Cells) -> tuple[float, int]:

@@ -4,6 +4,7 @@ What is added over topics is added over each cluster first, and then clusters ar
 of clusters that are drawn is a ratio where their sizes differ. Each cluster therefore counts by the pseudo-value of the
 jackknife that leaves it out (Efron and Stein 1981; as a standard error, CV3 of MacKinnon, Nielsen and Webb 2023). In
 simulations plain sums of clusters lost nearly all power, and a linear expansion erred too often with few large clusters.
+Where sizes differ, fewer clusters tell how much a mean varies: `effective_number`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray, IntArray
+from metaeval.stats.blocks import FloatArray, IntArray, average
 
 Float = TypeVar("Float", bound=np.floating)
 
@@ -43,38 +44,79 @@ def add_by_cluster(numbers: npt.NDArray[Float], clusters: IntArray | None) -> np
     return np.asarray(np.add.reduceat(numbers[..., order], starts, axis=-1))
 
 
-def pool_clusters(values: FloatArray, clusters: IntArray, *, sums: bool = False) -> FloatArray:
+def effective_number(sizes: npt.ArrayLike) -> FloatArray:
+    """How many clusters of equal sizes tell as much of the variance of a mean? (Σn²)²/Σn⁴.
+
+    The worst case, topics of a cluster that are all alike, of Carter, Schnepel and Steigerwald (Review of Economics and
+    Statistics 99(4), 2017, §3).
+
+    Parameters
+    ----------
+    sizes : array_like, shape (..., cluster)
+        Numbers of topics; 0 for a cluster that is not there.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+
+    Examples
+    --------
+    >>> effective_number([[5, 5, 5, 5], [1, 1, 1, 7]]).round(2).tolist()
+    [4.0, 1.12]
+    """
+    squares = np.square(np.asarray(sizes, dtype=np.float64))
+    return np.asarray(squares.sum(axis=-1) ** 2 / np.maximum(np.square(squares).sum(axis=-1), 1.0))
+
+
+def pool_clusters(values: FloatArray, clusters: IntArray, *, sums: bool = False, widen: bool = True) -> FloatArray:
     """Make one number of the topics of each cluster, so that clusters can be drawn as topics are.
 
     With n_c topics in cluster c of G, N in all, the sum S_c and the mean m over all topics, the pseudo-value is
     m + (G - 1)(S_c - n_c m)/(N - n_c), moved so that the mean over clusters is m. Of equal sizes it is the cluster's mean.
+    All of this is of the topics that a run has; NaN where it has none of a cluster.
 
     Parameters
     ----------
-    values : ndarray of float, shape (run, topic, measure)
+    values : ndarray of float, shape (run, topic) or (run, topic, measure)
     clusters : ndarray of int, shape (topic,)
         As for `add_by_cluster`; at least two clusters.
     sums : bool, optional
         Take S_c·G/N in place of pseudo-values: for flips of signs, which are exact for what is symmetrical about 0.
+    widen : bool, optional
+        Let pseudo-values spread by the root of (G - 1)/G · E/(E - 1) more, with the effective number E of clusters: a variance
+        of E numbers is not one of G, and tests that take it for that err too often.
 
     Returns
     -------
-    ndarray of float64, shape (run, cluster, measure)
+    ndarray of float64, shape (run, cluster) or (run, cluster, measure)
 
     Examples
     --------
     >>> pool_clusters(np.array([[[1.0], [3.0], [7.0], [9.0]]]), np.array([0, 0, 1, 1]))[0, :, 0].tolist()
     [2.0, 8.0]
     """
-    sizes = np.bincount(clusters)
     if sums:
         added = add_by_cluster(np.moveaxis(values, 1, -1), clusters)
-        return np.ascontiguousarray(np.moveaxis(added, -1, 1) * (len(sizes) / len(clusters)))
-    means = values.mean(axis=1, keepdims=True)
-    rest = add_by_cluster(np.moveaxis(values - means, 1, -1), clusters)
-    pooled = np.moveaxis((len(sizes) - 1) * rest / (len(clusters) - sizes), -1, 1)
-    pooled -= pooled.mean(axis=1, keepdims=True)
-    return np.ascontiguousarray(pooled + means)
+        return np.ascontiguousarray(np.moveaxis(added, -1, 1) * ((clusters.max() + 1) / len(clusters)))
+    by_topic = np.moveaxis(values, 1, -1)
+    means, rest, sizes = _add_rest(by_topic, clusters)
+    left = sizes.sum(axis=-1, keepdims=True) - sizes
+    pooled = np.where(sizes > 0, ((sizes > 0).sum(axis=-1, keepdims=True) - 1) * rest / np.maximum(left, 1), np.nan)
+    pooled -= average(pooled)[..., np.newaxis]
+    if widen:
+        counts = (sizes > 0).sum(axis=-1, keepdims=True)
+        worth = np.where(
+            counts > 1, effective_number(sizes)[..., np.newaxis], np.inf
+        )  # one cluster is where the mean is
+        pooled *= np.sqrt((counts - 1) / np.maximum(counts, 1) / (1 - 1 / worth))
+    return np.ascontiguousarray(np.moveaxis(pooled + means, -1, 1))
+
+
+def _add_rest(values: FloatArray, clusters: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return means, shape (..., 1), sums of what is left without them, and numbers of topics, both of shape (..., cluster)."""
+    known = ~np.isnan(values)
+    means = average(values)[..., np.newaxis]
+    return means, add_by_cluster(np.where(known, values - means, 0.0), clusters), add_by_cluster(1.0 * known, clusters)
 
 
 def intraclass_correlation(values: FloatArray, clusters: IntArray) -> FloatArray:
@@ -101,16 +143,20 @@ def intraclass_correlation(values: FloatArray, clusters: IntArray) -> FloatArray
     >>> intraclass_correlation(np.stack([difference, -difference]), np.array([0, 0, 1, 1])).tolist()
     [1.0]
     """
-    sizes = np.bincount(clusters)
-    n_topics, n_clusters = len(clusters), len(sizes)
-    rest = np.moveaxis(values - values.mean(axis=1, keepdims=True), 1, -1)
-    rest = rest - rest.mean(axis=0)
-    sums = add_by_cluster(rest, clusters)
-    explained = (sums**2 / sizes).sum(axis=(0, 2))
-    n_average = (n_topics - (sizes**2).sum() / n_topics) / (n_clusters - 1)
+    rest = np.moveaxis(values, 1, -1)
+    rest = rest - average(rest)[..., np.newaxis]
+    rest = rest - average(np.moveaxis(rest, 0, -1))
+    known = ~np.isnan(rest)
+    sizes, sums = add_by_cluster(1.0 * known, clusters), add_by_cluster(np.where(known, rest, 0.0), clusters)
+    n_topics = np.maximum(sizes.sum(axis=-1), 1)
+    explained = np.divide(sums**2, sizes, out=np.zeros_like(sums), where=sizes > 0).sum(axis=(0, 2))
+    counts = (sizes > 0).sum(axis=-1)
+    between_free = np.maximum(counts - 1, 0).sum(axis=0)
+    within_free = (sizes.sum(axis=-1) - counts).sum(axis=0)
+    n_average = (n_topics - (sizes**2).sum(axis=-1) / n_topics).sum(axis=0) / between_free
     with np.errstate(divide="ignore", invalid="ignore"):
-        between = explained / (n_clusters - 1)
-        within = np.maximum((rest**2).sum(axis=(0, 2)) - explained, 0.0) / (n_topics - n_clusters)
+        between = explained / between_free
+        within = np.maximum(np.nansum(rest**2, axis=(0, 2)) - explained, 0.0) / within_free
         return np.asarray((between - within) / (between + (n_average - 1) * within))
 
 

@@ -36,8 +36,6 @@ def redraw_collections(drawn: Sequence[FloatArray], weights: FloatArray, rng: np
     numbers of a trial. Topics count twice, in what collections differ by and again: in simulation the intervals without that,
     of which some were too short, were hardly shorter.
 
-    Examples
-    --------
     >>> still = [np.full((500, 1), 0.2), np.full((500, 1), 0.6)]
     >>> np.unique(redraw_collections(still, np.ones(2), np.random.default_rng(0))).round(2)
     array([0.2, 0.4, 0.6])

@@ -24,28 +24,6 @@ class Ends(NamedTuple):
     high: FloatArray
 
 
-def two_one_sided(
-    difference: npt.ArrayLike, error: npt.ArrayLike, margin: float, freedom: float = np.inf
-) -> tuple[FloatArray, FloatArray]:
-    """Return the p-values of equivalence and of non-inferiority, of differences with standard errors.
-
-    Equivalence: the difference lies within ± `margin`; its p-value is the larger one of the two one-sided t tests with so many
-    degrees of freedom. Non-inferiority: the difference lies above −`margin`.
-
-    Examples
-    --------
-    >>> equal, no_worse = two_one_sided([0.0, 0.04], 0.02, 0.05)
-    >>> equal.round(3), no_worse.round(3)
-    (array([0.006, 0.309]), array([0.006, 0.   ]))
-    """
-    from scipy.stats import t
-
-    mean, spread = np.asarray(difference, dtype=np.float64), np.asarray(error, dtype=np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        above, below = t.sf((mean + margin) / spread, freedom), t.cdf((mean - margin) / spread, freedom)
-    return np.maximum(above, below), np.asarray(above)
-
-
 def judge_difference(
     difference: npt.ArrayLike, two_sided: Ends, one_sided: Ends, margin: float, n_topics: int, over: Over = "topics"
 ) -> list[str]:
@@ -56,12 +34,6 @@ def judge_difference(
     *no better*: below `margin`.
     An interval is taken to become narrower as the root of the number of topics; one that speaks of other runs too, as that
     of runs and topics.
-
-    Examples
-    --------
-    >>> narrow, wide = Ends(np.array([-0.02]), np.array([0.03])), Ends(np.array([-0.2]), np.array([0.24]))
-    >>> judge_difference([0.01], narrow, narrow, 0.05, 50), judge_difference([0.02], wide, wide, 0.05, 50)
-    (['like'], ['undecided: about 2,700 topics would decide'])
     """
     words = []
     gaps = np.atleast_1d(np.asarray(difference, dtype=np.float64))
@@ -86,14 +58,7 @@ def judge_difference(
 def judge_level(
     value: npt.ArrayLike, two_sided: Ends, one_sided: Ends, level: float, n_topics: int, over: Over = "topics"
 ) -> list[str]:
-    """Return the same of numbers, such as τ, that are *like* from a level on and *differ* below it.
-
-    Examples
-    --------
-    >>> ends = Ends(np.array([0.7]), np.array([0.9]))
-    >>> judge_level([0.8], ends, ends, 0.9, 50), judge_level([0.8], ends, ends, 0.85, 50)
-    (['undecided'], ['undecided: about 200 topics would decide'])
-    """
+    """Return the same of numbers, such as τ, that are *like* from a level on and *differ* below it."""
     words = []
     values = np.atleast_1d(np.asarray(value, dtype=np.float64))
     for number, low, high, least in zip(values, *two_sided, one_sided.low, strict=True):

@@ -32,13 +32,7 @@ class Errors(NamedTuple):
 
 
 def count_errors(significant: BoolArray, means: FloatArray) -> Errors:
-    """Compare decisions, shape (study, pair), with the true means, shape (run, study).
-
-    Examples
-    --------
-    >>> count_errors(np.array([[True, True, False]]), np.array([[0.0], [0.0], [1.0]]))
-    Errors(false=array([1.]), found=array([1.]), differing=array([2.]))
-    """
+    """Compare decisions, shape (study, pair), with the true means, shape (run, study)."""
     first, second = np.triu_indices(len(means), 1)
     differs = (means[first] != means[second]).T
     counts = (significant & ~differs, significant & differs, differs)

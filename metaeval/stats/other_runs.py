@@ -35,15 +35,6 @@ def vary_runs(drawn: FloatArray, left_out: FloatArray, crossed: FloatArray, rng:
     `left_out`, of shape (run, number), are the numbers without each run, and `crossed`, of shape (run, some trials, number),
     the same on resampled topics. All numbers of a trial share their random weights, so that differences of two of them vary
     as they should. Of few runs the spread is known as well as Student's t allows for.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> scores = rng.standard_normal((20, 1))
-    >>> left_out = (scores.sum() - scores) / 19
-    >>> spread = vary_runs(np.zeros((20_000, 1)), left_out, left_out[:, np.newaxis], rng).std()
-    >>> round(float(spread / (scores.std(ddof=1) / np.sqrt(20))), 1)
-    1.1
     """
     from scipy.special import ndtri, stdtrit
 

@@ -116,8 +116,7 @@ def all_pairs_test(
     scores = raw if test in ("randomised-tukey-hsd", *MAX_T) else scale_scores(raw)
     if test not in get_args(PairedTest):
         raise MetaevalError(f"The test must be one of {', '.join(get_args(PairedTest))}, not {test!r}.")
-    if correction not in get_args(Correction):
-        raise MetaevalError(_unknown_correction(correction))
+    _check_correction(correction)
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} already accounts for all pairs, so the {correction} correction does not apply.")
     if variance_offset is not None and test != "bootstrap-t":
@@ -165,11 +164,10 @@ def correct(p: npt.ArrayLike, correction: Correction = "holm") -> FloatArray:
     >>> correct([[0.01, 0.02, 0.5]], "bonferroni")
     array([[0.03, 0.06, 1.  ]])
     """
+    _check_correction(correction)
     families = np.array(p, dtype=np.float64)
     if correction == "none":
         return families
-    if correction not in get_args(Correction):
-        raise MetaevalError(_unknown_correction(correction))
     n_pairs = families.shape[-1]
     if correction == "bonferroni":
         return np.minimum(families * n_pairs, 1.0)
@@ -184,8 +182,9 @@ def correct(p: npt.ArrayLike, correction: Correction = "holm") -> FloatArray:
     return corrected
 
 
-def _unknown_correction(correction: str) -> str:
-    return f"The correction must be one of {', '.join(get_args(Correction))}, not {correction!r}."
+def _check_correction(correction: str) -> None:
+    if correction not in get_args(Correction):
+        raise MetaevalError(f"The correction must be one of {', '.join(get_args(Correction))}, not {correction!r}.")
 
 
 def _differences(scores: FloatArray, measure: int, pairs: slice) -> FloatArray:

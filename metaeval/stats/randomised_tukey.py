@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -180,13 +180,11 @@ def _pad(n_measures: int, engine: str) -> int:
     return n_measures if engine == "numpy" else -(-n_measures // 8) * 8
 
 
-def _choose_engine(engine: str, shape: tuple[int, ...], n_trials: int) -> Literal["numpy", "numba"]:
-    if engine == "numpy":
-        return "numpy"
-    if engine == "numba":
-        return "numba"
-    if engine != "auto":
+def _choose_engine(engine: Engine, shape: tuple[int, ...], n_trials: int) -> Literal["numpy", "numba"]:
+    if engine not in get_args(Engine):
         raise MetaevalError(f'The engine must be "auto", "numpy" or "numba", not {engine!r}.')
+    if engine != "auto":
+        return engine
     n_runs, n_topics, n_measures = shape
     global _numpy_work
     work = n_runs * n_topics * n_trials * (4 + n_measures)

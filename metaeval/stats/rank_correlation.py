@@ -139,9 +139,7 @@ def _divide(balance: IntArray, untied: IntArray, n_runs: int, variant: TauVarian
     if variant == "tau_a":
         return np.asarray(balance / (n_runs * (n_runs - 1) // 2))
     geometric = np.sqrt(untied[0].astype(np.float64) * untied[1])
-    values = np.full(len(balance), np.nan)
-    np.divide(balance, geometric, out=values, where=geometric > 0)
-    return values
+    return np.divide(balance, geometric, out=np.full(len(balance), np.nan), where=geometric > 0)
 
 
 def _sweep_pays(n_runs: int, n_pairs: int) -> bool:

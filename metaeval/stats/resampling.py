@@ -136,10 +136,7 @@ def split_trials(numbers: int, n_trials: int) -> Iterator[range]:
 def weigh_by_topic(
     key: int, n_trials: int, n_topics: int, *by_topic: FloatArray, divisor: int, clusters: IntArray | None = None
 ) -> list[FloatArray]:
-    """Sum numbers of topics, each of shape (column, topic), as often as topics are drawn: shapes (trial, column).
-
-    `clusters` are those of `draw_weights`.
-    """
+    """Sum numbers of topics, shape (column, topic), as often as they are drawn (see `draw_weights`): shapes (trial, column)."""
     sums = [np.empty((n_trials, len(numbers))) for numbers in by_topic]
     for trials in split_trials(n_topics, n_trials):
         weights = draw_weights(key, trials, n_topics, clusters)

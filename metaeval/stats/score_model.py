@@ -40,17 +40,7 @@ class ScoreModel(NamedTuple):
 
 
 def fit_scores(scores: npt.ArrayLike) -> ScoreModel:
-    """Return the model of the scores of one measure, shape (run, topic).
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> model = fit_scores(rng.random((3, 50)) + [[0.0], [0.1], [0.2]])
-    >>> model.draw(1000, 2, rng).mean(axis=1).round(1) + 0.0
-    array([[0., 0.],
-           [0., 0.],
-           [0., 0.]])
-    """
+    """Return the model of the scores of one measure, shape (run, topic)."""
     from scipy.special import ndtri
     from scipy.stats import rankdata
 

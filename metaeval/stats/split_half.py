@@ -131,13 +131,7 @@ def split_half_tau(
     trials = range(n_trials)
     parts = [trials[start : start + trials_a_part] for start in range(0, n_trials, trials_a_part)]
     splits_of.announce(parts)
-    taus = run_parts(
-        splits_of.correlate,
-        parts,
-        name=splits_of.name,
-        shape=(None, raw.shape[2]),
-        dtype="float64",
-    )
+    taus = run_parts(splits_of.correlate, parts, name=splits_of.name, shape=(None, raw.shape[2]), dtype="float64")
     return np.concatenate(list(taus))
 
 

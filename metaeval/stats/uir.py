@@ -171,11 +171,8 @@ def coverage_of_sets(scores: Scaled, reference: Scaled, members: npt.ArrayLike) 
     sets, n_pairs = np.asarray(members, dtype=bool), _count_pairs(scores)
     differences = _find_differences(scores.means().T)
     a_pass = max(1, WEIGHTS_HELD // n_pairs)
-    bytes_held = 8 * n_pairs * min(len(sets), a_pass)
-    _announce(
-        scores, f"counts of {bytes_held / 2**20:,.1f} MB for {format_count(len(sets), 'reference set')}",
-        -(-len(sets) // a_pass),
-    )  # fmt: skip
+    held = f"counts of {8 * n_pairs * min(len(sets), a_pass) / 2**20:,.1f} MB"
+    _announce(scores, f"{held} for {format_count(len(sets), 'reference set')}", -(-len(sets) // a_pass))
     few = max(1, CELLS // n_pairs)
     parts = []
     for start in range(0, len(sets), a_pass):
@@ -193,11 +190,8 @@ def coverage_resampled(
     n_topics, n_measures = scores.shape[1:]
     n_pairs = _count_pairs(scores)
     a_pass = max(1, min(n_trials, WEIGHTS_HELD // (n_topics + n_pairs)))
-    bytes_held = 8 * a_pass * (n_topics + n_pairs)
-    _announce(
-        scores, f"weights of topics and counts of {bytes_held / 2**20:,.1f} MB for {n_trials:,} resamples",
-        -(-n_trials // a_pass),
-    )  # fmt: skip
+    held = f"weights of topics and counts of {8 * a_pass * (n_topics + n_pairs) / 2**20:,.1f} MB"
+    _announce(scores, f"{held} for {n_trials:,} resamples", -(-n_trials // a_pass))
     if n_trials * n_pairs > LONG:
         tell(
             f"the {n_pairs:,} pairs of runs are ranked anew on each of the {n_trials:,} resamples, which takes long: "

@@ -91,7 +91,7 @@ def test_livebench_counts_what_is_partial_and_lacking(livebench):
     frame = found.to_frame().set_index("run").loc[table.index]
     assert frame["partial"].tolist() == ((missing > 0) & (missing < 1)).sum(axis=1).tolist()
     assert frame["lacking"].tolist() == (missing == 1).sum(axis=1).tolist()
-    assert "160 times a run has part of a task only, 92 times nothing of it" in found.notes()[0]
+    assert "160 lack some topics and 92 lack all topics" in found.notes()[0]
     same = table.nunique() == 1
     assert found.summary()["all_or_none"].item() == sum(
         same[topic] and table[topic].max() in (table[topic[0]].max().max(), table[topic[0]].min().min())
@@ -122,6 +122,50 @@ def test_rank_sets_hold_all_true_ranks_as_often_as_they_claim():
         )
     ]
     assert np.mean(held) > 0.86  # three standard errors below .95; the study of calibration says more
+
+
+def in_clusters(tasks, size=3):
+    """Tasks in which each topic is a cluster of `size` topics whose scores have its score as their mean."""
+    rng = np.random.default_rng(6)
+    noise = [rng.normal(size=(*task.values.shape[:2], size, 1)) for task in tasks]
+    values = [
+        task.values[:, :, None] + each - each.mean(axis=2, keepdims=True)
+        for task, each in zip(tasks, noise, strict=True)
+    ]
+    return [
+        me.Scores(each.reshape(len(task.runs), -1, 1), runs=task.runs, measures=task.measures, collection=task.collection,
+                  topics=[f"{topic}-{k}" for topic in task.topics for k in range(size)],
+                  clusters=[topic for topic in task.topics for _ in range(size)])
+        for task, each in zip(tasks, values, strict=True)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "win-rate", "borda", "median-rank"])
+def test_clusters_of_equal_sizes_are_drawn_as_topics_with_their_means_are(aggregate):
+    tasks = make_tasks()
+    alone, clustered = (me.board_ranks(each, aggregate=aggregate) for each in (tasks, in_clusters(tasks)))
+    columns = ["run", "rank", "low", "high", "letters_low", "letters_high"]
+    pd.testing.assert_frame_equal(alone.to_frame()[columns], clustered.to_frame()[columns])
+    n_topics = sum(len(task.topics) for task in tasks)
+    assert f"clusters={n_topics} of {3 * n_topics} topics" in str(clustered.signature).replace("clusters ", "clusters=")
+    assert any(f"{3 * n_topics} topics in {n_topics} clusters tell as much as" in note for note in clustered.notes())
+
+
+def test_a_run_with_one_topic_of_a_task_is_separated_from_none():
+    tasks = make_tasks()
+    values = tasks[0].values.copy()
+    values[0, 1:] = np.nan
+    labels = {"runs": tasks[0].runs, "topics": tasks[0].topics, "measures": tasks[0].measures, "collection": "task0"}
+    sparse = [PartialScores(values, **labels), *tasks[1:]]
+    for aggregate in ("mean", "borda"):
+        whole, found = (
+            me.board_ranks(tasks, aggregate=aggregate),
+            me.board_ranks(sparse, gaps="present", aggregate=aggregate),
+        )
+        frame = found.to_frame().set_index("run")
+        assert frame.loc["r0", ["low", "high"]].tolist() == [1, len(frame)]
+        assert any("1 run has one topic only of a task" in note for note in found.notes())
+        assert found.better.sum() >= whole.better[1:, 1:].sum() / 2  # the others are compared as before
 
 
 def test_neither_the_order_of_rows_nor_that_of_tasks_changes_anything():

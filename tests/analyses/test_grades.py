@@ -7,13 +7,10 @@ import pytest
 
 from metaeval.analyses.grades import (
     grade,
-    grade_power_results,
     group_measures,
     group_results,
     rate_consistency,
     rate_consistency_results,
-    rate_power,
-    rate_power_results,
 )
 from metaeval.errors import MetaevalError
 
@@ -74,33 +71,11 @@ def test_nets_count_who_outperforms_whom():
     significant = np.array([[False, True, True], [True, False, False], [True, False, False]])
     one = SimpleNamespace(significant=significant, means=np.array([0.9, 0.5, 0.4]), measures=range(3))
     assert rate_consistency_results([one]).tolist() == [1.0, -0.5, -0.5]
-    found = np.zeros((3, 100), dtype=bool)
-    for row, count in enumerate((50, 49, 20)):
-        found[row, :count] = True
-    assert rate_power_results([SimpleNamespace(significant=found)]).tolist() == [0.5, 0.5, -1.0]
-
-
-def test_a_word_is_given_only_where_the_interval_of_the_net_carries_it():
-    def found(counts, spread, n_trials=50):
-        shares = np.array(counts) / 100 + np.random.default_rng(0).normal(0, spread, (n_trials, 3))
-        significant = np.arange(100) < np.array(counts)[:, None]
-        return SimpleNamespace(significant=significant, over_topics=SimpleNamespace(shares=shares, n=50))
-
-    assert grade_power_results([found((80, 50, 20), 0.001)]) == ["good", "fair", "poor"]
-    assert set(grade_power_results([found((51, 50, 48), 0.2)])) == {"cannot tell"}
-    assert set(grade_power_results([found((80, 50, 20), 0.001, n_trials=0)])) == {"cannot tell"}
 
 
 def test_nets_are_averaged_over_collections():
     first, second = np.array([[0, 1], [0, 0]]), np.array([[0, 0], [0, 0]])
     assert rate_consistency([first, second]).tolist() == [0.5, -0.5]
-    assert rate_power([[10, 5], [10, 10]]).tolist() == [0.5, -0.5]
-
-
-def test_finding_five_per_cent_fewer_is_fewer():
-    assert rate_power([100, 95]).tolist() == [1.0, -1.0]
-    assert rate_power([100, 96]).tolist() == [0.0, 0.0]
-    assert rate_power([0, 0]).tolist() == [0.0, 0.0]
 
 
 def test_a_relation_that_is_not_square_is_refused():

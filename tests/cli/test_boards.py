@@ -31,7 +31,7 @@ def test_several_tasks_have_one_answer(run, board):
     assert status == 0, err
     assert out.startswith("a is first by mean of tasks.")
     assert "topics resampled" in out
-    assert "1 times a run has part of a task only, 1 times nothing of it" in err
+    assert "1 lack some topics and 1 lack all topics" in err
     assert out.count("may be") == 2  # in the sentence, and above the column
 
 
@@ -67,7 +67,7 @@ def test_files_are_tasks(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (COLUMNS, "--gaps complete"),
+        (COLUMNS, "--gaps present, common or complete keeps gaps"),
         ((*COLUMNS, "--gaps", "present", "--test", "max-t"), "--test does nothing for a board of tasks"),
         ((*COLUMNS, "--gaps", "present", "--task-weights", "nix=2"), "no task 'nix' to weigh"),
         ((*COLUMNS, "--gaps", "present", "--task-weights", "sums"), "--task-weights sums: names with numbers, such as"),

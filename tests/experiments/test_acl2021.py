@@ -4,6 +4,7 @@ import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from experiments import sources
 from experiments.acl2021 import audit, claims, steps, subset, words
 from experiments.acl2021.facts import Formulas, read_print, read_study
 from experiments.acl2021.study import PRINTED, STUDY
+from experiments.acl2021.words import grade_power_results, rate_power, rate_power_results
 from experiments.check import compare_csv
 from experiments.claims import FORMULAS, PRINT, Truth, list_claims, tabulate_claims, try_claims
 from experiments.outcome import Settings
@@ -265,3 +267,28 @@ def test_with_few_runs_a_tau_has_no_interval_and_nothing_is_told_of_it():
 def test_the_critical_difference_is_that_of_the_studentised_range():
     found = audit.find_critical_difference(np.array([0.9, 0.8, 0.7]), 0.002, 1000)
     assert found == pytest.approx(3.3145 * np.sqrt((0.002 + 0.01) / 1000), rel=1e-4)
+
+
+def test_a_word_is_given_only_where_the_interval_of_the_net_carries_it():
+    def found(counts, spread, n_trials=50):
+        shares = np.array(counts) / 100 + np.random.default_rng(0).normal(0, spread, (n_trials, 3))
+        significant = np.arange(100) < np.array(counts)[:, None]
+        return SimpleNamespace(significant=significant, over_topics=SimpleNamespace(shares=shares, n=50))
+
+    assert grade_power_results([found((80, 50, 20), 0.001)]) == ["good", "fair", "poor"]
+    assert set(grade_power_results([found((51, 50, 48), 0.2)])) == {"cannot tell"}
+    assert set(grade_power_results([found((80, 50, 20), 0.001, n_trials=0)])) == {"cannot tell"}
+
+
+def test_finding_five_per_cent_fewer_is_fewer():
+    assert rate_power([100, 95]).tolist() == [1.0, -1.0]
+    assert rate_power([100, 96]).tolist() == [0.0, 0.0]
+    assert rate_power([0, 0]).tolist() == [0.0, 0.0]
+    assert rate_power([[10, 5], [10, 10]]).tolist() == [0.5, -0.5]  # averaged over collections
+
+
+def test_the_net_of_a_measure_counts_clearly_fewer_pairs():
+    found = np.zeros((3, 100), dtype=bool)
+    for row, count in enumerate((50, 49, 20)):
+        found[row, :count] = True
+    assert rate_power_results([SimpleNamespace(significant=found)]).tolist() == [0.5, 0.5, -1.0]

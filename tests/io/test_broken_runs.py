@@ -5,8 +5,8 @@ import json
 import pytest
 
 from metaeval.errors import DataError, MetaevalError
+from metaeval.files import open_once
 from metaeval.io import RUN_FORMATS, dialogue_quality, read_runs
-from metaeval.io.strict_json import parse_once
 
 VOTES = [{"quality": {"A": vote, "E": 0, "S": 0}} for vote in (1, 1, -2, 2)]
 EVEN = {"-2": 0.25, "-1": 0, "0": 0, "1": 0.5, "2": 0.25}
@@ -357,7 +357,7 @@ def test_files_that_three_collections_share_are_parsed_once_and_say_the_same(tmp
     (tmp_path / "bad.json").write_text('[{"id": "7", "id": "8"}]')
     parsed, loads = [], json.loads
     monkeypatch.setattr(json, "loads", lambda *args, **options: parsed.append(1) or loads(*args, **options))
-    with parse_once():
+    with open_once():
         for aspect, row in shares.items():
             runs = dialogue_quality.read(tmp_path / "gold.json", tmp_path / "run.json", aspect=aspect)
             assert runs.estimated.tolist() == [[row]]

@@ -238,7 +238,7 @@ def test_the_format_is_seen_from_suffix_header_and_neighbours(files, path, forma
     seen = read_scores(tmp_path / path)
     assert len(seen.runs) in (1, 2)
     if path != "k/NMD":
-        assert SCORE_FORMATS[format].read(tmp_path / path) == seen
+        assert read_scores(tmp_path / path, format=format) == seen
 
 
 UNTOLD = [

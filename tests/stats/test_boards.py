@@ -1,9 +1,14 @@
 """Aggregates of tasks, held against readings in plain loops, with and without gaps."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
+from scipy.stats import norm, t, ttest_1samp
 
+from metaeval.stats.board_draws import compare_runs
 from metaeval.stats.boards import Board
+from metaeval.stats.clusters import pool_clusters
 
 
 def make(gaps, seed=0, n_runs=7, sizes=(6, 1, 9, 4)):
@@ -75,3 +80,46 @@ def test_on_a_complete_board_borda_has_the_order_of_the_win_rate():
     tasks = make(False)
     rate, borda = (Board(tasks, np.ones(4), name).estimates for name in ("win-rate", "borda"))
     assert borda == pytest.approx(rate * 4 * 6)
+
+
+def test_pairs_on_common_topics_in_clusters_have_a_t_test_of_their_pooled_differences():
+    """With as many degrees of freedom as the clusters of a pair are worth; equal ones have those of the plain t-test."""
+    rng = np.random.default_rng(7)
+    for sizes in (np.full(12, 4), rng.integers(1, 8, 12)):
+        clusters = np.repeat(np.arange(12), sizes)
+        values = rng.normal(size=(5, 12))[:, clusters] + rng.normal(size=(5, len(clusters)))
+        gaps = np.where(rng.random(values.shape) < 0.2, np.nan, values)
+        squares = sizes.astype(float) ** 2
+        worth = squares.sum() ** 2 / (squares**2).sum()
+        for board in (values, gaps):
+            statistics, _ = compare_runs(Board([board], np.ones(1), "mean", True, [clusters]), "topics", 100, [1], 2)
+            for i, j in combinations(range(5), 2):
+                lead = board[i] - board[j]
+                known = ~np.isnan(lead)
+                names, codes = np.unique(clusters[known], return_inverse=True)
+                pooled = pool_clusters(lead[np.newaxis, known], codes, widen=False)[0]
+                free = worth / 12 * len(names) - 1
+                t_value = pooled.mean() / np.sqrt(pooled.var() / len(names) * (1 + 1 / free))
+                assert statistics[i, j] == pytest.approx(norm.isf(t.sf(t_value, free)))
+                if board is values and len(set(sizes)) == 1:
+                    assert statistics[i, j] == pytest.approx(
+                        norm.isf(ttest_1samp(pooled, 0, alternative="greater").pvalue)
+                    )
+
+
+def test_ranks_of_pairs_on_common_topics_in_clusters_vary_as_those_of_the_clusters_do():
+    """A run without one topic makes every pair be compared on its own topics; of the others, nothing is missing."""
+    rng = np.random.default_rng(8)
+    clusters = np.repeat(np.arange(30), rng.integers(1, 5, 30))
+    values = (
+        np.linspace(0, 0.5, 6)[:, np.newaxis]
+        + rng.normal(size=(6, 30))[:, clusters]
+        + rng.normal(size=(6, len(clusters)))
+    )
+    gaps = values.copy()
+    gaps[0, 0] = np.nan
+    boards = [Board([each], np.ones(1), "win-rate", True, [clusters]) for each in (values, gaps)]
+    found = [compare_runs(board, "topics", 3000, [1], 2)[0] for board in boards]
+    assert found[1] == pytest.approx(found[0], abs=0.15)
+    alone = compare_runs(Board([gaps], np.ones(1), "win-rate", True), "topics", 3000, [1], 2)[0]
+    assert np.abs(alone).sum() > 1.1 * np.abs(found[1]).sum()

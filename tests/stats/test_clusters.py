@@ -40,9 +40,39 @@ def test_a_cluster_counts_by_the_pseudo_value_of_the_jackknife_that_leaves_it_ou
     values = rng.normal(size=(4, len(clusters), 2))
     whole = values.mean(axis=1)
     pseudo = np.stack([6 * whole - 5 * values[:, clusters != c].mean(axis=1) for c in range(6)], axis=1)
+    centred, means = pseudo - pseudo.mean(axis=1, keepdims=True), whole[:, np.newaxis]
+    np.testing.assert_allclose(pool_clusters(values, clusters, widen=False), centred + means)
+    squares = [n**2 for n in (1, 2, 3, 5, 8, 13)]
+    worth = sum(squares) ** 2 / sum(n**2 for n in squares)  # Carter, Schnepel and Steigerwald's effective number
     pooled = pool_clusters(values, clusters)
-    np.testing.assert_allclose(pooled, pseudo - pseudo.mean(axis=1, keepdims=True) + whole[:, np.newaxis])
+    np.testing.assert_allclose(pooled, means + centred * np.sqrt(5 / 6 * worth / (worth - 1)))
     np.testing.assert_allclose(pooled.mean(axis=1), whole)
+
+
+def test_with_gaps_each_run_is_pooled_over_the_topics_that_it_has():
+    rng = np.random.default_rng(4)
+    clusters = np.repeat(np.arange(6), [1, 2, 3, 5, 8, 13])
+    values = rng.normal(size=(5, len(clusters)))
+    values[rng.random(values.shape) < 0.3] = np.nan
+    values[1, clusters == 4] = values[2, clusters < 5] = np.nan
+    pooled = pool_clusters(values, clusters)
+    assert np.isnan(pooled[1, 4])
+    for run, own in zip(pooled, values, strict=True):
+        known = ~np.isnan(own)
+        names, codes = np.unique(clusters[known], return_inverse=True)
+        alone = pool_clusters(own[np.newaxis, known], codes)[0] if len(names) > 1 else [own[known].mean()]
+        np.testing.assert_allclose(run[names], alone)
+
+
+def test_what_no_run_has_changes_no_correlation_within_clusters():
+    rng = np.random.default_rng(5)
+    clusters = np.repeat(np.arange(8), [3, 4, 5, 6, 3, 4, 5, 6])
+    values = rng.normal(size=(4, 8, 1))[:, clusters] + rng.normal(size=(4, len(clusters), 1))
+    gaps = np.where((clusters > 5)[:, np.newaxis], np.nan, values)
+    known = clusters <= 5
+    assert intraclass_correlation(gaps, clusters) == pytest.approx(
+        intraclass_correlation(values[:, known], clusters[known])
+    )
 
 
 def test_sums_over_clusters_are_those_of_a_loop():

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import joblib
 import numpy as np
 import pandas as pd
 
+from experiments.studies.calibration.noise import draw_sizes
 from metaeval.stats.board_draws import OverTasks, compare_runs
 from metaeval.stats.boards import Aggregate, Board
 from metaeval.stats.rank_sets import find_rank_sets
 from metaeval.stats.streams import generator, stream_key
 
-SEED, TRIALS, TOPICS = 28, 500, 30
+SEED, TRIALS, TOPICS, CLUSTERS = 28, 500, 30, 25
+
+Task: TypeAlias = tuple[np.ndarray, np.ndarray | None]
+"""Scores, shape (run, topic), and the number of the cluster of each topic; None where topics are single."""
 
 STUDIES, AGAIN, OTHERS = 1000, 4000, 300
 """Studies of a cell of means; of one in which fewer than `DOUBTFUL` of these hold; and of another aggregate."""
@@ -37,10 +41,12 @@ class Cell:
     runs: int
     tasks: int
     gaps: str = "none"
+    clusters: str = "none"
 
-    def simulate(self, studies: int) -> tuple[np.ndarray, list[list[np.ndarray]]]:
-        """Return the true means of the runs, shape (run,), and the tasks of every study, each of shape (run, topic)."""
-        rng = generator(SEED, "boards", *map(str, vars(self).values()))
+    def simulate(self, studies: int) -> tuple[np.ndarray, list[list[Task]]]:
+        """Return the true means of the runs, shape (run,), and the tasks of every study."""
+        named = [str(value) for name, value in vars(self).items() if (name, value) != ("clusters", "none")]
+        rng = generator(SEED, "boards", *named)
         unit = np.sqrt((2 if self.over == "topics" else 2 * TOPICS) / (self.tasks * TOPICS))
         place = np.linspace(-6, 6, self.runs) * unit
         truth = {"equal": 0 * place, "half equal": np.where(np.arange(self.runs) % 2, place, 0), "spread": place}[
@@ -48,8 +54,10 @@ class Cell:
         ]
         return truth, [[self._simulate_task(truth, rng) for _ in range(self.tasks)] for _ in range(studies)]
 
-    def _simulate_task(self, truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def _simulate_task(self, truth: np.ndarray, rng: np.random.Generator) -> Task:
         """Return scores: a topic is as hard for all runs, and over tasks a run is better in some than in others."""
+        if self.clusters != "none":
+            return self._simulate_clusters(truth, rng)
         own = rng.standard_normal(self.runs) if self.over == "tasks" else 0.0
         spread = np.linspace(1, 2, self.runs)[:, np.newaxis] if self.aggregate == "mean" else 1.0
         noise = spread * rng.standard_normal((self.runs, TOPICS)) + rng.standard_normal(TOPICS)
@@ -58,10 +66,20 @@ class Cell:
             noise[rng.random(noise.shape) < 0.1] = np.nan
             noise[rng.choice(self.runs, 2, replace=False)] = np.nan
         if self.scores == "normal":
-            return np.asarray(level + noise)
+            return level + noise, None
         # Right with a probability that is linear in the mean, so that equal means stay equal whatever a topic's difficulty.
         chance = np.clip(0.4 + 0.2 * level + 0.2 * rng.choice([-1, 1], TOPICS), 0, 1)
-        return np.asarray(rng.random((self.runs, TOPICS)) < chance, dtype=np.float64)
+        return np.asarray(rng.random((self.runs, TOPICS)) < chance, dtype=np.float64), None
+
+    def _simulate_clusters(self, truth: np.ndarray, rng: np.random.Generator) -> Task:
+        """Return normal scores that correlate by .5 within each of 25 clusters of ten topics on average."""
+        codes = np.repeat(np.arange(CLUSTERS), draw_sizes(self.clusters, CLUSTERS, rng))
+        noise = (
+            rng.standard_normal((self.runs, CLUSTERS))[:, codes] + rng.standard_normal((self.runs, len(codes)))
+        ) / 2**0.5
+        if self.gaps != "none":
+            noise[rng.random(noise.shape) < 0.1] = np.nan
+        return truth[:, np.newaxis] + noise, codes
 
 
 def list_cells() -> Iterator[Cell]:
@@ -73,6 +91,10 @@ def list_cells() -> Iterator[Cell]:
     yield from (
         Cell("mean", "topics", "normal", means, 20, 5, gaps) for means in SPREADS for gaps in ("present", "common")
     )
+    for clusters in ("equal", "1 to 19", "lognormal"):
+        for means in SPREADS:
+            yield from (Cell("mean", "topics", "normal", means, 20, tasks, clusters=clusters) for tasks in (1, 5))
+        yield from (Cell("mean", "topics", "normal", "equal", 20, 5, gaps, clusters) for gaps in ("present", "common"))
     for runs in (5, 20, 50):
         yield from (Cell("mean", "tasks", "normal", "equal", runs, tasks) for tasks in (3, 4, 5, 6, 10, 20))
         yield Cell("mean", "tasks", "normal", "half equal", runs, 10)
@@ -89,9 +111,10 @@ def count_cell(cell: Cell, studies: int) -> dict[str, Any]:
     """Return how often all claims of a board are true, and mean widths of rank sets and of what letters leave."""
     truth, boards = cell.simulate(studies)
     estimates, claims, widths, ranges = [], [], [], []
-    for study, tasks in enumerate(boards):
+    for study, drawn in enumerate(boards):
+        tasks, codes = zip(*drawn, strict=True)
         keys = [stream_key(SEED, str(study), str(task)) for task in range(cell.tasks)]
-        board = Board(tasks, np.ones(cell.tasks), cell.aggregate, cell.gaps == "common")
+        board = Board(tasks, np.ones(cell.tasks), cell.aggregate, cell.gaps == "common", codes)
         statistics, rows = compare_runs(board, cell.over, TRIALS, keys, stream_key(SEED, str(study)))
         found = find_rank_sets(statistics, rows)
         estimates.append(board.estimates)

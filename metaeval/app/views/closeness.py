@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from metaeval.app.charts import show_chart
 from metaeval.app.inputs import format_matrix, format_numbers, parse_classes, parse_items, parse_matrix
 from metaeval.app.lessons import find_preset, open_lesson, show_steps
 from metaeval.app.pairs import list_sides, show_sides
-from metaeval.app.parts import open_part, plain, say_errors, show_table
+from metaeval.app.parts import plain, say_errors, show_part, show_table
 from metaeval.measures import measure
 from metaeval.measures.closeness_scales import closer_items
 from metaeval.show.cells import format_cell
@@ -91,16 +93,13 @@ def show() -> None:
             scale = str(
                 st.radio("Scale", SCALES, format_func=SCALES.get, key="level", bind="query-params", horizontal=True)
             )
-            _show_closeness(find_closeness(items, scale), classes)
-            assumed = find_preset("closeness", fill).get("assumed")
-            if assumed:
-                st.caption(f"Assumed, because it is not in print: {assumed}.")
-            with open_part("What does each prediction earn?", "earned") as opened:
-                if opened:
-                    _show_weights(find_closeness(items, scale), items, classes)
-            with open_part("Which scores does a run get?", "scored") as opened:
-                if opened:
-                    _show_scores(counts, find_preset("closeness", fill), find_closeness(items, "ORD"), classes)
+            bits, shown = find_closeness(items, scale), find_preset("closeness", fill)
+            _show_closeness(bits, classes)
+            if shown.get("assumed"):
+                st.caption(f"Assumed, because it is not in print: {shown['assumed']}.")
+            show_part("What does each prediction earn?", "earned", partial(_show_weights, bits, items, classes))
+            scored = partial(_show_scores, counts, shown, find_closeness(items, "ORD"), classes)
+            show_part("Which scores does a run get?", "scored", scored)
 
 
 def write_fields(values: Values, own: bool, classes: list[str]) -> dict[str, str]:
@@ -134,15 +133,10 @@ def _read_fields() -> tuple[np.ndarray, list[str], np.ndarray, bool]:
 
 
 def _show_closeness(closeness: np.ndarray, classes: list[str]) -> None:
+    title = "Informational closeness in bits. Rows: gold class; columns: predicted class"
+    highest = max(1e-9, float(np.max(closeness, initial=0.0, where=np.isfinite(closeness))))
     show_chart(
-        HeatMap(
-            closeness,
-            classes,
-            classes,
-            "Informational closeness in bits. Rows: gold class; columns: predicted class",
-            _write_bits,
-            highest=max(1e-9, float(np.max(closeness, initial=0.0, where=np.isfinite(closeness)))),
-        ),
+        HeatMap(closeness, classes, classes, title, _write_bits, highest=highest),
         "Heat map of the closeness of every predicted class to every gold class; its cells have the numbers.",
     )
     st.caption("−log₂ of the share of gold items that are no farther from the gold class than the predicted class is.")
@@ -188,13 +182,8 @@ def _show_scores(counts: np.ndarray, shown: dict[str, Any], closeness: np.ndarra
         show_table(
             ["gold", "predicted", "bits", "printed"],
             [
-                [
-                    proximity["gold"],
-                    proximity["predicted"],
-                    f"{closeness[positions[proximity['gold']], positions[proximity['predicted']]]:.4f}",
-                    proximity["printed"],
-                ]
-                for proximity in shown["proximities"]
+                [gold, predicted, f"{closeness[positions[gold], positions[predicted]]:.4f}", bits]
+                for gold, predicted, bits in map(itemgetter("gold", "predicted", "printed"), shown["proximities"])
             ],
             "Ordinal closeness beside print",
             text=2,

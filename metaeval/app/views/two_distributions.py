@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from metaeval.app.charts import show_chart
 from metaeval.app.inputs import format_numbers, parse_classes, parse_shares
 from metaeval.app.lessons import find_preset, open_lesson, show_steps
 from metaeval.app.measures import evaluate, find_measures
-from metaeval.app.pairs import list_sides, name_winner, say_failures, score_pair, show_sides, sort_pairs
-from metaeval.app.parts import open_part, plain, say_errors, show_table
+from metaeval.app.pairs import list_sides, say_failures, score_pair, show_sides, sort_pairs, write_scores
+from metaeval.app.parts import plain, say_errors, show_part, show_table
 from metaeval.errors import MeasureError, MetaevalError
 from metaeval.measures import Measure
 from metaeval.measures.moves import TIE
@@ -102,9 +103,8 @@ def show() -> None:
             with left:
                 show_sides(names, sides, "Measures")
             _show_scores(rows, first, second, gold, names)
-            with open_part("Where does each measure change sides?", "turns") as opened:
-                if opened:
-                    _show_moves(gold, first, second, names, classes)
+            draw = partial(_show_moves, gold, first, second, names, classes)
+            show_part("Where does each measure change sides?", "turns", draw)
 
 
 def write_fields(values: Values) -> dict[str, str]:
@@ -143,13 +143,8 @@ def _show_scores(
     table = []
     for row in rows:
         name, delta = str(row["measure"]), format_cell(row["first"] - row["second"], 4)
-        cells = [
-            name,
-            name_winner(row["difference"], names),
-            format_cell(row["first"], 4),
-            format_cell(row["second"], 4),
-        ]
-        table.append([*cells, f"{delta} ({printed[name]})" if name in printed else delta])
+        delta = f"{delta} ({printed[name]})" if name in printed else delta
+        table.append([name, *write_scores(row, names), delta])
     show_table(
         ["measure", "prefers", *names, "difference (printed)" if printed else "difference"],
         table,
@@ -216,8 +211,6 @@ def _show_moves(
 def describe_turns(amounts: np.ndarray, better: np.ndarray, names: tuple[str, str]) -> str:
     """Say which estimate wins at first, and from which amount of moved mass that changes.
 
-    Examples
-    --------
     >>> describe_turns(np.array([0, 0.1, 0.2]), np.array([0, 0.3, -0.1]), ("A", "B"))
     'a tie at first; A wins once you move 0.1; B wins once you move 0.2'
     """

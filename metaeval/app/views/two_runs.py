@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,11 @@ from metaeval.app.bars import HOW_TO, show_bars
 from metaeval.app.inputs import format_matrix, parse_classes, parse_labels, parse_matrix
 from metaeval.app.lessons import find_preset, open_lesson, show_steps
 from metaeval.app.measures import find_measures
-from metaeval.app.pairs import list_sides, name_winner, say_failures, score_pair, show_sides, sort_pairs
-from metaeval.app.parts import open_part, plain, say_errors, show_table
+from metaeval.app.pairs import list_sides, say_failures, score_pair, show_sides, sort_pairs, write_scores
+from metaeval.app.parts import plain, say_errors, show_part, show_table
 from metaeval.errors import MeasureError
 from metaeval.measures import FewestMoves, Measure, fewest_moves, widest_disagreement
 from metaeval.measures.worker import spend_time, use_time_limit
-from metaeval.show.cells import format_cell
 
 SEARCH_LIMIT = 20.0
 """Seconds that measures of the user's may take in a search."""
@@ -62,12 +62,9 @@ def show() -> None:
             with left:
                 show_sides((name, other), sides, "Measures")
             _show_verdicts(rows, (name, other))
-            with open_part("How firm is a verdict?", "firm") as opened:
-                if opened:
-                    _show_turning(rows, first, second, (name, other), classes)
-            with open_part("Where do two measures disagree most?", "search") as opened:
-                if opened:
-                    _search()
+            draw = partial(_show_turning, rows, first, second, (name, other), classes)
+            show_part("How firm is a verdict?", "firm", draw)
+            show_part("Where do two measures disagree most?", "search", _search)
 
 
 def write_fields(values: np.ndarray, classes: list[str]) -> dict[str, str]:
@@ -113,12 +110,7 @@ def _show_verdicts(rows: list[dict[str, Any]], names: tuple[str, str]) -> None:
     table = []
     for row in rows:
         name = str(row["measure"])
-        cells = [
-            f"{name}{' (0/0)' if row['undefined'] else ''}",
-            name_winner(row["difference"], names),
-            format_cell(row["first"], 4),
-            format_cell(row["second"], 4),
-        ]
+        cells = [f"{name}{' (0/0)' if row['undefined'] else ''}", *write_scores(row, names)]
         table.append(cells + [" / ".join(scores[name] for scores in printed if name in scores)] * any(printed))
     show_table(
         ["measure", "prefers", *names] + ["printed"] * any(printed),

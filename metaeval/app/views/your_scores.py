@@ -37,24 +37,13 @@ def write_command(
 ) -> list[str]:
     """Return the words of the command that answers a question.
 
-    Examples
-    --------
     >>> " ".join(write_command("ranks", "s.csv", {"test": "max-t", "trials": "100", "seed": "1", "measure": "AP"}, "out"))
     'ranks s.csv --measure=AP --test=max-t -B 100 --seed=1 --out=out'
     """
     seed = f"--seed={options['seed']}"
     if question == "compare":
-        return [
-            "compare",
-            f"--measure={options['measure']}",
-            f"--data={source}",
-            "-B",
-            options["trials"],
-            seed,
-            *reading,
-            "-o",
-            out,
-        ]
+        named = [f"--measure={options['measure']}", f"--data={source}"]
+        return ["compare", *named, "-B", options["trials"], seed, *reading, "-o", out]
     words = [question, source]
     if question == "ranks":
         words.append(f"--measure={options['measure']}")

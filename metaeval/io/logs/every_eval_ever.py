@@ -11,7 +11,7 @@ from typing import Any
 from metaeval.data.policies import report_policy
 from metaeval.errors import DataError, format_list
 from metaeval.files import PathLike, file_name, is_remote, open_regular, plain_path, read_text, stream_lines
-from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, text
+from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, need_text
 from metaeval.io.sample import Sample
 from metaeval.io.strict_json import parse_json
 
@@ -21,7 +21,8 @@ KEYS = {"evaluation_id", "model_id", "sample_id", "evaluation"}
 
 def find(paths: Sequence[PathLike]) -> Iterator[Log]:
     """Yield the files of samples; aggregates without one are listed."""
-    samples = [path for path in paths if plain_path(path).endswith(ENDING) or (len(paths) == 1 and _is_samples(path))]
+    ending = ".jsonl" if len(paths) == 1 else ENDING
+    samples = [path for path in paths if plain_path(path).endswith(ending)]
     known = {str(path) for path in samples}
     alone = []
     for path in paths:
@@ -37,10 +38,6 @@ def find(paths: Sequence[PathLike]) -> Iterator[Log]:
         report_policy(f"no samples lie beside {format_list(alone)}: left out")
     for path in samples:
         yield Log(path, partial(_read, path))
-
-
-def _is_samples(path: PathLike) -> bool:
-    return plain_path(path).endswith(".jsonl")
 
 
 def _find_samples(path: PathLike) -> Path | None:
@@ -62,53 +59,46 @@ def _find_samples(path: PathLike) -> Path | None:
 
 
 def _read(path: PathLike) -> Iterator[Cell]:
-    measures = _read_aggregate(path)
+    measures, stated = _read_aggregate(path)
     rows = 0
     for line, content in stream_lines(path):
         rows += 1
         record = parse_json(content, path, line, with_nan=True)
         evaluation = need(record, "evaluation", path, line)
-        task = text(need(record, "evaluation_name", path, line), "evaluation_name", path, line)
+        task = need_text(record, "evaluation_name", path, line)
         key = record.get("evaluation_result_id") or task
         name, lower = measures.get(key, ("score", None))
         score = evaluation.get("score") if isinstance(evaluation, dict) else None
         if score is None and isinstance(evaluation, dict):
             score = evaluation.get("is_correct")
-        try:
-            value = as_score(score)
-        except ValueError as error:
-            raise DataError(f"the score is no number: {error}", file=path, line=line) from None
         yield Cell(
             task,
-            text(need(record, "model_id", path, line), "model_id", path, line),
-            text(need(record, "sample_id", path, line), "sample_id", path, line),
+            need_text(record, "model_id", path, line),
+            need_text(record, "sample_id", path, line),
             name,
-            value,
+            as_score(score, file=path, line=line),
             higher_is_better=None if lower is None else not lower,
         )
-    stated = measures.rows
     if stated is not None and stated != rows:
         raise DataError(f"it has {rows:,} samples, its aggregate says {stated:,}", file=path)
 
 
-class _Measures(dict[Any, tuple[str, bool | None]]):
-    """Names and directions of measures by result; `rows`: how many samples the aggregate counts."""
-
-    rows: int | None = None
+Measures = dict[Any, tuple[str, bool | None]]
+"""Names of measures by result, and whether lower scores are better."""
 
 
-def _read_aggregate(path: PathLike) -> _Measures:
-    """Return the measures of results; without an aggregate beside the samples they have no name and no direction."""
-    measures = _Measures()
+def _read_aggregate(path: PathLike) -> tuple[Measures, int | None]:
+    """Return the measures of results, and how many samples the aggregate counts; without one beside them, neither."""
     beside = Path(plain_path(path).removesuffix(ENDING) + ".json")
     if is_remote(path) or not beside.is_file():
-        return measures
+        return {}, None
     content = parse_json(read_text(beside), beside, with_nan=True)
     results = need(content, "evaluation_results", beside)
     details = content.get("detailed_evaluation_results") or {}
+    stated = details.get("total_rows") if isinstance(details, Mapping) else None
     if isinstance(details, Mapping):
-        measures.rows = details.get("total_rows") if isinstance(details.get("total_rows"), int) else None
         _check_sum(path, details)
+    measures: Measures = {}
     for result in results if isinstance(results, list) else []:
         config = result.get("metric_config") or {}
         name = config.get("metric_name") or config.get("metric_id") or "score"
@@ -116,7 +106,7 @@ def _read_aggregate(path: PathLike) -> _Measures:
         for key in ("evaluation_result_id", "evaluation_name"):
             if result.get(key):
                 measures.setdefault(result[key], (str(name), lower if isinstance(lower, bool) else None))
-    return measures
+    return measures, stated if isinstance(stated, int) else None
 
 
 def _check_sum(path: PathLike, details: Mapping[str, Any]) -> None:

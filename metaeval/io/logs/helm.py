@@ -10,7 +10,7 @@ from typing import Any
 
 from metaeval.errors import DataError
 from metaeval.files import PathLike, file_name, read_text
-from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, text
+from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, need_text
 from metaeval.io.sample import Sample
 from metaeval.io.strict_json import parse_json
 
@@ -34,18 +34,18 @@ def _read(folder: Path) -> Iterator[Cell]:
     path = str(folder / STATS)
     spec = parse_json(read_text(str(folder / SPEC)), folder / SPEC, with_nan=True)
     adapter = need(spec, "adapter_spec", folder / SPEC)
-    model = text(need(adapter, "model", folder / SPEC), "model", folder / SPEC)
-    task = _name_task(text(need(spec, "name", folder / SPEC), "name", folder / SPEC))
+    model = need_text(adapter, "model", folder / SPEC)
+    task = _name_task(need_text(spec, "name", folder / SPEC))
     instances = parse_json(read_text(path), path, with_nan=True)
     if not isinstance(instances, list):
         raise DataError("it is no list of instances", file=path)
     splits = {stat["name"].get("split") for one in instances for stat in _list_stats(one, path)}
     for instance in instances:
-        topic = text(need(instance, "instance_id", path), "instance_id", path)
+        topic = need_text(instance, "instance_id", path)
         trial = instance.get("train_trial_index", 0)
         for stat in _list_stats(instance, path):
             named = stat["name"]
-            measure = text(need(named, "name", path), "name", path)
+            measure = need_text(named, "name", path)
             if NO_MEASURE.fullmatch(measure):
                 continue
             count = stat.get("count", 0)

@@ -11,39 +11,38 @@ from typing import Any
 from metaeval.data.policies import report_policy
 from metaeval.errors import DataError, format_count
 from metaeval.files import PathLike, check_size, find_largest, read_bytes, read_text, unpack
-from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, text
+from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text
 from metaeval.io.sample import Sample
 from metaeval.io.strict_json import parse_json
 
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """What the grades correct, partial, incorrect and no answer count."""
 
+MARKS = ('"eval"', '"status"', '"samples"')
+"""What stands in a JSON log."""
+
 
 def find(paths: Sequence[PathLike]) -> Iterator[Log]:
     """Yield archives and JSON logs."""
     for path in paths:
-        if str(path).lower().endswith(".eval") or (str(path).lower().endswith(".json") and _is_log(path)):
+        content = read_text(path) if str(path).lower().endswith(".json") else ""
+        if str(path).lower().endswith(".eval") or all(mark in content for mark in MARKS):
             yield Log(path, partial(_read, path))
-
-
-def _is_log(path: PathLike) -> bool:
-    content = read_text(path)
-    return '"eval"' in content and '"status"' in content and '"samples"' in content
 
 
 def _read(path: PathLike) -> Iterator[Cell]:
     is_archive = str(path).lower().endswith(".eval")
     header, samples = _open_archive(path) if is_archive else _open_json(path)
     about = need(header, "eval", path)
-    task = text(need(about, "task", path), "task", path)
-    model = text(need(about, "model", path), "model", path)
+    task = need_text(about, "task", path)
+    model = need_text(about, "model", path)
     status = header.get("status")
     if status != "success" or header.get("invalidated"):
         word = "invalidated" if header.get("invalidated") else status
         report_policy(f"its status is {word!r}, not success: what is there is read", path)
     lacking = 0
     for sample in samples:
-        topic = text(need(sample, "id", path), "id", path)
+        topic = need_text(sample, "id", path)
         epoch = sample.get("epoch", 1)
         scores = sample.get("scores") or {}
         if not isinstance(scores, dict) or isinstance(epoch, bool) or not isinstance(epoch, int):
@@ -55,12 +54,8 @@ def _read(path: PathLike) -> Iterator[Cell]:
                 {f"{scorer}/{key}": part for key, part in value.items()} if isinstance(value, dict) else {scorer: value}
             )
             for measure, part in parts.items():
-                try:
-                    score = GRADES[part] if isinstance(part, str) and part in GRADES else as_score(part)
-                except ValueError as error:
-                    raise DataError(
-                        f"the score is no number: {error}", file=path, topic=topic, measure=measure
-                    ) from None
+                graded = isinstance(part, str) and part in GRADES
+                score = GRADES[part] if graded else as_score(part, file=path, topic=topic, measure=measure)
                 yield Cell(task, model, topic, measure, score, epoch)
     if lacking:
         report_policy(f"{format_count(lacking, 'sample')} of {len(samples):,} not scored", path)
@@ -123,8 +118,7 @@ def _read_member(archive: zipfile.ZipFile, content: bytes, name: str, path: Path
 def _claims(sample: Sample) -> bool:
     if str(sample.path).lower().endswith(".eval"):
         return read_bytes(sample.path).startswith(b"PK\x03\x04")
-    record = sample.first_record
-    return isinstance(record, dict) and {"eval", "status", "samples"} <= set(record)
+    return has_keys("eval", "status", "samples")(sample)
 
 
 INSPECT = LogFormat(find, _claims, "inspect")

@@ -11,8 +11,7 @@ from typing import Any
 from metaeval.data.policies import report_policy
 from metaeval.errors import DataError, format_list
 from metaeval.files import PathLike, file_name, is_remote, plain_path, read_text, stream_lines
-from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, text
-from metaeval.io.sample import Sample
+from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text
 from metaeval.io.strict_json import parse_json
 
 _NAME = re.compile(r"samples_(?P<task>.+?)(_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+))?\.jsonl")
@@ -32,7 +31,7 @@ def _read(path: PathLike, task: str, date: str | None) -> Iterator[Cell]:
     odd: set[str] = set()
     for line, content in stream_lines(path):
         record = parse_json(content, path, line, with_nan=True)
-        topic = text(need(record, "doc_id", path, line), "doc_id", path, line)
+        topic = need_text(record, "doc_id", path, line)
         names = need(record, "metrics", path, line)
         filtered = record.get("filter", "none")
         for name in names if isinstance(names, list) else []:
@@ -67,9 +66,4 @@ def _read_results(path: PathLike, task: str, date: str | None) -> tuple[str, dic
     return str(model), {str(name): up for name, up in known.items() if isinstance(up, bool)}
 
 
-def _claims(sample: Sample) -> bool:
-    record = sample.first_record
-    return isinstance(record, dict) and {"doc_id", "metrics", "filter"} <= set(record)
-
-
-LM_EVAL = LogFormat(find, _claims, "lm-eval")
+LM_EVAL = LogFormat(find, has_keys("doc_id", "metrics", "filter"), "lm-eval")

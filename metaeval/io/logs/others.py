@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from metaeval.errors import DataError
 from metaeval.files import PathLike, plain_path, read_text, stem, stream_lines
-from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, text
+from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text, text
 from metaeval.io.sample import Sample
 from metaeval.io.strict_json import parse_json
-
-MTEB_KEYS, MT_BENCH_KEYS = {"task_name", "scores"}, {"question_id", "model", "judge", "score", "turn"}
-
-
-def _score(value: Any, path: PathLike, line: int | None = None) -> float | None:
-    try:
-        return as_score(value)
-    except ValueError as error:
-        raise DataError(f"the score is no number: {error}", file=path, line=line) from None
 
 
 def _open(path: PathLike) -> Any:
@@ -53,21 +44,15 @@ def _name_model(path: PathLike) -> tuple[str, str]:
 def _read_mteb(path: PathLike, model: str) -> Iterator[Cell]:
     """Yield the main score of a task, the mean over its subsets; tasks are the topics of a model."""
     content = _open(path)
-    task = text(need(content, "task_name", path), "task_name", path)
+    task = need_text(content, "task_name", path)
     splits = need(content, "scores", path)
     if not isinstance(splits, dict):
         raise DataError("the scores are not as MTEB writes them", file=path)
     for split, subsets in splits.items():
-        found = [_score(need(subset, "main_score", path), path) for subset in subsets]
+        found = [as_score(need(subset, "main_score", path), file=path) for subset in subsets]
         known = [score for score in found if score is not None]
         mean = sum(known) / len(known) if known and len(known) == len(found) else None
         yield Cell("mteb", model, task if len(splits) == 1 else f"{task} {split}", "main_score", mean)
-
-
-def _find_mt_bench(paths: Sequence[PathLike]) -> Iterator[Log]:
-    for path in paths:
-        if plain_path(path).endswith(".jsonl"):
-            yield Log(path, partial(_read_mt_bench, path))
 
 
 def _read_mt_bench(path: PathLike) -> Iterator[Cell]:
@@ -76,39 +61,23 @@ def _read_mt_bench(path: PathLike) -> Iterator[Cell]:
         record = parse_json(content, path, line, with_nan=True)
         judge = need(record, "judge", path, line)
         named = "/".join(map(str, judge)) if isinstance(judge, list) else str(judge)
-        turn = text(need(record, "turn", path, line), "turn", path, line)
-        score = _score(need(record, "score", path, line), path, line)
-        question = text(need(record, "question_id", path, line), "question_id", path, line)
-        model = text(need(record, "model", path, line), "model", path, line)
+        turn = need_text(record, "turn", path, line)
+        score = as_score(need(record, "score", path, line), file=path, line=line)
+        question = need_text(record, "question_id", path, line)
+        model = need_text(record, "model", path, line)
+        # The name of the prompt, behind the slash, differs between turns and kinds of questions.
         # A judge whose answer held no score is written as −1.
-        yield Cell("mt-bench", model, f"{question}/{turn}", _short(named), None if score == -1 else score)
-
-
-def _short(judge: str) -> str:
-    """Return the name of a judge without that of its prompt, which differs between turns and kinds of questions."""
-    return judge.partition("/")[0]
-
-
-def _find_deepeval(paths: Sequence[PathLike]) -> Iterator[Log]:
-    for path in paths:
-        if str(path).endswith(".json") and '"testCases"' in read_text(path):
-            yield Log(path, partial(_read_deepeval, path))
+        yield Cell("mt-bench", model, f"{question}/{turn}", named.partition("/")[0], None if score == -1 else score)
 
 
 def _read_deepeval(path: PathLike) -> Iterator[Cell]:
     """Yield the scores of test cases; the run is named after the file."""
     cases = need(_open(path), "testCases", path)
     for case in cases if isinstance(cases, list) else []:
-        topic = text(need(case, "name", path), "name", path)
+        topic = need_text(case, "name", path)
         for metric in case.get("metricsData") or []:
-            name = text(need(metric, "name", path), "name", path)
-            yield Cell("deepeval", stem(path), topic, name, _score(metric.get("score"), path))
-
-
-def _find_promptfoo(paths: Sequence[PathLike]) -> Iterator[Log]:
-    for path in paths:
-        if str(path).endswith(".json") and '"promptIdx"' in read_text(path):
-            yield Log(path, partial(_read_promptfoo, path))
+            name = need_text(metric, "name", path)
+            yield Cell("deepeval", stem(path), topic, name, as_score(metric.get("score"), file=path))
 
 
 def _read_promptfoo(path: PathLike) -> Iterator[Cell]:
@@ -123,32 +92,36 @@ def _read_promptfoo(path: PathLike) -> Iterator[Cell]:
         provider = (given.get("label") or given.get("id")) if isinstance(given, dict) else given
         run = text(provider, "provider", path)
         run += f" prompt {result['promptIdx']}" if len(prompts) > 1 else ""
-        topic = text(need(result, "testIdx", path), "testIdx", path)
+        topic = need_text(result, "testIdx", path)
         scores = {"score": result.get("score"), **(result.get("namedScores") or {})}
         for name, value in scores.items():
-            yield Cell("promptfoo", run, topic, str(name), _score(value, path))
+            yield Cell("promptfoo", run, topic, str(name), as_score(value, file=path))
 
 
-def _has(*keys: str) -> Any:
-    def claims(sample: Sample) -> bool:
-        record = sample.first_record
-        return isinstance(record, dict) and set(keys) <= set(record)
+def _find_files(ending: str, mark: str, read: Callable[[PathLike], Iterator[Cell]]) -> Any:
+    """Return what yields the files with this ending in which a text stands, each of them a log."""
 
-    return claims
+    def find(paths: Sequence[PathLike]) -> Iterator[Log]:
+        for path in paths:
+            if plain_path(path).endswith(ending) and (not mark or mark in read_text(path)):
+                yield Log(path, partial(read, path))
+
+    return find
 
 
-def _claims_promptfoo(sample: Sample) -> bool:
+def _fits_promptfoo(sample: Sample) -> bool:
     record = sample.first_record
     inner = record.get("results") if isinstance(record, dict) else None
     return isinstance(inner, dict) and isinstance(inner.get("results"), list)
 
 
-def _claims_mteb(sample: Sample) -> bool:
-    record = sample.first_record
-    return isinstance(record, dict) and set(record) >= MTEB_KEYS and isinstance(record["scores"], dict)
+def _fits_mteb(sample: Sample) -> bool:
+    return has_keys("task_name", "scores")(sample) and isinstance(sample.first_record["scores"], dict)
 
 
-MTEB = LogFormat(_find_mteb, _claims_mteb, "mteb")
-MT_BENCH = LogFormat(_find_mt_bench, _has(*MT_BENCH_KEYS), "mt-bench")
-DEEPEVAL = LogFormat(_find_deepeval, _has("testCases"), "deepeval")
-PROMPTFOO = LogFormat(_find_promptfoo, _claims_promptfoo, "promptfoo")
+MTEB = LogFormat(_find_mteb, _fits_mteb, "mteb")
+MT_BENCH = LogFormat(
+    _find_files(".jsonl", "", _read_mt_bench), has_keys("question_id", "model", "judge", "score", "turn"), "mt-bench"
+)
+DEEPEVAL = LogFormat(_find_files(".json", '"testCases"', _read_deepeval), has_keys("testCases"), "deepeval")
+PROMPTFOO = LogFormat(_find_files(".json", '"promptIdx"', _read_promptfoo), _fits_promptfoo, "promptfoo")

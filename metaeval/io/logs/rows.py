@@ -6,6 +6,7 @@ import math
 import os
 import zlib
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -63,16 +64,12 @@ class Log:
 class LogFormat:
     """What a harness writes.
 
-    `find` returns the logs among the files of a folder, given their paths, `claims` says whether a single file is one.
+    `find` returns the logs among the files of a folder, given their paths, `fits` says whether a single file is one.
     """
 
     find: Callable[[Sequence[PathLike]], Iterable[Log]]
-    claims: Callable[[Sample], bool]
+    fits: Callable[[Sample], bool]
     name: str
-
-    def fits(self, sample: Sample) -> bool:
-        """Say whether a file is a log of this kind."""
-        return self.claims(sample)
 
     def read_collections(
         self,
@@ -111,6 +108,16 @@ class LogFormat:
             raise DataError(f"it is not as {self.name} writes it: {error}", file=path) from None
 
 
+def has_keys(*keys: str) -> Callable[[Sample], bool]:
+    """Return what says whether the first record of a file has these keys."""
+
+    def fits(sample: Sample) -> bool:
+        record = sample.first_record
+        return isinstance(record, dict) and set(keys) <= set(record)
+
+    return fits
+
+
 def list_sources(sources: Sources) -> list[PathLike]:
     """Return all files, those in folders of folders too, in the order of their names."""
     if isinstance(sources, Mapping):
@@ -132,27 +139,18 @@ def walk(folder: PathLike) -> list[PathLike]:
     return found
 
 
-class _Labels:
-    """Numbers of labels, in the order in which they appear."""
-
-    def __init__(self) -> None:
-        self.codes: dict[str, int] = {}
-
-    def code(self, label: str) -> int:
-        return self.codes.setdefault(label, len(self.codes))
-
-    @property
-    def names(self) -> np.ndarray:
-        names = np.empty(len(self.codes), dtype=object)
-        names[:] = list(self.codes)
-        return names
+def _number_labels() -> defaultdict[str, int]:
+    """Return a dictionary that numbers its keys in the order in which they are first asked for."""
+    numbers: defaultdict[str, int] = defaultdict(int)
+    numbers.default_factory = numbers.__len__
+    return numbers
 
 
 @dataclass
 class _Cells:
     """The scores of many logs."""
 
-    axes: tuple[_Labels, ...] = field(default_factory=lambda: tuple(_Labels() for _ in range(4)))
+    axes: tuple[defaultdict[str, int], ...] = field(default_factory=lambda: tuple(_number_labels() for _ in range(4)))
     codes: tuple[array[int], ...] = field(default_factory=lambda: tuple(array("i") for _ in range(4)))
     scores: array[float] = field(default_factory=lambda: array("d"))
     epochs: array[int] = field(default_factory=lambda: array("i"))
@@ -169,7 +167,7 @@ class _Cells:
                 if not label.strip():
                     raise DataError(f"a {what} has no name", file=log.path)
             labels = (cell.task, run, cell.topic, cell.measure)
-            task, number, topic, measure = (axis.code(label) for axis, label in zip(self.axes, labels, strict=True))
+            task, number, topic, measure = (axis[label] for axis, label in zip(self.axes, labels, strict=True))
             first = self.logs.setdefault((task, number), log.path)
             if first != log.path and not log.shared:
                 tell = format_columns({"run": "file"})
@@ -202,7 +200,7 @@ class _Cells:
         if not np.isfinite(scores).any():
             raise DataError("there are no scores in it", file=where)
         codes = [np.frombuffer(column, dtype=np.int32) for column in self.codes]
-        names = [axis.names for axis in self.axes]
+        names = [np.array(list(axis), dtype=object) for axis in self.axes]
         tasks = list(names[0])
         one = collection is not None and collection not in tasks
         found = []
@@ -224,11 +222,9 @@ class _Cells:
         missing: MissingPolicy, doubled: DoubledPolicy, where: str,
     ) -> Scores:  # fmt: skip
         columns = {role: names[axis][codes[axis][rows]] for axis, role in enumerate(COLUMNS[:3], start=1)}
-        stated = [
-            self.directions.get(pair) for pair in zip(codes[0][rows].tolist(), codes[3][rows].tolist(), strict=True)
-        ]
-        spelled = np.array(["" if known is None else str(known) for known in stated], dtype=object)
-        frame = pd.DataFrame({**columns, "score": np.frombuffer(self.scores)[rows], DIRECTION: spelled})
+        pairs = zip(codes[0][rows].tolist(), codes[3][rows].tolist(), strict=True)
+        stated = np.array([self.directions.get(pair, "") for pair in pairs], dtype=object)
+        frame = pd.DataFrame({**columns, "score": np.frombuffer(self.scores)[rows], DIRECTION: stated})
         epochs = np.frombuffer(self.epochs, dtype=np.int32)[rows]
         if (epochs != epochs[0]).any() and not frame.assign(epoch=epochs).duplicated([*COLUMNS[:3], "epoch"]).any():
             report_policy(f"{epochs.max()} epochs of {name}: their mean was taken")
@@ -242,22 +238,22 @@ class _Cells:
         return hold_scores(values, runs=runs, topics=topics, measures=measures, collection=name, provenance=where)
 
 
-def as_score(value: Any) -> float | None:
-    """Return a value as a score; None where it says that there is none. Raises ValueError for what is no number.
+def as_score(value: Any, **where: Any) -> float | None:
+    """Return a value as a score; None where it says that there is none.
 
-    Examples
-    --------
     >>> as_score(True), as_score("0.5"), as_score(float("nan")), as_score(None)
     (1.0, 0.5, None, None)
     """
     if value is None:
         return None
-    if isinstance(value, bool | int | float) or (isinstance(value, str) and "_" not in value):
+    try:
+        if not isinstance(value, bool | int | float | str) or (isinstance(value, str) and "_" in value):
+            raise ValueError(f"{value!r} is no number")
         score = float(value)
-    else:
-        raise ValueError(f"{value!r} is no number")
+    except ValueError as error:
+        raise DataError(f"the score is no number: {error}", **where) from None
     if math.isinf(score):
-        raise ValueError(f"{value!r} is no finite number")
+        raise DataError(f"the score is no number: {value!r} is no finite number", **where)
     return None if math.isnan(score) else score
 
 
@@ -273,3 +269,8 @@ def text(value: Any, what: str, path: PathLike, line: int | None = None) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise DataError(f"the {what} is {value!r}, neither text nor whole number", file=path, line=line)
     return str(value)
+
+
+def need_text(record: Any, key: str, path: PathLike, line: int | None = None) -> str:
+    """Return the name, which may be a number, that an object must have under a key."""
+    return text(need(record, key, path, line), key, path, line)
