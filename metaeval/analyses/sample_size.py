@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -151,17 +151,11 @@ class SampleSize(Result):
             true_tau with its interval true_low, true_high.
         """
         names = [str(measure) for measure in self.measures]
-        return pd.DataFrame(
-            {
-                "topics": np.repeat(self.sizes, len(names)),
-                "measure": names * len(self.sizes),
-                "mean_tau": self.tau.ravel(),
-                "power": self.power.ravel(),
-                "power_sd": self.power_sd.ravel(),
-                **_name_columns(("expected_tau", "expected_low", "expected_high"), self.expected),
-                **_name_columns(("true_tau", "true_low", "true_high"), self.truth),
-            }
-        )
+        columns = {"topics": np.repeat(self.sizes, len(names)), "measure": names * len(self.sizes)}
+        columns |= {"mean_tau": self.tau.ravel(), "power": self.power.ravel(), "power_sd": self.power_sd.ravel()}
+        for name, curves in (("expected", self.expected), ("true", self.truth)):
+            columns |= {f"{name}_{end}": curves[..., n].ravel() for n, end in enumerate(("tau", "low", "high"))}
+        return pd.DataFrame(columns)
 
     def to_table(self) -> Table:
         """Return mean τ, expected τ and power for every number of topics."""
@@ -192,9 +186,9 @@ class SampleSize(Result):
 
     def charts(self) -> Sequence[LineChart]:
         """Return consistency, with expected τ as thin lines in their intervals, and power against the number of topics."""
-        by_power = np.argsort(-np.nan_to_num(_find_last(self.power), nan=-1.0), kind="stable").tolist()
         sizes = np.array(self.sizes)
         known = np.flatnonzero(~np.isnan(self.power).all(axis=1))
+        by_power = np.argsort(-self.power[known[-1:]].sum(axis=0), kind="stable").tolist()  # with the most topics
         consistency, power = [], []
         for m in by_power:
             name, title = str(self.measures[m]), self.measures[m].title
@@ -238,6 +232,9 @@ def sample_size(
     n_jobs: int = 1,
 ) -> SampleSize:
     """How many topics does a measure need to rank runs consistently, and to find differences?
+
+    Its expected τ is that of `variance_components` (metaeval variance), for any number of topics. Take `topic_set_size` for
+    other runs and a difference that matters.
 
     Parameters
     ----------
@@ -305,17 +302,16 @@ def sample_size(
             splits = split_half_tau(order.values, n_trials=n_trials, size=size, key=key, variant=tau)
             taus[position] = splits.mean(axis=0)
         if size <= n_topics:
-            result = _sample_power(order.values, size, names, n_samples, n_permutations, test, alpha, seed, n_jobs)
+            options = {"test": test, "n_permutations": n_permutations, "n_jobs": n_jobs}
+            result = _sample_power(order.values, size, n_samples, alpha, seed, names, **options)
             power[position], spread[position] = np.mean(result, axis=0), np.std(result, axis=0)
     no_interval = explain_no_interval(len(scores.runs), n_topics)
     stream = (scores.collection, "sample_size")
-    curves = expected_tau(
+    expected, truth = expected_tau(
         order.values, ladder, key=stream_key(seed, *stream, "halves"), n_trials=n_trials, variant=tau,
         group_order=generator(seed, *stream, "groups").permutation(n_topics), confidence=confidence,
         intervals=not no_interval,
     )  # fmt: skip
-    expected = np.stack([curves.between, curves.between_low, curves.between_high], axis=-1)
-    truth = np.stack([curves.truth, curves.truth_low, curves.truth_high], axis=-1)
     unchecked = np.array(ladder) > _FURTHEST * n_topics
     expected[unchecked] = truth[unchecked] = np.nan
     signature = sign(
@@ -345,15 +341,7 @@ def _choose_sizes(sizes: Sequence[int] | None, n_topics: int) -> list[int]:
 
 
 def _sample_power(
-    values: np.ndarray,
-    size: int,
-    names: tuple[str, ...],
-    n_samples: int,
-    n_permutations: int,
-    test: PairedTest,
-    alpha: float,
-    seed: int,
-    n_jobs: int,
+    values: np.ndarray, size: int, n_samples: int, alpha: float, seed: int, names: tuple[str, ...], **options: Any
 ) -> list[np.ndarray]:
     """Return the discriminative power with so many topics, shape (measure,), on random samples of them; once with all."""
     n_topics = values.shape[1]
@@ -361,8 +349,7 @@ def _sample_power(
     shares = []
     for sample in range(n_samples if size < n_topics else 1):
         some = np.sort(rng.choice(n_topics, size=size, replace=False))
-        key = stream_key(seed, *names, "permutations", str(sample))
-        result = all_pairs_test(values[:, some], test=test, n_permutations=n_permutations, key=key, n_jobs=n_jobs)
+        result = all_pairs_test(values[:, some], key=stream_key(seed, *names, "permutations", str(sample)), **options)
         shares.append((result.p <= alpha).mean(axis=1))
     return shares
 
@@ -376,10 +363,6 @@ def _remark_on_sizes(sizes: Sequence[int], n_topics: int) -> tuple[str, ...]:
     )
 
 
-def _name_columns(names: tuple[str, str, str], curves: np.ndarray) -> dict[str, np.ndarray]:
-    return {name: curves[..., position].ravel() for position, name in enumerate(names)}
-
-
 def _choose_ticks(ticks: list[int]) -> list[int]:
     """Choose some ticks, first and last among them, that do not collide on a logarithmic axis."""
     retained: list[int] = []
@@ -389,9 +372,3 @@ def _choose_ticks(ticks: list[int]) -> list[int]:
     if ticks and retained[-1] != ticks[-1]:
         retained[-1] = ticks[-1]
     return retained
-
-
-def _find_last(power: np.ndarray) -> np.ndarray:
-    """Return the power of every measure with the most topics for which it is known."""
-    known = np.flatnonzero(~np.isnan(power).all(axis=1))
-    return power[known[-1]] if len(known) else np.full(power.shape[1], np.nan)

@@ -9,7 +9,7 @@ import numpy as np
 
 from metaeval.data.clusters import Repeats, code_clusters
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, format_list, format_option
+from metaeval.errors import MetaevalError, format_count, format_list, format_option
 from metaeval.stats.anova import residual_variance
 from metaeval.stats.clusters import design_effect, intraclass_correlation
 
@@ -49,9 +49,10 @@ class TopicNoise:
         notes = []
         if self.n_clusters:
             effect, correlation = float(np.median(self.effect)), np.nan_to_num(self.correlation)
+            worth = format_count(round(self.n_topics / effect), "single one")
             notes.append(
-                f"{self.n_topics:,} topics in {self.n_clusters:,} clusters tell as much as "
-                f"{self.n_topics / effect:,.0f} single ones\n"
+                f"{format_count(self.n_topics, 'topic')} in {format_count(self.n_clusters, 'cluster')} tell as much as "
+                f"{worth}\n"
                 f"Clusters are drawn, split and swapped as a whole; where this result counts topics, it counts clusters. "
                 f"The design effect is {effect:.1f}: differences between runs on topics of one cluster correlate by "
                 f"{_span(correlation)}."

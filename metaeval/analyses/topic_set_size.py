@@ -13,27 +13,28 @@ from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
-from metaeval.errors import format_count
+from metaeval.errors import format_count, format_list
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
-from metaeval.stats.intervals import explain_no_interval
-from metaeval.stats.resampling import resampled_topics
-from metaeval.stats.streams import stream_key
-from metaeval.stats.topic_set_size import (
-    Variances,
-    detectable_effect,
-    find_variances,
+from metaeval.stats.decision_study import (
+    detectable_difference,
+    expected_width,
+    fewest_topics,
     generalisability,
-    topics_for_anova,
-    topics_for_generalisability,
-    topics_for_t_test,
-    topics_for_width,
+    power_of_anova,
+    power_of_t_test,
 )
+from metaeval.stats.intervals import explain_no_interval
+from metaeval.stats.resampling import draw_weights
+from metaeval.stats.streams import stream_key
+from metaeval.stats.variance_components import resample_components
 
 DESIGNS = ("t-test", "ANOVA", "interval", "generalisability")
 """For what topics are counted."""
+
+_LOOSE = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +180,9 @@ def topic_set_size(
 ) -> TopicSetSize:
     """How many topics should a new collection have, so that a measure finds a given difference between runs?
 
+    A view of `variance_components` (metaeval variance) for runs on topics and a difference that matters. Take that one for
+    repeats, judges, tasks or prices.
+
     Parameters
     ----------
     scores : Scores
@@ -236,21 +240,26 @@ def topic_set_size(
     order = sort_labels(scores)
     n_topics = len(scores.topics)
     no_interval = explain_no_interval(len(scores.runs), n_topics) if n_bootstrap else ""
-    result, drawn = find_variances(order.values), None
+    weights = np.ones((1, n_topics))  # all topics, and then resamples of them
     if n_bootstrap and not no_interval:
         key = stream_key(seed, scores.collection, "topic_set_size")
-        drawn = find_variances(order.values, resampled_topics(key, range(n_bootstrap), n_topics))
-    residual, within, ratio = (ends[order.measures] for ends in _find_ends(result, drawn, n_topics, confidence))
+        weights = np.concatenate([weights, draw_weights(key, range(n_bootstrap), n_topics)])
+    values = [order.values[..., m] for m in order.measures]
+    residual, within, rates = _find_variances(values, weights, confidence)
+    # More variance needs more topics, and so does a smaller ratio.
+    ratio = (rates[:, [0, 2, 1]] - 1) / n_topics
     deviation = np.sqrt(2 * residual)  # of the difference of two runs
     with np.errstate(divide="ignore"):
-        topics = np.stack(
-            [
-                topics_for_t_test(difference / deviation, alpha, beta),
-                topics_for_anova(difference / np.sqrt(within), alpha, beta, n_compared),
-                topics_for_width(width / deviation, alpha),
-                topics_for_generalisability(ratio, target),
-            ]
-        )
+        effect, spread, relative_width = difference / deviation, difference / np.sqrt(within), width / deviation
+    topics = np.stack(
+        [
+            fewest_topics(lambda n: power_of_t_test(n, effect, alpha) >= 1 - beta, effect),
+            fewest_topics(lambda n: power_of_anova(n, spread, alpha, n_compared) >= 1 - beta, spread),
+            fewest_topics(lambda n: expected_width(n, 1.0, alpha) <= relative_width, relative_width),
+            # One rounding error below the target is the target.
+            fewest_topics(lambda n: generalisability(ratio, n) >= target - 1e-14, ratio, least=1),
+        ]
+    )
     resampling = {"bootstrap": n_bootstrap, "confidence": confidence, "seed": seed} if n_bootstrap else {}
     signature = sign(
         "topic_set_size", scores, difference=difference, interval_width=width, runs_compared=n_compared, alpha=alpha, beta=beta,
@@ -258,36 +267,51 @@ def topic_set_size(
     )  # fmt: skip
     return TopicSetSize(
         scores.measures, topics, residual, within, generalisability(ratio[:, [0, 2, 1]], n_topics),
-        detectable_effect(n_topics, alpha, beta) * deviation[:, 0], n_topics, n_compared, difference, width, alpha, beta,
-        target, confidence, signature, no_interval, diagnostics=(diagnostics,),
+        detectable_difference(residual[:, 0] / n_topics, n_topics, alpha, beta), n_topics, n_compared, difference, width,
+        alpha, beta, target, confidence, signature, no_interval, diagnostics=(diagnostics,),
+        remarks=_remark(scores.measures, topics),
     )  # fmt: skip
 
 
-def _find_ends(
-    variances: Variances, drawn: Variances | None, n_topics: int, confidence: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return residual, within and ratio, each with its interval, shape (measure, 3); the ratio's ends go down.
+def _find_variances(values: Sequence[np.ndarray], weights: np.ndarray, confidence: float) -> list[np.ndarray]:
+    """Return V_E2, V_E1 and F of the runs, 1 + n·σ²_r/V_E2, of each measure with their intervals, shape (measure, 3)."""
+    parts, units = map(np.stack, zip(*(resample_components(each, weights) for each in values), strict=True))
+    between, topic, residual = np.moveaxis(parts, -1, 0)
+    within = topic + residual
+    residual = np.where(residual > 1e-12 * within, residual, 0.0)
+    ratio = np.divide(between, residual, out=np.where(between > 0, np.inf, np.nan), where=residual > 0)
+    rates = 1 + weights.shape[1] * ratio
+    found = [_find_ends(each, weights.shape[1], confidence) for each in (residual, within, rates)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = units[:, np.newaxis] ** 2
+        return [found[0] * squares, found[1] * squares, found[2]]
 
-    Variances, and F = 1 + n·ratio, vary in proportion to themselves: their intervals are symmetrical in the logarithm.
-    Only the spread of the resamples counts, as everywhere. More variance needs more topics, and so does a smaller ratio.
+
+def _find_ends(numbers: np.ndarray, n_topics: int, confidence: float) -> np.ndarray:
+    """Return each first number with its interval, shape (measure, 3), from those of resamples, shape (measure, trial).
+
+    Variances and F vary in proportion to themselves: their intervals are symmetrical in the logarithm. Only the spread of the
+    resamples counts, as everywhere.
     """
     from scipy.stats import t
 
-    quantile = t.ppf((1 + confidence) / 2, n_topics - 1)
+    estimate, drawn, spread = numbers[:, 0], numbers[:, 1:], np.full(len(numbers), np.nan)
+    if drawn.size:
+        with np.errstate(invalid="ignore"):
+            spread = np.divide(drawn.std(axis=1, ddof=1), estimate, out=np.zeros_like(spread), where=estimate > 0)
+    reach = np.exp(t.ppf((1 + confidence) / 2, n_topics - 1) * np.sqrt(n_topics / (n_topics - 1)) * spread)
+    return np.stack([estimate, estimate / reach, estimate * reach], axis=-1)
 
-    def widen(each: np.ndarray, resampled: np.ndarray | None) -> np.ndarray:
-        if resampled is None:
-            return np.stack([each, np.full_like(each, np.nan), np.full_like(each, np.nan)], axis=-1)
-        spread = np.divide(resampled.std(axis=0, ddof=1), each, out=np.zeros_like(each), where=each > 0)
-        reach = np.exp(quantile * np.sqrt(n_topics / (n_topics - 1)) * spread)
-        return np.stack([each, each / reach, each * reach], axis=-1)
 
-    residual = widen(variances.residual, None if drawn is None else drawn.residual)
-    within = widen(variances.within, None if drawn is None else drawn.within)
-    with np.errstate(invalid="ignore"):
-        rates = widen(1 + n_topics * variances.ratio, None if drawn is None else 1 + n_topics * drawn.ratio)
-    ratio = (rates - 1) / n_topics
-    return residual, within, ratio[:, [0, 2, 1]]
+def _remark(measures: Sequence[Measure], topics: np.ndarray) -> tuple[str, ...]:
+    """Say which numbers of topics are hardly known."""
+    loose = [f"{DESIGNS[d]} ({measures[m]})" for d, m in np.argwhere(topics[..., 2] > _LOOSE * topics[..., 1])]
+    if not loose:
+        return ()
+    return (
+        f"the data hardly bound how many topics these need: {format_list(loose)}\n"
+        f"The upper end of the interval is more than {_LOOSE} times the lower one.",
+    )
 
 
 def _write_number(ends: np.ndarray) -> str:

@@ -22,6 +22,8 @@ from metaeval.stats.variance_components import Components, find_components
 
 _SIZES = (0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8)
 _CURVE, _AROUND = 24, 4  # points of the curve, from the budget over this to as many times it
+_FAR = 450  # powers of two from 1, beyond which scores get another unit
+_LOOSE = 10  # times the variance of a single score: an interval that reaches further is a note
 _FEWEST_HALVES = 4  # topics from which halves can be compared
 
 
@@ -83,8 +85,10 @@ def variance_components(
         check_share(name, share)
     check_seed(seed)
     frame, numbers = given.frame, _count_levels(given)
+    unit = _choose_unit(frame["score"].to_numpy())
+    frame = frame if unit == 1 else frame.assign(score=frame["score"] / unit)
     _check_budget(budget, prices, numbers)
-    components, coefficients, taus = [], np.empty((len(given.measures), 2, 3)), []
+    components, coefficients, errors, taus = [], np.empty((len(given.measures), 2, 3)), [], []
     for m, measure in enumerate(given.measures):
         part = frame[frame["measure"] == str(measure)]
         codes = {facet: pd.factorize(part[facet], sort=True)[0] for facet in given.facets}
@@ -96,16 +100,17 @@ def variance_components(
         for position, drawn in enumerate((known.relative_coefficient, known.absolute_coefficient)):
             ends = np.nanquantile(drawn[1:], [(1 - confidence) / 2, (1 + confidence) / 2])
             coefficients[m, position] = drawn[0], *ends
+        errors.append(known.relative[0])
         key = stream_key(seed, given.collection, "variance_components", "halves")
         taus.append(_expect_tau(part, coefficients[m, 0, 0], key))
-    relative = [find_reliability(one.effects, one.variance, numbers).relative for one in components]
-    detectable = detectable_difference(np.array(relative), numbers.get("task", numbers["topic"]), alpha, beta)
+    detectable = detectable_difference(errors, numbers.get("task", numbers["topic"]), alpha, beta)
     designs, curve = _plan(given.measures, components, numbers, budget, prices or {}, (alpha, beta))
     settings = {
         "measures": ", ".join(map(str, given.measures)),
         "facets": ", ".join(given.facets), "by": "mean squares" if all(each.balanced for each in components) else "REML",
         "confidence": f"{confidence:g}", "alpha": f"{alpha:g}", "beta": f"{beta:g}", "seed": str(seed),
     }  # fmt: skip
+    settings |= {} if unit == 1 else {"unit": f"{unit:.6g}"}
     if budget is not None:
         settings |= {
             "budget": f"{budget:g}",
@@ -115,8 +120,14 @@ def variance_components(
     signature = Signature("variance_components", (size,), tuple(settings.items()), metaeval.__version__)
     return VarianceComponents(
         given.measures, tuple(components), numbers, coefficients, detectable, np.array(taus), designs, curve, confidence, alpha,
-        beta, budget, signature, remarks=_remark(given.measures, components),
+        beta, budget, signature, remarks=_remark(given.measures, components, confidence, unit),
     )  # fmt: skip
+
+
+def _choose_unit(scores: np.ndarray) -> float:
+    """Return 1, or the power of two near the largest score where squares of scores might be no numbers."""
+    exponent = int(np.frexp(np.abs(scores).max())[1])
+    return 1.0 if abs(exponent) < _FAR or not scores.any() else float(np.ldexp(1.0, exponent - 1))
 
 
 def _count_levels(ratings: Ratings) -> dict[str, float]:
@@ -149,7 +160,7 @@ def _expect_tau(part: pd.DataFrame, coefficient: float, key: int) -> float:
     if {"task", "judge"} & set(part) or np.isnan(means).any() or means.shape[1] < _FEWEST_HALVES:
         return float(2 / np.pi * np.arcsin(coefficient))
     found = expected_tau(means[..., np.newaxis], [means.shape[1]], key=key, intervals=False)
-    return float(found.between[0, 0])
+    return float(found.between[0, 0, 0])
 
 
 def _plan(
@@ -204,15 +215,24 @@ def _draw_curve(
     return pd.DataFrame(rows, columns=["line", "cost", "coefficient"])
 
 
-def _remark(measures: Sequence[Measure], components: Sequence[Components]) -> tuple[str, ...]:
-    """Say which estimates were negative, and what the design does not separate."""
-    remarks = []
-    negative = [
-        effect.name if len(measures) == 1 else f"{effect.name} ({measure})"
-        for measure, found in zip(measures, components, strict=True)
-        for effect, raw, variance in zip(found.effects, found.raw, found.variance, strict=True)
-        if raw < 0 or (variance == 0 and not found.balanced)
-    ]
+def _remark(
+    measures: Sequence[Measure], components: Sequence[Components], confidence: float, unit: float
+) -> tuple[str, ...]:
+    """Say which estimates were negative, which are hardly known, and what the design does not separate."""
+    remarks = [] if unit == 1 else [f"differences are in units of {unit:.3g}, and variances in squares of it"]
+    negative, loose = [], []
+    for measure, found in zip(measures, components, strict=True):
+        names = [f"{effect.name} ({measure})" if len(measures) > 1 else effect.name for effect in found.effects]
+        lost = (found.raw < 0) | ((found.variance == 0) & ~np.bool_(found.balanced))
+        high = np.quantile(found.drawn, (1 + confidence) / 2, axis=0)
+        negative += np.array(names)[lost].tolist()
+        loose += np.array(names)[~lost & (high > _LOOSE * found.variance.sum())].tolist()
+    if loose:
+        remarks.append(
+            f"the data hardly bound the variance of {format_list(loose)}\n"
+            f"The interval goes beyond {_LOOSE} times the variance of a single score: there are few levels, or the component "
+            "is small beside the others. A design that rests on it is uncertain."
+        )
     if negative:
         remarks.append(
             f"no variance was found for {format_list(negative)}; set to 0\n"

@@ -37,6 +37,8 @@ def _make_function(run: Callable[[Any], None], options: Options, help: str) -> C
 
     def call(context: typer.Context, **values: Any) -> None:
         stated = {name for name in values if _is_stated(context, name)}
+        if "columns" in values:  # given twice, it is one list
+            values["columns"] = ",".join(values["columns"]) if values["columns"] else None
         run(Values(**values, stated=stated))
 
     call.__doc__ = help

@@ -46,8 +46,15 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool, s
 
 def read_columns(values: Values) -> dict[str, str] | None:
     """Return what the command line says of columns, those of clusters and repeats among them."""
-    named = {what: getattr(values, f"{what}s", None) for what in ("cluster", "repeat", "judge", "task")}
-    columns = (parse_columns(values.columns) or {}) | {what: name for what, name in named.items() if name is not None}
+    from metaeval.errors import MetaevalError
+
+    columns = parse_columns(values.columns) or {}
+    for what in ("cluster", "repeat", "judge", "task"):
+        name = getattr(values, f"{what}s", None)
+        if name is not None and columns.setdefault(what, name) != name:
+            raise MetaevalError(
+                f"--columns {what}={columns[what]} and --{what}s {name} name two columns; leave out one"
+            )
     return columns or None
 
 
@@ -56,6 +63,7 @@ def open_ratings(values: Values) -> Ratings:
     from metaeval.data.scores import only_collection
     from metaeval.datasets.open import open_collections
     from metaeval.io.ratings import holds_table, read_ratings, refuse_columns
+    from metaeval.measures.directions import turn_measures
 
     source, columns, chosen = values.source, read_columns(values), values.measure or None
     if values.format is None and holds_table(source, columns):
@@ -63,11 +71,15 @@ def open_ratings(values: Values) -> Ratings:
             raise MetaevalError("name one --measure of a table, or none for all")
         measure = chosen[0] if chosen else None
         ratings = read_ratings(source, columns=columns, measure=measure, doubled=values.doubled)
-        return ratings if values.collection is None else replace(ratings, collection=values.collection)
-    own = {what: name for what, name in (columns or {}).items() if what not in ("repeat", "judge", "task")} or None
-    options = {"format": values.format, "collection": values.collection, "doubled": values.doubled}
-    found = open_collections(source, chosen, columns=own, **options)
-    return refuse_columns(only_collection(found, source), columns)
+    else:
+        own = {what: name for what, name in (columns or {}).items() if what not in ("repeat", "judge", "task")} or None
+        options = {"format": values.format, "collection": values.collection, "doubled": values.doubled}
+        found = open_collections(source, chosen, columns=own, **options)
+        ratings = refuse_columns(only_collection(found, source), columns)
+    if not values.stated & {*DIRECTIONS, "collection"}:
+        return ratings
+    measures = turn_measures([ratings.measures], **find_directions(values))[0]
+    return replace(ratings, measures=measures, collection=values.collection or ratings.collection)
 
 
 def _state_directions(opened: list[Scores], values: Values) -> list[Scores]:

@@ -153,7 +153,7 @@ OPTIONS: Options = {
     ),
     "invalid": option(str, "What to do with a label that is not among the classes", choices=INVALID, default="raise"),
     "columns": option(
-        str | None,
+        list[str] | None,
         "Names of your columns, if metaeval does not know them: run=entry,topic=doc+line (a+b joins two columns). "
         "Possible: run, topic, measure, score, collection, time, item, label, ignore",
         metavar="WHAT=NAME,...",
@@ -222,11 +222,11 @@ OPENING = take("collection", "format", "missing", "columns", "doubled")
 NOISE = take("clusters", "repeats")
 """Columns that say which topics belong together, and which scores repeat each other: see `read_columns`."""
 
-RATINGS = take("collection", "format", "columns", "doubled", "repeats", "judges", "tasks")
-"""How ratings are opened: gaps are kept."""
-
 DIRECTIONS = take("lower_is_better", "higher_is_better", "all_higher_is_better")
 """How directions are stated: see `parse_directions`."""
+
+RATINGS = take("collection", "format", "columns", "doubled", "repeats", "judges", "tasks") | DIRECTIONS
+"""How ratings are opened: gaps are kept."""
 
 ADVANCED = (
     "engine", "correction", "p_add_one", "variance_offset", "n_bootstrap", "n_samples", "confidence", "simultaneous", "margin",

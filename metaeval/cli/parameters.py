@@ -157,17 +157,21 @@ def _read_pairs(given: list[str] | None, flag: str, value: Any) -> dict[str, Any
     """Return what a repeated option names: numbers, several with commas; grades of a judge; or names, or a file of them."""
     from metaeval.io.qrels import read_pairs
 
-    pairs: dict[str, Any] = {}
+    found: list[tuple[str, Any]] = []
     for text in given or ():
         name, equals, named = text.rpartition("=")
         if value is float:
-            pairs |= dict(_read_number(part, text, flag) for part in text.split(","))
+            found += [_read_number(part, text, flag) for part in text.split(",")]
         elif value is str and not (equals and name and named):
-            pairs |= read_pairs(text)
+            found += read_pairs(text).items()
         elif not (name and named):
             raise MetaevalError(f"{flag} {text}: name a judge and its grades, such as judge=0,1,1,2")
         else:
-            pairs[name] = named if value is str else _read_numbers(named, f"{flag} {name}")
+            found.append((name, named if value is str else _read_numbers(named, f"{flag} {name}")))
+    pairs: dict[str, Any] = {}
+    for name, meant in found:
+        if pairs.setdefault(name, meant) != meant:
+            raise MetaevalError(f"{flag}: {name} stands twice, with {pairs[name]} and {meant}; leave out one")
     return pairs or None
 
 

@@ -99,7 +99,7 @@ def arrange_cells(
         score, gaps = score.copy(), gaps.copy()  # which the mean changes; those of Parquet are read-only
         rows = settle_doubled(cell, score, gaps, frame, doubled, file, where)
         codes, cell, score, gaps = [code[rows] for code in codes], cell[rows], score[rows], gaps[rows]
-    _refuse_second(cell, n_cells, sparse, score, where)
+    refuse_second(cell, n_cells, sparse, score, where)
     runs, topics = labels[0], labels[1]
     if sparse:  # an array of all cells might not fit into memory
         filled = ~gaps
@@ -256,9 +256,10 @@ def _read_score(cell: Any, row: int, where: Callable[[int], dict[str, Any]]) -> 
     return value, math.isnan(value)
 
 
-def _refuse_second(
+def refuse_second(
     cell: np.ndarray, n_cells: int, sparse: bool, score: np.ndarray, where: Callable[[int], dict[str, Any]]
 ) -> None:
+    """Refuse cells with a second score, and say how many there are and whether scores differ."""
     if not sparse and not (np.bincount(cell, minlength=n_cells) > 1).any():
         return
     _, first = np.unique(cell, return_index=True)

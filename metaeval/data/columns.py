@@ -104,9 +104,12 @@ def find_topics(
 def format_columns(names: Mapping[str, str]) -> str:
     """Return the names of columns as the user would state them, in Python or on the command line."""
     option = format_option("columns")
-    if option.startswith("-"):
-        return f"{option} {shlex.quote(','.join(f'{what}={name}' for what, name in names.items()))}"
-    return f"{option}={dict(names)}"
+    if not option.startswith("-"):
+        return f"{option}={dict(names)}"
+    own = {what: format_option(f"{what}s") for what in (CLUSTER, REPEAT, TASK, JUDGE) if what in names}
+    words = [f"{flag} {shlex.quote(names[what])}" for what, flag in own.items() if flag.startswith("-")]
+    others = [f"{what}={name}" for what, name in names.items() if not own.get(what, "").startswith("-")]
+    return " ".join([f"{option} {shlex.quote(','.join(others))}"] * bool(others) + words)
 
 
 def refuse_index_columns(people: Sequence[str], file: object) -> None:

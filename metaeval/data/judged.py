@@ -65,7 +65,7 @@ class JudgedRuns:
         check_policy(missing, MissingPolicy)
         for what, given in (("sets of judgements", judgements), ("runs", runs)):
             if len(given) < 2:
-                raise DataError(f"{len(given) or 'no'} {what} cannot be compared: at least two are needed")
+                raise DataError(f"at least two {what} are needed to compare anything, not {len(given)}")
         topics = _share_topics(judgements, missing)
         named, topics = _choose_runs(runs, topics, missing)
         grades = {

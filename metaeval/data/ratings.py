@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,10 +11,27 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from metaeval.data.columns import format_columns
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_count
 from metaeval.measures.base import Measure
 from metaeval.stats.variance_components import FACETS
+
+
+def refuse_two_tasks(
+    frame: pd.DataFrame, where: Callable[[int], dict[str, Any]], names: Sequence[str] = ("task", "topic")
+) -> None:
+    """Refuse a topic that lies in two tasks, and say how to name topics by both; `names` are those of the columns."""
+    if "task" not in frame:
+        return
+    first = frame.groupby("topic")["task"].transform("first")
+    other = (frame["task"] != first).to_numpy()
+    if other.any():
+        row = int(np.argmax(other))
+        raise DataError(
+            f"it lies in two tasks, {first.iloc[row]!r} and {frame['task'].iloc[row]!r}", **where(row),
+            hint=f"if they are two topics, name them by both: {format_columns({'topic': '+'.join(names)})}",
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +84,7 @@ class Ratings:
         for name in columns[:-1]:
             if frame[name].nunique() < 2:
                 raise DataError(f"there is one {name} only, {frame[name].iloc[0]!r}: its variance takes at least two")
-        if "task" in frame:
-            tasks = frame.groupby("topic")["task"].nunique()
-            if (tasks > 1).any():
-                raise DataError("it lies in two tasks", topic=str(tasks.idxmax()))
+        refuse_two_tasks(frame, lambda row: {"topic": frame["topic"].iloc[row]})
         measures = self.measures or tuple(Measure(name) for name in dict.fromkeys(frame["measure"]))
         object.__setattr__(self, "frame", frame)
         object.__setattr__(self, "measures", measures)

@@ -259,10 +259,14 @@ def parse_columns(text: str | None) -> dict[str, str] | None:
     """
     if text is None:
         return None
-    pairs = [[part.strip() for part in pair.partition("=")[::2]] for pair in text.split(",")]
-    columns = {pair[0]: pair[1] for pair in pairs}
-    if len(columns) < len(pairs) or not all(name in STANDS_FOR and theirs for name, theirs in pairs):
-        raise MetaevalError(
-            f"{format_option('columns', text)}: say what is called how, with {', '.join(STANDS_FOR)}: run=system,score=value"
-        )
+    columns: dict[str, str] = {}
+    for pair in text.split(","):
+        what, theirs = (part.strip() for part in pair.partition("=")[::2])
+        if what not in STANDS_FOR or not theirs:
+            known = ", ".join(STANDS_FOR)
+            raise MetaevalError(
+                f"{format_option('columns', text)}: say what is called how, with {known}: run=system,score=value"
+            )
+        if columns.setdefault(what, theirs) != theirs:
+            raise MetaevalError(f"{format_option('columns', text)}: {what} stands twice; leave out one")
     return columns

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import DoubledPolicy, read_score_column, settle_doubled
-from metaeval.data.columns import COLUMNS
+from metaeval.data.cells import DoubledPolicy, read_score_column, refuse_second, settle_doubled
+from metaeval.data.columns import COLUMNS, format_columns
 from metaeval.data.policies import check_policy, report_policy
-from metaeval.data.ratings import Ratings
+from metaeval.data.ratings import Ratings, refuse_two_tasks
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_count, format_option
 from metaeval.files import is_remote, is_standard_input, stem
@@ -77,8 +77,17 @@ def read_ratings(
             if frame[name].isna().any():
                 raise DataError(f"the {name} is missing", **where(int(np.argmax(frame[name].isna()))))
         frame = frame.assign(score=score)
-        if doubled != "raise":
-            _, cell = np.unique(frame.groupby(columns_of, sort=False).ngroup().to_numpy(), return_inverse=True)
+        refuse_two_tasks(frame, where, [str(layout.name(role)) for role in ("task", "topic") if "task" in frame])
+        cell = frame.groupby(columns_of, sort=False).ngroup().to_numpy()
+        if doubled == "raise":
+            known = np.flatnonzero(~gaps)
+            try:
+                refuse_second(cell[known], len(frame), False, score[known], lambda row: where(known[row]))
+            except DataError as error:
+                tells = " or ".join(format_columns({what: "COLUMN"}) for what in ("repeat", "judge"))
+                mean = format_option("doubled", "mean")
+                raise error.changed(hint=f"{tells}, if a column tells them apart; their mean: {mean}") from None
+        else:
             score, gaps = score.copy(), gaps.copy()  # which the mean changes
             rows = settle_doubled(cell, score, gaps, frame, doubled, layout.table.file, where)
             frame, gaps = frame.assign(score=score).iloc[rows], gaps[rows]

@@ -245,7 +245,7 @@ def _spell_out(
     """Return the options with which a table with several scores in a cell can be read, all of them at once."""
     table, roles = layout.table, layout.roles
     keys = [role for role in (*COLUMNS[:3], COLLECTION) if role in frame]
-    codes = pd.DataFrame({role: pd.factorize(frame[role].map(str))[0] for role in keys})
+    codes = pd.DataFrame({role: pd.factorize(frame[role].map(str))[0] for role in keys}).head(table.n_rows)
     apart = [
         table.header[j]
         for j in layout.unused
@@ -256,15 +256,17 @@ def _spell_out(
     tells = [
         name
         for name in apart  # but times and numbers of rows, which hardly have a value twice
-        if not names_trait(name) and 2 * len(np.unique(table.codes(table.header.index(name)))) <= table.n_rows
+        if 2 * len(np.unique(table.codes(table.header.index(name)))) <= table.n_rows
     ]
     if tells:
-        whats = "collections, measures, or parts of the name of a topic"
-        examples = [{"collection": tells[0]}, {"measure": tells[0]}]
-        if "topic" in roles:
-            examples.append({"topic": f"{layout.name('topic')}+{tells[0]}"})
+        told = min(tells, key=names_trait)
+        whats, examples = "repeats", [{REPEAT: told}]
+        if not names_trait(told):
+            whats = "collections, measures, parts of the name of a topic, or repeats"
+            topics = [{"topic": f"{layout.name('topic')}+{told}"}] if "topic" in roles else []
+            examples = [{"collection": told}, {"measure": told}, *topics, *examples]
         shown = ", ".join(format_columns({**stated, **example}) for example in examples)
-        advice.append(f"{tells[0]!r} tells them apart: if it holds {whats}, say so: {shown}")
+        advice.append(f"{told!r} tells them apart: if it holds {whats}, say so: {shown}")
     task = _find_tasks(layout)
     options = [format_columns({**stated, COLLECTION: task})] if task else []
     options.append(format_option("doubled", "latest" if "time" in roles else "mean"))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 NOTHING = "–"
 """Shown in a cell without a number."""
 
+_LARGE = 1e7  # from which on a column has powers of ten
+
 
 @dataclass(frozen=True)
 class Cells:
@@ -147,7 +149,11 @@ def _join_group(texts: Sequence[str], kinds: Sequence[str]) -> str:
 def _write_column(column: pd.Series, name: object, digits: int | Mapping[object, int], titles: bool) -> list[str]:
     """Return the cells of a column as texts; a column of measures shows their titles if asked for."""
     n_digits = digits if isinstance(digits, int) else digits.get(name, 3)
-    texts = [format_cell(value, n_digits) for value in column.tolist()]
+    values = column.tolist()
+    numbers = [abs(value) for value in values if isinstance(value, float) and math.isfinite(value)]
+    # A column whose numbers would all read 0, or have more digits than can be read, has powers of ten.
+    powers = 0 < max(numbers, default=0) < 0.5 * 10**-n_digits or max(numbers, default=0) >= _LARGE
+    texts = [format_cell(value, n_digits, powers=powers) for value in values]
     is_name = titles and str(name).startswith("measure")
     return [TITLES.get(text, text) for text in texts] if is_name else texts
 
@@ -157,8 +163,8 @@ def _split_label(label: Any, titles: bool) -> tuple[str, ...]:
     return tuple(TITLES.get(part, part) for part in parts) if titles else parts
 
 
-def format_cell(value: object, digits: int = 3) -> str:
-    """Return the text of a cell: integers as they are, floats rounded, a missing value as a dash.
+def format_cell(value: object, digits: int = 3, *, powers: bool = False) -> str:
+    """Return the text of a cell: integers as they are, floats rounded (or in powers of ten), a missing value as a dash.
 
     >>> format_cell(0.12345), format_cell(7), format_cell(None), format_cell(-0.0001)
     ('0.123', '7', '–', '0.000')
@@ -167,7 +173,7 @@ def format_cell(value: object, digits: int = 3) -> str:
     if value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and math.isnan(value)):
         return NOTHING
     if isinstance(value, float):
-        text = f"{value:.{digits}f}"
+        text = f"{value:.{digits}{'g' if powers else 'f'}}"
         return text[1:] if float(text) == 0 and text.startswith("-") else text
     return str(value)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,19 +36,14 @@ _STEPS = 14  # halvings of the interval that holds its logarithm
 _NO_VARIANCE = 1e-12  # of the mean square: a smaller variance is rounding
 
 
-@dataclass(frozen=True, eq=False)
-class ExpectedTau:
-    """τ to expect with several numbers of topics, each array of shape (size, measure), with its intervals.
+class ExpectedTau(NamedTuple):
+    """τ to expect with several numbers of topics, and the ends of its interval, each array of shape (size, measure, 3).
 
     `between` the rankings on two sets of that many new topics; `truth`: between the ranking on so many and on infinitely many.
     """
 
     between: FloatArray
-    between_low: FloatArray
-    between_high: FloatArray
     truth: FloatArray
-    truth_low: FloatArray
-    truth_high: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +99,7 @@ def expected_tau(
     >>> rng = np.random.default_rng(0)
     >>> values = np.linspace(0, 1, 8)[:, None, None] + rng.normal(0, 1, (8, 60, 1))
     >>> expected = expected_tau(values, [30, 60, 240], key=1)
-    >>> expected.between[:, 0].round(2), expected.truth[:, 0].round(2)
+    >>> expected.between[:, 0, 0].round(2), expected.truth[:, 0, 0].round(2)
     (array([0.6 , 0.71, 0.85]), array([0.72, 0.8 , 0.9 ]))
     """
     scores = scale_scores(values)
@@ -127,10 +123,8 @@ def expected_tau(
             for end, agree in zip(ends, (_agree_between, _agree_with_truth), strict=True):
                 end[:, position, m] = _average(agree(reach * effects.mean, reach * effects.spread), effects, variant)
     ends[:, np.isnan(observed)[:, np.newaxis].repeat(len(sizes), axis=1)] = np.nan
-    parts = [
-        part for end in ends for part in (end[0], *_jackknife(end, 4 / (n_runs * (n_runs - 1)), confidence))
-    ]  # fmt: skip
-    return ExpectedTau(*parts)
+    step = 4 / (n_runs * (n_runs - 1))
+    return ExpectedTau(*(np.stack([end[0], *_jackknife(end, step, confidence)], axis=-1) for end in ends))
 
 
 def _believe(scores: FloatArray, included: npt.NDArray[np.bool_]) -> _Effects:

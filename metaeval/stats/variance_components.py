@@ -32,7 +32,8 @@ MOST_LEVELS = 6000
 _SMALLEST = 1e-7  # share of the total variance below which a component is at its bound
 _PRECISION = 1e-9  # of -2 log likelihood per score, at which REML has converged
 _STEPS = 200
-_LARGEST = 1e150  # whose square a float holds
+_LARGEST = 1e150  # whose square a float holds, and that of its inverse
+_CROSSED = (("run",), ("topic",), ("run", "task", "topic"))
 
 
 class Effect(NamedTuple):
@@ -82,23 +83,45 @@ def find_components(scores: npt.ArrayLike, facets: Mapping[str, IntArray], rng: 
     >>> [effect.name for effect in found.effects], found.variance.round(2).tolist()
     (['run', 'topic', 'run × topic and error'], [2.33, 4.17, 1.17])
     """
-    values = np.asarray(scores, dtype=np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        centre, unit = float(values.mean()), float(np.abs(values - values.mean()).max()) or 1.0
-    if not unit <= _LARGEST:
+    values, unit = _standardise(np.asarray(scores, dtype=np.float64))
+    if not 1 / _LARGEST < unit < _LARGEST:
         raise MetaevalError(
-            f"scores that lie {unit:g} from their mean have no variance that a number could hold: rescale them"
+            f"scores that lie {unit:.1g} from their mean have no variance that a number could hold: rescale them"
         )
-    values = (values - centre) / unit
     levels = {facet: np.unique(facets[facet], return_inverse=True)[1] for facet in FACETS if facet in facets}
     effects, codes, merged = list_effects(levels, len(values))
-    cells = _arrange(values, levels)
-    if cells is not None:
-        found = _solve_balanced(cells, [effect.facets for effect in effects], rng)
+    cells, facets_of = _arrange(values, levels), [effect.facets for effect in effects]
+    if cells is None:
+        raw, drawn = _solve_reml(values, codes[:-1], rng)
     else:
-        found = _solve_reml(values, codes[:-1], rng)
-    raw, drawn = (numbers * unit**2 for numbers in found)
+        squares, freedom = _mean_squares(cells, facets_of, np.ones((1, cells.shape[FACETS.index("topic")])))
+        # Generalised confidence intervals (Weerahandi 1993; Burdick, Borror and Montgomery 2005).
+        chance = np.maximum(rng.chisquare(np.maximum(freedom, 1), (N_DRAWS, len(effects))), 1e-12)
+        both = _separate(np.concatenate([squares, squares * freedom / chance]), facets_of, cells.shape)
+        raw, drawn = both[0], both[1:]
+    raw, drawn = raw * unit**2, drawn * unit**2
     return Components(effects, np.maximum(raw, 0.0), raw, np.maximum(drawn, 0.0), cells is not None, merged)
+
+
+def resample_components(table: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[FloatArray, np.float64]:
+    """Return components of run, topic, and run × topic with error on resampled topics, shape (trial, 3), and their unit.
+
+    `table` has the shape (run, topic); `weights`, shape (trial, topic), say how often each topic counts, and sum to the number
+    of topics. Negative estimates are not set to 0. The components are in squares of the unit, which no number may hold.
+    """
+    values, unit = _standardise(np.asarray(table, dtype=np.float64))
+    cells = values[:, np.newaxis, :, np.newaxis, np.newaxis]
+    squares, _ = _mean_squares(cells, _CROSSED, np.asarray(weights, dtype=np.float64))
+    return _separate(squares, _CROSSED, cells.shape), unit
+
+
+def _standardise(scores: FloatArray) -> tuple[FloatArray, np.float64]:
+    """Return scores less their mean, in a unit that makes the largest about 1, and that unit: a power of two."""
+    far = np.ldexp(1.0, np.frexp(np.abs(scores).max())[1] - 1)
+    rest = scores / far
+    rest -= rest.mean()
+    near = np.ldexp(1.0, np.frexp(np.abs(rest).max())[1])
+    return rest / near, np.float64(far * near)
 
 
 def list_effects(
@@ -181,34 +204,41 @@ def _arrange(values: FloatArray, levels: Mapping[str, IntArray]) -> FloatArray |
     return values[order].reshape(*(shape.get(facet, 1) for facet in FACETS[:-1]), counts[0])
 
 
-def _solve_balanced(
-    cells: FloatArray, facets: Sequence[Sequence[str]], rng: np.random.Generator
+def _mean_squares(
+    cells: FloatArray, facets: Sequence[Sequence[str]], weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return components by mean squares, and draws of them: each mean square over a χ² of its degrees of freedom.
-
-    The draws are those of generalised confidence intervals (Weerahandi 1993; Burdick, Borror and Montgomery 2005).
-    """
-    squares, freedom, levels = np.empty((3, len(facets)))
+    """Return the mean square of each effect on resampled topics, shape (trial, effect), and its degrees of freedom."""
+    squares, freedom = np.empty((len(weights), len(facets))), np.empty(len(facets))
+    n_topics = cells.shape[FACETS.index("topic")]
     for n, effect in enumerate(facets):
         # Topics vary within a task, unless it has one topic, and repeats within a cell.
-        within_task = "task" if cells.shape[FACETS.index("topic")] > 1 else "topic"
+        within_task = "task" if n_topics > 1 else "topic"
         nested = (
             {*effect} - {"repeat"} if "repeat" in effect else {within_task} if {"task", "topic"} <= {*effect} else {}
         )
         own = [facet for facet in effect if facet not in nested]
-        rest = cells.mean(axis=tuple(a for a, facet in enumerate(FACETS) if facet not in effect), keepdims=True)
-        levels[n] = rest.size
+        rest = cells.mean(axis=tuple(a for a, f in enumerate(FACETS) if f not in (*effect, "topic")), keepdims=True)
         for facet in own:
             rest = rest - rest.mean(axis=FACETS.index(facet), keepdims=True)
+        by_topic = np.moveaxis(rest, FACETS.index("topic"), 0).reshape(n_topics, -1)
+        # Means over the topics of a resample, which are not 0 where those over all topics are.
+        total = ((weights @ by_topic / n_topics) ** 2).sum(axis=1)
+        if "topic" in effect:
+            total = weights @ (by_topic**2).sum(axis=1) - n_topics * total * ("topic" in own)
         sizes = [cells.shape[FACETS.index(facet)] for facet in effect]
         freedom[n] = np.prod([size - (facet in own) for facet, size in zip(effect, sizes, strict=True)])
-        squares[n] = (rest**2).sum() * cells.size / rest.size / max(freedom[n], 1)
-    drawn = squares * freedom / np.maximum(rng.chisquare(np.maximum(freedom, 1), (N_DRAWS, len(facets))), 1e-12)
-    both = np.concatenate([squares[np.newaxis], drawn])
+        squares[:, n] = total * cells.size / np.prod(sizes) / max(freedom[n], 1)
+    return squares, freedom
+
+
+def _separate(squares: FloatArray, facets: Sequence[Sequence[str]], shape: Sequence[int]) -> FloatArray:
+    """Return the components whose sums mean squares are expected to be, shape (..., effect)."""
+    each = np.array([np.prod([shape[FACETS.index(facet)] for facet in effect]) for effect in facets]) / np.prod(shape)
+    found = squares.copy()
     for n in reversed(range(len(facets))):  # finer effects first
         finer = [m for m in range(len(facets)) if m != n and set(facets[n]) < set(facets[m])]
-        both[:, n] = (both[:, n] - sum(both[:, m] * cells.size / levels[m] for m in finer)) * levels[n] / cells.size
-    return both[0], both[1:]
+        found[..., n] = (found[..., n] - sum(found[..., m] / each[m] for m in finer)) * each[n]
+    return found
 
 
 def _solve_reml(

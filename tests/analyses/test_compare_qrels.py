@@ -361,7 +361,7 @@ def test_runs_and_judgements_that_cannot_be_compared_are_refused(judged):
     wrong = [
         ({**people, "half": {q: {"d00": 0.5} for q in TOPICS}}, runs, "half: topic q0, item d00: the grade 0.5 is no whole"),
         ({**people, "none": {q: {"d00": None} for q in TOPICS}}, runs, "the grade None is no whole number"),
-        (people, runs, "1 sets of judgements cannot be compared"),
+        (people, runs, "at least two sets of judgements are needed to compare anything, not 1"),
         ({**people, "j": judgements["near"]}, {**runs, "r05": no_score}, "run r05, item d00: the score is nan"),
     ]  # fmt: skip
     for sets, named, message in wrong:

@@ -1,5 +1,7 @@
 """Topic-set-size design of labelled scores."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -91,3 +93,20 @@ def test_notes_are_of_runs_and_not_of_tests_of_all_pairs_which_nobody_made(score
     assert any("Tukey" in one for one in me.discriminative_power(odd, n_permutations=20).notes())
     levels = me.topic_set_size(odd, alpha=0.025, n_bootstrap=0).to_table().whole_caption
     assert "a 97.5 % confidence interval" in levels
+
+
+def test_a_note_says_which_numbers_of_topics_the_data_hardly_bound(scores):
+    assert me.topic_set_size(scores).notes() == []
+    level = scores.values - 0.98 * scores.values.mean(axis=1, keepdims=True)
+    equal = me.Scores(level, runs=scores.runs, topics=scores.topics, measures=scores.measures)
+    (note,) = me.topic_set_size(equal, n_bootstrap=100).notes(short=True)
+    assert "the data hardly bound how many topics these need: generalisability (AP)" in note
+
+
+@pytest.mark.parametrize("exponent", [-400, 400])
+def test_variances_and_their_intervals_grow_with_the_square_of_the_scores_however_far_they_are_from_1(scores, exponent):
+    far = replace(scores, values=np.ldexp(scores.values, exponent))
+    one, other = (me.topic_set_size(each, n_bootstrap=50) for each in (scores, far))
+    assert np.array_equal(other.residual, np.ldexp(one.residual, 2 * exponent))
+    assert np.array_equal(other.within, np.ldexp(one.within, 2 * exponent))
+    assert np.array_equal(other.coefficient, one.coefficient)

@@ -105,6 +105,43 @@ def test_the_order_of_rows_and_the_unit_move_nothing_that_has_no_unit():
     assert other.to_frame()["variance"].to_numpy() == pytest.approx(one.to_frame()["variance"].to_numpy() * 1e6)
 
 
+@pytest.mark.parametrize("exponent", [-700, 700])
+def test_scores_whose_squares_are_no_numbers_get_another_unit(exponent):
+    frame = make(n_repeats=1).frame
+    far = frame.assign(score=np.ldexp(frame["score"], exponent))
+    one, other = (me.variance_components(me.Ratings(rows)) for rows in (frame, far))
+    assert other.answer() == one.answer()
+    assert other.coefficients == pytest.approx(one.coefficients)
+    assert other.tau == pytest.approx(one.tau)
+    note = other.notes(short=True)[0]
+    unit = float(note.split("units of ")[1].split(",")[0])
+    assert other.to_frame()["variance"].to_numpy() * (unit / 2.0**exponent) ** 2 == pytest.approx(
+        one.to_frame()["variance"].to_numpy(), rel=0.02
+    )
+    both = pd.concat([frame.assign(measure="X"), far.assign(measure="Y")])
+    with pytest.raises(MetaevalError, match=r"from their mean have no variance that a number could hold: rescale them"):
+        me.variance_components(me.Ratings(both))
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e-7, 1e9, 1e100])
+def test_tables_of_tiny_and_of_huge_scores_can_be_read(unit):
+    frame = make(n_repeats=1).frame
+    one, other = (me.variance_components(me.Ratings(frame.assign(score=frame["score"] * k))) for k in (1, unit))
+    assert other.answer() == one.answer()
+    run = one.to_frame().set_index("component").loc["run", "variance"]
+    assert f"{run * unit**2:.4g}" in other.to_text()
+    assert f"{one.detectable[0] * unit:.3g}" in other.detail_tables()[0].to_text()
+    assert max(map(len, other.to_text().splitlines()[2:6])) < 80
+
+
+def test_a_note_says_which_components_the_data_hardly_bound():
+    frame = make(n_runs=10, n_topics=20, n_repeats=2).frame
+    few = me.variance_components(me.Ratings(frame[frame["run"].isin(["0", "1"])]))
+    assert few.notes(short=True)[0] == "the data hardly bound the variance of run"
+    many = me.variance_components(me.Ratings(frame))
+    assert not any("hardly" in note for note in many.notes())
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -49,7 +49,21 @@ def test_results_say_what_clusters_and_repeats_are_worth(run, table, words):
             "--budget 5 does not pay for one topic, which takes 10",
         ),
         ("variance s.csv --repeats seed --budget 5 --price judge=1", "--price judge: the scores tell nothing of judge"),
-        ("variance s.csv", "there is a second score"),
+        ("variance s.csv", "s.csv:3: run r00, topic d0s0, measure X: there is a second score"),
+        (
+            "variance s.csv",
+            "(--repeats COLUMN or --judges COLUMN, if a column tells them apart; their mean: --doubled mean)",
+        ),
+        ("power s.csv", "'seed' tells them apart: if it holds repeats, say so: --repeats seed"),
+        ("variance s.csv --columns topic=segment --columns topic=doc", "topic stands twice"),
+        (
+            "variance s.csv --columns repeat=doc --repeats seed",
+            "--columns repeat=doc and --repeats seed name two columns",
+        ),
+        (
+            "variance s.csv --repeats seed --budget 9 --price topic=1 --price topic=2",
+            "--price: topic stands twice, with 1.0 and 2.0",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_sentence(run, table, words, message):
@@ -84,3 +98,32 @@ def test_a_first_column_of_clusters_is_not_taken_for_topics(run, table, tmp_path
     status, out, err = run("power", "w_ap.csv", "--clusters", "doc", "-B", "20")
     assert status == 0, err
     assert "clusters 3 of 4 topics" in " ".join(out.split())
+
+
+def test_columns_may_be_given_one_by_one_and_a_price_twice_if_it_is_the_same(run, table):
+    words = ["--columns", "topic=segment", "--columns", "run=system", "--repeats", "seed", "-m", "X"]
+    status, out, err = run("variance", table, *words, "--budget", "50", "--price", "topic=1", "--price", "topic=1")
+    assert status == 0, err
+    assert out.startswith("For 50, buy 50 topics")
+
+
+def test_directions_may_be_stated_though_variance_has_none(run, table):
+    plain, stated = (run("variance", table, "--repeats", "seed", *more) for more in ((), ("--all-higher-is-better",)))
+    assert plain[:2] == stated[:2]
+    status, _, err = run("variance", table, "--repeats", "seed", "--lower-is-better", "Z")
+    assert status == 2
+    assert "there is no measure 'Z'" in err
+
+
+def test_topics_of_two_tasks_with_one_name_are_shown_with_file_line_and_remedy(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        f"{run},{item},{task},{len(run + task) + item**2 % 7}" for run in "ab" for task in "xy" for item in (1, 2, 3)
+    ]
+    (tmp_path / "t.csv").write_text("model,question,kind,score\n" + "\n".join(rows))
+    status, out, err = run("variance", "t.csv", "--tasks", "kind")
+    assert (status, out) == (2, "")
+    assert "t.csv:5: run a, topic 1, measure score: it lies in two tasks, 'x' and 'y'" in err
+    remedy = "--columns topic=kind+question"
+    assert remedy in err
+    assert run("variance", "t.csv", "--tasks", "kind", *remedy.split())[0] == 0

@@ -157,7 +157,7 @@ def test_topics_that_a_judge_lacks_are_left_out_if_asked_for(run, files):
             "people.txt gpt-4.txt --runs bad-run.txt",
             "bad-run.txt:1: topic q0, item d1: 'nan' is no score, a finite number",
         ),
-        ("people.txt gpt-4.txt --runs runs/run0.txt", "1 runs cannot be compared: at least two are needed"),
+        ("people.txt gpt-4.txt --runs runs/run0.txt", "at least two runs are needed to compare anything, not 1"),
         (
             "people.txt binary.txt --runs runs -m AP(rel=2)",
             "binary: measure AP(rel=2): every run scores 0 on every topic",

@@ -47,8 +47,8 @@ def test_twice_and_eight_times_as_many_topics_are_predicted():
         between = tau(means[::2], means[1::2]).mean()
         truth = tau(means, quality).mean()
         # The standard error of 25 predictions is about 0.015.
-        assert np.mean([one.between[place] for one in found]) == pytest.approx(between, abs=0.04)
-        assert np.mean([one.truth[place] for one in found]) == pytest.approx(truth, abs=0.04)
+        assert np.mean([one.between[place, 0, 0] for one in found]) == pytest.approx(between, abs=0.04)
+        assert np.mean([one.truth[place, 0, 0] for one in found]) == pytest.approx(truth, abs=0.04)
 
 
 @pytest.mark.skipif(not (DATA / "trec").is_dir(), reason="needs trec/ in the folder that METAEVAL_DATA names")
@@ -60,7 +60,7 @@ def test_half_of_a_collection_predicts_the_whole(name):
     rng = np.random.default_rng(2)
     orders = [rng.permutation(values.shape[1]) for _ in range(6)]
     found = [
-        expected_tau(values[:, part], [half], key=k, n_trials=60, intervals=False).between[0]
+        expected_tau(values[:, part], [half], key=k, n_trials=60, intervals=False).between[0, :, 0]
         for k, order in enumerate(orders)
         for part in (order[:half], order[half:])
     ]
@@ -76,7 +76,7 @@ def test_intervals_hold_what_is_expected():
     held = []
     for k in range(50):
         one = expected_tau(draw(rng, 40, quality)[..., None], [80], key=k, n_trials=50)
-        held.append(one.between_low[0, 0] <= between <= one.between_high[0, 0])
+        held.append(one.between[0, 0, 1] <= between <= one.between[0, 0, 2])
     assert 0.84 <= np.mean(held) <= 1.0  # 0.95 give or take three standard errors
 
 
@@ -84,18 +84,20 @@ def test_at_half_of_the_topics_it_is_what_is_observed():
     rng = np.random.default_rng(4)
     values = draw(rng, 50, rng.normal(0, 0.1, 15))[..., None]
     found = expected_tau(values, [25], key=9, n_trials=100, intervals=False)
-    assert found.between[0, 0] == pytest.approx(split_half_tau(values, n_trials=100, size=25, key=9).mean(), abs=1e-3)
+    assert found.between[0, 0, 0] == pytest.approx(
+        split_half_tau(values, n_trials=100, size=25, key=9).mean(), abs=1e-3
+    )
 
 
 def test_runs_that_always_differ_by_the_same_are_ordered_and_equal_ones_never():
     base = np.random.default_rng(5).random(12)
     values = np.stack([base, base, base + 1, base + 2])[..., None]
     found = expected_tau(values, [6, 100], key=1, n_trials=20)
-    assert found.between[:, 0].tolist() == found.truth[:, 0].tolist() == pytest.approx([5 / 6] * 2)
-    assert expected_tau(values, [100], key=1, n_trials=20, variant="tau_b").between[0, 0] == pytest.approx(1)
+    assert found.between[:, 0, 0].tolist() == found.truth[:, 0, 0].tolist() == pytest.approx([5 / 6] * 2)
+    assert expected_tau(values, [100], key=1, n_trials=20, variant="tau_b").between[0, 0, 0] == pytest.approx(1)
 
 
 def test_where_nothing_differs_tau_a_is_0_and_tau_b_is_not_defined():
     values = np.ones((4, 8, 1))
-    assert expected_tau(values, [8], key=1, n_trials=5).between[0, 0] == 0
-    assert np.isnan(expected_tau(values, [8], key=1, n_trials=5, variant="tau_b").between[0, 0])
+    assert expected_tau(values, [8], key=1, n_trials=5).between[0, 0, 0] == 0
+    assert np.isnan(expected_tau(values, [8], key=1, n_trials=5, variant="tau_b").between[0, 0, 0])

@@ -6,8 +6,20 @@ import numpy as np
 import pytest
 from scipy.stats import beta as beta_distribution, chi2, f, norm, poisson, t
 
-from metaeval.stats import topic_set_size as design
-from metaeval.stats.anova import residual_variance
+from metaeval.stats import decision_study as design
+from metaeval.stats.decision_study import generalisability
+
+
+def topics_for_t_test(effect, alpha, beta):
+    return design.fewest_topics(lambda n: design.power_of_t_test(n, effect, alpha) >= 1 - beta, effect)
+
+
+def topics_for_anova(effect, alpha, beta, runs):
+    return design.fewest_topics(lambda n: design.power_of_anova(n, effect, alpha, runs) >= 1 - beta, effect)
+
+
+def topics_for_width(width, alpha):
+    return design.fewest_topics(lambda n: design.expected_width(n, 1.0, alpha) <= width, width)
 
 
 @pytest.mark.parametrize("n", [5, 34, 200])
@@ -49,7 +61,7 @@ def test_sakais_approximations_are_near(n, effect):
 def test_topics_for_a_t_test_are_sakais_closed_approximation_give_or_take_one(effect, alpha, beta):
     z, z_beta = norm.isf(alpha / 2), norm.isf(beta)
     closed = ((z + z_beta) / effect) ** 2 + z**2 / 2
-    assert abs(design.topics_for_t_test(effect, alpha, beta) - np.ceil(closed)) <= 1
+    assert abs(topics_for_t_test(effect, alpha, beta) - np.ceil(closed)) <= 1
 
 
 # α, β and two coefficients of Table 6.4 of Sakai 2018: n is about (x1 + x2·√(m - 1))/Δ for m runs.
@@ -65,7 +77,7 @@ TABLE = [
 def test_topics_for_anova_are_those_of_the_books_table(alpha, beta, x1, x2):
     for runs, effect in itertools.product((10, 30, 100), (0.2, 0.5)):
         table = (x1 + x2 * np.sqrt(runs - 1)) / (effect**2 / 2)
-        assert design.topics_for_anova(effect, alpha, beta, runs) == pytest.approx(table, rel=0.03, abs=3)
+        assert topics_for_anova(effect, alpha, beta, runs) == pytest.approx(table, rel=0.03, abs=3)
 
 
 def integrate_t_power(n, effect, alpha):
@@ -98,21 +110,21 @@ def test_topics_are_those_of_trying_one_number_after_the_other(alpha, beta, effe
         return next(n for n in itertools.count(2) if enough(n))
 
     tried = count(lambda n: integrate_t_power(n, effect, alpha) >= 1 - beta)
-    assert design.topics_for_t_test(effect, alpha, beta) == tried
+    assert topics_for_t_test(effect, alpha, beta) == tried
     for runs in (2, 20):
         tried = count(lambda n, runs=runs: add_f_power(n, effect, alpha, runs) >= 1 - beta)
-        assert design.topics_for_anova(effect, alpha, beta, runs) == tried
-    assert design.topics_for_width(effect, alpha) == count(lambda n: integrate_width(n, alpha) <= effect)
+        assert topics_for_anova(effect, alpha, beta, runs) == tried
+    assert topics_for_width(effect, alpha) == count(lambda n: integrate_width(n, alpha) <= effect)
 
 
 def test_the_number_is_the_least_that_is_enough():
     effects = np.array([0.1, 0.4, 2.0])
-    n = design.topics_for_t_test(effects, 0.05, 0.2)
+    n = topics_for_t_test(effects, 0.05, 0.2)
     assert (design.power_of_t_test(n, effects, 0.05) >= 0.8).all()
     assert (design.power_of_t_test(n - 1, effects, 0.05) < 0.8).all()
-    n = design.topics_for_anova(effects, 0.05, 0.2, 10)
+    n = topics_for_anova(effects, 0.05, 0.2, 10)
     assert (design.power_of_anova(n[:2] - 1, effects[:2], 0.05, 10) < 0.8).all()
-    n = design.topics_for_width(effects, 0.05)
+    n = topics_for_width(effects, 0.05)
     assert (design.expected_width(n, 1, 0.05) <= effects).all()
     assert (design.expected_width(n - 1, 1, 0.05) > effects).all()
 
@@ -128,44 +140,25 @@ def test_a_simulation_finds_the_power_and_the_width():
 
 
 def test_the_detectable_difference_is_the_inverse():
-    assert design.power_of_t_test(40, design.detectable_effect(40, 0.05, 0.2), 0.05) == pytest.approx(0.8)
+    # Of runs whose differences deviate by 1 from topic to topic: each has half of that variance as its error.
+    detectable = design.detectable_difference(0.5 / 40, 40, 0.05, 0.2)
+    assert design.power_of_t_test(40, detectable, 0.05) == pytest.approx(0.8)
 
 
 def test_extremes_have_an_answer():
-    assert design.topics_for_t_test([1e-5, np.inf, np.nan, 100], 0.05, 0.2).tolist()[:2] == [np.inf, 2]
-    assert np.isnan(design.topics_for_t_test(np.nan, 0.05, 0.2))
-    assert design.topics_for_anova([1e-5, np.inf], 0.05, 0.2, 10).tolist() == [np.inf, 2]
-    assert design.topics_for_width([1e-5, np.inf], 0.05).tolist() == [np.inf, 2]
+    assert topics_for_t_test([1e-5, np.inf, np.nan, 100], 0.05, 0.2).tolist()[:2] == [np.inf, 2]
+    assert np.isnan(topics_for_t_test(np.nan, 0.05, 0.2))
+    assert topics_for_anova([1e-5, np.inf], 0.05, 0.2, 10).tolist() == [np.inf, 2]
+    assert topics_for_width([1e-5, np.inf], 0.05).tolist() == [np.inf, 2]
 
 
-@pytest.fixture
-def values():
-    rng = np.random.default_rng(1)
-    return rng.normal(0, 0.1, (7, 1, 2)) + rng.normal(0, 0.3, (1, 15, 2)) + rng.normal(0, 0.2, (7, 15, 2))
-
-
-def test_variances_are_those_of_the_analyses_of_variance(values):
-    found = design.find_variances(values)
-    np.testing.assert_allclose(found.residual, residual_variance(values.transpose(2, 1, 0)))
-    np.testing.assert_allclose(found.within, values.var(axis=1, ddof=1).mean(axis=0))
-    first, second = np.triu_indices(7, 1)
-    np.testing.assert_allclose(2 * found.residual, (values[first] - values[second]).var(axis=1, ddof=1).mean(axis=0))
-
-
-def test_the_generalisability_coefficient_is_that_of_mean_squares(values):
-    # Brennan 2001, as in the package gt4ireval: σ²_r = (MS_r - MS_e)/n, Eρ² = σ²_r/(σ²_r + σ²_e/n).
-    found = design.find_variances(values)
-    mean_square = 15 * values.mean(axis=1).var(axis=0, ddof=1)
-    assert design.generalisability(found.ratio, 15) == pytest.approx(1 - found.residual / mean_square)
-    runs = (mean_square - found.residual) / 15
-    needed = design.topics_for_generalisability(found.ratio, 0.95)
-    assert needed.tolist() == np.ceil(0.95 * found.residual / (runs * 0.05)).tolist()
-    assert (design.generalisability(found.ratio, needed) >= 0.95).all()
-
-
-def test_a_resample_is_the_collection_with_topics_repeated(values):
-    weights = np.bincount([0, 0, 3, 5, 5, 5, *range(6, 15)], minlength=15)[None]
-    one = design.find_variances(values, weights)
-    other = design.find_variances(np.repeat(values, weights[0], axis=1))
-    for name in ("residual", "within", "ratio"):
-        np.testing.assert_allclose(getattr(one, name)[0], getattr(other, name))
+@pytest.mark.parametrize("coefficient", [0.5, 0.9, 0.95, 0.999])
+def test_topics_for_a_generalisability_coefficient_are_those_of_its_formula(coefficient):
+    ratio = np.array([0.0013, 0.1, 0.37, 1.0, 40.0])
+    needed = design.fewest_topics(lambda n: generalisability(ratio, n) >= coefficient - 1e-14, ratio, least=1)
+    exact = coefficient / (1 - coefficient) / ratio
+    assert needed.tolist() == np.maximum(np.ceil(exact * (1 - 1e-12)), 1).tolist()
+    never = np.array([0.0, -1.0, np.nan])
+    found = design.fewest_topics(lambda n: generalisability(never, n) >= coefficient, never)
+    assert found[:2].tolist() == [np.inf, np.inf]
+    assert np.isnan(found[2])

@@ -7,9 +7,16 @@ import pandas as pd
 import pytest
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.decision_study import LADDER, detectable_difference, find_reliability, list_designs
-from metaeval.stats.topic_set_size import find_variances, generalisability, topics_for_generalisability
-from metaeval.stats.variance_components import Effect, find_components
+from metaeval.stats.anova import residual_variance
+from metaeval.stats.decision_study import (
+    LADDER,
+    detectable_difference,
+    fewest_topics,
+    find_reliability,
+    generalisability,
+    list_designs,
+)
+from metaeval.stats.variance_components import Effect, find_components, resample_components
 
 # Brennan (2001), Table 3.2, synthetic data set 4: ten persons, three tasks of four raters each.
 BRENNAN = np.array([
@@ -60,7 +67,8 @@ def test_a_persons_by_items_study_is_that_of_brennan_table_6_2_and_6_5():
     assert known.absolute_coefficient[0] == pytest.approx(0.671635722997696, abs=1e-12)
     assert np.quantile(known.relative_coefficient[1:], [0.1, 0.9]) == pytest.approx([0.541, 0.876], abs=0.008)
     assert np.quantile(known.absolute_coefficient[1:], [0.1, 0.9]) == pytest.approx([0.457, 0.845], abs=0.012)
-    assert topics_for_generalisability(found.variance[0] / found.variance[2], 0.95) == 85
+    ratio = found.variance[0] / found.variance[2]
+    assert fewest_topics(lambda n: generalisability(ratio, n) >= 0.95, ratio) == 85
 
 
 def test_raters_within_tasks_are_those_of_brennan_table_3_2():
@@ -74,14 +82,29 @@ def test_raters_within_tasks_are_those_of_brennan_table_3_2():
     assert float(known.absolute - known.relative) == pytest.approx(0.3252 / 3 + 0.6475 / 12, abs=1e-4)
 
 
-def test_without_repeats_it_is_the_two_way_analysis_of_topic_set_size():
+def test_without_repeats_it_is_the_two_way_analysis_of_variance():
     scores, facets = simulate(9, 14, 1)
-    found = find_variances(scores.reshape(9, 14, 1))
-    run, _, rest = solve(scores, **facets).variance
-    assert rest == pytest.approx(found.residual[0])
-    assert run / rest == pytest.approx(found.ratio[0])
-    known = find_reliability(solve(scores, **facets).effects, solve(scores, **facets).variance, {"topic": 14})
-    assert float(known.relative_coefficient) == pytest.approx(generalisability(found.ratio, 14)[0])
+    table, found = scores.reshape(9, 14), solve(scores, **facets)
+    run, topic, rest = found.variance
+    assert rest == pytest.approx(residual_variance(table))
+    assert topic + rest == pytest.approx(table.var(axis=1, ddof=1).mean())  # V_E1 of the one-way analysis
+    first, second = np.triu_indices(9, 1)
+    assert 2 * rest == pytest.approx((table[first] - table[second]).var(axis=1, ddof=1).mean())
+    # Brennan 2001, as in the package gt4ireval: σ²_r = (MS_r - MS_e)/n, Eρ² = σ²_r/(σ²_r + σ²_e/n).
+    mean_square = 14 * table.mean(axis=1).var(ddof=1)
+    assert run == pytest.approx((mean_square - rest) / 14)
+    known = find_reliability(found.effects, found.variance, {"topic": 14})
+    assert float(known.relative_coefficient) == pytest.approx(1 - rest / mean_square)
+
+
+def test_a_resample_is_the_collection_with_topics_repeated():
+    table = simulate(7, 15, 1)[0].reshape(7, 15)
+    drawn = [0, 0, 3, 5, 5, 5, *range(6, 15)]
+    weights = np.stack([np.ones(15), np.bincount(drawn, minlength=15)])
+    found, unit = resample_components(table, weights)
+    run, topic = np.indices(table.shape).reshape(2, -1)
+    for one, columns in zip(found, (table, table[:, drawn]), strict=True):
+        assert one * unit**2 == pytest.approx(solve(columns, run=run, topic=topic).raw)
 
 
 @pytest.mark.parametrize(("shape", "gaps"), [((8, 12, 1), 0), ((6, 10, 3), 0), ((8, 12, 1), 0.15), ((6, 9, 2), 0.2)])
