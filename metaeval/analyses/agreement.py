@@ -170,7 +170,12 @@ def agreement(
     """
     check_positive("margin", margin)
     check_choice("over", over, Over)
-    _check_options(missing, n_permutations, n_bootstrap, alpha, confidence, seed)
+    check_seed(seed)
+    check_share("alpha", alpha)
+    check_share("confidence", confidence)
+    check_count("n_permutations", n_permutations, 1)
+    check_count("n_bootstrap", n_bootstrap, 0)
+    check_policy(missing, MissingPolicy)
     asked = _parse_statistics(statistics)
     people, reference = average_annotators(reference, annotators)
     given, references, whole = match_references(
@@ -248,18 +253,6 @@ def agreement(
             *remark_shared_topics(_list_titles(collections), [each.topics for each in collections]),
         ),
     )
-
-
-def _check_options(
-    missing: MissingPolicy, n_permutations: int, n_bootstrap: int, alpha: float, confidence: float, seed: int
-) -> None:
-    """Refuse options that are out of range."""
-    check_seed(seed)
-    check_share("alpha", alpha)
-    check_share("confidence", confidence)
-    check_count("n_permutations", n_permutations, 1)
-    check_count("n_bootstrap", n_bootstrap, 0)
-    check_policy(missing, MissingPolicy)
 
 
 def _list_settings(

@@ -111,18 +111,9 @@ class AlternativeAnnotatorTest(Result):
 
         Shape (judge, 8): columns judge, rho, rho_low, rho_high, omega, omega_low, omega_high, passes.
         """
-        frame = pd.DataFrame(
-            {
-                "judge": self.judges,
-                "rho": self.rho,
-                "rho_low": self.rho_ends[0],
-                "rho_high": self.rho_ends[1],
-                "omega": self.omega,
-                "omega_low": self.omega_ends[0],
-                "omega_high": self.omega_ends[1],
-                "passes": self.passes,
-            }
-        )
+        names = ["judge", "rho", "rho_low", "rho_high", "omega", "omega_low", "omega_high", "passes"]
+        columns = (self.judges, self.rho, *self.rho_ends, self.omega, *self.omega_ends, self.passes)
+        frame = pd.DataFrame(dict(zip(names, columns, strict=True)))
         return frame.iloc[np.lexsort((np.array(self.judges), -self.rho))].reset_index(drop=True)
 
     def answer(self) -> str:
@@ -178,21 +169,11 @@ class AlternativeAnnotatorTest(Result):
         frame = self.to_frame().set_index("judge")
         position = {judge: j for j, judge in enumerate(self.judges)}
         passing = [np.flatnonzero(self.by_epsilon[position[str(judge)]] >= PASS) for judge in frame.index]
-        shown = pd.DataFrame(
-            {
-                "ρ": frame["rho"],
-                "ρ low": frame["rho_low"],
-                "ρ high": frame["rho_high"],
-                "ω": frame["omega"],
-                "ω low": frame["omega_low"],
-                "ω high": frame["omega_high"],
-                "passes": np.where(frame["passes"], "yes", "no"),
-                "passes from ε": [
-                    f"{EPSILONS[each[0]]:g}" if len(each) else f"above {EPSILONS[-1]:g}" for each in passing
-                ],
-            },
-            index=frame.index,
-        )
+        shown = frame.rename(columns=lambda name: name.replace("rho", "ρ").replace("omega", "ω").replace("_", " "))
+        shown["passes"] = np.where(frame["passes"], "yes", "no")
+        shown["passes from ε"] = [
+            f"{EPSILONS[each[0]]:g}" if len(each) else f"above {EPSILONS[-1]:g}" for each in passing
+        ]
         people = format_count(int(self.testable.sum()), "annotator")
         legend = (
             f"ρ: how often a judge agrees with the other people as well as a person or better. ω: the "
@@ -279,7 +260,18 @@ def alternative_annotator_test(
       judge  rho  omega  passes
     0     j  1.0    1.0    True
     """
-    _check_options(annotations, agreement, epsilon, alpha, n_bootstrap, confidence, seed)
+    if not isinstance(annotations, Annotations):
+        raise MetaevalError(
+            f"the test takes Annotations, not {type(annotations).__name__}: see metaeval.io.read_annotations"
+        )
+    if agreement not in get_args(Agreement):
+        raise MetaevalError(f"there is no agreement {agreement!r}: use {' or '.join(get_args(Agreement))}")
+    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not 0 <= epsilon < 1:
+        raise MetaevalError(f"{format_option('epsilon')} is {epsilon!r}; it lies from 0 to below 1")
+    check_share("alpha", alpha)
+    check_share("confidence", confidence)
+    check_count("n_bootstrap", n_bootstrap, 0)
+    check_seed(seed)
     judged = choose_class(annotations.answers)
     names, topic = np.unique(np.array(annotations.topics, dtype=object), return_inverse=True)
     near = tabulate_agreement(len(annotations.classes), agreement)
@@ -329,29 +321,6 @@ def alternative_annotator_test(
         _sign(annotations, settings),
         remarks=_remark(annotations, n_items, testable, len(names) if no_interval and n_bootstrap else 0),
     )  # fmt: skip
-
-
-def _check_options(
-    annotations: Annotations,
-    agreement: str,
-    epsilon: float,
-    alpha: float,
-    n_bootstrap: int,
-    confidence: float,
-    seed: int,
-) -> None:
-    if not isinstance(annotations, Annotations):
-        raise MetaevalError(
-            f"the test takes Annotations, not {type(annotations).__name__}: see metaeval.io.read_annotations"
-        )
-    if agreement not in get_args(Agreement):
-        raise MetaevalError(f"there is no agreement {agreement!r}: use {' or '.join(get_args(Agreement))}")
-    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not 0 <= epsilon < 1:
-        raise MetaevalError(f"{format_option('epsilon')} is {epsilon!r}; it lies from 0 to below 1")
-    check_share("alpha", alpha)
-    check_share("confidence", confidence)
-    check_count("n_bootstrap", n_bootstrap, 0)
-    check_seed(seed)
 
 
 def _spread(values: np.ndarray, testable: np.ndarray, empty: float | bool) -> np.ndarray:

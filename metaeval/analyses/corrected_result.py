@@ -128,15 +128,12 @@ class CorrectedScores(Result):
     def _find_needed(self) -> np.ndarray:
         """Return with how many labelled topics each open pair would be decided: the variance falls as 1/n − 1/N."""
         (n, of), both = self.labelled, self.both
+        # What remains of the variance when every topic is labelled.
+        rest = np.maximum(both.variances - both.residual, 0.0) if self.target == "population" else 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
-            aim = both.variances * (both.differences / both.reach) ** 2 - self._rest()
+            aim = both.variances * (both.differences / both.reach) ** 2 - rest
             needed = np.ceil(1 / (aim / both.residual * (1 / n - 1 / of) + 1 / of))
         return np.where((both.signs == 0) & (needed > n) & (needed <= of), needed, np.nan)
-
-    def _rest(self) -> np.ndarray:
-        """Return the variance that remains when every topic is labelled, shape (pair,)."""
-        rest = np.maximum(self.both.variances - self.both.residual, 0.0)
-        return rest if self.target == "population" else np.zeros_like(rest)
 
     @cached_property
     def worth(self) -> float:
@@ -200,10 +197,9 @@ class CorrectedScores(Result):
         together reverse, or leave open); first (which run is in the first place, or how many may be).
         """
         named = [(f"{judge} alone", found, judge) for judge, found in zip(self.judges, self.alone, strict=True)]
+        named += [("people alone", self.people, self.measure), ("both", self.both, self.measure)]
         rows = []
-        for name, found, measure in (
-            *named, ("people alone", self.people, self.measure), ("both", self.both, self.measure)
-        ):  # fmt: skip
+        for name, found, measure in named:
             flips = name_flips(found.signs, self.both.signs).tolist()
             firsts = self.rank(found, measure).to_frame().query("near_first")["run"].tolist()
             first = firsts[0] if len(firsts) == 1 else f"one of {len(firsts)}"

@@ -112,15 +112,23 @@ def compare_qrels(
        judge       tau
     0  model  0.816497
     """
-    _check_options(judged, alpha, confidence, n_permutations, n_bootstrap, seed, n_jobs)
+    if not isinstance(judged, JudgedRuns):
+        raise MetaevalError(f"this takes JudgedRuns, not {type(judged).__name__}: see metaeval.io.read_judged_runs")
+    check_share("alpha", alpha)
+    check_share("confidence", confidence)
+    check_count("n_permutations", n_permutations, trials_needed(1, alpha))
+    check_count("n_bootstrap", n_bootstrap, 0)
+    check_seed(seed)
+    check_jobs(n_jobs)
     depth = _check_depth(pool_depth, groups)
+    family, groups = family or {}, groups or {}
     which = parse_statistic(statistic)
     if which.run_statistic is None:
         others = "use tau_b, tau_a, tau_ap_b, tau_gap, spearman, pearson or pairwise_accuracy"
         raise MetaevalError(f"{format_option('statistic', statistic)} does not compare rankings of runs: {others}")
     known, names = parse_measures(measures), tuple(judged.runs)
-    find_labels(family or {}, names, "run")
-    find_labels(groups or {}, names, "run")
+    find_labels(family, names, "run")
+    find_labels(groups, names, "run")
     sets = map_grades(judged, scales or {})
     values, condensed = (score_judged(judged, known, sets, condensed=each) for each in (False, True))
     labelled = [label_scores(judged, each, array) for each, array in zip(known, values, strict=True)]
@@ -130,7 +138,7 @@ def compare_qrels(
     key = stream_key(seed, judged.collection, "compare_qrels")
     gaps = measure_gaps(judged, known, values, condensed)
     grades = compare_grades(sets, scales or {}, key, n_bootstrap, confidence)
-    chosen = {run: model for run, model in (family or {}).items() if run in scored[0].runs}
+    chosen = {run: model for run, model in family.items() if run in scored[0].runs}
     favours = [find_favours(each, chosen, confidence) for each in scored] if chosen else []
     settings = {"measures": ", ".join(str(each.measure) for each in known), "judgements": ", ".join(judged.sets)}
     settings |= _describe_settings(scales, family, groups, depth) | {"statistic": statistic, "test": "bootstrap-t"}
@@ -160,20 +168,6 @@ def compare_qrels(
             *(remark_coverage([which], len(judged.topics)) if n_bootstrap and not compared[0].no_interval else ()),
         ),
     )
-
-
-def _check_options(
-    judged: JudgedRuns, alpha: float, confidence: float, n_permutations: int, n_bootstrap: int, seed: int, n_jobs: int
-) -> None:
-    """Refuse options that are out of range."""
-    if not isinstance(judged, JudgedRuns):
-        raise MetaevalError(f"this takes JudgedRuns, not {type(judged).__name__}: see metaeval.io.read_judged_runs")
-    check_share("alpha", alpha)
-    check_share("confidence", confidence)
-    check_count("n_permutations", n_permutations, trials_needed(1, alpha))
-    check_count("n_bootstrap", n_bootstrap, 0)
-    check_seed(seed)
-    check_jobs(n_jobs)
 
 
 def _check_depth(pool_depth: int | None, groups: Mapping[str, str] | None) -> int:

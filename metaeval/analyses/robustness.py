@@ -183,12 +183,9 @@ def _take_shared(collections: Sequence[Scores]) -> list[Scores]:
     """Return the scores of the runs and measures that all collections have."""
     if len(collections) < 2:
         raise MetaevalError("robustness over collections needs at least two of them")
-    runs = [run for run in collections[0].runs if all(run in collection.runs for collection in collections)]
-    names = [
-        str(m)
-        for m in collections[0].measures
-        if all(str(m) in map(str, collection.measures) for collection in collections)
-    ]
+    first = collections[0]
+    runs = [run for run in first.runs if all(run in each.runs for each in collections)]
+    names = [str(m) for m in first.measures if all(str(m) in map(str, each.measures) for each in collections)]
     if len(runs) < 3 or not names:
         raise MetaevalError(
             f"the collections share {len(runs)} runs ({format_list(runs)}) and {len(names)} measures; "

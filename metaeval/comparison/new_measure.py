@@ -14,7 +14,7 @@ from metaeval.analyses.agreement import agreement
 from metaeval.analyses.agreement_inputs import list_for_each
 from metaeval.analyses.agreement_result import Agreement
 from metaeval.analyses.checks import check_choice
-from metaeval.analyses.pooled_discriminative_power import pooled_discriminative_power
+from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power
 from metaeval.analyses.properties import properties
 from metaeval.analyses.study import PAPERS_TEST, QUESTIONS, Study, study_collection
 from metaeval.comparison.answer import find_answer
@@ -244,10 +244,7 @@ def compare(
     asks = _prepare_studies(opened, scored, options)
     first = [partial(ask, scores) for ask, scores in zip(asks, scored.scores, strict=True)]
     studies = [_explain_gaps(study, left_out, second) for study in study_collections(first, n_jobs)]
-    pooled = None
-    if len(studies) > 1:
-        tell("pooling")
-        pooled = pooled_discriminative_power([study.power for study in studies if study.power], seed=seed)
+    pooled = _pool_power(studies, seed, tell)
     repeats: Repeats = repeat_studies(studies, asks, seed, n_jobs) if thorough else dict.fromkeys(CHANGES, NOT_TRIED)
     tell("trying properties")
     with use_time_limit(time_limit):
@@ -295,6 +292,14 @@ def _prepare_studies(
         )
         for number, (source, scores) in enumerate(zip(sources, scored.scores, strict=True))
     ]
+
+
+def _pool_power(studies: Sequence[Study], seed: int, tell: Say) -> PooledDiscriminativePower | None:
+    """Return discriminative power over all collections; None for a single one."""
+    if len(studies) < 2:
+        return None
+    tell("pooling")
+    return pooled_discriminative_power([study.power for study in studies if study.power], seed=seed)
 
 
 def _try_properties(measures: Sequence[Measure]) -> dict[str, dict[str, PropertyCheck]]:
