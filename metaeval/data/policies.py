@@ -143,12 +143,13 @@ def find_complete(
     gaps: np.ndarray, runs: Sequence[str], topics: Sequence[str], policy: MissingPolicy
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return which runs and which topics stay where a policy leaves out those with gaps, shape (run, topic), and say so."""
-    keep_runs, keep_topics = np.ones(len(runs), dtype=bool), np.ones(len(topics), dtype=bool)
+    keep_runs: np.ndarray = np.ones(len(runs), dtype=bool)
+    keep_topics: np.ndarray = np.ones(len(topics), dtype=bool)
     if policy == "drop-run":
-        keep_runs = ~gaps.any(axis=1)
+        keep_runs = np.logical_not(gaps.any(axis=1))
         report_dropped(keep_runs, runs, "run", format_option("missing", policy))
     if policy == "drop-topic":
-        keep_topics = ~gaps.any(axis=0)
+        keep_topics = np.logical_not(gaps.any(axis=0))
         report_dropped(keep_topics, topics, "topic", format_option("missing", policy))
     return keep_runs, keep_topics
 
