@@ -143,5 +143,20 @@ def report_dropped(keep: np.ndarray, labels: Sequence[str], what: str, policy: s
         report_policy(f"{policy}: left out {len(dropped)} of {format_count(len(labels), what)}: {format_list(dropped)}")
 
 
+def find_complete(
+    gaps: np.ndarray, runs: Sequence[str], topics: Sequence[str], policy: MissingPolicy
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return which runs and which topics stay where a policy leaves out those with gaps, shape (run, topic), and say so."""
+    keep_runs: np.ndarray = np.ones(len(runs), dtype=bool)
+    keep_topics: np.ndarray = np.ones(len(topics), dtype=bool)
+    if policy == "drop-run":
+        keep_runs = np.logical_not(gaps.any(axis=1))
+        report_dropped(keep_runs, runs, "run", format_option("missing", policy))
+    if policy == "drop-topic":
+        keep_topics = np.logical_not(gaps.any(axis=0))
+        report_dropped(keep_topics, topics, "topic", format_option("missing", policy))
+    return keep_runs, keep_topics
+
+
 def _describe_labels(what: str, labels: Sequence[str]) -> str:
     return f"{what}{'s' * (len(labels) != 1)} {format_list(labels)}"

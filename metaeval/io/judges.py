@@ -10,7 +10,7 @@ import numpy as np
 
 from metaeval.data.annotations import NONE, Annotations
 from metaeval.data.labels import unique_labels
-from metaeval.data.policies import MissingPolicy, check_policy, report_dropped
+from metaeval.data.policies import MissingPolicy, check_policy, find_complete
 from metaeval.errors import DataError, MetaevalError, format_option
 from metaeval.files import is_standard_input, read_text
 from metaeval.io.classification import Labels
@@ -165,17 +165,7 @@ def _find_complete(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return which judges and which items stay, each as booleans."""
     gaps = answers.sum(axis=-1) == 0
-    keep_judges, keep_items = np.ones(len(judges), dtype=bool), np.ones(len(items), dtype=bool)
-    if not gaps.any():
-        return keep_judges, keep_items
-    if missing == "raise":
-        j, i = np.argwhere(gaps)[0]
+    for j, i in np.argwhere(gaps)[:1] if missing == "raise" else ():
         hint = f"{format_option('missing', 'drop-topic')} leaves the item out, drop-run the judge"
         raise DataError("there is no answer", run=judges[j], item=items[i], hint=hint)
-    if missing == "drop-run":
-        keep_judges = ~gaps.any(axis=1)
-        report_dropped(keep_judges, judges, "run", format_option("missing", missing))
-    else:
-        keep_items = ~gaps.any(axis=0)
-        report_dropped(keep_items, items, "topic", format_option("missing", missing))
-    return keep_judges, keep_items
+    return find_complete(gaps, judges, items, missing)

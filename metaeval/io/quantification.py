@@ -15,9 +15,9 @@ from metaeval.data.policies import (
     check_policy,
     describe_affected,
     describe_total,
+    find_complete,
     find_farthest_end,
     hint_missing,
-    report_dropped,
     report_policy,
 )
 from metaeval.data.runs import QuantificationRuns, distributions
@@ -134,11 +134,8 @@ def _apply_missing(
     """Apply the policy to missing distributions (NaN): fill `estimated` in place, and return which runs and topics remain."""
     names = list(runs)
     gaps = np.isnan(estimated[:, :, 0])  # a missing distribution is NaN for every class, so the first one tells
-    keep_runs, keep_topics = np.ones(len(names), dtype=bool), np.ones(len(topics), dtype=bool)
-    if not gaps.any():
-        return keep_runs, keep_topics
     count = int(gaps.sum())
-    if missing == "raise":
+    if count and missing == "raise":
         r, t = np.argwhere(gaps)[0]
         raise DataError(
             f"there is no distribution for this topic{describe_total(count)}",
@@ -147,16 +144,10 @@ def _apply_missing(
             topic=topics[t],
             hint=hint_missing(),
         )
-    if missing == "drop-run":
-        keep_runs = ~gaps.any(axis=1)
-        report_dropped(keep_runs, names, "run", format_option("missing", missing))
-    elif missing == "drop-topic":
-        keep_topics = ~gaps.any(axis=0)
-        report_dropped(keep_topics, topics, "topic", format_option("missing", missing))
-    else:
+    if count and missing == "worst":
         K = truth.shape[-1]
         worst = np.eye(K)[find_farthest_end(truth @ np.arange(K), K)]
         estimated[gaps] = np.broadcast_to(worst, estimated.shape)[gaps]
         given = f"{format_count(count, 'missing distribution')} given all mass on the class farthest from the gold"
         report_policy(f"{format_option('missing', missing)}: {given}: {describe_affected(gaps, names, topics)}")
-    return keep_runs, keep_topics
+    return find_complete(gaps, names, topics, missing)

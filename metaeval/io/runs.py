@@ -82,6 +82,8 @@ def read_runs(
     if is_table(gold) and not chosen.frames:
         frames = [format.name for format in RUN_FORMATS.values() if format.frames]
         raise MetaevalError(f"a frame is not in the format {format}: use {', '.join(frames)}")
+    if missing == "keep":
+        raise MetaevalError(f"{format_option('missing', 'keep')} is for scores; runs without an answer have none")
     if seed != 0 and parts is None:
         raise MetaevalError(f"{format_option('seed')} is for {format_option('parts')}: nothing else is random here")
     stated = {

@@ -247,3 +247,10 @@ def test_a_latest_score_needs_a_time_and_one_latest(tmp_path):
         assert read_scores(again, doubled="latest").values.ravel().tolist() == [0.5] * 4
     with pytest.raises(MetaevalError, match="the format trec_eval has no use for doubled"):
         read_scores(tmp_path / "x", format="trec_eval", doubled="mean")
+
+
+def test_gaps_are_kept_in_scores_alone_never_filled_in_runs(tmp_path):
+    (tmp_path / "gold.csv").write_text("topic,item,label\nt,1,no\nt,2,yes\n")
+    (tmp_path / "run.csv").write_text("topic,item,label\nt,1,no\n")
+    with pytest.raises(MetaevalError, match="missing=keep is for scores"):
+        read_runs(tmp_path / "gold.csv", tmp_path / "run.csv", format="labels", classes=["no", "yes"], missing="keep")
