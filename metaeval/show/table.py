@@ -293,8 +293,8 @@ def take_upper_triangle(square: pd.DataFrame) -> pd.DataFrame:
 def cross(names: Mapping[str, Sequence[Hashable]], **columns: npt.ArrayLike) -> pd.DataFrame:
     """Return one row for every two names, the second changing first, with numbers that broadcast to both of their axes.
 
-    >>> print(cross({"run": ["a", "b"], "measure": ["AP", "P"]}, score=[[1, 2], [3, 4]]).loc[1].tolist())
-    ['a', 'P', 2]
+    >>> print(*cross({"run": ["a", "b"], "measure": ["AP", "P"]}, score=[[1, 2], [3, 4]]).loc[1])
+    a P 2
     """
     index = pd.MultiIndex.from_product(list(names.values()), names=list(names))
     shape = [len(some) for some in names.values()]

@@ -76,8 +76,12 @@ def _normalise(values: np.ndarray) -> np.ndarray:
 
 def standardise(values: FloatArray) -> FloatArray:
     """Return scores, shape (measure, cell), with mean 0 and standard deviation 1; zeros for a constant measure."""
-    scores = Scaled(values.T[:, np.newaxis])
-    return StandardCells(scores).standardise(scores.values).reshape(values.shape)
+    largest = np.abs(values).max(axis=1, keepdims=True)
+    scaled = np.divide(values, largest, out=np.zeros(values.shape), where=largest > 0)
+    centred = scaled - scaled.mean(axis=1, keepdims=True)
+    spread = np.sqrt((centred**2).mean(axis=1, keepdims=True))
+    varies = (np.ptp(values, axis=1, keepdims=True) > 0) & (spread > 0)
+    return np.divide(centred, spread, out=np.zeros(values.shape), where=varies)
 
 
 class StandardCells:
