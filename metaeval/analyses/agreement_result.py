@@ -382,7 +382,16 @@ class Agreement(Result):
     ) -> Figure:
         """Draw the measures in the order of one statistic, with intervals; lines show chance and ceiling.
 
-        By default the first `statistic`; the rest is as for every result.
+        Parameters
+        ----------
+        statistic : str, optional
+            By default the first one.
+        ax, size, signature
+            As for every result.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
         """
         from metaeval.show.drawing import draw_charts
 
@@ -407,7 +416,16 @@ class Agreement(Result):
     ) -> Figure:
         """Draw a heat map of p-values: is the measure of the row better than that of the column?
 
-        By default the first `statistic`; the rest is as for every result.
+        Parameters
+        ----------
+        statistic : str, optional
+            By default the first one.
+        ax, size, signature
+            As for every result.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
         """
         from metaeval.show.drawing import draw_charts
 

@@ -33,7 +33,16 @@ TIE = 1e-9
 class BaselinePreference(Result):
     """How two runs compare topic by topic according to every measure.
 
-    ``deltas[t, m]`` is the score of the run `first` minus that of `second`, ties being exactly 0 (LQ 2021, Eq. 10).
+    Parameters
+    ----------
+    first, second : str
+        The two runs.
+    topics : tuple of str
+    measures : tuple of Measure
+    deltas : ndarray, shape (topic, measure)
+        ``deltas[t, m]`` is the score of the first run minus that of the second, ties being exactly 0
+        (LQ 2021, Eq. 10).
+    signature : Signature
     """
 
     first: str
@@ -88,9 +97,18 @@ class BaselinePreference(Result):
         return pd.DataFrame(rows, columns=["measure_1", "measure_2", "second", "fourth", "r", "low", "high"])
 
     def divergent_topics(self, measure_1: str, measure_2: str, n: int = 2) -> pd.DataFrame:
-        """Return the `n` topics where d = delta of the one measure − delta of the other is smallest (LQ 2021, Figure 3).
+        """Return the topics on which two measures differ most, by d = delta of the one − delta of the other.
 
-        Columns topic, number (from 1, in the collection's order), d, and the delta of every measure.
+        Parameters
+        ----------
+        measure_1, measure_2 : str
+        n : int, optional
+            How many topics; those where d is smallest come first, as in LQ 2021, Figure 3.
+
+        Returns
+        -------
+        DataFrame, shape (n, 3 + measure)
+            Columns topic, number (from 1, in the collection's order), d, and the delta of every measure.
 
         Raises
         ------
@@ -169,6 +187,10 @@ def baseline_preference(scores: Scores, first: str, second: str, *, tie: float |
         Another one: Uniform in LQ 2021, §5.3.
     tie : float, optional
         Scores at most this far apart are tied. By default 1e-9 of the measure's scale: differences by rounding alone.
+
+    Returns
+    -------
+    BaselinePreference
 
     Raises
     ------

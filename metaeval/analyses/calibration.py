@@ -52,10 +52,22 @@ Tested: TypeAlias = PairedTest | Procedure
 class TestCalibration(Result):
     """How often each test errs on scores like these, and how many true differences it finds.
 
-    `error`, shape (measure, test), is the family-wise error: the share of studies of equal runs in which some pair was
-    called different. `power`, shape (measure, test, 2), is the share of pairs that truly differ by `difference` that was
-    found, and its standard error; `difference`, shape (measure,), is in units of the measure. `seconds`, shape (test,), is
-    the time of one test of one study.
+    Parameters
+    ----------
+    collection : str
+    measures : tuple of Measure
+    tests : tuple of str
+    error : ndarray, shape (measure, test)
+        Family-wise error: the share of studies of equal runs in which some pair was called different.
+    power : ndarray, shape (measure, test, 2)
+        The share of pairs that truly differ by `difference` that was found, and its standard error.
+    seconds : ndarray, shape (test,)
+        Time of one test of one study.
+    difference : ndarray, shape (measure,)
+        In units of the measure.
+    n_studies, n_topics, n_permutations : int
+    alpha : float
+    signature : Signature
     """
 
     __test__ = False  # to pytest its name would say that it is one
@@ -197,7 +209,8 @@ def calibrate_tests(
         Topics in each study; by default as many as the scores have.
     difference : float, optional
         True difference for which power is computed, in units of the measures; by default four standard errors of a typical
-        pair. A random half of the runs is better by this much.
+        pair.
+        A random half of the runs is better by this much.
     n_permutations : int, optional
         B of tests that resample; raised where a correction needs more.
     alpha : float, optional
@@ -206,6 +219,10 @@ def calibrate_tests(
     seed : int, optional
     n_jobs : int, optional
         Processes; any number gives the same rates.
+
+    Returns
+    -------
+    TestCalibration
 
     Raises
     ------

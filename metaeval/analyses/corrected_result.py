@@ -87,7 +87,15 @@ class CorrectedScores(Result):
     def rank(self, found: Corrected, measure: Measure) -> RunRanks:
         """Return the ranks of runs that follow from one kind of evidence.
 
-        `found` is one of `alone`, `people` and `both`.
+        Parameters
+        ----------
+        found : Corrected
+            One of `alone`, `people` and `both`.
+        measure : Measure
+
+        Returns
+        -------
+        RunRanks
         """
         first, second = np.triu_indices(len(self.runs), 1)
         differ, better = np.zeros((2, 1, len(self.runs), len(self.runs)), dtype=bool)

@@ -26,9 +26,21 @@ from metaeval.stats.streams import generator
 class PooledDiscriminativePower(Result):
     """Significant pairs over all pairs, added up over collections.
 
-    `significant` are S_D, shape (collection, measure), `mc_se` their Monte Carlo standard errors, NaN for tests without
-    trials, and `pairs` T_D, shape (collection,). Intervals rest on `over_topics`, these collections with other topics, and
-    `over_collections`, other collections. Measures whose power differs by up to `margin` are alike.
+    Parameters
+    ----------
+    collections : tuple of str
+    measures : tuple of Measure
+    significant : ndarray of int, shape (collection, measure)
+        S_D.
+    mc_se : ndarray, shape (collection, measure)
+        Monte Carlo standard error of S_D; NaN for tests without trials.
+    pairs : ndarray of int, shape (collection,)
+        T_D.
+    over_topics, over_collections : Variation
+        What intervals rest on: these collections with other topics, and other collections.
+    signature : Signature
+    margin : float
+        Up to which difference two measures' power is alike.
     """
 
     collections: tuple[str, ...]
@@ -147,6 +159,10 @@ def pooled_discriminative_power(powers: Sequence[DiscriminativePower], *, seed: 
         collections with the same topics have the same topics drawn. For other collections, collections are drawn too.
     seed : int, optional
         Of the draws of collections.
+
+    Returns
+    -------
+    PooledDiscriminativePower
 
     Raises
     ------

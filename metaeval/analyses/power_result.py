@@ -28,11 +28,27 @@ ROWS_A_PART = 200_000
 class DiscriminativePower(Result):
     """The p-value of every pair of runs according to every measure.
 
-    `means` have shape (run, measure), and `p_values` shape (measure, pair), with pairs of runs in the order (0, 1), (0, 2), …,
-    (1, 2), …. `counts`, of the same shape, say how many trials' ranges exceed or equal each difference; None for tests without
-    trials. `mc_se`, shape (measure,), is the Monte Carlo standard error of S_D: how much it would vary with other trials; NaN
-    for tests without trials. `n_permutations` is B; of ``test="max-t"`` with up to 16 topics, the number of all sign vectors.
-    Intervals rest on `over_topics`. Measures whose power differs by up to `margin` are alike.
+    Parameters
+    ----------
+    collection : str
+    runs : tuple of str
+    measures : tuple of Measure
+    means : ndarray, shape (run, measure)
+    p_values : ndarray, shape (measure, pair)
+        Pairs of runs in the order (0, 1), (0, 2), …, (1, 2), ….
+    counts : ndarray of int, shape (measure, pair), or None
+        Of how many trials' ranges each difference is exceeded or equalled; None for tests without trials.
+    mc_se : ndarray, shape (measure,)
+        Monte Carlo standard error of S_D: how much it would vary with other trials; NaN for tests without trials.
+    n_permutations : int
+        B; of ``test="max-t"`` with up to 16 topics, the number of all sign vectors.
+    alpha : float
+    test : str
+    over_topics : TopicVariation
+        What intervals rest on.
+    signature : Signature
+    margin : float
+        Up to which difference two measures' power is alike.
     """
 
     collection: str
@@ -115,7 +131,14 @@ class DiscriminativePower(Result):
     def write_p_values(self, path: PathLike) -> Path:
         """Write the rows of `to_frame`, every p-value, to a file; memory does not grow with their number.
 
-        It is ``.csv``, or ``.parquet``, which takes a fifth of the room.
+        Parameters
+        ----------
+        path : path
+            ``.csv``, or ``.parquet``, which takes a fifth of the room.
+
+        Returns
+        -------
+        Path
 
         Raises
         ------

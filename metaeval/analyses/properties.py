@@ -39,7 +39,15 @@ CONSTANT, SYMMETRIC = "constant", "symmetric"
 
 @dataclass(frozen=True, eq=False)
 class Properties(Result):
-    """Which properties measures have, as far as a search can tell: the `checks` of each measure, of properties of its kind."""
+    """Which properties measures have, as far as a search can tell.
+
+    Parameters
+    ----------
+    measures : tuple of Measure
+    checks : tuple of PropertyCheck
+        Measure by measure, each with the properties of its kind.
+    signature : Signature
+    """
 
     measures: tuple[Measure, ...]
     checks: tuple[PropertyCheck, ...]
@@ -56,7 +64,16 @@ class Properties(Result):
         return tuple(name for name in known if name in present)
 
     def get_check(self, measure: str | Measure, name: str) -> PropertyCheck | None:
-        """Return what was found for one measure and the property of this name; None if the property is of the other kind.
+        """Return what was found for one measure and property; None if the property is of the other kind.
+
+        Parameters
+        ----------
+        measure : str or Measure
+        name : str
+
+        Returns
+        -------
+        PropertyCheck or None
 
         Raises
         ------
@@ -207,6 +224,10 @@ def properties(
     n_random : int, optional
         Random cases of every size; 0 for none.
     seed : int, optional
+
+    Returns
+    -------
+    Properties
 
     Raises
     ------

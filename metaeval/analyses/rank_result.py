@@ -39,10 +39,23 @@ LETTERS = (
 class RunRanks(Result):
     """The rank of every run according to every measure, and between which ranks it stands.
 
-    `means` have shape (run, measure). `ranks`, shape (measure, run), are 1 + the number of runs with a better mean, and
-    `ends`, shape (measure, run, 2), 1 + the number of significantly better runs, and the number of runs less that of
-    significantly worse ones. `differ`, shape (measure, run, run), says whether two runs differ significantly; `letters` are
-    those of every run by measure, None where a measure would take too many.
+    Parameters
+    ----------
+    collection : str
+    runs : tuple of str
+    measures : tuple of Measure
+    means : ndarray, shape (run, measure)
+    ranks : ndarray of int, shape (measure, run)
+        1 + the number of runs with a better mean.
+    ends : ndarray of int, shape (measure, run, 2)
+        1 + the number of significantly better runs, and the number of runs less that of significantly worse ones.
+    differ : ndarray of bool, shape (measure, run, run)
+        Whether two runs differ significantly.
+    letters : tuple of (tuple of str, or None)
+        Of every run by measure; None where a measure would take too many.
+    test : str
+    alpha : float
+    signature : Signature
     """
 
     collection: str
@@ -61,7 +74,17 @@ class RunRanks(Result):
         return f"RunRanks: {len(self.runs)} runs × {len(self.measures)} measures, {self.collection or 'scores'}"
 
     def order(self, measure: int) -> np.ndarray:
-        """Return the positions of the runs by rank, those of one rank in the order of their labels, shape (run,)."""
+        """Return the positions of the runs by rank; those of one rank in the order of their labels.
+
+        Parameters
+        ----------
+        measure : int
+            Position of the measure.
+
+        Returns
+        -------
+        ndarray of int, shape (run,)
+        """
         return _order(self.ranks[measure], self.runs)
 
     def _place(self, measure: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -151,7 +174,17 @@ class RunRanks(Result):
         return [self.leaderboard(measure) for measure in self.measures]
 
     def leaderboard(self, measure: Measure | str) -> Table:
-        """Return the runs by rank according to one of the measures, with the ranks they may have and their letters."""
+        """Return the runs by rank according to one measure, with the ranks they may have and their letters.
+
+        Parameters
+        ----------
+        measure : Measure or str
+            One of those that were tested.
+
+        Returns
+        -------
+        Table
+        """
         frame = self.to_frame()
         rows = frame[frame["measure"] == str(measure)]
         letters = rows["letters"].fillna("too many")
@@ -203,7 +236,18 @@ class RunRanks(Result):
     def plot_groups(
         self, measure: Measure | str, *, ax: Axis = None, size: Size = None, signature: bool = True
     ) -> Figure:
-        """Draw the critical-difference diagram of one measure: runs at their means, a bar for each letter."""
+        """Draw the critical-difference diagram of one measure: runs at their means, a bar for each letter.
+
+        Parameters
+        ----------
+        measure : Measure or str
+        ax, size, signature
+            As for `plot`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
         position = [str(each) for each in self.measures].index(str(measure))
         order, differ, _ = self._place(position)
         return draw_groups(

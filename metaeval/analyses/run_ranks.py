@@ -15,6 +15,10 @@ def run_ranks(power: DiscriminativePower) -> RunRanks:
     power : DiscriminativePower
         Nothing is tested again.
 
+    Returns
+    -------
+    RunRanks
+
     Examples
     --------
     >>> import numpy as np

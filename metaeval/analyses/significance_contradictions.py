@@ -34,8 +34,14 @@ _NO_PAIRS = pd.DataFrame(columns=["measure_1", "measure_2", "run_1", "run_2"], d
 class SignificanceContradictions(Result):
     """Run pairs for which two measures reach opposite significant conclusions.
 
-    `verdicts`, shape (measure, pair), are +1 where the first run of a pair is significantly better, −1 where the second is, and
-    0 otherwise.
+    Parameters
+    ----------
+    collection : str
+    runs : tuple of str
+    measures : tuple of Measure
+    verdicts : ndarray of int, shape (measure, pair)
+        +1 where the first run of a pair is significantly better, −1 where the second is, 0 otherwise.
+    signature : Signature
     """
 
     collection: str
@@ -72,10 +78,18 @@ class SignificanceContradictions(Result):
         return f"{top['measure_1']} and {top['measure_2']} contradict each other most often, on {pairs} of runs."
 
     def run_pairs(self, most: int | None = None) -> pd.DataFrame:
-        """Return every contradiction, or the first ones, at `most` so many, with both conclusions: LQ 2021, Table 6.
+        """Return every contradiction with both conclusions: LQ 2021, Table 6.
 
-        Columns measure_1, measure_2, run_1, run_2: measure 1 says that run 1 significantly outperforms run 2, measure 2 says
-        the reverse.
+        Parameters
+        ----------
+        most : int, optional
+            Return only so many, the first ones.
+
+        Returns
+        -------
+        DataFrame
+            Columns measure_1, measure_2, run_1, run_2: measure 1 says that run 1 significantly outperforms
+            run 2, measure 2 says the reverse.
         """
         listed: list[pd.DataFrame] = [_NO_PAIRS]
         for frame in self.frames():
@@ -99,7 +113,16 @@ class SignificanceContradictions(Result):
                 yield pd.DataFrame({**measures, "run_1": winners, "run_2": losers})
 
     def write_run_pairs(self, path: PathLike) -> Path:
-        """Write every contradiction to a ``.csv`` or ``.parquet`` file, as `run_pairs` returns them.
+        """Write every contradiction to a file, as `run_pairs` returns them.
+
+        Parameters
+        ----------
+        path : path
+            ``.csv`` or ``.parquet``.
+
+        Returns
+        -------
+        Path
 
         Raises
         ------
@@ -178,6 +201,10 @@ def significance_contradictions(power: DiscriminativePower) -> SignificanceContr
     ----------
     power : DiscriminativePower
         Of two measures or more; nothing is tested again.
+
+    Returns
+    -------
+    SignificanceContradictions
 
     Raises
     ------

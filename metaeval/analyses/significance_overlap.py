@@ -23,7 +23,13 @@ from metaeval.stats.significant_counts import count_common
 class SignificanceOverlap(Result):
     """How the significant differences found by two measures overlap.
 
-    ``both[i, j]`` is b, the number of run pairs that are significant with both measures; the diagonal holds S_D.
+    Parameters
+    ----------
+    collection : str
+    measures : tuple of Measure
+    both : ndarray of int, shape (measure, measure)
+        ``both[i, j]`` is b, the number of run pairs significant with both measures; the diagonal holds S_D.
+    signature : Signature
     """
 
     collection: str
@@ -114,6 +120,10 @@ def significance_overlap(power: DiscriminativePower) -> SignificanceOverlap:
     ----------
     power : DiscriminativePower
         Of two measures or more; nothing is tested again.
+
+    Returns
+    -------
+    SignificanceOverlap
 
     Raises
     ------

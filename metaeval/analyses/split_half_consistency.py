@@ -31,9 +31,19 @@ from metaeval.stats.streams import stream_key
 class SplitHalfConsistency(Result):
     """τ between the rankings of runs on two disjoint sets of topics, over many random splits.
 
-    ``tau[b, m]`` compares the rankings by measure m on the two sets of split b, of `sizes` topics; splits are shared.
-    `residual_variance` is V_E2 of the trial × measure matrix, two-way without replication, and `p_values`, shape (pair,),
-    are those of the randomised Tukey HSD test on that matrix; pairs (0, 1), (0, 2), … of measures.
+    Parameters
+    ----------
+    measures : tuple of Measure
+    tau : ndarray, shape (trial, measure)
+        ``tau[b, m]`` compares the rankings by measure m on the two sets of split b; splits are shared.
+    sizes : tuple of int
+        Topics in either set.
+    residual_variance : float
+        V_E2 of the trial × measure matrix, two-way without replication.
+    p_values : ndarray, shape (pair,)
+        Of the randomised Tukey HSD test on that matrix; pairs (0, 1), (0, 2), … of measures.
+    alpha : float
+    signature : Signature
     """
 
     measures: tuple[Measure, ...]
@@ -187,6 +197,10 @@ def split_half_consistency(
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     n_jobs : int, optional
         Threads; any number gives the same results.
+
+    Returns
+    -------
+    SplitHalfConsistency
 
     Raises
     ------

@@ -32,8 +32,14 @@ Reference = Iterable[MeasureLike] | MeasureLike
 class UnanimousImprovement(Result):
     """The Unanimous Improvement Ratio of every two runs.
 
-    ``ratio[s, z]`` is UIR(s, z): the share of topics on which s is at least as good as z for every reference measure, less the
-    share where z is at least as good as s. From −1 to 1, and antisymmetric.
+    Parameters
+    ----------
+    runs : tuple of str
+    reference : tuple of Measure
+    ratio : ndarray, shape (run, run)
+        ``ratio[s, z]`` is UIR(s, z): the share of topics on which s is at least as good as z for every reference
+        measure, less the share where z is at least as good as s. From −1 to 1, and antisymmetric.
+    signature : Signature
     """
 
     runs: tuple[str, ...]
@@ -93,6 +99,10 @@ def uir(scores: Scores, *, reference: Reference, distinct_runs: bool = False) ->
         all of them counts for both and cancels out.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
+
+    Returns
+    -------
+    UnanimousImprovement
 
     Raises
     ------

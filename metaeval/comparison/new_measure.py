@@ -76,17 +76,47 @@ class Comparison(ComparisonResults):
         return f"Comparison: {', '.join(self.new)} with {len(self.measures) - len(self.new)} measures on {names}"
 
     def verdict(self, measure: str | None = None) -> str:
-        """Return what to leave with about a new measure, by default the first: headline, findings, and what to know before."""
+        """Return what to leave with about a new measure: a headline, at most four findings, and what to know before.
+
+        Parameters
+        ----------
+        measure : str, optional
+            One of `new`; the first by default.
+
+        Returns
+        -------
+        str
+        """
         return find_answer(self, measure, named=True).to_text()
 
     def summary(self, measure: str | None = None) -> pd.DataFrame:
-        """Return the numbers of every measure beside a new one, the first by default, with intervals: a row per measure."""
+        """Return the numbers of every measure beside a new one, with intervals.
+
+        Parameters
+        ----------
+        measure : str, optional
+            One of `new`; the first by default.
+
+        Returns
+        -------
+        DataFrame, shape (measure, …)
+            See `metaeval.comparison.summary.summarise`.
+        """
         return summarise(self, measure).copy()
 
     def plot(self, measure: str | None = None, *, size: Size = None, signature: bool = True) -> Figure:
-        """Draw what came out for a new measure, the first by default: a panel for each finding, a row for each other measure.
+        """Draw what came out for a new measure: a panel for each sentence of the verdict, a row for each other measure.
 
-        `size` and `signature` are as for every result.
+        Parameters
+        ----------
+        measure : str, optional
+            One of `new`; the first by default.
+        size : {"column", "page"} or (float, float), optional
+        signature : bool, optional
+
+        Returns
+        -------
+        matplotlib.figure.Figure
         """
         return draw_answer(self, measure, size=size, signature=signature)
 

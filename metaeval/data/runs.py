@@ -126,7 +126,15 @@ class ClassificationRuns:
     def sel(
         self, *, runs: Iterable[object] | str | None = None, topics: Iterable[object] | str | None = None
     ) -> ClassificationRuns:
-        """Return some runs and topics, in the given order; all where none are named.
+        """Return some runs and topics, in the given order.
+
+        Parameters
+        ----------
+        runs, topics : iterable of labels, one label, or None for all
+
+        Returns
+        -------
+        ClassificationRuns
 
         Raises
         ------
@@ -222,7 +230,15 @@ class QuantificationRuns:
     def sel(
         self, *, runs: Iterable[object] | str | None = None, topics: Iterable[object] | str | None = None
     ) -> QuantificationRuns:
-        """Return some runs and topics, in the given order; all where none are named.
+        """Return some runs and topics, in the given order.
+
+        Parameters
+        ----------
+        runs, topics : iterable of labels, one label, or None for all
+
+        Returns
+        -------
+        QuantificationRuns
 
         Raises
         ------

@@ -76,6 +76,10 @@ class ScoreStore:
     def info(self, collection: str) -> dict[str, Any]:
         """Return what the store says of a collection, without reading its scores.
 
+        Parameters
+        ----------
+        collection : str
+
         Returns
         -------
         dict
@@ -153,6 +157,10 @@ class ScoreStore:
 
     def remove(self, collection: str) -> None:
         """Take a collection out of the store.
+
+        Parameters
+        ----------
+        collection : str
 
         Raises
         ------

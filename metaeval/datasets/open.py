@@ -47,12 +47,23 @@ def open_scores(
         Of a file, where its name and header do not tell; ``"store"`` for a store.
     collection : str, optional
         Which collection of a store, or how to name what a file holds.
+    measure : str, optional
+        The measure of a file that holds one and does not name it.
+    missing : str, optional
+        What to do where a file has no score for a run and topic.
     columns : mapping of str to str, optional
         What a table calls columns whose names do not tell what they hold: ``{"run": "entry"}``. A ``"cluster"`` names a
         column of documents or conversations, whose topics are drawn together; a ``"repeat"`` one of epochs or seeds, over
         which scores are averaged.
-    measure, missing, doubled, higher_is_better, lower_is_better
-        As for `metaeval.io.read_scores`.
+    doubled : {"raise", "mean", "latest"}, optional
+        What to do where a file has several scores for a run and topic.
+    higher_is_better, lower_is_better : str or iterable of str, optional
+        Measures of which higher scores, or lower ones, are better, whatever their names or the file tell;
+        ``higher_is_better=True`` for all that are not named otherwise.
+
+    Returns
+    -------
+    Scores
 
     Raises
     ------

@@ -177,13 +177,23 @@ class Measure:
         return scores
 
     def evaluate(self, *arrays: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Score as `score` does, of the same arrays, and say where the documented value stands for an undefined one.
+        """Score as `score` does, and say where the documented value stands for an undefined one.
+
+        Parameters
+        ----------
+        *arrays : array_like
+            As for `score`.
 
         Returns
         -------
         scores : ndarray of float64, shape (...)
         undefined : ndarray of bool, shape (...)
             True where the formula is 0/0.
+
+        Raises
+        ------
+        MeasureError
+            As for `score`.
         """
         if self.formula is None:
             raise MeasureError(f"{self} is known by its scores only, there is no formula to compute it from data")

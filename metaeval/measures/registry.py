@@ -59,6 +59,11 @@ def classification_measure(
     shown : tuple of str, optional
         Parameters that the printed name shows even at their defaults.
 
+    Returns
+    -------
+    callable
+        The decorator.
+
     Raises
     ------
     MeasureError
@@ -95,8 +100,22 @@ def quantification_measure(
     """Register a function of an estimated and a gold distribution as a measure.
 
     The decorated function stays a plain function of arrays. It takes `estimated` and `gold`, both of shape
-    (..., K), where ``gold[..., k]`` is the gold share of class k, and returns one score a pair, shape (...). The
-    arguments, and what is raised, are those of `classification_measure`.
+    (..., K), where ``gold[..., k]`` is the gold share of class k, and returns one score a pair, shape (...).
+
+    Parameters
+    ----------
+    higher_is_better, range, name, label, source, undefined, symmetric, shown
+        As for `classification_measure`.
+
+    Returns
+    -------
+    callable
+        The decorator.
+
+    Raises
+    ------
+    MeasureError
+        If another measure has the name already.
 
     Examples
     --------

@@ -36,9 +36,19 @@ class Signed(Protocol):
 class Signature:
     """Everything that a number depends on, so that it can be computed again.
 
-    `analysis` is the name of a function; `data` are name, fingerprint and size of each collection, `settings` names and values
-    in the order of printing, and `version` is that of metaeval.
+    Parameters
+    ----------
+    analysis : str
+        The name of the function of the analysis.
+    data : tuple of str
+        One entry per collection: its name, its fingerprint and its size.
+    settings : tuple of (str, str)
+        Names and values, in the order of printing.
+    version : str
+        The version of metaeval.
 
+    Examples
+    --------
     >>> scores = metaeval.Scores([[[0.5]]], runs=["a"], topics=["t"], measures=["NMD"], collection="tiny")
     >>> print(sign("ranking_similarity", scores, tau="tau_a"))
     ranking_similarity | tiny@... 1 run × 1 topic | measures NMD | lower is better NMD | tau tau_a | metaeval ...
@@ -59,7 +69,19 @@ class Signature:
 
 
 def sign(analysis: str, scores: Signed | Iterable[Signed], **settings: object) -> Signature:
-    """Return the signature of an analysis of collections; `settings` are all else that numbers depend on, such as a seed."""
+    """Return the signature of an analysis of one or several collections.
+
+    Parameters
+    ----------
+    analysis : str
+    scores : Scores or iterable of Scores
+    **settings : object
+        Everything else that the numbers depend on: the seed, the number of trials, …
+
+    Returns
+    -------
+    Signature
+    """
     collections: list[Signed] = list(scores) if isinstance(scores, Iterable) else [scores]
     shown = {**describe_measures([measure for study in collections for measure in study.measures]), **settings}
     return Signature(

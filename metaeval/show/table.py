@@ -72,7 +72,20 @@ class Table:
         return " ".join(filter(None, [self.caption, self.legend]))
 
     def to_cells(self, *, titles: bool = False) -> tuple[list[str], list[bool], list[list[str]]]:
-        """Return the headings, which columns are text, and the rows of `list_cells`, on one line each."""
+        """Return what is shown, cell by cell.
+
+        Parameters
+        ----------
+        titles : bool, optional
+            Whether measures have their titles, which papers typeset, in place of their names.
+
+        Returns
+        -------
+        head : list of str
+        left : list of bool
+            Whether a column is text, which stands to the left.
+        rows : list of list of str
+        """
         cells = self.list_cells(titles=titles).convert(one_line)
         return cells.flat_head, list(cells.left), [list(row) for row in cells.rows]
 
@@ -158,7 +171,18 @@ class Table:
         return write_fragment([self])
 
     def write(self, folder: Path, name: str) -> list[Path]:
-        """Write the table as ``name.csv``, ``name.md`` and ``name.tex`` into a folder, and return the files."""
+        """Write the table as ``name.csv``, ``name.md`` and ``name.tex`` into a folder, which is created if necessary.
+
+        Parameters
+        ----------
+        folder : Path
+        name : str
+
+        Returns
+        -------
+        list of Path
+            The files written.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         written = []
         for suffix, text in ((".csv", self.to_csv()), (".md", self.to_markdown()), (".tex", self.to_latex())):
@@ -168,7 +192,21 @@ class Table:
         return written
 
     def render(self, style: str) -> str:
-        """Return the table in one of the styles text, csv, md, latex; raise MetaevalError if there is no such style."""
+        """Return the table in one of the styles text, csv, md, latex.
+
+        Parameters
+        ----------
+        style : {"text", "csv", "md", "latex"}
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        MetaevalError
+            If there is no such style.
+        """
         styles = {"text": self.to_text, "csv": self.to_csv, "md": self.to_markdown, "latex": self.to_latex}
         if style not in styles:
             raise MetaevalError(f"there is no format {style!r}: use {', '.join(STYLES)}")
