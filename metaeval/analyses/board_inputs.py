@@ -144,10 +144,11 @@ def _choose_runs(missing: np.ndarray, gaps: Gaps | None, runs: Sequence[str]) ->
     """Return which runs stay on the board."""
     complete = (missing == 0).all(axis=1)
     if gaps is None and not complete.all():
-        partial, lacking = ((missing > 0) & (missing < 1)).any(axis=1), (missing == 1).any(axis=1)
+        kinds = {"in part of a task": (missing > 0) & (missing < 1), "of a whole task": missing == 1}
+        found = [f"{some.any(axis=1).sum():,} {where}" for where, some in kinds.items() if some.any()]
         raise MetaevalError(
-            f"{(~complete).sum():,} of {len(runs):,} runs lack scores ({partial.sum():,} in part of a task, {lacking.sum():,} "
-            f"a whole one): choose what to do with {format_option('gaps', 'present')}, common or complete"
+            f"{(~complete).sum():,} of {len(runs):,} runs lack scores ({', '.join(found)}): choose what to do with "
+            f"{format_option('gaps', 'present')}, common or complete"
         )
     if gaps == "complete" and complete.sum() < 2:
         raise MetaevalError(

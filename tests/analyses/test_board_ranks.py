@@ -223,7 +223,7 @@ def other_measure(tasks):
     ("change", "options", "message"),
     [
         (one_run, {"gaps": "present"}, "task2 has scores of r0 only"),
-        (one_run, {}, r"5 of 6 runs lack scores \(0 in part of a task, 5 a whole one\)"),
+        (one_run, {}, r"5 of 6 runs lack scores \(5 of a whole task\)"),
         (one_run, {"gaps": "complete"}, "too few runs are complete: 1 of 6"),
         (None, {"task_weights": {"task7": 2}}, "no task 'task7' to weigh"),
         (None, {"task_weights": {"task1": 0}}, "the weight of task1 is 0; it is a finite number above 0"),
