@@ -114,12 +114,6 @@ class BoardRanks(RunRanks):
             )  # fmt: skip
         return pd.DataFrame(rows)
 
-    def answer(self) -> str:
-        """Say how many runs may be first."""
-        n, by = int(self.summary()["near_first"].iloc[0]), self.measures[0]
-        leader = shorten(self.runs[int(self.order(0)[0])])
-        return f"{leader} is first by {by}." if n == 1 else f"{n} of {len(self.runs)} runs may be first by {by}."
-
     def sentence(self) -> str:
         """Return the result in words to paste: what was resampled, how sure it is, who may be first, what is open."""
         row = self.summary().iloc[0]
