@@ -68,7 +68,7 @@ def require_data(text):
 @pytest.mark.parametrize("page", named(PAGES))
 def test_every_fenced_block_is_seen_by_these_tests(page):
     opened_and_closed = re.findall(r"^```", page.read_text("utf-8"), re.MULTILINE)
-    generated = re.findall(r"^```\{toctree\}", page.read_text("utf-8"), re.MULTILINE)
+    generated = re.findall(r"^```\{(?:toctree|include)\}", page.read_text("utf-8"), re.MULTILINE)
     assert len(opened_and_closed) == 2 * (len(blocks(page)) + len(generated))
 
 

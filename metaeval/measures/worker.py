@@ -136,7 +136,18 @@ def stop_worker() -> None:
     with _lock:
         executor, _executor = _executor, None
     if executor is not None and _owner == os.getpid():
-        executor.shutdown(wait=True, kill_workers=True)
+        told, threading.excepthook = (
+            threading.excepthook,
+            _ignore,
+        )  # a call that ends meanwhile is not found by loky's thread
+        try:
+            executor.shutdown(wait=True, kill_workers=True)
+        finally:
+            threading.excepthook = told
+
+
+def _ignore(_: threading.ExceptHookArgs) -> None:
+    """Say nothing of an exception that ended a thread."""
 
 
 def _call_in(folder: str, function: Callable[..., Any], *arguments: Any) -> Any:
