@@ -14,7 +14,7 @@ from metaeval.analyses.board_result import BoardRanks
 from metaeval.analyses.checks import check_choice, check_count, check_seed, check_share, remark_shared_topics
 from metaeval.analyses.rank_result import spell_letters
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, format_count, format_option
+from metaeval.errors import MetaevalError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.show.signature import sign
 from metaeval.stats.blocks import round_scaled
@@ -287,10 +287,11 @@ def _remark_topics(tasks: Tasks, board: Board, over: OverTasks) -> tuple[str, ..
     """Say which runs have too few topics, and which tasks share topics, which are drawn as if they did not."""
     if over == "tasks":
         return ()
-    lone = int(find_lone(board).sum())
+    alone = np.array(tasks.runs, dtype=object)[find_lone(board)].tolist()
+    lone = len(alone)
     has, it = ("has", "it is") if lone == 1 else ("have", "they are")
     few = (
-        f"{format_count(lone, 'run')} {has} one topic only of a task, or one cluster: nothing tells how much that varies, "
+        f"{format_list(alone, most=3)} {has} one topic only of a task, or one cluster: nothing tells how much that varies, "
         f"and {it} separated from no other run"
     )
     return (*([few] if lone else []), *remark_shared_topics(tasks.names, tasks.topics))

@@ -130,7 +130,9 @@ class VarianceComponents(Result):
         if len(self.designs):
             best = self.designs[self.designs["best"]].iloc[0]
             whose = f" by {self.measures[0]}" if len(self.measures) > 1 else ""
-            return f"For {self.budget:g}, buy {self._describe(best)}{whose}."
+            answer, found = f"For {self.budget:g}, buy {self._describe(best)}{whose}.", best["coefficient"]
+            less = f" What you have is more reliable (Eρ² {values[0]:.2f}, not {found:.2f})."
+            return answer + less * bool(found < values[0])
         if len(self.measures) > 1:
             high, low = int(np.argmax(values)), int(np.argmin(values))
             return (

@@ -133,6 +133,14 @@ def _list_questions(found: Inspection, values: Values) -> tuple[list[tuple[str, 
         lacking = [what for met, what in needs if not met]
         lacks.append((question, "; ".join(lacking))) if lacking else answers.append((question, command))
 
+    if several or values.missing == "keep":
+        board = _spell([found.source], values, ("format", "columns", "doubled"))
+        board += f" -m {shlex.quote(facts.measures[0])}" * (measures > 1) + " --gaps present" * bool(facts.missing)
+        ask("which run may be the best over all tasks?" if several else "which run may be the best?",
+            f"metaeval ranks {board}", (runs >= 2, "at least 2 runs"))  # fmt: skip
+    if values.missing == "keep" and any(each.missing for each in found.collections):
+        lacks.append(("all else", "a score of every run on every topic: --missing drop-topic or drop-run"))
+        return answers, lacks
     pairs, splits = (runs >= 2, "at least 2 runs"), (topics >= 4, "at least 4 topics")
     tested, others = (topics >= 2, "at least 2 topics"), (measures >= 2, "a second measure of the same runs and topics")
     ask("which runs differ significantly?", f"metaeval power {every}", pairs, tested)

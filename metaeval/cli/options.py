@@ -155,7 +155,7 @@ OPTIONS: Options = {
     "columns": option(
         list[str] | None,
         "Names of your columns, if metaeval does not know them: run=entry,topic=doc+line (a+b joins two columns). "
-        "Possible: run, topic, measure, score, collection, time, item, label, ignore",
+        "Possible: run, topic, measure, score, collection, cluster, repeat, time, item, label, ignore",
         metavar="WHAT=NAME,...",
     ),
     "clusters": option(

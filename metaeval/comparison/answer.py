@@ -111,14 +111,14 @@ def find_kin(comparison: ComparisonResults, name: str) -> Kin:
     if taus is None:
         return Kin("")
     nearest, farthest = taus.order[0], taus.order[-1]
-    for other, kinds in ((nearest, ("copy", "linear", "monotone")), (farthest, ("opposite",))):
-        theirs = [_read_column(study.scores, other) for study in comparison.collections]
-        if any(np.ptp(column) == 0 for column in (*columns, *theirs)):
-            continue
-        title = find_title(comparison.measures, other)
-        for kind in kinds:
+    # The closest kind of any measure, since several may rank runs alike.
+    for kind, others in {**dict.fromkeys(("copy", "linear", "monotone"), taus.order), "opposite": [farthest]}.items():
+        for other in others:
+            theirs = [_read_column(study.scores, other) for study in comparison.collections]
+            if any(np.ptp(column) == 0 for column in (*columns, *theirs)):
+                continue
             if all(_TESTS[kind](mine, other) for mine, other in zip(columns, theirs, strict=True)):
-                return Kin(kind, title)
+                return Kin(kind, find_title(comparison.measures, other))
     opposite = taus.ends(farthest)
     if opposite[0] <= -ALIKE and opposite[2] < 0 and taus.ends(nearest)[2] < ALIKE:
         return Kin("opposite", find_title(comparison.measures, farthest))

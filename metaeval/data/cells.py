@@ -223,6 +223,8 @@ def read_score_column(
             score[row], gaps[row] = _read_score(cell, row, where)
     wrong = np.flatnonzero(~np.isfinite(score) & ~gaps) if missing != "raise" else np.flatnonzero(~np.isfinite(score))
     if len(wrong):
+        words = wrong[~gaps[wrong]]  # to be mended, whatever is done about what is missing
+        wrong = words if len(words) else wrong
         row = int(wrong[0])
         shown = column.iloc[row] if given is None else given[row]
         shown = shown.item() if isinstance(shown, np.generic) else shown

@@ -13,7 +13,7 @@ from metaeval.data.cells import DoubledPolicy
 from metaeval.data.columns import COLUMNS
 from metaeval.data.distinct import find_identical_runs
 from metaeval.data.policies import MissingPolicy
-from metaeval.data.scores import Scores
+from metaeval.data.scores import PartialScores, Scores
 from metaeval.data.totals import is_total
 from metaeval.errors import DataError, MetaevalWarning
 from metaeval.files import PathLike, is_folder, stem
@@ -187,7 +187,8 @@ def _join(read: list[Scores], facts: dict[str, CollectionFacts]) -> tuple[Collec
 
 
 def _describe(scores: Scores, counted: CollectionFacts | None) -> CollectionFacts:
-    means = mean_over_topics(scores.values)
+    gaps = isinstance(scores, PartialScores)
+    means = np.nanmean(scores.values, axis=1) if gaps else mean_over_topics(scores.values)
     runs, topics = scores.values.shape[:2]
     known = counted or CollectionFacts(scores.collection, runs, topics, (), scores.values.size, complete=(runs, topics))
     names = tuple(str(measure) for measure in scores.measures)
@@ -205,5 +206,5 @@ def _describe(scores: Scores, counted: CollectionFacts | None) -> CollectionFact
 
 def _count_ties(means: np.ndarray) -> int:
     """Return how many pairs of runs have the same mean."""
-    sizes = np.unique(means, return_counts=True)[1]
+    sizes = np.unique(means[~np.isnan(means)], return_counts=True)[1]
     return int((sizes * (sizes - 1) // 2).sum())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -267,6 +267,10 @@ def _spell_out(
             examples = [{"collection": told}, {"measure": told}, *topics, *examples]
         shown = ", ".join(format_columns({**stated, **example}) for example in examples)
         advice.append(f"{told!r} tells them apart: if it holds {whats}, say so: {shown}")
+    elif len(codes) == table.n_rows and (pair := _find_pair(table, layout.unused, codes)):
+        collection, repeat = sorted(pair, key=names_trait)
+        shown = format_columns({**stated, COLLECTION: collection, REPEAT: repeat})
+        advice.append(f"{collection!r} and {repeat!r} tell them apart: if they hold tasks and repeats, say so: {shown}")
     task = _find_tasks(layout)
     options = [format_columns({**stated, COLLECTION: task})] if task else []
     options.append(format_option("doubled", "latest" if "time" in roles else "mean"))
@@ -274,6 +278,15 @@ def _spell_out(
     what = "the latest, by " + repr(layout.name("time")) if "time" in roles else "their mean"
     advice.append(f"{what}: {' '.join(options) if options[-1].startswith('-') else ', '.join(options)}")
     return "; ".join(advice)
+
+
+def _find_pair(table: Table, unused: Sequence[int], codes: pd.DataFrame) -> tuple[str, str] | None:
+    """Return two columns that together tell rows of the same `codes` apart, and that have each value twice on average."""
+    few = [j for j in unused if 2 * len(np.unique(table.codes(j))) <= table.n_rows]
+    for one, two in combinations(few, 2):
+        if not codes.assign(one=table.codes(one), two=table.codes(two)).duplicated().any():
+            return table.header[one], table.header[two]
+    return None
 
 
 def _find_tasks(layout: Layout) -> str | None:

@@ -60,7 +60,7 @@ class FileFormula:
 
     def __post_init__(self) -> None:
         # What `inspect` and the registry ask a function for.
-        names = {"__module__": self.file.module, "__name__": self.origin, "__qualname__": self.origin}
+        names = {"__module__": self.file.module, "__name__": self.origin, "__qualname__": self.origin, "__doc__": ""}
         for attribute, value in names.items():
             object.__setattr__(self, attribute, value)
         if self.signature is not None:

@@ -164,7 +164,7 @@ def test_a_run_with_one_topic_of_a_task_is_separated_from_none():
         )
         frame = found.to_frame().set_index("run")
         assert frame.loc["r0", ["low", "high"]].tolist() == [1, len(frame)]
-        assert any("1 run has one topic only of a task" in note for note in found.notes())
+        assert any("r0 has one topic only of a task" in note for note in found.notes())
         assert found.better.sum() >= whole.better[1:, 1:].sum() / 2  # the others are compared as before
 
 
