@@ -20,6 +20,10 @@ Gaps: TypeAlias = Literal["present", "common", "complete"]
 """Where scores are missing: means over the topics present, pairs on the topics that both have, or complete runs only."""
 
 
+FEWEST_FREE = 3
+"""Degrees of freedom, topics less tasks, below which rank sets of simulated boards did not hold."""
+
+
 @dataclass(frozen=True, eq=False)
 class Tasks:
     """Aligned tasks, in the order of their names. `values[t]` has the shape (run, topic), NaN where there is no score.
@@ -173,10 +177,13 @@ def check_topics(tasks: Tasks) -> None:
     for name, topics, codes in zip(tasks.names, tasks.drawn, tasks.clusters, strict=True):
         if len(topics) < 2:
             what = "topic" if codes is None else "cluster of topics"
-            raise MetaevalError(
-                f"the task {name} has one {what}, which cannot be resampled: leave its rows out, or use "
-                f"{format_option('over', 'tasks')}"
-            )
+            raise MetaevalError(f"the task {name} has one {what}, which cannot be resampled: leave its rows out")
+    if sum(map(len, tasks.drawn)) - len(tasks.drawn) < FEWEST_FREE:
+        single = all(codes is None for codes in tasks.clusters)
+        raise MetaevalError(
+            f"{format_count(sum(map(len, tasks.drawn)), 'topic' if single else 'cluster')} in "
+            f"{format_count(len(tasks.drawn), 'task')} tell no ranks: {FEWEST_FREE + len(tasks.drawn)} are needed"
+        )
 
 
 def weigh_tasks(names: Sequence[str], weights: Mapping[str, float] | None, categories: bool) -> np.ndarray:

@@ -75,6 +75,9 @@ def compare_runs(
         statistics = _standardise(board, _measure_pairs(board, over, influences), depend.own, few=True)
         return _from_normal(statistics, len(board.values) - 1), _draw_tasks(influences[0], depend, n_trials, noise)
     lone = find_lone(board)
+    # Two topics make all runs depend on each other wholly, whatever they do on others.
+    free = sum(each.shape[1] - 1 for each in influences)
+    depend = replace(depend, shrinkage=max(depend.shrinkage, 1 / free))
     if board.aggregate == "mean":
         deviations = np.zeros((len(board.values[0]), n_trials))
         for each, own in zip(influences, keys, strict=True):
@@ -86,14 +89,14 @@ def compare_runs(
     deviations = np.concatenate(drawn).T
     deviations -= deviations.mean(axis=1, keepdims=True)
     depend = replace(_measure_dependence([deviations / np.sqrt(n_trials)]), shrinkage=depend.shrinkage)
-    statistics = _standardise(board, iter([(_subtract_own(depend.products), np.inf)]), depend.own)
+    statistics = _standardise(board, _measure_ranks(board, _subtract_own(depend.products)), depend.own)
     statistics[np.logical_or.outer(lone, lone)] = 0.0
     return statistics, _mix(deviations, depend, noise)
 
 
 def find_lone(board: Board) -> npt.NDArray[np.bool_]:
     """Return which runs have one topic only of a task, shape (run,): how much that varies, nothing tells."""
-    alone = [_count_topics(drawn) == 1 for drawn in board.drawn]
+    alone = [(~np.isnan(drawn)).sum(axis=1) == 1 for drawn in board.drawn]
     return np.any(alone, axis=0) & (not board.paired)
 
 
@@ -166,9 +169,9 @@ def _measure_pairs(
             if over == "tasks":
                 yield _subtract_own(each @ each.T), len(board.values) - 1
                 continue
-            counts = _count_topics(board.drawn[number])
+            counts = _count_topics(board, number)
             few = counts[0] if (counts == counts[0]).all() else np.minimum.outer(counts, counts)
-            yield _subtract_own(each @ each.T), few * board.worth[number] - 1
+            yield _subtract_own(each @ each.T), few - 1
         return
     shares = share(board.weights, board.pair_parts)
     if over == "tasks":
@@ -179,7 +182,16 @@ def _measure_pairs(
         codes = board.clusters[number] if board.clusters else None
         values = board.values[number]
         variances, counts = _measure_gaps(values) if codes is None else _measure_clusters(values, codes)
-        yield variances * np.square(weight), counts * board.worth[number] - 1
+        yield variances * np.square(weight), counts - 1
+
+
+def _measure_ranks(board: Board, variances: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield variances of differences in resampled ranks as if estimated, with the degrees of freedom of all tasks."""
+    free = np.stack([_count_topics(board, number) - 1 for number in range(len(board.values))])
+    known = np.isfinite(free)
+    total = np.maximum(np.where(known, free, 0.0).sum(axis=0), 1e-9)
+    freedom, each = np.minimum.outer(total, total), total / np.maximum(known.sum(axis=0), 1)
+    yield variances * (1 + 1 / np.minimum.outer(each, each)) / (1 + 1 / freedom), freedom
 
 
 def _measure_gaps(values: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -192,10 +204,10 @@ def _measure_gaps(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _measure_clusters(values: FloatArray, codes: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the same of topics in clusters, and the number of clusters with a common topic."""
+    """Return the same of topics in clusters, and how many equal clusters those of the common topics are worth."""
     filled, known = np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
     means, counts = subtract(values)
-    total, squares, clusters = np.zeros_like(means), np.zeros_like(means), np.zeros_like(means)
+    total, squares, clusters, second, fourth = np.zeros((5, *means.shape))
     for cluster in range(codes.max() + 1):
         some = codes == cluster
         own, sums = known[:, some] @ known[:, some].T, filled[:, some] @ known[:, some].T
@@ -204,14 +216,17 @@ def _measure_clusters(values: FloatArray, codes: IntArray) -> tuple[FloatArray, 
         total += added
         squares += np.square(added)
         clusters += own > 0
+        second += np.square(own)
+        fourth += np.square(np.square(own))
     few = np.maximum(clusters, 1)
-    return np.square((few - 1) / few) * np.maximum(squares - np.square(total) / few, 0.0), clusters
+    return np.square((few - 1) / few) * np.maximum(squares - np.square(total) / few, 0.0), second**2 / np.maximum(
+        fourth, 1.0
+    )
 
 
-def _count_topics(values: FloatArray) -> FloatArray:
-    """Return on how many topics every run is, shape (run,); infinity if on none, so that it lowers no other's number."""
-    counts = (~np.isnan(values)).sum(axis=1)
-    return np.where(counts > 0, counts, np.inf)
+def _count_topics(board: Board, number: int) -> FloatArray:
+    """Return what the topics of every run in a task are worth, shape (run,); infinity of none, which lower no other's."""
+    return np.where(board.counts[number] > 0, board.counts[number], np.inf)
 
 
 def _standardise(
@@ -309,7 +324,7 @@ def _redraw(board: Board, trials: range, keys: Sequence[int]) -> FloatArray:
             found = _redraw_gaps(values, weights if codes is None else _spread_weights(weights, codes))
         else:
             found = centre + weights @ _find_influence(drawn).T
-        found -= _find_noise(drawn) * (centre - np.nanmean(centre))
+        found -= _find_noise(drawn, _count_topics(board, number)) * (centre - np.nanmean(centre))
         parts.append(board.judge(found, find_scale(values), pairs))
     return board.pool(np.stack(parts, axis=-1))
 
@@ -321,15 +336,15 @@ def _spread_weights(weights: FloatArray, codes: IntArray) -> FloatArray:
     return np.asarray(((weights - 1) * factor)[:, codes])
 
 
-def _find_noise(values: FloatArray) -> float:
+def _find_noise(values: FloatArray, counts: FloatArray) -> float:
     """Return which share of the variance of the runs' means is noise of topics.
 
     Ranks of means are drawn about means that are as much closer to each other: about the means themselves, they would vary
     less than they do, since noise has set runs apart that are alike.
     """
     influences, means = _find_influence(values), average(values)
-    counts = np.maximum(_count_topics(values) - 1, 1)
-    noise = (np.square(influences - influences.mean(axis=0)).sum(axis=1) * (1 + 1 / counts))[~np.isnan(means)].mean()
+    widen = 1 + 1 / np.maximum(counts - 1, 1)
+    noise = (np.square(influences - influences.mean(axis=0)).sum(axis=1) * widen)[~np.isnan(means)].mean()
     spread = np.nanvar(means, ddof=1)
     return float(np.clip(noise / spread, 0, 1)) if spread > 0 else 1.0
 

@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from metaeval.stats.blocks import FloatArray, IntArray, average, round_scaled
-from metaeval.stats.clusters import effective_number, pool_clusters
+from metaeval.stats.clusters import add_by_cluster, effective_number, pool_clusters
 
 Aggregate: TypeAlias = Literal["mean", "win-rate", "borda", "median-rank"]
 
@@ -52,14 +53,24 @@ class Board:
         """What is drawn of every task, shape (run, topic), or (run, cluster) where topics come in clusters."""
         return [
             values if codes is None else pool_clusters(values, codes, widen=False)
-            for values, codes in zip(self.values, self.clusters or [None] * len(self.values), strict=True)
+            for values, codes in zip(self.values, self._codes, strict=True)
         ]
 
     @cached_property
-    def worth(self) -> Sequence[float]:
-        """How many clusters of equal sizes each one of a task is worth; 1 where topics are single."""
-        sizes = [None if codes is None else np.bincount(codes) for codes in self.clusters or [None] * len(self.values)]
-        return [1.0 if each is None else float(effective_number(each)) / len(each) for each in sizes]
+    def counts(self) -> Sequence[FloatArray]:
+        """On how many topics of every task each run is, or how many equal clusters its own are worth, shape (run,)."""
+        return [
+            known.sum(axis=1) if codes is None else effective_number(add_by_cluster(1.0 * known, codes))
+            for known, codes in zip(self._known, self._codes, strict=True)
+        ]
+
+    @property
+    def _known(self) -> Sequence[npt.NDArray[np.bool_]]:
+        return [~np.isnan(values) for values in self.values]
+
+    @property
+    def _codes(self) -> Sequence[IntArray | None]:
+        return self.clusters or [None] * len(self.values)
 
     @property
     def paired(self) -> bool:
@@ -77,10 +88,14 @@ class Board:
 
     @cached_property
     def pair_parts(self) -> FloatArray:
-        """How far every run is ahead of every other in each task, NaN without two common topics, shape (run, run, task)."""
+        """How far every run is ahead of every other in each task, NaN without two in common, shape (run, run, task)."""
         parts = []
-        for values, drawn in zip(self.values, self.drawn, strict=True):
-            parts.append(np.where(subtract(drawn)[1] > 1, subtract(values)[0], np.nan))
+        for values, known, codes in zip(self.values, self._known, self._codes, strict=True):
+            gaps, counts = subtract(values)
+            if codes is not None:
+                shared = [(1.0 * known[:, codes == c]) @ known[:, codes == c].T > 0 for c in range(codes.max() + 1)]
+                counts = np.sum(shared, axis=0, dtype=np.float64)
+            parts.append(np.where(counts > 1, gaps, np.nan))
         return np.stack(parts, axis=-1)
 
     @cached_property
