@@ -76,7 +76,7 @@ def variance_components(
     1                  topic      0.56
     2  run × topic and error      1.07
     >>> found.answer()
-    'For 200, buy 20 topics.'
+    'For 200, buy 20 topics. What you have is more reliable (Eρ² 0.88, not 0.83).'
     """
     given = Ratings.from_scores(ratings) if isinstance(ratings, Scores) else ratings
     if not isinstance(given, Ratings):

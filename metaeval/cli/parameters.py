@@ -170,8 +170,9 @@ def _read_pairs(given: list[str] | None, flag: str, value: Any) -> dict[str, Any
             found.append((name, named if value is str else _read_numbers(named, f"{flag} {name}")))
     pairs: dict[str, Any] = {}
     for name, meant in found:
-        if pairs.setdefault(name, meant) != meant:
+        if name in pairs and pairs[name] != meant:
             raise MetaevalError(f"{flag}: {name} stands twice, with {pairs[name]} and {meant}; leave out one")
+        pairs[name] = meant
     return pairs or None
 
 

@@ -53,7 +53,12 @@ def find_clusters(topics: Sequence[object], clusters: Sequence[object], file: ob
     found: dict[str, str] = {}
     for topic, cluster in dict.fromkeys(zip(topics, clusters, strict=True)):
         label = "" if cluster is None or cluster != cluster else str(cluster)
-        if found.setdefault(str(topic), label) != label:
+        if found.setdefault(str(topic), label) != label and not (label and found[str(topic)]):
+            raise DataError(
+                f"a row of it names no cluster, others {(label or found[str(topic)])!r}", file=file, topic=str(topic),
+                hint="give all rows of a topic its cluster",
+            )  # fmt: skip
+        if found[str(topic)] != label:
             raise DataError(
                 f"it is in two clusters, {found[str(topic)]!r} and {label!r}", file=file, topic=str(topic),
                 hint=f"if these are two topics, join both columns: {format_option('columns')} topic=A+B",

@@ -93,7 +93,9 @@ def power_of_t_test(n_topics: npt.ArrayLike, effect: npt.ArrayLike, alpha: float
     n, size = np.asarray(n_topics, dtype=np.float64), np.abs(np.asarray(effect, dtype=np.float64))
     threshold = t.isf(alpha / 2, n - 1)
     shift = np.sqrt(n) * size
-    return _settle(nct.sf(threshold, n - 1, shift) + nct.cdf(-threshold, n - 1, shift), shift - threshold)
+    # SciPy cannot tell probabilities of the other tail that are next to nothing.
+    other = np.nan_to_num(nct.cdf(-threshold, n - 1, shift))
+    return _settle(nct.sf(threshold, n - 1, shift) + other, shift - threshold)
 
 
 def power_of_anova(n_topics: npt.ArrayLike, effect: npt.ArrayLike, alpha: float, n_runs: int) -> FloatArray:

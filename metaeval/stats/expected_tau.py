@@ -25,6 +25,9 @@ from metaeval.stats.intervals import centre_interval
 from metaeval.stats.rank_correlation import FloatArray, TauVariant, tau
 from metaeval.stats.split_half import splits
 
+FAR = 1e4
+"""Times their range that scores may lie from 0 before they are brought near it: of what is left, digits would be lost."""
+
 N_GROUPS = 20
 """Groups of topics, each left out once, on which intervals rest."""
 
@@ -102,7 +105,9 @@ def expected_tau(
     >>> expected.between[:, 0, 0].round(2), expected.truth[:, 0, 0].round(2)
     (array([0.6 , 0.71, 0.85]), array([0.72, 0.8 , 0.9 ]))
     """
-    scores = scale_scores(values)
+    scores = np.asarray(values, dtype=np.float64)
+    far = np.abs(scores).max(axis=(0, 1)) > FAR * np.ptp(scores, axis=(0, 1))
+    scores = scale_scores(scores - np.where(far, scores[0, 0], 0.0))
     n_runs, n_topics, n_measures = scores.shape
     half = n_topics // 2
     order = np.arange(n_topics) if group_order is None else np.asarray(group_order)

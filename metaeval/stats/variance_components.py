@@ -84,10 +84,7 @@ def find_components(scores: npt.ArrayLike, facets: Mapping[str, IntArray], rng: 
     (['run', 'topic', 'run × topic and error'], [2.33, 4.17, 1.17])
     """
     values, unit = _standardise(np.asarray(scores, dtype=np.float64))
-    if not 1 / _LARGEST < unit < _LARGEST:
-        raise MetaevalError(
-            f"scores that lie {unit:.1g} from their mean have no variance that a number could hold: rescale them"
-        )
+    refuse_unit(unit)
     levels = {facet: np.unique(facets[facet], return_inverse=True)[1] for facet in FACETS if facet in facets}
     effects, codes, merged = list_effects(levels, len(values))
     cells, facets_of = _arrange(values, levels), [effect.facets for effect in effects]
@@ -113,6 +110,14 @@ def resample_components(table: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[F
     cells = values[:, np.newaxis, :, np.newaxis, np.newaxis]
     squares, _ = _mean_squares(cells, _CROSSED, np.asarray(weights, dtype=np.float64))
     return _separate(squares, _CROSSED, cells.shape), unit
+
+
+def refuse_unit(unit: float) -> None:
+    """Refuse scores of a unit whose square no number holds."""
+    if not 1 / _LARGEST < unit < _LARGEST:
+        raise MetaevalError(
+            f"scores that lie {unit:.1g} from their mean have no variance that a number could hold: rescale them"
+        )
 
 
 def _standardise(scores: FloatArray) -> tuple[FloatArray, np.float64]:

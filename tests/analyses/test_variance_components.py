@@ -33,7 +33,8 @@ def test_the_answer_says_what_to_buy_or_what_would_help_most():
     assert found.answer() == f"More topics would help most; reliability (Eρ²) is {now} now."
     bought = me.variance_components(ratings, budget=200, prices={"topic": 10, "repeat": 1})
     best = bought.designs[bought.designs["best"]].iloc[0]
-    assert bought.answer() == f"For 200, buy {best['topics']:.0f} topics with {best['repeats']:.0f} repeats each."
+    less = f" What you have is more reliable (Eρ² {now}, not {best['coefficient']:.2f})."
+    assert bought.answer() == f"For 200, buy {best['topics']:.0f} topics with {best['repeats']:.0f} repeats each.{less}"
     assert best["coefficient"] == bought.designs["coefficient"].max()
     scores = me.Scores(ratings.frame["score"].to_numpy().reshape(10, 20, 3), runs=range(10), topics=range(20),
                        measures=["X", "Y", "Z"])  # fmt: skip

@@ -101,3 +101,10 @@ def test_where_nothing_differs_tau_a_is_0_and_tau_b_is_not_defined():
     values = np.ones((4, 8, 1))
     assert expected_tau(values, [8], key=1, n_trials=5).between[0, 0, 0] == 0
     assert np.isnan(expected_tau(values, [8], key=1, n_trials=5, variant="tau_b").between[0, 0, 0])
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e10, -1e12])
+def test_how_far_scores_lie_from_zero_changes_no_expected_tau(offset):
+    values = np.linspace(0, 1, 8)[:, None, None] + np.random.default_rng(0).normal(0, 1, (8, 60, 1))
+    near, far = (expected_tau(each, [30, 240], key=1, intervals=False) for each in (values, values + offset))
+    assert far.between == pytest.approx(near.between, abs=0.01, nan_ok=True)

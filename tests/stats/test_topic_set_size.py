@@ -4,7 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.stats import beta as beta_distribution, chi2, f, norm, poisson, t
+from scipy.integrate import quad
+from scipy.stats import beta as beta_distribution, chi, chi2, f, norm, poisson, t
 
 from metaeval.stats import decision_study as design
 from metaeval.stats.decision_study import generalisability
@@ -162,3 +163,18 @@ def test_topics_for_a_generalisability_coefficient_are_those_of_its_formula(coef
     found = design.fewest_topics(lambda n: generalisability(never, n) >= coefficient, never)
     assert found[:2].tolist() == [np.inf, np.inf]
     assert np.isnan(found[2])
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 1e-4, 1e-5, 1e-8])
+def test_power_at_small_levels_is_that_of_the_upper_tail(alpha):
+    """Of a noncentral t, by its integral over the chi distribution of the standard deviation."""
+    n, effect = 60, 0.6
+    threshold = t.isf(alpha / 2, n - 1)
+
+    def density(spread):
+        return (
+            norm.sf(threshold * spread - np.sqrt(n) * effect) * chi.pdf(spread * np.sqrt(n - 1), n - 1) * np.sqrt(n - 1)
+        )
+
+    expected = quad(density, 0, 4, points=[0.8, 1.0, 1.2])[0]
+    assert float(design.power_of_t_test(n, effect, alpha)) == pytest.approx(expected, rel=1e-6)
