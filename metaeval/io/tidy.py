@@ -259,14 +259,7 @@ def _spell_out(
         if 2 * len(np.unique(table.codes(table.header.index(name)))) <= table.n_rows
     ]
     if tells:
-        told = min(tells, key=names_trait)
-        whats, examples = "repeats", [{REPEAT: told}]
-        if not names_trait(told):
-            whats = "collections, measures, parts of the name of a topic, or repeats"
-            topics = [{"topic": f"{layout.name('topic')}+{told}"}] if "topic" in roles else []
-            examples = [{"collection": told}, {"measure": told}, *topics, *examples]
-        shown = ", ".join(format_columns({**stated, **example}) for example in examples)
-        advice.append(f"{told!r} tells them apart: if it holds {whats}, say so: {shown}")
+        advice.append(_name_column(min(tells, key=names_trait), layout, stated))
     elif len(codes) == table.n_rows and (pair := _find_pair(table, layout.unused, codes)):
         collection, repeat = sorted(pair, key=names_trait)
         shown = format_columns({**stated, COLLECTION: collection, REPEAT: repeat})
@@ -278,6 +271,17 @@ def _spell_out(
     what = "the latest, by " + repr(layout.name("time")) if "time" in roles else "their mean"
     advice.append(f"{what}: {' '.join(options) if options[-1].startswith('-') else ', '.join(options)}")
     return "; ".join(advice)
+
+
+def _name_column(told: str, layout: Layout, stated: Mapping[str, str]) -> str:
+    """Say what a column that tells rows apart may hold, and how to say so."""
+    whats, examples = "repeats", [{REPEAT: told}]
+    if not names_trait(told):
+        whats = "collections, measures, parts of the name of a topic, or repeats"
+        topics = [{"topic": f"{layout.name('topic')}+{told}"}] if "topic" in layout.roles else []
+        examples = [{"collection": told}, {"measure": told}, *topics, *examples]
+    shown = ", ".join(format_columns({**stated, **example}) for example in examples)
+    return f"{told!r} tells them apart: if it holds {whats}, say so: {shown}"
 
 
 def _find_pair(table: Table, unused: Sequence[int], codes: pd.DataFrame) -> tuple[str, str] | None:
