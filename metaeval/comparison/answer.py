@@ -111,14 +111,20 @@ def find_kin(comparison: ComparisonResults, name: str) -> Kin:
     if taus is None:
         return Kin("")
     nearest, farthest = taus.order[0], taus.order[-1]
-    # The closest kind of any measure, since several may rank runs alike.
-    for kind, others in {**dict.fromkeys(("copy", "linear", "monotone"), taus.order), "opposite": [farthest]}.items():
-        for other in others:
-            theirs = [_read_column(study.scores, other) for study in comparison.collections]
-            if any(np.ptp(column) == 0 for column in (*columns, *theirs)):
-                continue
-            if all(_TESTS[kind](mine, other) for mine, other in zip(columns, theirs, strict=True)):
-                return Kin(kind, find_title(comparison.measures, other))
+    found: dict[str, str] = {}  # by kind, the nearest measure: several may rank runs alike
+    for other in taus.order:
+        theirs = [_read_column(study.scores, other) for study in comparison.collections]
+        if any(np.ptp(column) == 0 for column in (*columns, *theirs)):
+            continue
+        for kind, test in _TESTS.items():
+            if (kind != "opposite" or other == farthest) and all(map(test, columns, theirs)):
+                found.setdefault(kind, other)
+                break
+        if "copy" in found:
+            break
+    for kind in _TESTS:
+        if kind in found:
+            return Kin(kind, find_title(comparison.measures, found[kind]))
     opposite = taus.ends(farthest)
     if opposite[0] <= -ALIKE and opposite[2] < 0 and taus.ends(nearest)[2] < ALIKE:
         return Kin("opposite", find_title(comparison.measures, farthest))
@@ -138,11 +144,12 @@ def _standardise(values: np.ndarray) -> np.ndarray:
 _TESTS = {
     "copy": np.array_equal,
     "linear": lambda mine, other: np.abs(_standardise(mine) - _standardise(other)).max() < _SAME,
-    "opposite": lambda mine, other: np.abs(_standardise(mine) + _standardise(other)).max() < _SAME,
     "monotone": lambda mine, other: np.array_equal(
         np.unique(mine, return_inverse=True)[1], np.unique(other, return_inverse=True)[1]
     ),
+    "opposite": lambda mine, other: np.abs(_standardise(mine) + _standardise(other)).max() < _SAME,
 }
+"""Whether scores are those of another measure in some way, the closest first."""
 
 
 def _judge_without_reference(comparison: ComparisonResults, name: str) -> str:

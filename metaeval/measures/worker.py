@@ -136,10 +136,8 @@ def stop_worker() -> None:
     with _lock:
         executor, _executor = _executor, None
     if executor is not None and _owner == os.getpid():
-        told, threading.excepthook = (
-            threading.excepthook,
-            _ignore,
-        )  # a call that ends meanwhile is not found by loky's thread
+        # A call that ends meanwhile is not found by loky's thread, which would show a traceback.
+        told, threading.excepthook = threading.excepthook, _ignore
         try:
             executor.shutdown(wait=True, kill_workers=True)
         finally:

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.blocks import FloatArray, IntArray, average
-from metaeval.stats.boards import Board, find_scale, share, subtract
+from metaeval.stats.boards import Board, find_scale, share, subtract, subtract_clusters
 from metaeval.stats.parallel import tell
 from metaeval.stats.rank_sets import Rows
 from metaeval.stats.resampling import draw_weights
@@ -74,7 +74,6 @@ def compare_runs(
     if over == "tasks":
         statistics = _standardise(board, _measure_pairs(board, over, influences), depend.own, few=True)
         return _from_normal(statistics, len(board.values) - 1), _draw_tasks(influences[0], depend, n_trials, noise)
-    lone = find_lone(board)
     # Two topics make all runs depend on each other wholly, whatever they do on others.
     free = sum(each.shape[1] - 1 for each in influences)
     depend = replace(depend, shrinkage=max(depend.shrinkage, 1 / free))
@@ -82,14 +81,13 @@ def compare_runs(
         deviations = np.zeros((len(board.values[0]), n_trials))
         for each, own in zip(influences, keys, strict=True):
             deviations += each @ draw_weights(own, range(n_trials), each.shape[1]).T
-        statistics = _standardise(board, _measure_pairs(board, over, influences), depend.own)
-        statistics[np.logical_or.outer(lone, lone)] = 0.0
-        return statistics, _mix(deviations, depend, noise)
-    drawn = [_redraw(board, trials, keys) for trials in _split(board, n_trials)]
-    deviations = np.concatenate(drawn).T
-    deviations -= deviations.mean(axis=1, keepdims=True)
-    depend = replace(_measure_dependence([deviations / np.sqrt(n_trials)]), shrinkage=depend.shrinkage)
-    statistics = _standardise(board, _measure_ranks(board, _subtract_own(depend.products)), depend.own)
+        spreads = _measure_pairs(board, over, influences)
+    else:
+        deviations = np.concatenate([_redraw(board, trials, keys) for trials in _split(board, n_trials)]).T
+        deviations -= deviations.mean(axis=1, keepdims=True)
+        depend = replace(_measure_dependence([deviations / np.sqrt(n_trials)]), shrinkage=depend.shrinkage)
+        spreads = _measure_ranks(board, _subtract_own(depend.products))
+    statistics, lone = _standardise(board, spreads, depend.own), find_lone(board)
     statistics[np.logical_or.outer(lone, lone)] = 0.0
     return statistics, _mix(deviations, depend, noise)
 
@@ -179,8 +177,7 @@ def _measure_pairs(
         yield np.square(gaps).sum(axis=-1), (shares > 0).sum(axis=-1) - 1.0
         return
     for number, weight in enumerate(shares.transpose(2, 0, 1)):
-        codes = board.clusters[number] if board.clusters else None
-        values = board.values[number]
+        values, codes = board.values[number], board.codes[number]
         variances, counts = _measure_gaps(values) if codes is None else _measure_clusters(values, codes)
         yield variances * np.square(weight), counts - 1
 
@@ -205,23 +202,18 @@ def _measure_gaps(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def _measure_clusters(values: FloatArray, codes: IntArray) -> tuple[FloatArray, FloatArray]:
     """Return the same of topics in clusters, and how many equal clusters those of the common topics are worth."""
-    filled, known = np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
     means, counts = subtract(values)
     total, squares, clusters, second, fourth = np.zeros((5, *means.shape))
-    for cluster in range(codes.max() + 1):
-        some = codes == cluster
-        own, sums = known[:, some] @ known[:, some].T, filled[:, some] @ known[:, some].T
+    for gaps, own in subtract_clusters(values, codes):
         left = counts - own
-        added = np.divide(sums - sums.T - own * means, left, out=np.zeros_like(sums), where=(own > 0) & (left > 0))
+        added = np.divide(gaps - own * means, left, out=np.zeros_like(gaps), where=(own > 0) & (left > 0))
         total += added
         squares += np.square(added)
         clusters += own > 0
         second += np.square(own)
         fourth += np.square(np.square(own))
-    few = np.maximum(clusters, 1)
-    return np.square((few - 1) / few) * np.maximum(squares - np.square(total) / few, 0.0), second**2 / np.maximum(
-        fourth, 1.0
-    )
+    few, worth = np.maximum(clusters, 1), second**2 / np.maximum(fourth, 1.0)
+    return np.square((few - 1) / few) * np.maximum(squares - np.square(total) / few, 0.0), worth
 
 
 def _count_topics(board: Board, number: int) -> FloatArray:
@@ -320,7 +312,7 @@ def _redraw(board: Board, trials: range, keys: Sequence[int]) -> FloatArray:
         pairs = board.compares_pairs(values)
         centre = subtract(values)[0] if pairs else average(values)
         if pairs:
-            codes = board.clusters[number] if board.clusters else None
+            codes = board.codes[number]
             found = _redraw_gaps(values, weights if codes is None else _spread_weights(weights, codes))
         else:
             found = centre + weights @ _find_influence(drawn).T

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -53,7 +53,7 @@ class Board:
         """What is drawn of every task, shape (run, topic), or (run, cluster) where topics come in clusters."""
         return [
             values if codes is None else pool_clusters(values, codes, widen=False)
-            for values, codes in zip(self.values, self._codes, strict=True)
+            for values, codes in zip(self.values, self.codes, strict=True)
         ]
 
     @cached_property
@@ -61,7 +61,7 @@ class Board:
         """On how many topics of every task each run is, or how many equal clusters its own are worth, shape (run,)."""
         return [
             known.sum(axis=1) if codes is None else effective_number(add_by_cluster(1.0 * known, codes))
-            for known, codes in zip(self._known, self._codes, strict=True)
+            for known, codes in zip(self._known, self.codes, strict=True)
         ]
 
     @property
@@ -69,7 +69,8 @@ class Board:
         return [~np.isnan(values) for values in self.values]
 
     @property
-    def _codes(self) -> Sequence[IntArray | None]:
+    def codes(self) -> Sequence[IntArray | None]:
+        """The clusters of every task, None where topics are single."""
         return self.clusters or [None] * len(self.values)
 
     @property
@@ -90,11 +91,10 @@ class Board:
     def pair_parts(self) -> FloatArray:
         """How far every run is ahead of every other in each task, NaN without two in common, shape (run, run, task)."""
         parts = []
-        for values, known, codes in zip(self.values, self._known, self._codes, strict=True):
+        for values, codes in zip(self.values, self.codes, strict=True):
             gaps, counts = subtract(values)
             if codes is not None:
-                shared = [(1.0 * known[:, codes == c]) @ known[:, codes == c].T > 0 for c in range(codes.max() + 1)]
-                counts = np.sum(shared, axis=0, dtype=np.float64)
+                counts = np.sum([own > 0 for _, own in subtract_clusters(values, codes)], axis=0, dtype=np.float64)
             parts.append(np.where(counts > 1, gaps, np.nan))
         return np.stack(parts, axis=-1)
 
@@ -153,6 +153,15 @@ def subtract(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     sums, counts = filled @ known.T, known @ known.T
     with np.errstate(invalid="ignore"):
         return (sums - sums.T) / counts, counts
+
+
+def subtract_clusters(values: FloatArray, codes: IntArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield summed differences of all pairs of runs on common topics of each cluster, and numbers of these: (run, run)."""
+    filled, known = np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
+    for cluster in range(codes.max() + 1):
+        some = codes == cluster
+        sums = filled[:, some] @ known[:, some].T
+        yield sums - sums.T, known[:, some] @ known[:, some].T
 
 
 def find_scale(values: FloatArray) -> float:

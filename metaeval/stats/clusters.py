@@ -99,24 +99,17 @@ def pool_clusters(values: FloatArray, clusters: IntArray, *, sums: bool = False,
         added = add_by_cluster(np.moveaxis(values, 1, -1), clusters)
         return np.ascontiguousarray(np.moveaxis(added, -1, 1) * ((clusters.max() + 1) / len(clusters)))
     by_topic = np.moveaxis(values, 1, -1)
-    means, rest, sizes = _add_rest(by_topic, clusters)
-    left = sizes.sum(axis=-1, keepdims=True) - sizes
-    pooled = np.where(sizes > 0, ((sizes > 0).sum(axis=-1, keepdims=True) - 1) * rest / np.maximum(left, 1), np.nan)
+    known, means = ~np.isnan(by_topic), average(by_topic)[..., np.newaxis]
+    rest = add_by_cluster(np.where(known, by_topic - means, 0.0), clusters)
+    sizes = add_by_cluster(1.0 * known, clusters)
+    left, counts = sizes.sum(axis=-1, keepdims=True) - sizes, (sizes > 0).sum(axis=-1, keepdims=True)
+    pooled = np.where(sizes > 0, (counts - 1) * rest / np.maximum(left, 1), np.nan)
     pooled -= average(pooled)[..., np.newaxis]
     if widen:
-        counts = (sizes > 0).sum(axis=-1, keepdims=True)
-        worth = np.where(
-            counts > 1, effective_number(sizes)[..., np.newaxis], np.inf
-        )  # one cluster is where the mean is
-        pooled *= np.sqrt((counts - 1) / np.maximum(counts, 1) / (1 - 1 / worth))
+        # Where a run has one cluster, that is where its mean is.
+        worth = np.where(counts > 1, effective_number(sizes)[..., np.newaxis], np.inf)
+        pooled *= np.sqrt(np.maximum(counts - 1, 0) / np.maximum(counts, 1) / (1 - 1 / worth))
     return np.ascontiguousarray(np.moveaxis(pooled + means, -1, 1))
-
-
-def _add_rest(values: FloatArray, clusters: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return means, shape (..., 1), sums of what is left without them, and numbers of topics, both of shape (..., cluster)."""
-    known = ~np.isnan(values)
-    means = average(values)[..., np.newaxis]
-    return means, add_by_cluster(np.where(known, values - means, 0.0), clusters), add_by_cluster(1.0 * known, clusters)
 
 
 def intraclass_correlation(values: FloatArray, clusters: IntArray) -> FloatArray:
@@ -153,8 +146,8 @@ def intraclass_correlation(values: FloatArray, clusters: IntArray) -> FloatArray
     counts = (sizes > 0).sum(axis=-1)
     between_free = np.maximum(counts - 1, 0).sum(axis=0)
     within_free = (sizes.sum(axis=-1) - counts).sum(axis=0)
-    n_average = (n_topics - (sizes**2).sum(axis=-1) / n_topics).sum(axis=0) / between_free
     with np.errstate(divide="ignore", invalid="ignore"):
+        n_average = (n_topics - (sizes**2).sum(axis=-1) / n_topics).sum(axis=0) / between_free
         between = explained / between_free
         within = np.maximum(np.nansum(rest**2, axis=(0, 2)) - explained, 0.0) / within_free
         return np.asarray((between - within) / (between + (n_average - 1) * within))

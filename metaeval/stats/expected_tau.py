@@ -107,7 +107,7 @@ def expected_tau(
     """
     scores = np.asarray(values, dtype=np.float64)
     far = np.abs(scores).max(axis=(0, 1)) > FAR * np.ptp(scores, axis=(0, 1))
-    scores = scale_scores(scores - np.where(far, scores[0, 0], 0.0))
+    scores = scale_scores(scores - np.where(far, scores[0, 0], 0.0) if far.any() else scores)
     n_runs, n_topics, n_measures = scores.shape
     half = n_topics // 2
     order = np.arange(n_topics) if group_order is None else np.asarray(group_order)

@@ -235,3 +235,8 @@ def test_with_a_reference_the_picture_begins_with_agreement():
     agreement = comparison.agreement.results[0]
     mine = [str(measure) for measure in comparison.agreement.measures].index("mine")
     assert panels[0].levels[0][0] == pytest.approx(100 * agreement.values[mine])
+
+
+def test_a_copy_is_found_though_another_measure_ranks_runs_as_it_does():
+    columns = {"scaled": 2 * BASE["AP"] + 1, **BASE, "mine": BASE["AP"]}
+    assert answer(columns).headline == "A copy of AP: all scores are the same"
