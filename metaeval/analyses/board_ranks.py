@@ -142,7 +142,7 @@ def board_ranks(
         remarks=(
             *_remark_gaps(aligned, board, gaps),
             *remarks,
-            *(noise.describe() if noise else ()),
+            *(noise.describe(pooled=False) if noise else ()),
             *_remark_topics(aligned, board, over),
         ),
     )

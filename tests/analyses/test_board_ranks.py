@@ -149,6 +149,9 @@ def test_clusters_of_equal_sizes_are_drawn_as_topics_with_their_means_are(aggreg
     n_topics = sum(len(task.topics) for task in tasks)
     assert f"clusters={n_topics} of {3 * n_topics} topics" in str(clustered.signature).replace("clusters ", "clusters=")
     assert any(f"{3 * n_topics} topics in {n_topics} clusters tell as much as" in note for note in clustered.notes())
+    assert not any(
+        "it counts clusters" in note for note in clustered.notes()
+    )  # the sentence and the tasks count topics
 
 
 def test_a_run_with_one_topic_of_a_task_is_separated_from_none():
