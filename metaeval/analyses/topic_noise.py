@@ -46,7 +46,8 @@ class TopicNoise:
 
     def describe(self, *, pooled: bool = True) -> list[str]:
         """Return a note on clusters, which are `pooled` into topics or drawn, and one on repeats, as far as there are any."""
-        notes, counts = [], "; where this result counts topics, it counts clusters" if pooled else ""
+        notes: list[str] = []
+        counts = "; where this result counts topics, it counts clusters" if pooled else ""
         if self.n_clusters:
             effect, correlation = float(np.median(self.effect)), np.nan_to_num(self.correlation)
             worth = format_count(round(self.n_topics / effect), "single one")
