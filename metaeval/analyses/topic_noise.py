@@ -47,14 +47,14 @@ class TopicNoise:
     def describe(self, *, pooled: bool = True) -> list[str]:
         """Return a note on clusters, which are `pooled` into topics or drawn, and one on repeats, as far as there are any."""
         notes: list[str] = []
-        counts = "; where this result counts topics, it counts clusters" if pooled else ""
+        counted = "; where this result counts topics, it counts clusters" if pooled else ""
         if self.n_clusters:
             effect, correlation = float(np.median(self.effect)), np.nan_to_num(self.correlation)
             worth = format_count(round(self.n_topics / effect), "single one")
             notes.append(
                 f"{format_count(self.n_topics, 'topic')} in {format_count(self.n_clusters, 'cluster')} tell as much as "
                 f"{worth}\n"
-                f"Clusters are drawn, split and swapped as a whole{counts}. "
+                f"Clusters are drawn, split and swapped as a whole{counted}. "
                 f"The design effect is {effect:.1f}: differences between runs on topics of one cluster correlate by "
                 f"{_span(correlation)}."
             )
