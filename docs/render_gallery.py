@@ -97,7 +97,7 @@ FIGURES = {
         "metaeval calibrate scores.csv --studies 100 -B 500 -m AP -m P@10 -m RR --out figures/",
         "figures/calibrate",
         "concepts/which-test",
-        "Right of the line, a test finds false differences too often on scores like these.",
+        "Right of the line, a test finds false differences too often on scores simulated from these.",
     ),
     "baselines": Example(
         "metaeval baselines scores.csv run02 run06 -m AP -m RR -m length --out figures/",

@@ -185,3 +185,57 @@ def test_sentences_are_short_and_plain(path):
 def test_long_sentences_are_found():
     page = "# Title\n\nOne two. Three `four` five.\n\n- Six: seven.\n\n```text\ncode. Code.\n```\n\n| a. B. |\n"
     assert [len(sentence.split()) for sentence in list_sentences(page)] == [2, 3, 3]
+
+
+SOURCES = [*sorted((ROOT / "metaeval").rglob("*.py")), ROOT / "experiments" / "sentences.jinja"]
+SAID = [
+    path
+    for path in [*TEXTS, *SOURCES, ROOT / "CHANGELOG.md", *(ROOT / "results").rglob("*.md")]
+    if "_build" not in path.parts
+]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        r"do no harm",  # two others that differ on three topics hide a precise copy from bootstrap-t
+        r"scores on any scale",
+        r"keeps its error rate in all [{\d]|[Bb]ootstrap-t keeps its level",  # it has a false difference in at most 6.5 % of studies
+        r"half as much again|[Ee]very result (?:notes|says what is irregular)",  # by some tests, of the median pair
+        r"(?:on|of) scores like (?:these|yours)|check the test with",  # calibrate warns, and does not vouch
+        r"sets hold at once|rank sets that hold together",  # boards of skewed scores do not
+        r"topics (?:on|or more), (?:labelled topics on )?intervals hold|on intervals hold\b|Intervals that hold with few",
+        r"worth \{worth:\.2f\} labels\"",  # without saying that there is no interval
+        r"of simulations at worst|In simulations they called|in simulations with 2 of 22|not in 5 %",
+    ],
+)  # fmt: skip
+def test_claims_wider_than_their_evidence_stand_nowhere(words):
+    found = {
+        str(path.relative_to(ROOT)): match[0]
+        for path in SAID
+        if (match := re.search(words, " ".join(read_text(path).split())))
+    }
+    assert found == {}
+
+
+def test_nothing_in_the_package_knows_a_path_of_results():
+    pattern = re.compile(r"results/(?:" + "|".join(path.name for path in (ROOT / "results").iterdir()) + ")")
+    assert [path.name for path in SOURCES if path.suffix == ".py" and pattern.search(path.read_text("utf-8"))] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("docs/which.md", "with fewer than 10 runs, runs that fail outright on a few topics, near-copies"),
+        ("docs/which.md", "found a precise copy of a run in 0 % of the studies, and Holm's test in 46 to 53 %"),
+        ("docs/concepts/which-test.md", "As only cells that looked bad were run again"),
+        ("docs/concepts/which-test.md", "a test that does not err there may err on real scores"),
+        ("docs/concepts/which-test.md", "Two notes hint that your scores may be outside, and miss much"),
+        ("docs/how-to/boards.md", "found a wrong claim in 9.5 to 33.0 % of boards, where 5 % is meant"),
+        ("docs/concepts/correction.md", "in 69.5 % and 83.0 % of draws with 20 labelled topics"),
+        ("results/calibration/README.md", "errs in at most 6.5 % of studies"),
+        ("results/few_labels/README.md", "with judges that err rarely they do not"),
+    ],
+)  # fmt: skip
+def test_pages_say_where_what_was_checked_ends(page, words):
+    assert words in " ".join(read_text(ROOT / page).split())

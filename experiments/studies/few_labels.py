@@ -12,7 +12,7 @@ import pandas as pd
 
 import metaeval
 from experiments.outcome import Outcome, Settings, read_toml
-from experiments.studies.calibration import RESULTS
+from experiments.studies.calibration import RESULTS, STUDY as CALIBRATION
 from experiments.studies.shared import load_collections
 from metaeval.analyses.qrels_scores import parse_measures, score_judged
 from metaeval.stats.label_plan import plan_topics, weigh_pairs
@@ -272,7 +272,7 @@ def run(settings: Settings) -> list[Outcome]:
 def describe(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Return what the page asks for by name."""
     tables = {name: table.frame.reset_index() for name, table in outcomes[0].tables.items()}
-    return {"names": [name for name in STUDY["labels"] if name.startswith("wmt23")], **tables}
+    return {"names": [name for name in STUDY["labels"] if name.startswith("wmt23")], "study": CALIBRATION, **tables}
 
 
 def read_committed(name: str) -> pd.DataFrame:

@@ -1,8 +1,8 @@
-"""Statistics of agreement pooled over collections, with tests and intervals, and what simulations say of both."""
+"""Statistics of agreement pooled over collections, with tests and intervals, and what to know of both."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,51 +18,10 @@ from metaeval.stats.letters import find_clusters, swap_p_values
 from metaeval.stats.other_runs import Over
 
 ENOUGH_TOPICS = 60
-"""With fewer, intervals of statistics of runs held the true value too seldom in some of the studies that were simulated,
-and a result says so."""
+"""With fewer, a result says that intervals of statistics of runs may be too narrow: docs/concepts/agreement.md."""
 
-Rates = Mapping[str, tuple[float, float]]
-
-EXCHANGE_EXCESS: Rates = {
-    "pearson": (0.071, 0.008),
-    "acc_t": (0.178, 0.014),
-    "tau_ap_b": (0.07, 0.009),
-}
-"""How often exchange tests called one of two equally good measures better, with its standard error, where that is more
-than α: simulations in which scores of cells are independent."""
-
-EXCHANGE_EXCESS_OF_RUNS: Rates = {
-    "spa": (0.284, 0.011),
-    "pearson": (0.068, 0.008),
-    "topic_pearson": (0.241, 0.012),
-    "topic_tau_b": (0.23, 0.012),
-    "topic_spearman": (0.218, 0.012),
-    "acc_t": (0.35, 0.009),
-    "acc_t_cells": (0.23, 0.012),
-}
-"""The same where each measure favours some runs on every topic."""
-
-INTERVAL_EXCESS: Rates = {}
-"""The same of the rule that the paired interval leaves 0 out, where scores of cells are independent."""
-
-INTERVAL_EXCESS_OF_RUNS: Rates = {
-    "pairwise_accuracy": (0.287, 0.024),
-    "spa": (0.433, 0.023),
-    "pearson": (0.514, 0.026),
-    "spearman": (0.303, 0.024),
-    "tau_a": (0.287, 0.024),
-    "tau_b": (0.287, 0.024),
-    "topic_pearson": (0.417, 0.024),
-    "topic_tau_b": (0.371, 0.026),
-    "topic_spearman": (0.369, 0.025),
-    "acc_t": (0.371, 0.026),
-    "acc_t_cells": (0.4, 0.025),
-    "tau_ap_b": (0.25, 0.022),
-    "tau_gap": (0.304, 0.024),
-}
-"""The same where each measure favours some runs on every topic, and is not better on other runs."""
-
-SIMULATED_ALPHA = 0.05
+ERRING_TESTS = ("spa", "pearson", "topic_pearson", "topic_tau_b", "topic_spearman", "acc_t", "acc_t_cells", "tau_ap_b")
+"""Statistics whose exchange tests call one of two equally good measures better too often: docs/concepts/agreement.md."""
 
 
 class PooledNoise(NamedTuple):
@@ -325,52 +284,28 @@ def remark_coverage(statistics: Sequence[Statistic], n_topics: int) -> tuple[str
         return ()
     return (
         f"{n_topics} topics are few for intervals of {format_list(loose, 2)}: a measure that is barely better may not be\n"
-        f"In some simulations with fewer than {ENOUGH_TOPICS} topics, intervals of {format_list(loose)} and of their "
-        "differences held the true value less often than they claim.",
+        f"With fewer than {ENOUGH_TOPICS} topics, intervals of {format_list(loose)} and of their differences may be too "
+        "narrow: docs/concepts/agreement.md.",
     )
 
 
 def remark_levels(statistics: Sequence[Statistic], intervals: bool, over: Over = "topics") -> tuple[str, ...]:
     """Return what a reader has to know about exchange tests, and intervals if there are any, that err more than α."""
     remarks = []
-    alone, of_runs = (_list_rates(statistics, rates) for rates in (EXCHANGE_EXCESS, EXCHANGE_EXCESS_OF_RUNS))
-    clauses = [f"by {alone}"] if alone else []
-    clauses += [f"where measures favour some runs on every topic, by {of_runs}"] if of_runs else []
-    meant = f"{100 * SIMULATED_ALPHA:g} % is meant"
-    if clauses:
+    erring = [each.name for each in statistics if (each.run_statistic or each.name) in ERRING_TESTS]
+    if erring:
         remarks.append(
-            "exchange tests, and the clusters made by them, err too often: prefer the intervals\n"
-            f"In simulations they called one of two equally good measures better {'; '.join(clauses)}, where {meant}."
+            "exchange tests, and the clusters made by them, err too often\n"
+            f"Those of {format_list(erring)} do, for independent errors or where measures favour some runs: "
+            "docs/concepts/agreement.md."
         )
-    if not intervals:
-        return tuple(remarks)
-    if alone := _list_rates(statistics, INTERVAL_EXCESS):
-        remarks.append(
-            f"some intervals of differences are too narrow\nIn simulations they left 0 out by {alone}, where {meant}."
-        )
-    excess = [INTERVAL_EXCESS_OF_RUNS[name] for name in map(_find_name, statistics) if name in INTERVAL_EXCESS_OF_RUNS]
-    if over != "topics":
+    if intervals and over != "topics":
         remarks.append(
             "intervals, and what is called better, speak of other runs of the same kind as well as of other topics"
         )
-    elif excess:
-        rates, errors = zip(*excess, strict=True)
-        least, most = (f"{100 * rate:.1f}" for rate in (min(rates), max(rates)))
-        shares = f"{least} %" if least == most else f"{least} to {most} %"
+    elif intervals:
         remarks.append(
             f"“better” speaks of these runs only; {format_option('over', 'runs and topics')} speaks of other runs too\n"
-            "In simulations of measures that favour some runs on every topic and are equally good over all runs, one was "
-            f"better on the runs of a study in {shares} of pairs of measures, by single intervals (± "
-            f"{100 * max(errors):.1f} % at most)."
+            "Measures that are equally good over all runs are often unlike on those of a study: docs/concepts/agreement.md."
         )
     return tuple(remarks)
-
-
-def _find_name(statistic: Statistic) -> str:
-    return statistic.run_statistic or statistic.name
-
-
-def _list_rates(statistics: Sequence[Statistic], rates: Rates) -> str:
-    """Return the statistics that err too often, with rates and standard errors."""
-    listed = [(each.name, *rates[_find_name(each)]) for each in statistics if _find_name(each) in rates]
-    return format_list([f"{name} in {100 * rate:.1f} ± {100 * error:.1f} %" for name, rate, error in listed])

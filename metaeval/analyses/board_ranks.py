@@ -42,6 +42,8 @@ def board_ranks(
 ) -> BoardRanks:
     """Which ranks of a board of several tasks are real?
 
+    Rank sets miss ranks more often than `alpha` where scores are skewed, such as those with many zeros: docs/how-to/boards.md.
+
     Parameters
     ----------
     tasks : Scores or sequence of Scores
@@ -61,7 +63,7 @@ def board_ranks(
     n_bootstrap : int, optional
         Resamples of topics, or of tasks.
     alpha : float, optional
-        How often any of the rank sets may miss a rank.
+        How often any of the rank sets may miss a rank, nominally.
     seed : int, optional
 
     Returns

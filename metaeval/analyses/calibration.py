@@ -1,4 +1,4 @@
-"""Which test of all pairs of runs keeps its error rate on scores like these?"""
+"""Which tests of all pairs of runs err too often on scores simulated from these?"""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Tested: TypeAlias = PairedTest | Procedure
 
 @dataclass(frozen=True, eq=False)
 class TestCalibration(Result):
-    """How often each test errs on scores like these, and how many true differences it finds.
+    """How often each test errs on scores simulated from these, and how many true differences it finds.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class TestCalibration(Result):
         """
         fails, power = self.errs.max(axis=0), self.power[..., 0].mean(axis=0)
         holding = [t for t in range(len(self.tests)) if not fails[t]]
-        kind = f"studies with {self.n_topics} topics of scores like these"
+        kind = f"studies with {self.n_topics} topics simulated from these scores"
         failing = [f"{self.tests[t]} ({100 * self.error[:, t].max():.0f} %)" for t in np.flatnonzero(fails).tolist()]
         rest = f"; too many by {format_list(failing)}" if failing else ""
         if not holding:
@@ -155,7 +155,7 @@ class TestCalibration(Result):
         legend = (
             f"{self.advice()} Error: in how many of {self.n_studies} simulated studies of equal runs some pair is called "
             f"different, with its 95 % interval; it should be {100 * self.alpha:g} %. Power: the share of true differences "
-            f"found ({sizes}). ms: time of one test."
+            f"found ({sizes}). ms: time of one test. Near-copies that differ on a few topics are not simulated."
         )
         caption = "False alarms and power of tests of all pairs of runs, in simulations from these scores."
         return Table(shown, caption, self.signature, digits=1, legend=legend, joined=True)
@@ -189,11 +189,12 @@ def calibrate_tests(
     seed: int = 0,
     n_jobs: int = -1,
 ) -> TestCalibration:
-    """Which test of all pairs of runs keeps its error rate on scores like these?
+    """Which tests of all pairs of runs err too often on scores simulated from these?
 
     Studies are simulated from the scores: new topics for the same runs, correlated as observed and each with its own
     distribution of scores, but with equal means (a Gaussian copula, after Urbano and Nagler, SIGIR 2018). Whatever a test
-    then calls different is a false difference.
+    then calls different is a false difference. That a test errs here warns of it. That it does not is no proof: near-copies
+    that differ on a few topics, and failures that the scores do not show, are not simulated.
 
     Parameters
     ----------

@@ -145,7 +145,10 @@ class CorrectedScores(Result):
 
     @cached_property
     def worth(self) -> float:
-        """How many labels of people one score of the judge is worth, by the median pair of runs; 0 if all are labelled."""
+        """How many labels of people one score of the judge is worth, by the median pair of runs; 0 if all are labelled.
+
+        An estimate without an interval: it is far too high where the judge happens not to err on the labelled topics.
+        """
         n, of = self.labelled
         some = self.people.residual > 0
         if n >= of or not some.any():
@@ -254,7 +257,10 @@ class CorrectedScores(Result):
             return []
         worth = round(self.worth, 2) + 0.0  # which is never −0
         equal = n + self.worth * (of - n)
-        lines = [f"the judge makes {n} labelled topics worth {equal:,.0f}: its score is worth {worth:.2f} labels"]
+        lines = [
+            f"the judge makes {n} labelled topics worth {equal:,.0f}: its score is worth {worth:.2f} labels, an estimate "
+            "without an interval"
+        ]
         if np.isnan(need):
             lines.append("labelling all topics would probably not decide the first place")
         elif need:

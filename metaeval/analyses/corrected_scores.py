@@ -33,10 +33,7 @@ FEWEST_LABELS = 5
 """Labelled topics of a run below which nothing is said."""
 
 ENOUGH_LABELS = 20
-"""Labelled topics from which on intervals hold what they promise in simulations."""
-
-HELD_WITH_FEW = {5: 87, 10: 92}
-"""In how many of a hundred simulations all 95 % intervals held with so many labelled topics, at worst (results/few_labels)."""
+"""Labelled topics below which a note says that intervals hold less often than they claim: docs/concepts/correction.md."""
 
 UNLIKE_P = 0.001
 """How improbable the labelled topics are before a note says that they were not chosen at random."""
@@ -66,8 +63,9 @@ def corrected_scores(
     """Which runs are better, by a judge's scores on all topics and people's on some?
 
     Prediction-powered inference (Angelopoulos et al. 2023) takes a run's mean from the judge's scores on all topics, and
-    corrects it by how people's scores differ from the judge's where there are both. Intervals of all pairs of runs hold
-    together. It is right if the labelled topics were chosen at random, or with known probabilities.
+    corrects it by how people's scores differ from the judge's where there are both. Intervals are simultaneous for all pairs
+    of runs. The labelled topics must have been chosen at random, or with known probabilities. Of a judge that errs rarely,
+    few labels may show no error: intervals are then too short (docs/concepts/correction.md).
 
     Parameters
     ----------
@@ -78,7 +76,7 @@ def corrected_scores(
     target : {"population", "topics"}, optional
         Whether the means are those of the population that the topics are from, or of these topics.
     method : {"bootstrap-t", "normal"}, optional
-        Intervals that hold with few labels, or those published as PPI++, of a single judge.
+        Intervals of a bootstrap, or those published as PPI++, of a single judge.
     plan : int, optional
         Choose so many topics to label next. With --out there is a list to fill in.
     pair : sequence of str, optional
@@ -302,14 +300,10 @@ def _remark(data: Data, target: Target, method: Method) -> Iterator[str]:
         topics = format_count(data.unfilled, "topic")
         yield f"{topics} of the list {'has' if data.unfilled == 1 else 'have'} no label yet: results hold when all are labelled"
     if method == "normal":
-        better = format_option("method", "bootstrap-t")
-        yield f"the published intervals were too narrow in simulations of 10 to 100 labelled topics; {better} holds"
+        wider = format_option("method", "bootstrap-t")
+        yield f"the published intervals are too narrow with 10 to 100 labelled topics; {wider} has wider ones"
     elif n < ENOUGH_LABELS:
-        held = HELD_WITH_FEW[max(size for size in HELD_WITH_FEW if size <= n)]
-        yield (
-            f"{n} labelled topics are few: 95 % intervals held in {held} % of simulations at worst\n"
-            f"Labels were hidden where the truth is known; from {ENOUGH_LABELS} labelled topics on intervals hold."
-        )
+        yield f"{n} labelled topics are few: intervals hold less often than they claim (docs/concepts/correction.md)"
     if target == "topics" and not are_whole_topics(data.weights):
         yield "people labelled other topics of some runs than of others: intervals are a little too wide"
 

@@ -20,18 +20,8 @@ from metaeval.stats.blocks import mean_over_topics
 from metaeval.stats.irregular_runs import SKEWED, WIDE, equal_rows, far_behind, residual_spread, shape_of_differences
 from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
 
-HSD_ERRORS = {1.5: 7, 2: 15, 3: 24}
-"""What unequal spread does to the family-wise error of the randomised Tukey HSD test at α = 0.05, in percent, by how many
-times the spread of the others two of 22 runs have: simulations of normal scores on 50 topics, 1,000 studies each."""
-
 EXCHANGING = ("randomised-tukey-hsd", "tukey-hsd")
 """Tests that take runs to differ in their means alone."""
-
-HSD_ERROR = (
-    "in simulations with 2 of 22 runs varying more than the others it found a false difference in "
-    + ", ".join(f"{percent} % ({times:g} times as much)" for times, percent in HSD_ERRORS.items())
-    + " of studies, not in 5 %"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +84,7 @@ class Diagnostics:
 
     @property
     def skewed(self) -> np.ndarray:
-        """Whether differences of runs are so skewed that no test of all pairs holds, shape (measure,)."""
+        """Whether differences of a typical pair of runs are so skewed that a note says so, shape (measure,)."""
         return np.asarray(np.nan_to_num(self.skewness) >= SKEWED)
 
     @property
@@ -167,7 +157,8 @@ class Diagnostics:
             f"{shorten(self.runs[r])} varies {self.spread_ratio[m, r]:.1f} times more than a typical run; check "
             f"with {format_option('test', RECOMMENDED)}\n"
             f"This is with {self.measures[m]}; some run varies at least {WIDE:g} times more with {format_list(names)}. "
-            f"The Tukey HSD test assumes that runs vary alike: {HSD_ERROR}. {RECOMMENDED} does not assume it."
+            f"The Tukey HSD test assumes that runs vary alike, and {RECOMMENDED} does not. How often it errs where they do "
+            "not: docs/concepts/discriminative-power.md."
         )
 
     def _describe_skewness(self) -> str:
@@ -176,11 +167,11 @@ class Diagnostics:
         names = [str(measure) for measure, some in zip(self.measures, self.skewed, strict=True) if some]
         m = int(np.nan_to_num(self.skewness).argmax())
         return (
-            f"differences between runs are skewed with {format_list(names, 2)}; check the test with "
-            "metaeval calibrate\n"
-            "Any test of all pairs may then raise more false alarms than it should. "
+            f"differences between runs are skewed with {format_list(names, 2)}: any test may raise more false alarms than it "
+            "should\n"
             f"A typical pair of runs has the skewness {self.skewness[m]:.1f} with {self.measures[m]}, where "
-            f"{100 * self.zeros[m]:.0f} % of the differences are 0. The note appears from {SKEWED:g} on."
+            f"{100 * self.zeros[m]:.0f} % of the differences are 0. The note looks at the median pair, from {SKEWED:g} on, "
+            "and not at single ones: docs/concepts/which-test.md."
         )
 
     def _describe_hopeless(self) -> str:

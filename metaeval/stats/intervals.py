@@ -170,8 +170,7 @@ def interval_of_pairs(
 
     Pairs that share a run are not independent. The share of pairs that two independent rankings of m runs order
     differently has (2m + 5)/9 times the variance of a share of as many independent pairs (Kendall 1938), so that n
-    pairs count as 9n/(2m + 5). The ends are those of Clopper and Pearson (1934). Of pairs that two tests found significant they
-    held the share for other runs and other topics in at least 95 % of simulated studies: topics need no resampling.
+    pairs count as 9n/(2m + 5). The ends are those of Clopper and Pearson (1934). Topics are not resampled.
 
     Parameters
     ----------

@@ -11,15 +11,15 @@ import numpy.typing as npt
 from metaeval.stats.blocks import FloatArray, mean_over_topics, release, split_runs
 
 WIDE = 1.5
-"""Ratio to the median residual spread from which on a run is wide. With 22 runs, of which 1 to 5 are wider than the
-others by this ratio, the randomised Tukey HSD test finds a false difference in about 8 % of studies at α = 0.05."""
+"""Ratio to the median residual spread from which on a run is wide; docs/concepts/discriminative-power.md says what such
+runs do to the randomised Tukey HSD test."""
 
 CHANCE = 0.05
 """How often, at most, some run of runs with equal spread may seem wide by chance."""
 
 SKEWED = 0.75
-"""Median absolute skewness of the differences of two runs from which on scores are of a kind on which no test of all pairs
-holds: results/calibration says how often it is reached on which kinds of scores."""
+"""Median absolute skewness of the differences of two runs from which on a note says that tests of all pairs may err;
+docs/concepts/which-test.md says what it does not see."""
 
 FEWEST_PAIRS, NUMBERS = 100, 2**17
 """Pairs of runs at least whose differences are looked at, and numbers at most beyond that."""

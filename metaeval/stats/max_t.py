@@ -113,7 +113,9 @@ def bootstrap_max_t(
 
     With few topics a sample may contain almost no variance between two runs, which makes T so large by their own
     standard error that little that is observed reaches it; the offset (Tusher, Tibshirani and Chu, PNAS 98(9), 2001,
-    add one to the standard error) repairs that, but hides precise small differences, those of near-identical runs.
+    add one to the standard error) repairs that, but hides precise small differences, those of near-identical runs. The
+    first statistic misses these too if two other runs differ on one to three topics only: in a sample without these topics
+    it is infinite (docs/concepts/which-test.md).
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ FLIPPING = ("max-t", "paired-randomisation")
 """Tests that flip the signs of differences."""
 
 RECOMMENDED: PairedTest = "bootstrap-t"
-"""The test to use where nothing asks for another: results/calibration says why, and on which kinds of scores."""
+"""The test to use where nothing asks for another: docs/concepts/which-test.md says why, and on which kinds of scores."""
 
 RESAMPLING = ("randomised-tukey-hsd", *MAX_T, "paired-randomisation", "paired-bootstrap")
 

@@ -5,7 +5,7 @@ and Wilhelm ("Inference for ranks with applications to mobility across neighbour
 countries", Review of Economic Studies 91(1), 2024, §3) reject them step by step with the critical value of the largest
 statistic: a rejected one leaves the family, and the next critical value is smaller (Romano and Wolf, Econometrica 73(4),
 2005). Here the reverse of a rejected one leaves too, as in the two-sided step-down, which makes the sets narrower. Counting
-claims gives a set of ranks for each run; all sets hold together with the confidence asked for.
+claims gives a set of ranks for each run, simultaneous with the confidence asked for if the draws are those of the statistics.
 
 Claims that follow from two others cost nothing, since they are true whenever these are. The first step alone is the two-sided
 test of all pairs on which letters rest, so that a rank set is never wider than the range that letters leave.
