@@ -200,7 +200,7 @@ SAID = [
     [
         r"do no harm",  # two others that differ on three topics hide a precise copy from bootstrap-t
         r"scores on any scale",
-        r"keeps its error rate in all [{\d]|[Bb]ootstrap-t keeps its level",  # it has a false difference in at most 6.5 % of studies
+        r"keeps its error rate in all [{\d]|[Bb]ootstrap-t keeps its level",  # at most 6.5 % of studies
         r"half as much again|[Ee]very result (?:notes|says what is irregular)",  # by some tests, of the median pair
         r"(?:on|of) scores like (?:these|yours)|check the test with",  # calibrate warns, and does not vouch
         r"sets hold at once|rank sets that hold together",  # boards of skewed scores do not
