@@ -22,6 +22,12 @@ LARGEST_FILE = 2 << 30
 LARGEST_FILE_OPTION = "METAEVAL_LARGEST_FILE"
 """The environment variable that raises, or lowers, the bound."""
 
+BYTES_A_CELL = 400
+"""What a cell of a table, a value of JSON or a line takes in memory, at most about, while it is read.
+
+Few bytes of a file can hold many cells, above all where they are packed, so that cells are bounded and not only bytes.
+"""
+
 _RAISE_BOUND = f"the environment variable {LARGEST_FILE_OPTION} raises the bound"
 
 _opened: ContextVar[dict[str, Any] | None] = ContextVar("_opened", default=None)
@@ -71,6 +77,21 @@ def check_size(size: int, path: PathLike, what: str = "the file has") -> None:
     most = find_largest()
     if size > most:
         raise DataError(f"{what} {size:,} bytes, more than the {most:,} that are read", file=path, hint=_RAISE_BOUND)
+
+
+_FEW = 10_000
+
+
+def check_cells(
+    count: int, path: PathLike, line: int | None = None, what: str = "cells", each: int = BYTES_A_CELL
+) -> None:
+    """Refuse more cells, or whatever else takes memory, than the bound has room for, where `each` takes so many bytes."""
+    if count <= _FEW:  # never too many, and told sooner than the environment is asked
+        return
+    most = find_largest() // each
+    if count > most:
+        hint = f"divide it; or {_RAISE_BOUND} of {find_largest():,} bytes, of which each is given {each:,}"
+        raise DataError(f"it has more than the {most:,} {what} that are read", file=path, line=line, hint=hint)
 
 
 @contextmanager
@@ -198,7 +219,12 @@ _LONGEST_LINE = 1 << 28
 
 
 def _split_lines(stream: Any, path: PathLike) -> Iterator[tuple[int, str]]:
+    size, most = 0, find_largest()
     for number, line in enumerate(iter(partial(stream.readline, _LONGEST_LINE + 1), b""), start=1):
+        size += len(line)
+        if size > most or number > most // BYTES_A_CELL:
+            check_cells(number, path, what="lines")
+            check_size(size, path, "unpacked, it has more than")
         if len(line) > _LONGEST_LINE:
             raise DataError(f"it has more than {_LONGEST_LINE:,} bytes", file=path, line=number)
         if not line.strip():
@@ -226,6 +252,7 @@ def read_text(path: PathLike) -> str:
     except UnicodeDecodeError as error:
         _refuse_encoding(path, content, error)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
+    check_cells(text.count("\n"), path, what="lines")
     if not text.strip():
         raise DataError("the file is empty", file=path)
     return text
@@ -254,4 +281,5 @@ def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
     """Yield the number, from 1, and the text of every line of a file that is not blank."""
     for number, text in enumerate(read_text(path).split("\n"), start=1):
         if text.strip():
+            check_cells(text.count(" ") + text.count("\t"), path, number)
             yield number, text

@@ -517,7 +517,7 @@ def test_a_large_archive_is_refused_before_it_is_unpacked(tmp_path, monkeypatch)
         archive.writestr("summaries.json", b"0" * 5_000_000)
     (tmp_path / "a.eval").write_bytes(content.getvalue())
     monkeypatch.setenv("METAEVAL_LARGEST_FILE", "1000000")
-    with pytest.raises(DataError, match="unpacked, summaries.json has 5,000,000 bytes"):
+    with pytest.raises(DataError, match="unpacked, it has 5,000,002 bytes"):
         read_scores(tmp_path / "a.eval")
 
 
