@@ -139,7 +139,7 @@ def read_bounded(path: PathLike, most: int, *, hint: str | None = None) -> bytes
     else:
         with open_regular(path) as (stream, size):
             # Some files of the system say that they have no bytes, and hold some.
-            content = stream.read(min(size or most, most) + 1)
+            content = _read_pieces(stream, min(size or most, most) + 1)
     if not content:
         raise DataError("the file is empty", file=path)
     if len(content) > most:
@@ -147,12 +147,20 @@ def read_bounded(path: PathLike, most: int, *, hint: str | None = None) -> bytes
     return content
 
 
+def _read_pieces(stream: Any, most: int) -> bytes:
+    """Read at most so many bytes; asked for all of them at once, a stream would take as much memory as they may be."""
+    content = io.BytesIO()
+    while piece := stream.read(min(1 << 24, most - content.tell())):
+        content.write(piece)
+    return content.getvalue()
+
+
 def _read_standard_input(most: int) -> bytes:
     stream = sys.stdin
     if stream is None or stream.isatty():
         raise DataError("nothing is piped into standard input", file=STANDARD_INPUT)
     if stream not in _PIPED:
-        _PIPED[stream] = stream.buffer.read(most + 1)
+        _PIPED[stream] = _read_pieces(stream.buffer, most + 1)
     return _PIPED[stream]
 
 
@@ -160,7 +168,7 @@ def _read_remote(path: PathLike, most: int) -> bytes:
     filesystem, inner = find_filesystem(path)
     try:
         with filesystem.open(inner, "rb") as stream:
-            content: bytes = stream.read(most + 1)
+            content = _read_pieces(stream, most + 1)
     except FileNotFoundError:
         raise DataError("there is no such file", file=path) from None
     return content
@@ -177,7 +185,7 @@ def read_content(path: PathLike) -> bytes:
     if packed is None:
         return content
     with unpack(io.BytesIO(content), packed, path) as stream:
-        unpacked: bytes = stream.read(find_largest() + 1)
+        unpacked = _read_pieces(stream, find_largest() + 1)
     if len(unpacked) > find_largest():
         raise DataError(f"unpacked, it is larger than {find_largest():,} bytes", file=path, hint=_RAISE_BOUND)
     if not unpacked:
