@@ -198,8 +198,11 @@ def suggest_names(name: str, known: Iterable[str], cutoff: float = 0.5) -> str:
     """
     by_lower: dict[str, str] = {}
     for candidate in known:
-        by_lower.setdefault(candidate.lower(), candidate)
+        if len(candidate) <= _LONGEST_LABEL:  # comparing takes the product of both lengths
+            by_lower.setdefault(candidate.lower(), candidate)
     typed = name.strip().lower()
+    if len(typed) > _LONGEST_LABEL:
+        return ""
     begun = [candidate for lower, candidate in by_lower.items() if typed and lower.startswith(typed)]
     close = [by_lower[lower] for lower in difflib.get_close_matches(typed, by_lower, n=3, cutoff=cutoff)]
     near = list(dict.fromkeys([*begun, *close]))[:3]

@@ -47,7 +47,7 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
     """Return what came out for a new measure, beside the other measures shown: agreement with the reference first."""
     frame = summarise(comparison, name)
     headings = {
-        finding.key: re.sub(r" \([^)]*\)", "", finding.phrase) if finding.told else _PLAIN.get(finding.key, "")
+        finding.key: re.sub(r" \([^)]*\)?", "", finding.phrase) if finding.told else _PLAIN.get(finding.key, "")
         for finding in find_verdicts(comparison, name)
     }
     title = shorten_name(find_title(comparison.measures, name), _LONGEST)

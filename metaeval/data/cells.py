@@ -331,13 +331,38 @@ def _read_times(column: pd.Series, file: object) -> np.ndarray:
 
     times = pd.to_numeric(column, errors="coerce") if column.dtype.kind != "M" else column.astype("int64")
     if times.isna().any():
-        times = pd.to_datetime(column, errors="coerce", utc=True, format="mixed")
-        if times.isna().any():
-            row = int(np.argmax(times.isna()))
-            raise DataError(f"{column.iloc[row]!r} is no time", file=file)
-        times = times.astype("int64")
+        times = _read_dates(column.map(str), file)
     numbers: np.ndarray = times.to_numpy(dtype=np.float64)
     return numbers
+
+
+_NUMBERED_DAY = re.compile(r"(?<!\d)(\d{1,2})([./ -])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
+"""A date of three numbers that does not begin with the year of four digits."""
+
+
+def _read_dates(texts: pd.Series, file: object) -> pd.Series:
+    """Return dates as numbers: the day comes before the month in all of them or in none, and which it is is no guess."""
+    import pandas as pd
+
+    readings = []
+    for month, day in ((3, 1), (1, 3)):
+        # A year of two digits may be the year, the month or the day.
+        write = lambda found, m=month, d=day: f"{found[4]}-{found[m]}-{found[d]}" * (len(found[4]) == 4)  # noqa: E731
+        written = texts.map(lambda text, write=write: _NUMBERED_DAY.sub(write, text))
+        readings.append(pd.to_datetime(written, errors="coerce", utc=True, format="mixed"))
+    unread = min((times.isna().to_numpy() for times in readings), key=np.sum)
+    hint = "write dates as 2024-12-31"
+    if unread.any():
+        problem = f"{texts.iloc[int(np.argmax(unread))]!r} is no time, or not written as the others are"
+        raise DataError(problem, file=file, hint=hint)
+    known = [times.astype("int64") for times in readings if not times.isna().any()]
+    orders = [np.unique(times, return_inverse=True)[1] for times in known]
+    unlike = orders[0] != orders[-1]
+    if unlike.any():
+        shown = texts.iloc[int(np.argmax(unlike))]
+        problem = f"dates such as {shown!r} may begin with the day or with the month, and what is latest depends on it"
+        raise DataError(problem, file=file, hint=hint)
+    return known[0]
 
 
 def _refuse_first_gap(

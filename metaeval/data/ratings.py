@@ -18,6 +18,14 @@ from metaeval.measures.base import Measure
 from metaeval.stats.variance_components import FACETS
 
 
+def refuse_empty(frame: pd.DataFrame, columns: Sequence[str], where: Callable[[int], dict[str, Any]]) -> None:
+    """Refuse a row without a run, a topic or whatever else it should name."""
+    for name in columns:
+        empty = (frame[name].isna() | ~frame[name].map(str).str.strip().astype(bool)).to_numpy()
+        if empty.any():
+            raise DataError(f"the {name} is missing", **where(int(np.argmax(empty))))
+
+
 def refuse_two_tasks(
     frame: pd.DataFrame, where: Callable[[int], dict[str, Any]], names: Sequence[str] = ("task", "topic")
 ) -> None:
@@ -69,6 +77,7 @@ class Ratings:
             raise DataError(f"there is no column {absent[0]!r}")
         frame = self.frame if "measure" in self.frame else self.frame.assign(measure="score")
         columns = [name for name in (*FACETS, "measure") if name in frame]
+        refuse_empty(frame, columns, lambda row: {})
         frame = frame.assign(**{name: frame[name].map(str).astype(object) for name in columns})
         frame = frame[[*columns, "score"]].sort_values(columns, kind="stable", ignore_index=True)
         scores = frame["score"].to_numpy(dtype=np.float64)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from metaeval.errors import DataError, PolicyWarning, format_list
+from metaeval.files import PathLike, check_cells
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TOTALS = ("all", "mean", "amean", "average", "avg", "overall", "total", "macro")
 """What a row that sums up a run has instead of a topic, and a column that sums up a topic instead of a run, in lower case."""
@@ -48,6 +54,23 @@ def drop_totals(
         )  # fmt: skip
     _report(f"left out the means over topics, which are called {format_list(names)}", file)
     return scores, runs, [topic for topic, total in zip(topics, totals, strict=True) if not total]
+
+
+def find_totals(frame: pd.DataFrame, score: np.ndarray, file: PathLike) -> np.ndarray:
+    """Say which rows `drop_totals` leaves out, where columns besides run and topic tell scores apart, such as judges."""
+    import pandas as pd  # here, so that scores without frames need not wait for it
+
+    labels = [frame[name].map(str) for name in ("run", "topic")]
+    if not any(map(is_total, {*labels[0], *labels[1]})):
+        return np.zeros(len(frame), dtype=bool)
+    others = frame.groupby([name for name in frame if name not in ("run", "topic", "task")], sort=False)
+    (r, runs), (t, topics), group = *map(pd.factorize, labels), others.ngroup().to_numpy()
+    shape = len(runs), len(topics), others.ngroups
+    check_cells(math.prod(shape), file, what="cells of runs, topics and judges, some of which are totals,", each=40)
+    values = np.full(shape, np.nan)
+    values[r, t, group] = score
+    _, runs_left, topics_left = drop_totals(values, list(runs), list(topics), list(others["measure"].first()), file)
+    return ~(labels[0].isin(runs_left) & labels[1].isin(topics_left)).to_numpy()
 
 
 def _drop_total_run(values: np.ndarray, runs: list[str], file: object) -> tuple[np.ndarray, list[str]]:

@@ -20,7 +20,9 @@ from metaeval.files.paths import (
     stem as stem,
 )
 from metaeval.files.reading import (
+    BYTES_A_CELL as BYTES_A_CELL,
     LARGEST_FILE_OPTION as LARGEST_FILE_OPTION,
+    check_cells as check_cells,
     check_size as check_size,
     find_largest as find_largest,
     open_once as open_once,

@@ -22,6 +22,12 @@ LARGEST_FILE = 2 << 30
 LARGEST_FILE_OPTION = "METAEVAL_LARGEST_FILE"
 """The environment variable that raises, or lowers, the bound."""
 
+BYTES_A_CELL = 400
+"""What a cell of a table, a value of JSON or a line takes in memory, at most about, while it is read.
+
+Few bytes of a file can hold many cells, above all where they are packed, so that cells are bounded and not only bytes.
+"""
+
 _RAISE_BOUND = f"the environment variable {LARGEST_FILE_OPTION} raises the bound"
 
 _opened: ContextVar[dict[str, Any] | None] = ContextVar("_opened", default=None)
@@ -73,6 +79,21 @@ def check_size(size: int, path: PathLike, what: str = "the file has") -> None:
         raise DataError(f"{what} {size:,} bytes, more than the {most:,} that are read", file=path, hint=_RAISE_BOUND)
 
 
+_FEW = 10_000
+
+
+def check_cells(
+    count: int, path: PathLike, line: int | None = None, what: str = "cells", each: int = BYTES_A_CELL
+) -> None:
+    """Refuse more cells, or whatever else takes memory, than the bound has room for, where `each` takes so many bytes."""
+    if count <= _FEW:  # never too many, and told sooner than the environment is asked
+        return
+    most = find_largest() // each
+    if count > most:
+        hint = f"divide it; or {_RAISE_BOUND} of {find_largest():,} bytes, of which each is given {each:,}"
+        raise DataError(f"it has more than the {most:,} {what} that are read", file=path, line=line, hint=hint)
+
+
 @contextmanager
 def open_regular(path: PathLike) -> Iterator[tuple[BinaryIO, int]]:
     """Open a regular local file and yield it with its size: a FIFO would never begin, a device would never end."""
@@ -118,7 +139,7 @@ def read_bounded(path: PathLike, most: int, *, hint: str | None = None) -> bytes
     else:
         with open_regular(path) as (stream, size):
             # Some files of the system say that they have no bytes, and hold some.
-            content = stream.read(min(size or most, most) + 1)
+            content = _read_pieces(stream, min(size or most, most) + 1)
     if not content:
         raise DataError("the file is empty", file=path)
     if len(content) > most:
@@ -126,12 +147,20 @@ def read_bounded(path: PathLike, most: int, *, hint: str | None = None) -> bytes
     return content
 
 
+def _read_pieces(stream: Any, most: int) -> bytes:
+    """Read at most so many bytes; asked for all of them at once, a stream would take as much memory as they may be."""
+    content = io.BytesIO()
+    while piece := stream.read(min(1 << 24, most - content.tell())):
+        content.write(piece)
+    return content.getvalue()
+
+
 def _read_standard_input(most: int) -> bytes:
     stream = sys.stdin
     if stream is None or stream.isatty():
         raise DataError("nothing is piped into standard input", file=STANDARD_INPUT)
     if stream not in _PIPED:
-        _PIPED[stream] = stream.buffer.read(most + 1)
+        _PIPED[stream] = _read_pieces(stream.buffer, most + 1)
     return _PIPED[stream]
 
 
@@ -139,7 +168,7 @@ def _read_remote(path: PathLike, most: int) -> bytes:
     filesystem, inner = find_filesystem(path)
     try:
         with filesystem.open(inner, "rb") as stream:
-            content: bytes = stream.read(most + 1)
+            content = _read_pieces(stream, most + 1)
     except FileNotFoundError:
         raise DataError("there is no such file", file=path) from None
     return content
@@ -156,7 +185,7 @@ def read_content(path: PathLike) -> bytes:
     if packed is None:
         return content
     with unpack(io.BytesIO(content), packed, path) as stream:
-        unpacked: bytes = stream.read(find_largest() + 1)
+        unpacked = _read_pieces(stream, find_largest() + 1)
     if len(unpacked) > find_largest():
         raise DataError(f"unpacked, it is larger than {find_largest():,} bytes", file=path, hint=_RAISE_BOUND)
     if not unpacked:
@@ -198,7 +227,12 @@ _LONGEST_LINE = 1 << 28
 
 
 def _split_lines(stream: Any, path: PathLike) -> Iterator[tuple[int, str]]:
+    size, most = 0, find_largest()
     for number, line in enumerate(iter(partial(stream.readline, _LONGEST_LINE + 1), b""), start=1):
+        size += len(line)
+        if size > most or number > most // BYTES_A_CELL:
+            check_cells(number, path, what="lines")
+            check_size(size, path, "unpacked, it has more than")
         if len(line) > _LONGEST_LINE:
             raise DataError(f"it has more than {_LONGEST_LINE:,} bytes", file=path, line=number)
         if not line.strip():
@@ -226,6 +260,7 @@ def read_text(path: PathLike) -> str:
     except UnicodeDecodeError as error:
         _refuse_encoding(path, content, error)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
+    check_cells(text.count("\n"), path, what="lines")
     if not text.strip():
         raise DataError("the file is empty", file=path)
     return text
@@ -254,4 +289,5 @@ def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
     """Yield the number, from 1, and the text of every line of a file that is not blank."""
     for number, text in enumerate(read_text(path).split("\n"), start=1):
         if text.strip():
+            check_cells(text.count(" ") + text.count("\t"), path, number)
             yield number, text

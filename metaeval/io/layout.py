@@ -488,8 +488,10 @@ def _names_score(name: str) -> bool:
 
 def _are_numbered(names: Sequence[str]) -> bool:
     """Say whether names are numbers, or one word and a number."""
-    parts = [re.fullmatch(r"(.*?)[\s_-]*\d+", name) for name in names]
-    return all(parts) and len({part[1].lower() for part in parts if part}) == 1 and not any(map(_names_score, names))
+    # From behind, where the number stands: no pattern has to try where it may begin.
+    ends = [re.match(r"\d+[\s_-]*", name[::-1]) for name in names]
+    words = {name[: len(name) - end.end()].lower() for name, end in zip(names, ends, strict=True) if end}
+    return all(ends) and len(words) == 1 and not any(map(_names_score, names))
 
 
 def _refuse_what_is_no_matrix(table: Table, topic: int | None, runs: Sequence[int], roles: Mapping[str, int]) -> None:

@@ -23,7 +23,7 @@ from metaeval.io import tidy, wide
 from metaeval.io.frames import is_frame
 from metaeval.io.layout import IGNORE, find_layout
 from metaeval.io.scores import read_scores
-from metaeval.io.table import Table, numbers
+from metaeval.io.table import Table
 from metaeval.io.tables import LINES, PARQUET, TABLES, WORKBOOKS, open_cells
 from metaeval.measures.base import Measure
 
@@ -147,8 +147,8 @@ def _check(people: PeopleScores, file: object = None) -> PeopleScores:
 
 def _check_probabilities(table: Table, column: int) -> None:
     """Refuse a probability that is not above 0 and at most 1; a cell may be empty."""
-    cells = table.columns[column]
-    found = numbers(cells) if table.lines else np.asarray(cells, dtype=np.float64)
+    ((cells, _),) = tidy.read_numbers(table, (column,))
+    found = pd.to_numeric(pd.Series(cells), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     wrong = np.flatnonzero(~((found > 0) & (found <= 1)) & ~np.isnan(found))
     if len(wrong):
         problem = f"the probability is {found[wrong[0]]:g}; it lies above 0 and is at most 1"

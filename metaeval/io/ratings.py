@@ -12,8 +12,9 @@ import pandas as pd
 from metaeval.data.cells import DoubledPolicy, read_score_column, refuse_second, settle_doubled
 from metaeval.data.columns import COLUMNS, format_columns
 from metaeval.data.policies import check_policy, report_policy
-from metaeval.data.ratings import Ratings, refuse_two_tasks
+from metaeval.data.ratings import Ratings, refuse_empty, refuse_two_tasks
 from metaeval.data.scores import Scores
+from metaeval.data.totals import find_totals
 from metaeval.errors import DataError, format_count, format_option
 from metaeval.files import is_remote, is_standard_input, stem
 from metaeval.io.layout import LAYOUTS, describe_unused, find_layout
@@ -73,9 +74,7 @@ def read_ratings(
 
         score, gaps = read_score_column(frame["score"], given, "worst", where)
         columns_of = [name for name in (*FACETS, "measure") if name in frame]
-        for name in columns_of:
-            if frame[name].isna().any():
-                raise DataError(f"the {name} is missing", **where(int(np.argmax(frame[name].isna()))))
+        refuse_empty(frame, columns_of, where)
         frame = frame.assign(score=score)
         refuse_two_tasks(frame, where, [str(layout.name(role)) for role in ("task", "topic") if "task" in frame])
         cell = frame.groupby(columns_of, sort=False).ngroup().to_numpy()
@@ -93,6 +92,8 @@ def read_ratings(
             frame, gaps = frame.assign(score=score).iloc[rows], gaps[rows]
         if measure is not None:
             frame, gaps = _choose(frame, gaps, measure, layout.table.file)
+        totals = find_totals(frame[columns_of], frame["score"].to_numpy(), layout.table.file)
+        frame, gaps = frame[~totals], gaps[~totals]
         if gaps.any():
             report_policy(f"{format_count(int(gaps.sum()), 'cell')} without a score", layout.table.file)
         names = dict.fromkeys(map(str, frame["measure"]))

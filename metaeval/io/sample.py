@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from metaeval.errors import DataError
-from metaeval.files import PathLike, plain_path, read_text, stream_lines
+from metaeval.files import PathLike, check_cells, plain_path, read_text, stream_lines
 from metaeval.io.layout import find_layout
 from metaeval.io.strict_json import parse_json
 from metaeval.io.tables import LINES, TABLES, find_kind, open_cells
@@ -48,7 +48,10 @@ class Sample:
         """The first of these lines."""
         begin = self.text[:_MOST].split("\n")
         lines = [line for line in begin[: -1 if len(self.text) > _MOST else None] if line.strip()]
-        return lines[:_FIRST] if len(lines) >= _FIRST or len(self.text) <= _MOST else self.all_lines[:_FIRST]
+        lines = lines if len(lines) >= _FIRST or len(self.text) <= _MOST else self.all_lines
+        for line in lines[:_FIRST] if self.kind == "text" else ():
+            check_cells(sum(map(line.count, " \t,")), self.path)
+        return lines[:_FIRST]
 
     @cached_property
     def first_record(self) -> Any:

@@ -17,8 +17,6 @@ rows must be, row by row, the gold that this join gives.
 from __future__ import annotations
 
 import functools
-import io
-import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,10 +25,11 @@ import numpy as np
 
 from metaeval.data.labels import unique_labels
 from metaeval.data.runs import ClassificationRuns
-from metaeval.errors import DataError, DatasetError, format_count
+from metaeval.errors import DataError, format_count
 from metaeval.files import PathLike, Sources, describe_files, find_named_files, read_bytes, stem
 from metaeval.io.semeval import CLASSES, read_labels
 from metaeval.io.table import read_fields
+from metaeval.io.tables import open_sheets
 
 POLARITIES = ("negative", "neutral", "positive")
 """The classes of task A; the tables number them from 1, as those of subtask C."""
@@ -151,15 +150,7 @@ def read_columns(path: PathLike, n_classes: int) -> np.ndarray:
 @functools.lru_cache(maxsize=32)  # a workbook takes a quarter of a second, and is read for the runs and for the rows
 def _read_workbook(path: PathLike, content: bytes) -> list[tuple[Any, ...]]:
     """Return the rows of the first sheet."""
-    try:
-        import openpyxl
-    except ImportError as error:
-        raise DatasetError(f"workbooks need openpyxl ({error}): pip install 'metaeval[experiments]'") from None
-    try:
-        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True)
-        return list(book.worksheets[0].iter_rows(values_only=True))
-    except (zipfile.BadZipFile, KeyError, IndexError, ValueError) as error:
-        raise DataError(f"it is not a workbook: {error}", file=path) from None
+    return next(iter(open_sheets(path, content).values()), [])
 
 
 def _read_polarities(path: PathLike) -> dict[str, int]:

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from typing import Any, NoReturn
 
 from metaeval.errors import DataError
-from metaeval.files import PathLike
+from metaeval.files import PathLike, check_cells
+
+_QUOTED = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+"""A text in JSON, which may hold commas; one without an end goes on to the end, so that nothing is looked at twice."""
+
+
+def count_values(text: str) -> int:
+    """Return how many values a text of JSON holds, at most about; where there may be many, what is quoted is not counted."""
+    count = sum(map(text.count, ",[{"))
+    return sum(map(_QUOTED.sub("", text).count, ",[{")) if count > 1_000_000 else count
 
 
 def parse_json(text: str, path: PathLike, line: int | None = None, *, with_nan: bool = False) -> Any:
@@ -23,6 +33,7 @@ def parse_json(text: str, path: PathLike, line: int | None = None, *, with_nan: 
             raise DataError(f"the key {twice!r} occurs twice in one object", file=path, line=line)
         return content
 
+    check_cells(count_values(text), path, line, "values")
     try:
         content = json.loads(text, parse_constant=None if with_nan else refuse, object_pairs_hook=unique)
         if "\\u" in text:  # half of a pair of escapes is no letter

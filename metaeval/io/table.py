@@ -7,7 +7,7 @@ import io
 import math
 import numbers as abstract
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ import pandas as pd
 from metaeval.data.cells import is_missing, number
 from metaeval.data.columns import names_topics
 from metaeval.errors import DataError, format_list, format_option
-from metaeval.files import PathLike, plain_path, read_lines, read_text, write_file
+from metaeval.files import PathLike, check_cells, plain_path, read_lines, read_text, write_file
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def read_table(path: PathLike) -> Table:
     """Read a text with a header, separated as `find_delimiter` tells; quotes as in RFC 4180, blank lines left out."""
     text = read_text(path)
     delimiter = find_delimiter(path, text)
-    reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True)
+    reader = csv.reader(_iterate_lines(text, delimiter, path), delimiter=delimiter, strict=True)
     header: tuple[str, ...] = ()
     rows: list[list[str]] = []
     begins: list[int] = []
@@ -192,6 +192,8 @@ def read_table(path: PathLike) -> Table:
                     line=begin,
                     hint=f"columns are separated by {DELIMITERS.get(delimiter, 'spaces')}",
                 )
+            if len(row) > 1000 or len(rows) % 1000 == 0:
+                check_cells(len(rows) * len(row), path)
             rows.append(row)
             begins.append(begin)
     except csv.Error as error:
@@ -199,6 +201,17 @@ def read_table(path: PathLike) -> Table:
     if not rows:
         raise DataError("there are no rows below the header", file=path)
     return Table(str(path), header, tuple(zip(*rows, strict=True)), tuple(begins), len(rows))
+
+
+def _iterate_lines(text: str, delimiter: str, path: PathLike) -> Iterator[str]:
+    """Yield lines with their ends, each of no more cells than can be read."""
+    begin = 0
+    while begin < len(text):
+        end = text.find("\n", begin) + 1 or len(text)
+        if end - begin > _SAMPLE:
+            check_cells(text.count(delimiter, begin, end), path)
+        yield text[begin:end]
+        begin = end
 
 
 def check_header(row: Sequence[str], path: object, line: int | None = None) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,10 @@ import numpy as np
 
 from metaeval.errors import DataError, MetaevalError, format_list
 from metaeval.files import (
+    BYTES_A_CELL,
     PathLike,
+    check_cells,
+    check_size,
     is_standard_input,
     open_once as open_once,
     plain_path,
@@ -73,7 +77,7 @@ def find_kind(path: PathLike) -> str:
 
 def _read_workbook(path: PathLike) -> Table:
     """Read the only sheet of a workbook that holds a table."""
-    sheets = _open_sheets(path)
+    sheets = open_sheets(path, read_content(path))
     tables = {name: [row for row in rows if any(cell is not None for cell in row)] for name, rows in sheets.items()}
     filled = {name: rows for name, rows in tables.items() if len(rows) > 1 and _count_cells(rows[0]) > 1}
     if len(filled) != 1:
@@ -92,30 +96,73 @@ def _count_cells(row: Sequence[Any]) -> int:
     return sum(cell is not None for cell in row)
 
 
-def _open_sheets(path: PathLike) -> dict[str, list[Any]]:
+MOST_SHEET_ROWS = 1 << 20
+"""Rows of a sheet, which Excel bounds too."""
+
+_TAGS_A_CELL, _BYTES = 4, 5 * BYTES_A_CELL
+"""Tags of XML that make a cell of a workbook; and what is allowed for it, which takes as long as five cells of a text."""
+
+
+def open_sheets(path: PathLike, content: bytes) -> dict[str, list[tuple[Any, ...]]]:
+    """Return the rows of all sheets of a workbook, by their names."""
     try:
         import openpyxl
     except ImportError as error:
         raise MetaevalError(f"workbooks need openpyxl ({error}): pip install 'metaeval[xlsx]'") from None
-    content = read_content(path)
     try:
+        _check_members(path, content)
         with warnings.catch_warnings(action="ignore"):
             book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-            return {sheet.title: list(sheet.iter_rows(values_only=True)) for sheet in book.worksheets}
+            return _list_rows(book.worksheets, path)
+    except DataError:
+        raise
     except Exception as error:  # openpyxl promises none in particular
         raise DataError(f"it is no workbook that can be read: {error}", file=path) from None
 
 
+def _check_members(path: PathLike, content: bytes) -> None:
+    """Refuse a workbook that is too large when it is unpacked, or has too many cells, before anything is made of it."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        check_size(sum(info.file_size for info in archive.infolist()), path, "unpacked, it has")
+        tags = 0
+        for info in archive.infolist():
+            with archive.open(info) as stream:
+                while piece := stream.read(1 << 20):
+                    tags += piece.count(b"<")
+                    check_cells(tags // _TAGS_A_CELL, path, each=_BYTES)
+
+
+def _list_rows(sheets: Sequence[Any], path: PathLike) -> dict[str, list[tuple[Any, ...]]]:
+    """Return the rows of sheets, which can say that they have any number of rows and columns, and be the same sheet."""
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    n_cells = 0
+    for sheet in sheets:
+        sheet.reset_dimensions()
+        rows = found[sheet.title] = []
+        for row in sheet.iter_rows(values_only=True):
+            rows.append(row)
+            if row:
+                n_cells += len(row)
+                check_cells(n_cells, path, each=_BYTES)
+            elif len(rows) > MOST_SHEET_ROWS:
+                problem = f"a row of the sheet {sheet.title!r} has a number above {MOST_SHEET_ROWS:,}"
+                raise DataError(problem, file=path, hint="no program of spreadsheets writes such a row; save it as CSV")
+        check_cells(sum(map(len, found.values())), path, what="rows")
+    return found
+
+
 def _read_records(path: PathLike) -> Table:
     """Read objects of JSON, one on a line or in a list: a key is a column; keys with objects or lists in them are none."""
-    records = []
+    records: list[dict[str, Any]] = []
+    names: dict[str, None] = {}
     for line, record in iterate_records(path):
         if not isinstance(record, dict):
             raise DataError("it is no object with names and values", file=path, line=line)
         records.append({name: None if isinstance(value, dict | list) else value for name, value in record.items()})
+        names.update(dict.fromkeys(record))
+        check_cells(len(records) * len(names), path, line)
     if not records:
         raise DataError("there are no rows in it", file=path)
-    names = dict.fromkeys(name for record in records for name in record)
     columns = {name: [record.get(name) for record in records] for name in names}
     kept = {name: column for name, column in columns.items() if any(cell is not None for cell in column)}
     if not kept:

@@ -44,6 +44,7 @@ from metaeval.io.table import Table, check_text, write_table
 from metaeval.io.tables import PARQUET, TABLES, WORKBOOKS, open_cells
 from metaeval.io.tidy import read_numbers
 from metaeval.measures.base import Measure
+from metaeval.measures.directions import LONGEST_USUAL
 from metaeval.measures.resolve import measure_of_label
 
 STEMS = (
@@ -146,7 +147,8 @@ def split_stem(name: str, known: str | None = None) -> tuple[str, str, bool]:
     if escape and exact:
         return collection, exact, True
     # Try the longest ending first, so that a measure whose name contains an underscore is found as a whole.
-    cuts = [-1, *(at for at, letter in enumerate(name) if letter == "_")]
+    first = max(0, len(name) - LONGEST_USUAL)
+    cuts = [-1, *(at for at, letter in enumerate(name[first:], start=first) if letter == "_")]
     for cut in cuts:
         measure = _find_measure(name[cut + 1 :])
         if measure is not None:

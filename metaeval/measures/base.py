@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,8 +35,6 @@ SUM_TOLERANCE = 1e-6
 
 _MEASURES: dict[str, Measure] = {}
 """The registered measures by their family names, in the order of registration."""
-
-_NAME = re.compile(r"^\s*([^\s(),=][^(),=]*?)\s*(?:\((.*)\))?\s*$", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -315,12 +312,12 @@ def parse(text: str) -> tuple[str, dict[str, Parameter]]:
     >>> parse("OCI(beta=0.75, gamma=1)")
     ('OCI', {'beta': 0.75, 'gamma': 1})
     """
-    match = _NAME.match(text)
-    if match is None:
+    name, opened, inside = text.strip().partition("(")
+    name = name.rstrip()
+    if not name or not {*"),="}.isdisjoint(name) or (opened and not inside.endswith(")")):
         raise MeasureError(f"{text!r} is not a measure: write a name, or a name with parameters as in OCI(beta=0.75)")
-    name, inside = match.group(1), match.group(2)
     parameters: dict[str, Parameter] = {}
-    for part in (inside or "").split(","):
+    for part in inside.removesuffix(")").split(","):
         if not part.strip():
             continue
         key, equals, value = part.partition("=")

@@ -31,13 +31,16 @@ _RETRIEVAL = re.compile(
 _HIGHER = re.compile(
     r"((balanced[-_ ])?acc(uracy)?|acc_norm|((macro|micro|weighted)[-_ ]?)?f1|exact[-_]match|pass@\d+|auc|auroc"
     r"|(sacre|sp|(sent|sentence|corpus)[-_ ]?)?(bleu([-_@]?[1-4])?|chrf[1-3]?\+{0,2})"
-    r"|(unbabel/)?(wmt\d\d-)?x?comet(kiwi)?([-_ ]?(\d\d|20\d\d|da|qe|kiwi|mqm|xl|xxl))*"
+    r"|(unbabel/)?(wmt\d\d-)?x?comet(kiwi)?([-_ ]?(\d\d|da|qe|kiwi|mqm|xx?l))*"
     r"|bleurt(-20(-d\d+)?)?|meteor|rouge([-_]?([1-4]|l|lsum))?|bert[-_ ]?score([-_](p|r|f1?))?)([-_ ]score)?$",
     re.IGNORECASE,
 )
 _LOWER = re.compile(
     r"((sacre|h)?ter|wer|cer|(word|character)[-_ ]error[-_ ]rate|n?rmse|n?mae|mape|perplexity|ppl)$", re.IGNORECASE
 )
+
+LONGEST_USUAL = 200
+"""Letters of the longest name that may be a usual one: labels come from files, and longer ones meet no pattern."""
 
 _NEGATED_ERRORS = "error points of MQM as WMT publishes them: negated"
 """MQM counts error points, and some files hold the points and others the points negated, or 100 minus the points.
@@ -53,6 +56,8 @@ def measure_of_usual_name(label: str) -> Measure:
     >>> [measure_of_usual_name(name).higher_is_better for name in ("nDCG@20", "BLEU", "TER", "cost")]
     [True, True, False, None]
     """
+    if len(label) > LONGEST_USUAL:
+        return Measure(label)
     if _RETRIEVAL.match(label):
         return Measure(label, True, (0, 1), description="a retrieval measure, known by its scores")
     if label.lower() == "mqm":

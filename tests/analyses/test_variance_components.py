@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import metaeval as me
-from metaeval.errors import MetaevalError
+from metaeval.errors import DataError, MetaevalError, PolicyWarning
 from metaeval.io.ratings import read_ratings
 from metaeval.stats.rank_correlation import tau
 
@@ -157,6 +157,59 @@ def test_a_note_says_which_components_the_data_hardly_bound():
 def test_prices_and_budgets_that_cannot_be_are_refused_in_one_sentence(options, message):
     with pytest.raises(MetaevalError, match=message):
         me.variance_components(make(), **options)
+
+
+RATED = [(run, f"t{t}", judge, (3 * r + 5 * t + 2 * j) % 7) for r, run in enumerate("abc") for t in range(6)
+         for j, judge in enumerate("xy")]  # fmt: skip
+OF_RUNS = pd.DataFrame(RATED, columns=["run", "topic", "judge", "score"])
+OVER_TOPICS = OF_RUNS.groupby(["run", "judge"], as_index=False)["score"].mean()
+OVER_RUNS = OF_RUNS.groupby(["topic", "judge"], as_index=False)["score"].mean()
+WIDE = OF_RUNS.pivot_table("score", "topic", "run").reset_index()
+TOTALS = {
+    "a topic among rows": (OF_RUNS, pd.concat([OVER_TOPICS.assign(topic="All"), OF_RUNS]), "means over topics"),
+    "a run among rows": (OF_RUNS, pd.concat([OF_RUNS, OVER_RUNS.assign(run="mean")]), "means over runs"),
+    "a topic": (
+        WIDE,
+        pd.concat([WIDE, WIDE.iloc[:, 1:].mean().to_frame().T.assign(topic="mean")]),
+        "means over topics",
+    ),
+    "a run": (WIDE, WIDE.assign(average=WIDE.iloc[:, 1:].mean(axis=1)), "means over runs"),
+}
+
+
+@pytest.mark.parametrize(("without", "table", "said"), TOTALS.values(), ids=TOTALS)
+def test_totals_are_no_levels(without, table, said, tmp_path):
+    columns = {"judge": "judge"} if "judge" in table else None
+    without.to_csv(tmp_path / "without.csv", index=False)
+    table.to_csv(tmp_path / "with.csv", index=False)
+    with pytest.warns(PolicyWarning, match=said):
+        found = read_ratings(tmp_path / "with.csv", columns=columns, measure="score")
+    pd.testing.assert_frame_equal(
+        found.frame, read_ratings(tmp_path / "without.csv", columns=columns, measure="score").frame
+    )
+
+
+def test_a_topic_with_the_name_of_a_total_that_is_none_is_refused(tmp_path):
+    pd.concat([OF_RUNS, OVER_TOPICS.assign(topic="all", score=9.0)]).to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(DataError, match="run a, topic all, measure score: it has the name of a total"):
+        read_ratings(tmp_path / "a.csv", columns={"judge": "judge"})
+
+
+def test_a_run_with_the_name_of_a_total_that_is_none_stays(tmp_path):
+    OF_RUNS.replace({"run": {"c": "macro"}}).to_csv(tmp_path / "a.csv", index=False)
+    assert read_ratings(tmp_path / "a.csv", columns={"judge": "judge"}).size == "3 runs × 6 topics × 2 judges"
+
+
+@pytest.mark.parametrize("blank", ["", "  "])
+@pytest.mark.parametrize("name", ["run", "topic", "judge", "measure"])
+def test_a_row_without_a_label_is_refused_with_its_line(name, blank, tmp_path):
+    frame = OF_RUNS.assign(measure="AP")
+    frame.loc[3, name] = blank
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(DataError, match=rf"a\.csv:5: .*the {name} is missing"):
+        read_ratings(tmp_path / "a.csv", columns={"judge": "judge"})
+    with pytest.raises(DataError, match=f"the {name} is missing"):
+        me.Ratings(frame)
 
 
 @pytest.mark.filterwarnings("ignore::metaeval.errors.PolicyWarning")

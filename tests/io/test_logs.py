@@ -114,6 +114,42 @@ def test_a_file_path_may_not_leave_the_archive(path, tmp_path):
         read_collections(tmp_path / "in")
 
 
+def test_a_file_that_was_not_named_is_not_read_wherever_its_path_would_lead(tmp_path):
+    """Every folder above the log was once tried, up to the root: a visitor of the playground read the server's files."""
+    secret = write_lines(tmp_path / "private" / "secret_samples.jsonl", [eee_sample("b", "s1", 1.0)])
+    folder = tmp_path / "sent"
+    write_eee(folder, "a", [eee_sample("a", "s1", 1.0)], path=str(secret).lstrip("/"))
+    next(folder.rglob("1-a_samples.jsonl")).unlink()
+    for source in (folder, next(folder.rglob("1-a.json"))):
+        with (
+            pytest.warns(PolicyWarning, match=r"no samples lie beside 1-a\.json: left out"),
+            pytest.raises(DataError, match="there is no log of the format every-eval-ever"),
+        ):
+            read_scores(source)
+
+
+@pytest.mark.parametrize("link", ["secret_samples.jsonl", "elsewhere/secret_samples.jsonl"])
+def test_a_link_in_a_log_leads_nowhere_else(link, tmp_path):
+    secret = write_lines(tmp_path / "private" / "secret_samples.jsonl", [eee_sample("b", "s1", 1.0)])
+    folder = tmp_path / "sent"
+    write_eee(folder, "a", [eee_sample("a", "s1", 1.0)], path=link)
+    next(folder.rglob("1-a_samples.jsonl")).unlink()
+    aggregate = next(folder.rglob("1-a.json"))
+    place = aggregate.parent / link.split("/")[0]
+    place.symlink_to(secret if place.name == link else secret.parent)
+    with pytest.raises(DataError, match="file_path '.*secret_samples.jsonl' leaves the archive"):
+        read_scores(aggregate)
+
+
+def test_samples_elsewhere_in_the_folder_that_is_named_are_found(tmp_path):
+    write_eee(tmp_path, "a", [eee_sample("a", "s1", 0.25)], path="samples/of_a.jsonl")
+    (tmp_path / "samples").mkdir()
+    next(tmp_path.rglob("1-a_samples.jsonl")).rename(tmp_path / "samples" / "of_a.jsonl")
+    assert read_scores(tmp_path).values.item() == 0.25
+    with pytest.warns(PolicyWarning), pytest.raises(DataError, match="there is no log"):  # that names no folder
+        read_scores(next(tmp_path.rglob("1-a.json")))
+
+
 def test_an_aggregate_without_samples_is_listed_and_adds_nothing(tmp_path):
     write_eee(tmp_path, "a", [eee_sample("a", "s1", 1.0)])
     write_eee(tmp_path, "b", [eee_sample("b", "s1", 1.0)], path="data/x/b/none_samples.jsonl")
@@ -517,7 +553,7 @@ def test_a_large_archive_is_refused_before_it_is_unpacked(tmp_path, monkeypatch)
         archive.writestr("summaries.json", b"0" * 5_000_000)
     (tmp_path / "a.eval").write_bytes(content.getvalue())
     monkeypatch.setenv("METAEVAL_LARGEST_FILE", "1000000")
-    with pytest.raises(DataError, match="unpacked, summaries.json has 5,000,000 bytes"):
+    with pytest.raises(DataError, match="unpacked, it has 5,000,002 bytes"):
         read_scores(tmp_path / "a.eval")
 
 

@@ -38,6 +38,11 @@ def test_probabilities_stand_beside_their_scores(tmp_path):
     assert np.isnan(found.values[0, 1])
 
 
+def test_probabilities_with_decimal_commas_are_read_as_scores_are(tmp_path):
+    text = "run;topic;score;probability\na;t1;0,5;0,5\na;t2;;0,25\nb;t1;0,0;0,5\nb;t2;1,0;0,25\n"
+    np.testing.assert_array_equal(read_partial(write(tmp_path, text)).probabilities, [[0.5, 0.25], [0.5, 0.25]])
+
+
 def test_scores_are_partial_ones_without_gaps():
     scores = me.Scores([[[0.5], [0.25]]], runs=["a"], topics=["t1", "t2"], measures=["AP"])
     found = read_partial(scores)
@@ -50,6 +55,11 @@ def test_scores_are_partial_ones_without_gaps():
     [
         ("run,topic,score,probability\na,t1,1,0\n", r"few\.csv:2: the probability is 0; it lies above 0 and is at most 1"),
         ("run,topic,score,probability\na,t1,1,1.5\n", r"few\.csv:2: the probability is 1\.5"),
+        ("run;topic;score;probability\na;t1;0,5;0,2\na;t2;1,0;-0,5\n", r"few\.csv:3: the probability is -0\.5"),
+        ("run;topic;score;probability\na;t1;0,5;1,5\na;t2;1,0;0,5\n", r"few\.csv:2: the probability is 1\.5"),
+        ("run;topic;score;probability\na;t1;0,5;100,0\na;t2;1,0;0,5\n", r"few\.csv:2: the probability is 100"),
+        ("run;topic;score;probability\na;t1;0,5;0,0\na;t2;1,0;0,5\n", r"few\.csv:2: the probability is 0;"),
+        ("run,topic,score,probability\na,t1,1,half\n", "the score 'half' is not a finite number"),
         ("run,topic,score,probability\na,t1,1,\n", "run a, topic t1: a label has no probability"),
         ("run,topic,AP\na,t1,1\nb,t1,1\na,t1,0\n", r"few\.csv:4: run a, topic t1, measure AP: there is a second score, 0"),
         ("run,topic,score\na,t1,good\n", "the score 'good' is not a finite number"),

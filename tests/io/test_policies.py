@@ -249,6 +249,37 @@ def test_a_latest_score_needs_a_time_and_one_latest(tmp_path):
         read_scores(tmp_path / "x", format="trec_eval", doubled="mean")
 
 
+A_DATE_EACH = {
+    "day first": (["25/11/2024", "01/12/2024", "03/12/2024"], 2),
+    "month first": (["11/25/2024", "12/03/2024", "12/01/2024"], 1),
+    "day first, with times": (["25.11.2024 10:00", "01.12.2024 09:00", "01.12.2024 08:00"], 1),
+    "by words": (["Nov 25, 2024", "Dec 1, 2024", "Dec 3, 2024"], 2),
+    "by ISO": (["2024-11-25T10:00:00Z", "2024-12-01", "2024-12-03"], 2),
+    "either way, in one order": (["01/02/2024", "02/03/2024", "03/04/2024"], 2),
+    "as clocks of America say it": (["11/25/2024 10:00 PM", "11/25/2024 11:00 AM", "11/26/2024 01:00 AM"], 2),
+    "either way, in two orders": (
+        ["01/12/2024", "02/03/2024", "03/04/2024"],
+        "may begin with the day or with the month",
+    ),
+    "both ways": (["25/11/2024", "11/26/2024", "01/12/2024"], "is no time, or not written as the others are"),
+    "years of two digits": (["25/11/24", "01/12/24", "03/12/24"], "'25/11/24' is no time"),
+}
+"""Three dates of three scores, and which is the latest."""
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize(("dates", "latest"), A_DATE_EACH.values(), ids=A_DATE_EACH)
+def test_dates_are_read_one_way_in_a_whole_column_or_refused(kind, dates, latest, tmp_path):
+    frame = pd.DataFrame({"run": "a", "topic": "t", "score": [0.0, 1.0, 2.0], "time": dates})
+    source = write_doubled(frame, kind, tmp_path)
+    if isinstance(latest, str):
+        with pytest.raises(DataError, match=f"{latest}.*write dates as 2024-12-31"):
+            read_scores(source, doubled="latest")
+        return
+    with pytest.warns(PolicyWarning, match="the latest was taken"):
+        assert read_scores(source, doubled="latest").values.item() == latest
+
+
 def test_gaps_are_kept_in_scores_alone_never_filled_in_runs(tmp_path):
     (tmp_path / "gold.csv").write_text("topic,item,label\nt,1,no\nt,2,yes\n")
     (tmp_path / "run.csv").write_text("topic,item,label\nt,1,no\n")

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metaeval.errors import DataError, DatasetError
+from metaeval.errors import DataError, MetaevalError
 from metaeval.io import semeval_joined
 
 openpyxl = pytest.importorskip("openpyxl", reason="workbooks need openpyxl")
@@ -81,7 +81,7 @@ def test_rows_that_are_not_those_of_the_gold_are_refused(tmp_path, rows, problem
 def test_what_is_no_workbook_or_no_gold_is_refused(tmp_path):
     gold, run, polarity = write(tmp_path)
     (tmp_path / "other.xlsx").write_text("1,2,3", encoding="utf-8")
-    with pytest.raises(DataError, match=r"other.xlsx: it is not a workbook"):
+    with pytest.raises(DataError, match=r"other.xlsx: it is no workbook"):
         semeval_joined.read(gold, tmp_path / "other.xlsx", polarity=polarity)
     polarity.write_text("1\tsad\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"a.txt:1: the polarity 'sad'"):
@@ -94,7 +94,7 @@ def test_what_is_no_workbook_or_no_gold_is_refused(tmp_path):
 def test_without_openpyxl_the_message_says_how_to_install_it(tmp_path, monkeypatch):
     gold, run, polarity = write(tmp_path)
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(DatasetError, match=r"workbooks need openpyxl .*pip install 'metaeval\[experiments\]'"):
+    with pytest.raises(MetaevalError, match=r"workbooks need openpyxl .*pip install 'metaeval\[xlsx\]'"):
         semeval_joined.read(gold, run, polarity=polarity)
 
 

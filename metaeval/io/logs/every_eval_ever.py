@@ -24,11 +24,14 @@ def find(paths: Sequence[PathLike]) -> Iterator[Log]:
     ending = ".jsonl" if len(paths) == 1 else ENDING
     samples = [path for path in paths if plain_path(path).endswith(ending)]
     known = {str(path) for path in samples}
+    listed: dict[str, list[Path]] = {}
+    for path in paths:
+        listed.setdefault(file_name(path), []).append(Path(path))
     alone = []
     for path in paths:
         if str(path) in known or not str(path).endswith(".json"):
             continue
-        found = _find_samples(path)
+        found = _find_samples(path, listed)
         if found is None:
             alone.append(file_name(path))
         elif str(found) not in known:
@@ -40,8 +43,11 @@ def find(paths: Sequence[PathLike]) -> Iterator[Log]:
         yield Log(path, partial(_read, path))
 
 
-def _find_samples(path: PathLike) -> Path | None:
-    """Return the file that an aggregate names, relative to the root of its archive, which it may not leave."""
+def _find_samples(path: PathLike, listed: Mapping[str, Sequence[Path]]) -> Path | None:
+    """Return the file that an aggregate names, relative to the root of its archive.
+
+    Whoever wrote the aggregate may name any file: only one beside or below it, or that the user named too, is read.
+    """
     content = parse_json(read_text(path), path, with_nan=True)
     details = content.get("detailed_evaluation_results") if isinstance(content, dict) else None
     named = details.get("file_path") if isinstance(details, dict) else None
@@ -50,11 +56,14 @@ def _find_samples(path: PathLike) -> Path | None:
     inner = PurePosixPath(named)
     if inner.is_absolute() or ".." in inner.parts or "\\" in named:
         raise DataError(f"file_path {named!r} leaves the archive", file=path)
-    for root in Path(path).resolve().parents:
-        if (root / inner).is_file():
-            if not (root / inner).resolve().is_relative_to(root):
+    folder = Path(path).parent
+    of_user = [other for other in listed.get(inner.name, ()) if other.parts[-len(inner.parts) :] == inner.parts]
+    for found in (folder / inner.name, folder / inner, *of_user):
+        if found.is_file():
+            root = found.parent if found in of_user else folder
+            if not found.resolve().is_relative_to(root.resolve()):  # a link
                 raise DataError(f"file_path {named!r} leaves the archive", file=path)
-            return Path(path).parent / inner.name if (Path(path).parent / inner.name).is_file() else root / inner
+            return found
     return None
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from metaeval.data.policies import report_policy
 from metaeval.errors import DataError, format_count
-from metaeval.files import PathLike, check_size, find_largest, read_bytes, read_text, unpack
+from metaeval.files import PathLike, check_cells, check_size, read_bytes, read_text, unpack
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text
 from metaeval.io.sample import Sample
-from metaeval.io.strict_json import parse_json
+from metaeval.io.strict_json import count_values, parse_json
 
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """What the grades correct, partial, incorrect and no answer count."""
@@ -74,14 +74,18 @@ def _open_archive(path: PathLike) -> tuple[dict[str, Any], list[Any]]:
         archive = zipfile.ZipFile(io.BytesIO(content))
         names = archive.namelist()
         start = "header.json" if "header.json" in names else "_journal/start.json"
-        header = _read_member(archive, content, start, path)
-        if "summaries.json" in names:
-            samples = _read_member(archive, content, "summaries.json", path)
-        else:
-            journal = sorted(name for name in names if name.startswith("_journal/summaries/"))
-            parts = journal or sorted(name for name in names if name.startswith("samples/"))
-            read = [_read_member(archive, content, name, path) for name in parts]
-            samples = [sample for part in read for sample in (part if isinstance(part, list) else [part])]
+        journal = sorted(name for name in names if name.startswith("_journal/summaries/"))
+        whole = "summaries.json" in names
+        parts = journal or sorted(name for name in names if name.startswith("samples/"))
+        parts = [start, *(["summaries.json"] if whole else parts)]
+        check_size(sum(archive.getinfo(name).file_size for name in parts), path, "unpacked, it has")
+        texts, n_values = [], 0
+        for name in parts:
+            texts.append(_read_member(archive, content, name, path))
+            n_values += count_values(texts[-1])
+            check_cells(n_values, path, what="values")
+        header, *rest = (parse_json(text, path, with_nan=True) for text in texts)
+        samples = rest[0] if whole else [one for part in rest for one in (part if isinstance(part, list) else [part])]
     except (zipfile.BadZipFile, zipfile.LargeZipFile, KeyError, EOFError, OSError, ValueError) as error:
         if isinstance(error, DataError):
             raise
@@ -94,23 +98,22 @@ def _open_archive(path: PathLike) -> tuple[dict[str, Any], list[Any]]:
 _ZSTD = 93
 
 
-def _read_member(archive: zipfile.ZipFile, content: bytes, name: str, path: PathLike) -> Any:
+def _read_member(archive: zipfile.ZipFile, content: bytes, name: str, path: PathLike) -> str:
     info = archive.getinfo(name)
-    check_size(info.file_size, path, f"unpacked, {name} has")
     if info.compress_type == _ZSTD:  # which the zipfile module does not know
         begin = info.header_offset + 30
         lengths = content[begin - 4 : begin]
         begin += int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
         packed = io.BytesIO(content[begin : begin + info.compress_size])
         with unpack(packed, "zstd", path) as stream:
-            unpacked = stream.read(find_largest() + 1)
-        if len(unpacked) > find_largest():
-            raise DataError(f"unpacked, {name} is too large", file=path)
+            unpacked = stream.read(info.file_size + 1)
     else:
         with archive.open(info) as stream:
-            unpacked = stream.read(find_largest() + 1)
+            unpacked = stream.read(info.file_size + 1)
+    if len(unpacked) != info.file_size:
+        raise DataError(f"{name} is not as large as the archive says", file=path)
     try:
-        return parse_json(unpacked.decode("utf-8-sig"), path, with_nan=True)
+        return str(unpacked, "utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(f"{name} is not UTF-8", file=path) from None
 
