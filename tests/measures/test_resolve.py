@@ -1,6 +1,6 @@
 """One door to a measure: names, files, functions and labels come out alike wherever they are given."""
 
-import importlib
+import importlib.util
 import pkgutil
 import subprocess
 import sys
@@ -103,10 +103,12 @@ def test_a_users_arrays_are_told_apart_by_their_names(estimated, gold, gold_firs
             first=first, second=second,
         )
     )  # fmt: skip
+    mine = f"{path}:{form}"
     if place == "here":
-        names = {"__name__": f"mine_{first}_{second}_{form}"}
-        exec(path.read_text(), names)
-    mine = names[form] if place == "here" else f"{path}:{form}"
+        spec = importlib.util.spec_from_file_location(f"mine_{first}_{second}_{form}", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        mine = getattr(module, form)
     wanted = [
         [sum(g * np.log((g + 0.001) / (e + 0.001)) for e, g in zip(run, topic, strict=True))
          for run, topic in zip(of_run, runs.gold, strict=True)] for of_run in runs.estimated
@@ -125,7 +127,9 @@ def test_arrays_whose_names_do_not_tell_are_taken_as_estimated_and_gold_which_is
 
 
 def test_a_measure_of_counts_takes_one_array():
-    with pytest.raises(MeasureError, match=r"agreement\(gold, predicted\) takes two arrays.* write agreement\(counts\)"):
+    with pytest.raises(
+        MeasureError, match=r"agreement\(gold, predicted\) takes two arrays.* write agreement\(counts\)"
+    ):
 
         @metaeval.classification_measure(higher_is_better=True, range=(0, 1))
         def agreement(gold, predicted):
