@@ -72,6 +72,16 @@ def test_a_line_that_the_second_test_denies_says_what_both_find():
     assert " by " not in agreed["power"].phrase
 
 
+def test_a_headline_of_more_differences_is_one_that_the_second_test_does_not_deny():
+    more, fewer = (
+        compare("mine", matrix({"mine": a, "AP": b}, n_topics=400), **QUICK) for a, b in ((0.3, 0.5), (0.6, 0.3))
+    )
+    assert more.verdict().startswith("mine: ranks runs like AP and finds more differences.")
+    (study,), (other,) = more.collections, fewer.collections
+    denied = replace(more, collections=(replace(study, second_power=other.second_power),))
+    assert denied.verdict().startswith("mine: ranks runs like AP: no reason to prefer it.")
+
+
 def test_the_picture_of_contradictions_shows_the_measures_that_are_named():
     """The contradicted ones are the farthest of 13, and only 8 of the others are shown."""
     noise = {"mine": 0.2, "odd": 0.2, "even": 0.3, **{f"like {number}": 0.2 for number in range(10)}}
