@@ -29,7 +29,7 @@ from metaeval.analyses.checks import (
     remark_unlike_spread,
     warn_of_same_data,
 )
-from metaeval.analyses.diagnostics import choose_runs
+from metaeval.analyses.diagnostics import choose_runs, remark_copies
 from metaeval.analyses.disagreement import Disagreement, find_disagreement
 from metaeval.analyses.discriminative_power import discriminative_power
 from metaeval.analyses.label_order import sort_labels
@@ -249,6 +249,7 @@ def agreement(
         diagnostics=diagnostics,
         remarks=(
             *_remark(asked, n_topics, len(measures), over, with_intervals=bool(n_bootstrap and not no_interval)),
+            *remark_copies(*collections),
             *remark_unlike_spread(people, standard),
             *remark_shared_topics(_list_titles(collections), [each.topics for each in collections]),
         ),

@@ -113,6 +113,17 @@ class StatisticAgreement:
             unknown |= np.isnan(self.gap_ends).all()
         return np.where(unknown, np.nan, self.better.sum(axis=0))
 
+    @property
+    def without_signal(self) -> bool:
+        """Whether there are intervals, and by them no measure is better than chance."""
+        return not np.isnan(self.low).all() and not (self.low > self.chance).any()
+
+    @property
+    def leading(self) -> np.ndarray:
+        """Whether no measure is better, shape (measure,): the best alone where none is better than any, none at chance."""
+        best = (self.beaten > 0).any() | (self.values == self.values[self.rank()[0]])
+        return (self.beaten == 0) & best & (not self.without_signal)
+
     def rank(self) -> list[int]:
         """Return the measures, best first; those for which the statistic is not defined come last."""
         return np.argsort(-np.nan_to_num(self.values, nan=-2.0), kind="stable").tolist()

@@ -151,6 +151,11 @@ class Agreement(Result):
         if np.isnan(result.values[best]):
             return f"Agreement with {reference} is not defined."
         found = f"{self.measures[best]} agrees best with {reference} ({result.title} {result.values[best]:.2f})"
+        if self._is_noise:
+            return f"{reference} tells no two runs apart: agreement with it may be chance. {found.replace(' best', ' most')}."
+        if result.without_signal and not (result.high < result.chance).all():
+            most = f"{self.measures[best]} {result.values[best]:.2f}, chance {result.chance:.2f}"
+            return f"No measure is shown to agree with {reference} better than chance ({result.title}: {most})."
         if len(self.measures) == 1:
             return f"{found.replace(' best', '')}."
         if np.isnan(result.low).all():
@@ -246,7 +251,8 @@ class Agreement(Result):
     def to_table(self) -> Table:
         """Return all statistics of all measures, in bold those than which none is better, with chance and ceiling below.
 
-        Better is judged by the intervals of `differences`; without intervals nothing is bold.
+        Better is judged by the intervals of `differences`; without intervals nothing is bold, where no measure is better than
+        any other only the best, and where none is better than chance none.
         """
         rows, columns = self.results[0].rank(), [result.title for result in self.results]
         index = [self._names[m] for m in rows]
@@ -255,7 +261,8 @@ class Agreement(Result):
         below = pd.DataFrame([self.chance, self.ceiling], index=["(chance)", "(ceiling)"], columns=columns)
         frame = pd.concat([pd.concat([frame, counts.astype(object)], axis=1), below]).rename_axis("measure")
         marks = frame.astype(str).map(lambda _: "")
-        marks.iloc[: len(rows), : len(columns)] = np.where(self.count_beaten().T[rows] == 0, "bold", "")
+        leading = np.array([result.leading & (not self._is_noise) for result in self.results])
+        marks.iloc[: len(rows), : len(columns)] = np.where(leading.T[rows], "bold", "")
         legend = (
             f"{self._explain_bold()} Of {self.n_pairs:,} pairs of runs, those that the measure finds "
             f"significant (α = {self.alpha:g}) and the reference confirms, contradicts, or does not find; missed: only the "
@@ -291,7 +298,15 @@ class Agreement(Result):
         if len(self.measures) > 1 and not np.isfinite(self.gap_ends).any():
             return "Which measure is better is not said, as there are no intervals."
         level = f"{100 * self.confidence:g} % intervals"
-        return f"Bold: no other measure is better {self._where}, by {level} of the paired difference."
+        return (
+            f"Bold: no other measure is better {self._where}, by {level} of the paired difference; where none is better than "
+            "any other, only the best."
+        )
+
+    @property
+    def _is_noise(self) -> bool:
+        """Whether the reference finds no two runs significantly different."""
+        return not np.delete(self.pairs[0], COUNTS.index("only_here")).any()
 
     @property
     def _where(self) -> str:

@@ -16,7 +16,7 @@ from metaeval.data.distinct import distinct_runs as take_distinct_runs, find_ide
 from metaeval.data.scores import Scores
 from metaeval.errors import format_count, format_list, format_option, shorten
 from metaeval.measures.base import Measure
-from metaeval.stats.blocks import mean_over_topics
+from metaeval.stats.blocks import mean_over_topics, split_runs
 from metaeval.stats.irregular_runs import SKEWED, WIDE, equal_rows, far_behind, residual_spread, shape_of_differences
 from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
 
@@ -228,6 +228,19 @@ def diagnose(scores: Scores) -> Diagnostics:
     ratio, wide = (result[:, position] for result in residual_spread(values))
     identical = find_identical_runs(scores)
     return Diagnostics(scores.collection, scores.runs, scores.measures, ratio, wide, hopeless, identical, values)
+
+
+def remark_copies(*collections: Scores) -> tuple[str, ...]:
+    """Name the measures that have the same scores: they count as several, though they say the same."""
+    groups: dict[tuple[str, ...], None] = {}
+    for scores in collections:
+        values, names = scores.values, [str(measure) for measure in scores.measures]
+        first = equal_rows(mean_over_topics(values).T).tolist()  # of many measures few have the same means
+        for one in dict.fromkeys(first):
+            alike = [other for other in range(one + 1, len(names)) if first[other] == one]
+            same = [m for m in alike if all((values[r, :, one] == values[r, :, m]).all() for r in split_runs(values))]
+            groups |= {(names[one], *(names[m] for m in same)): None} if same else {}
+    return tuple(f"{format_list(group)} are one measure: their scores are the same on every topic" for group in groups)
 
 
 Clustered: TypeAlias = Literal["refuse", "pool", "sum", "keep"]

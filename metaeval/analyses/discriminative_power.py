@@ -14,7 +14,7 @@ from metaeval.analyses.checks import (
     check_trials,
     warn_of_constant_measures,
 )
-from metaeval.analyses.diagnostics import choose_runs
+from metaeval.analyses.diagnostics import choose_runs, remark_copies
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.variation import list_intervals, measure_variation
@@ -119,7 +119,7 @@ def discriminative_power(
     _check_numbers(n_permutations, alpha, seed, n_bootstrap, confidence, n_jobs)
     correction = _choose_correction(test, engine, correction, p_add_one)
     n_pairs = len(scores.runs) * (len(scores.runs) - 1) // 2
-    remarks = check_trials(test, correction, n_pairs, n_permutations, alpha)
+    remarks = check_trials(test, correction, n_pairs, n_permutations, alpha) + remark_copies(scores)
     # A p of 0 would survive any correction.
     add_one = p_add_one or correction != "none"
     constant = warn_of_constant_measures(scores)

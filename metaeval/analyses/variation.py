@@ -198,6 +198,8 @@ def say_who_finds_most(measures: Sequence[Measure], counts: np.ndarray, n_pairs:
     """Say which measure finds most significant pairs, and than how many others that is clear."""
     best, n_others = int(np.argmax(counts)), len(measures) - 1
     name, of_all = str(measures[best]), f"{counts[best]:,} of {n_pairs:,} pairs of runs"
+    if not counts[best]:
+        return f"{'No measure finds any' if n_others else f'{name} finds no'} difference between runs ({of_all})."
     if not n_others:
         return f"{name} finds {of_all} significant."
     found = f"{name} finds most differences ({of_all})"

@@ -200,6 +200,9 @@ def _compare_with_nearest(comparison: ComparisonResults, name: str, nearest: str
         _, low, high = compare_pooled(powers, find_position(powers[0], name))
         other = find_position(powers[0], nearest)
         more, less = bool(low[other] > 0), bool(high[other] < 0)
+    if second := comparison.list_results("second_power"):  # neither is said where the other test finds the opposite
+        _, low, high = compare_pooled(second, find_position(second[0], name))
+        more, less = more and not high[other] < 0, less and not low[other] > 0
     if less:
         return f"Not recommended over {title} on this evidence"
     if more:

@@ -12,7 +12,7 @@ from metaeval.analyses.grades import group_results
 from metaeval.analyses.study import Study
 from metaeval.comparison.marks import mark_measures
 from metaeval.comparison.results import ComparisonResults, find_once, find_title
-from metaeval.comparison.verdicts import average_tau, compare_pooled, count_contradictions
+from metaeval.comparison.verdicts import MOST_NAMED, average_tau, compare_pooled, count_contradictions
 from metaeval.errors import format_count, format_list, head_of
 from metaeval.show.cells import NOTHING, format_cell
 from metaeval.show.table import Table
@@ -100,13 +100,15 @@ def order_measures(comparison: ComparisonResults, measure: str | None = None) ->
 
 
 def choose_measures(comparison: ComparisonResults, measure: str | None = None, most: int = 9) -> list[str]:
-    """Return so many measures in their order: the best, those in places about the new one, and what ranks most like it."""
+    """Return so many measures in their order: the best, those about the new one, its nearest, and what it contradicts most."""
     name, order = comparison.find_new(measure), order_measures(comparison, measure)
     place, frame = order.index(name), summarise(comparison, name)
-    nearest = str(frame["tau"].fillna(-2.0).idxmax()) if "tau" in frame else name
+    named = {name, str(frame["tau"].fillna(-2.0).idxmax()) if "tau" in frame else name}
+    if "contradictions" in frame and comparison.agreement is None:
+        named |= {*frame["contradictions"][frame["contradictions"] > 0].nlargest(MOST_NAMED).index}
     ranked = sorted(
         range(len(order)),
-        key=lambda other: (order[other] not in (name, nearest), other >= most // 2, abs(other - place)),
+        key=lambda other: (order[other] not in named, other >= most // 2, abs(other - place)),
     )
     return [order[position] for position in sorted(ranked[:most])]
 

@@ -34,7 +34,7 @@ from metaeval.show.cells import NOTHING
 from metaeval.show.verdict import Evidence, OutcomeWord, Verdict
 from metaeval.stats.intervals import interval_of_pairs
 
-_NAMED = 3
+MOST_NAMED = 3
 """Contradicted measures that a sentence names; more are counted."""
 
 RULES = {
@@ -96,10 +96,27 @@ def find_verdicts(comparison: ComparisonResults, name: str) -> list[Finding]:
         tried = tuple(
             (change, _describe_repeat(judge, finding, repeated, name)) for change, repeated in repeats.items()
         )
+        if finding.key == "power" and not isinstance(second, str):
+            finding = _say_both_tests(finding, judge_power(second, name), comparison)
         findings.append(replace(finding, verdict=replace(finding.verdict, conditions=tried)))
     by_formula = judge_formula(comparison.traits.get(name, {}), find_title(comparison.measures, name))
     backed = is_backed(studies, name)
     return [replace(one, told=_says_something(one, backed)) for one in (*findings, by_formula) if one is not None]
+
+
+def _say_both_tests(finding: Finding, other: Finding | None, comparison: ComparisonResults) -> Finding:
+    """Say in one sentence what both tests find, where by one the measure finds more differences and by the other fewer."""
+    both = [one for one in (finding, other) if one is not None and one.verdict.outcome == "holds"]
+    words = [one.verdict.claim.rpartition(" finds ")[2].rstrip(".") for one in both]
+    if sorted(word.partition(" ")[0] for word in words) != ["fewer", "more"]:
+        return finding
+    counts = " and ".join(f"{one.verdict.evidence[0].value:,}" for one in both)
+    pairs = sum(power.p_values.shape[1] for power in comparison.list_results("power"))
+    phrase = (
+        f"Finds {words[0]} by {comparison.test}, but {words[1].replace('differences ', '')} by {comparison.second_test} "
+        f"({counts} of {pairs:,} pairs of runs)"
+    )
+    return replace(finding, phrase=phrase)
 
 
 def _says_something(finding: Finding, backed: bool) -> bool:
@@ -304,7 +321,7 @@ def judge_contradictions(studies: Sequence[Study], name: str) -> Finding | None:
     if not contradicted:
         phrase, claim = "Contradicts no other measure", f"{name} contradicts none of the others."
     else:
-        named, rest = [titles[other] for other in contradicted[:_NAMED]], len(contradicted) - _NAMED
+        named, rest = [titles[other] for other in contradicted[:MOST_NAMED]], len(contradicted) - MOST_NAMED
         named += [f"{rest} other measures" if rest > 1 else "another measure"] * (rest > 0)
         whom = " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
         if len(contradicted) == len(counts) > 1:

@@ -32,7 +32,7 @@ TOPIC_NAMES = frozenset({
     "topic", "topics", "topic_id", "topicid", "query", "query_id", "queryid", "qid", "q", "segment", "segment_id", "seg",
     "seg_id", "question", "question_id", "document", "document_id", "doc", "doc_id", "docid", "item", "item_id",
     "instance", "instance_id", "dialogue", "dialogue_id", "example", "example_id", "prompt", "sample", "sentence", "passage",
-    "conversation", "tweet",
+    "conversation", "tweet", "paragraph", "utterance",
 })  # fmt: skip
 """What a column of topics is called."""
 
@@ -42,6 +42,10 @@ INDEX_NAMES = frozenset({"", "id", "index", "idx", "nr", "row", "#"})
 MEASURE_NAMES = frozenset({"measure", "metric", "metric_name", "evaluator", "scorer"})
 SCORE_NAMES = frozenset({"score", "value", "result", "rating"})
 LABEL_NAMES = frozenset({"label", "gold", "predicted", "y_true", "y_pred", "truth", "true_label", "prediction"})
+TASK_NAMES = frozenset({"task", "tasks", "benchmark", "dataset", "data_set", "subset", "suite", "testset", "test_set"})
+"""What a column is called that divides topics into collections; documents and domains do not."""
+
+REPEAT_NAMES = frozenset({"seed", "fold", "epoch", "repeat", "repetition", "trial"})
 TIME_NAMES = frozenset({"time", "tstamp", "timestamp", "datetime", "created_at", "evaluated_at"})
 """What a column is called that says when a score was computed: of two scores of one cell, which is the latest."""
 

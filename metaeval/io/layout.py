@@ -226,11 +226,11 @@ def _find_long(table: Table, roles: dict[str, int], stated: Mapping[str, int], k
     for role in ("run", "topic"):
         if role not in roles:
             _refuse_lack(table, role, roles)
-    rest = [j for j in range(len(table.header)) if j not in roles.values()]
-    numeric = [j for j in rest if table.holds_numbers(j) and not _is_trait(table, j)]
+    joined = {part for j in stated.values() for part in table.header[j].split("+")}
+    rest = [j for j, name in enumerate(table.header) if j not in roles.values() and name not in joined]
+    numeric = _find_numbers(table, rest, roles)
     scores = _find_scores(table, roles, numeric, kind, asked="score" in stated or kind is not None)
-    taken = {table.header[j] for j in scores} | {part for j in stated.values() for part in table.header[j].split("+")}
-    unused = tuple(j for j in rest if table.header[j] not in taken and not is_index(table.header[j]))
+    unused = tuple(j for j in rest if j not in (*scores, roles.get("score")) and not is_index(table.header[j]))
     return Layout("tidy" if "score" in roles else "measures", table, roles, scores, unused)
 
 
@@ -270,9 +270,25 @@ def _refuse_several(table: Table, positions: Sequence[int], score: int) -> NoRet
     )
 
 
+def _find_numbers(table: Table, free: Sequence[int], roles: Mapping[str, int]) -> list[int]:
+    """Return the columns that may hold scores: numbers that describe no topics and do not number parts of them."""
+    numeric = [j for j in free if table.holds_numbers(j) and not _is_trait(table, j)]
+    keys = [roles[role] for role in ("run", "topic", "measure", COLLECTION) if role in roles]
+    if not _count_doubled(table, keys):
+        return numeric
+    return [j for j in numeric if not _numbers_parts(table, j, keys)]
+
+
 def _is_trait(table: Table, position: int) -> bool:
     name = plain_name(table.header[position])
     return is_index(name) or names_trait(name) or names_topics(name) or name in RUN_NAMES
+
+
+def _numbers_parts(table: Table, position: int, keys: Sequence[int]) -> bool:
+    """Say whether whole numbers, the same for several runs, tell apart all rows of a run and topic: such as paragraphs."""
+    if not holds_integers(table.columns[position]) or _count_doubled(table, [*keys, position]):
+        return False
+    return 2 * _count_doubled(table, [*keys[1:], position]) >= table.n_rows
 
 
 def holds_integers(cells: Any) -> bool:

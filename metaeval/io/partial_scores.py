@@ -127,6 +127,11 @@ def read_partial(
     cells = list(layout.table.columns)
     cells[layout.scores[0]] = table.columns[given]
     beside = replace(layout, table=replace(layout.table, columns=cells), unused=())
+    unlike = tidy.make_rows(beside, None)[0].groupby(["run", "topic", "measure"])["score"].nunique(dropna=False) > 1
+    if doubled == "mean" and unlike.any():
+        run, topic, _ = unlike.index[int(unlike.to_numpy().argmax())]
+        hint = "give the probability with which the run and topic were chosen, the same for all its labels"
+        raise DataError("its labels have several probabilities", file=table.file, run=run, topic=topic, hint=hint)
     probabilities = only_collection(tidy.arrange(beside, **options)).values[..., 0]
     return _check(PeopleScores(scores, probabilities), table.file)
 

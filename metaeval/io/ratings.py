@@ -17,11 +17,11 @@ from metaeval.data.scores import Scores
 from metaeval.data.totals import find_totals
 from metaeval.errors import DataError, format_count, format_option
 from metaeval.files import is_remote, is_standard_input, stem
-from metaeval.io.layout import LAYOUTS, describe_unused, find_layout
+from metaeval.io.layout import LAYOUTS, Layout, describe_unused, find_layout
 from metaeval.io.sample import Sample
 from metaeval.io.table import ColumnsError
 from metaeval.io.tables import open_cells, open_once
-from metaeval.io.tidy import make_rows
+from metaeval.io.tidy import find_part, make_rows
 from metaeval.io.wide import list_rows, split_stem
 from metaeval.measures.resolve import measure_of_label
 from metaeval.stats.variance_components import FACETS
@@ -83,9 +83,7 @@ def read_ratings(
             try:
                 refuse_second(cell[known], len(frame), False, score[known], lambda row: where(known[row]))
             except DataError as error:
-                tells = " or ".join(format_columns({what: "COLUMN"}) for what in ("repeat", "judge"))
-                mean = format_option("doubled", "mean")
-                raise error.changed(hint=f"{tells}, if a column tells them apart; their mean: {mean}") from None
+                raise error.changed(hint=_spell_out(layout, cell)) from None
         else:
             score, gaps = score.copy(), gaps.copy()  # which the mean changes
             rows = settle_doubled(cell, score, gaps, frame, doubled, layout.table.file, where)
@@ -98,6 +96,16 @@ def read_ratings(
             report_policy(f"{format_count(int(gaps.sum()), 'cell')} without a score", layout.table.file)
         names = dict.fromkeys(map(str, frame["measure"]))
         return Ratings(frame[~gaps], tuple(map(measure_of_label, names)), stem(path))
+
+
+def _spell_out(layout: Layout, cell: np.ndarray) -> str:
+    """Return the options with which a table with several scores in a cell can be read."""
+    told = find_part(layout, pd.DataFrame({"cell": cell[: layout.table.n_rows]}))
+    tells = " or ".join(format_columns({what: told or "COLUMN"}) for what in ("repeat", "judge"))
+    if told is None:
+        return f"{tells}, if a column tells them apart; their mean: {format_option('doubled', 'mean')}"
+    topic = format_columns({"topic": f"{layout.name('topic')}+{told}"})
+    return f"{told!r} tells them apart: repeats, judges or parts of topics? {tells} or {topic}"
 
 
 def _choose(frame: pd.DataFrame, gaps: np.ndarray, measure: str, file: object) -> tuple[pd.DataFrame, np.ndarray]:

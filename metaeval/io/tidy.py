@@ -24,9 +24,12 @@ from metaeval.data.columns import (
     DIRECTION,
     JUDGE,
     REPEAT,
+    REPEAT_NAMES,
     TASK,
+    TASK_NAMES,
     format_columns,
     is_index,
+    names_topics,
     names_trait,
     plain_name,
 )
@@ -34,7 +37,7 @@ from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.scores import Scores, hold_scores, is_untold, only_collection
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import PathLike, describe_files, plain_path, stem, write_file
-from metaeval.io.layout import ROLES, Layout, describe_unused, find_layout
+from metaeval.io.layout import ROLES, Layout, describe_unused, find_layout, holds_integers
 from metaeval.io.parquet import refuse_repeated_rows
 from metaeval.io.table import TRUTH, Table, check_text, is_gap, numbers, write_table
 from metaeval.io.tables import PARQUET, open_cells
@@ -246,40 +249,48 @@ def _spell_out(
     table, roles = layout.table, layout.roles
     keys = [role for role in (*COLUMNS[:3], COLLECTION) if role in frame]
     codes = pd.DataFrame({role: pd.factorize(frame[role].map(str))[0] for role in keys}).head(table.n_rows)
-    apart = [
-        table.header[j]
-        for j in layout.unused
-        if len(codes) == table.n_rows and not codes.assign(more=table.codes(j)).duplicated().any()
-    ]
     stated = dict(columns or {})
-    advice = []
-    tells = [
-        name
-        for name in apart  # but times and numbers of rows, which hardly have a value twice
-        if 2 * len(np.unique(table.codes(table.header.index(name)))) <= table.n_rows
-    ]
-    if tells:
-        advice.append(_name_column(min(tells, key=names_trait), layout, stated))
-    elif len(codes) == table.n_rows and (pair := _find_pair(table, layout.unused, codes)):
+    told = find_part(layout, codes)
+    if told is not None:
+        return _name_column(told, layout, stated)
+    if len(codes) == table.n_rows and (pair := _find_pair(table, layout.unused, codes)):
         collection, repeat = sorted(pair, key=names_trait)
         shown = format_columns({**stated, COLLECTION: collection, REPEAT: repeat})
-        advice.append(f"{collection!r} and {repeat!r} tell them apart: if they hold tasks and repeats, say so: {shown}")
+        return f"{collection!r} and {repeat!r} tell them apart: if they hold tasks and repeats, say so: {shown}"
     task = _find_tasks(layout)
     options = [format_columns({**stated, COLLECTION: task})] if task else []
     options.append(format_option("doubled", "latest" if "time" in roles else "mean"))
     options += [format_option("missing", "drop-run")] if error.gaps and missing == "raise" else []
     what = "the latest, by " + repr(layout.name("time")) if "time" in roles else "their mean"
-    advice.append(f"{what}: {' '.join(options) if options[-1].startswith('-') else ', '.join(options)}")
-    return "; ".join(advice)
+    return f"{what}: {' '.join(options) if options[-1].startswith('-') else ', '.join(options)}"
+
+
+def find_part(layout: Layout, codes: pd.DataFrame) -> str | None:
+    """Return the column that tells apart rows of the same `codes`, or names parts of topics in them: no mean is taken then.
+
+    Times and numbers of rows, which hardly have a value twice, are none.
+    """
+    table = layout.table
+    if len(codes) != table.n_rows:
+        return None
+    few = [j for j in layout.unused if 2 * len(np.unique(table.codes(j))) <= table.n_rows]
+    left = {table.header[j]: int(codes.assign(more=table.codes(j)).duplicated().sum()) for j in few}
+    telling = [name for name, doubles in left.items() if not doubles]
+    parts = [name for name in left if names_topics(name) and left[name] < codes.duplicated().sum()]
+    return min(telling, key=names_trait) if telling else min(parts, key=left.__getitem__) if parts else None
 
 
 def _name_column(told: str, layout: Layout, stated: Mapping[str, str]) -> str:
     """Say what a column that tells rows apart may hold, and how to say so."""
-    whats, examples = "repeats", [{REPEAT: told}]
-    if not names_trait(told):
-        whats = "collections, measures, parts of the name of a topic, or repeats"
-        topics = [{"topic": f"{layout.name('topic')}+{told}"}] if "topic" in layout.roles else []
-        examples = [{"collection": told}, {"measure": told}, *topics, *examples]
+    topic, repeat = {"topic": f"{layout.name('topic')}+{told}"}, {REPEAT: told}
+    whats = "collections, measures, parts of the name of a topic, or repeats"
+    examples = [{"collection": told}, {"measure": told}, topic, repeat]
+    if plain_name(told) in REPEAT_NAMES:
+        whats, examples = "repeats", [repeat]
+    elif names_topics(told):
+        whats, examples = "parts of the name of a topic", [topic]
+    elif names_trait(told) or holds_integers(layout.table.columns[layout.table.header.index(told)]):
+        whats, examples = "parts of the name of a topic, or repeats", [topic, repeat]
     shown = ", ".join(format_columns({**stated, **example}) for example in examples)
     return f"{told!r} tells them apart: if it holds {whats}, say so: {shown}"
 
@@ -294,7 +305,7 @@ def _find_pair(table: Table, unused: Sequence[int], codes: pd.DataFrame) -> tupl
 
 
 def _find_tasks(layout: Layout) -> str | None:
-    """Return the column that divides the topics into the most groups, which may be collections."""
+    """Return the column of tasks, by its name, that divides the topics into the most groups."""
     table = layout.table
     if COLLECTION in layout.roles or table.n_rows < 2:
         return None
@@ -304,7 +315,7 @@ def _find_tasks(layout: Layout) -> str | None:
     for j in layout.unused:
         codes = table.codes(j)
         groups = int(codes.max()) + 1
-        if table.holds_numbers(j) or not best[0] < groups <= n_topics / 4:
+        if plain_name(table.header[j]) not in TASK_NAMES or not best[0] < groups <= n_topics / 4:
             continue
         if len(np.unique(topics * groups + codes)) == n_topics:
             best = (groups, table.header[j])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import shlex
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -298,12 +299,21 @@ def find_signs(measures: Sequence[Measure]) -> np.ndarray:
     assumed = [str(measure) for measure in measures if measure.direction_is_assumed]
     if assumed:
         single, every = format_option("lower_is_better", "NAME"), format_option("higher_is_better=True")
+        if any(measure.higher_is_better is False for measure in measures):  # which all would turn round
+            every = _name_higher(assumed)
         warnings.warn(
             f"higher scores of {format_list(assumed)} are assumed to be better; state it with {single} or {every}",
             DirectionWarning,
             stacklevel=3,
         )
     return np.array([measure.sign for measure in measures])
+
+
+def _name_higher(names: Sequence[str]) -> str:
+    """Return the option that says of some measures that higher is better, as it is typed."""
+    if format_option("higher_is_better").startswith("-"):
+        return " ".join(format_option("higher_is_better", shlex.quote(name)) for name in names)
+    return format_option("higher_is_better", list(names))
 
 
 def parse(text: str) -> tuple[str, dict[str, Parameter]]:

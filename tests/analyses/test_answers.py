@@ -1,5 +1,7 @@
 """The first line of every command: one sentence, known beforehand on made-up data."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,72 @@ def test_an_upside_down_reference_is_asked_about(scores):
     assert me.agreement(turned, reference="people", n_permutations=50).answer() == (
         "Every measure agrees with people less than chance: is its direction right?"
     )
+
+
+def test_a_reference_of_noise_is_said_to_agree_with_none(scores):
+    noise = np.random.default_rng(5).normal(size=scores.values.shape[:2])
+    values = np.concatenate([scores.values[..., :3], noise[..., None]], axis=-1)
+    labels = {"runs": scores.runs, "topics": scores.topics, "higher_is_better": True}
+    given = me.Scores(values, measures=["sharp", "fair", "dull", "people"], **labels)
+    found = me.agreement(given, reference="people", n_permutations=50)
+    best, share = str(found.measures[int(np.argmax(found.values[0]))]), max(found.values[0])
+    assert found.answer() == (
+        f"people tells no two runs apart: agreement with it may be chance. {best} agrees most with people (pairwise accuracy "
+        f"{share:.2f})."
+    )
+    table = found.to_table()
+    assert (table.marks(table.frame) == "").all(axis=None)
+
+
+def test_measures_of_noise_are_said_to_agree_with_no_reference(scores):
+    noise = np.random.default_rng(1).normal(size=(*scores.values.shape[:2], 2))
+    values = np.concatenate([noise, scores.values[..., 3:]], axis=-1)
+    given = me.Scores(
+        values, runs=scores.runs, topics=scores.topics, measures=["one", "two", "people"], higher_is_better=True
+    )
+    found = me.agreement(given, reference="people", n_permutations=50)
+    assert (found.low[0] <= 0.5).all()
+    best, share = str(found.measures[int(np.argmax(found.values[0]))]), max(found.values[0])
+    assert found.answer() == (
+        f"No measure is shown to agree with people better than chance (pairwise accuracy: {best} {share:.2f}, chance 0.50)."
+    )
+    table = found.to_table()
+    assert (table.marks(table.frame).iloc[:, 0] == "").all()
+
+
+def test_where_no_measure_is_better_than_another_only_the_best_is_bold(scores):
+    found = me.agreement(scores.sel(measures=["sharp", "fair", "people"]), reference="people", n_permutations=50)
+    table = found.to_table()
+    bold = table.marks(table.frame).iloc[:2, : len(found.results)] == "bold"
+    alike = [result.title for result in found.results if not result.better.any() and len({*result.values}) == 2]
+    assert alike
+    for title in alike:
+        assert bold.index[bold[title]].tolist() == [table.frame[title].iloc[:2].astype(float).idxmax()]
+
+
+def test_copies_of_a_measure_are_named(scores):
+    """A copy of a measure and of the reference; a rescaled one has other scores."""
+    values = scores.values[..., [0, 0, 1, 3, 3]] * [1, 1, 2, 1, 1]
+    names = ["sharp", "twin", "fair", "people", "person"]
+    given = me.Scores(values, runs=scores.runs, topics=scores.topics, measures=names, higher_is_better=True)
+    for result in (
+        me.discriminative_power(given, n_permutations=200, n_bootstrap=0),
+        me.agreement(given, reference="people", n_permutations=50, n_bootstrap=0),
+    ):
+        copies = [note for note in result.notes() if "are one measure" in note]
+        assert [set(note.partition(" are ")[0].split(", ")) for note in copies] == [
+            {"sharp", "twin"},
+            {"people", "person"},
+        ]
+
+
+def test_where_no_difference_is_found_no_measure_finds_most(scores):
+    power = me.discriminative_power(scores, n_permutations=200, n_bootstrap=0)
+    none = replace(power, p_values=np.ones_like(power.p_values))
+    assert none.answer() == "No measure finds any difference between runs (0 of 66 pairs of runs)."
+    single = me.discriminative_power(scores.sel(measures="dull"), n_permutations=200, n_bootstrap=0)
+    none = replace(single, p_values=np.ones_like(single.p_values))
+    assert none.answer() == "dull finds no difference between runs (0 of 66 pairs of runs)."
 
 
 def test_topics_needed_lie_between_the_sizes_around_the_aim(scores):

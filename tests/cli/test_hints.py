@@ -1,11 +1,17 @@
 """Every hint that a message about a file gives is typed as it stands, and leads to an answer or to another message."""
 
 import gzip
+import io
 import re
 import shlex
+from itertools import combinations
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import kendalltau
+
+from metaeval import ScoreStore
 
 SCORES = [(run, f"q{topic}", (run_number * 3 + topic * 7) % 10 / 10)
           for run_number, run in enumerate("abcd") for topic in range(6)]  # fmt: skip
@@ -101,3 +107,108 @@ def test_a_hint_that_is_typed_leads_further(what, run, tmp_path, monkeypatch):
         _, _, again = run(*words, *answer)
         assert again.splitlines()[-1:] != refusal.splitlines()[-1:], f"{' '.join(answer)}: {refusal}"
     assert answers or re.search("metaeval inspect|metaeval score|metaeval.stats|there is no column", refusal), refusal
+
+
+def rate(more, times=1):
+    """A score of every system on every segment of 6 documents, with columns of what `more` says of document and segment."""
+    rng = np.random.default_rng(7)
+    cells = [
+        (system, document, segment)
+        for system in "abc"
+        for document in range(6)
+        for segment in range(1, 5 - document % 2)
+    ]
+    rows = [
+        {"system": system, **{name: say(document, segment, time) for name, say in more.items()}, "score": rng.integers(100)}
+        for system, document, segment in cells for time in range(times)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def name_document(document, *_):
+    return f"d{document}"
+
+
+def number_segment(document, segment, *_):
+    return 10 * document + segment
+
+
+MEANINGS = {
+    # what the file holds, what every message after the other advises, by which columns its scores are to be averaged
+    "paragraphs of documents": (
+        rate({"doc": name_document, "paragraph": lambda _, segment, *__: segment}),
+        ["--columns topic=doc+paragraph"], ["doc", "paragraph"],
+    ),
+    "numbered parts of documents": (
+        rate({"doc": name_document, "part": lambda _, segment, *__: segment}),
+        ["--columns topic=doc+part", "--repeats part"], ["doc", "part"],
+    ),
+    "documents retrieved for questions": (
+        rate({"question": name_document, "document": lambda _, segment, *__: f"x{segment}"}),
+        ["--columns topic=question+document"], ["question", "document"],
+    ),
+    "paragraphs rated twice": (
+        rate({"doc": name_document, "paragraph": lambda _, segment, *__: segment}, times=2),
+        ["--columns topic=doc+paragraph", "--doubled mean"], ["doc", "paragraph"],
+    ),
+    "segments of documents, rated twice": (
+        rate({"segment": number_segment, "text": lambda document, *_: f"t{document // 2}"}, times=2),
+        ["--doubled mean"], ["segment"],
+    ),
+    "segments of documents, rated twice, whose column has a usual name": (
+        rate({"segment": number_segment, "doc": lambda document, *_: f"t{document // 2}"}, times=2),
+        ["--doubled mean"], ["segment"],
+    ),
+    "questions of tasks, answered twice": (
+        rate({"question": number_segment, "task": lambda document, *_: f"t{document // 2}"}, times=2),
+        ["--columns collection=task --doubled mean"], ["task", "question"],
+    ),
+    "seeds": (rate({"item": number_segment, "seed": lambda *given: given[2]}, times=2), ["--repeats seed"], ["item"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", MEANINGS)
+def test_a_hint_on_several_scores_of_a_topic_keeps_apart_what_is_not_the_same(what, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table, advice, keys = MEANINGS[what]
+    table.to_csv("s.csv", index=False)
+    words = ["convert", "s.csv", "store", "--to", "store"]
+    several = advice[1:] if "--repeats" in advice[-1] else []  # ways to read it, of which the first is typed
+    status, _, refusal = run(*words)
+    for typed in advice if not several else advice[:1]:
+        assert status == 2
+        spelled = list_answers(refusal.splitlines()[-1])
+        assert spelled == [shlex.split(one) for one in (advice if several else [typed])], refusal
+        words += shlex.split(typed)
+        status, _, refusal = run(*words)
+    assert status == 0, refusal
+    store = ScoreStore("store")
+    found = pd.concat(part.to_frame().assign(task=part.collection) for part in map(store.load, store.collections()))
+    wanted = table.groupby(["system", *keys])["score"].mean()
+    labels = [found["run"], *([found["task"]] if "task" in keys else []), found["topic"]]
+    read = {tuple(map(str, key)): score for *key, score in zip(*labels, found["score"], strict=True)}
+    joined = {(key[0], *(["/".join(map(str, key[1:]))] if "task" not in keys else map(str, key[1:]))): score
+              for key, score in wanted.items()}  # fmt: skip
+    assert read == pytest.approx(joined, abs=1e-12)
+
+
+def test_a_hint_on_directions_turns_no_measure_round_whose_direction_is_known(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(
+        [(system, segment) for system in "abcdef" for segment in range(8)], columns=["system", "segment"]
+    )
+    for name in ("TER", "UniTE", "my cost"):
+        table[name] = rng.normal(size=len(table))
+    table.to_csv("mt.csv", index=False)
+    words = ["similarity", "mt.csv", "--bootstrap", "0", "-f", "csv"]
+    status, _, note = run(*words)
+    assert status == 0
+    (hint,) = re.findall(r"state it with --lower-is-better NAME or (.*)", note)
+    assert hint == "--higher-is-better UniTE --higher-is-better 'my cost'"
+    status, out, note = run(*words, *shlex.split(hint))
+    assert (status, "assumed" in note, "TER is known as" in note) == (0, False, False)
+    means = table.groupby("system")[["TER", "UniTE", "my cost"]].mean() * [-1, 1, 1]
+    found = pd.read_csv(io.StringIO(out), index_col=0)
+    for one, other in combinations(means.columns, 2):
+        assert found.loc[one, other] == pytest.approx(kendalltau(means[one], means[other]).statistic, abs=1e-12)

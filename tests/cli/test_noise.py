@@ -52,7 +52,8 @@ def test_results_say_what_clusters_and_repeats_are_worth(run, table, words):
         ("variance s.csv", "s.csv:3: run r00, topic d0s0, measure X: there is a second score"),
         (
             "variance s.csv",
-            "(--repeats COLUMN or --judges COLUMN, if a column tells them apart; their mean: --doubled mean)",
+            "('seed' tells them apart: repeats, judges or parts of topics? --repeats seed or --judges seed or "
+            "--columns topic=segment+seed)",
         ),
         ("power s.csv", "'seed' tells them apart: if it holds repeats, say so: --repeats seed"),
         ("variance s.csv --columns topic=segment --columns topic=doc", "topic stands twice"),

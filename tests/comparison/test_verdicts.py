@@ -1,6 +1,7 @@
 """What a report says of a new measure in one paragraph: by rule, with numbers, and no surer than they are."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,8 +9,9 @@ import pytest
 
 import metaeval as me
 from metaeval.comparison import new_measure
+from metaeval.comparison.answer_figure import list_panels
 from metaeval.comparison.new_measure import compare
-from metaeval.comparison.summary import list_warnings, show_summary, summarise
+from metaeval.comparison.summary import choose_measures, list_warnings, show_short, show_summary, summarise
 from metaeval.comparison.verdicts import add_intervals, find_verdicts
 
 QUICK = {"n_trials": 60, "n_permutations": 200}
@@ -51,6 +53,47 @@ def test_the_worst_measure_is_said_to_be_so():
     assert found["power"].phrase.startswith("Finds fewer differences than every other measure (")
     assert found["consistency"].phrase.startswith("Its ranking is less stable than every other measure")
     assert found["similarity"].phrase.startswith("Nearest is ")
+
+
+def test_a_line_that_the_second_test_denies_says_what_both_find():
+    """As with the measure of the README: fewer differences by one test, more by the other, which stood in a folded line."""
+    sizes = {"mine": 9.0, "AP": 0.2, "RR": 0.25}, {"mine": 0.2, "AP": 1.5, "RR": 2.0}
+    worst, best = (compare("mine", matrix(noise), **QUICK) for noise in sizes)
+    (study,), (other,) = worst.collections, best.collections
+    denied = replace(worst, collections=(replace(study, second_power=other.second_power),))
+    counts = [power.significant.sum(axis=1)[0] for power in (study.power, other.second_power)]
+    found = {one.key: one for one in find_verdicts(denied, "mine")}
+    assert found["power"].phrase == (
+        "Finds fewer differences than every other measure by bootstrap-t, but more than every other measure by "
+        f"randomised-tukey-hsd ({counts[0]} and {counts[1]} of 66 pairs of runs)"
+    )
+    assert found["power"].phrase in denied.verdict()
+    agreed = {one.key: one for one in find_verdicts(worst, "mine")}
+    assert " by " not in agreed["power"].phrase
+
+
+def test_a_headline_of_more_differences_is_one_that_the_second_test_does_not_deny():
+    more, fewer = (
+        compare("mine", matrix({"mine": a, "AP": b}, n_topics=400), **QUICK) for a, b in ((0.3, 0.5), (0.6, 0.3))
+    )
+    assert more.verdict().startswith("mine: ranks runs like AP and finds more differences.")
+    (study,), (other,) = more.collections, fewer.collections
+    denied = replace(more, collections=(replace(study, second_power=other.second_power),))
+    assert denied.verdict().startswith("mine: ranks runs like AP: no reason to prefer it.")
+
+
+def test_the_picture_of_contradictions_shows_the_measures_that_are_named():
+    """The contradicted ones are the farthest of 13, and only 8 of the others are shown."""
+    noise = {"mine": 0.2, "odd": 0.2, "even": 0.3, **{f"like {number}": 0.2 for number in range(10)}}
+    result, found = judge(noise, turned=("odd", "even"))
+    assert found["contradictions"].phrase.startswith("Contradicts odd and even (on ")
+    shown = choose_measures(result, "mine")
+    assert len(shown) == 9
+    (panel,) = (one for one in list_panels(result, "mine", shown) if "Contradicts" in one.title)
+    assert {row.name: row.centre for row in panel.rows if row.centre} == {
+        name: count for name, count in summarise(result)["contradictions"].items() if count
+    }
+    assert {"odd", "even"} <= set(show_short(result).frame.index)
 
 
 def test_what_cannot_be_told_is_not_told():

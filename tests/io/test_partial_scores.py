@@ -78,3 +78,21 @@ def test_doubled_labels_can_be_averaged(tmp_path):
         found = read_partial(path, doubled="mean")
     assert found.values.tolist() == [[0.5], [1.0]]
     assert found.probabilities.tolist() == [[0.5], [0.5]]
+
+
+@pytest.mark.parametrize("second", ["0.9", "0,9", ""])
+def test_labels_that_were_chosen_with_several_probabilities_have_no_mean_one(tmp_path, second):
+    rows = [
+        ["run", "topic", "score", "probability"],
+        ["a", "t1", "1", "0.1"],
+        ["a", "t1", "0", second],
+        ["b", "t1", "1", "0.1"],
+    ]
+    if "," in second:
+        rows = [[cell.replace("0.1", "0,1") for cell in row] for row in rows]
+    path = write(tmp_path, "".join(";".join(row) + "\n" for row in rows))
+    with (
+        pytest.warns(me.errors.PolicyWarning),
+        pytest.raises(DataError, match="run a, topic t1: its labels have several probabilities .*the same for all"),
+    ):
+        read_partial(path, doubled="mean")
