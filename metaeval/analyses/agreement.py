@@ -383,9 +383,9 @@ def _compare(
     ]
     if people is not None:
         by_person = people.sel(runs=axes[0], topics=axes[1])
-        given = by_person.values * find_signs(by_person.measures)
+        labelled = by_person.values * find_signs(by_person.measures)
         estimates = try_annotators(
-            asked, estimates, sides, given, generator(seed, scores.collection, "agreement", "annotators")
+            asked, estimates, sides, labelled, generator(seed, scores.collection, "agreement", "annotators")
         )
     by_topic = sides.by_topic["tau_b"]
     disagreement = find_disagreement(*axes, run_scores, by_topic.by_topic, find_signs(measures))
