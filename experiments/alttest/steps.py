@@ -16,6 +16,7 @@ from experiments.alttest.resampling import GOLDS, Differences, resample_judges
 from experiments.claims import list_claims, tabulate_claims, try_claims
 from experiments.comparison import Cell, cell
 from experiments.outcome import Outcome, Settings, load_groups, read_toml
+from metaeval.analyses.alternative_annotator_test import PASS
 from metaeval.data.annotations import Annotations, GoldRule, choose_class
 
 STUDY = read_toml(Path(__file__).parent / "study.toml")
@@ -192,7 +193,7 @@ def describe_constant(judged: Judged) -> dict[str, object]:
         "ρ low": float(tested.rho_ends[0][j]),
         "ρ high": float(tested.rho_ends[1][j]),
         "ω": float(tested.omega[j]),
-        "passes": "yes" if tested.passes[j] else "no",
+        "passes": "yes" if tested.omega[j] >= PASS else "no",  # by the authors' test alone
         "judges": len(tested.judges) - 1,
         "judges below": int((tested.rho < tested.rho[j]).sum()),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -50,11 +51,13 @@ from metaeval.stats.agreement_statistics import (
     parse_statistic,
     try_annotators,
 )
-from metaeval.stats.blocks import Scaled, mean_over_topics
+from metaeval.stats.blocks import Scaled, average, mean_over_topics
+from metaeval.stats.collections import pool
 from metaeval.stats.intervals import explain_no_interval
 from metaeval.stats.other_runs import Over
 from metaeval.stats.paired_tests import PairedTest
 from metaeval.stats.streams import generator, stream_key
+from metaeval.stats.topic_correlation import TopicCorrelation
 
 
 def agreement(
@@ -193,7 +196,7 @@ def agreement(
         explain_no_interval(len(each.runs), n, over) if n_bootstrap else ""
         for each, n in zip(collections, drawn, strict=True)
     ]
-    no_interval = next(filter(None, gaps), "")
+    few = next(filter(None, gaps), "")
     compared = [
         _compare(
             each,
@@ -219,6 +222,8 @@ def agreement(
         n_jobs=n_jobs,
     )
     powers = list(map(find_power, collections))
+    given = np.any([each.given for each in compared], axis=0)
+    no_interval = few or (_say_given(asked, [*measures, standard], given) if n_bootstrap else "")
     options = Options(alpha, confidence, simultaneous, margin, over)
     n_topics = min(drawn)
     settings = _list_settings(standard, asked, test, n_permutations, n_bootstrap, alpha, seed)
@@ -236,19 +241,20 @@ def agreement(
                 options,
                 generator(seed, *sorted(each.collection for each in collections), "agreement", "collections"),
             )
-            for statistic, *each in zip(asked, *(estimates for estimates, _ in compared), strict=True)
+            for statistic, *each in zip(asked, *(each.estimates for each in compared), strict=True)
         ),
         np.sum([count_confirmed(power, standard, measures) for power in powers], axis=0),
         sum(power.p_values.shape[1] for power in powers),
         alpha,
         confidence,
         _sign(collections, whole, share, settings, diagnostics[0].settings),
-        tuple(disagreement for _, disagreement in compared),
+        tuple(each.disagreement for each in compared),
         no_interval,
         over,
         diagnostics=diagnostics,
         remarks=(
-            *_remark(asked, n_topics, len(measures), over, with_intervals=bool(n_bootstrap and not no_interval)),
+            *_remark(asked, n_topics, len(measures), over, with_intervals=bool(n_bootstrap and not few)),
+            *_remark_ties(asked, measures, [each.by_topic for each in compared], share),
             *remark_copies(*collections),
             *remark_unlike_spread(people, standard),
             *remark_shared_topics(_list_titles(collections), [each.topics for each in collections]),
@@ -279,6 +285,40 @@ def _remark(
     return remarks + (remark_levels(asked, with_intervals, over) if n_measures > 1 else ())
 
 
+def _say_given(asked: Sequence[Statistic], measures: Sequence[Measure], given: np.ndarray) -> str:
+    """Return which statistics have no interval because run scores are given, the reference's being the last."""
+    of_runs = [each.name for each in asked if each.run_statistic]
+    if not of_runs or not given.any():
+        return ""
+    names = [str(measure) for measure, own in zip(measures, given, strict=True) if own]
+    return (
+        f"No interval for {format_list(of_runs)} of {format_list(names, 3)}: their run scores are given, and resampled topics "
+        "do not tell how they vary."
+    )
+
+
+def _remark_ties(
+    asked: Sequence[Statistic], measures: Sequence[Measure], by_topic: Sequence[TopicCorrelation], share: np.ndarray
+) -> tuple[str, ...]:
+    """Return on how many topics a measure ties all runs, which counts as 0, and what its mean over the others is."""
+    names = [each.name for each in asked if each.of_topics]
+    tied = np.sum([(np.isnan(each.by_topic) & each.known).sum(axis=1) for each in by_topic], axis=0)
+    if not names or not tied.any():
+        return ()
+    others = pool([average(each.by_topic) for each in by_topic], share)
+    n_topics = sum(int(each.known.sum()) for each in by_topic)
+    most = [m for m in np.argsort(-tied, kind="stable") if tied[m]]
+    counted = [
+        f"{measures[m]} on {tied[m]:,} of {n_topics:,}"
+        + (f" (τ_b {others[m]:.3f} over the others)" if others[m] == others[m] else "")
+        for m in most
+    ]
+    return (
+        f"{format_list(names)} count topics on which a measure ties all runs as 0: {format_list(counted, 3)}\n"
+        "The topics are those on which the reference orders runs, the same for all measures.",
+    )
+
+
 def _list_titles(collections: Sequence[Scores]) -> list[str]:
     return [each.collection or str(number) for number, each in enumerate(collections, start=1)]
 
@@ -298,10 +338,19 @@ def _find_reference(references: Sequence[Measure]) -> Measure:
     return references[0]
 
 
+class _Compared(NamedTuple):
+    """What comes of one collection; `given`, shape (measure + 1,), says whose run scores are not means over topics."""
+
+    estimates: list[Estimate]
+    disagreement: Disagreement
+    by_topic: TopicCorrelation
+    given: np.ndarray
+
+
 def _compare(
     scores: Scores, whole: Scores | None, people: Scores | None, measures: Sequence[Measure], asked: Sequence[Statistic],
     trials: tuple[int, int], seed: int, over: Over,
-) -> tuple[list[Estimate], Disagreement]:  # fmt: skip
+) -> _Compared:  # fmt: skip
     """Return every statistic of one collection, and where its measures disagree with the reference, the last one.
 
     Measures stay in the order given: nothing is drawn for them, and the same pairs of them are pooled.
@@ -323,9 +372,11 @@ def _compare(
         return stream_key(seed, *(drawn if purpose == "topics" else [scores.collection]), "agreement", purpose)
 
     run_means = replace_means(scaled.means(), scores, whole, labels)
-    sides = Sides(scaled, run_means, key, *trials, tuple(asked), clusters=clusters)
     # Run by run they are shown on the measures' own scales.
-    run_scores = replace_means(mean_over_topics(order.values)[:, columns], scores, whole, labels)
+    means = mean_over_topics(order.values)[:, columns]
+    run_scores = replace_means(means, scores, whole, labels)
+    given = ~np.isclose(run_scores, means, rtol=1e-9, atol=1e-9 * np.abs(means).max(axis=0)).all(axis=0)
+    sides = Sides(scaled, run_means, key, *trials, tuple(asked), clusters=clusters, given=given)
     without = [sides.leave_out(run) for run in range(len(scores.runs))] if over != "topics" and trials[1] else []
     # Collections of the same runs have the same ones drawn.
     estimates = [
@@ -333,11 +384,13 @@ def _compare(
     ]
     if people is not None:
         by_person = people.sel(runs=axes[0], topics=axes[1])
-        given = by_person.values * find_signs(by_person.measures)
+        labelled = by_person.values * find_signs(by_person.measures)
         estimates = try_annotators(
-            asked, estimates, sides, given, generator(seed, scores.collection, "agreement", "annotators")
+            asked, estimates, sides, labelled, generator(seed, scores.collection, "agreement", "annotators")
         )
-    return estimates, find_disagreement(*axes, run_scores, sides.by_topic["tau_b"].by_topic, find_signs(measures))
+    by_topic = sides.by_topic["tau_b"]
+    disagreement = find_disagreement(*axes, run_scores, by_topic.by_topic, find_signs(measures))
+    return _Compared(estimates, disagreement, by_topic, given)
 
 
 def _sign(

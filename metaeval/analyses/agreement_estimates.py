@@ -110,7 +110,9 @@ class StatisticAgreement:
         """How many measures are better than each, shape (measure,); NaN where that is not known."""
         unknown = np.isnan(self.values)
         if len(self.values) > 1:
-            unknown |= np.isnan(self.gap_ends).all()
+            first, second = np.triu_indices(len(self.values), 1)
+            known = np.isfinite(self.gap_ends).all(axis=0)
+            unknown |= np.bincount(np.r_[first[known], second[known]], minlength=len(unknown)) == 0
         return np.where(unknown, np.nan, self.better.sum(axis=0))
 
     @property

@@ -57,7 +57,7 @@ class Agreement(Result):
     disagreements : tuple of Disagreement
         Of every collection, where measures and reference differ.
     no_interval : str
-        Why there is no interval, if it was asked for.
+        Why there is no interval, or which ones are missing, if they were asked for.
     over : {"topics", "runs and topics"}
         What intervals speak of.
     """
@@ -158,7 +158,7 @@ class Agreement(Result):
             return f"No measure is shown to agree with {reference} better than chance ({result.title}: {most})."
         if len(self.measures) == 1:
             return f"{found.replace(' best', '')}."
-        if np.isnan(result.low).all():
+        if np.isnan(result.low[~np.isnan(result.values)]).any():
             return f"{found}; without intervals it is unknown whether others are as good."
         if (result.high < result.chance).all():
             return f"Every measure agrees with {reference} less than chance: is its direction right?"
@@ -346,11 +346,11 @@ class Agreement(Result):
 
     def explained_tables(self) -> list[Table]:
         """Return further whether measures agree as the best one does, by the first statistic."""
-        if len(self.measures) == 1 or np.isnan(self.low).all():
-            return super().explained_tables()
         first = self.results[0]
+        if len(self.measures) == 1 or np.isnan(first.gap_ends).all():
+            return super().explained_tables()
         caption = f"Differences of {first.title} {ELSEWHERE[self.over]}, and what is known of them."
-        pairs = self.differences().query("statistic == @first.name")
+        pairs = self.differences().query("statistic == @first.name").dropna(subset="low")
         best = str(self.measures[first.rank()[0]])
         listed = tabulate_conclusions(pairs, "difference", "difference", caption, self.signature, best)
         return [*super().explained_tables(), listed]

@@ -22,6 +22,7 @@ from metaeval.stats.annotator_wins import (
     mean_agreement,
     reject_by,
     resample_rates,
+    shuffle_answers,
     sum_wins,
     tabulate_agreement,
 )
@@ -70,9 +71,13 @@ class AlternativeAnnotatorTest(Result):
     by_epsilon : ndarray, shape (judge, epsilon)
         ω for each of `EPSILONS`.
     agrees : ndarray, shape (judge,)
-        Mean agreement with the other people of each person and item.
+        Mean over people and their items: share of the other people with the same label, or minus the mean number of classes
+        from them.
     people_agree : float
         The same of the people themselves.
+    blind : ndarray of bool, shape (judge,)
+        Whether nothing shows that a judge sees the items: it agrees with people no better than if its answers were given to
+        the items in random order.
     """
 
     collection: str
@@ -91,6 +96,7 @@ class AlternativeAnnotatorTest(Result):
     by_epsilon: np.ndarray
     agrees: np.ndarray
     people_agree: float
+    blind: np.ndarray
     agreement: Agreement
     epsilon: float
     alpha: float
@@ -103,8 +109,12 @@ class AlternativeAnnotatorTest(Result):
 
     @property
     def passes(self) -> np.ndarray:
-        """Whether a judge wins against at least half of the people, shape (judge,)."""
-        return self.omega >= PASS
+        """Whether a judge wins against at least half of the people and is not blind, shape (judge,)."""
+        return (self.omega >= PASS) & ~self.blind
+
+    @property
+    def _passes_by_epsilon(self) -> np.ndarray:
+        return (self.by_epsilon >= PASS) & ~self.blind[:, np.newaxis]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per judge, the one with the largest ρ first.
@@ -118,7 +128,7 @@ class AlternativeAnnotatorTest(Result):
 
     def answer(self) -> str:
         """Say how many judges may replace people, and how the best one agrees with them, beside people with each other."""
-        best = int(np.nanargmax(self.agrees))
+        best = int(np.nanargmax(np.where(self.blind & ~self.blind.all(), -np.inf, self.agrees)))
         passing = [judge for judge, passes in zip(self.judges, self.passes, strict=True) if passes]
         who = f"{len(passing) or 'None'} of {format_count(len(self.judges), 'judge')} may replace people"
         who += f": {format_list(passing, 3)}" if passing else ""
@@ -128,8 +138,8 @@ class AlternativeAnnotatorTest(Result):
         return f"{who}. On average {self.judges[best]} is {judge} classes from a person, and people {people} from each other."
 
     def _write_agreement(self, value: float) -> str:
-        """Write a share of equal labels, or the root of a mean square."""
-        return f"{100 * value:.0f} %" if self.agreement == "accuracy" else f"{np.sqrt(max(0.0, -value)):.2f}"
+        """Write a share of equal labels, or a mean number of classes."""
+        return f"{100 * value:.0f} %" if self.agreement == "accuracy" else f"{abs(value):.2f}"
 
     def compare_judges(self) -> pd.DataFrame:
         """Return the difference in ρ of every two judges, and which is better if its interval leaves 0 out.
@@ -159,7 +169,7 @@ class AlternativeAnnotatorTest(Result):
                 "judge": np.repeat(self.judges, len(EPSILONS)),
                 "epsilon": np.tile(EPSILONS, len(self.judges)),
                 "omega": self.by_epsilon.ravel(),
-                "passes": self.by_epsilon.ravel() >= PASS,
+                "passes": self._passes_by_epsilon.ravel(),
             }
         )
         return {"annotators": people, "sensitivity": sensitivity, "differences": self.compare_judges()}
@@ -168,16 +178,19 @@ class AlternativeAnnotatorTest(Result):
         """Return judges by ρ, with ω, whether they pass, and from which ε on."""
         frame = self.to_frame().set_index("judge")
         position = {judge: j for j, judge in enumerate(self.judges)}
-        passing = [np.flatnonzero(self.by_epsilon[position[str(judge)]] >= PASS) for judge in frame.index]
+        places = [position[str(judge)] for judge in frame.index]
+        passing = [np.flatnonzero(self._passes_by_epsilon[place]) for place in places]
         shown = frame.rename(columns=lambda name: name.replace("rho", "ρ").replace("omega", "ω").replace("_", " "))
-        shown["passes"] = np.where(frame["passes"], "yes", "no")
+        blind = self.blind[places]
+        shown["passes"] = np.where(blind, "no, blind", np.where(frame["passes"], "yes", "no"))
         shown["passes from ε"] = [
-            f"{EPSILONS[each[0]]:g}" if len(each) else f"above {EPSILONS[-1]:g}" for each in passing
+            f"{EPSILONS[each[0]]:g}" if len(each) else "never" if one else f"above {EPSILONS[-1]:g}"
+            for each, one in zip(passing, blind, strict=True)
         ]
         people = format_count(int(self.testable.sum()), "annotator")
         legend = (
             f"ρ: how often a judge agrees with the other people as well as a person or better. ω: the "
-            f"share of people it wins against; it passes if that is at least {PASS:g}. Low and high: "
+            f"share of people it wins against; it passes if that is at least {PASS:g} and it is not blind. Low and high: "
             f"{100 * self.confidence:g} % interval over topics."
         )
         caption = (
@@ -223,7 +236,8 @@ def alternative_annotator_test(
 
     For each person: on how many items does the judge agree with the other people at least as well as this person does, and
     the reverse? The judge wins against the person if it is worse by less than ε, significantly. ε is the advantage that it
-    gets because it costs less (Calderon, Reichart and Dror 2025). p-values are corrected by Benjamini and Yekutieli.
+    gets because it costs less (Calderon, Reichart and Dror 2025). p-values are corrected by Benjamini and Yekutieli. A blind
+    judge never passes: one whose answers would agree with people as well in random order.
 
     Parameters
     ----------
@@ -291,6 +305,9 @@ def alternative_annotator_test(
     by_epsilon = np.stack(
         [reject_by(find_p_values(n, totals, squares, e), alpha).mean(axis=-1) for e in EPSILONS], axis=-1
     )
+    # Labels are as far apart as the test has it; what is shown is the mean number of classes.
+    shown = near if agreement == "accuracy" else -np.sqrt(-near).astype(np.int64)
+    blind = shuffle_answers(annotations.labels, judged, near) > alpha
     no_interval = n_bootstrap == 0 or len(names) < FEWEST_TOPICS
     drawn_rho, drawn_omega = (np.empty((0, len(judged))),) * 2
     if not no_interval:
@@ -317,9 +334,9 @@ def alternative_annotator_test(
         annotations.collection, annotations.judges, annotations.annotators, n_items, testable,
         _spread(advantage, testable, np.nan), _spread(p, testable, np.nan), _spread(rejected, testable, False),
         omega, rho, omega_ends, rho_ends, gap_ends, by_epsilon,
-        *mean_agreement(annotations.labels, judged, near), agreement, epsilon, alpha, confidence,
+        *mean_agreement(annotations.labels, judged, shown), blind, agreement, epsilon, alpha, confidence,
         _sign(annotations, settings),
-        remarks=_remark(annotations, n_items, testable, len(names) if no_interval and n_bootstrap else 0),
+        remarks=_remark(annotations, n_items, testable, blind, len(names) if no_interval and n_bootstrap else 0),
     )  # fmt: skip
 
 
@@ -330,8 +347,16 @@ def _spread(values: np.ndarray, testable: np.ndarray, empty: float | bool) -> np
     return full
 
 
-def _remark(annotations: Annotations, n_items: np.ndarray, testable: np.ndarray, few_topics: int) -> tuple[str, ...]:
+def _remark(
+    annotations: Annotations, n_items: np.ndarray, testable: np.ndarray, blind: np.ndarray, few_topics: int
+) -> tuple[str, ...]:
     remarks = []
+    if blind.any():
+        named = [judge for judge, one in zip(annotations.judges, blind, strict=True) if one]
+        remarks.append(
+            f"{format_list(named)}: blind to the items as far as one can tell, and cannot replace people\nAnswers given to the "
+            "items in random order would agree with people as well; so do those of a judge that always gives one label."
+        )
     if not testable.all():
         left = [f"{annotations.annotators[a]} ({n_items[a]} items)" for a in np.flatnonzero(~testable)]
         remarks.append(

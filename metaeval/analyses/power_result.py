@@ -190,7 +190,7 @@ class DiscriminativePower(Result):
         return say_who_finds_most(self.measures, found, n_pairs, self.compare_power())
 
     def ranks(self) -> RunRanks:
-        """Return which ranks of runs are real: `metaeval.run_ranks` of this result."""
+        """Return which ranks of runs are real by this test; `metaeval.run_ranks` tests scores by bootstrap-t."""
         first, second = self.pairs
         differ = np.zeros((len(self.measures), len(self.runs), len(self.runs)), dtype=bool)
         better = np.zeros_like(differ)

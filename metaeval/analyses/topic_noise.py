@@ -85,7 +85,7 @@ def find_noise(scores: Scores) -> TopicNoise | None:
         known = scores.repeats.get(str(measure))
         values = scores.values[~np.isnan(scores.values[..., m]).all(axis=1), :, m]
         values = values[:, ~np.isnan(values).any(axis=0)]
-        if known is not None and min(values.shape) > 1:
+        if known is not None and np.isfinite(known.variance) and min(values.shape) > 1:
             left = float(residual_variance(values))
             shares[str(measure)] = min(known.variance / known.count / left, 1.0) if left > 0 else 0.0
     repeats = {name: scores.repeats[name] for name in shares}

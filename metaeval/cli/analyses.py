@@ -15,8 +15,7 @@ class Analysis:
     are command lines without the program's name. `pool` is the function of the results of several sources. With each of
     the flags `switches`, another function is called in place of the first; `board` is the function of several collections
     at once. `pairs` is the option that names a file for what grows with the number of pairs of runs; the result's method
-    ``write_`` with its name writes it. `remarks` are a paragraph of the help that the docstring does not have, `defaults`
-    those of options that differ from the function's.
+    ``write_`` with its name writes it. `remarks` are a paragraph of the help that the docstring does not have.
     """
 
     function: str
@@ -26,7 +25,6 @@ class Analysis:
     switches: Mapping[str, str] = field(default_factory=dict)
     pairs: str = ""
     remarks: str = ""
-    defaults: Mapping[str, object] = field(default_factory=dict)
 
 
 ANALYSES = {
@@ -58,7 +56,6 @@ ANALYSES = {
         board="analyses.board_ranks:board_ranks",
         remarks="Several tasks, of one table with a column that names them or of several files, are a board: one answer for "
         "all of them, by their mean or another aggregate. --gaps makes a board of a single table with missing scores, too.",
-        defaults={"test": "bootstrap-t"},
     ),
     "calibrate": Analysis(
         "analyses.calibration:calibrate_tests",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -179,7 +179,6 @@ class Plan:
     pool: Function | None
     board: Function | None
     pairs: str
-    defaults: Mapping[str, object]
 
     @classmethod
     def of(cls, name: str, analysis: Analysis) -> Plan:
@@ -189,7 +188,7 @@ class Plan:
         before = _load(_POWER) if takes == "power" else None
         switches = {flag: _load(function) for flag, function in analysis.switches.items()}
         pool, board = (_load(function) if function else None for function in (analysis.pool, analysis.board))
-        return cls(name, main, takes, before, switches, pool, board, analysis.pairs, analysis.defaults)
+        return cls(name, main, takes, before, switches, pool, board, analysis.pairs)
 
     @property
     def several(self) -> bool:
@@ -207,7 +206,7 @@ class Plan:
     def _read(self, function: Function) -> list[Parameter]:
         """Return the parameters of a function, without those that only matter for the result that is not shown."""
         return [
-            replace(parameter, default=self.defaults.get(parameter.name, parameter.default))
+            parameter
             for parameter in read_parameters(function)
             if function is not self.before or parameter.name not in _UNSEEN
         ]

@@ -9,6 +9,7 @@ import numpy as np
 
 from metaeval.data.labels import rank_labels
 from metaeval.errors import DataError, format_count, format_list, format_option
+from metaeval.stats.blocks import average
 
 UNEQUAL = "repeats are unequal: keep those that all runs and topics have"
 
@@ -99,7 +100,7 @@ def average_repeats(
     if len(repeats) < 2:
         raise DataError(f"the only repeat is {repeats[0]!r}; at least two tell how much repeats differ", file=file)
     cells = values[:, [[known[repeat] for repeat in repeats] for known in by_topic.values()]]
-    variances = cells.var(axis=2, ddof=1).mean(axis=(0, 1))
+    variances = average(cells.var(axis=2, ddof=1).reshape(-1, cells.shape[-1]).T)
     return cells.mean(axis=2), list(by_topic), [Repeats(len(repeats), float(each)) for each in variances]
 
 

@@ -54,7 +54,8 @@ class Sides:
     `scores` has shape (run, topic, measure + 1) with runs and topics in the order of their labels; higher is better, and
     the last measure is the reference. `run_scores`, of shape (run, measure + 1), are those of whole runs. `key` gives the
     key of the random draws for a purpose, and `statistics` are those that are asked for. `clusters`, shape (topic,), number
-    the cluster of each topic, by which topics are drawn.
+    the cluster of each topic, by which topics are drawn. `given`, shape (measure + 1,), says whose run scores are not means
+    over topics, so that topics drawn anew do not tell how they vary.
     """
 
     scores: Scaled
@@ -65,6 +66,7 @@ class Sides:
     statistics: tuple[Statistic, ...]
     n_flips: int | None = None  # by default as many as permutations
     clusters: IntArray | None = None
+    given: np.ndarray | None = None
     _of_runs: dict[int | None, RunComparison] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -222,6 +224,9 @@ class Statistic:
             left_out, crossed = (np.array([give(each) for each in without]) for give in (self.value, self._resample))
             drawn = vary_runs(drawn, left_out, crossed, rng)
         n_pairs = sides.n_pairs if self.first is None else self.first * (self.first - 1) // 2
+        if self.run_statistic and sides.given is not None:
+            drawn = np.where(sides.given[:-1] | sides.given[-1], np.nan, drawn)
+            ceiling = np.nan if sides.given[-1] else ceiling
         observed, exchanged = self.exchange(sides)
         return Estimate(
             self.value(sides), observed, exchanged, drawn, ceiling, self.chance(sides), self.step(sides), n_pairs

@@ -12,6 +12,9 @@ from metaeval.stats.blocks import FloatArray, IntArray
 Agreement: TypeAlias = Literal["accuracy", "squared-error"]
 """How near two labels are: 1 if they are the same, else 0; or minus the square of the classes between them."""
 
+NO_VARIANCE = 1e-12
+"""Variance of a sum of agreements that is due to rounding: one answer that differs makes more."""
+
 
 def tabulate_agreement(n_classes: int, agreement: Agreement) -> IntArray:
     """Return the agreement of every two classes, shape (class, class): whole numbers, so that ties are exact."""
@@ -65,6 +68,39 @@ def mean_agreement(labels: IntArray, judged: IntArray, agreement: IntArray) -> t
     others = np.maximum((labels >= 0).sum(axis=0) - 1, 1)
     count = max(1, int(known.sum()))
     return (of_judge / others * known).sum(axis=(1, 2)) / count, float((of_human / others * known).sum() / count)
+
+
+def shuffle_answers(labels: IntArray, judged: IntArray, agreement: IntArray) -> FloatArray:
+    """How probable is it that a judge agrees as well if its answers are given to the items in random order?
+
+    The mean agreement with the people of an item, summed over items, is compared with its mean and standard deviation over all
+    orders (Hoeffding 1951), one-sided, by the normal distribution. The arguments are those of `find_wins`.
+
+    Returns
+    -------
+    ndarray of float64, shape (judge,)
+        1 where no order changes anything: of a judge that always gives one answer.
+
+    Examples
+    --------
+    >>> labels = np.array([[0, 1, 0, 1, 0, 1, 0, 1]])
+    >>> shuffle_answers(labels, np.array([labels[0], 0 * labels[0]]), tabulate_agreement(2, "accuracy")).round(3).tolist()
+    [0.004, 1.0]
+    """
+    from scipy.special import ndtr
+
+    votes = (labels[..., np.newaxis] == np.arange(len(agreement))).sum(axis=0)
+    some = votes.sum(axis=1) > 0
+    by_class = (votes @ agreement)[some] / votes[some].sum(axis=1, keepdims=True)  # of every answer to an item
+    by_class -= by_class.mean(axis=0)
+    p = np.ones(len(judged))
+    for judge, answers in enumerate(judged[:, some]):
+        counts = np.bincount(answers, minlength=len(agreement))
+        gained = by_class - (by_class @ counts / len(answers))[:, np.newaxis]
+        variance = float((gained**2 @ counts).sum()) / max(len(answers) - 1, 1)
+        if variance > NO_VARIANCE:
+            p[judge] = ndtr(-gained[np.arange(len(answers)), answers].sum() / np.sqrt(variance))
+    return p
 
 
 def _add_agreement(

@@ -381,11 +381,6 @@ class Units:
         return np.asarray(np.rint(above, out=above).astype(np.uint32).transpose(1, 0, 2))
 
 
-def quantise(values: npt.ArrayLike) -> UnitArray:
-    """Return scores of shape (run, topic, measure) as `Units` makes them, shape (topic, run, measure)."""
-    return np.concatenate([block for _, block in Units(np.asarray(values, dtype=np.float64)).blocks()])
-
-
 def tie_tolerance(n_scores: int) -> int:
     """Return how many units two equal sums of this many scores can differ by rounding.
 

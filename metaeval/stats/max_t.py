@@ -48,6 +48,9 @@ EXACT_BITS = 52
 SAME_RATIO = 1e-9
 SAME_STATISTIC = 1e-6
 
+# Whole numbers that two differences of scores may be apart, and yet be equal, because scores are rounded to these.
+SAME_UNITS = 3
+
 
 def sign_flip_max_t(
     values: npt.ArrayLike, *, n_permutations: int = 5000, key: int, n_jobs: int = 1
@@ -281,6 +284,7 @@ def _bootstrap_statistics(scores: FloatArray, offset: float) -> Statistics:
     totals = units.sum(axis=1, keepdims=True)
     rows = _rows(n_runs)
     sums = np.concatenate([totals[run] - totals[run + 1 :, 0] for run, _ in rows])
+    sums[np.abs(sums) <= SAME_UNITS * n_topics] = 0.0
     means = sums / n_topics
     largest = np.zeros(len(means))
     for run, pairs in rows:
@@ -301,8 +305,8 @@ def _bootstrap_statistics(scores: FloatArray, offset: float) -> Statistics:
         squares /= scales[first : first + len(squares)]
         return _square(squares)
 
-    def compute_parts(drawn: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield of some pairs how far sums of differences are from the observed ones, over √n, and sums of squares."""
+    def compute_parts(drawn: FloatArray) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+        """Yield of a run's pairs how far sums of differences are from the observed ones, over √n, and sums of squares."""
         shifts = units @ drawn
         shifts -= totals
         shifts /= np.sqrt(n_topics)
@@ -312,21 +316,30 @@ def _bootstrap_statistics(scores: FloatArray, offset: float) -> Statistics:
             squares = _add_up(square(some, topics) @ drawn[topics] for topics in parts)
             for run, pairs in some:
                 yield (
+                    run,
                     shifts[run] - shifts[run + 1 :],
                     squares[pairs.start - some[0][1].start : pairs.stop - some[0][1].start],
                 )
 
     whole = compute_parts(np.ones((n_topics, 1)))
-    variances = np.concatenate([squares[:, 0] for _, squares in whole])
-    same = np.concatenate([(units[run] == units[run + 1 :]).all(axis=1) for run, _ in rows])
+    variances = np.concatenate([squares[:, 0] for *_, squares in whole])
+    variances[largest <= SAME_UNITS] = 0.0
+    same = (variances == 0) & (sums == 0)
     added = 0.0 if same.all() else offset * float(np.median(variances[~same]))
     kinds = [0.0, added] if offset else [0.0]
 
     def compute(drawn: FloatArray) -> Iterator[list[FloatArray]]:
-        for gaps, squares in compute_parts(drawn):
+        endless = np.zeros(drawn.shape[1], dtype=np.bool_)
+        for run, gaps, squares in compute_parts(drawn):
             gaps *= gaps
+            gaps[gaps <= SAME_UNITS**2 * n_topics] = 0.0
             squares -= gaps
-            np.maximum(squares, 0.0, out=squares)
+            # Where little is left, it may be rounding alone; a trial needs no second pair whose variance is 0.
+            doubtful = (squares < gaps) & ~endless
+            for pair in np.flatnonzero(doubtful.any(axis=1)):
+                some = np.flatnonzero(doubtful[pair] & ~endless)
+                squares[pair, some] = _sum_squares(units[run] - units[run + 1 + pair], drawn[:, some], bits)
+                endless[some] = squares[pair, some] == 0
             with np.errstate(divide="ignore", invalid="ignore"):
                 parts = [gaps / squares]
                 if offset:
@@ -347,6 +360,14 @@ def _deviate(units: FloatArray, run: int, means: FloatArray, topics: slice) -> F
     gaps = units[run, topics] - units[run + 1 :, topics]
     gaps -= means[:, np.newaxis]
     return gaps
+
+
+def _sum_squares(differences: FloatArray, drawn: FloatArray, bits: int) -> FloatArray:
+    """Return the sum of squared deviations from its own mean in each sample: 0 if all that is drawn is equal."""
+    gaps = differences[:, np.newaxis] - differences @ drawn / len(differences)
+    gaps[(np.abs(gaps) <= SAME_UNITS) | (drawn == 0)] = 0.0
+    whole, exponents = _write_whole(gaps.T, np.abs(gaps).max(axis=0), bits // 2)
+    return np.ldexp((_square(whole) * drawn.T).sum(axis=1), 2 * exponents)
 
 
 def _square(numbers: FloatArray) -> FloatArray:

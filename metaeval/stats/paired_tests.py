@@ -6,6 +6,8 @@ measures.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -15,16 +17,16 @@ from metaeval.errors import MetaevalError, format_option
 from metaeval.stats._max_t_trials import PairedTestResult
 from metaeval.stats.anova import residual_variance, studentised_range_tail
 from metaeval.stats.blocks import (
+    LARGEST_UNIT,
     FloatArray,
     IntArray,
     check_count,
     check_shape,
-    quantise,
     scale_scores,
     scale_squares,
     tie_tolerance,
 )
-from metaeval.stats.max_t import VARIANCE_OFFSET, bootstrap_max_t, sign_flip_max_t
+from metaeval.stats.max_t import SAME_UNITS, VARIANCE_OFFSET, bootstrap_max_t, sign_flip_max_t
 from metaeval.stats.randomised_tukey import Engine, p_values, randomised_tukey_hsd
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import check_key
@@ -54,7 +56,13 @@ RESAMPLING = ("randomised-tukey-hsd", *MAX_T, "paired-randomisation", "paired-bo
 NUMBERS_A_BLOCK = 2**20
 
 # Relative difference below which two t statistics are equal: it is due to rounding.
-SAME_STATISTIC = 1e-10
+SAME_STATISTIC = 1e-8
+
+# Share of the squared mean of a sample up to which its variance is due to rounding.
+NO_VARIANCE = 1e-12
+
+Draw: TypeAlias = Callable[[range, int], npt.NDArray[np.integer]]
+Count: TypeAlias = Callable[[FloatArray, FloatArray], IntArray]
 
 
 def all_pairs_test(
@@ -138,9 +146,9 @@ def all_pairs_test(
     if test == "randomised-tukey-hsd":
         counts = randomised_tukey_hsd(scores, n_permutations=n_permutations, key=key, engine=engine, n_jobs=n_jobs)
     elif test == "paired-randomisation":
-        counts = _randomisation_counts(scores, n_permutations, key)
+        counts = _count_trials(scores, n_permutations, partial(topic_signs, key), _count_signed)
     else:
-        counts = _bootstrap_counts(scores, n_permutations, key)
+        counts = _count_trials(scores, n_permutations, partial(resampled_topics, key), _count_resampled)
     p = p_values(counts, n_permutations, add_one=add_one)
     return PairedTestResult(p if test in FAMILYWISE else correct(p, correction), counts, n_permutations, False)
 
@@ -194,9 +202,8 @@ def _differences(scores: FloatArray, measure: int, pairs: slice) -> FloatArray:
     return scale_squares(by_topic[:, first[pairs]] - by_topic[:, second[pairs]], axis=0)
 
 
-def _pair_blocks(scores: FloatArray) -> list[slice]:
+def _pair_blocks(scores: FloatArray, size: int) -> list[slice]:
     n_pairs = len(scores) * (len(scores) - 1) // 2
-    size = max(1, NUMBERS_A_BLOCK // scores.shape[1])
     return [slice(start, min(start + size, n_pairs)) for start in range(0, n_pairs, size)]
 
 
@@ -213,7 +220,7 @@ def _t_p_values(scores: FloatArray) -> FloatArray:
     n_runs, n_topics, n_measures = scores.shape
     p = np.empty((n_measures, n_runs * (n_runs - 1) // 2))
     for measure in range(n_measures):
-        for pairs in _pair_blocks(scores):
+        for pairs in _pair_blocks(scores, max(1, NUMBERS_A_BLOCK // n_topics)):
             differences = _differences(scores, measure, pairs)
             statistics = _studentise(differences.mean(axis=0), differences.var(axis=0, ddof=1), n_topics)
             p[measure, pairs] = 2 * stdtr(n_topics - 1, -statistics)
@@ -232,60 +239,46 @@ def _tukey_p_values(scores: FloatArray) -> FloatArray:
     return studentised_range_tail(ranges, n_runs, (n_runs - 1) * (n_topics - 1))
 
 
-def _randomisation_counts(scores: FloatArray, n_permutations: int, key: int) -> IntArray:
-    """Count the trials whose mean difference is at least as large as the observed one.
+def _count_trials(scores: FloatArray, n_permutations: int, draw: Draw, count: Count) -> IntArray:
+    """Count by pair the trials that are at least as extreme as what is observed, shape (measure, pair).
 
-    The signed sum of the differences of two runs is the difference of their signed sums, so it is enough to apply
-    the signs to the runs, not to all pairs.
+    Differences are whole numbers, so that those that are equal in decimals compare as equal. Each pair has a unit of its own,
+    so that a precise pair loses no digits to runs that vary much.
     """
-    n_runs, n_topics, n_measures = scores.shape
-    units = quantise(scores).reshape(n_topics, -1).astype(np.float64)
-    first, second = np.triu_indices(n_runs, 1)
-    sums = units.sum(axis=0).reshape(n_runs, n_measures)
-    tolerance = tie_tolerance(2 * n_topics)
-    observed = np.abs(sums[first] - sums[second]).T - tolerance
-    counts = np.zeros(observed.shape, dtype=np.int64)
-    block = max(1, NUMBERS_A_BLOCK // max(n_topics, n_runs * n_measures, first.size))
-    for start in range(0, n_permutations, block):
-        signs = topic_signs(key, range(start, min(start + block, n_permutations)), n_topics)
-        # Sums of integers below 2**53 are exact as floats, whatever their order.
-        signed = (signs.astype(np.float64) @ units).reshape(-1, n_runs, n_measures)
-        for measure in range(n_measures):
-            by_run = signed[..., measure]
-            swapped = np.abs(by_run[:, first] - by_run[:, second])
-            counts[measure] += np.count_nonzero(swapped >= observed[measure], axis=0)
-    return counts
-
-
-def _bootstrap_counts(scores: FloatArray, n_permutations: int, key: int) -> IntArray:
-    """Count the samples whose studentised mean is at least as large as the observed one (Sakai, SIGIR 2006)."""
     n_runs, n_topics, n_measures = scores.shape
     counts = np.zeros((n_measures, n_runs * (n_runs - 1) // 2), dtype=np.int64)
     block = max(1, NUMBERS_A_BLOCK // n_topics)
     for start in range(0, n_permutations, block):
-        trials = range(start, min(start + block, n_permutations))
-        drawn = resampled_topics(key, trials, n_topics).astype(np.float64)
+        drawn = draw(range(start, min(start + block, n_permutations)), n_topics).astype(np.float64)
+        size = max(1, NUMBERS_A_BLOCK // max(n_topics, len(drawn)))
         for measure in range(n_measures):
-            for pairs in _pair_blocks(scores):
-                counts[measure, pairs] += _bootstrap_block(_differences(scores, measure, pairs), drawn)
+            for pairs in _pair_blocks(scores, size):
+                units = np.rint(_differences(scores, measure, pairs) * LARGEST_UNIT)
+                counts[measure, pairs] += count(units, drawn)
     return counts
 
 
-def _bootstrap_block(differences: FloatArray, drawn: FloatArray) -> IntArray:
-    n_topics, n_pairs = differences.shape
-    means = differences.mean(axis=0)
+def _count_signed(differences: FloatArray, signs: FloatArray) -> IntArray:
+    """Count the trials whose mean difference is at least as large as the observed one (Fisher's randomisation test)."""
+    observed = np.abs(differences.sum(axis=0)) - tie_tolerance(2 * len(differences))
+    return np.count_nonzero(np.abs(signs @ differences) >= observed, axis=0)
+
+
+def _count_resampled(differences: FloatArray, drawn: FloatArray) -> IntArray:
+    """Count the samples whose studentised mean is at least as large as the observed one (Sakai, SIGIR 2006)."""
+    n_topics = len(differences)
+    means = _drop_rounding(differences.mean(axis=0))
     observed = _studentise(means, differences.var(axis=0, ddof=1), n_topics)
     shifted = differences - means
-    noise = np.abs(differences).max(axis=0) * n_topics * np.finfo(np.float64).eps
-    squares = np.square(shifted)
-    counts = np.empty(n_pairs, dtype=np.int64)
-    size = max(1, NUMBERS_A_BLOCK // len(drawn))
-    for start in range(0, n_pairs, size):
-        part = slice(start, start + size)
-        resampled = drawn @ shifted[:, part] / n_topics
-        # A mean that is mathematically zero must be exactly zero, even if the sample has no variance.
-        resampled[np.abs(resampled) <= noise[part]] = 0.0
-        variances = (drawn @ squares[:, part] - n_topics * np.square(resampled)) / (n_topics - 1)
-        statistics = _studentise(resampled, np.maximum(variances, 0.0), n_topics)
-        counts[part] = np.count_nonzero(statistics >= observed[part] * (1 - SAME_STATISTIC), axis=0)
-    return counts
+    resampled = _drop_rounding(drawn @ shifted / n_topics)
+    squares = np.square(resampled)
+    variances = (drawn @ np.square(shifted) - n_topics * squares) / (n_topics - 1)
+    variances[variances <= NO_VARIANCE * squares] = 0.0
+    statistics = _studentise(resampled, variances, n_topics)
+    return np.count_nonzero(statistics >= observed * (1 - SAME_STATISTIC), axis=0)
+
+
+def _drop_rounding(means: FloatArray) -> FloatArray:
+    """Make means that are 0 but for the rounding of differences to whole numbers exactly 0, in place."""
+    means[np.abs(means) <= SAME_UNITS] = 0.0
+    return means

@@ -221,6 +221,58 @@ def test_scores_of_whole_runs_stand_for_the_mean_in_statistics_of_runs_only(scor
         agreement(scores, reference="MQM", run_scores=scores, **FEW)
 
 
+def test_statistics_of_given_run_scores_have_no_interval_and_a_note_says_so(scores):
+    """Topics that are drawn anew tell how means vary, and nothing of a score that a measure gives a run by itself."""
+    own = Scores(np.arange(11.0)[:, None, None], runs=scores.runs, topics=["all"], measures=["good"])
+    means = Scores(scores.values.mean(axis=1)[:, None], runs=scores.runs, topics=["all"], measures=scores.measures)
+    options = {
+        "reference": "MQM",
+        "statistics": ["pearson", "tau_b", "acc_t"],
+        "n_bootstrap": 200,
+        "n_permutations": 50,
+    }
+    found, plain, same = (agreement(scores, run_scores=each, **options) for each in (own, None, means))
+    good, others = (
+        [str(one) for one in found.measures].index("good"),
+        [m for m in range(3) if str(found.measures[m]) != "good"],
+    )
+    for statistic in (0, 1):
+        assert np.isnan(found.low[statistic, good])
+        assert np.isnan(found.count_beaten()[statistic, good])
+    np.testing.assert_array_equal(found.low[:, others], plain.low[:, others])
+    np.testing.assert_array_equal(found.low[2], plain.low[2])
+    assert "No interval for pearson, tau_b of good: their run scores are given" in found.to_table().legend
+    assert found.notes(short=True)[0].startswith("no interval for pearson, tau_b of good")
+    assert "unknown whether others are as good" in found.answer()
+    # Where they are the means over topics, nothing is missing.
+    np.testing.assert_allclose(same.low, plain.low)
+    assert not same.no_interval
+    # A reference that gives its own leaves no measure an interval.
+    judged = Scores(np.arange(11.0)[:, None, None], runs=scores.runs, topics=["all"], measures=["MQM"])
+    assert np.isnan(agreement(scores, run_scores=judged, **options).low[:2]).all()
+    texts = [table.to_text() for table in agreement(scores, run_scores=judged, **options).explained_tables()]
+    assert not any("nan" in text for text in texts)
+
+
+def test_topics_that_a_measure_ties_are_counted_where_the_mean_stands(scores):
+    values = scores.values.copy()
+    measures = [str(one) for one in scores.measures]
+    values[:, :5, measures.index("good")] = 0.5
+    values[:, 2, measures.index("MQM")] = 0.5  # on which the reference ties all runs: counts for nobody
+    tied = Scores(values, runs=scores.runs, topics=scores.topics, measures=scores.measures)
+    found = agreement(tied, reference="MQM", statistics=["topic_tau_b"], n_bootstrap=0, n_permutations=20)
+    columns = [values[..., measures.index(name)].T for name in ("good", "MQM")]
+    taus = [kendalltau(*topic).statistic for t, topic in enumerate(zip(*columns, strict=True)) if t >= 5]
+    assert row(found, "topic_tau_b")["good"] == pytest.approx(sum(taus) / (len(scores.topics) - 1))
+    (note,) = [note for note in found.notes(short=True) if note.startswith("topic_tau_b")]
+    assert note == (
+        f"topic_tau_b count topics on which a measure ties all runs as 0: good on 4 of {len(scores.topics) - 1} "
+        f"(τ_b {np.mean(taus):.3f} over the others)"
+    )
+    whole = agreement(scores, reference="MQM", statistics=["topic_tau_b"], n_bootstrap=0, n_permutations=20)
+    assert not any("ties all runs" in note for note in whole.notes())
+
+
 def test_two_measures_that_differ_in_two_runs_alone_are_never_far_apart():
     for seed in range(8):
         rng = np.random.default_rng(seed)

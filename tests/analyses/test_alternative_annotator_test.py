@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_1samp
+from scipy.stats import norm, ttest_1samp
 from statsmodels.stats.multitest import multipletests
 
 import metaeval as me
@@ -13,7 +13,7 @@ from metaeval.analyses.alternative_annotator_test import EPSILONS, alternative_a
 from metaeval.data.annotations import Annotations, choose_class, find_median
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
 from metaeval.io import read_annotations
-from metaeval.stats.annotator_wins import find_p_values, find_wins, reject_by, tabulate_agreement
+from metaeval.stats.annotator_wins import find_p_values, find_wins, reject_by, shuffle_answers, tabulate_agreement
 
 DATA = Path(os.environ.get("METAEVAL_DATA", "nowhere")) / "alttest"
 
@@ -88,6 +88,59 @@ def test_rejections_are_those_of_statsmodels():
     p = np.random.default_rng(0).beta(0.3, 3, (50, 7))
     expected = [multipletests(row, 0.05, "fdr_by")[0] for row in p]
     np.testing.assert_array_equal(reject_by(p, 0.05), expected)
+
+
+def test_judges_that_do_not_see_the_items_are_named_and_never_pass():
+    """People mostly say 2 or 3 and differ; whoever says so too, whatever the item is, wins against them."""
+    rng = np.random.default_rng(5)
+    truth = rng.choice(5, 300, p=[0.02, 0.03, 0.45, 0.45, 0.05])
+    people = np.clip(truth + rng.integers(-2, 3, (4, 300)), 0, 4)
+    answers = {
+        "always 2": 0 * truth + 2,
+        "always 3": 0 * truth + 3,
+        "2 or 3": rng.integers(2, 4, 300),
+        "shuffled": rng.permutation(truth),
+        "sees": truth,
+        "sees half": np.where(rng.random(300) < 0.5, truth, rng.permutation(truth)),
+    }
+    given = Annotations(
+        people, np.eye(5, dtype=int)[np.array(list(answers.values()))], annotators=list("abcd"), judges=list(answers),
+        items=range(300), classes=range(5),
+    )  # fmt: skip
+    found = alternative_annotator_test(given, n_bootstrap=0)
+    np.testing.assert_array_equal(found.omega, plain_test(given, "squared-error", 0.15)[:, 0])
+    assert (found.omega[:3] >= 0.5).all(), "by the test alone they pass"
+    assert found.blind.tolist() == [True] * 4 + [False] * 2
+    assert found.passes.tolist() == [False] * 4 + [True] * 2
+    assert found.answer().startswith("2 of 6 judges may replace people: sees, sees half. On average sees is ")
+    assert found.notes(short=True)[-1].startswith("always 2, always 3, 2 or 3, shuffled: blind to the items")
+    table = found.to_table().frame
+    assert table.loc["always 2", ["passes", "passes from ε"]].tolist() == ["no, blind", "never"]
+    assert table.loc["sees", "passes"] == "yes"
+    sensitivity = found.details()["sensitivity"]
+    assert not sensitivity[sensitivity["judge"] == "2 or 3"]["passes"].any()
+
+
+@pytest.mark.parametrize("agreement", ["accuracy", "squared-error"])
+def test_agreement_of_shuffled_answers_has_the_moments_of_all_orders(agreement):
+    rng = np.random.default_rng(1)
+    near = tabulate_agreement(4, agreement)
+    labels, judged = rng.integers(0, 4, (3, 7)), rng.integers(0, 4, (5, 7))
+    labels[0, :3] = labels[1, 0] = -1
+    for answers in judged:
+        sums = [
+            sum(
+                np.mean([near[one, label] for label in people[people >= 0]])
+                for one, people in zip(order, labels.T, strict=True)
+            )
+            for order in itertools.permutations(answers)
+        ]
+        own = sum(
+            np.mean([near[one, label] for label in people[people >= 0]])
+            for one, people in zip(answers, labels.T, strict=True)
+        )
+        expected = norm.sf((own - np.mean(sums)) / np.std(sums))
+        assert shuffle_answers(labels, answers[np.newaxis], near)[0] == pytest.approx(expected)
 
 
 def test_a_judge_that_copies_a_person_who_agrees_passes_and_one_that_answers_the_farthest_class_does_not():

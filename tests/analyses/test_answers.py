@@ -33,11 +33,10 @@ def test_answers_say_what_was_put_in(scores):
     agreed = me.agreement(scores, reference="people", n_permutations=50)
     assert agreed.answer().startswith("sharp agrees best with people (pairwise accuracy ")
     assert me.significance_contradictions(power).answer() == "No two measures contradict each other."
-    firsts = me.run_ranks(power).summary()["near_first"].tolist()
-    assert me.run_ranks(power).answer() == (
-        f"Runs that may be the best: by sharp {firsts[0]}, fair {firsts[1]}, dull {firsts[2]}."
-    )
-    single = me.run_ranks(me.discriminative_power(scores.sel(measures="dull"), n_permutations=300))
+    ranks = me.run_ranks(three, n_permutations=300)
+    firsts = ranks.summary()["near_first"].tolist()
+    assert ranks.answer() == (f"Runs that may be the best: by sharp {firsts[0]}, fair {firsts[1]}, dull {firsts[2]}.")
+    single = me.run_ranks(scores.sel(measures="dull"), n_permutations=300)
     leader = single.to_frame()["run"].iloc[0]
     assert single.answer() == f"{leader} is first by dull; {firsts[2] - 1} other runs may be as good."
 
@@ -176,12 +175,35 @@ def test_people_agree_with_each_other_as_counted_by_hand():
     # Of the others, a and b find one of two with their label, c none; the judge none, but c beside a's and b's items.
     assert found.people_agree == pytest.approx((0.5 + 0.5 + 0) / 3)
     assert found.agrees[0] == pytest.approx((0.5 + 0.5 + 0) / 3)
+    # It wins against two of three people, and always gives one label.
+    assert found.omega[0] >= 0.5
     assert found.answer() == (
-        "1 of 1 judge may replace people: j. j agrees with people on 33 % of labels, people with each other on 33 %."
+        "None of 1 judge may replace people. j agrees with people on 33 % of labels, people with each other on 33 %."
     )
 
 
-@pytest.mark.parametrize("ask", [me.run_ranks, me.significance_overlap, me.significance_contradictions])
+def test_how_far_a_judge_is_from_people_is_a_mean_of_classes():
+    """Not the root of a mean square, in which one label far away outweighs many that are near."""
+    rng = np.random.default_rng(2)
+    labels, judged = rng.integers(0, 5, (3, 60)), rng.integers(0, 5, (2, 60))
+    names = {"annotators": list("abc"), "judges": ["j", "k"], "items": range(60), "classes": range(5)}
+    given = me.Annotations(labels, np.eye(5, dtype=int)[judged], **names)
+    found = me.alternative_annotator_test(given, n_bootstrap=0)
+    gaps = [np.abs(row - labels).mean() for row in judged]
+    people = np.mean([np.abs(labels[a] - labels[b]).mean() for a, b in ((0, 1), (0, 2), (1, 2))])
+    assert -found.agrees == pytest.approx(gaps)
+    assert -found.people_agree == pytest.approx(people)
+    near = int(np.argmin(gaps))
+    assert (
+        f"On average {'jk'[near]} is {gaps[near]:.2f} classes from a person, and people {people:.2f}" in found.answer()
+    )
+    (table,) = found.short_tables()
+    assert table.frame["classes from people"].to_dict() == {
+        "j": f"{gaps[0]:.2f}", "k": f"{gaps[1]:.2f}", "(people)": f"{people:.2f}",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("ask", [me.significance_overlap, me.significance_contradictions])
 def test_scores_in_place_of_power_are_refused_with_what_to_pass(scores, ask):
     with pytest.raises(MetaevalError, match=r"not Scores: pass discriminative_power\(scores\)"):
         ask(scores)

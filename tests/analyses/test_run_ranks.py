@@ -1,22 +1,53 @@
 """Ranks of runs, what significant differences say of them, and the leaderboard."""
 
+import contextlib
 import dataclasses
 import itertools
+import json
 
 import numpy as np
 import pytest
 
 import metaeval as me
+from metaeval.cli import main
 from metaeval.stats.letters import letter_groups, rank_intervals
 
 
-def make_power(n_runs=9, n_topics=30, seed=0, test="randomised-tukey-hsd", names=None):
+def make_scores(n_runs=9, n_topics=30, seed=0, names=None):
     rng = np.random.default_rng(seed)
     quality = np.linspace(0.2, 0.8, n_runs)[:, None, None]
     values = quality + rng.normal(0, 0.15, (n_runs, n_topics, 1)) * [[[1.0, 3.0]]]
     runs = names or [f"r{r}" for r in range(n_runs)]
-    scores = me.Scores(values, runs=runs, topics=range(n_topics), measures=["AP", "NMD"], collection="made")
-    return me.discriminative_power(scores, test=test, n_permutations=300)
+    return me.Scores(values, runs=runs, topics=range(n_topics), measures=["AP", "NMD"], collection="made")
+
+
+def make_power(n_runs=9, n_topics=30, seed=0, test="randomised-tukey-hsd", names=None):
+    return me.discriminative_power(make_scores(n_runs, n_topics, seed, names), test=test, n_permutations=300)
+
+
+@pytest.mark.parametrize(("words", "options"), [([], {}), (["--test", "paired-t"], {"test": "paired-t"})])
+def test_python_and_the_command_line_rank_by_one_test(tmp_path, capsys, monkeypatch, words, options):
+    """Without a word it is bootstrap-t, whose errors do not depend on runs that vary more than others."""
+    scores = make_scores()
+    scores.to_frame().to_csv(tmp_path / "made.csv", index=False)
+    file = str(tmp_path / "made.csv")
+    monkeypatch.setattr("sys.argv", ["metaeval", "ranks", file, "-B", "300", "--format", "json", *words])
+    with contextlib.suppress(SystemExit):
+        main()
+    printed = json.loads(capsys.readouterr().out)
+    ranks = me.run_ranks(me.io.read_scores(file), n_permutations=300, **options)
+    assert ranks.test == options.get("test", "bootstrap-t") == printed["settings"]["test"]
+    rows = [(row["measure"], row["run"], row["low"], row["high"]) for row in printed["rows"]]
+    assert rows == [(row.measure, row.run, row.low, row.high) for row in ranks.to_frame().itertuples()]
+    power = me.discriminative_power(me.io.read_scores(file), test=ranks.test, n_permutations=300)
+    assert power.ranks().to_frame().equals(ranks.to_frame())
+
+
+def test_a_result_of_another_test_is_refused_with_what_to_call():
+    with pytest.raises(
+        me.MetaevalError, match=r"by the test of this result, randomised-tukey-hsd, call its method ranks"
+    ):
+        me.run_ranks(make_power())
 
 
 def test_ranks_and_their_ends_are_counts_of_better_runs():
@@ -98,12 +129,10 @@ def test_of_many_runs_the_first_ones_and_some_of_the_others_are_drawn_and_it_is_
     n_pairs = n_runs * (n_runs - 1) // 2
     power = make_power(4)
     means = np.linspace(1, 0, n_runs)[:, None]
-    ranks = me.run_ranks(
-        dataclasses.replace(
-            power, runs=tuple(f"r{run}" for run in range(n_runs)), measures=power.measures[:1], means=means,
-            p_values=np.ones((1, n_pairs)),
-        )
-    )  # fmt: skip
+    runs = tuple(f"r{run}" for run in range(n_runs))
+    ranks = dataclasses.replace(
+        power, runs=runs, measures=power.measures[:1], means=means, p_values=np.ones((1, n_pairs))
+    ).ranks()
     figure = ranks.plot()
     (axes,) = figure.axes
     drawn = [int(one.get_text()[1:]) for one in axes.get_yticklabels()]

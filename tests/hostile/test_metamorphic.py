@@ -37,6 +37,11 @@ def of_power(analysis):
     return choose
 
 
+def ranks(rng):
+    options = {"test": rng.choice(MULTIPLE + PAIRED), "n_permutations": 60}
+    return lambda scores, **more: me.run_ranks(scores, **options, **more)
+
+
 def agreement(rng):
     statistics = [rng.choice(OF_RUNS), rng.choice(OF_RUNS), rng.choice(OF_CELLS)]
     options = {"statistics": statistics, "n_permutations": 40, "n_bootstrap": rng.choice([0, 10]), "reference": "m0"}
@@ -70,7 +75,7 @@ QUESTIONS = {
     "power": power,
     "overlap": of_power(me.significance_overlap),
     "contradictions": of_power(me.significance_contradictions),
-    "ranks": of_power(me.run_ranks),
+    "ranks": ranks,
     "pooled power": of_power(lambda found: me.pooled_discriminative_power([found])),
     "agreement": agreement,
     "robustness": plain(me.robustness),
@@ -325,7 +330,7 @@ def letters(case):
         (row["measure"], frozenset((row["run_a"], row["run_b"]))): row["p_value"] <= 0.3
         for row in result.to_frame().to_dict("records")
     }
-    ranks = me.run_ranks(result).to_frame()
+    ranks = result.ranks().to_frame()
     held = {(row["measure"], row["run"]): set(row["letters"]) for row in ranks.to_dict("records")}
     for (measure, pair), apart in significant.items():
         first, second = pair

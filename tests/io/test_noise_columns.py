@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import metaeval as me
+from metaeval.data.clusters import average_repeats
 from metaeval.errors import DataError
 from metaeval.io.ratings import read_ratings
 
@@ -38,6 +39,22 @@ def test_scores_are_the_means_of_repeats_and_their_noise_is_the_variance_within_
     assert scores.clusters == tuple(topic[:2] for topic in scores.topics)
     notes = me.discriminative_power(scores, n_permutations=20).notes(short=True)
     assert any("scores are means of 3 repeats, which leave up to" in note for note in notes)
+
+
+def test_a_note_on_repeats_names_a_share_or_says_nothing_of_one():
+    """Cells that lack a repeat do not hide what the others tell; where every cell lacks one, nothing is known."""
+    cells = np.random.default_rng(0).random((3, 6, 2))  # runs, topics with two repeats each, measures
+    cells[0, 0] = cells[:, ::2, 1] = np.nan
+    topics = [f"{topic}.{repeat}" for topic in range(3) for repeat in range(2)]
+    _, _, (some, none) = average_repeats(cells, topics, {label: tuple(label.split(".")) for label in topics}, "s.csv")
+    pairs = cells[..., 0].reshape(-1, 2)[1:]
+    assert some.variance == pytest.approx((np.diff(pairs) ** 2).mean() / 2)
+    values = np.random.default_rng(1).random((3, 4, 1))
+    for repeats, said in ((some, True), (none, False)):
+        scores = me.Scores(values, runs=list("abc"), topics=list("wxyz"), measures=["X"], repeats={"X": repeats})
+        notes = me.discriminative_power(scores, n_permutations=20, n_bootstrap=0).notes()
+        assert any("% of the noise" in note for note in notes) == said
+        assert not any("nan" in note for note in notes)
 
 
 def test_clusters_survive_files_and_stores(tmp_path, table):

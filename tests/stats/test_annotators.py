@@ -118,6 +118,7 @@ STATISTICS = ["tau_a", "pearson", "topic_pearson", "acc_t"]
 def test_agreement_with_annotators_equals_plain_numpy():
     scores, people = make_people()
     found = me.agreement(scores, reference=people, annotators=True, statistics=STATISTICS, n_permutations=50)
+    assert not found.no_interval
     by_name = {result.name: result for result in found.results}
     mean = people.values.mean(axis=-1)
     assert str(found.reference) == "mean of annotators"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from statistics import median
 
 import numpy as np
 import pytest
 
 from metaeval.stats import _max_t_trials as trials, blocks, max_t as module
-from metaeval.stats.max_t import bootstrap_max_t, sign_flip_max_t
+from metaeval.stats.max_t import bootstrap_max_t, sign_flip_max_t, simultaneous_reach
 from metaeval.stats.paired_tests import all_pairs_test
 from metaeval.stats.parallel import listen
 from metaeval.stats.resampling import resampled_topics, topic_signs
@@ -87,6 +88,58 @@ def test_resampled_topics_are_those_of_a_plain_loop(values, offset):
             of_trials.append(count_plainly(np.array([trial.max() for trial in trials]), trials))
         expected = [(np.min(of_trials, axis=0) <= one).sum() for one in np.min(extremes, axis=0)]
         assert result.counts[measure].tolist() == expected
+
+
+def count_in_fractions(whole, n_trials, offset):
+    """Count as `bootstrap_max_t` does, by rational arithmetic: a difference without variance is above every other."""
+    n_topics = whole.shape[1]
+    gaps = [(whole[i] - whole[j]).tolist() for i, j in itertools.combinations(range(len(whole)), 2)]
+
+    def sum_up(drawn):
+        """Return n times the mean and n² times the variance of every pair."""
+        sums = [sum(d * w for d, w in zip(gap, drawn, strict=True)) for gap in gaps]
+        squares = [sum(d * d * w for d, w in zip(gap, drawn, strict=True)) for gap in gaps]
+        return sums, [n_topics * square - total**2 for total, square in zip(sums, squares, strict=True)]
+
+    def studentise(total, variance):
+        return (Fraction(total**2) / variance if variance else Fraction(10**30)) if total else Fraction(0)
+
+    means, variances = sum_up([1] * n_topics)
+    added = offset * median(Fraction(one) for one, gap in zip(variances, gaps, strict=True) if any(gap))
+    extremes, of_trials = [], []
+    for more in {Fraction(0), added}:
+        trials = []
+        for drawn in resampled_topics(KEY, range(n_trials), n_topics).tolist():
+            sums, spreads = sum_up(drawn)
+            each = zip(sums, means, spreads, strict=True)
+            trials.append(max(studentise(total - mean, spread + more) for total, mean, spread in each))
+        observed = [studentise(mean, one + more) for mean, one in zip(means, variances, strict=True)]
+        extremes.append([sum(trial >= one for trial in trials) for one in observed])
+        of_trials.append([sum(trial >= one for trial in trials) for one in trials])
+    own = [min(each) for each in zip(*of_trials, strict=True)]
+    return [sum(one <= min(each) for one in own) for each in zip(*extremes, strict=True)]
+
+
+@pytest.mark.parametrize("step", [1, 10, 3])
+@pytest.mark.parametrize("offset", [Fraction(1, 4), Fraction(0)])
+@pytest.mark.parametrize("kind", ["few classes", "near copies", "a constant lead"])
+def test_samples_without_variance_are_those_of_rational_arithmetic(kind, offset, step):
+    """Also where scores are decimals or thirds, of which no sum and no difference is exact."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        whole = rng.integers(0, rng.integers(2, 5), (4, rng.integers(5, 14)))
+        if kind != "few classes":
+            whole[1] = whole[0]
+            whole[1, 0] += 1
+        if kind == "a constant lead":
+            whole[2] = whole[0] + 2
+        result = bootstrap_max_t(whole[..., None] / step, n_permutations=200, key=KEY, variance_offset=float(offset))
+        assert result.counts[0].tolist() == count_in_fractions(whole, 200, offset)
+        # An interval leaves 0 out where a pair is significant.
+        reach = simultaneous_reach(whole[..., None] / step, result.largest)[0]
+        gaps = np.abs(differences_of(whole[..., None], 0).mean(axis=1)) / step
+        if offset:
+            assert ((gaps > reach) == (result.p[0] <= 0.05)).all()
 
 
 @pytest.mark.parametrize("test", TESTS)

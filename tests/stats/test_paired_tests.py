@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -86,6 +87,42 @@ def test_paired_bootstrap_is_that_of_sakai_2006(values):
             sample = np.repeat(shifted, counts)
             exceeding += abs(sample.mean()) / (sample.std(ddof=1) / np.sqrt(14)) >= observed * (1 - 1e-9)
         assert result.counts[measure, pair] == exceeding
+
+
+def count_in_fractions(gap, drawn, test):
+    """Count trials by rational arithmetic: a difference without variance is above every other."""
+    mean = Fraction(sum(gap), len(gap))
+    centred = [one - mean for one in gap]
+
+    def studentise(values, weights, centre):
+        found = sum(w * one for w, one in zip(weights, values, strict=True)) / len(values)
+        variance = sum(w * (one - centre - found) ** 2 for w, one in zip(weights, gap, strict=True))
+        return (found**2 / variance if variance else Fraction(10**30)) if found else Fraction(0)
+
+    if test == "paired-randomisation":
+        sums = [abs(sum(sign * one for sign, one in zip(signs, gap, strict=True))) for signs in drawn]
+        return sum(one >= abs(sum(gap)) for one in sums)
+    observed = studentise([Fraction(one) for one in gap], [1] * len(gap), 0)
+    return sum(studentise(centred, weights, mean) >= observed for weights in drawn)
+
+
+@pytest.mark.parametrize("test", ["paired-randomisation", "paired-bootstrap"])
+@pytest.mark.parametrize(("step", "above", "wild"), [(1, 0, 1e9), (1, 0, 1e12), (10, 0, 1), (10, 100, 1)])
+def test_tests_of_a_pair_are_those_of_rational_arithmetic(test, step, above, wild):
+    """Beside a run that varies 10⁹ times as much, and where scores are decimals, of which no difference is exact."""
+    draw = topic_signs if test == "paired-randomisation" else resampled_topics
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        whole = rng.integers(0, rng.integers(2, 5), (3, rng.integers(5, 14)))
+        if seed % 2:
+            whole[1] = whole[0]
+            whole[1, 0] += 1
+        values = np.concatenate([whole / step + above, rng.integers(0, 9, (1, whole.shape[1])) * wild])[..., None]
+        counts = all_pairs_test(values, test=test, n_permutations=150, key=KEY, correction="none").counts[0]
+        drawn = draw(KEY, range(150), whole.shape[1]).tolist()
+        for pair, (i, j) in enumerate(pairs_of(values)):
+            if j < 3:
+                assert counts[pair] == count_in_fractions((whole[i] - whole[j]).tolist(), drawn, test)
 
 
 def test_resampling_tests_share_their_core(values):

@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.stats import permutation_test
 
 from metaeval.stats import permutations as permutations_module
-from metaeval.stats.blocks import Units, quantise
+from metaeval.stats.blocks import Units
 from metaeval.stats.permutations import permutations
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd, trial_ranges
 from metaeval.stats.streams import stream_key
@@ -142,7 +142,7 @@ def test_engines_agree_bit_by_bit(n_runs, n_topics, n_measures):
     values = np.random.default_rng(0).random((n_runs, n_topics, n_measures))
     numpy, numba = (trial_ranges(Units(values), KEY, range(3, 303), engine=engine) for engine in ("numpy", "numba"))
     assert (numpy == numba).all()
-    units = quantise(values)[..., -1].astype(np.int64)
+    units = next(Units(values).blocks())[1][..., -1].astype(np.int64)
     orders = permutations(KEY, range(3, 303), n_topics, n_runs)
     sums = units[np.arange(n_topics)[:, np.newaxis], orders].sum(axis=1)
     assert (numpy[:, -1] == sums.max(axis=1) - sums.min(axis=1)).all()
