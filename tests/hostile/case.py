@@ -16,7 +16,8 @@ import pytest
 INPUTS = int(os.environ.get("HOSTILE_INPUTS", "1"))
 """How many times the usual number of cases: HOSTILE_INPUTS=100 for a night."""
 
-SEED = int(os.environ.get("HOSTILE_SEED", "11"))
+SEED = int(os.environ["HOSTILE_SEED"])
+"""Of the commit that is tested, unless it is given (conftest.py beside pyproject.toml): every commit tries other inputs."""
 
 MEMORY = 1 << 30
 """Bytes of memory that no case may need."""
