@@ -263,6 +263,10 @@ def run(settings: Settings) -> list[Outcome]:
     }
     for name, caption in captions.items():
         table = join_rows(kept[name], fresh[name])
+        if len(fresh[name]) < len(table):
+            outcome.kept[name] = (
+                f"{len(fresh[name])} of {len(table)} rows were computed again, the others read from the results"
+            )
         if len(table):
             signed = f"few_labels | {name} | trials {STUDY['n_trials']} | seed {settings.seed}"
             outcome.tables[name] = metaeval.Table(table.set_index("collection"), caption, signed)

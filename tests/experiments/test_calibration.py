@@ -19,7 +19,7 @@ from experiments.studies.calibration.simulation import (
     find_significant,
     list_cells,
 )
-from experiments.studies.calibration.steps import repeat_first_batches
+from experiments.studies.calibration.steps import SIMULATED, read_simulated, repeat_first_batches
 from experiments.studies.calibration.together import Size, count_together
 from experiments.templates import fill_template
 from metaeval import Scores
@@ -258,6 +258,14 @@ def test_what_diagnostics_say_of_unequal_spread_is_what_the_study_measured(commi
     )
     assert HSD_ERRORS[times] == round(100 * row["error"])
     assert row["studies"] == 1000
+
+
+@pytest.mark.parametrize("source", SIMULATED)
+def test_tables_that_no_check_simulates_again_say_so(source):
+    if not KEPT.exists():
+        pytest.skip("the committed counts are not here")
+    found = read_simulated(source)
+    assert set(found.kept) == set(found.tables)
 
 
 def test_a_first_batch_that_comes_out_otherwise_is_found(monkeypatch):

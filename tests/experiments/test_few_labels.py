@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.outcome import read_toml
+from experiments.outcome import Settings, read_toml
 from experiments.studies import few_labels
 from experiments.studies.few_labels import (
     NONE,
@@ -73,3 +73,9 @@ def test_the_warning_of_few_labels_has_the_worst_figure_of_the_study():
     for n, percent in HELD_WITH_FEW.items():
         held = min(float((table["holds"] / table["draws"])[table["labels"] == n].min()) for table in tables)
         assert percent in (round(100 * held), int(100 * held))
+
+
+def test_tables_of_which_hardly_a_row_is_simulated_again_say_so(tmp_path):
+    (found,) = few_labels.run(Settings(data=tmp_path, say=lambda _: None))
+    assert set(found.kept) == set(found.tables)
+    assert found.kept["plans"].startswith("0 of ")
