@@ -36,18 +36,15 @@ PAPERS = {
     "wmt2023": "Freitag et al., WMT 2023: which metrics are right, and what can be seen without people",
     "trec": "AP, nDCG, ERR, P@k and RR on seven TREC collections",
     "ordinal_sets": "classifiers on the five ordinal sets that the package skordinal brings; needs no download",
-    "coverage_references": "coverage of weighted κ, OCI and CEM under all reference sets",
-    "constant_runs": "κ's consistency with runs that always answer one class, and without them",
-    "flat_gold": "Popularity against Uniform as a function of the flatness of the gold",
     "few_labels": "runs ranked by a judge and few labels of people: whether intervals hold, and what a plan saves",
-    "test_and_ranking": "whether discriminative power's ranking of measures depends on the test",
     "calibration": "how often tests of all pairs of runs err, what they find, and how reliable rankings of measures are",
 }
 
 STUDIES = {
-    name: f"experiments.studies.{name}"
-    for name in ("new_measure", "coverage_references", "constant_runs", "flat_gold", "few_labels", "test_and_ranking")
-} | {"calibration": "experiments.studies.calibration.steps"}
+    "new_measure": "experiments.studies.new_measure",
+    "few_labels": "experiments.studies.few_labels",
+    "calibration": "experiments.studies.calibration.steps",
+}
 """The modules of the studies that are in no paper; the steps of a paper are in steps.py of its folder."""
 
 
