@@ -242,7 +242,7 @@ class Page:
             "counts": lambda: show_counts(outcomes),
             "tally": lambda kind: tally(take(""), kind),
             "refused": lambda kind: list_refused(take(""), kind),
-            "claims": lambda data=(): show_claims(take(""), data),
+            "claims": lambda: show_claims(take("")),
             "bounds": lambda: format_list(list_bounds(list_claims(self.steps.claims))),
             "printed": printed,
             "table": lambda name, source="": "\n\n".join(filter(None, (show_table(one, name) for one in near(source)))),
@@ -257,15 +257,13 @@ class Page:
         }
 
 
-def show_claims(outcome: Outcome, data: Sequence[str] = ()) -> str:
+def show_claims(outcome: Outcome) -> str:
     """Return the table of claims of an outcome, one row a claim: what came out on other data, then on print.
 
     Parameters
     ----------
     outcome : Outcome
         With the table "claims".
-    data : sequence of str, optional
-        Those to show, beside print; all by default. Every one is in claims.csv.
     """
     table = outcome.tables.get(CLAIMS)
     if table is None:
@@ -273,8 +271,6 @@ def show_claims(outcome: Outcome, data: Sequence[str] = ()) -> str:
     frame = table.frame.reset_index().astype(str)
     by_kind = {title: frame[frame["data"].map(find_kind) == kind] for kind, title in KINDS.items()}
     shown = {title: rows for title, rows in by_kind.items() if len(rows)}
-    if data and KINDS["real"] in shown:
-        shown[KINDS["real"]] = shown[KINDS["real"]][shown[KINDS["real"]]["data"].isin(data)]
     lines = [f"| claim, and when it holds | {' | '.join(shown)} |", f"| :-- |{' :-- |' * len(shown)}"]
     for (sentence, where, rule), _ in frame.groupby(["claim", "where", "rule"], sort=False):
         cells = [
