@@ -128,8 +128,14 @@ def _check_source(
             result.differences.append(f"{path}: nothing makes this file")
     if unchecked:
         result.leave(unchecked, f"needs {', '.join(fresh.lacks)}")
+    _leave_kept(result, fresh, folder)
+
+
+def _leave_kept(result: Checked, fresh: Outcome, folder: Path) -> None:
+    """Name the files whose rows were read from the results: that they are the same says nothing."""
     for name, why in fresh.kept.items():
-        if (path := folder / f"{name}.csv").exists() and path not in unchecked:
+        path = folder / f"{name}.csv"
+        if path.exists() and path not in result.left:
             result.leave([path], why)
 
 
