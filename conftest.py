@@ -1,6 +1,11 @@
 """What all tests and examples share: the order in which they are started, and measures that none leaves to the next."""
 
+import os
+import shutil
+import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +17,22 @@ LONG = (
     "test_larger_than_memory.py", "test_terminal.py", "test_generated.py",
 )  # fmt: skip
 """Files that take long, the longest first: their tests are marked slow."""
+
+
+def choose_seed() -> int:
+    """Return a seed of the commit that is tested, which can be had again; of the clock where there is no commit."""
+    git = shutil.which("git")
+    words = [git, "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    head = subprocess.run(words, capture_output=True, text=True, check=False).stdout if git else ""  # noqa: S603
+    return int(head[:7], 16) if head else time.time_ns() % 10**9
+
+
+os.environ.setdefault("HOSTILE_SEED", str(choose_seed()))  # processes of one session take it over
+
+
+def pytest_report_header():
+    """Say with which seed hostile inputs are drawn."""
+    return f"hostile inputs: HOSTILE_SEED={os.environ['HOSTILE_SEED']}"
 
 
 def pytest_collection_modifyitems(items):

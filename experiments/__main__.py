@@ -18,6 +18,9 @@ from experiments.comparison import VERDICTS
 from experiments.outcome import Settings, count_processors
 from experiments.papers import PAPERS, Report
 
+UNCHECKED = 3
+"""The exit status of a check that finds no difference, and did not compute everything anew."""
+
 
 def run(
     names: Annotated[list[str] | None, typer.Argument(help=f"Which: {', '.join(PAPERS)}. All by default.")] = None,
@@ -48,6 +51,9 @@ def run(
       python -m experiments lq2021 --render /tmp/lq2021
       python -m experiments --full --check
       python -m experiments --docs
+
+    --check ends with status 0 where everything was computed anew and is the same, 1 where something differs, and 3 where
+    nothing differs but some files are unchecked: without their data, or --full, these are only compared with their digests.
     """
     from experiments.papers import write_results_index
     from experiments.prose import fill_pages
@@ -81,7 +87,8 @@ def run(
         raise typer.Exit(2) from None
     show(format_reports(reports))
     if check:
-        raise typer.Exit(1 if show_differences(reports, out, is_whole=set(chosen) == set(PAPERS)) else 0)
+        differences = show_differences(reports, out, is_whole=set(chosen) == set(PAPERS))
+        raise typer.Exit(1 if differences else UNCHECKED if any(report.left for report in reports) else 0)
 
 
 def tell(line: str, style: str = "dim") -> None:
@@ -118,7 +125,9 @@ def show_differences(reports: Sequence[Report], out: Path, *, is_whole: bool) ->
     show([f"unchecked: {line}" for report in reports for line in report.unchecked])
     for line in differences:
         tell(f"differs: {line}", "red")
-    show([f"check: {len(differences)} differences from {out}"])
+    files, left = (sum(getattr(report, name) for report in reports) for name in ("files", "left"))
+    counted = f"of {files} files {files - left} were computed anew, {left} are unchecked"
+    show([f"check: {len(differences)} differences from {out}; {counted}"])
     return len(differences)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from experiments.comparison import Cell
+from experiments.comparison import Cell, count_best, format_counts, read_cells
+from experiments.digests import DIGESTS, compare_digests
 from experiments.outcome import COMPARISON, Outcome
 from metaeval.files import write_atomically
 from metaeval.show.table import Table
@@ -30,10 +32,16 @@ MOST_LINES = 5
 
 @dataclass
 class Checked:
-    """What a check found."""
+    """What a check found, and the files that it did not compute anew, which it never counts as held."""
 
     differences: list[str] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
+    left: list[Path] = field(default_factory=list)
+
+    def leave(self, paths: Sequence[Path], why: str) -> None:
+        """Name files of one folder that were not computed now, or not whole."""
+        self.unchecked.append(_name_files(paths, why))
+        self.left += paths
 
 
 def check_paper(
@@ -46,26 +54,45 @@ def check_paper(
     *,
     why_missing: str = "its data could not be loaded",
 ) -> Checked:
-    """Compare every file of a paper's results with what was computed now."""
+    """Compare every file of a paper's results with what was computed now, and what was not with its digest."""
     result = Checked()
     by_source = {outcome.source: outcome for outcome in outcomes if not outcome.is_empty}
     for source in sources:
         _check_source(result, by_source.get(source), out / paper / source, pictures.get(source, ()), why_missing)
     result.differences += [f"{path}: nothing makes this file" for path in _find_strays(out / paper, sources)]
+    adopted = [adopt_committed(outcome, out) for outcome in outcomes]
+    for outcome in adopted:
+        for name in pictures.get(outcome.source, ()):
+            path = out / outcome.name / f"{name}.svg"
+            if outcome.is_whole and name in outcome.figures:
+                _check_picture(result, outcome.figures[name], path, outcome.tolerance)
+            elif outcome.lacks and path.exists() and path not in result.left:
+                result.leave([path], f"needs {', '.join(outcome.lacks)}")
     path = out / paper / PAGE
     if is_covered(outcomes, sources, out / paper):
-        adopted = [adopt_committed(outcome, out) for outcome in outcomes]
         result.differences += compare_pages(write_page(adopted), path)
-        for outcome in adopted:
-            for name in pictures.get(outcome.source, ()):
-                if name in outcome.figures:
-                    _check_picture(result, outcome.figures[name], out / outcome.name / f"{name}.svg", outcome.tolerance)
     elif path.exists():
-        shown = [f"{paper}/{source}/{name}.svg".replace("//", "/") for source in pictures for name in pictures[source]]
-        result.unchecked.append(
-            f"{paper}/{PAGE}, {', '.join(shown)}: needs every source".replace(f"{PAGE}, :", f"{PAGE}:")
-        )
+        result.leave([path], "needs every source")
+        result.differences += _compare_counts(count_committed(adopted, sources, out / paper), path)
+    result.differences += compare_digests(result.left, paper, out)
     return result
+
+
+def count_committed(outcomes: Sequence[Outcome], sources: Sequence[str], folder: Path) -> dict[str, Counter[str]]:
+    """Count printed numbers by item and verdict as the committed files say; those of which there is no file as computed."""
+    fresh = {outcome.source: outcome.cells for outcome in outcomes}
+    paths = {source: folder / source / f"{COMPARISON}.csv" for source in sources}
+    return count_best(read_cells(path) if path.exists() else fresh.get(source, []) for source, path in paths.items())
+
+
+def _compare_counts(counts: Mapping[str, Counter[str]], path: Path) -> list[str]:
+    """Compare the table of printed numbers of a page that is not written anew with the committed comparisons."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [
+        f"{path}: has no line “{row}”, which its comparison.csv files say"
+        for row in format_counts(counts)
+        if row not in lines
+    ]
 
 
 def is_covered(outcomes: Sequence[Outcome], sources: Sequence[str], folder: Path) -> bool:
@@ -87,7 +114,7 @@ def _check_source(
     if fresh is None or fresh.reduced:
         if committed:
             why = why_missing if fresh is None else f"computed with {fresh.reduced} only; --full checks all"
-            result.unchecked.append(_name_files(committed, why))
+            result.leave(committed, why)
         return
     files = fresh.format_files()
     by_path = {folder / f"{name}.csv": text for name, text in files.items()}
@@ -100,7 +127,16 @@ def _check_source(
         else:
             result.differences.append(f"{path}: nothing makes this file")
     if unchecked:
-        result.unchecked.append(_name_files(unchecked, f"needs {', '.join(fresh.lacks)}"))
+        result.leave(unchecked, f"needs {', '.join(fresh.lacks)}")
+    _leave_kept(result, fresh, folder)
+
+
+def _leave_kept(result: Checked, fresh: Outcome, folder: Path) -> None:
+    """Name the files whose rows were read from the results: that they are the same says nothing."""
+    for name, why in fresh.kept.items():
+        path = folder / f"{name}.csv"
+        if path.exists() and path not in result.left:
+            result.leave([path], why)
 
 
 def _check_file(result: Checked, fresh: Outcome, path: Path, text: str) -> bool:
@@ -134,7 +170,7 @@ def _find_strays(folder: Path, sources: Sequence[str]) -> list[Path]:
 
 def find_other_files(out: Path, papers: Iterable[str]) -> list[str]:
     """List what lies in the results folder and belongs to no paper."""
-    known = {PAGE, *papers}
+    known = {PAGE, DIGESTS, *papers}
     return [f"{path}: nothing makes this" for path in sorted(out.glob("*")) if path.name not in known]
 
 
@@ -300,11 +336,10 @@ def _check_picture(result: Checked, draw: Callable[[], Figure], path: Path, tole
     committed, fresh = path.read_text(encoding="utf-8"), _draw(draw, path)
     made_with = [re.search(r"Matplotlib v[\d.]+", text) for text in (committed, fresh)]
     if str(made_with[0] and made_with[0][0]) != str(made_with[1] and made_with[1][0]):
-        result.unchecked.append(_name_files([path], "drawn with another version of Matplotlib"))
+        result.leave([path], "drawn with another version of Matplotlib")
     elif tolerance > EXACT:
-        result.unchecked += (
-            [] if committed == fresh else [_name_files([path], "its numbers depend on trained classifiers")]
-        )
+        if committed != fresh:
+            result.leave([path], "its numbers depend on trained classifiers")
     elif not _is_same_drawing(committed, fresh):
         result.differences.append(f"{path}: the committed picture is not what the numbers say now")
 

@@ -15,7 +15,7 @@ How to write those of a folder (experiments/wmt2023 is the smallest example):
    an `Answer` directly (a significance test has three answers too), or raise `NotGiven` for what its source does not have.
 2. `&`, `|` and `~` join answers; `every` and `some` join many. `and`, `or` and `not` are refused: they would take one
    "cannot tell" for a yes.
-3. Bounds that are words of a sentence ("similar", "few") stand in experiments/bounds.toml, with who chose them and when.
+3. Bounds that are words of a sentence ("similar", "generally") stand in experiments/bounds.toml, with who chose them and when.
 4. steps.py tries the claims, `try_claims(list_claims(claims), facts)`, with facts by name of what they were made from:
    ``{"print": …, "stc3-dq-a": …}``, and puts `tabulate_claims(findings)` into the tables of the outcome that has no source,
    as "claims": that is results/PAPER/claims.csv. A claim that names collections (`about`) is tried only on facts whose

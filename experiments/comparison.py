@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -30,7 +31,13 @@ Relation = Literal["the paper's", "subset", "in kind", "stand-in"]
 FEWEST = 5
 """Numbers below which no correlation is given."""
 
-COLUMNS = ("item", "row", "column", "printed", "reproduced", "tolerance", "verdict", "data")
+ALL = "**all**"
+"""The row of the total in the table of printed numbers."""
+
+PRINTED = "printed"
+"""The column of the numbers that ours are compared with, where it has no other name."""
+
+COLUMNS = ("item", "row", "column", PRINTED, "reproduced", "tolerance", "verdict", "data")
 
 
 @dataclass(frozen=True)
@@ -88,9 +95,28 @@ def cell(
     return Cell(item, row, column, printed, reproduced, tolerance, verdict, data if reproduced is not None else "")
 
 
-def to_frame(cells: Iterable[Cell]) -> pd.DataFrame:
-    """Return cells as the frame that becomes comparison.csv."""
-    return pd.DataFrame([asdict(entry) for entry in cells], columns=list(COLUMNS))
+def to_frame(cells: Iterable[Cell], beside: str = PRINTED) -> pd.DataFrame:
+    """Return cells as the frame that becomes comparison.csv; `beside` names what ours are compared with."""
+    return pd.DataFrame([asdict(entry) for entry in cells], columns=list(COLUMNS)).rename(columns={PRINTED: beside})
+
+
+def read_cells(path: Path) -> list[Cell]:
+    """Return the cells of a comparison.csv."""
+    rows = pd.read_csv(path, dtype={"row": str, "column": str}, keep_default_na=False, na_values={"reproduced": [""]})
+    rows.columns = list(COLUMNS)
+    return [
+        Cell(**{**row, "reproduced": None if pd.isna(row["reproduced"]) else row["reproduced"]})
+        for row in rows.to_dict("records")
+    ]
+
+
+def format_counts(counts: Mapping[str, Counter[str]]) -> list[str]:
+    """Return how many printed numbers came out how, as rows of a table in Markdown, the last one with the total."""
+    rows = {**counts, ALL: sum(counts.values(), Counter())} if counts else {}
+    return [
+        f"| {item} | {sum(each.values())} | {' | '.join(str(each[verdict]) for verdict in VERDICTS)} |"
+        for item, each in rows.items()
+    ]
 
 
 def count_best(sources: Iterable[Iterable[Cell]]) -> dict[str, Counter[str]]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.bounds import show_bounds
-from experiments.comparison import VERDICTS
-from experiments.page import ALL, explain_words, join_parts
+from experiments.comparison import ALL, VERDICTS
+from experiments.page import explain_words, join_parts
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 import metaeval
-from experiments.comparison import Cell, to_frame
+from experiments.comparison import PRINTED, Cell, to_frame
 from metaeval.errors import MetaevalError
 from metaeval.files import write_atomically
 
@@ -83,8 +83,13 @@ class Outcome:
     lacks : list of str
         Collections that were left out or could not be loaded. Every number is as it would be with them, but tables
         may have fewer rows, or be missing.
+    kept : dict of str to str
+        Why files are not computed anew, or only a part of them: their rows were read from the committed results, so that
+        to find them equal says nothing.
     reduced : str
         Why the numbers are not those of the full study, as "2 of 50 repetitions"; they never become results.
+    beside : str
+        What ours are compared with, where it is not what is printed: the heading of these numbers.
     """
 
     paper: str
@@ -96,7 +101,9 @@ class Outcome:
     figures: dict[str, Callable[[], Figure]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     lacks: list[str] = field(default_factory=list)
+    kept: dict[str, str] = field(default_factory=dict)
     reduced: str = ""
+    beside: str = PRINTED
 
     @property
     def name(self) -> str:
@@ -123,7 +130,7 @@ class Outcome:
             file, _, part = name.partition("/")
             files[file] = join_csv(files.get(file, ""), table.to_csv(), part) if part else table.to_csv()
         if self.cells:
-            files[COMPARISON] = to_frame(self.cells).to_csv(index=False, lineterminator="\n")
+            files[COMPARISON] = to_frame(self.cells, self.beside).to_csv(index=False, lineterminator="\n")
         return files
 
     def write(self, out: Path) -> bool:

@@ -14,9 +14,10 @@ from typing import Any
 import pandas as pd
 
 from experiments.claims import FORMULAS, PRINT, Truth, list_bounds, list_claims, tally_claims
-from experiments.comparison import VERDICTS, Cell, compare_numbers, count_best, format_number
+from experiments.comparison import VERDICTS, Cell, compare_numbers, count_best, format_counts, format_number
 from experiments.licences import show_data
-from experiments.outcome import COMPARISON, SIMULATED, Outcome
+from experiments.outcome import COMPARISON, PRINTED, SIMULATED, Outcome
+from experiments.sources import ORIGINAL
 from experiments.templates import fill_template
 from metaeval.errors import MetaevalError
 
@@ -36,9 +37,6 @@ KINDS = {
 
 LONGEST = 40
 """Rows of the longest table that a page shows; longer ones are linked only."""
-
-ALL = "**all**"
-"""The row of the total in the table of printed numbers."""
 
 PROVENANCES = {
     "printed": "the paper states it",
@@ -148,20 +146,18 @@ def show_counts(outcomes: Sequence[Outcome]) -> str:
     compared = [outcome for outcome in outcomes if outcome.cells and not outcome.is_empty]
     if not by_item:
         return ""
-    rows = {**by_item, ALL: sum(by_item.values(), Counter())}
+    total = sum(by_item.values(), Counter())
     links = ", ".join(f"[{outcome.source or 'all together'}]({link_file(outcome, COMPARISON)})" for outcome in compared)
+    beside = " or ".join(dict.fromkeys(outcome.beside for outcome in compared)) or PRINTED
     lines = [
-        f"| printed | numbers | {' | '.join(VERDICTS)} |",
+        f"| {beside} | numbers | {' | '.join(VERDICTS)} |",
         f"| :-- | --: |{' --: |' * len(VERDICTS)}",
-        *(
-            f"| {item} | {sum(counts.values())} | {' | '.join(str(counts[verdict]) for verdict in VERDICTS)} |"
-            for item, counts in rows.items()
-        ),
+        *format_counts(by_item),
         "",
         f"Every number: comparison.csv of {links}. A number that several sources give is counted once, by the source "
         "that is nearest to the paper's data.",
         "",
-        explain_words(verdict for verdict in VERDICTS if rows[ALL][verdict]),
+        explain_words(verdict for verdict in VERDICTS if total[verdict]),
     ]
     return "\n".join(lines)
 
@@ -228,16 +224,28 @@ class Page:
         def take(source: str) -> Outcome:
             return by_source.get(source, empty)
 
+        def near(source: str) -> list[Outcome]:
+            """The paper's own data where they were given, then those that stand in their place."""
+            return [take(name) for name in dict.fromkeys((ORIGINAL if source else "", source)) if name in by_source]
+
+        def printed(item: str, source: str = "", **options: Any) -> str:
+            computed = [
+                one
+                for one in near(source)
+                if any(cell.item == item for cell in one.cells if cell.reproduced is not None)
+            ]
+            return "\n\n".join(show_printed(one, item, **options) for one in computed or [take(source)])
+
         counts = sum(count_best([outcome.cells for outcome in outcomes]).values(), Counter())
         return {
             "count": lambda verdict="": counts[verdict] if verdict else sum(counts.values()),
             "counts": lambda: show_counts(outcomes),
             "tally": lambda kind: tally(take(""), kind),
             "refused": lambda kind: list_refused(take(""), kind),
-            "claims": lambda data=(): show_claims(take(""), data),
+            "claims": lambda: show_claims(take("")),
             "bounds": lambda: format_list(list_bounds(list_claims(self.steps.claims))),
-            "printed": lambda item, source="", **options: show_printed(take(source), item, **options),
-            "table": lambda name, source="": show_table(take(source), name),
+            "printed": printed,
+            "table": lambda name, source="": "\n\n".join(filter(None, (show_table(one, name) for one in near(source)))),
             "picture": lambda name, caption, source="": show_picture(take(source), name, caption),
             "text": lambda name, source="": take(source).texts.get(name, ""),
             "notes": lambda: show_notes(outcomes),
@@ -249,15 +257,13 @@ class Page:
         }
 
 
-def show_claims(outcome: Outcome, data: Sequence[str] = ()) -> str:
+def show_claims(outcome: Outcome) -> str:
     """Return the table of claims of an outcome, one row a claim: what came out on other data, then on print.
 
     Parameters
     ----------
     outcome : Outcome
         With the table "claims".
-    data : sequence of str, optional
-        Those to show, beside print; all by default. Every one is in claims.csv.
     """
     table = outcome.tables.get(CLAIMS)
     if table is None:
@@ -265,8 +271,6 @@ def show_claims(outcome: Outcome, data: Sequence[str] = ()) -> str:
     frame = table.frame.reset_index().astype(str)
     by_kind = {title: frame[frame["data"].map(find_kind) == kind] for kind, title in KINDS.items()}
     shown = {title: rows for title, rows in by_kind.items() if len(rows)}
-    if data and KINDS["real"] in shown:
-        shown[KINDS["real"]] = shown[KINDS["real"]][shown[KINDS["real"]]["data"].isin(data)]
     lines = [f"| claim, and when it holds | {' | '.join(shown)} |", f"| :-- |{' :-- |' * len(shown)}"]
     for (sentence, where, rule), _ in frame.groupby(["claim", "where", "rule"], sort=False):
         cells = [
@@ -344,10 +348,10 @@ def show_printed(
     cells = [cell for cell in outcome.cells if cell.item == item]
     computed = [cell for cell in cells if cell.reproduced is not None]
     if not computed:
-        return f"None of the {len(cells)} printed numbers of {item} can be computed from the data at hand."
+        return f"None of the printed numbers of {item} can be computed from the data at hand."
     link = f"[CSV]({link_file(outcome, COMPARISON)})"
     title = f"**{item}**, {len(computed)} of {len(cells)} numbers: {_describe_nearness(computed, *near)} ({link})."
-    return _lay_out([cell for cell in computed if re.search(only, cell.column)], title, turned)
+    return _lay_out([cell for cell in computed if re.search(only, cell.column)], title, turned, outcome.beside)
 
 
 def _describe_nearness(cells: Sequence[Cell], what: str, pattern: str) -> str:
@@ -359,14 +363,14 @@ def _describe_nearness(cells: Sequence[Cell], what: str, pattern: str) -> str:
     return f"{counted}; mean absolute difference{f' of {what}' if what else ''} {format_number(difference)}{alike}"
 
 
-def _lay_out(cells: Sequence[Cell], title: str, turned: bool) -> str:
+def _lay_out(cells: Sequence[Cell], title: str, turned: bool, beside: str) -> str:
     """Return one line for each column of comparison.csv, or turned for each row, under a title."""
     name_line, name_block = ("row", "column") if turned else ("column", "row")
     lines, blocks = (list(dict.fromkeys(getattr(cell, name) for cell in cells)) for name in (name_line, name_block))
     by_position = {(getattr(cell, name_line), getattr(cell, name_block)): cell for cell in cells}
     wide = len(blocks) <= WIDE
-    head = [part for block in blocks for part in ([f"{block}: printed", "ours", "Δ"] if wide else [block])]
-    note = "" if wide else " Each cell: printed, ours, and ours less printed."
+    head = [part for block in blocks for part in ([f"{block}: {beside}", "ours", "Δ"] if wide else [block])]
+    note = "" if wide else f" Each cell: {beside}, ours, and ours less {beside}."
     text = [title + note, "", f"| | {' | '.join(head)} | |", f"| :-- |{' --: |' * len(head)} :-- |"]
     for line in lines:
         shown = [by_position.get((line, block)) for block in blocks]

@@ -10,9 +10,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.check import PAGE, adopt_committed, check_paper, compare_pages, is_covered, renew_picture
-from experiments.comparison import count_best
-from experiments.index import count_numbers, write_index
+from experiments.check import (
+    PAGE,
+    adopt_committed,
+    check_paper,
+    compare_pages,
+    count_committed,
+    is_covered,
+    renew_picture,
+)
+from experiments.digests import record_files
+from experiments.index import write_index
 from experiments.outcome import Outcome, Settings
 from experiments.page import Page
 from metaeval.files import write_atomically
@@ -28,18 +36,15 @@ PAPERS = {
     "wmt2023": "Freitag et al., WMT 2023: which metrics are right, and what can be seen without people",
     "trec": "AP, nDCG, ERR, P@k and RR on seven TREC collections",
     "ordinal_sets": "classifiers on the five ordinal sets that the package skordinal brings; needs no download",
-    "coverage_references": "coverage of weighted κ, OCI and CEM under all reference sets",
-    "constant_runs": "κ's consistency with runs that always answer one class, and without them",
-    "flat_gold": "Popularity against Uniform as a function of the flatness of the gold",
     "few_labels": "runs ranked by a judge and few labels of people: whether intervals hold, and what a plan saves",
-    "test_and_ranking": "whether discriminative power's ranking of measures depends on the test",
     "calibration": "how often tests of all pairs of runs err, what they find, and how reliable rankings of measures are",
 }
 
 STUDIES = {
-    name: f"experiments.studies.{name}"
-    for name in ("new_measure", "coverage_references", "constant_runs", "flat_gold", "few_labels", "test_and_ranking")
-} | {"calibration": "experiments.studies.calibration.steps"}
+    "new_measure": "experiments.studies.new_measure",
+    "few_labels": "experiments.studies.few_labels",
+    "calibration": "experiments.studies.calibration.steps",
+}
 """The modules of the studies that are in no paper; the steps of a paper are in steps.py of its folder."""
 
 
@@ -54,6 +59,8 @@ class Report:
     remarks: list[str] = field(default_factory=list)
     differences: list[str] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
+    files: int = 0
+    left: int = 0
 
 
 def run_paper(
@@ -64,9 +71,7 @@ def run_paper(
     steps = importlib.import_module(STUDIES.get(paper, f"experiments.{paper}.steps"))
     page = Page(paper, steps)
     outcomes: list[Outcome] = steps.run(settings)
-    # Where numbers may differ a little, the committed ones are counted, as on the page.
-    cells = [adopt_committed(outcome, out).cells for outcome in outcomes]
-    report = Report(paper, sum(count_best(cells).values(), Counter()))
+    report = Report(paper)
     report.remarks = describe_gaps(outcomes, steps.SOURCES)
     if render is not None:
         for outcome in outcomes:
@@ -76,13 +81,14 @@ def run_paper(
         why = "--quick leaves it out" if settings.quick else "its data could not be loaded"
         checked = check_paper(paper, outcomes, steps.SOURCES, page.write_page, page.PICTURES, out, why_missing=why)
         report.differences, report.unchecked = checked.differences, checked.unchecked
+        report.files, report.left = sum(path.is_file() for path in (out / paper).rglob("*")), len(set(checked.left))
     else:
         write_results(paper, outcomes, steps.SOURCES, page, out)
+    # What is committed is counted, also where this run computed less, and as the tables say it, whatever the page says.
+    report.counts = sum(count_committed(outcomes, steps.SOURCES, out / paper).values(), Counter())
     path = out / paper / PAGE
     if not report.page and path.exists():
         report.page = str(path)
-        # The page counts the whole, also where this run computed less.
-        report.counts = count_numbers(path.read_text(encoding="utf-8")) or report.counts
     report.seconds = time.perf_counter() - began
     return report, outcomes
 
@@ -91,18 +97,24 @@ def write_results(paper: str, outcomes: Sequence[Outcome], sources: Sequence[str
     """Write the results of a paper: its CSV files, its page, and the pictures that the page shows.
 
     What was computed from less than what is there replaces nothing. Numbers within the stated tolerance of those
-    that are there leave them as they are.
+    that are there leave them as they are. What was computed, written or not, is recorded among the digests.
     """
     adopted = [adopt_committed(outcome, out) for outcome in outcomes]
-    written = [outcome for outcome in adopted if outcome.write(out)]
+    made = []
+    for outcome in adopted:
+        if not outcome.write(out):
+            continue
+        made += [out / outcome.name / f"{name}.csv" for name in outcome.format_files() if name not in outcome.kept]
+        for name in page.PICTURES.get(outcome.source, ()):
+            if outcome.is_whole and name in outcome.figures:
+                made.append(out / outcome.name / f"{name}.svg")
+                renew_picture(outcome.figures[name], made[-1])
     if is_covered(outcomes, sources, out / paper):
-        for outcome in written:
-            for name in page.PICTURES.get(outcome.source, ()):
-                if name in outcome.figures:
-                    renew_picture(outcome.figures[name], out / outcome.name / f"{name}.svg")
         text, path = page.write_page(adopted), out / paper / PAGE
         if compare_pages(text, path):  # else only fingerprints differ
             write_atomically(path, text)
+        made.append(path)
+    record_files(made, paper, out)
 
 
 def write_results_index(out: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -86,6 +87,24 @@ def compute_source(
         outcome.lacks = list(missing)
         outcome.notes.append(f"{', '.join(missing)} could not be loaded ({next(iter(missing.values()))})")
     return outcome
+
+
+def list_given(outcomes: Iterable[Outcome]) -> list[str]:
+    """Return the collections of the paper's own data that were given, as the paper calls them."""
+    cells = [one for outcome in outcomes if outcome.source == ORIGINAL for one in outcome.cells]
+    return [one.row for one in cells if one.column == "runs" and one.reproduced is not None]
+
+
+def describe_given(outcomes: Sequence[Outcome]) -> str:
+    """Say how the printed numbers came out on the paper's own data that were given; empty where none were."""
+    cells = [one for outcome in outcomes if outcome.source == ORIGINAL for one in outcome.cells]
+    counts = Counter(one.verdict for one in cells if one.reproduced is not None)
+    if not counts:
+        return ""
+    return (
+        f"Compared on the data given for {', '.join(list_given(outcomes))}: of {sum(counts.values())} printed numbers that "
+        f"they decide {counts['exact']} are exact, {counts['matches']} match within their error and {counts['differs']} differ"
+    )
 
 
 def load_scores(names: str | Sequence[str], measures: Sequence[str], settings: Settings) -> metaeval.Scores:

@@ -23,7 +23,9 @@ from experiments.sources import (
     SOURCES_ARE,
     compare_collections,
     compute_sources,
+    describe_given,
     find_relation,
+    list_given,
     tabulate_collections,
 )
 from metaeval.analyses.power_result import DiscriminativePower
@@ -68,6 +70,8 @@ def describe(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "implications": list(audit.find_implications()),
         "sources": [f"**{source}**: {SOURCES_ARE[source]}" for source in STUDY["sources"]],
         "names": names,
+        "given": describe_given(outcomes),
+        "given_names": list_given(outcomes),
         "subset": next((outcome for outcome in outcomes if outcome.source == subset.SOURCE), None),
     }
 

@@ -24,9 +24,11 @@ def add_subset(outcome: Outcome, settings: Settings) -> None:
     """Add to the outcome of the source what only this source has: what comes out with other choices, and what its rows are."""
     settings.say("semeval2017-runs: sensitivity")
     rows = load_rows(settings)
+    frame, same = tabulate_sensitivity(rows)
     outcome.tables["table2_sensitivity"] = metaeval.Table(
-        tabulate_sensitivity(rows),
-        "The 36 τ of Table 2 (II) with other choices of topics, rows and runs; only the first row enters comparison.csv.",
+        frame,
+        "The 36 τ of Table 2 (II) with other choices of topics, rows and runs; only the first row enters comparison.csv. "
+        f"The same choice as the study's, and without a row: {', '.join(same)}.",
         f"{SOURCE} | tau_a | metaeval {metaeval.__version__}",
     )
     outcome.notes.append(describe_rows(rows))
@@ -41,18 +43,26 @@ def load_rows(settings: Settings) -> JoinedRows:
     return read_rows(gold, runs, polarity=polarity, classes=chosen.classes)
 
 
-def tabulate_sensitivity(rows: JoinedRows) -> pd.DataFrame:
-    """Return how near the 36 τ come to print with other choices; the first row is the study's own."""
-    numbers = {}
+def tabulate_sensitivity(rows: JoinedRows) -> tuple[pd.DataFrame, list[str]]:
+    """Return how near the 36 τ come to print with other choices, and which choices are no other than the study's own.
+
+    The first row is the study's own.
+    """
+    numbers: dict[str, list[float]] = {}
+    same = []
     for name, topic, least, constants in _list_choices(rows):
         runs = rows.count(topic, least=least, classes=dataset(SOURCE).classes, collection=SOURCE)
         runs = add_constants(runs) if constants else runs
+        sizes = [len(runs.runs), len(runs.topics), int(runs.gold.sum())]
+        if any(sizes == before[:3] for before in numbers.values()):  # a choice takes rows away, or adds some
+            same.append(name)
+            continue
         tau = metaeval.ranking_similarity(metaeval.score(runs, MEASURES), n_bootstrap=0).to_frame()
         pairs = np.array([(printed, float(tau.loc[first, second])) for (first, second), printed in TAU.items()])  # type: ignore[arg-type]
         near = np.corrcoef(pairs.T)[0, 1], np.abs(pairs[:, 0] - pairs[:, 1]).mean()
-        numbers[name] = [len(runs.runs), len(runs.topics), int(runs.gold.sum()), *near]
+        numbers[name] = [*sizes, *near]
     columns = ["runs", "topics", "items", "Pearson", "mean |difference|"]
-    return pd.DataFrame.from_dict(numbers, orient="index", columns=columns).rename_axis("choice")
+    return pd.DataFrame.from_dict(numbers, orient="index", columns=columns).rename_axis("choice"), same
 
 
 def _list_choices(rows: JoinedRows) -> Iterator[tuple[str, np.ndarray, int, bool]]:

@@ -175,34 +175,25 @@ def tabulate_sizes(sizes: Mapping[str, tuple[int, int]]) -> metaeval.Table:
     return metaeval.Table(frame, caption, f"cardoso2011 | sets as in skordinal | metaeval {metaeval.__version__}")
 
 
-def tabulate_synthetic(done: Done, seed: int) -> tuple[metaeval.Table, list[Cell]]:
-    """Return the mean coefficients of the classifiers of §4.3 on the synthetic set, and Table 5 beside them."""
+def tabulate_synthetic(done: Done, seed: int) -> metaeval.Table:
+    """Return the mean coefficients of the classifiers of §4.3 on the synthetic set.
+
+    They are not counted beside Table 5, which prints coefficients of three matrices that are in print themselves.
+    """
     beta = max(SETTINGS["betas"])
-    rows, cells = {}, []
-    for method, matrix in SYNTHETIC_METHODS.items():
-        means = {
+    rows = {
+        method: {
             name: float(value.mean())
             for name, value in compute_coefficients(counts_on_test(done, method, beta)).items()
         }
-        rows[method] = means
-        cells += [
-            cell(
-                "§4.3, mean of splits",
-                f"{method} ({matrix})",
-                name,
-                float(text),
-                means[name],
-                data="synthetic",
-                relation="stand-in",
-            )
-            for name, text in zip(means, PRINTED["table5"][matrix], strict=True)
-        ]
+        for method in SYNTHETIC_METHODS
+    }
     frame = pd.DataFrame.from_dict(rows, orient="index").rename(columns=SHOWN)
     frame.index.name = "method"
     caption = (
         f"Classifiers on the synthetic set of §4.3: mean coefficients over {len(done)} splits of 400 points drawn here."
     )
-    return metaeval.Table(frame, caption, sign({"synthetic": done}, seed)), cells
+    return metaeval.Table(frame, caption, sign({"synthetic": done}, seed))
 
 
 def sign(found: Mapping[str, Done], seed: int) -> str:

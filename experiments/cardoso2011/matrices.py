@@ -42,7 +42,10 @@ def compute_coefficients(counts: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def compute_tables() -> tuple[dict[str, metaeval.Table], list[Cell]]:
-    """Return Tables 1 to 5 as they come out, and every printed value beside its computed one."""
+    """Return Tables 1 to 5 as they come out, and every printed value beside that of the printed matrix.
+
+    A matrix in another reading has a row in the table, but is not in print, so that nothing printed is counted with it.
+    """
     made, cells = {}, []
     for name, caption in CAPTIONS.items():
         rows = {}
@@ -51,12 +54,11 @@ def compute_tables() -> tuple[dict[str, metaeval.Table], list[Cell]]:
                 label: other["counts"] for label, other in STUDY["other_readings"].items() if other["of"] == row
             }
             for label, counts in readings.items():
-                values = {column: float(value) for column, value in compute_coefficients(counts).items()}
-                rows[label] = values
-                cells += [
-                    compare_text(f"Table {name[-1]}", label, column, text, values[column])
-                    for column, text in zip(values, printed, strict=True)
-                ]
+                rows[label] = {column: float(value) for column, value in compute_coefficients(counts).items()}
+            cells += [
+                compare_text(f"Table {name[-1]}", row, column, text, rows[row][column])
+                for column, text in zip(rows[row], printed, strict=True)
+            ]
         frame = pd.DataFrame.from_dict(rows, orient="index").rename(columns=SHOWN)
         frame.index.name = "matrix"
         made[name] = metaeval.Table(frame, caption, sign("matrices as printed"))

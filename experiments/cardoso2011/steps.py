@@ -116,8 +116,7 @@ def compute_trained(settings: Settings) -> Outcome:
         {name: (np.shape(sets[name][0])[1], len(sizes[name])) for name in found}
     )
     if synthetic is not None:
-        outcome.tables["synthetic"], cells = classifiers.tabulate_synthetic(synthetic, settings.seed)
-        outcome.cells += cells
+        outcome.tables["synthetic"] = classifiers.tabulate_synthetic(synthetic, settings.seed)
         outcome.tables["synthetic-differences"] = classifiers.compare_methods(
             {SYNTHETIC: synthetic}, classifiers.SYNTHETIC_PAIRS, [SETTINGS["fitted_beta"]], settings.seed
         )

@@ -24,8 +24,10 @@ from experiments.sources import (
     SOURCES_ARE,
     compare_collections,
     compute_sources,
+    describe_given,
     find_relation,
     find_run,
+    list_given,
     load_runs_or_scores,
     tabulate_collections,
 )
@@ -63,6 +65,8 @@ def describe(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "implications": list(audit.find_implications()),
         "sources": [f"**{source}**: {SOURCES_ARE[source]}" for source in STUDY["sources"]],
         "names": names,
+        "given": describe_given(outcomes),
+        "given_names": list_given(outcomes),
         "remarks": [note for outcome in outcomes if outcome.source == "stc3" for note in outcome.notes[1:]],
         "table7": [
             cell.verdict for outcome in outcomes if outcome.source == "stc3" for cell in outcome.cells

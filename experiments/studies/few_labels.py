@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +14,6 @@ import pandas as pd
 import metaeval
 from experiments.outcome import Outcome, Settings, read_toml
 from experiments.studies.calibration import RESULTS, STUDY as CALIBRATION
-from experiments.studies.shared import load_collections
 from metaeval.analyses.qrels_scores import parse_measures, score_judged
 from metaeval.stats.label_plan import plan_topics, weigh_pairs
 from metaeval.stats.prediction_powered import Corrected, correct_means, spread_weights
@@ -44,10 +44,15 @@ def load_hidden(name: str, settings: Settings, lacks: list[str]) -> Hidden | Non
     """Return a collection with people's scores and those of its judges; None if it cannot be loaded."""
     if name == "dl21":
         return load_dl21(settings, lacks)
-    loaded = load_collections([name], settings, lacks)
-    if not loaded:
+    settings.say(f"loading {name}")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", metaeval.MetaevalWarning)  # odd labels are spoken of on the page of wmt2023
+            loaded = settings.load(name)
+    except metaeval.MetaevalError as error:
+        lacks.append(f"{name} ({error})")
         return None
-    scores = loaded[name].sel(measures=[STUDY["reference"], *STUDY["judges"]["wmt23"]])
+    scores = loaded.sel(measures=[STUDY["reference"], *STUDY["judges"]["wmt23"]])
     signs = np.array([measure.sign for measure in scores.measures])
     people, *judges = (scores.values * signs).transpose(2, 0, 1)
     return Hidden(people, dict(zip(STUDY["judges"]["wmt23"], judges, strict=True)))
@@ -263,6 +268,10 @@ def run(settings: Settings) -> list[Outcome]:
     }
     for name, caption in captions.items():
         table = join_rows(kept[name], fresh[name])
+        if len(fresh[name]) < len(table):
+            outcome.kept[name] = (
+                f"{len(fresh[name])} of {len(table)} rows were computed again, the others read from the results"
+            )
         if len(table):
             signed = f"few_labels | {name} | trials {STUDY['n_trials']} | seed {settings.seed}"
             outcome.tables[name] = metaeval.Table(table.set_index("collection"), caption, signed)

@@ -152,7 +152,7 @@ def describe_tasks(first: metaeval.Agreement, agreements: dict[str, metaeval.Agr
 def _add_together(
     outcome: Outcome, first: metaeval.Agreement, agreements: dict[str, metaeval.Agreement], beside: dict[str, Beside]
 ) -> None:
-    """Add the ten tasks, their average and its clusters, and what all collections say outcome."""
+    """Add the ten tasks, their average and its clusters, and what all collections say together to the outcome."""
     mean = average_tasks(first, agreements)
     order = np.argsort(-mean.average, kind="stable")
     index = pd.Index([mean.metrics[m] for m in order], name="metric")
@@ -182,7 +182,7 @@ def _add_together(
         "differences": metaeval.Table(pairs, "Differences of averages, with one-sided p-values.", signature),
         "beside": tabulate_beside(list(beside.values())),
     }  # fmt: skip
-    outcome.cells = compare_values(main)
+    outcome.cells, outcome.beside = compare_values(main), PRINTED["beside"]
     outcome.texts["tasks"] = format_list(describe_tasks(first, agreements))
     outcome.texts["beside"] = format_list(describe_beside(list(beside.values()), main["average"]))
     rows = [Row(mean.metrics[m], f"{mean.metrics[m]} ({mean.average_clusters[m]})", mean.average[m]) for m in order]
@@ -205,7 +205,7 @@ def _sign(results: list[metaeval.Agreement]) -> metaeval.Signature:
 
 
 def compare_values(main: pd.DataFrame) -> list[Cell]:
-    """Return every value beside the one in print."""
+    """Return every value beside that of the task's program."""
     return [
         cell(
             PRINTED["item"], metric, column, printed, float(main.loc[metric, column]),

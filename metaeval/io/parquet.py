@@ -91,6 +91,18 @@ def _guard(read: Any, path: PathLike) -> Any:
         raise DataError(f"it is not a complete Parquet file: {first}", file=path) from None
 
 
+def refuse_nested(table: Table, scores: Sequence[int]) -> None:
+    """Refuse scores that are lists or records: each of them would be taken for a missing score."""
+    columns = table.columns
+    if not isinstance(columns, _Columns):
+        return
+    import pyarrow as pa
+
+    for name in (columns.names[position] for position in scores):
+        if pa.types.is_nested(columns.kinds[name]):
+            raise DataError(f"column {name} holds lists or records, not one score a row", file=table.file)
+
+
 def refuse_repeated_rows(table: Table, labels: Sequence[int]) -> None:
     """Refuse more rows than there are cells: a few bytes can stand for millions of equal rows, none of which is stored."""
     columns = table.columns

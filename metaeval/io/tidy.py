@@ -38,7 +38,7 @@ from metaeval.data.scores import Scores, hold_scores, is_untold, only_collection
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import PathLike, describe_files, plain_path, stem, write_file
 from metaeval.io.layout import ROLES, Layout, describe_unused, find_layout, holds_integers
-from metaeval.io.parquet import refuse_repeated_rows
+from metaeval.io.parquet import refuse_nested, refuse_repeated_rows
 from metaeval.io.table import TRUTH, Table, check_text, is_gap, numbers, write_table
 from metaeval.io.tables import PARQUET, open_cells
 from metaeval.measures.base import Measure
@@ -76,6 +76,7 @@ def arrange(
     """
     table = layout.table
     labels = [layout.roles[role] for role in (*COLUMNS[:3], COLLECTION, REPEAT) if role in layout.roles]
+    refuse_nested(table, layout.scores)
     refuse_repeated_rows(table, labels)
     note = describe_unused(layout)
     if note:

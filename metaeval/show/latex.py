@@ -19,8 +19,8 @@ _SPECIAL = {
     "♣": r"$\clubsuit$", "♠": r"$\spadesuit$", "♯": r"$\sharp$", "★": r"$\star$", "✓": r"$\surd$", "✗": r"$\times$",
     "∞": r"$\infty$", "√": r"$\surd$", "·": r"$\cdot$", "…": r"\dots{}", "’": "'", "‘": "`", "“": "``", "”": "''",
     "≥": r"$\geq$", "≤": r"$\leq$", "≠": r"$\neq$", "≈": r"$\approx$", "±": r"$\pm$", "→": r"$\to$", "∈": r"$\in$",
-    "°": r"$^\circ$", "§": r"\S{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\n": " ",
-    "\u00a0": "~", **{letter: f"${command}$" for letter, command in GREEK.items()},
+    "°": r"$^\circ$", "²": "$^2$", "§": r"\S{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+    "\n": " ", "\u00a0": "~", **{letter: f"${command}$" for letter, command in GREEK.items()},
 }  # fmt: skip
 _BREAKS = frozenset("-_/@.,:;=|)")
 _SENTENCE = re.compile(r"(?<=\.) (?=[^a-z0-9])")

@@ -21,6 +21,7 @@ from experiments.acl2021.study import PRINTED, STUDY
 from experiments.check import compare_csv
 from experiments.claims import FORMULAS, PRINT, Truth, list_claims, tabulate_claims, try_claims
 from experiments.outcome import Settings
+from experiments.page import Page
 from metaeval.analyses.study import study_collection
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -124,6 +125,29 @@ def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were
     assert {f"table{number}" for number in range(1, 10)} <= {name.split("/")[0] for name in found.tables}
 
 
+def test_the_page_speaks_of_matrices_that_were_given_and_not_of_what_is_missing(published, monkeypatch):
+    """Only DQ-E is given, in the documented layout: 6 τ pairs of 15 in Table 5 are decided by it, and so on."""
+    monkeypatch.setitem(STUDY, "n_trials", 50)
+    monkeypatch.setitem(STUDY, "n_bootstrap", 50)
+    compute = partial(steps.compute_tables, facts={})
+    given = {"DQ-E": "acl2021-dq-e"}
+    own = sources.compute_source("original", given, steps.MEASURES, compute, quiet(data=published))
+    first = audit.compute_audit()
+    first.tables["claims"] = tabulate_claims(try_claims(list_claims(claims), {}), "Claims.", "none")
+    page = Page("acl2021", steps).write_page([first, own])
+    decided = [one for one in own.cells if one.reproduced is not None]
+    headline = page.split("\n\n")[2]
+    assert headline.startswith(
+        f"**Compared on the data given for DQ-E: of {len(decided)} printed numbers that they decide "
+    )
+    assert "have to be downloaded by hand, so" not in page
+    assert "half of the tweets of SemEval-2017 with" not in headline
+    assert "None of the printed numbers of Table 2 can be computed" in page
+    assert "None of the printed numbers of Table 5" not in page
+    assert "**Table 5**, 15 of 45 numbers" in page
+    assert "(original/comparison.csv)" in page
+
+
 def test_every_printed_cell_is_compared_once():
     cells = steps.compute_tables("stand-in", {"Sem16T4E": simulated("Sem16T4E")}, quiet(), {}).cells
     number = {item: len([one for one in cells if one.item == item]) for item in {one.item for one in cells}}
@@ -188,6 +212,14 @@ def test_the_first_choice_of_the_public_half_is_the_committed_comparison(committ
     assert first["Pearson"] == pytest.approx(committed_tau["printed"].corr(committed_tau["reproduced"]))
     gaps = (committed_tau["printed"] - committed_tau["reproduced"]).abs()
     assert first["mean |difference|"] == pytest.approx(gaps.mean())
+
+
+def test_every_row_of_the_sensitivity_table_is_another_choice():
+    kept = pd.read_csv(SUBSET / "table2_sensitivity.csv", index_col=0)
+    assert not kept[["runs", "topics", "items"]].duplicated().any()
+    page = (RESULTS / "acl2021" / "README.md").read_text(encoding="utf-8")
+    same = "5 items or more, 10 items or more, 15 items or more, 25 items or more"
+    assert f"The same choice as the study's, and without a row: {same}." in page
 
 
 @real_data

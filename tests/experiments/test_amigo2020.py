@@ -147,6 +147,16 @@ def test_spearman_with_zero_for_a_constant_run_stands_beside_it():
         assert {"Spearman, constant = 1", "Spearman, constant = 0"} <= set(rows)
 
 
+def test_columns_called_print_hold_what_is_in_print_and_the_exchange_stands_beside_them():
+    frame = pd.read_csv(RESULTS / "amigo2020" / "synthetic" / "table3_wide.csv", index_col=0)
+    shown = [synthetic.STUDY["shown"].get(row, row) for row in synthetic.ROWS]
+    for number, column in enumerate(synthetic.COLUMNS):
+        for row, name in zip(synthetic.ROWS, shown, strict=True):
+            other = {"MAE_m": "MSE", "MSE": "MAE_m"}.get(row, row)
+            assert frame.loc[name, f"{column} print"] == synthetic.PRINTED["synthetic"][row][number]
+            assert frame.loc[name, f"{column} exchanged"] == synthetic.PRINTED["synthetic"][other][number]
+
+
 def test_a_quick_look_agrees_with_what_is_committed():
     quick, _ = synthetic.compute_synthetic(quiet(quick=True))
     assert differences(quick) == []

@@ -19,7 +19,7 @@ from experiments.studies.calibration.simulation import (
     find_significant,
     list_cells,
 )
-from experiments.studies.calibration.steps import repeat_first_batches
+from experiments.studies.calibration.steps import SIMULATED, read_simulated, repeat_first_batches
 from experiments.studies.calibration.together import Size, count_together
 from experiments.templates import fill_template
 from metaeval import Scores
@@ -250,6 +250,14 @@ def test_p_values_of_few_cells_are_those_of_scipy():
     for k in range(3):
         p = np.array([ttest_rel(values[i, :, k], values[j, :, k]).pvalue for i, j in pairs])
         assert significant[k].tolist() == (paired_tests.correct([p], "holm")[0] <= 0.05).tolist()
+
+
+@pytest.mark.parametrize("source", SIMULATED)
+def test_tables_that_no_check_simulates_again_say_so(source):
+    if not KEPT.exists():
+        pytest.skip("the committed counts are not here")
+    found = read_simulated(source)
+    assert set(found.kept) == set(found.tables)
 
 
 def test_a_first_batch_that_comes_out_otherwise_is_found(monkeypatch):

@@ -11,6 +11,7 @@ import metaeval
 from experiments.check import PAGE, adopt_committed, check_paper, compare_csv
 from experiments.claims import Answer, Finding, Number, Truth, claim, tabulate_claims
 from experiments.comparison import cell
+from experiments.digests import record_files
 from experiments.outcome import Outcome
 from experiments.page import join_parts, show_counts, show_table
 from experiments.papers import write_results
@@ -65,7 +66,9 @@ def results(whole, tmp_path):
 
 
 def test_what_was_written_compares_equal_and_nothing_is_left_unchecked(whole, results):
-    files = sorted(str(path.relative_to(results / "paper")) for path in results.rglob("*") if path.is_file())
+    files = sorted(
+        str(path.relative_to(results / "paper")) for path in (results / "paper").rglob("*") if path.is_file()
+    )
     kept = ["claims.csv", "comparison.csv", "table1.csv"]
     assert files == sorted(
         [PAGE, *(f"{source}/{name}" for source in ("real", "trained") for name in kept), "real/figure1.svg"]
@@ -103,6 +106,8 @@ def test_a_changed_picture_is_found_and_one_of_another_version_is_named_unchecke
     path.write_text(text.replace("<path", '<path stroke="red"', 1))
     assert [line for line in check(whole, results).differences if "figure1.svg" in line]
     path.write_text(text.replace("Matplotlib v", "Matplotlib v1."))
+    assert "was edited" in check(whole, results).differences[0]
+    record_files([path], "paper", results)
     found = check(whole, results)
     assert found.differences == []
     assert "figure1.svg" in found.unchecked[0]
@@ -140,6 +145,13 @@ def test_files_of_a_reduced_outcome_are_named_and_not_compared(whole, results):
     assert found.differences == []
     assert "2 of 50 repetitions" in found.unchecked[0]
     assert "table1.csv" in found.unchecked[0]
+
+
+def test_a_table_that_was_read_from_the_results_is_unchecked_though_it_is_the_same(whole, results):
+    found = check([replace(whole[0], kept={"table1": "read from the results"}), whole[1]], results)
+    assert found.differences == []
+    assert found.unchecked == ["paper/real: table1.csv: read from the results"]
+    assert found.left == [results / "paper" / "real" / "table1.csv"]
 
 
 def test_an_outcome_without_some_collections_is_compared_in_what_it_has(whole, results):

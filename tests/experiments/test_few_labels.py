@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.outcome import read_toml
+from experiments.outcome import Settings, read_toml
 from experiments.studies import few_labels
 from experiments.studies.few_labels import (
     NONE,
@@ -72,3 +72,9 @@ def test_intervals_held_less_often_than_claimed_where_a_note_says_so():
     for table in (pd.read_csv(path / f"{name}.csv") for name in ("coverage", "population")):
         worst = (table["holds"] / table["draws"]).groupby(table["labels"] >= ENOUGH_LABELS).min()
         assert worst[False] < 0.93 < worst[True]
+
+
+def test_tables_of_which_hardly_a_row_is_simulated_again_say_so(tmp_path):
+    (found,) = few_labels.run(Settings(data=tmp_path, say=lambda _: None))
+    assert set(found.kept) == set(found.tables)
+    assert found.kept["plans"].startswith("0 of ")

@@ -20,6 +20,7 @@ from experiments.claims import PRINT, Number, Truth, list_claims, tabulate_claim
 from experiments.lq2021 import audit, claims, figure3, steps, tied_classes
 from experiments.lq2021.facts import Facts, Part, read_print
 from experiments.outcome import Settings
+from experiments.page import Page
 
 RESULTS = Path(__file__).parents[2] / "results"
 SIMULATED = audit.STUDY["sources"]["stand-in"]
@@ -195,6 +196,23 @@ def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were
     rest_on_trials = [one for one in found.cells if one.item in ("Table 3", "Table 4", "Table 5")]
     assert "exact" not in {one.verdict for one in rest_on_trials}
     assert {one.verdict for one in found.cells if one.row in names} <= {"exact", "matches", "differs"}
+
+
+def test_the_page_speaks_of_matrices_that_were_given_and_not_of_what_is_missing(published):
+    measures = dict.fromkeys(audit.STUDY["collections"], audit.MEASURES)
+    given = {"Sem16T4E": "acl2021-sem16t4e", "DialEval-1 DQ-A": "acl2021-dq-a"}
+    compute = partial(steps.compute_tables, parts={})
+    own = sources.compute_source("original", given, measures, compute, quiet(data=published))
+    first = audit.compute_audit()
+    first.tables["claims"] = tabulate_claims(try_claims(list_claims(claims), {}), "Claims.", "none")
+    page = Page("lq2021", steps).write_page([first, own])
+    headline = page.split("\n\n")[2]
+    n = sum(one.reproduced is not None for one in own.cells)
+    assert headline.startswith(f"**Compared on the data given for Sem16T4E, DialEval-1 DQ-A: of {n} printed numbers")
+    assert "Not reproduced here" not in page
+    assert "which is not public" not in page
+    assert "**Table 5**, 30 of 120 numbers" in page
+    assert "None of the printed numbers of Table 5" not in page
 
 
 def test_every_printed_cell_is_compared():

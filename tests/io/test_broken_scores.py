@@ -172,6 +172,14 @@ def test_a_parquet_file_with_wrong_content_is_refused(columns, message, tmp_path
         read_scores(parquet(tmp_path / "s.parquet", **{**COLUMNS, **columns}))
 
 
+@pytest.mark.parametrize("missing", ["raise", "worst", "drop-topic"])
+@pytest.mark.parametrize("score", [[0.5], {"mean": 0.5}])
+def test_a_score_in_a_list_or_record_of_a_parquet_file_is_no_missing_score(score, missing, tmp_path):
+    columns = {"run": ["a", "b"], "topic": ["t", "t"], "measure": ["NMD", "NMD"], "score": [score, score]}
+    with pytest.raises(DataError, match="column score holds lists or records, not one score a row"):
+        read_scores(parquet(tmp_path / "s.parquet", **columns), missing=missing)
+
+
 def test_a_foreign_parquet_file_is_refused_with_its_columns(tmp_path):
     with pytest.raises(DataError, match=r"s.parquet: its columns do not tell what they hold \(x, y\)"):
         read_scores(parquet(tmp_path / "s.parquet", x=["u"], y=["v"]))

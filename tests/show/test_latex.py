@@ -224,3 +224,7 @@ def test_a_notebook_shows_tables_in_which_names_are_text(results):
         assert page.startswith("<div>")
         assert "<b>bold" not in page
     assert "CEM<sup>ORD</sup>" in results[0]._repr_html_()
+
+
+def test_a_square_of_text_is_a_power_in_latex():
+    assert escape("σ²") == r"$\sigma$$^2$"

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import pandas as pd
 import typer
 
+from experiments.digests import record_files
 from experiments.studies.calibration import FOLDER, intervals
 from experiments.studies.calibration.boards import count_boards
 from experiments.studies.calibration.collections import count_collections
@@ -67,11 +68,12 @@ def simulate(
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
-    """Write tables as CSV."""
+    """Write tables as CSV, and record them."""
     for name, table in tables.items():
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
         typer.echo(f"written: {folder / name}.csv")
+    record_files([folder / f"{name}.csv" for name in tables], folder.parent.name, folder.parent.parent)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,9 @@ from metaeval.errors import MetaevalError, MetaevalWarning
 PARTS = ("changes", "powers")
 """What is kept of how reliable rankings are."""
 
+READ = "read from the results; python -m experiments.studies.calibration computes it"
+"""Why a table says nothing when it equals the committed one."""
+
 SIMULATED = {
     "intervals": {"coverage": "Share of intervals that hold the true value, with its own 95 % interval over studies."},
     "predictions": {
@@ -190,7 +193,8 @@ def repeat_first_batches(counts: pd.DataFrame, settings: Settings) -> pd.DataFra
 def study_tests(counts: pd.DataFrame) -> Outcome:
     """Return the tables and pictures about the tests."""
     rates = compute_rates(counts)
-    outcome = Outcome("calibration", "tests")
+    again = f"the first batches of {len(STUDY['quick']['cells'])} cells were simulated again, the others {READ}"
+    outcome = Outcome("calibration", "tests", kept={"counts": again, "diagnostic": READ})
     signed = (
         f"calibration | seed {STUDY['seed']} | α {ALPHA:g} | {counts['studies'].sum():,} tests of a simulated study"
     )
@@ -231,6 +235,9 @@ def study_reliability(settings: Settings) -> Outcome:
         except MetaevalError as error:
             outcome.lacks.append(f"{name} ({error})")
     fresh = measure_reliability(collections, settings.say) if collections else committed
+    if set(collections) < set(STUDY["reliability"]["measures"]):
+        again = f"rows of {', '.join(collections) or 'no collection'} were computed again, the others {READ}"
+        outcome.kept = dict.fromkeys(PARTS, again)
     changes, powers = (
         _replace_collections(before, now, collections) for before, now in zip(committed, fresh, strict=True)
     )
@@ -257,7 +264,7 @@ def _replace_collections(committed: pd.DataFrame, now: pd.DataFrame, computed: C
 
 def read_simulated(source: str) -> Outcome:
     """Return the tables of one folder, which `python -m experiments.studies.calibration` makes."""
-    outcome = Outcome("calibration", source)
+    outcome = Outcome("calibration", source, kept=dict.fromkeys(SIMULATED[source], READ))
     for name, caption in SIMULATED[source].items():
         frame = pd.read_csv(FOLDER / source / f"{name}.csv")
         outcome.tables[name] = metaeval.Table(frame.set_index(frame.columns[0]), caption, "calibration")

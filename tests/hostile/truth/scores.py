@@ -164,11 +164,13 @@ def _trec_eval(files):
     reading, names = Reading({}), set()
     for name, content in files.items():
         run, cells = name, []
-        for line in lines_of(content):
-            fields = line.split("\t") if line.count("\t") >= 2 else line.split()
-            if len(fields) != 3:
-                raise Unreadable("columns")
-            measure, topic, value = (one.strip() for one in fields)
+        lines = [line.split("\t") if line.count("\t") >= 2 else line.split() for line in lines_of(content)]
+        if any(len(fields) != 3 for fields in lines):
+            raise Unreadable("columns")
+        rows = [[one.strip() for one in fields] for fields in lines]
+        if any(row[0] == "all" for row in rows) and not any(row[1] == "all" for row in rows):  # as ir_measures prints
+            rows = [[row[1], row[0], row[2]] for row in rows]
+        for measure, topic, value in rows:
             if topic == "all":
                 run = value if measure == "runid" else run
             elif measure not in ("num_q", "num_ret", "num_rel", "num_rel_ret") and not measure.startswith(
