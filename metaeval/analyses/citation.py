@@ -20,7 +20,6 @@ ANALYSES: dict[str, str] = {
     "compare": "Sakai 2021, Tables 4 and 7; LQ 2021",
     "corrected_scores": "Angelopoulos et al. 2023; Angelopoulos Duchi and Zrnic 2023; Zrnic and Candès 2024",
     "coverage": "Amigó et al. 2020, §5.1; Amigó et al. 2011",
-    "coverage_sweep": "Amigó et al. 2020, §5.1; Amigó et al. 2011",
     "discriminative_power": "Sakai 2006; Sakai 2021, §5.3",
     "pooled_discriminative_power": "LQ 2021, Eq. 9",
     "properties": "Amigó et al. 2020, §4.1; Sakai 2021, Tables 4 and 7",

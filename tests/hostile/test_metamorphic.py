@@ -75,7 +75,6 @@ QUESTIONS = {
     "agreement": agreement,
     "robustness": plain(me.robustness),
     "coverage": plain(me.coverage, reference=["m0"], n_bootstrap=5),
-    "sweep": plain(me.coverage_sweep, candidates=["m0", "m1", "m2"]),
     "sample size": sample_size,
     "topic-set size": plain(me.topic_set_size, n_bootstrap=5),
     "baselines": plain(me.baseline_preference, first="r0", second="r1"),
@@ -263,7 +262,7 @@ def run_scores(case):
 
 def beside(case):
     """Other measures beside those that are looked at."""
-    name, ask = choose(case, [name for name in QUESTIONS if name != "sweep"])
+    name, ask = choose(case)
     scores = make_scores(case.rng, 4)
     rest = case.rng.sample(["m1", "m2", "m3"], case.rng.randint(1, 2))
     other = scores.sel(measures=["m0", *rest])

@@ -187,16 +187,13 @@ def test_coverage_in_blocks_is_coverage_of_the_whole(monkeypatch, cells, referen
     heard = []
     with pytest.warns(MetaevalWarning, match="P gives all runs"):
         whole = me.coverage(scores, reference=reference, n_bootstrap=60)
-    swept = me.coverage_sweep(scores, candidates=reference)
     with small_blocks(monkeypatch, values, cells), listen(lambda *what: heard.append(what)):
         monkeypatch.setattr(uir, "WEIGHTS_HELD", 17 * (37 + 78))
         with pytest.warns(MetaevalWarning, match="P gives all runs"):
             parts = me.coverage(scores, reference=reference, n_bootstrap=60)
-        swept_in_blocks = me.coverage_sweep(scores, candidates=reference)
     np.testing.assert_array_equal(parts.coverage, whole.coverage)
     np.testing.assert_array_equal(parts.resampled, whole.resampled)
     np.testing.assert_array_equal([parts.low, parts.high], [whole.low, whole.high])
-    np.testing.assert_array_equal(swept_in_blocks.coverage, swept.coverage)
     stated = next(place for place, one in enumerate(heard) if "held in memory" in one[0])
     assert stated < heard.index(("comparing runs", 78, 78)) < heard.index(("resampling topics", 60, 60))
 
