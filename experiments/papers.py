@@ -31,7 +31,7 @@ PAPERS = {
     "coverage_references": "coverage of weighted κ, OCI and CEM under all reference sets",
     "constant_runs": "κ's consistency with runs that always answer one class, and without them",
     "flat_gold": "Popularity against Uniform as a function of the flatness of the gold",
-    "few_labels": "runs ranked by a judge and few labels of people: whether intervals hold, and what a plan saves",
+    "few_labels": "runs ranked by a judge and few labels of people: whether intervals hold",
     "test_and_ranking": "whether discriminative power's ranking of measures depends on the test",
     "calibration": "how often tests of all pairs of runs err, what they find, and how reliable rankings of measures are",
 }

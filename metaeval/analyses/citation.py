@@ -18,7 +18,7 @@ ANALYSES: dict[str, str] = {
     "baseline_preference": "LQ 2021, §5.3",
     "board_ranks": "Mogstad et al. 2024; Romano and Wolf 2005; Schäfer and Strimmer 2005; Piepho 2004",
     "compare": "Sakai 2021, Tables 4 and 7; LQ 2021",
-    "corrected_scores": "Angelopoulos et al. 2023; Angelopoulos Duchi and Zrnic 2023; Zrnic and Candès 2024",
+    "corrected_scores": "Angelopoulos et al. 2023; Angelopoulos Duchi and Zrnic 2023",
     "coverage": "Amigó et al. 2020, §5.1; Amigó et al. 2011",
     "discriminative_power": "Sakai 2006; Sakai 2021, §5.3",
     "pooled_discriminative_power": "LQ 2021, Eq. 9",

@@ -128,7 +128,6 @@ ANALYSES = {
         "analyses.corrected_scores:corrected_scores",
         (
             "correct judge.csv --people few.csv",
-            "correct judge.csv --people few.csv --plan 40 --out next/",
             "correct judges.csv -m GEMBA -m COMET --people few.csv --target topics",
         ),
     ),

@@ -6,5 +6,8 @@ GONE = {
     "--resume": "run the command again from its beginning",
     "--cluster": "call the function in Python inside joblib.parallel_config, as docs/scaling.md shows",
     "--sweep": "run coverage once for each set of reference measures, which -r names",
+    "--plan": "draw the topics to label next at random",
+    "--pair": "--out writes what is concluded about every pair of runs, and how many labels would decide it",
+    "--method": "intervals are those that hold with few labels too",
 }
 """By option, what to do instead."""

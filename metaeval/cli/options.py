@@ -239,7 +239,7 @@ METAVARS = {
     "reference": "SOURCE", "candidates": "MEASURE", "run_scores": "SOURCE", "weights": "W,...", "sizes": "N,...",
     "task_weights": "TASK=W,...",
     "resume": "FOLDER", "cluster": "ADDRESS", "separator": "TEXT", "out": "FOLDER", "gold": "FILE", "runs": "FILE",
-    "new_scores": "FILE", "people": "FILE", "pair": "RUN", "scales": "JUDGE=G,...", "family": "RUN=MODEL",
+    "new_scores": "FILE", "people": "FILE", "scales": "JUDGE=G,...", "family": "RUN=MODEL",
     "groups": "RUN=GROUP", "prices": "WHAT=PRICE",
 }  # fmt: skip
 """What help calls the values of options whose type does not tell."""

@@ -19,6 +19,12 @@ from metaeval.cli.gone import GONE
 from metaeval.cli.options import OPENING, PHRASES, spell
 from metaeval.cli.parameters import find_input, read_parameters
 
+GONE_FROM = [
+    ("coverage", "--sweep"),
+    ("correct", "--plan"),
+    ("correct", "--pair"),
+    ("correct", "--method"),
+]
 FUNCTIONS = {name: getattr(me, analysis.function.partition(":")[2]) for name, analysis in ANALYSES.items()}
 
 
@@ -176,10 +182,7 @@ def test_the_command_line_writes_the_diagram_of_groups_too(run, tmp_path, monkey
     assert "ranks-groups-AP.png, .svg and .pdf" in err
 
 
-@pytest.mark.parametrize(
-    ("command", "option"),
-    [("properties", option) for option in GONE] + [("coverage", "--sweep")],
-)
+@pytest.mark.parametrize(("command", "option"), [*GONE_FROM, *(("properties", option) for option in GONE)])
 def test_an_option_that_is_gone_is_refused_with_what_to_do_instead(run, score_file, command, option):
     status, out, err = run(command, score_file, option, "1")
     assert (status, out, err) == (2, "", f"metaeval: {option} is gone: {GONE[option]}\n")
