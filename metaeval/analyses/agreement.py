@@ -103,8 +103,7 @@ def agreement(
     statistics : sequence of str, optional
         By default pairwise_accuracy, spa, pearson, spearman, tau_a and tau_b of runs; topic_pearson, over all scores;
         topic_tau_b and topic_spearman, means over topics (summary-level or segment-level correlation); and acc_t. Others
-        are tau_ap_b and tau_gap, which weigh the head of the ranking, and acc_t_cells, acc-t over all pairs of scores.
-        Statistics of runs can be limited to the runs that the reference puts first: tau_b@15.
+        are tau_ap_b and tau_gap, which weigh the head of the ranking. Statistics of runs can be limited to the runs that the reference puts first: tau_b@15.
     weights : sequence of float, optional
         Weights of the collections; 1 each by default. Pairwise accuracy adds pairs of runs, other statistics are
         averaged.

@@ -38,7 +38,6 @@ EXCHANGE_EXCESS_OF_RUNS: Rates = {
     "topic_tau_b": (0.23, 0.012),
     "topic_spearman": (0.218, 0.012),
     "acc_t": (0.35, 0.009),
-    "acc_t_cells": (0.23, 0.012),
 }
 """The same where each measure favours some runs on every topic."""
 
@@ -56,7 +55,6 @@ INTERVAL_EXCESS_OF_RUNS: Rates = {
     "topic_tau_b": (0.371, 0.026),
     "topic_spearman": (0.369, 0.025),
     "acc_t": (0.371, 0.026),
-    "acc_t_cells": (0.4, 0.025),
     "tau_ap_b": (0.25, 0.022),
     "tau_gap": (0.304, 0.024),
 }

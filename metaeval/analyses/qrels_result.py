@@ -18,9 +18,6 @@ from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 
-MOST_GROUPS = 5
-"""Groups that the command line prints."""
-
 
 @dataclass(frozen=True, eq=False)
 class QrelsComparison(Result):
@@ -48,9 +45,6 @@ class QrelsComparison(Result):
         By judge: see `metaeval.analyses.qrels_judges.compare_grades`.
     favours : DataFrame
         By measure, judge and model: see `metaeval.analyses.qrels_judges.find_favours`.
-    pools : DataFrame
-        By measure and group, what happens if it adds nothing to the pool: its unique documents, how many of them are relevant,
-        the change of its runs' mean score, and the most ranks that one of them loses.
     no_interval : str
         Why there is no interval, if one was asked for.
     """
@@ -64,7 +58,6 @@ class QrelsComparison(Result):
     unjudged: pd.DataFrame
     grades: pd.DataFrame
     favours: pd.DataFrame
-    pools: pd.DataFrame
     alpha: float
     confidence: float
     signature: Signature
@@ -132,8 +125,8 @@ class QrelsComparison(Result):
         return self._sum_up(0)
 
     def short_tables(self) -> list[Table]:
-        """Return rank correlations and flips by each measure, then families and groups if they were asked for."""
-        return [*map(self._sum_up, range(len(self.measures))), *self._tabulate_favours(), *self._tabulate_pools()]
+        """Return rank correlations and flips by each measure, then families if they were asked for."""
+        return [*map(self._sum_up, range(len(self.measures))), *self._tabulate_favours()]
 
     def _sum_up(self, m: int) -> Table:
         rows = self._take(m).set_index("judge")
@@ -161,18 +154,8 @@ class QrelsComparison(Result):
         )
         return [Table(shown, caption, self.signature)]
 
-    def _tabulate_pools(self) -> list[Table]:
-        if self.pools.empty:
-            return []
-        rows = self.pools[self.pools["measure"] == str(self.measures[0])].sort_values(
-            "change", key=np.abs, ascending=False
-        )
-        shown = rows.set_index("group")[["unique", "relevant", "change", "ranks_lost"]]
-        caption = f"{self.measures[0]} of a group's runs if it had added nothing to the pool; those that change most."
-        return [Table(shown.rename(columns={"ranks_lost": "ranks lost"}).head(MOST_GROUPS), caption, self.signature)]
-
     def detail_tables(self) -> list[Table]:
-        """Return grades, unjudged documents, families, groups, and the runs and topics that move most by the first measure."""
+        """Return grades, unjudged documents, families, and the runs and topics that move most by the first measure."""
         found, judges = self.agreements[0], self._take(0)["judge"].tolist()
         grades = self.grades.set_index("judge").filter(regex="^(?!.*_(low|high)$)")
         return [
@@ -181,16 +164,14 @@ class QrelsComparison(Result):
                 self.unjudged.set_index("judge"), "Documents without a grade, and what they cost runs.", self.signature
             ),
             *self._tabulate_favours(),
-            *self._tabulate_pools(),
             *tabulate_disagreement(found.runs(), found.topics(), judges, self.sets[0], self.signature),
         ]
 
     def details(self) -> dict[str, pd.DataFrame]:
-        """Return flips, grades, unjudged documents, differences of judges, runs and topics, and families and groups if any."""
+        """Return flips, grades, unjudged documents, differences of judges, runs and topics, and families if any."""
         frames = {"flips": self.flips, "grades": self.grades, "unjudged": self.unjudged}
         frames |= {name: self._join(name) for name in ("differences", "runs", "topics")}
-        asked = {"family": self.favours, "groups": self.pools}
-        return frames | {name: frame for name, frame in asked.items() if len(frame)}
+        return frames | ({"family": self.favours} if len(self.favours) else {})
 
     def _join(self, name: str) -> pd.DataFrame:
         """Return a detail of the agreements by every measure; their measures are judges, and they made no exchange tests."""

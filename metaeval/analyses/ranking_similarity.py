@@ -186,7 +186,7 @@ def ranking_similarity(
     scores : Scores
         At least two runs, two topics and two measures.
     tau : str, optional
-        Which rank correlation: tau_a, tau_b, tau_ap, tau_ap_sym, tau_ap_b, tau_h, tau_gap, tau_gap_sym or spearman;
+        Which rank correlation: tau_a, tau_b, tau_ap, tau_ap_b, tau_gap or spearman;
         with @k, such as tau_b@15, over the k runs that the reference ranks first. τ_a counts ties as neither agreement
         nor disagreement, as the papers' printed values imply; τ_b corrects for ties. Where runs are tied, even a
         measure and itself (the diagonal) have a τ_a below 1. For tau_ap, tau_gap and @k it matters which measure is

@@ -8,6 +8,8 @@ GONE = {
     "--sweep": "run coverage once for each set of reference measures, which -r names",
     "--plan": "draw the topics to label next at random",
     "--pair": "--out writes what is concluded about every pair of runs, and how many labels would decide it",
+    "--groups": "take the documents that only a group's runs found out of the judgements, and compare the two files",
+    "--pool-depth": "take the documents that only a group's runs found out of the judgements, and compare the two files",
     "--method": "intervals are those that hold with few labels too",
 }
 """By option, what to do instead."""

@@ -231,7 +231,7 @@ RATINGS = take("collection", "format", "columns", "doubled", "repeats", "judges"
 ADVANCED = (
     "engine", "correction", "p_add_one", "variance_offset", "n_bootstrap", "n_samples", "confidence", "simultaneous", "margin",
     "over", "weights", "task_weights", "categories", "n_jobs", "cluster", "resume", "p_values", "run_pairs",
-    "time_limit", "n_random", "empty_classes", "figures", "pool_depth", "target", "beta", "alpha",
+    "time_limit", "n_random", "empty_classes", "figures", "target", "beta", "alpha",
 )  # fmt: skip
 """Options that few users need, by argument: they stand last."""
 
@@ -240,7 +240,7 @@ METAVARS = {
     "task_weights": "TASK=W,...",
     "resume": "FOLDER", "cluster": "ADDRESS", "separator": "TEXT", "out": "FOLDER", "gold": "FILE", "runs": "FILE",
     "new_scores": "FILE", "people": "FILE", "scales": "JUDGE=G,...", "family": "RUN=MODEL",
-    "groups": "RUN=GROUP", "prices": "WHAT=PRICE",
+    "prices": "WHAT=PRICE",
 }  # fmt: skip
 """What help calls the values of options whose type does not tell."""
 

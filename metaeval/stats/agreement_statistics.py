@@ -19,7 +19,6 @@ from metaeval.stats.annotators import (
     split_annotators,
 )
 from metaeval.stats.blocks import IntArray, Scaled
-from metaeval.stats.cell_accuracy import cell_accuracy, resample_cell_accuracy
 from metaeval.stats.clusters import pool_clusters
 from metaeval.stats.other_runs import CROSSED_TRIALS, vary_runs
 from metaeval.stats.parallel import tell
@@ -157,11 +156,6 @@ class Sides:
     def ties(self) -> TieAccuracy:
         """acc-t over pairs of runs on each topic."""
         return tie_accuracy(self.scores, self.key("pairs"), self.n_permutations, self.clusters)
-
-    @cached_property
-    def cell_pairs(self) -> TieAccuracy:
-        """acc-t over all pairs of cells."""
-        return cell_accuracy(self.scores, self.key("pairs of cells"), self.n_permutations, self.clusters)
 
 
 class RunComparison:
@@ -342,41 +336,15 @@ def _of_topics(of: RunStatistic, title: str) -> Statistic:
     )
 
 
-def _of_ties(
-    name: str,
-    title: str,
-    accuracy: Callable[[Sides], TieAccuracy],
-    resample: Callable[[np.ndarray, int, int, IntArray | None], np.ndarray],
-    count: Callable[[Sides], float],
-) -> Statistic:
-    """Return acc-t over some pairs of cells, `count` of them, with ε held on other topics.
-
-    Its best value moves acc-t only in second order.
-    """
-
-    def guess(sides: Sides) -> float:
-        # Without knowledge, all pairs are called tied, or none and half of the others are right.
-        tied = accuracy(sides).tied
-        return max(tied, (1 - tied) / 2)
-
-    return Statistic(
-        name,
-        title,
-        lambda sides: accuracy(sides).value,
-        lambda sides: (accuracy(sides).value, accuracy(sides).exchanged),
-        lambda sides: (
-            resample(accuracy(sides).by_topic, sides.key("topics"), sides.n_bootstrap, sides.clusters),
-            float("nan"),
-        ),
-        guess,
-        lambda sides: 1 / count(sides),
-        share=True,
-    )
+def _resample_ties(sides: Sides) -> tuple[np.ndarray, float]:
+    # With ε held on other topics: its best value moves acc-t only in second order.
+    drawn = resample_tie_accuracy(sides.ties.by_topic, sides.key("topics"), sides.n_bootstrap, sides.clusters)
+    return drawn, float("nan")
 
 
-def _count_pairs_of_cells(sides: Sides) -> float:
-    n_cells = sides.scores.shape[0] * sides.scores.shape[1]
-    return n_cells * (n_cells - 1) / 2
+def _guess_ties(sides: Sides) -> float:
+    # Without knowledge, all pairs are called tied, or none and half of the others are right.
+    return max(sides.ties.tied, (1 - sides.ties.tied) / 2)
 
 
 # Those that weigh the head have smaller steps, too; as much as a pair weighs on average is what an end may be off by.
@@ -415,19 +383,15 @@ _RECORDS = (
     ),
     _of_topics("tau_b", "τ_b, mean over topics"),
     _of_topics("spearman", "Spearman, mean over topics"),
-    _of_ties(
+    Statistic(
         "acc_t",
         "acc-t, topics",
-        lambda sides: sides.ties,
-        resample_tie_accuracy,
-        lambda sides: sides.n_pairs * sides.scores.shape[1],
-    ),
-    _of_ties(
-        "acc_t_cells",
-        "acc-t, all cells",
-        lambda sides: sides.cell_pairs,
-        resample_cell_accuracy,
-        _count_pairs_of_cells,
+        lambda sides: sides.ties.value,
+        lambda sides: (sides.ties.value, sides.ties.exchanged),
+        _resample_ties,
+        _guess_ties,
+        lambda sides: 1 / (sides.n_pairs * sides.scores.shape[1]),
+        share=True,
     ),
 )
 
@@ -438,8 +402,7 @@ BY_DEFAULT = (
 """The statistics that are computed unless others are asked for."""
 
 STATISTICS = {
-    name: next(record for record in _RECORDS if record.name == name)
-    for name in (*BY_DEFAULT, *HEAD_WEIGHTED, "acc_t_cells")
+    name: next(record for record in _RECORDS if record.name == name) for name in (*BY_DEFAULT, *HEAD_WEIGHTED)
 }
 """All statistics by name, in the order in which they are listed."""
 

@@ -12,7 +12,6 @@ from metaeval.analyses.discriminative_power import discriminative_power
 from metaeval.analyses.reference_pairs import count_confirmed
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
 from metaeval.stats.blocks import Scaled
-from metaeval.stats.cell_accuracy import cell_accuracy
 from metaeval.stats.pearson import topic_pearson
 from metaeval.stats.run_agreement import run_statistics
 from metaeval.stats.tie_accuracy import tie_accuracy
@@ -169,15 +168,6 @@ def test_bold_are_the_measures_than_which_none_is_better_and_none_without_interv
     without = replace(found, results=results).to_table()
     assert (without.marks(without.frame) == "").all(axis=None)
     assert "is not said, as there are no intervals" in without.whole_caption
-
-
-def test_acc_t_over_all_cells_is_computed_if_asked_for(scores):
-    found = agreement(scores, reference="MQM", statistics=["acc_t_cells"], n_permutations=200, n_bootstrap=200)
-    expected = cell_accuracy(beside(scores.values[..., 1:], scores.values[..., 0]))
-    np.testing.assert_allclose(found.values[0], expected.value)
-    assert found.p_values[0, 0, 1] < 0.05 < found.p_values[0, 1, 0]
-    assert found.to_frame()["better_than"].tolist()[0] == 2
-    assert "acc-t, all cells" in found.to_text()
 
 
 def test_a_statistic_at_its_end_that_moves_over_topics_has_an_interval(scores):

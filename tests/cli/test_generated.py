@@ -24,6 +24,8 @@ GONE_FROM = [
     ("correct", "--plan"),
     ("correct", "--pair"),
     ("correct", "--method"),
+    ("qrels", "--groups"),
+    ("qrels", "--pool-depth"),
 ]
 FUNCTIONS = {name: getattr(me, analysis.function.partition(":")[2]) for name, analysis in ANALYSES.items()}
 

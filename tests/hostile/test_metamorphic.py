@@ -15,7 +15,7 @@ from tests.hostile.case import Finding, Refused, run_cases
 MULTIPLE = ("randomised-tukey-hsd", "max-t", "bootstrap-t")
 PAIRED = ("tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap")
 OF_RUNS = ("pairwise_accuracy", "pearson", "spearman", "tau_a", "tau_b", "tau_ap_b", "tau_gap", "tau_b@3", "spearman@4")
-OF_CELLS = ("spa", "topic_pearson", "acc_t", "acc_t_cells")
+OF_CELLS = ("spa", "topic_pearson", "acc_t")
 
 
 def power(rng):
