@@ -158,9 +158,9 @@ def compare_qrels(
 
 
 def _compare(scores: Scores, statistic: str, n_bootstrap: int, confidence: float, seed: int) -> Agreement:
-    """Compare the rankings of runs; pairs of runs are tested elsewhere, and no judges are exchanged."""
+    """Compare the rankings of runs; no judges are exchanged."""
     return agreement(
-        scores, reference=scores.measures[0], statistics=[statistic], test="paired-t", n_permutations=1,
+        scores, reference=scores.measures[0], statistics=[statistic], n_permutations=1,
         n_bootstrap=n_bootstrap, confidence=confidence, seed=seed,
     )  # fmt: skip
 

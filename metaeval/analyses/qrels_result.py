@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import starmap
+from math import comb
 
 import numpy as np
 import pandas as pd
@@ -134,7 +135,8 @@ class QrelsComparison(Result):
         if rows["low"].notna().any():
             ends = zip(rows["low"], rows["high"], strict=True)
             shown.insert(1, "interval", [f"{low:.2f} – {high:.2f}" for low, high in ends])
-        found, n_pairs = rows.iloc[0][["kept", "reversed", "lost"]].sum(), self.agreements[m].n_pairs
+        found = rows.iloc[0][["kept", "reversed", "lost"]].sum()
+        n_pairs = comb(len(self.agreements[m].disagreements[0].runs), 2)
         caption = (
             f"{self.measures[m]}: {self.sets[0]} finds {found:,} of {n_pairs:,} pairs of runs significant; what judges reverse "
             "or lose of them, and find besides (new)."

@@ -172,8 +172,9 @@ def _point_to_inspect(error: Exception) -> str:
 def _describe_usage(error: Any) -> str:
     """Return in one sentence what is wrong with a command line that cannot be parsed, and where to read more."""
     unknown = getattr(error, "option_name", "")
-    if unknown in GONE:
-        return f"{unknown} is gone: {GONE[unknown]}"
+    command = error.ctx.info_name if error.ctx else ""
+    if instead := GONE.get(f"{command} {unknown}") or GONE.get(unknown):
+        return f"{unknown} is gone: {instead}"
     sentence = error.format_message().rstrip(".")
     sentence = sentence[:1].lower() + sentence[1:]
     option = next(iter(getattr(getattr(error, "param", None), "opts", ())), "")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 GONE = {
+    "agreement --test": "metaeval compare --reference counts which significant pairs of runs a reference confirms",
+    "agreement --n-jobs": "it works in one thread",
     "--resume": "run the command again from its beginning",
     "--cluster": "call the function in Python inside joblib.parallel_config, as docs/scaling.md shows",
     "--sweep": "run coverage once for each set of reference measures, which -r names",
@@ -12,4 +14,4 @@ GONE = {
     "--pool-depth": "take the documents that only a group's runs found out of the judgements, and compare the two files",
     "--method": "intervals are those that hold with few labels too",
 }
-"""By option, what to do instead."""
+"""By option, or by command and option, what to do instead."""

@@ -8,8 +8,6 @@ import pytest
 from scipy.stats import kendalltau, spearmanr
 
 from metaeval import Scores, agreement
-from metaeval.analyses.discriminative_power import discriminative_power
-from metaeval.analyses.reference_pairs import count_confirmed
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.pearson import topic_pearson
@@ -89,7 +87,6 @@ def test_a_measure_that_turns_the_reference_round_is_wrong_throughout_unless_low
     )  # fmt: skip
     turned = agreement(lower, reference="MQM", **FEW)
     assert turned.values[:, 2] == pytest.approx(1)
-    assert turned.pairs[2, 1:].tolist() == [0, 0, 0]
 
 
 def test_the_best_measure_is_in_the_first_cluster_and_significantly_better_than_the_worst(found):
@@ -260,12 +257,10 @@ def test_several_collections_add_pairs_and_average_the_rest(scores):
     np.testing.assert_allclose(both.values[0], (55 * one.values[0] + 15 * two.values[0]) / 70)
     np.testing.assert_allclose(both.values[1], (one.values[1] + two.values[1]) / 2)
     np.testing.assert_allclose(both.exchanged[1], (one.exchanged[1] + two.exchanged[1]) / 2)
-    np.testing.assert_array_equal(both.pairs, one.pairs + two.pairs)
     heavy = agreement([scores, other], reference="MQM", weights=[3, 1], **wanted)
     np.testing.assert_allclose(heavy.values[1], (3 * one.values[1] + two.values[1]) / 4)
     assert set(both.details()) == {
         "differences",
-        "significant_pairs",
         "runs",
         "topics",
         "collections",
@@ -279,15 +274,6 @@ def test_the_first_runs_are_those_that_the_reference_puts_first(scores):
     first = np.argsort(-scores.values[..., 0].mean(axis=1))[:4]
     alone = agreement(scores.sel(runs=[scores.runs[r] for r in first]), reference="MQM", statistics=["tau_b"], **FEW)
     np.testing.assert_allclose(found.values[0], alone.values[0])
-
-
-def test_significant_pairs_are_confirmed_contradicted_found_alone_or_missed(scores, found):
-    power = discriminative_power(scores, n_permutations=200, n_bootstrap=0)
-    gold = np.where(power.significant, power.winners, 0)[0]
-    table = found.significant_pairs().set_index("measure")
-    np.testing.assert_array_equal(table.to_numpy()[:, :4], count_confirmed(power, found.reference, found.measures))
-    assert table.loc["cost"].tolist() == [0, (gold != 0).sum(), 0, 0, 55]
-    assert (table["confirmed"] + table["contradicted"] + table["missed"] == (gold != 0).sum()).all()
 
 
 def test_a_result_shows_itself(found):

@@ -20,6 +20,8 @@ from metaeval.cli.options import OPENING, PHRASES, spell
 from metaeval.cli.parameters import find_input, read_parameters
 
 GONE_FROM = [
+    *(("properties", option) for option in GONE if " " not in option),
+    *(tuple(option.split()) for option in GONE if " " in option),
     ("coverage", "--sweep"),
     ("correct", "--plan"),
     ("correct", "--pair"),
@@ -184,7 +186,8 @@ def test_the_command_line_writes_the_diagram_of_groups_too(run, tmp_path, monkey
     assert "ranks-groups-AP.png, .svg and .pdf" in err
 
 
-@pytest.mark.parametrize(("command", "option"), [*GONE_FROM, *(("properties", option) for option in GONE)])
+@pytest.mark.parametrize(("command", "option"), GONE_FROM)
 def test_an_option_that_is_gone_is_refused_with_what_to_do_instead(run, score_file, command, option):
+    instead = GONE.get(f"{command} {option}") or GONE[option]
     status, out, err = run(command, score_file, option, "1")
-    assert (status, out, err) == (2, "", f"metaeval: {option} is gone: {GONE[option]}\n")
+    assert (status, out, err) == (2, "", f"metaeval: {option} is gone: {instead}\n")
