@@ -202,7 +202,7 @@ def agreement(
     options = Options(alpha, confidence, simultaneous, margin, over)
     n_topics = min(drawn)
     settings = _list_settings(standard, asked, n_permutations, n_bootstrap, alpha, seed)
-    settings |= list_intervals(over, simultaneous, margin, 0.05)
+    settings |= ({"over": over} if over != "topics" else {}) | list_intervals(simultaneous, margin, 0.05)
     return Agreement(
         tuple(each.collection for each in collections),
         measures,

@@ -17,6 +17,7 @@ from metaeval.stats.paired_tests import RESAMPLING
 from metaeval.stats.significant_counts import trials_needed
 from metaeval.stats.weighted_correlation import RankCorrelation
 
+
 def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int = 1) -> None:
     """Refuse scores of fewer runs, topics or measures than an analysis can compare."""
     if not isinstance(scores, Scores):

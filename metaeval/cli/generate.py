@@ -59,7 +59,7 @@ GROUPS = {
 
 _POWER = "analyses.discriminative_power:discriminative_power"
 
-_UNSEEN = {"n_bootstrap": 0, "confidence": 0.95, "simultaneous": True, "margin": 0.05, "over": "topics"}
+_UNSEEN = {"n_bootstrap": 0, "confidence": 0.95, "simultaneous": True, "margin": 0.05}
 """Arguments of discriminative power where only what follows from it is shown: its intervals are not computed."""
 
 _LABELS = {

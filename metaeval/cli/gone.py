@@ -8,6 +8,8 @@ GONE = {
     "--resume": "run the command again from its beginning",
     "--cluster": "call the function in Python inside joblib.parallel_config, as docs/scaling.md shows",
     "--sweep": "run coverage once for each set of reference measures, which -r names",
+    "power --over": "intervals speak of other topics",
+    "similarity --over": "intervals speak of other topics",
     "--plan": "draw the topics to label next at random",
     "--pair": "--out writes what is concluded about every pair of runs, and how many labels would decide it",
     "--groups": "take the documents that only a group's runs found out of the judgements, and compare the two files",
