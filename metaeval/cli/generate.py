@@ -62,6 +62,9 @@ _POWER = "analyses.discriminative_power:discriminative_power"
 _UNSEEN = {"n_bootstrap": 0, "confidence": 0.95, "simultaneous": True, "margin": 0.05}
 """Arguments of discriminative power where only what follows from it is shown: its intervals are not computed."""
 
+IN_PYTHON = ("p_add_one", "variance_offset")
+"""Arguments of functions that are no options."""
+
 _LABELS = {
     "people": argument(
         str,
@@ -202,11 +205,11 @@ class Plan:
         return parameters
 
     def _read(self, function: Function) -> list[Parameter]:
-        """Return the parameters of a function, without those that only matter for the result that is not shown."""
+        """Return the parameters of a function that are options, without those of a result that is not shown."""
         return [
             replace(parameter, default=self.defaults.get(parameter.name, parameter.default))
             for parameter in read_parameters(function)
-            if function is not self.before or parameter.name not in _UNSEEN
+            if parameter.name not in IN_PYTHON and (function is not self.before or parameter.name not in _UNSEEN)
         ]
 
     def declare(self) -> Options:

@@ -8,6 +8,8 @@ GONE = {
     "--resume": "run the command again from its beginning",
     "--cluster": "call the function in Python inside joblib.parallel_config, as docs/scaling.md shows",
     "--sweep": "run coverage once for each set of reference measures, which -r names",
+    "--p-add-one": "Python's discriminative_power takes p_add_one",
+    "--variance-offset": "Python's discriminative_power takes variance_offset",
     "power --over": "intervals speak of other topics",
     "similarity --over": "intervals speak of other topics",
     "--plan": "draw the topics to label next at random",
