@@ -16,7 +16,7 @@ import pandas as pd
 from benchmarks.against import run as run_against
 
 BENCHMARKS = (
-    "scores", "split_half", "tukey", "max_t", "coverage", "memory", "workers", "resume", "growth", "first_call", "peers",
+    "scores", "split_half", "tukey", "max_t", "memory", "workers", "resume", "growth", "first_call", "peers",
     "cluster",
 )  # fmt: skip
 

@@ -141,12 +141,6 @@ FIGURES = {
         "concepts/correction",
         "Where both together leave a run out of the judge's bar, people reverse the judge.",
     ),
-    "coverage-sweep": Example(
-        "metaeval coverage scores.csv -r AP -r RR -r P@10 --sweep --out figures/",
-        "figures/coverage-sweep",
-        "concepts/coverage",
-        "One column per set of reference measures; bars say how often a measure comes out on top.",
-    ),
     "properties": Example(
         'metaeval properties CEM_ORD "OCI(beta=0.75)" kappa --out figures/',
         "figures/properties",

@@ -36,7 +36,7 @@ PAPERS = {
     "wmt2023": "Freitag et al., WMT 2023: which metrics are right, and what can be seen without people",
     "trec": "AP, nDCG, ERR, P@k and RR on seven TREC collections",
     "ordinal_sets": "classifiers on the five ordinal sets that the package skordinal brings; needs no download",
-    "few_labels": "runs ranked by a judge and few labels of people: whether intervals hold, and what a plan saves",
+    "few_labels": "runs ranked by a judge and few labels of people: whether intervals hold",
     "calibration": "how often tests of all pairs of runs err, what they find, and how reliable rankings of measures are",
 }
 

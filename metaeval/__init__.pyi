@@ -24,7 +24,6 @@ from .analyses.citation import cite as cite
 from .analyses.corrected_result import CorrectedScores as CorrectedScores
 from .analyses.corrected_scores import corrected_scores as corrected_scores
 from .analyses.coverage import Coverage as Coverage, coverage as coverage
-from .analyses.coverage_sweep import CoverageSweep as CoverageSweep, coverage_sweep as coverage_sweep
 from .analyses.discriminative_power import discriminative_power as discriminative_power
 from .analyses.pooled_discriminative_power import (
     PooledDiscriminativePower as PooledDiscriminativePower,

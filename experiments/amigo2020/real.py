@@ -103,11 +103,8 @@ def _compute_in_kind(settings: Settings) -> tuple[Outcome, pd.DataFrame | None]:
     outcome.tables["robustness"] = _tabulate_robustness(scored)
     first, scores = next(iter(scored.items()))
     whole = metaeval.coverage(scores, reference=STUDY["reference"], seed=settings.seed)
-    sweep = metaeval.coverage_sweep(scores, candidates=KIND["sweep"])
     outcome.tables[f"coverage_{first}"] = whole.to_table()
     outcome.figures[f"coverage_{first}"] = whole.plot
-    outcome.tables[f"sweep_{first}"] = sweep.to_table()
-    outcome.figures[f"sweep_{first}"] = sweep.plot
     outcome.figures[f"robustness_{first}"] = metaeval.robustness(scores).plot
     outcome.notes.append(
         "computed from other collections than the paper's: LLMJudge with its topics and in random parts, and "

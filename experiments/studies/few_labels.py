@@ -1,4 +1,4 @@
-"""Runs ranked by a judge and few labels of people: how often intervals hold, and what a plan of labels saves."""
+"""Runs ranked by a judge and few labels of people: how often intervals hold."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ import metaeval
 from experiments.outcome import Outcome, Settings, read_toml
 from experiments.studies.calibration import RESULTS, STUDY as CALIBRATION
 from metaeval.analyses.qrels_scores import parse_measures, score_judged
-from metaeval.stats.label_plan import plan_topics, weigh_pairs
 from metaeval.stats.prediction_powered import Corrected, correct_means, spread_weights
 
 STUDY = read_toml(Path(__file__).with_suffix(".toml"))
@@ -164,75 +163,10 @@ def judge_alone(name: str, data: Hidden, judges: Sequence[str]) -> Iterator[dict
         }
 
 
-def compare_plans(name: str, data: Hidden, seed: int, draws: int) -> dict[str, Any]:
-    """Return how many labels at random decide as many pairs as planned ones, as a factor with its interval over draws."""
-    plan = STUDY["plan"][name]
-    first, more = plan["first"], plan["more"]
-    sizes = [first + round(share * n) for n in more for share in (0, 0.5, 1, 1.4, 2)]
-    grid = np.unique(np.minimum(sizes, data.people.shape[1] - 1))
-    judge = data.judges[plan["judge"]]
-    rows = [
-        decide_both(data, judge, first, more, grid, np.random.default_rng((seed, draw)), draw) for draw in range(draws)
-    ]
-    planned, random, holds = (np.array(part) for part in zip(*rows, strict=True))
-    rng = np.random.default_rng(seed)
-    factors = [find_factor(planned, random, first, more, grid)]
-    for _ in range(1000):
-        some = rng.integers(0, draws, draws)
-        factors.append(find_factor(planned[some], random[some], first, more, grid))
-    low, high = np.quantile(factors[1:], [0.025, 0.975])
-    return {
-        "collection": name, "judge": plan["judge"], "first": first, "draws": draws, "factor": factors[0], "low": low,
-        "high": high, "holds": int(holds.sum()), "of": holds.size,
-    }  # fmt: skip
-
-
-def decide_both(
-    data: Hidden,
-    judge: np.ndarray,
-    first: int,
-    more: Sequence[int],
-    grid: np.ndarray,
-    rng: np.random.Generator,
-    key: int,
-) -> tuple[list[float], list[float], list[bool]]:
-    """Return the shares of pairs that are decided with planned labels and with as many at random."""
-    shape, order = data.people.shape, rng.permutation(data.people.shape[1])
-
-    def correct(weights: np.ndarray) -> Corrected:
-        people = np.where(weights > 0, data.people, np.nan)
-        return correct_means(people, judge[np.newaxis], weights, target="topics", key=key, n_trials=STUDY["n_trials"])
-
-    def take(n: int) -> np.ndarray:
-        known = np.zeros(shape, dtype=bool)
-        known[:, order[:n]] = True
-        return spread_weights(known)
-
-    random = [float((correct(take(n)).signs != 0).mean()) for n in grid]
-    weights = take(first)
-    found = correct(weights)
-    planned, holds = [], []
-    for n in more:
-        plan = plan_topics(data.people, found.weights[0] * judge, weights[0], weigh_pairs(found), n, rng)
-        probabilities = np.broadcast_to(plan.probabilities, shape)
-        later = correct(spread_weights(~np.isnan(probabilities), probabilities))
-        result = judge_draw(later, data.truth)
-        planned.append(result.decided)
-        holds.append(result.holds)
-    return planned, random, holds
-
-
-def find_factor(planned: np.ndarray, random: np.ndarray, first: int, more: Sequence[int], grid: np.ndarray) -> float:
-    """Return how many more labels at random decide what one planned label does, on average over sizes."""
-    curve = np.maximum.accumulate(random.mean(axis=0))
-    needed = np.interp(planned.mean(axis=0), curve, grid)
-    return float(np.mean((needed - first) / np.array(more)))
-
-
 def run(settings: Settings) -> list[Outcome]:
     """Simulate all collections with ``--full``; otherwise one cell, beside what is committed."""
     outcome = Outcome("few_labels", "", tolerance=STUDY["tolerance"])
-    kept = {name: read_committed(name) for name in ("coverage", "population", "alone", "plans")}
+    kept = {name: read_committed(name) for name in ("coverage", "population", "alone")}
     fresh: dict[str, list[dict[str, Any]]] = {name: [] for name in kept}
     quick = STUDY["quick"]
     for name, sizes in STUDY["labels"].items():
@@ -253,18 +187,15 @@ def run(settings: Settings) -> list[Outcome]:
             several = simulate(data, [NONE, ALL], n, STUDY["few_draws"], settings.seed)
             fresh["coverage"] += [row for row in tabulate_draws(name, n, several) if row["judge"] == ALL]
         fresh["alone"] += judge_alone(name, data, names)
-        judge = STUDY["plan"][name]["judge"]
+        judge = STUDY["population"][name]
         for n in sizes:
             results = simulate(data, [NONE, judge], n, count_draws(n) // 2, settings.seed, target="population")
             fresh["population"] += tabulate_draws(name, n, results)
-        settings.say(f"{name}: plans")
-        fresh["plans"].append(compare_plans(name, data, settings.seed, STUDY["planned_draws"]))
     captions = {
         "coverage": "Labels hidden again and again: in how many draws all intervals held, in how many a run was called "
         "better that is not, the share of pairs decided, and the mean width of intervals beside those of people alone.",
         "population": "The same of the population, of which the topics are a sample.",
         "alone": "What each judge's own scores on all topics decide, and how many of these pairs are wrong by people.",
-        "plans": "How many labels at random decide as many pairs as one planned label, with its interval over draws.",
     }
     for name, caption in captions.items():
         table = join_rows(kept[name], fresh[name])

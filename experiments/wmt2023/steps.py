@@ -75,7 +75,7 @@ def compute_agreement(
     """Hold the metrics of some collections against the task's reference, by scores of segments and of whole runs."""
     return metaeval.agreement(
         scores, reference=STUDY["reference"], run_scores=runs, statistics=statistics,
-        n_permutations=STUDY["exchanges"], alpha=STUDY["alpha"], seed=settings.seed, n_jobs=settings.n_jobs,
+        n_permutations=STUDY["exchanges"], alpha=STUDY["alpha"], seed=settings.seed,
     )  # fmt: skip
 
 

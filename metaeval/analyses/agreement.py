@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -27,14 +27,12 @@ from metaeval.analyses.checks import (
     check_seed,
     check_share,
     remark_shared_topics,
-    remark_unlike_spread,
     warn_of_same_data,
 )
 from metaeval.analyses.diagnostics import choose_runs, remark_copies
 from metaeval.analyses.disagreement import Disagreement, find_disagreement
 from metaeval.analyses.discriminative_power import discriminative_power
 from metaeval.analyses.label_order import sort_labels
-from metaeval.analyses.reference_pairs import count_confirmed
 from metaeval.analyses.variation import list_intervals
 from metaeval.data.clusters import order_clusters
 from metaeval.data.policies import MissingPolicy, check_policy
@@ -48,14 +46,13 @@ from metaeval.stats.agreement_statistics import (
     Estimate,
     Sides,
     Statistic,
+    compare_halves,
     parse_statistic,
-    try_annotators,
 )
 from metaeval.stats.blocks import Scaled, average, mean_over_topics
 from metaeval.stats.collections import pool
 from metaeval.stats.intervals import explain_no_interval
 from metaeval.stats.other_runs import Over
-from metaeval.stats.paired_tests import PairedTest
 from metaeval.stats.streams import generator, stream_key
 from metaeval.stats.topic_correlation import TopicCorrelation
 
@@ -72,7 +69,6 @@ def agreement(
     missing: MissingPolicy = "raise",
     runs: Share = "all",
     topics: Share = "all",
-    test: PairedTest = "randomised-tukey-hsd",
     n_permutations: int = 1000,
     n_bootstrap: int = 1000,
     alpha: float = 0.05,
@@ -82,7 +78,6 @@ def agreement(
     over: Over = "topics",
     distinct_runs: bool = False,
     seed: int = 0,
-    n_jobs: int = 1,
 ) -> Agreement:
     """Which measures agree best with a reference?
 
@@ -106,8 +101,8 @@ def agreement(
     statistics : sequence of str, optional
         By default pairwise_accuracy, spa, pearson, spearman, tau_a and tau_b of runs; topic_pearson, over all scores;
         topic_tau_b and topic_spearman, means over topics (summary-level or segment-level correlation); and acc_t. Others
-        are tau_ap_b and tau_gap, which weigh the head of the ranking, and acc_t_cells, acc-t over all pairs of scores.
-        Statistics of runs can be limited to the runs that the reference puts first: tau_b@15.
+        are tau_ap_b and tau_gap, which weigh the head of the ranking. Statistics of runs can be limited to the runs that
+        the reference puts first: tau_b@15.
     weights : sequence of float, optional
         Weights of the collections; 1 each by default. Pairwise accuracy adds pairs of runs, other statistics are
         averaged.
@@ -118,10 +113,8 @@ def agreement(
         all: every run needs a reference score. shared: keep only the runs found in every file.
     topics : {"all", "shared"}, optional
         all: every topic needs a reference score. shared: keep only the topics found in every file.
-    test : str, optional
-        The test that decides which pairs of runs differ significantly, as for `discriminative_power`.
     n_permutations : int, optional
-        Trials of the exchange tests between measures, of the sign flips of spa, and of the test of pairs of runs.
+        Trials of the exchange tests between measures, and of the sign flips of spa.
     n_bootstrap : int, optional
         Resamples of the topics for the intervals; 0 for none. With fewer than 10 runs or 25 topics there is none.
     alpha : float, optional
@@ -138,8 +131,6 @@ def agreement(
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
-    n_jobs : int, optional
-        Threads; any number gives the same results.
 
     Returns
     -------
@@ -212,22 +203,12 @@ def agreement(
             collections, whole, list_for_each(people, collections, "reference"), gaps, strict=True
         )
     ]
-    find_power = partial(
-        discriminative_power,
-        n_bootstrap=0,
-        test=test,
-        n_permutations=n_permutations,
-        alpha=alpha,
-        seed=seed,
-        n_jobs=n_jobs,
-    )
-    powers = list(map(find_power, collections))
     given = np.any([each.given for each in compared], axis=0)
     no_interval = few or (_say_given(asked, [*measures, standard], given) if n_bootstrap else "")
     options = Options(alpha, confidence, simultaneous, margin, over)
     n_topics = min(drawn)
-    settings = _list_settings(standard, asked, test, n_permutations, n_bootstrap, alpha, seed)
-    settings |= list_intervals(over, simultaneous, margin, 0.05)
+    settings = _list_settings(standard, asked, n_permutations, n_bootstrap, alpha, seed)
+    settings |= ({"over": over} if over != "topics" else {}) | list_intervals(simultaneous, margin, 0.05)
     return Agreement(
         tuple(each.collection for each in collections),
         measures,
@@ -243,29 +224,32 @@ def agreement(
             )
             for statistic, *each in zip(asked, *(each.estimates for each in compared), strict=True)
         ),
-        np.sum([count_confirmed(power, standard, measures) for power in powers], axis=0),
-        sum(power.p_values.shape[1] for power in powers),
         alpha,
         confidence,
         _sign(collections, whole, share, settings, diagnostics[0].settings),
         tuple(each.disagreement for each in compared),
         no_interval,
         over,
+        not any(_tells_apart(each.sel(measures=str(standard)), n_permutations, alpha, seed) for each in collections),
         diagnostics=diagnostics,
         remarks=(
             *_remark(asked, n_topics, len(measures), over, with_intervals=bool(n_bootstrap and not few)),
             *_remark_ties(asked, measures, [each.by_topic for each in compared], share),
             *remark_copies(*collections),
-            *remark_unlike_spread(people, standard),
             *remark_shared_topics(_list_titles(collections), [each.topics for each in collections]),
         ),
     )
 
 
+def _tells_apart(reference: Scores, n_permutations: int, alpha: float, seed: int) -> bool:
+    """Say whether any two runs differ significantly by the reference, by the papers' test."""
+    found = discriminative_power(reference, n_bootstrap=0, n_permutations=n_permutations, alpha=alpha, seed=seed)
+    return bool((found.p_values <= alpha).any())
+
+
 def _list_settings(
     standard: Measure,
     asked: Sequence[Statistic],
-    test: PairedTest,
     n_permutations: int,
     n_bootstrap: int,
     alpha: float,
@@ -273,7 +257,7 @@ def _list_settings(
 ) -> dict[str, object]:
     """Return what the signature says of the reference, the statistics and the tests."""
     settings: dict[str, object] = {"reference": standard, "statistics": ", ".join(each.name for each in asked)}
-    settings |= {"test": test, "B": n_permutations, "seed": seed, "alpha": alpha}
+    settings |= {"B": n_permutations, "seed": seed, "alpha": alpha}
     settings |= {"bootstrap": n_bootstrap} if n_bootstrap else {}
     return settings
 
@@ -385,9 +369,8 @@ def _compare(
     if people is not None:
         by_person = people.sel(runs=axes[0], topics=axes[1])
         labelled = by_person.values * find_signs(by_person.measures)
-        estimates = try_annotators(
-            asked, estimates, sides, labelled, generator(seed, scores.collection, "agreement", "annotators")
-        )
+        halves = compare_halves(asked, sides, labelled, generator(seed, scores.collection, "agreement", "annotators"))
+        estimates = [replace(each, halves=half) for each, half in zip(estimates, halves, strict=True)]
     by_topic = sides.by_topic["tau_b"]
     disagreement = find_disagreement(*axes, run_scores, by_topic.by_topic, find_signs(measures))
     return _Compared(estimates, disagreement, by_topic, given)

@@ -10,7 +10,6 @@ import numpy as np
 
 from metaeval.errors import format_list, format_option
 from metaeval.stats.agreement_statistics import Estimate, Statistic
-from metaeval.stats.annotators import AnnotatorNoise
 from metaeval.stats.collections import FEWEST_COLLECTIONS, pool, redraw_collections
 from metaeval.stats.equivalence import Ends, judge_difference
 from metaeval.stats.intervals import centre_interval
@@ -20,24 +19,8 @@ from metaeval.stats.other_runs import Over
 ENOUGH_TOPICS = 60
 """With fewer, a result says that intervals of statistics of runs may be too narrow: docs/concepts/agreement.md."""
 
-ERRING_TESTS = ("spa", "pearson", "topic_pearson", "topic_tau_b", "topic_spearman", "acc_t", "acc_t_cells", "tau_ap_b")
+ERRING_TESTS = ("spa", "pearson", "topic_pearson", "topic_tau_b", "topic_spearman", "acc_t", "tau_ap_b")
 """Statistics whose exchange tests call one of two equally good measures better too often: docs/concepts/agreement.md."""
-
-
-class PooledNoise(NamedTuple):
-    """What annotators do to a statistic.
-
-    `corrected`, of shape (measure,), is the value but for errors of the reference, with `ends` of shape (2, measure); NaN where
-    the statistic has no correction. `halves` is what half of the annotators reach against the others. With annotators drawn
-    anew, the verdict on two measures stays as it is in a share `kept` of draws, shape (measure pair), and the other one is
-    ahead in a share `turned`.
-    """
-
-    corrected: np.ndarray
-    ends: np.ndarray
-    halves: float
-    kept: np.ndarray
-    turned: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +57,8 @@ class StatisticAgreement:
         `low` and `high` where collections might be others, too; NaN with too few.
     collection_gap_ends : ndarray, shape (2, measure pair)
         The same of `gap_ends`.
-    noise : PooledNoise or None
-        What annotators do, if the reference is their mean.
+    halves : float
+        What half of the annotators reach against the other half, if the reference is their mean.
     """
 
     name: str
@@ -94,7 +77,7 @@ class StatisticAgreement:
     conclusions: tuple[str, ...]
     collection_ends: tuple[np.ndarray, np.ndarray]
     collection_gap_ends: np.ndarray
-    noise: PooledNoise | None
+    halves: float
 
     @property
     def better(self) -> np.ndarray:
@@ -204,45 +187,7 @@ def pool_estimates(
         words,
         reach.find_ends(value, elsewhere, max(len(estimates), 2), student=True),
         reach.find_gap_ends(value, elsewhere, max(len(estimates), 2), options.confidence, student=True),
-        _pool_noise(
-            [each.noise for each in estimates if each.noise is not None], share, reach, value, gap_ends, n_topics
-        ),
-    )
-
-
-def _pool_noise(
-    noises: Sequence[AnnotatorNoise],
-    share: np.ndarray,
-    reach: _Reach,
-    value: np.ndarray,
-    gap_ends: np.ndarray,
-    n_topics: int,
-) -> PooledNoise | None:
-    """Return what annotators do to a statistic pooled over collections, and to which of two measures is better."""
-    if not noises:
-        return None
-    corrected, drawn, halves, redrawn = (pool(list(each), share) for each in zip(*noises, strict=True))
-    first, second = np.triu_indices(len(value), 1)
-    gaps = redrawn[:, first] - redrawn[:, second]
-    gap = value[first] - value[second]
-    # An interval that moves with the difference, as wide as it was.
-    moved = gaps - gap
-    verdicts = (gap_ends[0] + moved > 0) * 1 - (gap_ends[1] + moved < 0)
-    verdict = (gap_ends[0] > 0) * 1 - (gap_ends[1] < 0)
-    known = np.isfinite(gap_ends).all(axis=0)
-    # A value that errors make 1 or more counts as one standard deviation away from 1.
-    some = drawn[:, np.isfinite(drawn).any(axis=0)]
-    spread = np.zeros(len(corrected))
-    spread[np.isfinite(drawn).any(axis=0)] = np.nanstd(some, axis=0)
-    shown = np.clip(corrected, -1.0, 1.0)
-    defined = np.isfinite(gaps)
-    n_defined = np.maximum(defined.sum(axis=0), 1)
-    return PooledNoise(
-        shown,
-        np.array(reach.find_ends(shown, drawn, n_topics, step=2 * spread)),
-        float(halves),
-        np.where(known, ((verdicts == verdict) & defined).sum(axis=0) / n_defined, np.nan),
-        (gaps * gap < 0).sum(axis=0) / n_defined,
+        float(mix("halves")),
     )
 
 
@@ -255,12 +200,12 @@ class _Reach(NamedTuple):
     options: Options
 
     def find_ends(
-        self, value: np.ndarray, drawn: np.ndarray, n: int, *, student: bool = False, step: np.ndarray | None = None
+        self, value: np.ndarray, drawn: np.ndarray, n: int, *, student: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return both ends for every measure, from the spread of `n` topics, or collections, drawn anew."""
         ends = centre_interval(
             (value - self.base) / self.size, (drawn - self.base) / self.size, n, confidence=self.options.confidence,
-            scale="share", step=(self.step if step is None else step) / self.size, student=student,
+            scale="share", step=self.step / self.size, student=student,
         )  # fmt: skip
         return self.base + self.size * ends[0], self.base + self.size * ends[1]
 

@@ -11,7 +11,6 @@ import pandas as pd
 
 from metaeval.analyses.agreement_estimates import StatisticAgreement, write_ends
 from metaeval.analyses.disagreement import Disagreement, tabulate_disagreement
-from metaeval.analyses.reference_pairs import COUNTS
 from metaeval.analyses.result import Result
 from metaeval.analyses.variation import tabulate_conclusions, tabulate_differences
 from metaeval.errors import MetaevalError, format_count, format_list
@@ -19,7 +18,6 @@ from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap, IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
-from metaeval.stats.annotators import REDRAWS
 from metaeval.stats.other_runs import ELSEWHERE, Over
 
 if TYPE_CHECKING:
@@ -49,31 +47,27 @@ class Agreement(Result):
         All but the reference.
     results : tuple of StatisticAgreement
         Of every statistic.
-    pairs : ndarray of int, shape (measure, 4)
-        Significant pairs of runs that the reference confirms, contradicts, or does not find significant, and those that
-        only the reference finds.
-    n_pairs : int
-        All pairs of runs.
     disagreements : tuple of Disagreement
         Of every collection, where measures and reference differ.
     no_interval : str
         Why there is no interval, or which ones are missing, if they were asked for.
     over : {"topics", "runs and topics"}
         What intervals speak of.
+    is_noise : bool
+        Whether the randomised Tukey HSD test finds no two runs that the reference tells apart.
     """
 
     collections: tuple[str, ...]
     measures: tuple[Measure, ...]
     reference: Measure
     results: tuple[StatisticAgreement, ...]
-    pairs: np.ndarray
-    n_pairs: int
     alpha: float
     confidence: float
     signature: Signature
     disagreements: tuple[Disagreement, ...]
     no_interval: str = ""
     over: Over = "topics"
+    is_noise: bool = False
 
     def __repr__(self) -> str:
         where = ", ".join(filter(None, self.collections)) or "scores"
@@ -124,8 +118,7 @@ class Agreement(Result):
         better (the measure that is if the interval leaves 0 out, and "cannot tell" otherwise), p_first (one-sided,
         for the first measure being no better), p_second and conclusion: whether both agree alike, up to the margin.
         Of several collections also collections_low and collections_high, the interval where collections might be
-        others; of a mean of annotators kept and turned: in which share of draws of annotators the verdict stays, and
-        the other measure is ahead.
+        others.
         """
         first, second = np.triu_indices(len(self.measures), 1)
         parts = []
@@ -139,8 +132,6 @@ class Agreement(Result):
             if len(self.collections) > 1:
                 low, high = result.collection_gap_ends
                 frame = frame.assign(collections_low=low, collections_high=high)
-            if result.noise is not None:
-                frame = frame.assign(kept=result.noise.kept, turned=result.noise.turned)
             parts.append(frame)
         return pd.concat(parts, ignore_index=True)
 
@@ -151,7 +142,7 @@ class Agreement(Result):
         if np.isnan(result.values[best]):
             return f"Agreement with {reference} is not defined."
         found = f"{self.measures[best]} agrees best with {reference} ({result.title} {result.values[best]:.2f})"
-        if self._is_noise:
+        if self.is_noise:
             return f"{reference} tells no two runs apart: agreement with it may be chance. {found.replace(' best', ' most')}."
         if result.without_signal and not (result.high < result.chance).all():
             most = f"{self.measures[best]} {result.values[best]:.2f}, chance {result.chance:.2f}"
@@ -167,22 +158,13 @@ class Agreement(Result):
         return f"{found}; {others}."
 
     def annotators(self) -> pd.DataFrame:
-        """What do errors of the annotators do, if the reference is their mean?
+        """How well do annotators agree with each other, if the reference is their mean?
 
-        Shape (statistic · measure, 7): columns statistic, measure, value, corrected (the value but for errors of the
-        annotators, for correlations of scores: r over the root of Cronbach's α) with low and high, and halves: what
-        half of the annotators reach against the other half. Without annotators it has no rows.
+        Shape (statistic, 2): columns statistic and halves, what half of the annotators reach against the other half.
+        Without annotators it has no rows.
         """
-        columns = ["statistic", "measure", "value", "corrected", "low", "high", "halves"]
-        parts = [
-            (result.name, name, *numbers, result.noise.halves)
-            for result in self.results
-            if result.noise is not None
-            for name, *numbers in zip(
-                self._names, result.values, result.noise.corrected, *result.noise.ends, strict=True
-            )
-        ]
-        return pd.DataFrame(parts, columns=columns)
+        rows = [(result.name, result.halves) for result in self.results]
+        return pd.DataFrame(rows, columns=["statistic", "halves"]).dropna()
 
     def over_collections(self) -> pd.DataFrame:
         """Where do the values lie if collections might be others, too?
@@ -196,15 +178,6 @@ class Agreement(Result):
             for row in zip(self._names, each.values, *each.collection_ends, strict=True)
         ]
         return pd.DataFrame(parts, columns=columns)
-
-    def significant_pairs(self) -> pd.DataFrame:
-        """Return what becomes of every measure's significant pairs of runs, compared with those of the reference.
-
-        Shape (measure, 6): columns measure, confirmed, contradicted (the reference finds the opposite), only_here
-        (the reference finds nothing), missed (only the reference finds it) and pairs (all of them).
-        """
-        counts = dict(zip(COUNTS, self.pairs.T, strict=True))
-        return pd.DataFrame({"measure": self._names, **counts, "pairs": self.n_pairs})
 
     def runs(self) -> pd.DataFrame:
         """Which runs do measures and reference rank differently?
@@ -230,15 +203,14 @@ class Agreement(Result):
         return pd.concat(frames)
 
     def details(self) -> dict[str, pd.DataFrame]:
-        """Return differences between measures, significant pairs of runs, runs, topics, and each of several collections."""
-        frames = {"differences": self.differences(), "significant_pairs": self.significant_pairs()}
-        frames |= {"runs": self.runs(), "topics": self.topics()}
+        """Return differences between measures, runs, topics, and each of several collections."""
+        frames = {"differences": self.differences(), "runs": self.runs(), "topics": self.topics()}
         if len(self.collections) > 1:
             labels = [self.collections, self.statistics, self._names]
             index = pd.MultiIndex.from_product(labels, names=["collection", "statistic", "measure"])
             frames["collections"] = index.to_frame(index=False).assign(value=self.by_collection.ravel())
             frames["over_collections"] = self.over_collections()
-        if self.results[0].noise is not None:
+        if len(self.annotators()):
             frames["annotators"] = self.annotators()
         return frames
 
@@ -257,17 +229,12 @@ class Agreement(Result):
         rows, columns = self.results[0].rank(), [result.title for result in self.results]
         index = [self._names[m] for m in rows]
         frame = pd.DataFrame(self.values.T[rows], index=index, columns=columns)
-        counts = pd.DataFrame(self.pairs[rows], index=index, columns=[name.replace("_", " ") for name in COUNTS])
         below = pd.DataFrame([self.chance, self.ceiling], index=["(chance)", "(ceiling)"], columns=columns)
-        frame = pd.concat([pd.concat([frame, counts.astype(object)], axis=1), below]).rename_axis("measure")
+        frame = pd.concat([frame, below]).rename_axis("measure")
         marks = frame.astype(str).map(lambda _: "")
-        leading = np.array([result.leading & (not self._is_noise) for result in self.results])
+        leading = np.array([result.leading & (not self.is_noise) for result in self.results])
         marks.iloc[: len(rows), : len(columns)] = np.where(leading.T[rows], "bold", "")
-        legend = (
-            f"{self._explain_bold()} Of {self.n_pairs:,} pairs of runs, those that the measure finds "
-            f"significant (α = {self.alpha:g}) and the reference confirms, contradicts, or does not find; missed: only the "
-            f"reference finds them. {self.no_interval}"
-        )
+        legend = f"{self._explain_bold()} {self.no_interval}"
         caption = f"Agreement with {self.reference}."
         return Table(frame, caption, self.signature, marks=lambda _: marks, legend=legend.strip())
 
@@ -302,11 +269,6 @@ class Agreement(Result):
             f"Bold: no other measure is better {self._where}, by {level} of the paired difference; where none is better than "
             "any other, only the best."
         )
-
-    @property
-    def _is_noise(self) -> bool:
-        """Whether the reference finds no two runs significantly different."""
-        return not np.delete(self.pairs[0], COUNTS.index("only_here")).any()
 
     @property
     def _where(self) -> str:
@@ -356,25 +318,11 @@ class Agreement(Result):
         return [*super().explained_tables(), listed]
 
     def _tabulate_annotators(self) -> list[Table]:
-        noises = [result.noise for result in self.results if result.noise is not None]
-        if not noises:
+        found = self.annotators()
+        if not len(found):
             return []
-        rows = self.results[0].rank()
-        columns = {
-            result.title: [
-                *(_write_corrected(noise.corrected[m], *noise.ends[:, m]) for m in rows),
-                f"{noise.halves:.2f}",
-                f"{np.nanmin(noise.kept):.2f}" if np.isfinite(noise.kept).any() else "",
-            ]
-            for result, noise in zip(self.results, noises, strict=True)
-        }
-        caption = f"Agreement with {self.reference}, corrected for the errors of annotators (r / √α)."
-        legend = (
-            "Only correlations of scores are corrected. Halves: what half of the annotators reach against the other half. "
-            "Least kept: the verdict on two measures that changes most "
-            f"often with annotators drawn anew, the share of {REDRAWS} draws in which it stays."
-        )
-        return [self._list(columns, caption, legend, ["(halves)", "(least kept)"])]
+        caption = "What half of the annotators reach against the other half."
+        return [Table(found.set_index("statistic"), caption, self.signature)]
 
     def _tabulate_collections(self) -> list[Table]:
         if np.isnan(self.results[0].collection_ends).all():
@@ -461,10 +409,3 @@ class Agreement(Result):
         if statistic is not None and statistic not in self.statistics:
             raise MetaevalError(f"{statistic!r} was not computed; there are {format_list(list(self.statistics))}")
         return self.results[0 if statistic is None else self.statistics.index(statistic)]
-
-
-def _write_corrected(value: float, low: float, high: float) -> str:
-    """Write a corrected value with its interval, if it has one; nothing where a statistic is not corrected."""
-    if np.isnan(value):
-        return ""
-    return f"{value:.2f}" if np.isnan(low) else f"{value:.2f} ({low:.2f} – {high:.2f})"

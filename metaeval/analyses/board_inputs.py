@@ -16,8 +16,8 @@ from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_list, format_option, suggest_names
 from metaeval.measures.base import Measure, find_signs
 
-Gaps: TypeAlias = Literal["present", "common", "complete"]
-"""Where scores are missing: means over the topics present, pairs on the topics that both have, or complete runs only."""
+Gaps: TypeAlias = Literal["present", "complete"]
+"""Where scores are missing: means over the topics present, or complete runs only."""
 
 
 FEWEST_FREE = 3
@@ -152,11 +152,11 @@ def _choose_runs(missing: np.ndarray, gaps: Gaps | None, runs: Sequence[str]) ->
         found = [f"{some.any(axis=1).sum():,} {where}" for where, some in kinds.items() if some.any()]
         raise MetaevalError(
             f"{(~complete).sum():,} of {len(runs):,} runs lack scores ({', '.join(found)}): choose what to do with "
-            f"{format_option('gaps', 'present')}, common or complete"
+            f"{format_option('gaps', 'present')} or complete"
         )
     if gaps == "complete" and complete.sum() < 2:
         raise MetaevalError(
-            f"too few runs are complete: {complete.sum()} of {len(runs):,}; use {format_option('gaps', 'present')} or common"
+            f"too few runs are complete: {complete.sum()} of {len(runs):,}; use {format_option('gaps', 'present')}"
         )
     return np.asarray(complete if gaps == "complete" else (missing < 1).any(axis=1))
 

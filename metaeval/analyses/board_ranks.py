@@ -25,7 +25,7 @@ from metaeval.stats.rank_correlation import tau
 from metaeval.stats.rank_sets import find_rank_sets
 from metaeval.stats.streams import stream_key
 
-TITLES = {"mean": "mean of tasks", "win-rate": "mean win rate", "borda": "Borda count", "median-rank": "median rank"}
+TITLES = {"mean": "mean of tasks", "win-rate": "mean win rate", "borda": "Borda count"}
 
 
 def board_ranks(
@@ -48,18 +48,17 @@ def board_ranks(
     ----------
     tasks : Scores or sequence of Scores
         One a task, of one measure each; the collection is the task. Gaps are kept by ``missing="keep"`` in reading.
-    aggregate : {"mean", "win-rate", "borda", "median-rank"}, optional
-        What tasks add up to: the mean of tasks; the share of other runs that a run beats, averaged over tasks; their number,
-        added up; or the median rank.
+    aggregate : {"mean", "win-rate", "borda"}, optional
+        What tasks add up to: the mean of tasks; the share of other runs that a run beats, averaged over tasks; or their
+        number, added up.
     task_weights : mapping of str to float, optional
         1 where nothing is said.
     categories : bool, optional
         All categories count the same; tasks are called CATEGORY/TASK.
     over : {"topics", "tasks"}, optional
         What might be others: the topics of these tasks, or the tasks too; then at least 3 are needed.
-    gaps : {"present", "common", "complete"}, optional
-        Where scores are missing: means over the topics that a run has, every two runs on the topics that both have, or
-        complete runs only.
+    gaps : {"present", "complete"}, optional
+        Where scores are missing: means over the topics that a run has, or complete runs only.
     n_bootstrap : int, optional
         Resamples of topics, or of tasks.
     alpha : float, optional
@@ -99,16 +98,10 @@ def board_ranks(
     aligned = align_tasks(tasks, gaps)
     shares = weigh_tasks(aligned.names, task_weights, categories)
     _check_samples(aligned, aggregate, over)
-    board = Board(aligned.values, shares, aggregate, gaps == "common", aligned.clusters)
-    alone = np.flatnonzero(np.isnan(board.estimates))
-    if len(alone):
-        way = format_option("gaps", "present")
-        raise MetaevalError(
-            f"{aligned.runs[alone[0]]} shares too few topics with every other run: use {way} or complete"
-        )
+    board = Board(aligned.values, shares, aggregate, aligned.clusters)
     keys = [stream_key(seed, *topics, "board_ranks") for topics in aligned.drawn]
     statistics, rows = compare_runs(board, over, n_bootstrap, keys, stream_key(seed, *aligned.names, "board_ranks"))
-    found = find_rank_sets(statistics, rows, alpha, transitive=not board.paired)
+    found = find_rank_sets(statistics, rows, alpha)
     ranks = _rank(board)
     measure = _name_measure(aligned, board, categories)
     letters, remarks = spell_letters(measure, ranks, aligned.runs, found.differ)
@@ -142,7 +135,7 @@ def board_ranks(
         _describe_topics(aligned, board),
         _compare_orders(aligned, board, ranks),
         remarks=(
-            *_remark_gaps(aligned, board, gaps),
+            *_remark_gaps(aligned, gaps),
             *remarks,
             *(noise.describe(pooled=False) if noise else ()),
             *_remark_topics(aligned, board, over),
@@ -161,11 +154,6 @@ def _check_samples(tasks: Tasks, aggregate: Aggregate, over: OverTasks) -> None:
         )
     if over == "topics":
         check_topics(tasks)
-    elif aggregate == "median-rank":
-        raise MetaevalError(
-            f"rank sets of median ranks do not hold over tasks: use {format_option('aggregate', 'borda')} or "
-            f"{format_option('over', 'topics')}"
-        )
     if aggregate == "mean" and tasks.unlike:
         other = next(each for each in tasks.measures if str(each) != str(tasks.measures[0]))
         raise MetaevalError(
@@ -177,8 +165,8 @@ def _check_samples(tasks: Tasks, aggregate: Aggregate, over: OverTasks) -> None:
 def _rank(board: Board, without: int | None = None) -> np.ndarray:
     """Return 1 + the number of runs ahead of each, shape (run,); `without` is a task that is left out."""
     times = np.arange(len(board.values)) != without
-    found = board.pool(board.pair_parts if board.paired else board.parts, times)
-    differences = found if board.paired else np.subtract.outer(found, found)
+    found = board.pool(board.parts, times)
+    differences = np.subtract.outer(found, found)
     ahead = round_scaled(np.nan_to_num(differences) / find_scale(differences)) > 0
     return np.asarray(1 + ahead.sum(axis=0))
 
@@ -187,17 +175,9 @@ def _name_measure(tasks: Tasks, board: Board, categories: bool) -> Measure:
     """Return the aggregate as a measure, with the direction of the scores whose mean it is."""
     title = TITLES[board.aggregate]
     if board.aggregate == "mean":
-        title = (
-            "mean lead"
-            if board.paired
-            else "mean of categories"
-            if categories
-            else title
-            if len(tasks.names) > 1
-            else "mean"
-        )
-        return Measure(title, higher_is_better=board.paired or tasks.measures[0].sign > 0)
-    return Measure(title, higher_is_better=board.aggregate != "median-rank")
+        title = "mean of categories" if categories else title if len(tasks.names) > 1 else "mean"
+        return Measure(title, higher_is_better=tasks.measures[0].sign > 0)
+    return Measure(title, higher_is_better=True)
 
 
 def _describe_runs(tasks: Tasks) -> pd.DataFrame:
@@ -211,7 +191,7 @@ def _describe_runs(tasks: Tasks) -> pd.DataFrame:
 
 def _carry(board: Board) -> list[np.ndarray]:
     """Return the share of every topic in the variance of the runs' means of tasks, by task; all sum to 1."""
-    means = replace(board, aggregate="mean", common=False)
+    means = replace(board, aggregate="mean")
     ahead = means.estimates - means.estimates.mean()
     total, parts = float(np.square(ahead).sum()), means.parts
     weights = means.weights * ~np.isnan(parts)
@@ -267,22 +247,17 @@ def _compare_orders(tasks: Tasks, board: Board, ranks: np.ndarray) -> pd.DataFra
     return pd.DataFrame({"run": tasks.runs, **columns})
 
 
-def _remark_gaps(tasks: Tasks, board: Board, gaps: Gaps | None) -> list[str]:
-    """Say how much is missing, what was done about it, and which pairs nothing compares."""
+def _remark_gaps(tasks: Tasks, gaps: Gaps | None) -> list[str]:
+    """Say how much is missing, and what was done about it."""
     partial, lacking = int(tasks.partial.sum()), int(tasks.lacking.sum())
     if not partial + lacking:
         return []
     done = {
         "present": "each run's means are over the topics that it has",
-        "common": "every two runs are compared on the topics that both have",
         "complete": f"{tasks.all_runs - len(tasks.runs):,} of {format_count(tasks.all_runs, 'run')} were left out",
     }[gaps or "complete"]
     found = [f"{count:,} lack {what}" for count, what in ((partial, "some topics"), (lacking, "all topics")) if count]
-    said = [f"of {tasks.partial.size:,} cells (run × task), {' and '.join(found)}: {done}"]
-    unknown = int(np.isnan(board.differences).sum()) // 2
-    if unknown:
-        said.append(f"{format_count(unknown, 'pair')} of runs share no two topics and are never separated")
-    return said
+    return [f"of {tasks.partial.size:,} cells (run × task), {' and '.join(found)}: {done}"]
 
 
 def _remark_topics(tasks: Tasks, board: Board, over: OverTasks) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ class BoardRanks(RunRanks):
         of runs if the task were not there.
     topics : DataFrame, shape (topic, 4)
         Columns task, topic, share, solved_by; the largest share first.
-    orders : DataFrame, shape (run, 5)
+    orders : DataFrame, shape (run, 4)
         Columns run, and its rank by every aggregate, the chosen one first.
     """
 

@@ -17,9 +17,6 @@ from metaeval.stats.paired_tests import RESAMPLING
 from metaeval.stats.significant_counts import trials_needed
 from metaeval.stats.weighted_correlation import RankCorrelation
 
-UNLIKE = 1.5
-"""How many times as much one annotator's scores may spread as another's before a result says so."""
-
 
 def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int = 1) -> None:
     """Refuse scores of fewer runs, topics or measures than an analysis can compare."""
@@ -166,16 +163,4 @@ def remark_shared_topics(collections: Sequence[str], topics: Sequence[Sequence[s
         f"{format_list([collections[number] for number in sharing])} share topics: an interval for other "
         "collections takes them as independent\n"
         f"Up to {max(shared.values()):,} topics are shared; they count in each collection.",
-    )
-
-
-def remark_unlike_spread(people: object, reference: object) -> tuple[str, ...]:
-    """Say that annotators use the scale unlike: then the reliability of their mean is underrated, and correction overdone."""
-    given = [each for each in (people if isinstance(people, list | tuple) else [people]) if isinstance(each, Scores)]
-    times = [float(spread.max() / spread.min()) for each in given if (spread := each.values.std(axis=(0, 1))).min() > 0]
-    if max(times, default=1.0) < UNLIKE:
-        return ()
-    return (
-        f"{reference}: one annotator's scores spread {max(times):.1f} times as much as another's; corrected correlations are "
-        "then too high",
     )

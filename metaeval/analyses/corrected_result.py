@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from metaeval.show.canvas import Axis
     from metaeval.show.style import Size
 
-SHOWN = 10
-"""Topics of a plan that the table shows."""
-
 
 class Labelled(NamedTuple):
     """How many topics of a run are labelled, at least, and how many topics there are."""
@@ -54,10 +51,6 @@ class CorrectedScores(Result):
         How much higher a judge scores a run than people do; NaN where they use different scales.
     confidence : float
         Of all intervals together.
-    pair : tuple of str
-        Two runs about which a note is asked for, or none.
-    plan : DataFrame, optional
-        What is labelled and what to label next: columns run, topic, a score that is to be filled in, and probability.
     """
 
     collection: str
@@ -70,11 +63,8 @@ class CorrectedScores(Result):
     labelled: Labelled
     bias: np.ndarray
     target: Target
-    method: str
     confidence: float
-    pair: tuple[str, ...]
     signature: Signature
-    plan: pd.DataFrame | None = None
 
     def __repr__(self) -> str:
         return f"CorrectedScores: {len(self.runs)} runs, {self.labelled.topics} of {self.labelled.of} topics labelled"
@@ -102,7 +92,7 @@ class CorrectedScores(Result):
         differ[0, first, second] = differ[0, second, first] = found.signs != 0
         better[0, first, second], better[0, second, first] = found.differences > 0, found.differences < 0
         tested = SimpleNamespace(
-            collection=self.collection, runs=self.runs, measures=(measure,), test=self.method, signature=self.signature,
+            collection=self.collection, runs=self.runs, measures=(measure,), test="bootstrap-t", signature=self.signature,
             means=found.means[:, np.newaxis] * find_signs((measure,)), alpha=1 - self.confidence, diagnostics=(), remarks=(),
         )  # fmt: skip
         return find_ranks(tested, better, differ)
@@ -163,12 +153,8 @@ class CorrectedScores(Result):
         return float(rivals["topics_needed"].max(skipna=False)) if len(rivals) else 0.0
 
     def answer(self) -> str:
-        """Say who is first, and how many other runs may be as good; or with a plan, what it would decide."""
-        if self.plan is None:
-            return self.ranks.answer()
-        new = self._list_new()
-        decided = int((self.pairs["topics_needed"] <= self.labelled.topics + len(new)).sum())
-        return f"{len(new)} more labelled topics may decide {decided} of {(self.both.signs == 0).sum()} open pairs."
+        """Say who is first, and how many other runs may be as good."""
+        return self.ranks.answer()
 
     def _judge_judge(self) -> str:
         """Say what becomes of the first judge's conclusions."""
@@ -182,12 +168,6 @@ class CorrectedScores(Result):
             if self.alone[0].signs.any()
             else "the judge alone decides nothing"
         )
-
-    def _list_new(self) -> pd.DataFrame:
-        """Return the topics of the plan that are not labelled, with their probabilities."""
-        if self.plan is None:
-            return pd.DataFrame()
-        return self.plan[self.plan.iloc[:, 2].isna()].drop_duplicates("topic").set_index("topic")[["probability"]]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per run, by rank.
@@ -218,9 +198,8 @@ class CorrectedScores(Result):
         return pd.DataFrame(rows, columns=["evidence", "decided", "reversed", "open", "first"])
 
     def details(self) -> dict[str, pd.DataFrame]:
-        """Return conclusions, every pair, and the plan."""
-        plan = {} if self.plan is None else {"plan": self.plan}
-        return {"summary": self.summary(), "pairs": self.pairs, **plan}
+        """Return conclusions and every pair."""
+        return {"summary": self.summary(), "pairs": self.pairs}
 
     def to_table(self) -> Table:
         """Return the runs by corrected rank, with the ranks they may have, their letters, and their ranks by the judge."""
@@ -235,21 +214,14 @@ class CorrectedScores(Result):
         return Table(shown, caption, self.signature, legend=legend)
 
     def detail_tables(self) -> list[Table]:
-        """Return what is concluded from each kind of evidence, and which topics to label next."""
+        """Return what is concluded from each kind of evidence."""
         shown = self.summary().set_index("evidence").rename(columns={"decided": "pairs decided", "open": "left open"})
         caption = f"Conclusions about {len(self.pairs):,} pairs of runs: {self._judge_judge()}."
-        tables = [Table(shown, caption, self.signature)]
-        if self.plan is not None:
-            new = self._list_new()
-            more = f", the first {SHOWN} of {len(new):,}" * (len(new) > SHOWN)
-            caption = f"Topics to label next{more}; --out writes all as a list to fill in."
-            tables.append(Table(new.head(SHOWN), caption, self.signature))
-        return tables
+        return [Table(shown, caption, self.signature)]
 
     def notes(self, *, short: bool = False) -> list[str]:
         """Return what a reader has to know: what is doubtful first, then what the judge is worth and how biased it is."""
-        pair = [self._describe_pair()] if self.pair else []
-        return [*super().notes(short=short), *pair, *self._describe_labels(), *self._describe_bias()]
+        return [*super().notes(short=short), *self._describe_labels(), *self._describe_bias()]
 
     def _describe_labels(self) -> list[str]:
         (n, of), need = self.labelled, self.find_topics_for_first()
@@ -266,16 +238,6 @@ class CorrectedScores(Result):
         elif need:
             lines.append(f"about {need:,.0f} labelled topics would decide the first place")
         return lines
-
-    def _describe_pair(self) -> str:
-        row = self.pairs[self.pairs["first"].isin(self.pair) & self.pairs["second"].isin(self.pair)].iloc[0]
-        ends = f"{row['first']} less {row['second']} is {row.difference:.3g} [{row.low:.3g}, {row.high:.3g}]"
-        if row.both:
-            return f"{row['first' if row.both > 0 else 'second']} is better: {ends}"
-        number = (
-            "all topics would probably not" if np.isnan(row.topics_needed) else f"about {row.topics_needed:,.0f} would"
-        )
-        return f"{ends}: labelling {number} decide"
 
     def _describe_bias(self) -> list[str]:
         known, judge = self.bias[0][np.isfinite(self.bias[0])], self.judges[0]

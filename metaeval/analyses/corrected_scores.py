@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,23 +11,20 @@ import pandas as pd
 from metaeval.analyses.checks import check_choice, check_count, check_scores, check_seed, check_share
 from metaeval.analyses.corrected_result import CorrectedScores, Labelled
 from metaeval.data.scores import Scores
-from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
+from metaeval.errors import DataError, MetaevalError, format_count, format_option
 from metaeval.io.partial_scores import PeopleScores, read_partial
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import sign
-from metaeval.stats.label_plan import find_unlike, plan_topics, weigh_pairs
 from metaeval.stats.prediction_powered import (
     Corrected,
     Target,
     are_whole_topics,
     correct_means,
-    correct_published,
     count_effective,
+    find_unlike,
     spread_weights,
 )
-from metaeval.stats.streams import generator, stream_key
-
-Method: TypeAlias = Literal["bootstrap-t", "normal"]
+from metaeval.stats.streams import stream_key
 
 FEWEST_LABELS = 5
 """Labelled topics of a run below which nothing is said."""
@@ -53,9 +50,6 @@ def corrected_scores(
     *,
     people: Scores | pd.DataFrame,
     target: Target = "population",
-    method: Method = "bootstrap-t",
-    plan: int | None = None,
-    pair: Sequence[str] | None = None,
     n_trials: int = 2000,
     confidence: float = 0.95,
     seed: int = 0,
@@ -75,12 +69,6 @@ def corrected_scores(
         Scores of people on some topics: columns run, topic, score and perhaps probability, or a column per run.
     target : {"population", "topics"}, optional
         Whether the means are those of the population that the topics are from, or of these topics.
-    method : {"bootstrap-t", "normal"}, optional
-        Intervals of a bootstrap, or those published as PPI++, of a single judge.
-    plan : int, optional
-        Choose so many topics to label next. With --out there is a list to fill in.
-    pair : sequence of str, optional
-        Two runs; a note says how many labels would decide between them.
     n_trials : int, optional
         Of the bootstrap.
     confidence : float, optional
@@ -111,7 +99,6 @@ def corrected_scores(
     """
     check_scores(scores, topics=FEWEST_LABELS)
     check_choice("target", target, Target)
-    check_choice("method", method, Method)
     check_count("n_trials", n_trials, 100)
     check_share("confidence", confidence)
     if n_trials * (1 - confidence) < 5 - 1e-9:
@@ -120,31 +107,20 @@ def corrected_scores(
             f"{int(np.ceil(5 / (1 - confidence) - 1e-9)):,}"
         )
     check_seed(seed)
-    if plan is not None:
-        check_count("plan", plan, 1)
     labels = read_partial(people)
     data = _align(scores, labels)
-    pair = _check_pair(pair, data.runs)
     key = stream_key(seed, scores.collection, "corrected_scores")
     options: dict[str, Any] = {"key": key, "n_trials": n_trials, "confidence": confidence}
-    if method == "normal":
-        _check_published(data, target, plan)
-        alone, by_people, both = _correct_published(data, options)
-    else:
-        alone, by_people, both = _correct(data, target, options)
+    alone, by_people, both = _correct(data, target, options)
     signature = sign(
         "corrected_scores", scores, people=f"{labels.measure}@{labels.fingerprint}", labels=int(data.known.sum()),
-        target=target, method=method, trials=n_trials, confidence=confidence, seed=seed,
+        target=target, trials=n_trials, confidence=confidence, seed=seed,
     )  # fmt: skip
-    planned = None
-    if plan is not None:
-        rng = generator(seed, scores.collection, "corrected_scores", "plan")
-        planned = _plan(data, both, plan, rng, labels.measure)
     labelled = Labelled(int(data.known.sum(axis=1).min()), len(data.topics))
     return CorrectedScores(
         scores.collection, data.runs, scores.measures, labels.measure, alone, by_people, both, labelled,
-        data.find_bias(find_signs(scores.measures)), target, method, confidence, pair, signature, planned,
-        remarks=(*_remark(data, target, method), *_remark_judges(data, scores.measures, method)),
+        data.find_bias(find_signs(scores.measures)), target, confidence, signature,
+        remarks=(*_remark(data, target), *_remark_judges(data, scores.measures)),
     )  # fmt: skip
 
 
@@ -228,42 +204,7 @@ def _check_weights(weights: np.ndarray, runs: Sequence[str]) -> None:
         )
 
 
-def _check_pair(pair: Sequence[str] | None, runs: Sequence[str]) -> tuple[str, ...]:
-    named = tuple(pair or ())
-    unknown = [name for name in named if name not in runs]
-    if unknown:
-        raise MetaevalError(f"{format_option('pair')}: there is no run {unknown[0]} (there are {format_list(runs)})")
-    if named and (len(named) != 2 or len(set(named) & set(runs)) != 2):
-        option = format_option("pair")
-        raise MetaevalError(
-            f"{option} is {format_list(named)}; name two different runs (there are {format_list(runs)})"
-        )
-    return named
-
-
-def _check_published(data: Data, target: Target, plan: int | None) -> None:
-    """Refuse what the published estimator does not cover."""
-    normal = format_option("method", "normal")
-    if plan is not None:
-        raise MetaevalError(
-            f"{format_option('plan')} needs {format_option('method', 'bootstrap-t')}, and this is {normal}"
-        )
-    if len(data.judges) > 1:
-        raise MetaevalError(
-            f"{normal} takes a single judge, and there are {len(data.judges)}: {format_option('measure', 'NAME')}"
-        )
-    if target == "topics":
-        raise MetaevalError(f"{normal} is of the population: use {format_option('target', 'population')}")
-    if not are_whole_topics(data.weights):
-        raise MetaevalError(f"{normal} needs labels of the same topics for every run, each with the same probability")
-    if np.ptp(data.weights[data.known]) > 1e-9 * data.weights.max():
-        raise MetaevalError(f"{normal} needs the same probability for every label")
-
-
-Evidence: TypeAlias = tuple[tuple[Corrected, ...], Corrected, Corrected]
-
-
-def _correct(data: Data, target: Target, options: dict[str, Any]) -> Evidence:
+def _correct(data: Data, target: Target, options: dict[str, Any]) -> tuple[tuple[Corrected, ...], Corrected, Corrected]:
     """Return what follows from each judge alone, from people alone, and from both."""
     none, everywhere = data.judges[:0], np.ones_like(data.weights)
     return (
@@ -273,16 +214,7 @@ def _correct(data: Data, target: Target, options: dict[str, Any]) -> Evidence:
     )
 
 
-def _correct_published(data: Data, options: dict[str, Any]) -> Evidence:
-    judge = data.judges[0]
-    return (
-        (correct_published(judge, judge, **options),),
-        correct_published(data.given, np.zeros_like(judge), **options),
-        correct_published(data.given, judge, **options),
-    )
-
-
-def _remark(data: Data, target: Target, method: Method) -> Iterator[str]:
+def _remark(data: Data, target: Target) -> Iterator[str]:
     """Yield what makes the result doubtful, a note each."""
     n = int(data.known.sum(axis=1).min())
     traits = {"place in the file": data.order[np.newaxis], "the judge's mean score": data.judges.mean(axis=1)}
@@ -299,16 +231,13 @@ def _remark(data: Data, target: Target, method: Method) -> Iterator[str]:
     if data.unfilled:
         topics = format_count(data.unfilled, "topic")
         yield f"{topics} of the list {'has' if data.unfilled == 1 else 'have'} no label yet: results hold when all are labelled"
-    if method == "normal":
-        wider = format_option("method", "bootstrap-t")
-        yield f"the published intervals are too narrow with 10 to 100 labelled topics; {wider} has wider ones"
-    elif n < ENOUGH_LABELS:
+    if n < ENOUGH_LABELS:
         yield f"{n} labelled topics are few: intervals hold less often than they claim (docs/concepts/correction.md)"
     if target == "topics" and not are_whole_topics(data.weights):
         yield "people labelled other topics of some runs than of others: intervals are a little too wide"
 
 
-def _remark_judges(data: Data, judges: Sequence[Measure], method: Method) -> Iterator[str]:
+def _remark_judges(data: Data, judges: Sequence[Measure]) -> Iterator[str]:
     """Yield which judges tell nothing, were copied, or score the other way round, a note each."""
     for judge, scored in zip(judges, data.judges, strict=True):
         if not np.ptp(scored, axis=0).any():
@@ -316,8 +245,10 @@ def _remark_judges(data: Data, judges: Sequence[Measure], method: Method) -> Ite
         elif np.allclose(scored[data.known], data.given[data.known], rtol=1e-9, atol=0):
             yield f"all labels of people equal the scores of {judge}: were they copied from it?"
         elif _is_reversed(scored, data.given):
-            weight = "\nIts λ is negative: the correction reverses its scores." * (method != "normal")
-            yield f"{judge} scores low what people score high: check its direction{weight}"
+            yield (
+                f"{judge} scores low what people score high: check its direction\n"
+                "Its λ is negative: the correction reverses its scores."
+            )
 
 
 def _is_reversed(judge: np.ndarray, people: np.ndarray) -> bool:
@@ -329,26 +260,3 @@ def _is_reversed(judge: np.ndarray, people: np.ndarray) -> bool:
     )
     by_topic = (mine * theirs).sum(axis=0)
     return bool(by_topic.sum() < REVERSED * np.linalg.norm(by_topic))
-
-
-def _plan(data: Data, both: Corrected, n: int, rng: np.random.Generator, measure: Measure) -> pd.DataFrame:
-    """Return what is labelled and what to label next, a row each, with the probabilities that belong to both."""
-    option, left = format_option("plan"), int((data.weights[0] == 0).sum())
-    if not are_whole_topics(data.weights):
-        raise MetaevalError(
-            f"{option} is for whole topics, and people labelled other topics of some runs than of others"
-        )
-    if not left:
-        raise MetaevalError(f"{option}: people labelled every topic already")
-    predicted = np.tensordot(both.weights, data.judges, axes=1)
-    planned = plan_topics(data.given, predicted, data.weights[0], weigh_pairs(both), min(n, left), rng)
-    rows = np.flatnonzero(~np.isnan(planned.probabilities))
-    rows = rows[np.argsort(planned.drawn[rows], kind="stable")]
-    return pd.DataFrame(
-        {
-            "run": np.tile(np.array(data.runs, dtype=object), len(rows)),
-            "topic": np.repeat(np.array(data.topics, dtype=object)[rows], len(data.runs)),
-            str(measure): data.sign * data.given.T[rows].ravel(),
-            "probability": np.repeat(planned.probabilities[rows], len(data.runs)),
-        }
-    )

@@ -23,7 +23,6 @@ from metaeval.errors import MetaevalError, format_option
 from metaeval.show.signature import sign
 from metaeval.stats.blocks import mean_over_topics
 from metaeval.stats.max_t import VARIANCE_OFFSET, PairedTestResult
-from metaeval.stats.other_runs import Over
 from metaeval.stats.paired_tests import FAMILYWISE, FLIPPING, MAX_T, Correction, PairedTest, all_pairs_test
 from metaeval.stats.randomised_tukey import Engine
 from metaeval.stats.significant_counts import significant_count_error
@@ -46,7 +45,6 @@ def discriminative_power(
     confidence: float = 0.95,
     simultaneous: bool = True,
     margin: float = 0.05,
-    over: Over = "topics",
     n_jobs: int = 1,
 ) -> DiscriminativePower:
     """How many significant differences between runs does a measure find?
@@ -85,8 +83,6 @@ def discriminative_power(
         measures is rarely said to find more; otherwise each is for its pair alone.
     margin : float, optional
         Two measures are alike if their shares of significant pairs differ by at most this.
-    over : {"topics", "runs and topics"}, optional
-        Make intervals for the same runs on other topics, or also for other runs of the same kind (at least 12 runs).
     n_jobs : int, optional
         Threads; any number gives the same results.
 
@@ -115,7 +111,6 @@ def discriminative_power(
     """
     scores, diagnostics = choose_runs(scores, distinct_runs, clusters="sum" if test in FLIPPING else "pool")
     check_positive("margin", margin)
-    check_choice("over", over, Over)
     _check_numbers(n_permutations, alpha, seed, n_bootstrap, confidence, n_jobs)
     correction = _choose_correction(test, engine, correction, p_add_one)
     n_pairs = len(scores.runs) * (len(scores.runs) - 1) // 2
@@ -134,12 +129,12 @@ def discriminative_power(
     add_one = add_one or test in MAX_T
     over_topics = measure_variation(
         order, result, test=test, alpha=alpha, n_bootstrap=n_bootstrap, confidence=confidence,
-        simultaneous=simultaneous, over=over, topics=tuple(sorted(scores.topics)), runs=tuple(sorted(scores.runs)), seed=seed,
+        simultaneous=simultaneous, topics=tuple(sorted(scores.topics)), seed=seed,
     )  # fmt: skip
     settings = _list_test(test, correction, variance_offset)
     settings |= _list_trials(result, n_permutations, seed, alpha, add_one)
     settings |= {"bootstrap": n_bootstrap, "seed": seed} if len(over_topics.shares) else {}
-    settings |= list_intervals(over, simultaneous, margin, 0.05) if len(over_topics.shares) else {}
+    settings |= list_intervals(simultaneous, margin, 0.05) if len(over_topics.shares) else {}
     return DiscriminativePower(
         scores.collection,
         scores.runs,

@@ -18,7 +18,6 @@ from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, cross
 from metaeval.stats.collections import FEWEST_COLLECTIONS, explain_too_few, pool, redraw_collections
-from metaeval.stats.other_runs import ELSEWHERE
 from metaeval.stats.streams import generator
 
 
@@ -119,7 +118,7 @@ class PooledDiscriminativePower(Result):
         caption = f"Discriminative power pooled over {len(self.collections)} collections ({names})."
         legend, level = "", f"{100 * self.over_topics.confidence:g} %"
         if frame["low"].notna().any():
-            legend = f"Low and high: {level} interval {ELSEWHERE[self.over_topics.over]}"
+            legend = f"Low and high: {level} interval on other topics"
             legend += ", and of other collections." if frame["collections_low"].notna().any() else "."
         legend = " ".join(filter(None, [legend, self.over_topics.no_interval, self.over_collections.no_interval]))
         shown = frame.drop(columns=[end for end in ends if frame[end].isna().all()])
@@ -223,7 +222,7 @@ def _check_poolable(powers: Sequence[DiscriminativePower]) -> None:
                 f"{other.collection or 'a collection'} has measures {', '.join(map(str, other.measures))}, "
                 f"{first.collection or 'the first'} has {', '.join(names)}: they can only be pooled for the same ones"
             )
-        for option in ("confidence", "simultaneous", "over"):
+        for option in ("confidence", "simultaneous"):
             if getattr(other.over_topics, option) != getattr(first.over_topics, option):
                 raise MetaevalError(
                     f"{other.collection} and {first.collection} were tested with other {option} of intervals"
@@ -240,7 +239,7 @@ def pool_over_topics(powers: Sequence[DiscriminativePower]) -> Variation:
     steps = pool([part.steps for part in parts], pairs) / len(parts)  # a step of one collection alone
     why = next((part.no_interval for part in parts if part.no_interval), "")
     n_topics, first = min(part.n for part in parts), parts[0]
-    return Variation(n_topics, pool(drawn, pairs), steps, first.confidence, why, first.simultaneous, over=first.over)
+    return Variation(n_topics, pool(drawn, pairs), steps, first.confidence, why, first.simultaneous)
 
 
 def _pool_over_collections(labels: Sequence[str], powers: Sequence[DiscriminativePower], seed: int) -> Variation:

@@ -17,7 +17,6 @@ from metaeval.measures.base import Measure, find_signs
 from metaeval.show.charts import Line, LineChart
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, write_frames
-from metaeval.stats.other_runs import ELSEWHERE
 from metaeval.stats.paired_tests import PairedTest
 
 ROWS_A_PART = 200_000
@@ -219,7 +218,7 @@ class DiscriminativePower(Result):
             frame = frame.assign(**ends, more=[int(more.get(name, 0)) for name in frame["measure"]])
             frame = frame.rename(columns={"more": "finds more than"})
             legend = (
-                f"Low and high: {level:g} % interval for the percentage {ELSEWHERE[self.over_topics.over]}. Finds more "
+                f"Low and high: {level:g} % interval for the percentage on other topics. Finds more "
                 f"than: how many measures, where the {self.over_topics.kind} interval of the difference leaves 0 out."
             )
         return summary_table(frame, caption, self.signature, f"{legend} {self.over_topics.no_interval}".strip())

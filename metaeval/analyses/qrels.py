@@ -17,7 +17,6 @@ from metaeval.analyses.qrels_result import QrelsComparison
 from metaeval.analyses.qrels_scores import (
     RetrievalMeasure,
     label_scores,
-    leave_groups_out,
     measure_gaps,
     parse_measures,
     score_judged,
@@ -34,9 +33,6 @@ from metaeval.stats.max_t import bootstrap_max_t, simultaneous_reach
 from metaeval.stats.significant_counts import trials_needed
 from metaeval.stats.streams import stream_key
 
-POOL_DEPTH = 100
-"""How many documents of a run go into a pool, if nobody says it."""
-
 
 def compare_qrels(
     judged: JudgedRuns,
@@ -45,8 +41,6 @@ def compare_qrels(
     statistic: str = "tau_b",
     scales: Mapping[str, Sequence[int]] | None = None,
     family: Mapping[str, str] | None = None,
-    groups: Mapping[str, str] | None = None,
-    pool_depth: int | None = None,
     alpha: float = 0.05,
     n_permutations: int = 2000,
     n_bootstrap: int = 1000,
@@ -73,10 +67,6 @@ def compare_qrels(
     family : mapping of str to str, optional
         Which runs are made with which model: run=model, or a file of both. A judge is of the model that its name, or a part of
         it between - and _, names.
-    groups : mapping of str to str, optional
-        Which runs are from whom: run=group, or a file of both. Each group's own documents are taken out of the pool in turn.
-    pool_depth : int, optional
-        How many documents of a run went into the pool, of which groups are taken out: by default 100.
     alpha : float, optional
         Significance level of the test of all pairs of runs, bootstrap-t.
     n_permutations : int, optional
@@ -120,15 +110,13 @@ def compare_qrels(
     check_count("n_bootstrap", n_bootstrap, 0)
     check_seed(seed)
     check_jobs(n_jobs)
-    depth = _check_depth(pool_depth, groups)
-    family, groups = family or {}, groups or {}
+    family = family or {}
     which = parse_statistic(statistic)
     if which.run_statistic is None:
         others = "use tau_b, tau_a, tau_ap_b, tau_gap, spearman, pearson or pairwise_accuracy"
         raise MetaevalError(f"{format_option('statistic', statistic)} does not compare rankings of runs: {others}")
     known, names = parse_measures(measures), tuple(judged.runs)
     find_labels(family, names, "run")
-    find_labels(groups, names, "run")
     sets = map_grades(judged, scales or {})
     values, condensed = (score_judged(judged, known, sets, condensed=each) for each in (False, True))
     labelled = [label_scores(judged, each, array) for each, array in zip(known, values, strict=True)]
@@ -141,7 +129,7 @@ def compare_qrels(
     chosen = {run: model for run, model in family.items() if run in scored[0].runs}
     favours = [find_favours(each, chosen, confidence) for each in scored] if chosen else []
     settings = {"measures": ", ".join(str(each.measure) for each in known), "judgements": ", ".join(judged.sets)}
-    settings |= _describe_settings(scales, family, groups, depth) | {"statistic": statistic, "test": "bootstrap-t"}
+    settings |= _describe_settings(scales, family) | {"statistic": statistic, "test": "bootstrap-t"}
     numbers = {"B": n_permutations, "alpha": alpha, "bootstrap": n_bootstrap, "seed": seed}
     return QrelsComparison(
         judged.collection,
@@ -153,7 +141,6 @@ def compare_qrels(
         gaps,
         grades,
         _stack(known, favours),
-        leave_groups_out(judged, known, values, sets, groups, depth) if groups else pd.DataFrame(),
         alpha,
         confidence,
         sign("compare_qrels", scored, **settings, **numbers, **diagnostics[0].settings),
@@ -170,34 +157,18 @@ def compare_qrels(
     )
 
 
-def _check_depth(pool_depth: int | None, groups: Mapping[str, str] | None) -> int:
-    """Return the depth of the pool; refuse one where no group is taken out of it."""
-    if pool_depth is None:
-        return POOL_DEPTH
-    check_count("pool_depth", pool_depth, 1)
-    if not groups:
-        raise MetaevalError(
-            f"{format_option('pool_depth')} is for {format_option('groups')}: say which runs are from whom"
-        )
-    return pool_depth
-
-
 def _compare(scores: Scores, statistic: str, n_bootstrap: int, confidence: float, seed: int) -> Agreement:
-    """Compare the rankings of runs; pairs of runs are tested elsewhere, and no judges are exchanged."""
+    """Compare the rankings of runs; no judges are exchanged."""
     return agreement(
-        scores, reference=scores.measures[0], statistics=[statistic], test="paired-t", n_permutations=1,
+        scores, reference=scores.measures[0], statistics=[statistic], n_permutations=1,
         n_bootstrap=n_bootstrap, confidence=confidence, seed=seed,
     )  # fmt: skip
 
 
-def _describe_settings(
-    scales: Mapping[str, Sequence[int]] | None, family: Mapping[str, str] | None, groups: Mapping[str, str] | None, depth: int
-) -> dict[str, str]:  # fmt: skip
+def _describe_settings(scales: Mapping[str, Sequence[int]] | None, family: Mapping[str, str]) -> dict[str, str]:
     """Return what the signature says of what was stated about judges and runs."""
     settings = {"scale": "; ".join(f"{name} {list(each)}" for name, each in (scales or {}).items())}
-    for name, given in (("family", family), ("groups", groups)):
-        settings[name] = f"{format_count(len(given), 'run')} of {len(set(given.values()))}" if given else ""
-    settings["pool_depth"] = str(depth) if groups else ""
+    settings["family"] = f"{format_count(len(family), 'run')} of {len(set(family.values()))}" if family else ""
     return {name: text for name, text in settings.items() if text}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import starmap
+from math import comb
 
 import numpy as np
 import pandas as pd
@@ -17,9 +18,6 @@ from metaeval.measures.base import Measure
 from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
-
-MOST_GROUPS = 5
-"""Groups that the command line prints."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +46,6 @@ class QrelsComparison(Result):
         By judge: see `metaeval.analyses.qrels_judges.compare_grades`.
     favours : DataFrame
         By measure, judge and model: see `metaeval.analyses.qrels_judges.find_favours`.
-    pools : DataFrame
-        By measure and group, what happens if it adds nothing to the pool: its unique documents, how many of them are relevant,
-        the change of its runs' mean score, and the most ranks that one of them loses.
     no_interval : str
         Why there is no interval, if one was asked for.
     """
@@ -64,7 +59,6 @@ class QrelsComparison(Result):
     unjudged: pd.DataFrame
     grades: pd.DataFrame
     favours: pd.DataFrame
-    pools: pd.DataFrame
     alpha: float
     confidence: float
     signature: Signature
@@ -132,8 +126,8 @@ class QrelsComparison(Result):
         return self._sum_up(0)
 
     def short_tables(self) -> list[Table]:
-        """Return rank correlations and flips by each measure, then families and groups if they were asked for."""
-        return [*map(self._sum_up, range(len(self.measures))), *self._tabulate_favours(), *self._tabulate_pools()]
+        """Return rank correlations and flips by each measure, then families if they were asked for."""
+        return [*map(self._sum_up, range(len(self.measures))), *self._tabulate_favours()]
 
     def _sum_up(self, m: int) -> Table:
         rows = self._take(m).set_index("judge")
@@ -141,7 +135,8 @@ class QrelsComparison(Result):
         if rows["low"].notna().any():
             ends = zip(rows["low"], rows["high"], strict=True)
             shown.insert(1, "interval", [f"{low:.2f} – {high:.2f}" for low, high in ends])
-        found, n_pairs = rows.iloc[0][["kept", "reversed", "lost"]].sum(), self.agreements[m].n_pairs
+        found = rows.iloc[0][["kept", "reversed", "lost"]].sum()
+        n_pairs = comb(len(self.agreements[m].disagreements[0].runs), 2)
         caption = (
             f"{self.measures[m]}: {self.sets[0]} finds {found:,} of {n_pairs:,} pairs of runs significant; what judges reverse "
             "or lose of them, and find besides (new)."
@@ -161,18 +156,8 @@ class QrelsComparison(Result):
         )
         return [Table(shown, caption, self.signature)]
 
-    def _tabulate_pools(self) -> list[Table]:
-        if self.pools.empty:
-            return []
-        rows = self.pools[self.pools["measure"] == str(self.measures[0])].sort_values(
-            "change", key=np.abs, ascending=False
-        )
-        shown = rows.set_index("group")[["unique", "relevant", "change", "ranks_lost"]]
-        caption = f"{self.measures[0]} of a group's runs if it had added nothing to the pool; those that change most."
-        return [Table(shown.rename(columns={"ranks_lost": "ranks lost"}).head(MOST_GROUPS), caption, self.signature)]
-
     def detail_tables(self) -> list[Table]:
-        """Return grades, unjudged documents, families, groups, and the runs and topics that move most by the first measure."""
+        """Return grades, unjudged documents, families, and the runs and topics that move most by the first measure."""
         found, judges = self.agreements[0], self._take(0)["judge"].tolist()
         grades = self.grades.set_index("judge").filter(regex="^(?!.*_(low|high)$)")
         return [
@@ -181,16 +166,14 @@ class QrelsComparison(Result):
                 self.unjudged.set_index("judge"), "Documents without a grade, and what they cost runs.", self.signature
             ),
             *self._tabulate_favours(),
-            *self._tabulate_pools(),
             *tabulate_disagreement(found.runs(), found.topics(), judges, self.sets[0], self.signature),
         ]
 
     def details(self) -> dict[str, pd.DataFrame]:
-        """Return flips, grades, unjudged documents, differences of judges, runs and topics, and families and groups if any."""
+        """Return flips, grades, unjudged documents, differences of judges, runs and topics, and families if any."""
         frames = {"flips": self.flips, "grades": self.grades, "unjudged": self.unjudged}
         frames |= {name: self._join(name) for name in ("differences", "runs", "topics")}
-        asked = {"family": self.favours, "groups": self.pools}
-        return frames | {name: frame for name, frame in asked.items() if len(frame)}
+        return frames | ({"family": self.favours} if len(self.favours) else {})
 
     def _join(self, name: str) -> pd.DataFrame:
         """Return a detail of the agreements by every measure; their measures are judges, and they made no exchange tests."""

@@ -1,4 +1,4 @@
-"""Scores of runs under several sets of judgements, by ir_measures: as they are, without unjudged documents, or a pool."""
+"""Scores of runs under several sets of judgements, by ir_measures: as they are, or without unjudged documents."""
 
 from __future__ import annotations
 
@@ -129,43 +129,3 @@ def _share_unjudged(judged: JudgedRuns, grades: Grades, cutoff: int | None) -> n
         seen = [document not in grades[topic] for topic, some in topics.items() for document in some[:cutoff]]
         shares.append(np.mean(seen))
     return np.array(shares)
-
-
-def leave_groups_out(
-    judged: JudgedRuns, measures: Sequence[RetrievalMeasure], values: np.ndarray, sets: Mapping[str, Grades],
-    groups: Mapping[str, str], depth: int,
-) -> pd.DataFrame:  # fmt: skip
-    """How would a group's runs do if it had added nothing to the pool? A row a measure and group.
-
-    Documents that only the group's runs have among their first `depth` lose the grade of the reference (Zobel 1998), and
-    all runs are scored again.
-    """
-    names, rows = sorted(set(groups.values())), []
-    finders = _find_groups(judged, groups, depth)
-    full = sets[judged.sets[0]]
-    for name in names:
-        kept = {
-            topic: {one: grade for one, grade in some.items() if finders.get((topic, one)) != {name}}
-            for topic, some in full.items()
-        }
-        lost = [grade for topic, some in full.items() for one, grade in some.items() if one not in kept[topic]]
-        again = score_judged(judged, measures, {name: kept})[..., 0].mean(axis=2)
-        own = np.array([groups.get(run) == name for run in judged.runs])
-        counted = int(own.sum()), len(lost), sum(grade > 0 for grade in lost)
-        for m, each in enumerate(measures):
-            sign = each.measure.sign
-            before, after = values[m, ..., 0].mean(axis=1) * sign, again[m] * sign
-            fall = [int((after > after[r]).sum() - (before > before[r]).sum()) for r in np.flatnonzero(own)]
-            change = sign * (after - before)[own].mean()
-            rows.append((str(each.measure), name, *counted, change, max(fall, key=abs)))
-    return pd.DataFrame(rows, columns=["measure", "group", "runs", "unique", "relevant", "change", "ranks_lost"])
-
-
-def _find_groups(judged: JudgedRuns, groups: Mapping[str, str], depth: int) -> dict[tuple[str, str], set[object]]:
-    """Return which groups have a document among the first ones of a run; a run without a group is one of its own."""
-    finders: dict[tuple[str, str], set[object]] = {}
-    for run, topics in judged.runs.items():
-        for topic, documents in topics.items():
-            for document in documents[:depth]:
-                finders.setdefault((topic, document), set()).add(groups.get(run, (run,)))
-    return finders

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_choice, check_count, check_depth, check_seed, check_share
+from metaeval.analyses.checks import check_count, check_depth, check_seed, check_share
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
@@ -22,7 +22,6 @@ from metaeval.show.table import MANY, Table, sum_up_matrix, take_upper_triangle
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.equivalence import Ends, judge_level
 from metaeval.stats.intervals import centre_interval, explain_no_interval
-from metaeval.stats.other_runs import CROSSED_TRIALS, ELSEWHERE, Over, vary_runs
 from metaeval.stats.parallel import tell
 from metaeval.stats.rank_correlation import tau_matrix
 from metaeval.stats.resampling import trials_a_pass
@@ -57,8 +56,6 @@ class RankingSimilarity(Result):
         Whether the intervals of all pairs of measures hold together.
     conclusions : ndarray of str, shape (measure, measure)
         Whether two measures rank runs alike, from τ = `margin` on (see `metaeval.stats.equivalence`).
-    over : {"topics", "runs and topics"}
-        What intervals speak of.
     """
 
     measures: tuple[Measure, ...]
@@ -72,7 +69,6 @@ class RankingSimilarity(Result):
     simultaneous: bool = True
     conclusions: np.ndarray | None = None
     margin: float = INTERCHANGEABLE
-    over: Over = "topics"
 
     def __repr__(self) -> str:
         return f"RankingSimilarity: {self.variant} between {len(self.measures)} measures"
@@ -143,14 +139,14 @@ class RankingSimilarity(Result):
         if np.isnan(self.low).all():
             return [self.to_table()]
         level = f"{100 * self.confidence:g} % intervals"
-        caption = f"{level} of {self.symbol} {ELSEWHERE[self.over]}; alike is {self.margin:g} or more."
+        caption = f"{level} of {self.symbol} on other topics; alike is {self.margin:g} or more."
         listed = tabulate_conclusions(self.intervals(), "tau", self.symbol, caption, self.signature)
         return [self.to_table(), listed]
 
     def charts(self) -> Sequence[HeatMap]:
         """Return τ between all pairs of measures as a heat map with its numbers, and its intervals as tips."""
         names = [measure.title for measure in self.measures]
-        kind = f"{self.confidence:.0%} interval over {self.over}{', of all pairs together' * self.simultaneous}"
+        kind = f"{self.confidence:.0%} interval over topics{', of all pairs together' * self.simultaneous}"
         tips = {
             (i, j): f"{names[i]} and {names[j]}\nτ = {self.tau[i, j]:.3f}\n"
             f"{kind}: {self.low[i, j]:.3f} to {self.high[i, j]:.3f}"
@@ -173,7 +169,6 @@ def ranking_similarity(
     confidence: float = 0.95,
     simultaneous: bool = True,
     margin: float = INTERCHANGEABLE,
-    over: Over = "topics",
     distinct_runs: bool = False,
     seed: int = 0,
 ) -> RankingSimilarity:
@@ -186,7 +181,7 @@ def ranking_similarity(
     scores : Scores
         At least two runs, two topics and two measures.
     tau : str, optional
-        Which rank correlation: tau_a, tau_b, tau_ap, tau_ap_sym, tau_ap_b, tau_h, tau_gap, tau_gap_sym or spearman;
+        Which rank correlation: tau_a, tau_b, tau_ap, tau_ap_b, tau_gap or spearman;
         with @k, such as tau_b@15, over the k runs that the reference ranks first. τ_a counts ties as neither agreement
         nor disagreement, as the papers' printed values imply; τ_b corrects for ties. Where runs are tied, even a
         measure and itself (the diagonal) have a τ_a below 1. For tau_ap, tau_gap and @k it matters which measure is
@@ -199,8 +194,6 @@ def ranking_similarity(
         Make the intervals of all pairs of measures correct at once; otherwise each is for its pair alone.
     margin : float, optional
         Two measures rank runs alike if their τ is at least this.
-    over : {"topics", "runs and topics"}, optional
-        Make intervals for the same runs on other topics, or also for other runs of the same kind.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
@@ -226,7 +219,6 @@ def ranking_similarity(
     check_share("margin", margin)
     check_count("n_bootstrap", n_bootstrap, 0)
     check_seed(seed)
-    check_choice("over", over, Over)
     which = parse_rank_correlation(tau)
     check_depth(which, scores)
     order = sort_labels(scores, signs=find_signs(scores.measures))
@@ -235,33 +227,24 @@ def ranking_similarity(
     similarity = _compare_rankings(means, sizes, which)
     low = high = least = np.full((len(scores.measures),) * 2, np.nan)
     n_ranked = which.depth or len(scores.runs)
-    no_interval = explain_no_interval(n_ranked, len(scores.topics), over) if n_bootstrap else ""
+    no_interval = explain_no_interval(n_ranked, len(scores.topics)) if n_bootstrap else ""
     if n_bootstrap and not no_interval:
         rng = generator(seed, scores.collection, "ranking_similarity")
         drawn = _resample(oriented, mixed, which, n_bootstrap, rng)
-        if over != "topics":
-            pairs, runs = _pair_measures(len(scores.measures), which), np.arange(len(means))
-            left_out = [_compare_rankings(means[runs != run], sizes[runs != run], which)[pairs] for run in runs]
-            few = min(n_bootstrap, CROSSED_TRIALS)
-            crossed = [
-                _resample(oriented.without(run), mixed, which, few, generator(seed, scores.collection, "other runs"))
-                for run in runs.tolist()
-            ]
-            drawn = vary_runs(drawn, np.array(left_out), np.array(crossed), rng)
         size = n_ranked, len(scores.topics)
         low, high = _find_ends(similarity, drawn, size, confidence, simultaneous, which)
         least, _ = _find_ends(similarity, drawn, size, max(2 * confidence - 1, 0.0), simultaneous, which)
     resampling: dict[str, object] = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
-    resampling |= list_intervals(over, simultaneous, margin, INTERCHANGEABLE) if n_bootstrap else {}
+    resampling |= list_intervals(simultaneous, margin, INTERCHANGEABLE) if n_bootstrap else {}
     signature = sign("ranking_similarity", scores, tau=which, **resampling, **diagnostics.settings)
     given = np.ix_(order.measures, order.measures)
     ends = Ends(low[given].ravel(), high[given].ravel())
     words = judge_level(
-        similarity[given].ravel(), ends, Ends(least[given].ravel(), ends.high), margin, len(scores.topics), over
+        similarity[given].ravel(), ends, Ends(least[given].ravel(), ends.high), margin, len(scores.topics)
     )
     return RankingSimilarity(
         scores.measures, similarity[given], low[given], high[given], str(which), confidence, signature, no_interval,
-        simultaneous, np.array(words, dtype=object).reshape(low.shape), margin, over, diagnostics=(diagnostics,),
+        simultaneous, np.array(words, dtype=object).reshape(low.shape), margin, diagnostics=(diagnostics,),
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import metaeval
 from metaeval.analyses.checks import check_positive, check_seed, check_share
 from metaeval.analyses.variance_result import PLURALS, VarianceComponents
-from metaeval.data.ratings import Ratings
+from metaeval.data.ratings import GapPolicy, Ratings
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list, format_option
 from metaeval.measures.base import Measure
@@ -30,6 +30,7 @@ _FEWEST_HALVES = 4  # topics from which halves can be compared
 def variance_components(
     ratings: Ratings | Scores,
     *,
+    missing: GapPolicy = "raise",
     budget: float | None = None,
     prices: Mapping[str, float] | None = None,
     alpha: float = 0.05,
@@ -42,7 +43,9 @@ def variance_components(
     Parameters
     ----------
     ratings : Ratings or Scores
-        At least two runs and topics; perhaps with repeats, judges and tasks. Cells may lack scores.
+        At least two runs and topics; perhaps with repeats, judges and tasks.
+    missing : {"raise", "drop-topic", "drop-run"}, optional
+        What to do if cells of runs, topics and judges lack scores.
     budget : float, optional
         What a new collection may cost; needs prices.
     prices : mapping of str to float, optional
@@ -62,7 +65,8 @@ def variance_components(
     Raises
     ------
     MetaevalError
-        If a price is of what the scores do not have, or the budget does not pay for one topic.
+        If cells lack scores and `missing` does not say what to do, tasks have other numbers of topics, a price is of what the
+        scores do not have, or the budget does not pay for one topic.
 
     Examples
     --------
@@ -81,6 +85,7 @@ def variance_components(
     given = Ratings.from_scores(ratings) if isinstance(ratings, Scores) else ratings
     if not isinstance(given, Ratings):
         raise MetaevalError(f"this takes Ratings or Scores, not {type(ratings).__name__}")
+    given = given.balance(missing)
     for name, share in (("alpha", alpha), ("beta", beta), ("confidence", confidence)):
         check_share(name, share)
     check_seed(seed)
@@ -107,7 +112,7 @@ def variance_components(
     designs, curve = _plan(given.measures, components, numbers, budget, prices or {}, (alpha, beta))
     settings = {
         "measures": ", ".join(map(str, given.measures)),
-        "facets": ", ".join(given.facets), "by": "mean squares" if all(each.balanced for each in components) else "REML",
+        "facets": ", ".join(given.facets),
         "confidence": f"{confidence:g}", "alpha": f"{alpha:g}", "beta": f"{beta:g}", "seed": str(seed),
     }  # fmt: skip
     settings |= {} if unit == 1 else {"unit": f"{unit:.6g}"}
@@ -131,15 +136,12 @@ def _choose_unit(scores: np.ndarray) -> float:
 
 
 def _count_levels(ratings: Ratings) -> dict[str, float]:
-    """Return how many runs and tasks there are, and topics a run, judges a topic and repeats a cell, on average."""
+    """Return how many runs, tasks, topics and judges there are, and repeats in each cell."""
     frame, facets = ratings.frame, ratings.facets
     numbers = {facet: float(frame[facet].nunique()) for facet in facets}
-    numbers["topic"] = float(frame.groupby(["run", "measure"])["topic"].nunique().mean())
-    if "repeat" in numbers:
+    if "repeat" in numbers:  # which need not have the same names everywhere
         cells = [facet for facet in facets if facet != "repeat"]
-        numbers["repeat"] = float(frame.groupby([*cells, "measure"]).size().mean())
-    if "judge" in numbers:
-        numbers["judge"] = float(frame.groupby(["run", "topic", "measure"])["judge"].nunique().mean())
+        numbers["repeat"] = float(frame.groupby([*cells, "measure"]).size().iloc[0])
     return numbers
 
 
@@ -154,10 +156,10 @@ def _check_budget(budget: float | None, prices: Mapping[str, float] | None, numb
 
 
 def _expect_tau(part: pd.DataFrame, coefficient: float, key: int) -> float:
-    """Return the expected τ of two rankings on as many new topics; with gaps, judges or tasks, that of normal runs."""
+    """Return the expected τ of two rankings on as many new topics; with judges or tasks, that of normal runs."""
     # Two normal numbers with correlation r have τ = 2/π·arcsin r.
     means = part.pivot_table(index="run", columns="topic", values="score").to_numpy()
-    if {"task", "judge"} & set(part) or np.isnan(means).any() or means.shape[1] < _FEWEST_HALVES:
+    if {"task", "judge"} & set(part) or means.shape[1] < _FEWEST_HALVES:
         return float(2 / np.pi * np.arcsin(coefficient))
     found = expected_tau(means[..., np.newaxis], [means.shape[1]], key=key, intervals=False)
     return float(found.between[0, 0, 0])
@@ -223,7 +225,7 @@ def _remark(
     negative, loose = [], []
     for measure, found in zip(measures, components, strict=True):
         names = [f"{effect.name} ({measure})" if len(measures) > 1 else effect.name for effect in found.effects]
-        lost = (found.raw < 0) | ((found.variance == 0) & ~np.bool_(found.balanced))
+        lost = found.raw < 0
         high = np.quantile(found.drawn, (1 + confidence) / 2, axis=0)
         negative += np.array(names)[lost].tolist()
         loose += np.array(names)[~lost & (high > _LOOSE * found.variance.sum())].tolist()
@@ -236,8 +238,8 @@ def _remark(
     if negative:
         remarks.append(
             f"no variance was found for {format_list(negative)}; set to 0\n"
-            "The estimate by mean squares was negative, or the likelihood is largest at 0: there is little or none. The other "
-            "components are as they were estimated."
+            "The estimate by mean squares was negative: there is little or none. The other components are as they were "
+            "estimated."
         )
     merged = dict.fromkeys(name for found in components for name in found.merged)
     if merged:

@@ -33,7 +33,7 @@ class VarianceComponents(Result):
     components : tuple of Components
         One for each measure.
     numbers : mapping of str to float
-        How many runs, topics, … there are; with gaps, topics of the average run.
+        How many runs, topics, … there are.
     coefficients : ndarray, shape (measure, 2, 3)
         Eρ² and Φ, each with its interval.
     detectable, tau : ndarray, shape (measure,)
@@ -76,15 +76,14 @@ class VarianceComponents(Result):
         parts = []
         for measure, found in zip(self.measures, self.components, strict=True):
             ends = np.quantile(found.drawn, [(1 - self.confidence) / 2, (1 + self.confidence) / 2], axis=0)
-            at_bound = ~found.balanced & (found.variance == 0)
             parts.append(
                 pd.DataFrame(
                     {
                         "measure": str(measure),
                         "component": [effect.name for effect in found.effects],
                         "variance": found.variance,
-                        "low": np.where(at_bound, np.nan, ends[0]),
-                        "high": np.where(at_bound, np.nan, ends[1]),
+                        "low": ends[0],
+                        "high": ends[1],
                         "share": found.variance / max(found.variance.sum(), np.finfo(float).tiny),
                         "estimate": found.raw,
                     }
@@ -169,10 +168,9 @@ class VarianceComponents(Result):
             if len(self.measures) > 1
             else shown.drop(columns="measure").set_index("component")
         )
-        how = "mean squares" if all(found.balanced for found in self.components) else "REML"
         legend = (
-            f"Variance in squares of the measure's unit, by {how}, with {100 * self.confidence:g} % intervals for normal "
-            "effects. Share: of the sum of all components, which is the variance of a single score."
+            f"Variance in squares of the measure's unit, by mean squares, with {100 * self.confidence:g} % intervals for "
+            "normal effects. Share: of the sum of all components, which is the variance of a single score."
         )
         return Table(shown, "Components of the variance of scores.", self.signature, digits=4, legend=legend)
 

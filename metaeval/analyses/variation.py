@@ -17,11 +17,10 @@ from metaeval.stats.blocks import take_measure
 from metaeval.stats.equivalence import Ends, judge_difference
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval, explain_no_interval, interval_of_differences
 from metaeval.stats.max_t import PairedTestResult
-from metaeval.stats.other_runs import CROSSED_TRIALS, Over, shares_without, vary_runs
 from metaeval.stats.paired_tests import MAX_T, PairedTest
 from metaeval.stats.resampled_power import resample_power
 from metaeval.stats.resampling import draw_weights
-from metaeval.stats.streams import generator, stream_key
+from metaeval.stats.streams import stream_key
 
 NUMBERS_A_BLOCK = 2**21
 """Differences of two runs by topic that are held at once."""
@@ -56,8 +55,6 @@ class Variation:
         Whether intervals of the differences of all pairs of measures hold together.
     few : bool
         Whether so few are drawn that the spread is known as well as Student's t allows for.
-    over : {"topics", "runs and topics"}
-        What intervals speak of.
     """
 
     n: int
@@ -67,7 +64,6 @@ class Variation:
     no_interval: str
     simultaneous: bool
     few: bool = False
-    over: Over = "topics"
 
     @property
     def kind(self) -> str:
@@ -96,7 +92,7 @@ class Variation:
         first, second = np.triu_indices(len(measures), 1)
         gap, level = power[first] - power[second], max(2 * self.confidence - 1, 0.0)
         ends, one_sided = (Ends(*self.find_difference_ends(power, each)) for each in (self.confidence, level))
-        words = judge_difference(gap, ends, one_sided, margin, self.n, self.over)
+        words = judge_difference(gap, ends, one_sided, margin, self.n)
         return tabulate_differences(measures, gap, *ends, "finds_more").assign(conclusion=words)
 
 
@@ -145,52 +141,30 @@ def measure_variation(
     n_bootstrap: int,
     confidence: float,
     simultaneous: bool,
-    over: Over,
     topics: tuple[str, ...],
-    runs: tuple[str, ...],
     seed: int,
 ) -> TopicVariation:
-    """Resample topics after a test of all pairs of runs; collections that share topics, or runs, have the same ones drawn."""
+    """Resample topics after a test of all pairs of runs; collections that share topics have the same ones drawn."""
     key = stream_key(seed, *topics, "discriminative_power", "interval")
     values = order.values
     n_runs, n_topics, n_measures = values.shape
-    no_interval = explain_no_interval(n_runs, n_topics, over) if n_bootstrap else ""
+    no_interval = explain_no_interval(n_runs, n_topics) if n_bootstrap else ""
     shares, steps = np.empty((0, n_measures)), np.zeros(n_measures)
     if n_bootstrap and not no_interval:
-        resample = partial(
-            resample_power, draw=partial(draw_weights, key, n_topics=n_topics), alpha=alpha,
+        shares, steps = resample_power(
+            values, result.p, draw=partial(draw_weights, key, n_topics=n_topics), alpha=alpha, n_trials=n_bootstrap,
             smallest_p=0.5 / result.n_trials if result.n_trials else 1e-12, studentised=test in _OWN_ERROR,
         )  # fmt: skip
-        shares, steps = resample(values, result.p, n_trials=n_bootstrap)
         shares, steps = shares[:, order.measures], steps[order.measures]
         if test in MAX_T:
             centre = shares.mean(axis=0)
             shares = centre + np.sqrt(1 + _OWN_NULL / n_topics) * (shares - centre)
-        if over != "topics":
-            first, second = np.triu_indices(n_runs, 1)
-            crossed = [
-                resample(
-                    np.delete(values, run, axis=0), result.p[:, (first != run) & (second != run)],
-                    n_trials=min(n_bootstrap, CROSSED_TRIALS),
-                ).shares[:, order.measures]
-                for run in range(n_runs)
-            ]  # fmt: skip
-            significant = result.p[order.measures] <= alpha
-            shares = vary_runs(
-                shares,
-                shares_without(significant, n_runs),
-                np.array(crossed),
-                generator(seed, *runs, "discriminative_power", "other runs"),
-            )
-    return TopicVariation(
-        n_topics, shares, steps, confidence, no_interval, simultaneous, over=over, order=order, topics=topics
-    )
+    return TopicVariation(n_topics, shares, steps, confidence, no_interval, simultaneous, order=order, topics=topics)
 
 
-def list_intervals(over: Over, simultaneous: bool, margin: float, usual: float) -> dict[str, object]:
+def list_intervals(simultaneous: bool, margin: float, usual: float) -> dict[str, object]:
     """Return what a signature says of intervals and conclusions, where it is not as usual."""
-    settings: dict[str, object] = {"over": over} if over != "topics" else {}
-    settings |= {} if simultaneous else {"intervals": "single"}
+    settings: dict[str, object] = {} if simultaneous else {"intervals": "single"}
     return settings | ({"margin": margin} if margin != usual else {})
 
 

@@ -18,6 +18,7 @@ import typer
 from metaeval.cli import cite, compare, data, inspect, measures, playground, scores
 from metaeval.cli.command import add_command
 from metaeval.cli.generate import LazyGroup
+from metaeval.cli.gone import GONE
 from metaeval.cli.output import print_note, print_problem, print_status
 from metaeval.cli.quick import COMPLETION, QUICK, import_later
 from metaeval.errors import MetaevalError, MetaevalWarning, UndefinedValueWarning
@@ -170,6 +171,10 @@ def _point_to_inspect(error: Exception) -> str:
 
 def _describe_usage(error: Any) -> str:
     """Return in one sentence what is wrong with a command line that cannot be parsed, and where to read more."""
+    unknown = getattr(error, "option_name", "")
+    command = error.ctx.info_name if error.ctx else ""
+    if instead := GONE.get(f"{command} {unknown}") or GONE.get(unknown):
+        return f"{unknown} is gone: {instead}"
     sentence = error.format_message().rstrip(".")
     sentence = sentence[:1].lower() + sentence[1:]
     option = next(iter(getattr(getattr(error, "param", None), "opts", ())), "")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -12,17 +11,15 @@ class Analysis:
 
     The function is ``"module:function"`` below metaeval; what its first parameter is annotated with says what the
     command takes: scores, several of them, the discriminative power of scores, annotations, judged runs, or measures. Examples
-    are command lines without the program's name. `pool` is the function of the results of several sources. With each of
-    the flags `switches`, another function is called in place of the first; `board` is the function of several collections
-    at once. `pairs` is the option that names a file for what grows with the number of pairs of runs; the result's method
-    ``write_`` with its name writes it. `remarks` are a paragraph of the help that the docstring does not have.
+    are command lines without the program's name. `pool` is the function of the results of several sources, `board` that of
+    several collections at once. `pairs` is the option that names a file for what grows with the number of pairs of runs; the
+    result's method ``write_`` with its name writes it. `remarks` are a paragraph of the help that the docstring does not have.
     """
 
     function: str
     examples: tuple[str, ...]
     pool: str = ""
     board: str = ""
-    switches: Mapping[str, str] = field(default_factory=dict)
     pairs: str = ""
     remarks: str = ""
 
@@ -104,11 +101,7 @@ ANALYSES = {
     ),
     "coverage": Analysis(
         "analyses.coverage:coverage",
-        (
-            "coverage llmjudge -r Accuracy -r tau_a -r MI",
-            "coverage llmjudge -r Accuracy -r tau_a -r MI -r kappa --sweep --out results/",
-        ),
-        switches={"sweep": "analyses.coverage_sweep:coverage_sweep"},
+        ("coverage llmjudge -r Accuracy -r tau_a -r MI",),
     ),
     "judges": Analysis(
         "analyses.alternative_annotator_test:alternative_annotator_test",
@@ -131,7 +124,6 @@ ANALYSES = {
         "analyses.corrected_scores:corrected_scores",
         (
             "correct judge.csv --people few.csv",
-            "correct judge.csv --people few.csv --plan 40 --out next/",
             "correct judges.csv -m GEMBA -m COMET --people few.csv --target topics",
         ),
     ),

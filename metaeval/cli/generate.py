@@ -35,7 +35,6 @@ from metaeval.cli.options import (
     format_name,
     option,
     spell,
-    switch,
     take,
 )
 from metaeval.cli.output import check_output, check_width, print_status, show_results, working
@@ -60,8 +59,11 @@ GROUPS = {
 
 _POWER = "analyses.discriminative_power:discriminative_power"
 
-_UNSEEN = {"n_bootstrap": 0, "confidence": 0.95, "simultaneous": True, "margin": 0.05, "over": "topics"}
+_UNSEEN = {"n_bootstrap": 0, "confidence": 0.95, "simultaneous": True, "margin": 0.05}
 """Arguments of discriminative power where only what follows from it is shown: its intervals are not computed."""
+
+IN_PYTHON = ("p_add_one", "variance_offset")
+"""Arguments of functions that are no options."""
 
 _LABELS = {
     "people": argument(
@@ -169,13 +171,12 @@ def generate_command(name: str, analysis: Analysis) -> Any:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a command calls. `before` makes what `main` takes of scores; a switch calls another function in its place."""
+    """What a command calls. `before` makes what `main` takes of scores."""
 
     name: str
     main: Function
     takes: str
     before: Function | None
-    switches: dict[str, Function]
     pool: Function | None
     board: Function | None
     pairs: str
@@ -186,9 +187,8 @@ class Plan:
         main = _load(analysis.function)
         takes = find_input(main)
         before = _load(_POWER) if takes == "power" else None
-        switches = {flag: _load(function) for flag, function in analysis.switches.items()}
         pool, board = (_load(function) if function else None for function in (analysis.pool, analysis.board))
-        return cls(name, main, takes, before, switches, pool, board, analysis.pairs)
+        return cls(name, main, takes, before, pool, board, analysis.pairs)
 
     @property
     def several(self) -> bool:
@@ -198,17 +198,17 @@ class Plan:
     def parameters(self) -> dict[tuple[str, ...], Parameter]:
         """Return the parameters of all functions; those that are spelled alike are one."""
         parameters: dict[tuple[str, ...], Parameter] = {}
-        for function in (self.before, self.main, *self.switches.values(), self.pool, self.board):
+        for function in (self.before, self.main, self.pool, self.board):
             for parameter in self._read(function) if function else ():
                 parameters.setdefault(parameter.spelling, parameter)
         return parameters
 
     def _read(self, function: Function) -> list[Parameter]:
-        """Return the parameters of a function, without those that only matter for the result that is not shown."""
+        """Return the parameters of a function that are options, without those of a result that is not shown."""
         return [
             parameter
             for parameter in read_parameters(function)
-            if function is not self.before or parameter.name not in _UNSEEN
+            if parameter.name not in IN_PYTHON and (function is not self.before or parameter.name not in _UNSEEN)
         ]
 
     def declare(self) -> Options:
@@ -224,8 +224,6 @@ class Plan:
                 declared[parameter.name] = parameter.declare()
             if parameter.name == "n_jobs":
                 declared |= take("cluster", "resume")
-        for name, function in self.switches.items():
-            declared[name] = switch(parse_docstring(function).question, spell(name)[0])
         declared |= subject.reading if subject else OPENING | NOISE | DIRECTIONS
         if self.pairs:
             declared |= take(self.pairs)
@@ -252,17 +250,15 @@ class Plan:
         check_output(values.style, values.out, getattr(values, self.pairs, None) if self.pairs else None)
         check_width(values.width, values.style, values.out)
         self._convert(values)
-        flag = next((name for name in self.switches if getattr(values, name)), "")
-        function, name = (self.switches[flag], f"{self.name}-{flag}") if flag else (self.main, self.name)
         if self.takes in _SUBJECTS:
             subject = _SUBJECTS[self.takes]
             with working(f"reading {subject.what}"):
                 opened = subject.open(values)
-            results = {name: self.call(function, opened, values)}
+            results = {self.name: self.call(self.main, opened, values)}
         else:
             sources = values.source if self.several else [values.source]
             pool = self.pool if len(sources) > 1 else None
-            when = f"with {spell(flag)[0]}" if flag else "with a single source"
+            function, when = self.main, "with a single source"
             if self.board is None:
                 self._refuse_unused(values.stated, [self.before, function, pool], when)
             elif values.gaps is not None and values.missing == "raise":
@@ -272,7 +268,7 @@ class Plan:
             if self.board is not None:
                 function, when = self._choose_board(self.board, scores, values)
                 self._refuse_unused(values.stated, [None if function is self.board else self.before, function], when)
-            results = self._analyse(function, name, scores, values)
+            results = self._analyse(function, scores, values)
         show_results(results, values.style, values.out, explain=values.explain, width=values.width)
 
     def _convert(self, values: Values) -> None:
@@ -303,10 +299,10 @@ class Plan:
             if parameter.name in stated and spelling not in used:
                 raise MetaevalError(f"{spelling[0]} does nothing {when}")
 
-    def _analyse(self, function: Function, name: str, scores: list[Scores], values: Values) -> dict[str, Any]:
+    def _analyse(self, function: Function, scores: list[Scores], values: Values) -> dict[str, Any]:
         """Return the results by the names of their files."""
         if function is self.board or self.takes == "several":
-            return {name: self.call(function, scores if len(scores) > 1 else scores[0], values)}
+            return {self.name: self.call(function, scores if len(scores) > 1 else scores[0], values)}
         pairs = getattr(values, self.pairs) if self.pairs else None
         if pairs is not None and len(scores) > 1:
             raise MetaevalError(f"{spell(self.pairs)[0]} is for a single source: a file for each needs a call for each")
@@ -320,16 +316,16 @@ class Plan:
                 getattr(results[0], f"write_{self.pairs}")(pairs)
             print_status(f"wrote {pairs}")
         if len(results) == 1:
-            return {name: results[0]}
+            return {self.name: results[0]}
         named: dict[str, Any] = {}
         for number, (subject, result) in enumerate(zip(scores, results, strict=True), start=1):
             label = getattr(result, "collection", "") or subject.collection or subject.provenance
-            file = f"{name}-{format_name(label) or number}"
+            file = f"{self.name}-{format_name(label) or number}"
             named[f"{file}-{number}" if file in named else file] = result
         if self.pool is None:
             return named
         # The pooled result answers what several sources were named for, so that it comes first.
-        return {f"pooled-{name}": self.call(self.pool, results, values)} | named
+        return {f"pooled-{self.name}": self.call(self.pool, results, values)} | named
 
 
 @contextmanager

@@ -74,7 +74,7 @@ def open_ratings(values: Values) -> Ratings:
     else:
         own = {what: name for what, name in (columns or {}).items() if what not in ("repeat", "judge", "task")} or None
         options = {"format": values.format, "collection": values.collection, "doubled": values.doubled}
-        found = open_collections(source, chosen, columns=own, **options)
+        found = open_collections(source, chosen, columns=own, missing=values.missing, **options)
         ratings = refuse_columns(only_collection(found, source), columns)
     if not values.stated & {*DIRECTIONS, "collection"}:
         return ratings

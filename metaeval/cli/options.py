@@ -229,9 +229,9 @@ RATINGS = take("collection", "format", "columns", "doubled", "repeats", "judges"
 """How ratings are opened: gaps are kept."""
 
 ADVANCED = (
-    "engine", "correction", "p_add_one", "variance_offset", "n_bootstrap", "n_samples", "confidence", "simultaneous", "margin",
+    "engine", "correction", "n_bootstrap", "n_samples", "confidence", "simultaneous", "margin",
     "over", "weights", "task_weights", "categories", "n_jobs", "cluster", "resume", "p_values", "run_pairs",
-    "time_limit", "n_random", "empty_classes", "figures", "pool_depth", "target", "beta", "alpha",
+    "time_limit", "n_random", "empty_classes", "figures", "target", "beta", "alpha",
 )  # fmt: skip
 """Options that few users need, by argument: they stand last."""
 
@@ -239,8 +239,8 @@ METAVARS = {
     "reference": "SOURCE", "candidates": "MEASURE", "run_scores": "SOURCE", "weights": "W,...", "sizes": "N,...",
     "task_weights": "TASK=W,...",
     "resume": "FOLDER", "cluster": "ADDRESS", "separator": "TEXT", "out": "FOLDER", "gold": "FILE", "runs": "FILE",
-    "new_scores": "FILE", "people": "FILE", "pair": "RUN", "scales": "JUDGE=G,...", "family": "RUN=MODEL",
-    "groups": "RUN=GROUP", "prices": "WHAT=PRICE",
+    "new_scores": "FILE", "people": "FILE", "scales": "JUDGE=G,...", "family": "RUN=MODEL",
+    "prices": "WHAT=PRICE",
 }  # fmt: skip
 """What help calls the values of options whose type does not tell."""
 

@@ -285,7 +285,7 @@ def compare(
         "compare", scored.scores, trials=n_trials, tests=chosen if many else f"{chosen}, {second}",
         B=n_permutations, alpha=alpha, seed=seed, **studies[0].diagnostics.settings, **compared,
     )  # fmt: skip
-    agreed = _find_agreement(scored, seed, alpha, distinct_runs, n_jobs)
+    agreed = _find_agreement(scored, seed, alpha, distinct_runs)
     return Comparison(scored.new, tuple(studies), pooled, traits, scored.notes, repeats, signature, agreed)
 
 
@@ -296,15 +296,13 @@ def _choose_tests(test: PairedTest | None, *, many: bool) -> tuple[PairedTest, P
     return chosen, PAPERS_TEST if chosen == RECOMMENDED else RECOMMENDED
 
 
-def _find_agreement(
-    scored: ScoredSources, seed: int, alpha: float, distinct_runs: bool, n_jobs: int
-) -> Agreement | None:
+def _find_agreement(scored: ScoredSources, seed: int, alpha: float, distinct_runs: bool) -> Agreement | None:
     """Return how well all measures order the runs as the reference does; None without one."""
     if not scored.references:
         return None
     return agreement(
         scored.scores, reference=list(scored.references), statistics=["pairwise_accuracy"], n_permutations=100, alpha=alpha,
-        distinct_runs=distinct_runs, seed=seed, n_jobs=n_jobs,
+        distinct_runs=distinct_runs, seed=seed,
     )  # fmt: skip
 
 

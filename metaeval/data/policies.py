@@ -29,11 +29,7 @@ InvalidPolicy = Literal["raise", "drop-topic", "drop-run", "clip", "worst"]
 
 def hint_missing() -> str:
     """Return what can be done about a missing score or answer, for a message."""
-    keep = (
-        f"{format_option('gaps', 'present')}, common or complete keeps gaps; or "
-        if "gaps" in option_names_in_use()
-        else ""
-    )
+    keep = f"{format_option('gaps', 'present')} or complete keeps gaps; or " if "gaps" in option_names_in_use() else ""
     return f"choose what to do about it: {keep}{format_option('missing', 'drop-topic')}, drop-run or worst"
 
 

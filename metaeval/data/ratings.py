@@ -6,16 +6,20 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from metaeval.data.columns import format_columns
+from metaeval.data.policies import check_policy, report_dropped
 from metaeval.data.scores import Scores
-from metaeval.errors import DataError, format_count
+from metaeval.errors import DataError, format_count, format_option
 from metaeval.measures.base import Measure
 from metaeval.stats.variance_components import FACETS
+
+GapPolicy: TypeAlias = Literal["raise", "drop-topic", "drop-run"]
+"""What to do if a run, topic or judge lacks a score that others have."""
 
 
 def refuse_empty(frame: pd.DataFrame, columns: Sequence[str], where: Callable[[int], dict[str, Any]]) -> None:
@@ -120,6 +124,44 @@ class Ratings:
         """The start of a checksum of all labels and scores, to about eight digits."""
         rows = self.frame.assign(score=[f"{score:.8g}" for score in self.frame["score"]])
         return hashlib.sha256(rows.to_csv(index=False).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+    def balance(self, missing: GapPolicy) -> Ratings:
+        """Return ratings with as many scores in every cell of runs, topics, judges and measures.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> warnings.simplefilter("ignore")  # which say what is left out
+        >>> rows = [("a", "t", 0.5), ("a", "u", 0.7), ("b", "t", 0.2), ("b", "u", 0.1), ("c", "u", 0.4)]
+        >>> Ratings(pd.DataFrame(rows, columns=["run", "topic", "score"])).balance("drop-run")
+        Ratings: 4 scores of 2 runs × 2 topics
+        """
+        check_policy(missing, GapPolicy)
+        known = [name for name in ("run", "topic", "judge") if name in self.frame]
+        known += ["measure"] if len(self.measures) > 1 else []
+        cells = self.frame.groupby(known).size()
+        every = pd.MultiIndex.from_product([self.frame[name].unique() for name in known], names=known)
+        usual = cells.mode().max()
+        whole = cells.reindex(every, fill_value=0) == usual
+        if whole.all():
+            return self
+        keep = {axis: whole.groupby(level=axis).all() for axis in ("topic", "run")}
+        if missing == "raise":
+            left = [
+                f"{format_option('missing', f'drop-{axis}')} ({kept.sum():,} of {format_count(len(kept), axis)} are complete)"
+                for axis, kept in keep.items()
+                if kept.sum() > 1
+            ]
+            raise DataError(
+                f"{(~whole).sum():,} of {format_count(len(whole), 'cell')} of {' × '.join(known)} have fewer or more than "
+                f"{format_count(int(usual), 'score')}, and components need as many in each",
+                hint=" or ".join(left) or "choose runs, topics and judges that are complete",
+            )
+        axis = missing.removeprefix("drop-")
+        kept = keep[axis]
+        report_dropped(kept.to_numpy(), [str(label) for label in kept.index], axis, format_option("missing", missing))
+        frame = self.frame[self.frame[axis].map(kept)]
+        return Ratings(frame, self.measures, self.collection)
 
     @classmethod
     def from_scores(cls, scores: Scores) -> Ratings:

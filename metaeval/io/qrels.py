@@ -91,13 +91,13 @@ def _read_file(path: PathLike, layout: str, column: int, kind: type[Number]) -> 
 
 
 def read_pairs(path: PathLike) -> dict[str, str]:
-    r"""Read lines of two names with a comma, a tab or spaces between them, such as a run and its group; a header is left out.
+    r"""Read lines of two names with a comma, a tab or spaces between them, such as a run and its model; a header is left out.
 
     >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "groups.csv"
-    >>> _ = path.write_text("run,group\nbm25,baselines\n")
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "family.csv"
+    >>> _ = path.write_text("run,model\nrun7,gpt-4o\n")
     >>> read_pairs(path)
-    {'bm25': 'baselines'}
+    {'run7': 'gpt-4o'}
     """
     pairs: dict[str, str] = {}
     for line, text in read_lines(path):

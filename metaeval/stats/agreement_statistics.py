@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
+from math import comb
 
 import numpy as np
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.annotators import (
-    COVARIANCES,
-    REDRAWS,
-    AnnotatorNoise,
-    disattenuate,
-    draw_annotators,
-    mean_reliability,
-    split_annotators,
-)
 from metaeval.stats.blocks import IntArray, Scaled
-from metaeval.stats.cell_accuracy import cell_accuracy, resample_cell_accuracy
 from metaeval.stats.clusters import pool_clusters
 from metaeval.stats.other_runs import CROSSED_TRIALS, vary_runs
-from metaeval.stats.parallel import tell
 from metaeval.stats.pearson import StandardCells, resample_topic_pearson, swap_cells, topic_pearson
-from metaeval.stats.resampling import WEIGHTS_HELD, draw_weights, trials_a_pass
+from metaeval.stats.resampling import WEIGHTS_HELD, trials_a_pass
 from metaeval.stats.run_agreement import (
     HEAD_WEIGHTED,
     ResampledMeans,
@@ -45,6 +36,9 @@ from metaeval.stats.topic_correlation import TopicCorrelation, correlate_by_topi
 from metaeval.stats.weighted_correlation import DEPTH
 
 Pair = tuple[np.ndarray, np.ndarray]
+
+MOST_SPLITS = 50
+"""Splits of annotators into halves that are tried: all, or as many random ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,13 +136,10 @@ class Sides:
         flips = self.n_flips or self.n_permutations
         return Sides(scores, run_scores, self.key, 0, n_bootstrap, self.statistics, flips, self.clusters)
 
-    def hold_against(self, reference: np.ndarray, measures: np.ndarray | None = None) -> Sides:
-        """Return other measures, by default these, beside another reference, of shape (run, topic), for values alone."""
-        own = self.scores[: self.scores.shape[0]][..., :-1] if measures is None else measures
-        of_runs = self.run_scores[:, :-1] if measures is None else measures.mean(axis=1)
-        values = np.concatenate([own, reference[..., np.newaxis]], axis=-1)
-        run_scores = np.concatenate([of_runs, reference.mean(axis=1, keepdims=True)], axis=-1)
-        return self._replace(Scaled(values), run_scores)
+    def hold_against(self, reference: np.ndarray, measure: np.ndarray) -> Sides:
+        """Return another measure beside another reference, both of shape (run, topic), for values alone."""
+        values = np.stack([measure, reference], axis=-1)
+        return self._replace(Scaled(values), values.mean(axis=1))
 
     @cached_property
     def limits(self) -> np.ndarray:
@@ -159,11 +150,6 @@ class Sides:
     def ties(self) -> TieAccuracy:
         """acc-t over pairs of runs on each topic."""
         return tie_accuracy(self.scores, self.key("pairs"), self.n_permutations, self.clusters)
-
-    @cached_property
-    def cell_pairs(self) -> TieAccuracy:
-        """acc-t over all pairs of cells."""
-        return cell_accuracy(self.scores, self.key("pairs of cells"), self.n_permutations, self.clusters)
 
 
 class RunComparison:
@@ -238,7 +224,10 @@ class Statistic:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """What a `Statistic` came to in one collection, or in several; `n_pairs` pairs of runs count."""
+    """What a `Statistic` came to in one collection, or in several; `n_pairs` pairs of runs count.
+
+    `halves` is what half of the annotators reach against the other half, NaN of a reference that is no mean of some.
+    """
 
     value: np.ndarray
     observed: np.ndarray
@@ -248,36 +237,35 @@ class Estimate:
     chance: float
     step: float
     n_pairs: int
-    noise: AnnotatorNoise | None = None
+    halves: float = float("nan")
 
 
-def try_annotators(
-    statistics: Sequence[Statistic],
-    estimates: Sequence[Estimate],
-    sides: Sides,
-    people: np.ndarray,
-    rng: np.random.Generator,
-) -> list[Estimate]:
-    """Return estimates with what annotators do to them: `people` are their scores, shape (run, topic, annotator)."""
-    n_topics, n_annotators = people.shape[1:]
-    halves, redrawn, result = [], [], []
-    for one, other in split_annotators(n_annotators, rng):
-        half = sides.hold_against(people[..., one].mean(axis=-1), people[..., other].mean(axis=-1, keepdims=True))
+def compare_halves(
+    statistics: Sequence[Statistic], sides: Sides, people: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Return what half of the annotators, scores of shape (run, topic, annotator), reach against the other half."""
+    halves = []
+    for one, other in split_annotators(people.shape[2], rng):
+        half = sides.hold_against(people[..., one].mean(axis=-1), people[..., other].mean(axis=-1))
         halves.append([statistic.value(half)[0] for statistic in statistics])
-    for weights in draw_annotators(n_annotators, rng):
-        anew = sides.hold_against(people @ weights)
-        redrawn.append([statistic.value(anew) for statistic in statistics])
-        tell("drawing annotators anew", len(redrawn), REDRAWS)
-    for number, (statistic, estimate) in enumerate(zip(statistics, estimates, strict=True)):
-        corrected, drawn = np.full_like(estimate.value, np.nan), np.full_like(estimate.drawn, np.nan)
-        covariances = COVARIANCES.get(statistic.name)
-        if covariances is not None:
-            weights = draw_weights(sides.key("topics"), range(len(drawn)), n_topics, sides.clusters)
-            corrected = disattenuate(estimate.value, mean_reliability(covariances(people, np.ones((1, n_topics)))))
-            drawn = disattenuate(estimate.drawn, mean_reliability(covariances(people, weights))[:, np.newaxis])
-        apart, others = (np.array([values[number] for values in each]) for each in (halves, redrawn))
-        result.append(replace(estimate, noise=AnnotatorNoise(corrected, drawn, float(apart.mean()), others)))
-    return result
+    return np.mean(halves, axis=0)
+
+
+def split_annotators(n_annotators: int, rng: np.random.Generator) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield annotators in two halves, or nearly: every way to do so, or a random choice of ways.
+
+    >>> [(one.tolist(), other.tolist()) for one, other in split_annotators(3, np.random.default_rng(0))]
+    [([0], [1, 2]), ([1], [0, 2]), ([2], [0, 1])]
+    """
+    everyone, half = np.arange(n_annotators), n_annotators // 2
+    if comb(n_annotators, half) <= 2 * MOST_SPLITS:
+        halves = [np.array(some) for some in combinations(range(n_annotators), half)]
+        if 2 * half == n_annotators:  # each split comes twice
+            halves = halves[: len(halves) // 2]
+    else:
+        halves = [np.sort(rng.permutation(n_annotators)[:half]) for _ in range(MOST_SPLITS)]
+    for some in halves:
+        yield some, np.setdiff1d(everyone, some)
 
 
 def _of_runs(name: RunStatistic, title: str, step: Callable[[int], float], first: int | None = None) -> Statistic:
@@ -347,41 +335,15 @@ def _of_topics(of: RunStatistic, title: str) -> Statistic:
     )
 
 
-def _of_ties(
-    name: str,
-    title: str,
-    accuracy: Callable[[Sides], TieAccuracy],
-    resample: Callable[[np.ndarray, int, int, IntArray | None], np.ndarray],
-    count: Callable[[Sides], float],
-) -> Statistic:
-    """Return acc-t over some pairs of cells, `count` of them, with ε held on other topics.
-
-    Its best value moves acc-t only in second order.
-    """
-
-    def guess(sides: Sides) -> float:
-        # Without knowledge, all pairs are called tied, or none and half of the others are right.
-        tied = accuracy(sides).tied
-        return max(tied, (1 - tied) / 2)
-
-    return Statistic(
-        name,
-        title,
-        lambda sides: accuracy(sides).value,
-        lambda sides: (accuracy(sides).value, accuracy(sides).exchanged),
-        lambda sides: (
-            resample(accuracy(sides).by_topic, sides.key("topics"), sides.n_bootstrap, sides.clusters),
-            float("nan"),
-        ),
-        guess,
-        lambda sides: 1 / count(sides),
-        share=True,
-    )
+def _resample_ties(sides: Sides) -> tuple[np.ndarray, float]:
+    # With ε held on other topics: its best value moves acc-t only in second order.
+    drawn = resample_tie_accuracy(sides.ties.by_topic, sides.key("topics"), sides.n_bootstrap, sides.clusters)
+    return drawn, float("nan")
 
 
-def _count_pairs_of_cells(sides: Sides) -> float:
-    n_cells = sides.scores.shape[0] * sides.scores.shape[1]
-    return n_cells * (n_cells - 1) / 2
+def _guess_ties(sides: Sides) -> float:
+    # Without knowledge, all pairs are called tied, or none and half of the others are right.
+    return max(sides.ties.tied, (1 - sides.ties.tied) / 2)
 
 
 # Those that weigh the head have smaller steps, too; as much as a pair weighs on average is what an end may be off by.
@@ -420,19 +382,15 @@ _RECORDS = (
     ),
     _of_topics("tau_b", "τ_b, mean over topics"),
     _of_topics("spearman", "Spearman, mean over topics"),
-    _of_ties(
+    Statistic(
         "acc_t",
         "acc-t, topics",
-        lambda sides: sides.ties,
-        resample_tie_accuracy,
-        lambda sides: sides.n_pairs * sides.scores.shape[1],
-    ),
-    _of_ties(
-        "acc_t_cells",
-        "acc-t, all cells",
-        lambda sides: sides.cell_pairs,
-        resample_cell_accuracy,
-        _count_pairs_of_cells,
+        lambda sides: sides.ties.value,
+        lambda sides: (sides.ties.value, sides.ties.exchanged),
+        _resample_ties,
+        _guess_ties,
+        lambda sides: 1 / (sides.n_pairs * sides.scores.shape[1]),
+        share=True,
     ),
 )
 
@@ -443,8 +401,7 @@ BY_DEFAULT = (
 """The statistics that are computed unless others are asked for."""
 
 STATISTICS = {
-    name: next(record for record in _RECORDS if record.name == name)
-    for name in (*BY_DEFAULT, *HEAD_WEIGHTED, "acc_t_cells")
+    name: next(record for record in _RECORDS if record.name == name) for name in (*BY_DEFAULT, *HEAD_WEIGHTED)
 }
 """All statistics by name, in the order in which they are listed."""
 

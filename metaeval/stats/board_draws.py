@@ -22,8 +22,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray, IntArray, average
-from metaeval.stats.boards import Board, find_scale, share, subtract, subtract_clusters
+from metaeval.stats.blocks import FloatArray, average
+from metaeval.stats.boards import Board, find_scale, share
 from metaeval.stats.parallel import tell
 from metaeval.stats.rank_sets import Rows
 from metaeval.stats.resampling import draw_weights
@@ -49,7 +49,7 @@ def compare_runs(
     ----------
     board : Board
     over : {"topics", "tasks"}
-        What is resampled; tasks not for median ranks, whose sets would hold too seldom.
+        What is resampled.
     n_trials : int
     keys : sequence of int
         Of the draws of every task's topics, from `metaeval.stats.streams.stream_key`.
@@ -95,7 +95,7 @@ def compare_runs(
 def find_lone(board: Board) -> npt.NDArray[np.bool_]:
     """Return which runs have one topic only of a task, shape (run,): how much that varies, nothing tells."""
     alone = [(~np.isnan(drawn)).sum(axis=1) == 1 for drawn in board.drawn]
-    return np.any(alone, axis=0) & (not board.paired)
+    return np.any(alone, axis=0)
 
 
 def _list_influences(board: Board, over: OverTasks) -> list[FloatArray]:
@@ -104,9 +104,8 @@ def _list_influences(board: Board, over: OverTasks) -> list[FloatArray]:
         means = np.stack([average(values) for values in board.values], axis=1)
         shares = share(board.weights, means).T
         return [_find_influence(values, weight) for values, weight in zip(board.drawn, shares, strict=True)]
-    parts = average(board.pair_parts.swapaxes(1, 2)) if board.paired else board.parts
     times = len(board.values) if board.aggregate == "borda" else 1
-    parts = np.nan_to_num(parts) if board.aggregate == "borda" else parts
+    parts = np.nan_to_num(board.parts) if board.aggregate == "borda" else board.parts
     return [times * np.nan_to_num(parts - board.estimates[:, np.newaxis] / times) * share(board.weights, parts)]
 
 
@@ -162,24 +161,13 @@ def _measure_pairs(
     board: Board, over: OverTasks, influences: Sequence[FloatArray]
 ) -> Iterator[tuple[FloatArray, FloatArray | float]]:
     """Yield how much the differences of all pairs of runs vary, with degrees of freedom, by what is drawn together."""
-    if not board.paired:
-        for number, each in enumerate(influences):
-            if over == "tasks":
-                yield _subtract_own(each @ each.T), len(board.values) - 1
-                continue
-            counts = _count_topics(board, number)
-            few = counts[0] if (counts == counts[0]).all() else np.minimum.outer(counts, counts)
-            yield _subtract_own(each @ each.T), few - 1
-        return
-    shares = share(board.weights, board.pair_parts)
-    if over == "tasks":
-        gaps = np.nan_to_num(board.pair_parts - board.differences[..., np.newaxis]) * shares
-        yield np.square(gaps).sum(axis=-1), (shares > 0).sum(axis=-1) - 1.0
-        return
-    for number, weight in enumerate(shares.transpose(2, 0, 1)):
-        values, codes = board.values[number], board.codes[number]
-        variances, counts = _measure_gaps(values) if codes is None else _measure_clusters(values, codes)
-        yield variances * np.square(weight), counts - 1
+    for number, each in enumerate(influences):
+        if over == "tasks":
+            yield _subtract_own(each @ each.T), len(board.values) - 1
+            continue
+        counts = _count_topics(board, number)
+        few = counts[0] if (counts == counts[0]).all() else np.minimum.outer(counts, counts)
+        yield _subtract_own(each @ each.T), few - 1
 
 
 def _measure_ranks(board: Board, variances: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
@@ -191,31 +179,6 @@ def _measure_ranks(board: Board, variances: FloatArray) -> Iterator[tuple[FloatA
     yield variances * (1 + 1 / np.minimum.outer(each, each)) / (1 + 1 / freedom), freedom
 
 
-def _measure_gaps(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the variances of the mean differences of all pairs of runs on their common topics, and the number of these."""
-    filled, known = np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
-    means, counts = subtract(values)
-    squares = np.square(filled) @ known.T
-    total = squares + squares.T - 2 * filled @ filled.T - counts * np.square(np.nan_to_num(means))
-    return np.maximum(total, 0.0) / np.square(np.maximum(counts, 1)), counts
-
-
-def _measure_clusters(values: FloatArray, codes: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the same of topics in clusters, and how many equal clusters those of the common topics are worth."""
-    means, counts = subtract(values)
-    total, squares, clusters, second, fourth = np.zeros((5, *means.shape))
-    for gaps, own in subtract_clusters(values, codes):
-        left = counts - own
-        added = np.divide(gaps - own * means, left, out=np.zeros_like(gaps), where=(own > 0) & (left > 0))
-        total += added
-        squares += np.square(added)
-        clusters += own > 0
-        second += np.square(own)
-        fourth += np.square(np.square(own))
-    few, worth = np.maximum(clusters, 1), second**2 / np.maximum(fourth, 1.0)
-    return np.square((few - 1) / few) * np.maximum(squares - np.square(total) / few, 0.0), worth
-
-
 def _count_topics(board: Board, number: int) -> FloatArray:
     """Return what the topics of every run in a task are worth, shape (run,); infinity of none, which lower no other's."""
     return np.where(board.counts[number] > 0, board.counts[number], np.inf)
@@ -224,13 +187,13 @@ def _count_topics(board: Board, number: int) -> FloatArray:
 def _standardise(
     board: Board, spreads: Iterator[tuple[FloatArray, FloatArray | float]], own: FloatArray, *, few: bool = False
 ) -> FloatArray:
-    """Return differences over their standard errors as normal numbers, 0 where nothing compares two runs.
+    """Return differences over their standard errors as normal numbers.
 
     Of `few` that are drawn, equal differences are no proof that others are equal too: ranks of runs often differ by the same.
     """
     from scipy.special import ndtri, stdtr
 
-    size, noise = np.abs(np.nan_to_num(board.differences)), NO_SPREAD * np.add.outer(own, own) + ROUNDING
+    size, noise = np.abs(board.differences), NO_SPREAD * np.add.outer(own, own) + ROUNDING
     resampled, total, slack = np.zeros_like(size), np.zeros_like(size), np.zeros_like(size)
     for variance, freedom in spreads:
         free = np.maximum(freedom, 1e-9)
@@ -243,7 +206,7 @@ def _standardise(
         size = np.where((size <= np.sqrt(noise)) | (few & (total == 0)), 0.0, size / np.sqrt(total))
         degrees = np.where(slack > 0, total**2 / slack, np.inf)
     normal = np.where(np.isinf(degrees) | np.isinf(size), size, -ndtri(stdtr(np.fmin(degrees, 1e9), -size)))
-    return np.asarray(np.sign(np.nan_to_num(board.differences)) * normal)
+    return np.asarray(np.sign(board.differences) * normal)
 
 
 def _from_normal(statistics: FloatArray, freedom: int) -> FloatArray:
@@ -296,8 +259,7 @@ def _draw_tasks(influences: FloatArray, depend: _Dependence, n_trials: int, nois
 
 
 def _split(board: Board, n_trials: int) -> Iterator[range]:
-    n_runs, topics = len(board.values[0]), max(each.shape[1] for each in board.values)
-    widest = n_runs * max(n_runs, topics) if board.common else max(n_runs * len(board.values), topics)
+    widest = max(len(board.values[0]) * len(board.values), *(each.shape[1] for each in board.values))
     size = max(1, NUMBERS_A_BLOCK // widest)
     for start in range(0, n_trials, size):
         yield range(start, min(start + size, n_trials))
@@ -309,23 +271,11 @@ def _redraw(board: Board, trials: range, keys: Sequence[int]) -> FloatArray:
     parts = []
     for number, (values, drawn) in enumerate(zip(board.values, board.drawn, strict=True)):
         weights = draw_weights(keys[number], trials, drawn.shape[1])
-        pairs = board.compares_pairs(values)
-        centre = subtract(values)[0] if pairs else average(values)
-        if pairs:
-            codes = board.codes[number]
-            found = _redraw_gaps(values, weights if codes is None else _spread_weights(weights, codes))
-        else:
-            found = centre + weights @ _find_influence(drawn).T
+        centre = average(values)
+        found = centre + weights @ _find_influence(drawn).T
         found -= _find_noise(drawn, _count_topics(board, number)) * (centre - np.nanmean(centre))
-        parts.append(board.judge(found, find_scale(values), pairs))
+        parts.append(board.judge(found, find_scale(values)))
     return board.pool(np.stack(parts, axis=-1))
-
-
-def _spread_weights(weights: FloatArray, codes: IntArray) -> FloatArray:
-    """Return weights of topics, shape (trial, topic), whose cluster adds to a mean as much as its pseudo-value does."""
-    sizes = np.bincount(codes)
-    factor = (len(sizes) - 1) / len(sizes) * len(codes) / (len(codes) - sizes)
-    return np.asarray(((weights - 1) * factor)[:, codes])
 
 
 def _find_noise(values: FloatArray, counts: FloatArray) -> float:
@@ -339,19 +289,3 @@ def _find_noise(values: FloatArray, counts: FloatArray) -> float:
     noise = (np.square(influences - influences.mean(axis=0)).sum(axis=1) * widen)[~np.isnan(means)].mean()
     spread = np.nanvar(means, ddof=1)
     return float(np.clip(noise / spread, 0, 1)) if spread > 0 else 1.0
-
-
-def _redraw_gaps(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return mean differences of all pairs of runs on their common topics in some trials, shape (trial, run, run)."""
-    gaps, counts = subtract(values)
-    filled, known = np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
-    n_runs, n_topics = values.shape
-
-    def add_up(numbers: FloatArray) -> FloatArray:  # one product of two matrices, since those of stacks are slow
-        return ((numbers * weights[:, np.newaxis]).reshape(-1, n_topics) @ known.T).reshape(-1, n_runs, n_runs)
-
-    sums = add_up(filled)
-    sums = sums - sums.swapaxes(1, 2)
-    drawn = gaps * add_up(known)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(gaps + (sums - drawn) / counts)

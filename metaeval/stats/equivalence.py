@@ -55,9 +55,7 @@ def judge_difference(
     return words
 
 
-def judge_level(
-    value: npt.ArrayLike, two_sided: Ends, one_sided: Ends, level: float, n_topics: int, over: Over = "topics"
-) -> list[str]:
+def judge_level(value: npt.ArrayLike, two_sided: Ends, one_sided: Ends, level: float, n_topics: int) -> list[str]:
     """Return the same of numbers, such as τ, that are *like* from a level on and *differ* below it."""
     words = []
     values = np.atleast_1d(np.asarray(value, dtype=np.float64))
@@ -71,11 +69,11 @@ def judge_level(
         else:
             space = abs(number - level)
             needed = n_topics * ((high - low) / 2 / space) ** 2 if space > 0 else np.inf
-            words.append(f"{UNDECIDED}{_say_topics(needed, n_topics, over)}")
+            words.append(f"{UNDECIDED}{_say_topics(needed, n_topics)}")
     return words
 
 
-def _say_topics(number: float, n_topics: int, over: Over) -> str:
+def _say_topics(number: float, n_topics: int, over: Over = "topics") -> str:
     """Return how many topics would decide, with two digits; nothing where that is too many, or no more than there are."""
     if not 1.001 * n_topics < number < FEASIBLE * n_topics:
         return ""

@@ -61,12 +61,3 @@ def _leave_interaction(deviations: FloatArray, redrawn: FloatArray, moved: Float
     together = np.minimum(size - 1, np.square(topics @ turned).mean(axis=0))
     kept = np.sqrt(np.clip(1 - together, 0.0, 1.0))
     return np.asarray((left @ turned * kept) @ turned.T @ (sizes[:, np.newaxis] * directions))
-
-
-def shares_without(significant: np.ndarray, n_runs: int) -> FloatArray:
-    """Return the share of significant pairs without each run, shape (run, measure), from decisions of shape (measure, pair)."""
-    first, second = np.triu_indices(n_runs, 1)
-    square = np.zeros((len(significant), n_runs, n_runs))
-    square[:, first, second] = square[:, second, first] = significant
-    left = significant.sum(axis=1)[:, np.newaxis] - square.sum(axis=2)
-    return np.asarray(left.T / ((n_runs - 1) * (n_runs - 2) / 2))

@@ -261,71 +261,25 @@ def _draw_normal(parts: FloatArray, key: int, n_trials: int) -> FloatArray:
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)) @ drawn)
 
 
-class Powered(NamedTuple):
-    """An estimate with its standard error and λ, each of shape (...)."""
+def find_unlike(weights: FloatArray, traits: FloatArray) -> FloatArray:
+    """Return how improbable the labelled topics are if they were chosen as stated, one p-value a trait.
 
-    estimate: FloatArray
-    error: FloatArray
-    weight: FloatArray
+    The weighted sum of the ranks of labelled topics is compared with that of all topics; the errors of a topic's weight are
+    taken as independent.
 
-
-def ppi_mean(people: FloatArray, judge: FloatArray, unlabelled: FloatArray) -> Powered:
-    """Return the published power-tuned estimate of means (PPI++, Angelopoulos, Duchi and Zrnic 2023, Section 6, Algorithm 2).
-
-    Parameters
-    ----------
-    people, judge : ndarray, shape (..., labelled topic)
-    unlabelled : ndarray, shape (..., other topic)
-        The judge's scores there; λ, between 0 and 1, is 0 without other topics.
-
-    Returns
-    -------
-    Powered
+    `weights` has the shape (topic,), and `traits`, such as the mean of the judge's scores, the shape (trait, topic).
 
     Examples
     --------
-    >>> mean = ppi_mean(np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 4.0, 5.0]))
-    >>> round(float(mean.estimate), 4), round(float(mean.error), 4), round(float(mean.weight), 4)
-    (2.807, 0.6011, 0.3158)
+    >>> weights = np.repeat([4.0, 0.0], [25, 75])
+    >>> find_unlike(weights, np.array([np.arange(100), np.tile([1, 2], 50)])).round(3).tolist()
+    [0.0, 0.817]
     """
-    n, n_others = people.shape[-1], unlabelled.shape[-1]
-    if not n_others:
-        return Powered(people.mean(axis=-1), people.std(axis=-1) / np.sqrt(n), np.zeros(people.shape[:-1]))
-    deviations = [each - each.mean(axis=-1, keepdims=True) for each in (people, judge)]
-    covariance = (deviations[0] * deviations[1]).mean(axis=-1)
-    variance = np.concatenate([judge, unlabelled], axis=-1).var(axis=-1, ddof=1)
-    scaled = (1 + n / n_others) * variance
-    lam = np.clip(np.divide(covariance, scaled, out=np.zeros_like(scaled), where=scaled > 0), 0, 1)
-    rectifier = people - lam[..., np.newaxis] * judge
-    estimate = lam * unlabelled.mean(axis=-1) + rectifier.mean(axis=-1)
-    error = np.sqrt(lam**2 * unlabelled.var(axis=-1) / n_others + rectifier.var(axis=-1) / n)
-    return Powered(estimate, error, lam)
+    from scipy.special import ndtr
+    from scipy.stats import rankdata
 
-
-def correct_published(
-    people: FloatArray, judge: FloatArray, *, key: int, n_trials: int = 2000, confidence: float = 0.95
-) -> Corrected:
-    """Return the same as `correct_means` by the published estimator: every mean and difference has a λ of its own.
-
-    Normal intervals; those of differences are simultaneous, by the largest of all studentised differences in trials of normal
-    numbers. `people` has the shape (run, topic), NaN on topics without labels, and `judge` the same. Of the population only.
-    """
-    from scipy.special import ndtri
-
-    first, second = np.triu_indices(len(people), 1)
-    some = ~np.isnan(people[0])
-    parts = people[:, some], judge[:, some], judge[:, ~some]
-    single, pair = ppi_mean(*parts), ppi_mean(*(part[first] - part[second] for part in parts))
-    y, f, others = (part - part.sum(axis=1, keepdims=True) / max(part.shape[1], 1) for part in parts)
-    lam, n, n_others = pair.weight[:, np.newaxis], y.shape[1], max(others.shape[1], 1)
-    rectifiers = (y[first] - y[second] - lam * (f[first] - f[second])) / n
-    rest = lam * (others[first] - others[second]) / n_others
-    rng = np.random.Generator(np.random.PCG64(key))
-    shifts = sum(part @ rng.standard_normal((part.shape[1], n_trials)) for part in (rectifiers, rest))
-    largest = np.abs(shifts / np.where(pair.error > 0, pair.error, np.inf)[:, np.newaxis]).max(axis=0)
-    z = float(ndtri((1 + confidence) / 2))
-    quantile = max(z, float(np.quantile(largest, confidence, method="higher"))) if len(first) > 1 else z
-    residual = (rectifiers**2).sum(axis=1) * (1 - n / people.shape[1])
-    return Corrected(
-        single.estimate, single.error, pair.estimate, pair.error**2, residual, quantile * pair.error, single.weight
-    )
+    ranks = rankdata(traits, axis=1)
+    parts = (weights - 1) * (ranks - ranks.mean(axis=1, keepdims=True))
+    spread = np.sqrt((parts**2).sum(axis=1))
+    z = np.divide(parts.sum(axis=1), spread, out=np.zeros(len(traits)), where=spread > 0)
+    return np.asarray(2 * ndtr(-np.abs(z)))

@@ -9,7 +9,6 @@ and the second with the third, but not the first with the third; tau counts pair
 
 from __future__ import annotations
 
-import sys
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -26,12 +25,6 @@ HALF_TOLERANCE = 1e-12 / 2
 
 # Values per block: enough to make the overhead of a NumPy call negligible, few enough to stay in the cache.
 VALUES_A_BLOCK = 160_000
-
-# Comparing all runs takes about 1 ns for each two of them, and a sweep 60 ns a run; loading the sweep takes 0.3 s a
-# process, and compiling it 1 s, once. So all are compared until the time spent would have paid for it.
-FEWEST_SWEPT = 64
-SWEEP_PAYS = 500_000_000
-_compared = 0
 
 
 def tau(
@@ -126,13 +119,7 @@ def tau_by_run(low: Ordered, high: Ordered, variant: TauVariant) -> FloatArray:
     `low` and `high` have shape (2, run, pair): `low[0, :, i]` and `low[1, :, i]` are the two vectors of pair i, each value at
     its lowest, and `high` the same at its highest. Two runs are tied where their intervals meet.
     """
-    _, n_runs, n_pairs = low.shape
-    if not _sweep_pays(n_runs, n_pairs):
-        return _divide(*_compare_all(low, high, count_untied=variant == "tau_b"), n_runs, variant)
-    from metaeval.stats._sweep import count_signs, place_ends
-
-    rows = [np.asarray(ends, dtype=np.float64).transpose(2, 0, 1).reshape(-1, n_runs) for ends in (low, high)]
-    return _divide(*count_signs(place_ends(*rows).reshape(n_pairs, 2, 2, n_runs)), n_runs, variant)
+    return _divide(*_compare_all(low, high, count_untied=variant == "tau_b"), low.shape[1], variant)
 
 
 def _divide(balance: IntArray, untied: IntArray, n_runs: int, variant: TauVariant) -> FloatArray:
@@ -140,15 +127,6 @@ def _divide(balance: IntArray, untied: IntArray, n_runs: int, variant: TauVarian
         return np.asarray(balance / (n_runs * (n_runs - 1) // 2))
     geometric = np.sqrt(untied[0].astype(np.float64) * untied[1])
     return np.divide(balance, geometric, out=np.full(len(balance), np.nan), where=geometric > 0)
-
-
-def _sweep_pays(n_runs: int, n_pairs: int) -> bool:
-    """Whether to sweep, which loads and perhaps compiles a kernel, or to compare all runs with each other."""
-    global _compared
-    if n_runs < FEWEST_SWEPT:
-        return False
-    _compared += n_runs * n_runs * n_pairs
-    return _compared > SWEEP_PAYS or "metaeval.stats._sweep" in sys.modules
 
 
 def _compare_all(low: Ordered, high: Ordered, *, count_untied: bool) -> tuple[IntArray, IntArray]:
@@ -200,12 +178,6 @@ def place_intervals(scores: npt.ArrayLike, tolerance: npt.ArrayLike | None) -> O
     with np.errstate(over="ignore"):  # beyond the largest float is above all others
         # Of equal ends the lower ones come first, so that intervals that touch meet.
         low, high = values - reach, values + reach
-    n_runs = values.shape[-1]
-    if n_runs >= FEWEST_SWEPT and "metaeval.stats._sweep" in sys.modules:
-        from metaeval.stats._sweep import place_ends
-
-        places = place_ends(low.reshape(-1, n_runs), high.reshape(-1, n_runs))
-        return places.reshape(*values.shape[:-1], 2, n_runs).swapaxes(-1, -2)
     ends = np.concatenate([low, high], axis=-1)
     n_ends = ends.shape[-1]
     places = np.empty(ends.shape, dtype=np.int16 if n_ends < 1 << 15 else np.int32)
@@ -218,16 +190,9 @@ def _tau_of_places(left: Ordered, right: Ordered, variant: TauVariant) -> FloatA
     sides = left.reshape(-1, n_runs, 2), right.reshape(-1, n_runs, 2)
     values = np.empty(len(sides[0]))
     size = max(1, VALUES_A_BLOCK // (2 * n_runs))
-    pays = _sweep_pays(n_runs, len(values))
     for start in range(0, len(values), size):
         part = slice(start, start + size)
         ends = np.stack([side[part] for side in sides])
-        if pays:
-            from metaeval.stats._sweep import count_signs
-
-            counts = count_signs(np.ascontiguousarray(ends.transpose(1, 0, 3, 2), dtype=np.int32))
-        else:
-            low, high = np.ascontiguousarray(ends.transpose(3, 0, 2, 1))
-            counts = _compare_all(low, high, count_untied=variant == "tau_b")
-        values[part] = _divide(*counts, n_runs, variant)
+        low, high = np.ascontiguousarray(ends.transpose(3, 0, 2, 1))
+        values[part] = tau_by_run(low, high, variant)
     return values.reshape(leading)

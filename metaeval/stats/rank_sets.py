@@ -44,7 +44,7 @@ class RankSets:
     differ: npt.NDArray[np.bool_]
 
 
-def find_rank_sets(statistics: FloatArray, rows: Rows, alpha: float = 0.05, *, transitive: bool = True) -> RankSets:
+def find_rank_sets(statistics: FloatArray, rows: Rows, alpha: float = 0.05) -> RankSets:
     """Which ranks may every run have, all of them at once?
 
     Parameters
@@ -56,8 +56,6 @@ def find_rank_sets(statistics: FloatArray, rows: Rows, alpha: float = 0.05, *, t
         both were equally good, shape (later run, trial).
     alpha : float, optional
         How often any claim may be wrong.
-    transitive : bool, optional
-        Whether a run that is better than a better one is better; differences on topics that change with the pair need not be.
 
     Returns
     -------
@@ -77,7 +75,7 @@ def find_rank_sets(statistics: FloatArray, rows: Rows, alpha: float = 0.05, *, t
         critical = np.quantile(_find_largest(rows(), better), 1 - alpha, method="higher")
         claimed = better | (statistics > max(critical, 0.0))
         differ = claimed | claimed.T if step == 0 else differ
-        claimed = _add_implied(claimed) if transitive else claimed
+        claimed = _add_implied(claimed)
         if (claimed == better).all():
             break
         better = claimed

@@ -1,10 +1,8 @@
-"""Where does the variance of scores come from? Components of random effects, in closed form or by REML.
+"""Where does the variance of scores come from? Components of random effects, in closed form.
 
 A table that is balanced, each cell of runs, topics and judges with as many repeats, and each task with as many topics, has
 mean squares whose expectations are sums of components with known factors (Brennan 2001, Chapter 3): the components follow
-one after the other, from the finest effect on. Other tables have restricted maximum likelihood (REML; Patterson and Thompson
-1971), by Newton steps with the average information (Gilmour, Thompson and Cullis 1995). Its equations are sparse: the
-effect with the most levels, whose own block is diagonal, is eliminated, and only the others are solved together.
+one after the other, from the finest effect on. Other tables are refused.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.errors import MetaevalError
+from metaeval.errors import MetaevalError, format_option
 from metaeval.stats.blocks import FloatArray, IntArray
 
 FACETS = ("run", "task", "topic", "judge", "repeat")
@@ -26,12 +24,6 @@ FACETS = ("run", "task", "topic", "judge", "repeat")
 N_DRAWS = 20_000
 """Draws of the components on which intervals rest."""
 
-MOST_LEVELS = 6000
-"""Levels of all effects but the largest that are solved together: 300 MB."""
-
-_SMALLEST = 1e-7  # share of the total variance below which a component is at its bound
-_PRECISION = 1e-9  # of -2 log likelihood per score, at which REML has converged
-_STEPS = 200
 _LARGEST = 1e150  # whose square a float holds, and that of its inverse
 _CROSSED = (("run",), ("topic",), ("run", "task", "topic"))
 
@@ -55,7 +47,6 @@ class Components:
     variance: FloatArray
     raw: FloatArray
     drawn: FloatArray
-    balanced: bool
     merged: tuple[str, ...]
 
 
@@ -75,6 +66,11 @@ def find_components(scores: npt.ArrayLike, facets: Mapping[str, IntArray], rng: 
     Components
         In squares of the scores' unit.
 
+    Raises
+    ------
+    MetaevalError
+        If the table is not balanced.
+
     Examples
     --------
     >>> table = np.array([[1.0, 2.0, 4.0], [3.0, 3.0, 8.0]])
@@ -86,18 +82,13 @@ def find_components(scores: npt.ArrayLike, facets: Mapping[str, IntArray], rng: 
     values, unit = _standardise(np.asarray(scores, dtype=np.float64))
     refuse_unit(unit)
     levels = {facet: np.unique(facets[facet], return_inverse=True)[1] for facet in FACETS if facet in facets}
-    effects, codes, merged = list_effects(levels, len(values))
+    effects, merged = list_effects(levels, len(values))
     cells, facets_of = _arrange(values, levels), [effect.facets for effect in effects]
-    if cells is None:
-        raw, drawn = _solve_reml(values, codes[:-1], rng)
-    else:
-        squares, freedom = _mean_squares(cells, facets_of, np.ones((1, cells.shape[FACETS.index("topic")])))
-        # Generalised confidence intervals (Weerahandi 1993; Burdick, Borror and Montgomery 2005).
-        chance = np.maximum(rng.chisquare(np.maximum(freedom, 1), (N_DRAWS, len(effects))), 1e-12)
-        both = _separate(np.concatenate([squares, squares * freedom / chance]), facets_of, cells.shape)
-        raw, drawn = both[0], both[1:]
-    raw, drawn = raw * unit**2, drawn * unit**2
-    return Components(effects, np.maximum(raw, 0.0), raw, np.maximum(drawn, 0.0), cells is not None, merged)
+    squares, freedom = _mean_squares(cells, facets_of, np.ones((1, cells.shape[FACETS.index("topic")])))
+    # Generalised confidence intervals (Weerahandi 1993; Burdick, Borror and Montgomery 2005).
+    chance = np.maximum(rng.chisquare(np.maximum(freedom, 1), (N_DRAWS, len(effects))), 1e-12)
+    both = _separate(np.concatenate([squares, squares * freedom / chance]), facets_of, cells.shape) * unit**2
+    return Components(effects, np.maximum(both[0], 0.0), both[0], np.maximum(both[1:], 0.0), merged)
 
 
 def resample_components(table: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[FloatArray, np.float64]:
@@ -129,10 +120,8 @@ def _standardise(scores: FloatArray) -> tuple[FloatArray, np.float64]:
     return rest / near, np.float64(far * near)
 
 
-def list_effects(
-    levels: Mapping[str, IntArray], n_scores: int
-) -> tuple[tuple[Effect, ...], list[IntArray], tuple[str, ...]]:
-    """Return the effects of a design, the last one error, with the level of each score, and names of what is inseparable."""
+def list_effects(levels: Mapping[str, IntArray], n_scores: int) -> tuple[tuple[Effect, ...], tuple[str, ...]]:
+    """Return the effects of a design, the last one error, and names of what is inseparable."""
     chains: list[list[tuple[str, ...]]] = [[(), ("run",)], [()], [()]]
     chains[1] += [("task",), ("task", "topic")] if "task" in levels else [("topic",)]
     chains[2] += [("judge",)] if "judge" in levels else []
@@ -156,11 +145,10 @@ def list_effects(
     finest = next((n for n, code in enumerate(codes) if code.max() + 1 == n_scores), None)
     if finest is None:
         error = Effect((*(facet for facet in FACETS[:-1] if facet in levels), "repeat"), "repeat")
-        return (*effects, error), [*codes, np.arange(n_scores)], tuple(merged)
+        return (*effects, error), tuple(merged)
     effect = effects.pop(finest)
-    codes.append(codes.pop(finest))
     merged.append(f"{effect.name} and error")
-    return (*effects, effect._replace(name=merged[-1])), codes, tuple(merged)
+    return (*effects, effect._replace(name=merged[-1])), tuple(merged)
 
 
 def error_divisors(effects: Sequence[Effect], numbers: Mapping[str, npt.ArrayLike]) -> FloatArray:
@@ -192,19 +180,22 @@ def _join(levels: Mapping[str, IntArray], facets: Sequence[str]) -> IntArray:
     return joined
 
 
-def _arrange(values: FloatArray, levels: Mapping[str, IntArray]) -> FloatArray | None:
-    """Return scores of a balanced table, shape (run, task, topic, judge, repeat); None for other tables."""
+def _arrange(values: FloatArray, levels: Mapping[str, IntArray]) -> FloatArray:
+    """Return scores of a balanced table, shape (run, task, topic, judge, repeat); refuse others."""
     known = [facet for facet in FACETS[:-1] if facet in levels]
     cell = _join(levels, known)
     counts = np.bincount(cell)
     shape = {facet: int(levels[facet].max()) + 1 for facet in known}
     if "task" in levels:
         topics = np.bincount(np.unique(np.stack([levels["task"], levels["topic"]]), axis=1)[0])
-        if (topics != topics[0]).any() or topics.sum() != shape["topic"]:
-            return None
+        if (topics != topics[0]).any():
+            raise MetaevalError(
+                f"tasks have {topics.min()} to {topics.max()} topics, and components need as many of each: leave out "
+                f"{format_option('tasks')}, or take tasks of one size"
+            )
         shape["topic"] = int(topics[0])
     if (counts != counts[0]).any() or len(counts) != np.prod(list(shape.values())):
-        return None
+        raise MetaevalError("components need as many scores in every cell of runs, topics and judges")
     order = np.lexsort([levels[facet] for facet in reversed(known)])
     return values[order].reshape(*(shape.get(facet, 1) for facet in FACETS[:-1]), counts[0])
 
@@ -244,161 +235,3 @@ def _separate(squares: FloatArray, facets: Sequence[Sequence[str]], shape: Seque
         finer = [m for m in range(len(facets)) if m != n and set(facets[n]) < set(facets[m])]
         found[..., n] = (found[..., n] - sum(found[..., m] / each[m] for m in finer)) * each[n]
     return found
-
-
-def _solve_reml(
-    values: FloatArray, codes: Sequence[IntArray], rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    """Return components by REML, 0 where the likelihood is largest at that bound, and draws of them.
-
-    Each is drawn as a variance with the degrees of freedom that its standard error tells (Satterthwaite 1946).
-    """
-    inside = list(range(len(codes)))
-    lost: int | None = None
-    while inside:
-        found, covariance, lost = _maximise(_Equations(values, [codes[n] for n in inside]))
-        if lost is None:
-            break
-        del inside[lost]
-    else:
-        spread = values.var(ddof=1)
-        found, covariance = np.array([spread]), np.array([[2 * spread**2 / (len(values) - 1)]])
-    variance, error = np.zeros(len(codes) + 1), np.zeros(len(codes) + 1)
-    variance[[*inside, -1]], error[[*inside, -1]] = found, np.sqrt(np.diag(covariance))
-    freedom = np.divide(2 * variance**2, error**2, out=np.ones_like(variance), where=error > 0)
-    return variance, variance * freedom / np.maximum(rng.chisquare(freedom, (N_DRAWS, len(variance))), 1e-12)
-
-
-class _Equations:
-    """Henderson's mixed model equations of a mean and random effects, for any variances."""
-
-    def __init__(self, values: FloatArray, codes: Sequence[IntArray]) -> None:
-        from scipy import sparse
-
-        n = len(values)
-        self.values, self.codes = values, list(codes)
-        self.sizes = np.array([int(code.max()) + 1 for code in codes])
-        self.largest = int(self.sizes.argmax())
-        others = [m for m in range(len(codes)) if m != self.largest]
-        self.starts = np.cumsum([1, *self.sizes[others]])
-        if self.starts[-1] > MOST_LEVELS:
-            raise MetaevalError(
-                f"a table with gaps and {self.starts[-1]:,} levels of runs, topics and what they have together takes too much "
-                "memory: take fewer runs or topics, or those that are complete"
-            )
-        self.others = others
-
-        def indicate(code: IntArray) -> sparse.csr_array:
-            return sparse.csr_array((np.ones(n), (np.arange(n), code)), shape=(n, int(code.max()) + 1))
-
-        rest = sparse.hstack([sparse.csr_array(np.ones((n, 1))), *(indicate(codes[m]) for m in others)], format="csr")
-        own = indicate(codes[self.largest])
-        self.rest, self.own = rest, own
-        self.inner = (rest.T @ rest).toarray()
-        self.between = (own.T @ rest).tocsr()
-        self.counts = np.asarray(own.sum(axis=0)).ravel()
-
-    def prepare(self, variance: FloatArray) -> None:
-        """Eliminate the largest effect, and factor what remains."""
-        from scipy.linalg import cho_factor
-
-        ratio = variance[-1] / variance[:-1]
-        self.diagonal = self.counts + ratio[self.largest]
-        scaled = self.between.multiply(1 / self.diagonal[:, np.newaxis]).tocsr()
-        self.reduced = self.inner - (self.between.T @ scaled).toarray()
-        self.reduced.flat[:: len(self.reduced) + 1] += np.concatenate(
-            [[0], np.repeat(ratio[self.others], self.sizes[self.others])]
-        )
-        self.factor = cho_factor(self.reduced, lower=True)
-
-    def solve(self, columns: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return solutions for columns of data, shape (score, column): of the others, of the largest, and what they leave."""
-        from scipy.linalg import cho_solve
-
-        right, own = self.rest.T @ columns, self.own.T @ columns
-        solved = cho_solve(self.factor, right - self.between.T @ (own / self.diagonal[:, np.newaxis]))
-        largest = (own - self.between @ solved) / self.diagonal[:, np.newaxis]
-        return solved, largest, columns - self.rest @ solved - self.own @ largest
-
-    def split(self, solved: FloatArray, largest: FloatArray) -> list[FloatArray]:
-        """Return the solutions of each effect, in the order of the effects."""
-        parts = [np.empty(0)] * len(self.codes)
-        for m, start, stop in zip(self.others, self.starts[:-1], self.starts[1:], strict=True):
-            parts[m] = solved[start:stop]
-        parts[self.largest] = largest
-        return parts
-
-    def traces(self) -> FloatArray:
-        """Return the trace of each effect's block of the inverse, shape (effect,)."""
-        from scipy.linalg.lapack import dpotri
-
-        inverse, _ = dpotri(self.factor[0], lower=True)
-        diagonal = np.diag(inverse)
-        traces = np.empty(len(self.codes))
-        for m, start, stop in zip(self.others, self.starts[:-1], self.starts[1:], strict=True):
-            traces[m] = diagonal[start:stop].sum()
-        squared = self.between.multiply(1 / self.diagonal[:, np.newaxis] ** 2)
-        crossed = (self.between.T @ squared).tocoo()
-        full = np.where(
-            crossed.row >= crossed.col, inverse[crossed.row, crossed.col], inverse[crossed.col, crossed.row]
-        )
-        traces[self.largest] = (1 / self.diagonal).sum() + (full * crossed.data).sum()
-        return traces
-
-    def deviance(self, variance: FloatArray) -> tuple[float, list[FloatArray], FloatArray]:
-        """Return -2 log likelihood up to a constant, the solutions of each effect, and what they leave."""
-        self.prepare(variance)
-        solved, largest, rest = self.solve(self.values[:, np.newaxis])
-        n_free = len(self.values) - 1 - self.sizes.sum()
-        deviance = n_free * np.log(variance[-1]) + (self.sizes * np.log(variance[:-1])).sum()
-        deviance += 2 * np.log(np.diag(self.factor[0])).sum() + np.log(self.diagonal).sum()
-        deviance += float(self.values @ rest[:, 0]) / variance[-1]
-        return float(deviance), [part[:, 0] for part in self.split(solved, largest)], rest[:, 0]
-
-
-def _maximise(equations: _Equations) -> tuple[FloatArray, FloatArray, int | None]:
-    """Return the variances of the largest likelihood with their covariance, and an effect whose variance goes to 0."""
-    total = float(equations.values.var())
-    n, sizes = len(equations.values), equations.sizes
-    variance = np.full(len(sizes) + 1, total / (len(sizes) + 1))
-    deviance, parts, rest = equations.deviance(variance)
-    for step in range(_STEPS):
-        traces = equations.traces()
-        own = np.array([part @ part for part in parts])
-        ratio = variance[-1] / variance[:-1]
-        gradient = np.empty(len(variance))
-        gradient[:-1] = (sizes - ratio * traces - own / variance[:-1]) / variance[:-1]
-        gradient[-1] = (n - 1 - (sizes - ratio * traces).sum() - rest @ rest / variance[-1]) / variance[-1]
-        pull = [part[code] / v for part, code, v in zip(parts, equations.codes, variance[:-1], strict=True)]
-        work = np.stack([*pull, rest / variance[-1]], axis=1)
-        information = work.T @ equations.solve(work)[2] / variance[-1]
-        lost = np.flatnonzero((variance[:-1] < _SMALLEST * total) & (gradient[:-1] > 0))
-        if lost.size:
-            return variance, information, int(lost[variance[lost].argmin()])
-        move = -np.linalg.lstsq(information, gradient, rcond=None)[0]
-        if step < 3:  # far away, a step of expectation and maximisation is safer
-            expected = np.append((own + variance[-1] * traces) / sizes, equations.values @ rest / (n - 1))
-            move = expected - variance
-        deviance, variance, parts, rest, gained = _step(equations, deviance, variance, move, (parts, rest))
-        if gained < _PRECISION * n * 1e-2 and step >= 3:
-            return variance, 2 * np.linalg.pinv(information), None
-    raise MetaevalError("REML did not converge on this table: leave out a facet, or runs and topics with few scores")
-
-
-def _step(
-    equations: _Equations,
-    deviance: float,
-    variance: FloatArray,
-    move: FloatArray,
-    known: tuple[list[FloatArray], FloatArray],
-) -> tuple[float, FloatArray, list[FloatArray], FloatArray, float]:
-    """Go as far along a move as the likelihood grows; a variance goes to no less than a tenth of itself."""
-    share = 1.0
-    while share > 1e-4:
-        tried = np.maximum(variance + share * move, variance / 10)
-        after, parts, rest = equations.deviance(tried)
-        if after <= deviance:
-            return after, tried, parts, rest, deviance - after
-        share /= 2
-    equations.prepare(variance)
-    return deviance, variance, *known, 0.0

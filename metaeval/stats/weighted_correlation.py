@@ -18,8 +18,7 @@ from metaeval.errors import MetaevalError
 from metaeval.stats.rank_correlation import FloatArray, Ordered, place_intervals
 
 SYMBOLS = {
-    "tau_a": "τ_a", "tau_b": "τ_b", "tau_ap": "τ_AP", "tau_ap_sym": "symmetric τ_AP", "tau_ap_b": "τ_AP,b",
-    "tau_h": "τ_h", "tau_gap": "τ_GAP", "tau_gap_sym": "symmetric τ_GAP", "spearman": "Spearman's ρ",
+    "tau_a": "τ_a", "tau_b": "τ_b", "tau_ap": "τ_AP", "tau_ap_b": "τ_AP,b", "tau_gap": "τ_GAP", "spearman": "Spearman's ρ",
 }  # fmt: skip
 """Every rank correlation, and how it is written."""
 
@@ -86,13 +85,9 @@ def correlate(
         - ``tau_ap``: AP correlation (Yilmaz, Aslam and Robertson 2008). For every run but the first of `other`, the
           share of the runs above it that the reference puts above it too; twice their mean, less 1. With ties it is
           the mean over all ways to break them, which is τ_AP,a of Urbano and Marrero (2017) if the reference has none.
-        - ``tau_ap_sym``: the mean of ``tau_ap`` both ways round.
         - ``tau_ap_b``: τ_AP,b of Urbano and Marrero (2017), for two rankings with ties.
-        - ``tau_h``: Vigna's (2015) additive hyperbolic τ: a pair of runs weighs the sum of the reciprocals of their
-          ranks; ties count as in τ_b, and weights by the ranks of either side are averaged.
         - ``tau_gap``: ``tau_ap`` in which every run above weighs as much as the reference's gap between the two (after
           Gao and Oard 2015); of ties in `other`, the mean over the best and the worst way to break them.
-        - ``tau_gap_sym``: the mean of ``tau_gap`` both ways round.
         - ``spearman``: Spearman's ρ, tied runs at their average rank.
 
         With ``@k``, the same over the k runs that the reference ranks first, and those tied with the last of them.
@@ -107,8 +102,8 @@ def correlate(
     Examples
     --------
     >>> reference, other = [4, 3, 2, 1], [3, 4, 2, 1]
-    >>> [round(float(correlate(reference, other, which)), 3) for which in ("tau_a", "tau_ap", "tau_h", "tau_a@2")]
-    [0.667, 0.333, 0.52, -1.0]
+    >>> [round(float(correlate(reference, other, which)), 3) for which in ("tau_a", "tau_ap", "tau_a@2")]
+    [0.667, 0.333, -1.0]
     """
     chosen = parse_rank_correlation(which) if isinstance(which, str) else which
     scores = np.broadcast_arrays(np.asarray(reference, dtype=np.float64), np.asarray(other, dtype=np.float64))
@@ -235,23 +230,6 @@ def _tau_ap_of_groups(pair: _Pair) -> FloatArray:
     return _divide(2 * shares.sum(axis=1), lower) - 1
 
 
-def _tau_h(pair: _Pair) -> FloatArray:
-    """Vigna 2015, §3 and §5: τ_b whose pairs weigh the sum of a weight of either run."""
-    left, right = pair.signs(0), pair.signs(1)
-    # Summed over either run of a pair, as its weight is a sum.
-    balance, first, second = (side.sum(axis=2, dtype=np.int64) for side in (left * right, np.abs(left), np.abs(right)))
-    sides = []
-    for side, tied_by in ((0, 1), (1, 0)):
-        # Ranks by one side, ties by the other, what is tied in both by its place, which changes nothing.
-        before = [pair.above[each].sum(axis=2) for each in (side, tied_by)]
-        order = np.lexsort((before[1], before[0], ~pair.inside), axis=1)
-        weights = np.empty(order.shape)
-        np.put_along_axis(weights, order, 1 / np.arange(1.0, order.shape[1] + 1)[np.newaxis], axis=1)
-        total, norm, norm_too = ((weights * sums).sum(axis=1) for sums in (balance, first, second))
-        sides.append(np.clip(_divide(total, np.sqrt(norm * norm_too)), -1.0, 1.0))
-    return np.asarray((sides[0] + sides[1]) / 2)
-
-
 def _tau_gap(pair: _Pair) -> FloatArray:
     """Break the other's ties as the reference orders them, and against it."""
     tied = ~(pair.above[1] | pair.above[1].swapaxes(1, 2))
@@ -278,15 +256,10 @@ def _spearman(pair: _Pair) -> FloatArray:
     return np.clip(_divide((left * right).sum(axis=1), lengths), -1.0, 1.0)
 
 
-def _both_ways(formula: Callable[[_Pair], FloatArray]) -> Callable[[_Pair], FloatArray]:
-    return lambda pair: (formula(pair) + formula(pair.swap())) / 2
-
-
 def _divide(left: npt.NDArray[np.number], right: npt.NDArray[np.number]) -> FloatArray:
     return np.divide(left, right, out=np.full(np.shape(left), np.nan), where=right > 0)
 
 
 _FORMULAS: dict[str, Callable[[_Pair], FloatArray]] = {
-    "tau_a": _tau_a, "tau_b": _tau_b, "tau_ap": _tau_ap, "tau_ap_sym": _both_ways(_tau_ap), "tau_ap_b": _tau_ap_b,
-    "tau_h": _tau_h, "tau_gap": _tau_gap, "tau_gap_sym": _both_ways(_tau_gap), "spearman": _spearman,
+    "tau_a": _tau_a, "tau_b": _tau_b, "tau_ap": _tau_ap, "tau_ap_b": _tau_ap_b, "tau_gap": _tau_gap, "spearman": _spearman,
 }  # fmt: skip

@@ -8,11 +8,8 @@ import pytest
 from scipy.stats import kendalltau, spearmanr
 
 from metaeval import Scores, agreement
-from metaeval.analyses.discriminative_power import discriminative_power
-from metaeval.analyses.reference_pairs import count_confirmed
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
 from metaeval.stats.blocks import Scaled
-from metaeval.stats.cell_accuracy import cell_accuracy
 from metaeval.stats.pearson import topic_pearson
 from metaeval.stats.run_agreement import run_statistics
 from metaeval.stats.tie_accuracy import tie_accuracy
@@ -90,7 +87,6 @@ def test_a_measure_that_turns_the_reference_round_is_wrong_throughout_unless_low
     )  # fmt: skip
     turned = agreement(lower, reference="MQM", **FEW)
     assert turned.values[:, 2] == pytest.approx(1)
-    assert turned.pairs[2, 1:].tolist() == [0, 0, 0]
 
 
 def test_the_best_measure_is_in_the_first_cluster_and_significantly_better_than_the_worst(found):
@@ -172,15 +168,6 @@ def test_bold_are_the_measures_than_which_none_is_better_and_none_without_interv
     without = replace(found, results=results).to_table()
     assert (without.marks(without.frame) == "").all(axis=None)
     assert "is not said, as there are no intervals" in without.whole_caption
-
-
-def test_acc_t_over_all_cells_is_computed_if_asked_for(scores):
-    found = agreement(scores, reference="MQM", statistics=["acc_t_cells"], n_permutations=200, n_bootstrap=200)
-    expected = cell_accuracy(beside(scores.values[..., 1:], scores.values[..., 0]))
-    np.testing.assert_allclose(found.values[0], expected.value)
-    assert found.p_values[0, 0, 1] < 0.05 < found.p_values[0, 1, 0]
-    assert found.to_frame()["better_than"].tolist()[0] == 2
-    assert "acc-t, all cells" in found.to_text()
 
 
 def test_a_statistic_at_its_end_that_moves_over_topics_has_an_interval(scores):
@@ -325,12 +312,10 @@ def test_several_collections_add_pairs_and_average_the_rest(scores):
     np.testing.assert_allclose(both.values[0], (55 * one.values[0] + 15 * two.values[0]) / 70)
     np.testing.assert_allclose(both.values[1], (one.values[1] + two.values[1]) / 2)
     np.testing.assert_allclose(both.exchanged[1], (one.exchanged[1] + two.exchanged[1]) / 2)
-    np.testing.assert_array_equal(both.pairs, one.pairs + two.pairs)
     heavy = agreement([scores, other], reference="MQM", weights=[3, 1], **wanted)
     np.testing.assert_allclose(heavy.values[1], (3 * one.values[1] + two.values[1]) / 4)
     assert set(both.details()) == {
         "differences",
-        "significant_pairs",
         "runs",
         "topics",
         "collections",
@@ -344,15 +329,6 @@ def test_the_first_runs_are_those_that_the_reference_puts_first(scores):
     first = np.argsort(-scores.values[..., 0].mean(axis=1))[:4]
     alone = agreement(scores.sel(runs=[scores.runs[r] for r in first]), reference="MQM", statistics=["tau_b"], **FEW)
     np.testing.assert_allclose(found.values[0], alone.values[0])
-
-
-def test_significant_pairs_are_confirmed_contradicted_found_alone_or_missed(scores, found):
-    power = discriminative_power(scores, n_permutations=200, n_bootstrap=0)
-    gold = np.where(power.significant, power.winners, 0)[0]
-    table = found.significant_pairs().set_index("measure")
-    np.testing.assert_array_equal(table.to_numpy()[:, :4], count_confirmed(power, found.reference, found.measures))
-    assert table.loc["cost"].tolist() == [0, (gold != 0).sum(), 0, 0, 55]
-    assert (table["confirmed"] + table["contradicted"] + table["missed"] == (gold != 0).sum()).all()
 
 
 def test_a_result_shows_itself(found):

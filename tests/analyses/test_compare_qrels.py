@@ -288,32 +288,6 @@ def test_judges_without_a_common_document_do_not_agree():
     assert row[["tau_b", "same_grade", "kappa"]].isna().all()
 
 
-def test_a_group_left_out_of_the_pool_is_scored_as_if_nobody_had_judged_its_own_documents(judged):
-    groups = {"r00": "A", "r01": "A", "r02": "B", "r03": "B"}
-    pools = me.compare_qrels(judged, groups=groups, pool_depth=3, n_permutations=20, n_bootstrap=0).pools.set_index(
-        "group"
-    )
-    judgements, runs = draw()
-    before = by_hand({"people": judgements["people"]}, runs)[..., 0].mean(axis=1)
-    for group in "AB":
-        kept, unique = {}, []
-        for q in TOPICS:
-            kept[q] = {}
-            for document, grade in judgements["people"][q].items():
-                finders = [run for run in runs if document in sorted(runs[run][q], key=lambda d: -runs[run][q][d])[:3]]
-                if finders and all(groups.get(run) == group for run in finders):
-                    unique.append(grade)
-                else:
-                    kept[q][document] = grade
-        after = by_hand({"kept": kept}, runs)[..., 0].mean(axis=1)
-        own = [int(run[1:]) for run in groups if groups[run] == group]
-        assert pools.loc[group, ["runs", "unique", "relevant"]].tolist() == [2, len(unique), sum(g > 0 for g in unique)]
-        assert len(unique) > 5
-        assert pools.loc[group, "change"] == pytest.approx((after - before)[own].mean())
-        falls = [(after > after[r]).sum() - (before > before[r]).sum() for r in own]
-        assert pools.loc[group, "ranks_lost"] == max(falls, key=abs)
-
-
 def test_documents_are_ranked_as_trec_eval_ranks_them():
     pytrec_eval = pytest.importorskip("pytrec_eval")
     rng = np.random.default_rng(2)

@@ -6,7 +6,7 @@ import pytest
 
 import metaeval as me
 from metaeval.errors import DataError, MetaevalError
-from metaeval.stats.prediction_powered import correct_means, ppi_mean, spread_weights
+from metaeval.stats.prediction_powered import correct_means, spread_weights
 
 RUNS = ["a", "b", "c", "d"]
 TOPICS = [f"t{t:03}" for t in range(150)]
@@ -30,7 +30,7 @@ def tidy(people):
 @pytest.fixture(scope="module")
 def found():
     scores, people, _ = made()
-    return me.corrected_scores(scores, people=people, n_trials=500, pair=["a", "c"])
+    return me.corrected_scores(scores, people=people, n_trials=500)
 
 
 def test_a_favoured_run_falls_behind_and_the_answer_says_so(found):
@@ -55,7 +55,7 @@ def test_the_conclusions_of_judge_people_and_both_stand_side_by_side(found):
     assert all(table.frame.shape[1] <= 4 for table in found.short_tables())
 
 
-def test_notes_say_what_the_judge_is_worth_how_biased_it_is_and_what_is_asked_of_a_pair(found):
+def test_notes_say_what_the_judge_is_worth_and_how_biased_it_is(found):
     notes = found.notes()
     assert notes[0].startswith("c is better: a less c is -0.")
     assert notes[1].endswith(f"its score is worth {found.worth:.2f} labels, an estimate without an interval")
@@ -144,46 +144,12 @@ def test_two_judges_with_errors_of_their_own_are_better_than_one():
     assert found.both.residual.mean() < 0.8 * one.both.residual.mean()
 
 
-def test_a_plan_is_filled_in_and_fed_back(tmp_path):
-    scores, people, truth = made()
-    found = me.corrected_scores(scores, people=people, plan=20, n_trials=200)
-    assert (
-        found.answer()
-        == f"20 more labelled topics may decide {found.answer().split()[6]} of {found.answer().split()[8]} open pairs."
-    )
-    plan = found.plan.copy()
-    empty = plan["nDCG"].isna()
-    assert plan.loc[empty, "topic"].nunique() == 20
-    assert set(plan.loc[~empty, "topic"]) == set(people.topics)
-    assert ((plan["probability"] > 0) & (plan["probability"] <= 1)).all()
-    unfilled = me.corrected_scores(scores, people=plan, n_trials=200)
-    assert unfilled.notes()[0] == "20 topics of the list have no label yet: results hold when all are labelled"
-    plan["nDCG"] = [
-        truth[RUNS.index(run), TOPICS.index(topic)] for run, topic in zip(plan["run"], plan["topic"], strict=True)
-    ]
-    filled = me.corrected_scores(scores, people=plan, n_trials=200)
-    assert filled.labelled.topics == 80
-    assert filled.both.variances.mean() < found.both.variances.mean()
-    again = me.corrected_scores(scores, people=plan, plan=500, n_trials=200).plan
-    assert again["topic"].nunique() == 150
-    assert again["probability"].max() <= 1
-
-
-def test_the_published_method_is_of_the_population_and_of_a_single_judge():
+def test_a_list_with_empty_labels_is_said_to_hold_when_all_are_filled_in():
     scores, people, _ = made()
-    normal = me.corrected_scores(scores, people=people, method="normal", n_trials=500)
-    some = np.isin(TOPICS, people.topics)
-    expected = ppi_mean(people.values[..., 0], scores.values[:, some, 0], scores.values[:, ~some, 0])
-    assert normal.both.means == pytest.approx(expected.estimate, rel=1e-12)
-    assert "the published intervals are too narrow with 10 to 100 labelled topics" in normal.notes()[0]
-    assert normal.both.errors == pytest.approx(expected.error, rel=1e-12)
-    two = scores.add_measures(me.Scores(scores.values, runs=RUNS, topics=TOPICS, measures=["AP"]))
-    with pytest.raises(MetaevalError, match="method=normal takes a single judge, and there are 2: measure=NAME"):
-        me.corrected_scores(two, people=people, method="normal")
-    with pytest.raises(MetaevalError, match="method=normal is of the population"):
-        me.corrected_scores(scores, people=people, method="normal", target="topics")
-    with pytest.raises(MetaevalError, match="plan needs method=bootstrap-t, and this is method=normal"):
-        me.corrected_scores(scores, people=people, method="normal", plan=5)
+    frame = tidy(people).assign(probability=0.4)
+    frame.loc[frame["topic"].isin(people.topics[:20]), "nDCG"] = np.nan
+    notes = me.corrected_scores(scores, people=frame, n_trials=200).notes()
+    assert "20 topics of the list have no label yet: results hold when all are labelled" in notes
 
 
 def test_where_all_is_labelled_nothing_is_said_of_labels():
@@ -258,11 +224,7 @@ def test_a_labelled_topic_without_a_score_of_the_judge_is_named():
     ("options", "message"),
     [
         ({"target": "runs"}, "there is no target 'runs'"),
-        ({"method": "exact"}, "there is no method 'exact'"),
-        ({"plan": 0}, "plan is 0; it is a whole number of at least 1"),
         ({"confidence": 95}, "confidence is 95; it lies between 0 and 1"),
-        ({"pair": ["a"]}, r"pair is a; name two different runs \(there are a, b, c"),
-        ({"pair": ["a", "x"]}, "there is no run x"),
         ({"n_trials": 10}, "n_trials is 10"),
     ],
 )
@@ -290,14 +252,12 @@ def test_a_judge_that_sees_no_difference_is_said_to_decide_nothing():
     assert found.both.differences == pytest.approx(found.people.differences)
 
 
-def test_single_cells_are_enough_but_not_for_a_plan():
+def test_single_cells_are_enough():
     scores, people, _ = made()
     frame = tidy(people)
     some = frame[np.random.default_rng(0).random(len(frame)) < 0.6]
     found = me.corrected_scores(scores, people=some, target="topics", n_trials=200)
     assert any("people labelled other topics of some runs than of others" in note for note in found.notes())
-    with pytest.raises(MetaevalError, match="plan is for whole topics"):
-        me.corrected_scores(scores, people=some, plan=10)
 
 
 def test_one_tiny_probability_leaves_too_few_labels():

@@ -1,4 +1,4 @@
-"""UIR, coverage and the sweep over reference sets: definitions with loops, scipy, and awkward input."""
+"""UIR and coverage: definitions with loops, scipy, and awkward input."""
 
 import itertools
 import subprocess
@@ -81,30 +81,6 @@ def test_the_direction_of_a_measure_is_minded():
     )
 
 
-def test_the_sweep_holds_the_coverage_of_every_subset():
-    scores = scores_of()
-    sweep = metaeval.coverage_sweep(scores, candidates=NAMES[:3])
-    assert len(sweep.members) == 7
-    for inside, found in zip(sweep.members, sweep.coverage, strict=True):
-        reference = [name for name, there in zip(NAMES[:3], inside, strict=True) if there]
-        alone = metaeval.coverage(scores, reference=reference, n_bootstrap=0).coverage
-        np.testing.assert_allclose(found, alone, atol=1e-15)
-
-
-def test_the_shares_on_top_count_sets():
-    scores = scores_of()
-    sweep = metaeval.coverage_sweep(scores, candidates=NAMES)
-    frame = sweep.to_frame().set_index("measure")
-    best = sweep.coverage.max(axis=1)
-    for m, name in enumerate(NAMES):
-        top = sweep.coverage[:, m] >= best - 1e-9
-        assert frame.loc[name, "on_top"] == pytest.approx(top.mean())
-        without = top[~sweep.members[:, m]]
-        assert frame.loc[name, "on_top_outside"] == pytest.approx(without.mean())
-    assert frame["on_top"].sum() >= 1
-    assert len(sweep.sets()) == 15
-
-
 def test_the_interval_holds_the_coverage_and_is_the_same_for_all_orders_of_measures():
     scores = scores_of(n_runs=10, n_topics=30, digits=2)
     found = metaeval.coverage(scores, reference=NAMES[:2], n_bootstrap=200, seed=3)
@@ -162,8 +138,6 @@ def test_differences_that_are_equal_as_fractions_are_ties(seed, n_topics):
     ratios = [round(uir_with_loops(whole[..., :1], s, z) * n_topics) for s, z in pairs]
     exact = [scipy.stats.spearmanr([m[s] - m[z] for s, z in pairs], ratios).statistic for m in sums.T]
     np.testing.assert_allclose(metaeval.coverage(scores, reference=NAMES[0], n_bootstrap=0).coverage, exact, atol=1e-12)
-    swept = metaeval.coverage_sweep(scores, candidates=NAMES[0]).coverage[0]
-    np.testing.assert_allclose(swept, exact, atol=1e-12)
 
 
 def test_a_reference_measure_that_is_missing_is_named():
@@ -184,7 +158,6 @@ def test_one_run_only_is_refused():
     for analysis in (
         lambda: metaeval.uir(one, reference="MI"),
         lambda: metaeval.coverage(one, reference="MI"),
-        lambda: metaeval.coverage_sweep(one, candidates="MI"),
     ):
         with pytest.raises(metaeval.MetaevalError, match="1 run; at least 2"):
             analysis()
@@ -221,9 +194,6 @@ def test_a_constant_reference_decides_nothing_and_leaves_the_others_to_decide():
     with pytest.warns(metaeval.MetaevalWarning, match="no run improves on another unanimously"):
         nothing = metaeval.coverage(scores, reference=["Accuracy"], n_bootstrap=0)
     assert np.isnan(nothing.coverage).all()
-    sweep = metaeval.coverage_sweep(scores, candidates=["Accuracy", "MI"])
-    assert np.isnan(sweep.coverage[0]).all()
-    assert not sweep.on_top[0].any()
 
 
 def test_runs_that_classify_topics_of_one_item_have_a_coverage():
@@ -240,16 +210,6 @@ def test_runs_that_classify_topics_of_one_item_have_a_coverage():
     assert np.isfinite(found.coverage[[0, 2]]).all()
 
 
-def test_too_many_candidates_are_refused():
-    names = [f"m{k}" for k in range(17)]
-    scores = metaeval.Scores(
-        np.random.default_rng(0).random((3, 4, 17)), runs=range(3), topics=range(4),
-        measures=[metaeval.Measure(name, True) for name in names],
-    )  # fmt: skip
-    with pytest.raises(metaeval.MetaevalError, match="17 candidates have too many subsets"):
-        metaeval.coverage_sweep(scores, candidates=names)
-
-
 def test_results_show_themselves_with_their_signature(tmp_path):
     from metaeval.show.drawing import save_figure
 
@@ -257,14 +217,13 @@ def test_results_show_themselves_with_their_signature(tmp_path):
     for result in (
         metaeval.uir(scores, reference=NAMES[:2]),
         metaeval.coverage(scores, reference=NAMES[:2], n_bootstrap=30),
-        metaeval.coverage_sweep(scores, candidates=NAMES),
     ):
         assert str(result.signature) in result.to_text()
         assert str(result.signature).startswith(("uir", "coverage"))
         assert "made@" in result.to_markdown()
         save_figure(result.plot(), tmp_path, type(result).__name__)
         assert result.to_dict()["rows"]
-    assert len(list(tmp_path.glob("*.png"))) == 3
+    assert len(list(tmp_path.glob("*.png"))) == 2
 
 
 def command(*arguments):
@@ -279,8 +238,6 @@ def test_the_command_prints_coverage_and_writes_table_rows_and_figure(tmp_path):
     assert "Coverage with respect to Accuracy, MI" in done.stdout
     kinds = ("csv", "html", "json", "md", "pdf", "png", "svg", "tex")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"coverage.{kind}" for kind in kinds]
-    done = command(tmp_path / "scores.csv", "-r", "Accuracy", "-r", "MI", "--sweep", "--format", "csv")
-    assert done.stdout.startswith("measure,on_top,on_top_outside,mean,min,max")
 
 
 def test_the_command_scores_the_reference_too_when_measures_are_named(tmp_path):
@@ -295,20 +252,3 @@ def test_the_command_says_in_a_sentence_which_reference_measure_is_missing(tmp_p
     assert done.returncode == 2
     assert "reference measure nonsense is not among the scores" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize(("candidates", "named"), [(3, True), (4, False)])
-def test_in_a_column_of_print_no_text_of_the_sweep_is_cut_off_or_lies_on_another(candidates, named):
-    scores = scores_of()
-    figure = metaeval.coverage_sweep(scores, candidates=NAMES[:candidates]).plot(size="column")
-    figure.draw_without_rendering()
-    left, right = figure.axes[:2]
-    texts = [left.xaxis.label, right.xaxis.label, *left.get_yticklabels(), *figure.texts]
-    boxes = [one.get_window_extent() for one in texts if one.get_text()]
-    edges = figure.bbox
-    for box in [*boxes, *(one.get_window_extent() for one in left.get_xticklabels())]:
-        assert edges.x0 <= box.x0 < box.x1 <= edges.x1
-        assert edges.y0 <= box.y0 < box.y1 <= edges.y1
-    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
-    assert any("+" in one.get_text() for one in left.get_xticklabels()) == named
-    assert ("15 reference sets" in left.get_xlabel()) == (not named)

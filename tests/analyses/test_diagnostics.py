@@ -101,7 +101,6 @@ def test_runs_that_differ_under_one_measure_are_not_identical(scores):
 def arguments(name):
     return {
         "coverage": {"reference": ["NMD"], "n_bootstrap": 0},
-        "coverage_sweep": {"candidates": MEASURES},
         "uir": {"reference": ["NMD"]},
         "sample_size": {"n_trials": 3, "n_samples": 1, "n_permutations": 20, "sizes": [5]},
         "split_half_consistency": {"n_trials": 5, "n_permutations": 20},
@@ -114,7 +113,7 @@ def arguments(name):
 
 OF_SCORES = [
     "ranking_similarity", "split_half_consistency", "discriminative_power", "robustness", "sample_size", "coverage",
-    "coverage_sweep", "uir", "agreement", "topic_set_size",
+    "uir", "agreement", "topic_set_size",
 ]  # fmt: skip
 
 

@@ -50,7 +50,7 @@ def test_options_of_boards_reach_them(run, board):
         "collection=category+task",
         "--categories",
         "--gaps",
-        "common",
+        "present",
         "--all-higher-is-better",
     )
     assert status == 0, err
@@ -67,7 +67,7 @@ def test_files_are_tasks(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (COLUMNS, "--gaps present, common or complete keeps gaps"),
+        (COLUMNS, "--gaps present or complete keeps gaps"),
         ((*COLUMNS, "--gaps", "present", "--test", "max-t"), "--test does nothing for a board of tasks"),
         ((*COLUMNS, "--gaps", "present", "--task-weights", "nix=2"), "no task 'nix' to weigh"),
         ((*COLUMNS, "--gaps", "present", "--task-weights", "sums"), "--task-weights sums: names with numbers, such as"),

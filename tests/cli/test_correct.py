@@ -1,4 +1,4 @@
-"""metaeval correct: labels with gaps are read, a list to fill in is written, and the answer comes first."""
+"""metaeval correct: labels with gaps are read, and the answer comes first."""
 
 import re
 
@@ -36,30 +36,11 @@ def test_the_answer_comes_first_and_fits_80_columns(run):
     assert err.count("metaeval: note: ") == 2
 
 
-def test_a_list_is_written_filled_in_and_read(run, files):
-    words = ("correct", "judge.csv", "--trials", "200", "--people")
-    status, out, err = run(*words, "tidy.csv", "--plan", "10", "--out", "next")
-    assert status == 0, err
-    assert out.startswith("10 more labelled topics may decide ")
-    plan = pd.read_csv("next/correct-plan.csv")
-    assert plan["nDCG"].isna().sum() == 40
-    plan["nDCG"] = [
-        files[RUNS.index(run), TOPICS.index(topic)] for run, topic in zip(plan["run"], plan["topic"], strict=True)
-    ]
-    plan.to_csv("filled.csv", index=False)
-    status, out, err = run(*words, "filled.csv", "--format", "json")
-    assert status == 0, err
-    assert '"flips": "reversed"' in out
-
-
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("--people", "none.csv"), "none.csv: there is no such file"),
-        (("--people", "judge.csv", "--plan", "5"), "--plan: people labelled every topic already"),
-        (("--people", "tidy.csv", "--method", "normal", "--target", "topics"), "--method normal is of the population"),
-        (("--people", "tidy.csv", "--pair", "a"), "--pair is a; name two different runs"),
         (("--people", "tidy.csv", "--lower-is-better", "BLEU"), "BLEU"),
     ],
 )

@@ -54,7 +54,7 @@ def files(tmp_path, monkeypatch):
     (tmp_path / "runs" / "run2.gz").write_bytes(gzip.compress(packed.read_bytes()))
     packed.unlink()
     write("bad-run.txt", [("q0", "Q0", "d1", 1, "nan", "tag")])
-    write("groups.csv", [("run,group",), ("run0,A",), ("run1,A",), ("run2,B",)])
+    write("family.csv", [("run,model",), ("run1,gpt-4",)])
     write("twice.csv", [("run0", "A"), ("run0", "B")])
     write("three.csv", [("run0", "A", "B")])
     monkeypatch.chdir(tmp_path)
@@ -66,20 +66,18 @@ QUICK = ("-B", 50, "--bootstrap", 30)
 
 def test_judges_are_compared_and_everything_is_written(run, files):
     words = ("people.txt", "gpt-4.txt", "binary.txt", "--runs", "runs", "-m", "nDCG@5", "-m", "P@3", *QUICK)
-    asked = ("--family", "run1=gpt-4", "--groups", "groups.csv", "--pool-depth", 4, "--scale", "binary=0,2")
+    asked = ("--family", "family.csv", "--scale", "binary=0,2")
     status, out, err = run("qrels", *words, *asked, "--out", "results", "--format", "json")
     assert status == 0, err
     printed = json.loads(out)
     assert [(row["measure"], row["judge"]) for row in printed["rows"]] == [
         (measure, judge) for measure in ("nDCG@5", "P@3") for judge in ("gpt-4", "binary")
     ]
-    details = {"flips", "grades", "unjudged", "differences", "runs", "topics", "family", "groups"}
+    details = {"flips", "grades", "unjudged", "differences", "runs", "topics", "family"}
     assert set(printed["details"]) == details
     assert {f"qrels-{name}.csv" for name in details} <= {path.name for path in (files / "results").iterdir()}
     assert [row["scale"] for row in printed["details"]["grades"]] == ["0–3", "0,2"]
     assert {(row["judge"], row["own"]) for row in printed["details"]["family"]} == {("gpt-4", True), ("binary", False)}
-    assert {(row["group"], row["runs"]) for row in printed["details"]["groups"]} == {("A", 2), ("B", 1)}
-    assert "pool depth 4" in printed["signature"]
 
 
 def test_the_answer_comes_first_in_twelve_words_and_tables_are_narrow(run, files):
@@ -180,11 +178,11 @@ def test_topics_that_a_judge_lacks_are_left_out_if_asked_for(run, files):
         ("people.txt gpt-4.txt --runs runs --family run9=gpt-4", "there is no run 'run9'"),
         ("people.txt gpt-4.txt --runs runs --family run1=llama", "no judge is of the model 'llama'"),
         (
-            "people.txt gpt-4.txt --runs runs --groups twice.csv",
+            "people.txt gpt-4.txt --runs runs --family twice.csv",
             "twice.csv:2: run run0: it stands twice, with two names",
         ),
         (
-            "people.txt gpt-4.txt --runs runs --groups three.csv",
+            "people.txt gpt-4.txt --runs runs --family three.csv",
             "three.csv:1: the line has 3 columns, not run and name",
         ),
         ("people.txt gpt-4.txt --runs runs --statistic kappa", "there is no statistic 'kappa'"),
@@ -194,11 +192,6 @@ def test_topics_that_a_judge_lacks_are_left_out_if_asked_for(run, files):
         ),
         ("people.txt gpt-4.txt --runs runs --statistic tau_b@9", "tau_b@9 needs 9 runs, there are 3"),
         ("people.txt gpt-4.txt --runs runs -B 5", "-B is 5; it is a whole number of at least 19"),
-        ("people.txt gpt-4.txt --runs runs --pool-depth 0", "--pool-depth is 0; it is a whole number of at least 1"),
-        (
-            "people.txt gpt-4.txt --runs runs --pool-depth 10",
-            "--pool-depth is for --groups: say which runs are from whom",
-        ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(run, files, words, message):

@@ -15,7 +15,7 @@ from tests.hostile.case import Finding, Refused, run_cases
 MULTIPLE = ("randomised-tukey-hsd", "max-t", "bootstrap-t")
 PAIRED = ("tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap")
 OF_RUNS = ("pairwise_accuracy", "pearson", "spearman", "tau_a", "tau_b", "tau_ap_b", "tau_gap", "tau_b@3", "spearman@4")
-OF_CELLS = ("spa", "topic_pearson", "acc_t", "acc_t_cells")
+OF_CELLS = ("spa", "topic_pearson", "acc_t")
 
 
 def power(rng):
@@ -80,7 +80,6 @@ QUESTIONS = {
     "agreement": agreement,
     "robustness": plain(me.robustness),
     "coverage": plain(me.coverage, reference=["m0"], n_bootstrap=5),
-    "sweep": plain(me.coverage_sweep, candidates=["m0", "m1", "m2"]),
     "sample size": sample_size,
     "topic-set size": plain(me.topic_set_size, n_bootstrap=5),
     "baselines": plain(me.baseline_preference, first="r0", second="r1"),
@@ -268,7 +267,7 @@ def run_scores(case):
 
 def beside(case):
     """Other measures beside those that are looked at."""
-    name, ask = choose(case, [name for name in QUESTIONS if name != "sweep"])
+    name, ask = choose(case)
     scores = make_scores(case.rng, 4)
     rest = case.rng.sample(["m1", "m2", "m3"], case.rng.randint(1, 2))
     other = scores.sel(measures=["m0", *rest])

@@ -5,7 +5,7 @@ import pytest
 
 import metaeval as me
 from metaeval.errors import MetaevalError
-from metaeval.stats.other_runs import shares_without, vary_runs
+from metaeval.stats.other_runs import vary_runs
 
 WIDER = (2.1448 / 1.96) ** 2  # Student's t with 14 degrees of freedom over the normal quantile
 
@@ -101,15 +101,6 @@ def test_collections_of_the_same_runs_have_the_same_ones_drawn():
     assert widths[2] < 0.9 * widths[0]
 
 
-def test_shares_without_a_run_are_those_of_the_others():
-    rng = np.random.default_rng(2)
-    significant = rng.random((2, 10)) < 0.5
-    pairs = [(i, j) for i in range(5) for j in range(i + 1, 5)]
-    for run in range(5):
-        others = [p for p, pair in enumerate(pairs) if run not in pair]
-        np.testing.assert_allclose(shares_without(significant, 5)[run], significant[:, others].mean(axis=1))
-
-
 def test_values_without_a_run_are_those_of_the_scores_without_it():
     scores = make_scores(np.random.default_rng(3), n_runs=12)
     options = {"reference": "people", "n_permutations": 50, "n_bootstrap": 100, "seed": 4}
@@ -120,22 +111,14 @@ def test_values_without_a_run_are_those_of_the_scores_without_it():
     assert "over runs and topics" in str(wide.signature)
 
 
-def test_every_analysis_speaks_of_other_runs_where_it_is_asked_and_of_too_few_says_why():
+def test_of_too_few_runs_it_is_said_why_there_is_no_interval_for_others():
     scores = make_scores(np.random.default_rng(5), n_runs=14)
     few = scores.sel(runs=scores.runs[:11])
-    for ask in (
-        lambda data, **options: me.ranking_similarity(data, n_bootstrap=200, **options),
-        lambda data, **options: me.discriminative_power(data, n_permutations=200, n_bootstrap=200, **options),
-    ):
-        wide, narrow = ask(scores, over="runs and topics"), ask(scores)
-        ends = [frame["high"] - frame["low"] for frame in (wide.intervals(), narrow.intervals())]
-        assert (ends[0] >= 0.9 * ends[1]).all()
-        assert ends[0].mean() > ends[1].mean()
-        assert "over runs and topics" in str(wide.signature)
-        assert ask(few, over="runs and topics").intervals()["low"].isna().all()
-        assert ask(few).intervals()["low"].notna().all()
-        with pytest.raises(MetaevalError, match="no over 'runs'"):
-            ask(scores, over="runs")
+    options = {"reference": "people", "statistics": ["tau_a"], "n_permutations": 20, "n_bootstrap": 50}
+    assert np.isnan(me.agreement(few, over="runs and topics", **options).low).all()
+    assert np.isfinite(me.agreement(few, **options).low).all()
+    with pytest.raises(MetaevalError, match="no over 'runs'"):
+        me.agreement(scores, over="runs", **options)
 
 
 def test_captions_say_what_intervals_speak_of_and_explained_tables_what_is_known():
@@ -146,24 +129,9 @@ def test_captions_say_what_intervals_speak_of_and_explained_tables_what_is_known
         "runs and topics": ("other runs", "times the runs and topics"),
     }
     for over, (where, needed) in words.items():
-        found = (
-            me.discriminative_power(scores, n_permutations=200, margin=0.001, over=over, **options),
-            me.ranking_similarity(scores, over=over, margin=0.85, **options),
-            me.agreement(scores, reference="people", n_permutations=50, margin=0.001, over=over, **options),
-        )
-        text = ["\n".join(table.to_text() for table in each.explained_tables()) for each in found]
-        for each in text:
-            assert "conclusion" in each
-            assert ("other runs" in each) == (over != "topics")
-        assert where in text[2]
-        assert needed in "".join(text)
-
-
-def test_powers_that_speak_of_other_runs_are_not_pooled_with_those_that_do_not():
-    scores = make_scores(np.random.default_rng(11), n_runs=12, n_topics=30)
-    powers = [
-        me.discriminative_power(each, n_permutations=100, n_bootstrap=50, over=over)
-        for each, over in ((scores, "topics"), (scores.sel(topics=scores.topics[:28]), "runs and topics"))
-    ]
-    with pytest.raises(MetaevalError, match="tested with other over of intervals"):
-        me.pooled_discriminative_power(powers)
+        found = me.agreement(scores, reference="people", n_permutations=50, margin=0.001, over=over, **options)
+        text = "\n".join(table.to_text() for table in found.explained_tables())
+        assert "conclusion" in text
+        assert ("other runs" in text) == (over != "topics")
+        assert where in text
+        assert found.differences()["conclusion"].str.contains(needed).any()

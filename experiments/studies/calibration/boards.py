@@ -88,23 +88,18 @@ def list_cells() -> Iterator[Cell]:
         for means in SPREADS:
             for runs in (5, 20, 50):
                 yield from (Cell("mean", "topics", scores, means, runs, tasks) for tasks in (1, 5, 20))
-    yield from (
-        Cell("mean", "topics", "normal", means, 20, 5, gaps) for means in SPREADS for gaps in ("present", "common")
-    )
+    yield from (Cell("mean", "topics", "normal", means, 20, 5, "present") for means in SPREADS)
     for clusters in ("equal", "1 to 19", "lognormal"):
         for means in SPREADS:
             yield from (Cell("mean", "topics", "normal", means, 20, tasks, clusters=clusters) for tasks in (1, 5))
-        yield from (Cell("mean", "topics", "normal", "equal", 20, 5, gaps, clusters) for gaps in ("present", "common"))
+        yield Cell("mean", "topics", "normal", "equal", 20, 5, "present", clusters)
     for runs in (5, 20, 50):
         yield from (Cell("mean", "tasks", "normal", "equal", runs, tasks) for tasks in (3, 4, 5, 6, 10, 20))
         yield Cell("mean", "tasks", "normal", "half equal", runs, 10)
-    for aggregate in ("win-rate", "borda", "median-rank"):
+    for aggregate in ("win-rate", "borda"):
         for means in SPREADS:
             yield Cell(aggregate, "topics", "binary", means, 20, 5)
-            if (
-                aggregate != "median-rank"
-            ):  # of which sets over tasks held all ranks of half of the boards, if means are equal
-                yield Cell(aggregate, "tasks", "normal", means, 20, 10)
+            yield Cell(aggregate, "tasks", "normal", means, 20, 10)
 
 
 def count_cell(cell: Cell, studies: int) -> dict[str, Any]:
@@ -114,7 +109,7 @@ def count_cell(cell: Cell, studies: int) -> dict[str, Any]:
     for study, drawn in enumerate(boards):
         tasks, codes = zip(*drawn, strict=True)
         keys = [stream_key(SEED, str(study), str(task)) for task in range(cell.tasks)]
-        board = Board(tasks, np.ones(cell.tasks), cell.aggregate, cell.gaps == "common", codes)
+        board = Board(tasks, np.ones(cell.tasks), cell.aggregate, codes)
         statistics, rows = compare_runs(board, cell.over, TRIALS, keys, stream_key(SEED, str(study)))
         found = find_rank_sets(statistics, rows)
         estimates.append(board.estimates)

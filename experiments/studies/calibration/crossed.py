@@ -57,19 +57,9 @@ def judge_study(size: Size, study: int, over: Over) -> list[tuple[str, float, fl
         )
         of_one = agreement.to_frame().query("measure == 'a'")
         of_two = agreement.differences().query("measure_1 == 'a' and measure_2 == 'b'")
-        similarity = (
-            metaeval.ranking_similarity(scores, **options).intervals().query("measure_1 == 'a' and measure_2 == 'b'")
-        )
-        power = metaeval.discriminative_power(scores, n_permutations=TRIALS, **options)
         return [
             *((f"agreement, {row.statistic}", row.value, row.low, row.high) for row in of_one.itertuples()),
             *((f"difference, {row.statistic}", row.difference, row.low, row.high) for row in of_two.itertuples()),
-            *(("τ", row.tau, row.low, row.high) for row in similarity.itertuples()),
-            *(("power", row.power, row.low, row.high) for row in power.intervals().iloc[[1]].itertuples()),
-            *(
-                ("difference, power", row.difference, row.low, row.high)
-                for row in power.compare_power().query("measure_1 == 'a' and measure_2 == 'b'").itertuples()
-            ),
         ]
 
 

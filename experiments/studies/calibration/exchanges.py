@@ -22,7 +22,7 @@ ALPHA, TRIALS, SEED = 0.05, 200, 5
 
 STATISTICS = (
     "pairwise_accuracy", "spa", "pearson", "spearman", "tau_a", "tau_b", "topic_pearson", "topic_tau_b", "topic_spearman",
-    "acc_t", "acc_t_cells", "tau_ap_b", "tau_gap",
+    "acc_t", "tau_ap_b", "tau_gap",
 )  # fmt: skip
 
 RULES = ("exchange test", "interval", "both")

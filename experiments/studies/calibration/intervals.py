@@ -180,7 +180,7 @@ PREDICTED = (
 )
 
 CORRELATIONS = {
-    "τ_AP": "tau_ap", "τ_h": "tau_h", "τ_GAP": "tau_gap", "Spearman's ρ": "spearman", "τ_b@10": "tau_b@10",
+    "τ_AP": "tau_ap", "τ_GAP": "tau_gap", "Spearman's ρ": "spearman", "τ_b@10": "tau_b@10",
 }  # fmt: skip
 
 

@@ -1,0 +1,21 @@
+"""Options that are gone: for one release, the command line says what to do instead."""
+
+from __future__ import annotations
+
+GONE = {
+    "agreement --test": "metaeval compare --reference counts which significant pairs of runs a reference confirms",
+    "agreement --n-jobs": "it works in one thread",
+    "--resume": "run the command again from its beginning",
+    "--cluster": "call the function in Python inside joblib.parallel_config, as docs/scaling.md shows",
+    "--sweep": "run coverage once for each set of reference measures, which -r names",
+    "--p-add-one": "Python's discriminative_power takes p_add_one",
+    "--variance-offset": "Python's discriminative_power takes variance_offset",
+    "power --over": "intervals speak of other topics",
+    "similarity --over": "intervals speak of other topics",
+    "--plan": "draw the topics to label next at random",
+    "--pair": "--out writes what is concluded about every pair of runs, and how many labels would decide it",
+    "--groups": "take the documents that only a group's runs found out of the judgements, and compare the two files",
+    "--pool-depth": "take the documents that only a group's runs found out of the judgements, and compare the two files",
+    "--method": "intervals are those that hold with few labels too",
+}
+"""By option, or by command and option, what to do instead."""
