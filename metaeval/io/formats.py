@@ -167,10 +167,7 @@ LOG_FORMATS: Mapping[str, ScoreFormat] = _by_name(
             ),
             ("inspect", "`.eval` or JSON logs of Inspect", "inspect_ai:INSPECT"),
             ("helm", "folders of HELM with `run_spec.json` and `per_instance_stats.json`", "helm:HELM"),
-            ("mteb", "`MODEL/REVISION/TASK.json` of MTEB", "others:MTEB"),
-            ("mt-bench", "judgements of single answers by MT-Bench, JSON lines", "others:MT_BENCH"),
-            ("deepeval", "JSON of DeepEval with testCases, a file for each run", "others:DEEPEVAL"),
-            ("promptfoo", "JSON results of promptfoo", "others:PROMPTFOO"),
+            ("mteb", "`MODEL/REVISION/TASK.json` of MTEB", "mteb:MTEB"),
         )
     ]
 )
