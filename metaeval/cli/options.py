@@ -51,7 +51,6 @@ PHRASES = {
     "format": "metaeval convert --from",
     "collection": "metaeval convert --collection",
     "rescale": "metaeval score --normalise",
-    "rounding": "metaeval score --rounding",
     "parts": "metaeval score --parts",
     "invalid": "metaeval score --invalid",
     "higher_is_better=True": "--all-higher-is-better",
@@ -262,7 +261,7 @@ def find_metavar(name: str, kind: Any) -> str:
 
 SECTIONS = {
     "Output": ("style", "explain", "width", "out", "overwrite", "to_format", "defuse_formulas"),
-    "Reading": ("layout", "classes", "aspect", "rescale", "collection", "format", "missing", "doubled", "invalid", "rounding",
+    "Reading": ("layout", "classes", "aspect", "rescale", "collection", "format", "missing", "doubled", "invalid",
                 "parts", "columns", "clusters", "repeats", "judges", "tasks", "separator"),
     "Directions of measures": tuple(DIRECTIONS),
     "Advanced": ADVANCED,

@@ -201,7 +201,7 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name(
             "judgements",
             "`qid 0 docid label`, like TREC qrels; give `--classes 0,1,2,3`",
             "judgements:read",
-            options=("invalid", "rounding", "parts"),
+            options=("invalid", "parts"),
             needs=("classes",),
         ),
         RunFormat(
@@ -209,7 +209,7 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name(
             "CSV or TSV: `topic,item,label`; give all classes in order with `--classes low,middle,high`. Without run files, "
             "the gold file has a column per judge: `item,gold,ann,bo`; or predictions: `model,fold,id,y_true,y_pred`",
             "labels:read",
-            options=("columns", "invalid", "rounding", "parts"),
+            options=("columns", "invalid", "parts"),
             needs=("classes",),
             frames=True,
             alone=True,
@@ -225,7 +225,7 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name(
             "votes",
             "CSV or TSV: `topic`, and one column per annotator; give `--classes`",
             "votes:read",
-            options=("columns", "rounding", "rescale"),
+            options=("columns", "rescale"),
             needs=("classes",),
             frames=True,
             alone=True,
