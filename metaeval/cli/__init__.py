@@ -19,7 +19,6 @@ from metaeval.cli import cite, compare, data, inspect, measures, playground, sco
 from metaeval.cli.command import add_command
 from metaeval.cli.generate import LazyGroup
 from metaeval.cli.output import print_note, print_problem, print_status
-from metaeval.cli.quick import COMPLETION, QUICK, import_later
 from metaeval.errors import MetaevalError, MetaevalWarning, UndefinedValueWarning
 
 # Imports of numpy and the like stand inside the commands, so that --help answers at once.
@@ -97,8 +96,6 @@ def _obey_sigterm() -> Iterator[list[int]]:
 
 
 def _run() -> int:
-    if COMPLETION in os.environ or {"-h", "--help"}.intersection(sys.argv) or QUICK.intersection(sys.argv[1:2]):
-        import_later("pandas")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without Greek letters still gets the numbers
