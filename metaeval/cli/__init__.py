@@ -95,10 +95,15 @@ def _obey_sigterm() -> Iterator[list[int]]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _run() -> int:
+def _write_any_letter() -> None:
+    """Let a terminal without Greek letters get the numbers all the same."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal without Greek letters still gets the numbers
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _run() -> int:
+    _write_any_letter()
     undefined = _note_warnings()
     try:
         status = app(standalone_mode=False)
