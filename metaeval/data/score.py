@@ -156,7 +156,8 @@ def _take_cells(arrays: tuple[np.ndarray, ...], cells: list[tuple[int, int]]) ->
 
 def _way_out(measure: Measure, runs: Runs) -> str:
     if measure.kind == "quantification" and isinstance(runs, ClassificationRuns):
-        return f"; {format_option('runs.to_quantification()')} gives their class distributions"
+        counts = "" if is_shipped(measure) else f"; a measure of class counts is written {measure}(counts)"
+        return f"; {format_option('runs.to_quantification()')} gives their class distributions{counts}"
     return ""
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import itertools
 import random
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,8 +22,50 @@ class FormulaError(MeasureError):
     """A function cannot be computed; the message begins with "it", because the function has no name here."""
 
 
+GOLD_NAMES = frozenset({"gold", "true", "truth", "target", "targets", "reference", "ref", "actual", "expected"})
+ESTIMATED_NAMES = frozenset({
+    "estimated", "estimate", "est", "predicted", "prediction", "predictions", "pred", "system", "sys", "run", "hat", "yhat",
+    "output", "hypothesis", "hyp",
+})  # fmt: skip
+"""What authors call the two distributions, as a word of the argument's name: ``y_true``, ``pred_dist``."""
+
 _LONGEST = 300  # letters of somebody else's message
 _turns = itertools.count(1)
+
+
+def list_arrays(function: Callable[..., Any]) -> list[str]:
+    """Return the names of the arrays that a function takes: of its positional arguments without a default."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(function).parameters.values()
+    return [one.name for one in parameters if one.kind in kinds and one.default is one.empty]
+
+
+def find_gold(function: Callable[..., Any]) -> int | None:
+    """Return which of the two arrays of a function is the gold, by their names; None where these do not tell."""
+    try:
+        words = [set(re.split(r"[_\d]+", array.lower())) for array in list_arrays(function)]
+    except (TypeError, ValueError):  # what is written in C may have no signature
+        return None
+    estimated = [not each.isdisjoint(ESTIMATED_NAMES) for each in words]  # predicted_gold is no gold
+    gold = [not each.isdisjoint(GOLD_NAMES) and not other for each, other in zip(words, estimated, strict=True)]
+    if len(words) != 2:
+        return None
+    return {(True, False): 0, (False, True): 1}.get((gold[0] or estimated[1], gold[1] or estimated[0]))
+
+
+def put_estimated_first(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function as one of (estimated, gold), which measures are called with, if its arguments are the other way."""
+    if find_gold(function) != 0:
+        return function
+
+    @functools.wraps(function)
+    def exchanged(estimated: np.ndarray, gold: np.ndarray, **parameters: Any) -> Any:
+        return function(gold, estimated, **parameters)
+
+    first, second, *others = inspect.signature(function).parameters.values()
+    names = [second.replace(kind=first.kind), first.replace(kind=second.kind), *others]
+    exchanged.__signature__ = inspect.Signature(names)  # type: ignore[attr-defined]
+    return exchanged
 
 
 def call_formula(formula: Callable[..., Any], arrays: tuple[np.ndarray, ...], parameters: Mapping[str, Any]) -> Any:

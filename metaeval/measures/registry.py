@@ -19,6 +19,7 @@ from metaeval.measures.base import (
     parameters_of,
     parse,
 )
+from metaeval.measures.calls import list_arrays, put_estimated_first
 
 Decorated = TypeVar("Decorated", bound=Formula)
 
@@ -101,6 +102,8 @@ def quantification_measure(
 
     The decorated function stays a plain function of arrays. It takes `estimated` and `gold`, both of shape
     (..., K), where ``gold[..., k]`` is the gold share of class k, and returns one score a pair, shape (...).
+    Where its arguments are called the other way round, as ``(gold, predicted)`` or ``(y_true, y_pred)``, the measure
+    gives each its own array.
 
     Parameters
     ----------
@@ -144,9 +147,16 @@ def _registering(
             raise MeasureError(f"{registered}: the range {range!r} is empty; give (smallest, largest)")
         if parse(registered)[1] or "(" in registered:
             raise MeasureError(f"{registered!r} is not a measure's name: leave the parameters to the function")
+        arrays = list_arrays(formula)
+        if kind == "classification" and len(arrays) == 2:
+            raise MeasureError(
+                f"{registered}({', '.join(arrays)}) takes two arrays, and a classification measure one: write "
+                f"{registered}(counts), where counts[..., g, p] counts items of gold class g and predicted class p"
+            )
         summary = (formula.__doc__ or "").strip().partition("\n")[0]
+        called = put_estimated_first(formula) if kind == "quantification" else formula
         measure = Measure(
-            registered, higher_is_better, range, description=summary, kind=kind, formula=formula, **declared
+            registered, higher_is_better, range, description=summary, kind=kind, formula=called, **declared
         )
         measure = measure.with_parameters({key: parameters_of(formula)[key] for key in measure.shown})
         add_measure(measure)

@@ -21,7 +21,7 @@ import numpy as np
 
 from metaeval.errors import MeasureError, MetaevalError
 from metaeval.measures.base import Formula, Measure, add_measure
-from metaeval.measures.calls import EachTopic, FormulaError, call_formula, describe_error
+from metaeval.measures.calls import EachTopic, FormulaError, call_formula, describe_error, put_estimated_first
 from metaeval.measures.registry import measures, require_registered
 from metaeval.measures.worker import run_in_worker, spend_time
 
@@ -160,7 +160,7 @@ def _describe_function(file: UserFile, name: str) -> _Answer:
             f"{file.path}:{name} is not a measure: give a function of arrays, decorated with "
             "@metaeval.classification_measure or @metaeval.quantification_measure or plain"
         )
-    return _Answer("", _find_signature(function), described)
+    return _Answer("", _find_signature(put_estimated_first(function)), described)
 
 
 def _call_function(formula: FileFormula, arrays: tuple[np.ndarray, ...], parameters: dict[str, Any]) -> np.ndarray:
@@ -169,7 +169,7 @@ def _call_function(formula: FileFormula, arrays: tuple[np.ndarray, ...], paramet
     if formula.registered:
         function = _registered[formula.file][formula.name].formula
     else:
-        function = getattr(_modules[formula.file], formula.name)
+        function = put_estimated_first(getattr(_modules[formula.file], formula.name))
     folder = os.getcwd()
     try:
         # Streams of its own, because an earlier function may have closed those that were there.

@@ -36,6 +36,10 @@ def gap(estimated, gold):
     return np.abs(estimated - gold).max(axis=-1)
 
 
+def unnamed(a, b):
+    return np.abs(a - b).max(axis=-1)
+
+
 @pytest.fixture
 def runs():
     gold = np.random.default_rng(0).dirichlet(np.ones(3), 4)
@@ -59,6 +63,77 @@ def test_what_is_assumed_about_a_plain_function_is_said(file):
     assert (str(found), found.kind, found.higher_is_better) == ("accuracy", "classification", True)
     counts = np.array([[[3, 1], [0, 4]], [[2, 0], [0, 2]]])
     assert found.score(counts).tolist() == [0.875, 1.0], "it takes one topic at a time, and is called so"
+
+
+DIVERGENCE = """
+import numpy as np
+import metaeval
+
+def plain({arrays}):
+    return ({gold} * np.log(({gold} + 0.001) / ({estimated} + 0.001))).sum(axis=-1)
+
+@metaeval.quantification_measure(higher_is_better=False, range=(-1, 9), name="decorated_{arrays_name}")
+def decorated({arrays}):
+    return plain({first}, {second})
+"""
+
+
+@pytest.mark.filterwarnings("ignore:.*not decorated")
+@pytest.mark.parametrize("form", ["plain", "decorated"])
+@pytest.mark.parametrize("place", ["here", "file"])
+@pytest.mark.parametrize(
+    ("estimated", "gold", "gold_first"),
+    [
+        ("estimated", "gold", False),
+        ("estimated", "gold", True),
+        ("predicted", "gold", True),
+        ("y_pred", "y_true", True),
+        ("p", "gold_shares", True),
+        ("est", "q", True),
+        ("predicted_gold", "gold", True),
+        ("a", "b", False),
+    ],
+)
+def test_a_users_arrays_are_told_apart_by_their_names(estimated, gold, gold_first, place, form, tmp_path, runs):
+    first, second = (gold, estimated) if gold_first else (estimated, gold)
+    path = tmp_path / "mine.py"
+    path.write_text(
+        DIVERGENCE.format(
+            arrays=f"{first}, {second}", arrays_name=f"{first}_{second}_{place}_{form}", gold=gold, estimated=estimated,
+            first=first, second=second,
+        )
+    )  # fmt: skip
+    if place == "here":
+        names = {"__name__": f"mine_{first}_{second}_{form}"}
+        exec(path.read_text(), names)
+    mine = names[form] if place == "here" else f"{path}:{form}"
+    wanted = [
+        [sum(g * np.log((g + 0.001) / (e + 0.001)) for e, g in zip(run, topic, strict=True))
+         for run, topic in zip(of_run, runs.gold, strict=True)] for of_run in runs.estimated
+    ]  # fmt: skip
+    scores = metaeval.score(runs, mine)
+    np.testing.assert_allclose(scores.values[..., 0], wanted, rtol=1e-12, atol=1e-15)
+    from metaeval.measures import registry
+
+    for name in [name for name in registry._MEASURES if name.startswith("decorated_")]:
+        del registry._MEASURES[name]
+
+
+def test_arrays_whose_names_do_not_tell_are_taken_as_estimated_and_gold_which_is_said():
+    with pytest.warns(MetaevalWarning, match=r"called as unnamed\(estimated, gold\)"):
+        measure(unnamed)
+
+
+def test_a_measure_of_counts_takes_one_array():
+    with pytest.raises(MeasureError, match=r"agreement\(gold, predicted\) takes two arrays.* write agreement\(counts\)"):
+
+        @metaeval.classification_measure(higher_is_better=True, range=(0, 1))
+        def agreement(gold, predicted):
+            return (gold == predicted).mean(axis=-1)
+
+    counts = metaeval.ClassificationRuns([[[[2, 0], [1, 1]]]], runs=["a"], topics=["t"], classes=["no", "yes"])
+    with pytest.warns(MetaevalWarning), pytest.raises(MeasureError, match=r"of class counts is written gap\(counts\)"):
+        metaeval.score(counts, gap)
 
 
 @pytest.mark.filterwarnings("ignore:.*not decorated")
