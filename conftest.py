@@ -1,7 +1,5 @@
 """What all tests and examples share: the order in which they are started, and measures that none leaves to the next."""
 
-import sys
-
 import pytest
 
 LONG = (
@@ -24,13 +22,10 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(autouse=True, scope="module")
 def _measures_of_this_file():
-    """Forget the measures that a file of tests or examples registered, here and in the process of users' code."""
+    """Forget the measures that a file of tests or examples registered."""
     from metaeval.measures import base
 
     before = dict(base._MEASURES)
     yield
     for name in set(base._MEASURES) - set(before):
         del base._MEASURES[name]
-    worker = sys.modules.get("metaeval.measures.worker")
-    if worker is not None:
-        worker.stop_worker()

@@ -196,7 +196,6 @@ OPTIONS: Options = {
     ),
     "p_values": option(Path | None, "Write every p-value, a row for every two runs, to a .csv or .parquet file"),
     "run_pairs": option(Path | None, "Write every contradiction to a .csv or .parquet file"),
-    "time_limit": option(float, "Seconds that each measure of a file may take", default=120.0),
     "style": option(str, "How the table is printed", "--format", "-f", choices=STYLES, default="text"),
     "explain": switch("Print all columns, how to read them, and every note with its reason", "--explain"),
     "defuse_formulas": switch("Put ' before names that a spreadsheet would run: =cmd()", "--defuse-formulas"),
@@ -230,7 +229,7 @@ RATINGS = take("collection", "format", "columns", "doubled", "repeats", "judges"
 ADVANCED = (
     "engine", "correction", "p_add_one", "variance_offset", "n_bootstrap", "n_samples", "confidence", "simultaneous", "margin",
     "over", "weights", "task_weights", "categories", "n_jobs", "cluster", "resume", "p_values", "run_pairs",
-    "time_limit", "n_random", "empty_classes", "figures", "pool_depth", "target", "beta", "alpha",
+    "n_random", "empty_classes", "figures", "pool_depth", "target", "beta", "alpha",
 )  # fmt: skip
 """Options that few users need, by argument: they stand last."""
 

@@ -39,7 +39,7 @@ SCORE = {
         "-o",
     ),
     **DIRECTIONS,
-    **take("time_limit", "style", "defuse_formulas"),
+    **take("style", "defuse_formulas"),
 }
 
 CONVERT = {
@@ -131,7 +131,7 @@ def _compute_scores(values: Values) -> Scores:
     if isinstance(data, Scores):
         return data if selected is None else data.sel(measures=selected)
     measures = established_measures(data.kind) if values.measure is None else selected
-    return score_runs(data, measures, time_limit=values.time_limit)
+    return score_runs(data, measures)
 
 
 def convert(values: Values) -> None:

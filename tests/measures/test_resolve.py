@@ -105,7 +105,7 @@ def test_a_users_arrays_are_told_apart_by_their_names(estimated, gold, gold_firs
     )  # fmt: skip
     if place == "here":
         names = {"__name__": f"mine_{first}_{second}_{form}"}
-        exec(path.read_text(), names)
+        exec(path.read_text(), names)  # noqa: S102  (written above)
     mine = names[form] if place == "here" else f"{path}:{form}"
     wanted = [
         [sum(g * np.log((g + 0.001) / (e + 0.001)) for e, g in zip(run, topic, strict=True))
@@ -125,7 +125,9 @@ def test_arrays_whose_names_do_not_tell_are_taken_as_estimated_and_gold_which_is
 
 
 def test_a_measure_of_counts_takes_one_array():
-    with pytest.raises(MeasureError, match=r"agreement\(gold, predicted\) takes two arrays.* write agreement\(counts\)"):
+    with pytest.raises(
+        MeasureError, match=r"agreement\(gold, predicted\) takes two arrays.* write agreement\(counts\)"
+    ):
 
         @metaeval.classification_measure(higher_is_better=True, range=(0, 1))
         def agreement(gold, predicted):
