@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -45,13 +44,10 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(autouse=True, scope="module")
 def _measures_of_this_file():
-    """Forget the measures that a file of tests or examples registered, here and in the process of users' code."""
+    """Forget the measures that a file of tests or examples registered."""
     from metaeval.measures import base
 
     before = dict(base._MEASURES)
     yield
     for name in set(base._MEASURES) - set(before):
         del base._MEASURES[name]
-    worker = sys.modules.get("metaeval.measures.worker")
-    if worker is not None:
-        worker.stop_worker()

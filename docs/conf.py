@@ -125,12 +125,12 @@ def formulas(kind: str) -> Iterator[str]:
     from metaeval.measures.registry import is_shipped
     from metaeval.measures.written import SYMBOLS, find_written
 
-    yield f"{SYMBOLS[kind].latex}.\n"
+    yield SYMBOLS[kind].replace("*", r"\*").replace("_", r"\_") + ".\n"
+    yield "| measure | formula |\n| :-- | :-- |"
     for one in registered(kind):
         written = find_written(one) if is_shipped(one) else None
         if written is not None:
-            lines = "\n\\\\\n".join(part.strip() for part in written.latex.split(r",\qquad"))
-            yield f"`{one.name}`\n\n$$\n{lines}\n$$\n"
+            yield f"| `{one.name}` | `{written.replace('|', chr(92) + '|')}` |"
 
 
 def marks(kind: str) -> Iterator[str]:

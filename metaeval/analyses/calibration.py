@@ -19,6 +19,7 @@ from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MeasureError, MetaevalError, format_count, format_list
 from metaeval.measures.base import Measure
+from metaeval.measures.calls import call_formula
 from metaeval.measures.user_file import is_reference, load_function
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature, sign
@@ -300,7 +301,7 @@ def _name_failures(reference: str, function: Procedure) -> Procedure:
 
     def test(scores: np.ndarray) -> np.ndarray:
         try:
-            return function(scores)
+            return np.asarray(call_formula(function, (scores,), {}))
         except MeasureError as error:
             raise MetaevalError(f"{reference}: {error}") from None
 

@@ -10,7 +10,6 @@ import socket
 import threading
 import time
 import webbrowser
-from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,21 +30,12 @@ EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (only what 
 """What listens on all addresses of the machine, and where the machine itself finds it."""
 
 
-def launch(
-    port: int | None = None, *, browser: bool = True, host: str = LOOPBACK, measures: Sequence[str] = ()
-) -> None:
+def launch(port: int | None = None, *, browser: bool = True, host: str = LOOPBACK) -> None:
     """Start the server and stay until it is stopped."""
     if find_spec("streamlit") is None:
         raise MetaevalError('the playground needs Streamlit: pip install "metaeval[app]"')
     numeric = find_address(host)
     port = find_port(numeric, port)
-    if measures:
-        from metaeval.app.measures import hand_over
-        from metaeval.measures import measure
-
-        for reference in measures:
-            measure(reference)  # says now what is wrong with it
-        hand_over(_make_absolute(reference) for reference in measures)
     os.environ.setdefault(LARGEST_FILE_OPTION, str(MOST_UNPACKED))
     visited = EVERY_ADDRESS.get(numeric, host)
     address = f"http://{f'[{visited}]' if ':' in visited else visited}:{port}"
@@ -86,11 +76,6 @@ def find_port(host: str, port: int | None) -> int:
         return candidate
     taken = f"port {port}" if port is not None else f"every port from {FIRST_PORT} to {ports[-1]}"
     raise MetaevalError(f"{taken} of {host} cannot be used ({problem}): name another with --port")
-
-
-def _make_absolute(reference: str) -> str:
-    file, _, function = reference.rpartition(":")
-    return f"{Path(file).expanduser().resolve()}:{function}"
 
 
 def _prepare(host: str, port: int, address: str | None) -> None:

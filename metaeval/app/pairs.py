@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from metaeval.app.measures import evaluate
 from metaeval.app.parts import escape, plain
 from metaeval.errors import MetaevalError
 from metaeval.measures import Measure
@@ -21,7 +20,7 @@ def score_pair(measure: Measure, *arrays: Any) -> dict[str, Any]:
     nothing = dict.fromkeys(("first", "second", "difference", "share"), np.nan)
     row = {"measure": measure, **nothing, "undefined": False, "error": ""}
     try:
-        scores, undefined = evaluate(measure, *arrays)
+        scores, undefined = measure.evaluate(*arrays)
     except MetaevalError as error:
         return {**row, "error": str(error)}
     first, second = (float(score) for score in scores)

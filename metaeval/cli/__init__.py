@@ -20,7 +20,6 @@ from metaeval.cli.command import add_command
 from metaeval.cli.generate import LazyGroup
 from metaeval.cli.gone import GONE
 from metaeval.cli.output import print_note, print_problem, print_status
-from metaeval.cli.quick import COMPLETION, QUICK, import_later
 from metaeval.errors import MetaevalError, MetaevalWarning, UndefinedValueWarning
 
 # Imports of numpy and the like stand inside the commands, so that --help answers at once.
@@ -97,12 +96,15 @@ def _obey_sigterm() -> Iterator[list[int]]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _run() -> int:
-    if COMPLETION in os.environ or {"-h", "--help"}.intersection(sys.argv) or QUICK.intersection(sys.argv[1:2]):
-        import_later("pandas")
+def _write_any_letter() -> None:
+    """Let a terminal without Greek letters get the numbers all the same."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal without Greek letters still gets the numbers
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _run() -> int:
+    _write_any_letter()
     undefined = _note_warnings()
     try:
         status = app(standalone_mode=False)

@@ -60,13 +60,10 @@ COMPARE = {
     "p_values": switch("Write every p-value, contradiction and split too, which may be large", "--p-values"),
     **take("seed"),
     "n_jobs": option(int, HELP["n_jobs"], default=-1),
-    "time_limit": option(float, "Seconds that computing a new measure may take", default=120.0),
     **take("defuse_formulas"),
 }
 
-_PASSED = (
-    "missing", "n_trials", "n_permutations", "test", "alpha", "distinct_runs", "thorough", "seed", "n_jobs", "time_limit",
-)  # fmt: skip
+_PASSED = ("missing", "n_trials", "n_permutations", "test", "alpha", "distinct_runs", "thorough", "seed", "n_jobs")
 """Options that are arguments of the function that compares."""
 
 

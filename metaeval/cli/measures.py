@@ -102,8 +102,8 @@ def _describe(measure: Measure) -> Iterator[tuple[str, str]]:
     assert measure.kind is not None and measure.formula is not None  # noqa: PT018, S101  (registered ones have both)
     written, docstring = find_written(measure), parse_docstring(measure.formula)
     if written is not None:
-        yield "formula", written.text
-        yield "where", SYMBOLS[measure.kind].text
+        yield "formula", written
+        yield "where", SYMBOLS[measure.kind]
     yield "takes", {"classification": "confusion counts", "quantification": "estimated and gold shares"}[measure.kind]
     yield "better", measure.direction
     yield "range", f"{_range(measure)}; the best score is {_number(measure.best)}"

@@ -51,7 +51,6 @@ PHRASES = {
     "format": "metaeval convert --from",
     "collection": "metaeval convert --collection",
     "rescale": "metaeval score --normalise",
-    "rounding": "metaeval score --rounding",
     "parts": "metaeval score --parts",
     "invalid": "metaeval score --invalid",
     "higher_is_better=True": "--all-higher-is-better",
@@ -197,7 +196,6 @@ OPTIONS: Options = {
     ),
     "p_values": option(Path | None, "Write every p-value, a row for every two runs, to a .csv or .parquet file"),
     "run_pairs": option(Path | None, "Write every contradiction to a .csv or .parquet file"),
-    "time_limit": option(float, "Seconds that each measure of a file may take", default=120.0),
     "style": option(str, "How the table is printed", "--format", "-f", choices=STYLES, default="text"),
     "explain": switch("Print all columns, how to read them, and every note with its reason", "--explain"),
     "defuse_formulas": switch("Put ' before names that a spreadsheet would run: =cmd()", "--defuse-formulas"),
@@ -231,7 +229,7 @@ RATINGS = take("collection", "format", "columns", "doubled", "repeats", "judges"
 ADVANCED = (
     "engine", "correction", "n_bootstrap", "n_samples", "confidence", "simultaneous", "margin",
     "over", "weights", "task_weights", "categories", "n_jobs", "cluster", "resume", "p_values", "run_pairs",
-    "time_limit", "n_random", "empty_classes", "figures", "target", "beta", "alpha",
+    "n_random", "empty_classes", "figures", "target", "beta", "alpha",
 )  # fmt: skip
 """Options that few users need, by argument: they stand last."""
 
@@ -262,7 +260,7 @@ def find_metavar(name: str, kind: Any) -> str:
 
 SECTIONS = {
     "Output": ("style", "explain", "width", "out", "overwrite", "to_format", "defuse_formulas"),
-    "Reading": ("layout", "classes", "aspect", "rescale", "collection", "format", "missing", "doubled", "invalid", "rounding",
+    "Reading": ("layout", "classes", "aspect", "rescale", "collection", "format", "missing", "doubled", "invalid",
                 "parts", "columns", "clusters", "repeats", "judges", "tasks", "separator"),
     "Directions of measures": tuple(DIRECTIONS),
     "Advanced": ADVANCED,

@@ -15,7 +15,6 @@ APP = {
         None,
     ),
     "browser": option(bool, "Open the page in a browser", "--browser/--no-browser", default=True),
-    "measure": option(list[str] | None, "FILE.py:FUNCTION of a measure of yours; may be repeated", "--measure", "-m"),
     "host": option(str, "Address to listen on; 0.0.0.0 lets other machines in, as in a container", default="127.0.0.1"),
 }
 
@@ -23,13 +22,13 @@ APP = {
 def start(values: Values) -> None:
     """See measures disagree: pages in a browser for classes, runs, distributions and your own scores.
 
-    Needs pip install "metaeval[app]". Nothing leaves this machine. A page never runs code that is sent to it.
+    Needs pip install "metaeval[app]". Nothing leaves this machine, and no code of yours is run.
 
     \b
     Examples:
       metaeval app
-      metaeval app --port 8600 --no-browser --measure chebyshev.py:chebyshev
+      metaeval app --port 8600 --no-browser
     """
     from metaeval.app.launch import launch
 
-    launch(values.port, browser=values.browser, host=values.host, measures=values.measure or ())
+    launch(values.port, browser=values.browser, host=values.host)

@@ -28,7 +28,6 @@ SCORE = {
     **take("classes", "aspect", "rescale"),
     "as_quantification": switch("Score the class distributions of classification runs", "--as-quantification"),
     **take("missing", "invalid"),
-    "rounding": option(str | None, "Which class a real number between two becomes", choices=("nearest", "down", "up")),
     **take("columns"),
     "parts": option(int | None, "Random parts of the items in place of topics: how many"),
     "seed": option(int, "Seed of --parts", default=0),
@@ -40,7 +39,7 @@ SCORE = {
         "-o",
     ),
     **DIRECTIONS,
-    **take("time_limit", "style", "defuse_formulas"),
+    **take("style", "defuse_formulas"),
 }
 
 CONVERT = {
@@ -76,7 +75,7 @@ def score(values: Values) -> None:
       metaeval score stc3-dq-a -m NMD -m RNOD
       metaeval score gold.json runs/ -l dialogue-quality --aspect S --normalise -o scores.csv
       metaeval score qrels.txt run1.txt run2.txt -l judgements --classes 0,1,2,3 --invalid clip
-      metaeval score panel.csv -l labels --classes 0,1,2,3 --rounding nearest --parts 10
+      metaeval score panel.csv -l labels --classes 0,1,2,3 --parts 10
       metaeval score stc3-dq-a -m my_measure.py:my_measure
     """
     from metaeval.data.scores import state_directions
@@ -121,7 +120,7 @@ def _compute_scores(values: Values) -> Scores:
     selected = None if not values.measure or values.measure == ["all"] else values.measure
     data: Runs | Scores
     if values.runs or values.layout is not None:
-        others = {name: getattr(values, name) for name in ("collection", "rounding", "parts", "seed")}
+        others = {name: getattr(values, name) for name in ("collection", "parts", "seed")}
         data = read_gold(values.gold, values, **others)
     elif Path(values.gold).exists():
         raise MetaevalError(f"{values.gold} is a file: name the runs after it, and their layout with --layout")
@@ -132,7 +131,7 @@ def _compute_scores(values: Values) -> Scores:
     if isinstance(data, Scores):
         return data if selected is None else data.sel(measures=selected)
     measures = established_measures(data.kind) if values.measure is None else selected
-    return score_runs(data, measures, time_limit=values.time_limit)
+    return score_runs(data, measures)
 
 
 def convert(values: Values) -> None:

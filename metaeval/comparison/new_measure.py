@@ -40,7 +40,6 @@ from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names
 from metaeval.measures.properties import PropertyCheck
 from metaeval.measures.resolve import MeasureLike
-from metaeval.measures.worker import TIME_LIMIT, use_time_limit
 from metaeval.show.signature import sign
 from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
 
@@ -170,7 +169,6 @@ def compare(
     seed: int = 0,
     n_jobs: int = 1,
     store: str | Path | None = None,
-    time_limit: float = TIME_LIMIT,
     say: Say | None = None,
     higher_is_better: Names | bool = (),
     lower_is_better: Names = (),
@@ -210,8 +208,6 @@ def compare(
         Threads, each for a collection; the numbers are the same for any.
     store : path, optional
         A score store that keeps the established measures' scores, so that only a new measure is computed.
-    time_limit : float, optional
-        Seconds that computing a new measure may take, or be expected to take; more is refused.
     say : callable, optional
         Called with a line of progress.
     higher_is_better, lower_is_better : str or iterable of str, optional
@@ -226,7 +222,7 @@ def compare(
     Raises
     ------
     MeasureError
-        If a new measure does not satisfy its declaration (see `metaeval.conformance`), or would take too long.
+        If a new measure does not satisfy its declaration (see `metaeval.conformance`).
     MetaevalError
         If the data cannot be obtained, or do not go together, or a stated direction changes nothing.
 
@@ -253,7 +249,7 @@ def compare(
     given = None if reference is None else list_for_each(reference, sources, "reference")
     opened = open_sources(sources, tell)
     reference_name = name_reference(given, opened)
-    scored = score_sources(opened, requested, rivals, reference_name, store=store, time_limit=time_limit, say=tell)
+    scored = score_sources(opened, requested, rivals, reference_name, store=store, say=tell)
     scored = add_references(scored, opened, given, missing)
     scored = scored.state_directions(higher_is_better, lower_is_better)
     many = not thorough and max(len(scores.runs) for scores in scored.scores) > MANY_RUNS
@@ -277,8 +273,7 @@ def compare(
     pooled = _pool_power(studies, seed, tell)
     repeats: Repeats = repeat_studies(studies, asks, seed, n_jobs) if thorough else dict.fromkeys(CHANGES, NOT_TRIED)
     tell("trying properties")
-    with use_time_limit(time_limit):
-        traits = _try_properties(scored.scores[0].measures)
+    traits = _try_properties(scored.scores[0].measures)
     sums = "; ".join(f"{scores.collection or 'scores'}@{scores.fingerprint}" for scores in scored.references)
     compared = {} if reference_name is None else {"reference": f"{reference_name} of {sums}"}
     signature = sign(

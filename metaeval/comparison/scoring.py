@@ -25,7 +25,6 @@ from metaeval.measures.conformance import Conformance, conformance
 from metaeval.measures.directions import Names, turn
 from metaeval.measures.registry import is_shipped
 from metaeval.measures.resolve import MeasureLike, established_measures, resolve_measures
-from metaeval.measures.worker import use_time_limit
 
 Say = Callable[[str], None]
 
@@ -108,19 +107,11 @@ def split_reference(
     return joined.sel(measures=[str(measure) for measure in scores.measures]), joined.sel(measures=str(known))
 
 
-def check_measure(measure: Measure, opened: Sequence[Runs], time_limit: float) -> Conformance:
-    """Refuse a measure that does not satisfy its declaration for these classes, or would take too long on these data."""
+def check_measure(measure: Measure, opened: Sequence[Runs]) -> Conformance:
+    """Refuse a measure that does not satisfy its declaration for these classes."""
     if measure.kind != opened[0].kind:
         raise MeasureError(f"{measure} is a {measure.kind} measure, the data are {opened[0].kind} runs")
-    checked = conformance(measure, n_classes=len(opened[0].classes))
-    cells = sum(len(data.runs) * len(data.topics) for data in opened)
-    expected = checked.seconds * cells
-    if expected > time_limit:
-        raise MeasureError(
-            f"{measure} takes {checked.seconds:.2g} s a topic, some {expected / 60:,.0f} minutes for these "
-            f"{cells:,} runs × topics; the limit is {time_limit:g} s ({format_option('time_limit')})"
-        )
-    return checked
+    return conformance(measure, n_classes=len(opened[0].classes))
 
 
 def score_collection(
@@ -197,7 +188,6 @@ def score_sources(
     reference: str | None,
     *,
     store: str | Path | None,
-    time_limit: float,
     say: Say,
 ) -> ScoredSources:
     """Take scores from matrices, or compute them on runs, once the new measures have passed their checks."""
@@ -205,17 +195,16 @@ def score_sources(
         new, scored = take_from_matrices(requested, rivals, opened, reference)
         given = [*requested, *(rivals or ())]
         return ScoredSources(tuple(map(str, new)), [take_stated_directions(scores, given) for scores in scored])
-    with use_time_limit(time_limit):
-        checked = []
-        for measure in resolve_measures(requested):
-            say(f"checking {measure}")
-            checked.append(check_measure(measure, opened, time_limit))
-        new = [check.measure for check in checked]
-        names = [str(measure) for measure in new]
-        established = established_measures(opened[0].kind) if rivals is None else resolve_measures(rivals)
-        refuse_reference([*names, *(() if rivals is None else map(str, established))], reference)
-        rest = [measure for measure in established if str(measure) not in {*names, reference}]
-        scored = [score_collection(runs, new, rest, store, say) for runs in opened]
+    checked = []
+    for measure in resolve_measures(requested):
+        say(f"checking {measure}")
+        checked.append(check_measure(measure, opened))
+    new = [check.measure for check in checked]
+    names = [str(measure) for measure in new]
+    established = established_measures(opened[0].kind) if rivals is None else resolve_measures(rivals)
+    refuse_reference([*names, *(() if rivals is None else map(str, established))], reference)
+    rest = [measure for measure in established if str(measure) not in {*names, reference}]
+    scored = [score_collection(runs, new, rest, store, say) for runs in opened]
     return ScoredSources(tuple(names), scored, tuple(note for check in checked for note in check.notes))
 
 

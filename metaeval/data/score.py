@@ -21,16 +21,13 @@ from metaeval.measures.conformance import (
 )
 from metaeval.measures.registry import is_shipped, measures as registered, require_registered
 from metaeval.measures.resolve import MeasureLike, resolve_measures
-from metaeval.measures.worker import StoppedError, spend_time, use_time_limit
 from metaeval.stats.streams import generator
 
 _CELLS_AGAIN = 8  # of those that are scored once more, alone
 _MOST_CLASSES = 50  # for which artificial data are made besides
 
 
-def score(
-    runs: Runs, measures: Iterable[MeasureLike] | MeasureLike | None = None, *, time_limit: float | None = None
-) -> Scores:
+def score(runs: Runs, measures: Iterable[MeasureLike] | MeasureLike | None = None) -> Scores:
     """Score every run on every topic with every measure.
 
     A measure that is not metaeval's own is first tried on some topics, in several batches, and some of its scores are
@@ -52,8 +49,8 @@ def score(
     ------
     MeasureError
         If a measure is unknown or of the other kind, or returns the wrong shape, a value that is not finite
-        or one outside its declared range; if its score of a topic depends on other topics, on chance or on earlier
-        calls; or if it takes too long. The message names the measure, run and topic.
+        or one outside its declared range; or if its score of a topic depends on other topics, on chance or on earlier
+        calls. The message names the measure, run and topic.
 
     Warns
     -----
@@ -66,11 +63,6 @@ def score(
     >>> score(runs, ["Accuracy", "MAE_mu"]).values.tolist()
     [[[0.75, 0.25]]]
     """
-    with use_time_limit(time_limit):
-        return _score_runs(runs, measures)
-
-
-def _score_runs(runs: Runs, measures: Iterable[MeasureLike] | MeasureLike | None) -> Scores:
     kind: Kind = "classification" if isinstance(runs, ClassificationRuns) else "quantification"
     chosen = registered(kind) if measures is None else resolve_measures(measures)
     if not chosen:
@@ -89,11 +81,10 @@ def _score_runs(runs: Runs, measures: Iterable[MeasureLike] | MeasureLike | None
         if is_shipped(measure):
             values[..., position] = _scored(measure, arrays, runs)
             continue
-        with spend_time():
-            used[position], tried = _try(measure, arrays)
-            check_memory(used[position], tried)
-            values[..., position] = _scored(used[position], arrays, runs)
-            _score_again(used[position], arrays, values[..., position], runs)
+        used[position], tried = _try(measure, arrays)
+        check_memory(used[position], tried)
+        values[..., position] = _scored(used[position], arrays, runs)
+        _score_again(used[position], arrays, values[..., position], runs)
     return Scores(
         values,
         runs=runs.runs,
@@ -119,7 +110,7 @@ def _try(measure: Measure, arrays: tuple[np.ndarray, ...]) -> tuple[Measure, tup
         try:
             cases = tuple(np.concatenate(pair) for pair in zip(real, trial, strict=True))
             return accept_batches(measure, cases)[0], cases
-        except (DependenceError, StoppedError):
+        except DependenceError:
             raise
         except MeasureError:
             pass  # it need not be meant for every case that can be thought of

@@ -8,6 +8,7 @@ the old state, after it the new one. Files that no manifest names are leftovers,
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -31,7 +32,7 @@ from metaeval.data.store_files import (
 from metaeval.data.store_folder import as_store_errors, find_folder, lock_folder
 from metaeval.data.store_manifest import LARGEST, MANIFEST, Collections, decode_manifest, encode_manifest
 from metaeval.errors import StoreError, format_list, format_option
-from metaeval.files import PathLike, clear_leftovers, is_remote, join_path, read_bounded, write_atomically
+from metaeval.files import PathLike, clear_leftovers, read_bounded, write_atomically
 from metaeval.measures.resolve import MeasureLike, resolve_measures
 
 _FILE_NAME = re.compile(rf"\.([0-9a-f]{{16}}){re.escape(SUFFIX)}$")
@@ -43,7 +44,7 @@ class ScoreStore:
     Parameters
     ----------
     path : path
-        A folder, made by the first `add`. Any path that fsspec knows (``s3://…``) can be read.
+        A folder, made by the first `add`.
 
     Examples
     --------
@@ -179,8 +180,6 @@ class ScoreStore:
     @contextmanager
     def _writing(self, *, make: bool = False) -> Iterator[Path]:
         """Lock the store while it is written, and leave nothing behind that is no part of it."""
-        if is_remote(self.path):
-            raise StoreError(f"{self.path}: a store can only be written on a local disk")
         folder = Path(self.path)
         with as_store_errors(self.path, "written"):
             if make:
@@ -201,7 +200,7 @@ class ScoreStore:
                     _delete(path)
 
     def _join(self, file: str) -> str:
-        return str(join_path(self.path, file))
+        return os.path.join(self.path, file)
 
     def _manifest(self) -> Collections:
         path = self._join(MANIFEST)

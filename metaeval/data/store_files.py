@@ -22,7 +22,7 @@ import numpy as np
 from metaeval.data.scores import COLUMNS, Scores, is_untold
 from metaeval.data.scratch import make_room
 from metaeval.errors import MetaevalError, StoreError
-from metaeval.files import find_filesystem, is_remote, open_regular
+from metaeval.files import open_regular
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import measure_of_label
 from metaeval.stats import blocks
@@ -170,13 +170,8 @@ def _iterate(file: Any, group: int, columns: list[str], rows_a_batch: int) -> It
 
 @contextmanager
 def _open(path: str) -> Iterator[BinaryIO]:
-    if is_remote(path):
-        filesystem, inner = find_filesystem(path)
-        with filesystem.open(inner, "rb") as stream:
-            yield stream
-    else:
-        with open_regular(path) as (stream, _):
-            yield stream
+    with open_regular(path) as (stream, _):
+        yield stream
 
 
 def _read_footer(stream: BinaryIO) -> bytes:

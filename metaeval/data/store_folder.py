@@ -17,10 +17,10 @@ _LOCAL = re.compile(r"(file|local):(//|(?=/))")
 
 
 def find_folder(path: PathLike) -> str:
-    """Return the path of a store: local ones without ``file://`` and with ``~`` replaced, others as they are.
+    """Return the path of a store without ``file://`` and with ``~`` replaced.
 
-    >>> find_folder("file:///campaign/scores"), find_folder("s3://campaign/scores")
-    ('/campaign/scores', 's3://campaign/scores')
+    >>> find_folder("file:///campaign/scores")
+    '/campaign/scores'
     """
     text = os.fspath(path)
     if "\0" in text:
@@ -29,7 +29,7 @@ def find_folder(path: PathLike) -> str:
     if scheme is not None:
         text = text[scheme.end() :] or "."
     elif is_remote(text):
-        return text
+        raise StoreError(f"{text}: a store lies on a local disk: download it first")
     try:
         return str(Path(text).expanduser())
     except RuntimeError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shlex
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from typing import Any
 
 from metaeval.data.store_files import SCHEMA
 from metaeval.errors import StoreError, format_list
-from metaeval.files import file_name, is_remote, join_path
+from metaeval.files import file_name
 from metaeval.measures.resolve import tells_direction
 
 MANIFEST = "manifest.json"
@@ -40,7 +41,7 @@ def encode_manifest(collections: Collections) -> bytes:
 
 def decode_manifest(content: bytes, folder: str) -> Collections:
     """Return what the manifest of a store says, unless it was damaged or edited, or is that of another version."""
-    path = join_path(folder, MANIFEST)
+    path = os.path.join(folder, MANIFEST)
     try:
         manifest = json.loads(content.decode())
         schema, collections = manifest["schema"], manifest["collections"]
@@ -75,8 +76,7 @@ def _explain_conversion(folder: str, schema: int, collections: Mapping[str, Mapp
     """Return the sentence for a store of an earlier layout, whose files are tidy tables that can be converted."""
     name = next(iter(collections), "NAME")
     file = file_name(str(collections[name]["file"])) if collections else "FILE.parquet"
-    target = file_name(folder.rstrip("/")) if is_remote(folder) else folder
-    command = ["metaeval", "convert", str(join_path(folder, file)), f"{target}-new", "--to", "store"]
+    command = ["metaeval", "convert", os.path.join(folder, file), f"{folder}-new", "--to", "store"]
     command += ["--collection", name]
     others = f", and so the other {len(collections) - 1}" if len(collections) > 1 else ""
     # The files of the first layout do not hold directions.

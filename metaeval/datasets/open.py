@@ -165,7 +165,7 @@ def is_store(path: str | Path) -> bool:
         folder = find_folder(path)
     except StoreError:
         return False
-    return not is_remote(folder) and os.path.isfile(os.path.join(folder, "manifest.json"))
+    return os.path.isfile(os.path.join(folder, "manifest.json"))
 
 
 def refuse_annotations(loaded: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Local and remote files: paths, opening, size limits, atomic writing."""
+"""Files: paths, opening, size limits, atomic writing."""
 
 from metaeval.files.paths import (
     STANDARD_INPUT as STANDARD_INPUT,
@@ -7,14 +7,11 @@ from metaeval.files.paths import (
     check_file_name as check_file_name,
     describe_files as describe_files,
     file_name as file_name,
-    find_filesystem as find_filesystem,
     find_named_files as find_named_files,
     find_paths as find_paths,
-    is_file as is_file,
     is_folder as is_folder,
     is_remote as is_remote,
     is_standard_input as is_standard_input,
-    join_path as join_path,
     list_files as list_files,
     plain_path as plain_path,
     stem as stem,

@@ -1,4 +1,4 @@
-"""Which files are meant: local and remote paths, folders, standard input, and names of files."""
+"""Which files are meant: paths, folders, standard input, and names of files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from metaeval.errors import DataError, format_list
 
@@ -22,21 +21,8 @@ _LONGEST_NAME = 200
 
 
 def is_remote(path: PathLike) -> bool:
-    """Say whether a path is for fsspec: ``scheme://…``."""
+    """Say whether a path is on another machine: ``scheme://…``."""
     return "://" in str(path)
-
-
-def find_filesystem(path: PathLike) -> tuple[Any, str]:
-    """Return fsspec's file system for a path, and the path inside it."""
-    try:
-        from fsspec.core import url_to_fs
-    except ModuleNotFoundError:
-        raise DataError("a remote file needs fsspec", file=path, hint='pip install "metaeval[remote]"') from None
-    try:
-        filesystem, inner = url_to_fs(str(path))
-    except (ValueError, ImportError) as error:
-        raise DataError(f"it cannot be opened: {error}", file=path) from None
-    return filesystem, str(inner)
 
 
 def is_standard_input(path: PathLike) -> bool:
@@ -73,40 +59,17 @@ def file_name(path: PathLike) -> str:
 
 def is_folder(path: PathLike) -> bool:
     """Say whether a path is a folder."""
-    if not is_remote(path):
-        return os.path.isdir(path)  # also of a name that no file can have, of which Path.is_dir complains
-    filesystem, inner = find_filesystem(path)
-    return bool(filesystem.isdir(inner))
-
-
-def is_file(path: PathLike) -> bool:
-    """Say whether there is a file of that name."""
-    if not is_remote(path):
-        return os.path.isfile(path)
-    filesystem, inner = find_filesystem(path)
-    return bool(filesystem.isfile(inner))
-
-
-def join_path(folder: PathLike, name: str) -> PathLike:
-    """Return the path of a file in a folder."""
-    return f"{str(folder).rstrip('/')}/{name}" if is_remote(folder) else Path(folder) / name
+    return os.path.isdir(path)  # also of a name that no file can have, of which Path.is_dir complains
 
 
 def list_files(folder: PathLike) -> list[PathLike]:
     """Return the files of a folder in the order of their names, without hidden ones and folders; at least one."""
-    paths: list[PathLike]
-    if is_remote(folder):
-        filesystem, inner = find_filesystem(folder)
-        entries = filesystem.ls(inner, detail=True)
-        names = [entry["name"] for entry in entries if entry["type"] == "file"]
-        paths = [str(filesystem.unstrip_protocol(name)) for name in names]
-    else:
-        try:
-            if not Path(folder).is_dir():
-                raise DataError("there is no such folder", file=folder)
-            paths = [path for path in Path(folder).iterdir() if path.is_file()]
-        except OSError as error:
-            raise DataError(f"it cannot be read: {error.strerror or error}", file=folder) from None
+    try:
+        if not Path(folder).is_dir():
+            raise DataError("there is no such folder", file=folder)
+        paths: list[PathLike] = [path for path in Path(folder).iterdir() if path.is_file()]
+    except OSError as error:
+        raise DataError(f"it cannot be read: {error.strerror or error}", file=folder) from None
     paths = sorted((path for path in paths if not file_name(path).startswith(".")), key=file_name)
     if not paths:
         raise DataError("there are no files in this folder", file=folder)
@@ -156,6 +119,4 @@ def describe_files(paths: Sequence[PathLike]) -> str:
 
 
 def _same(path: PathLike, other: PathLike) -> bool:
-    if is_remote(path) or is_remote(other):
-        return str(path) == str(other)
     return Path(path).resolve() == Path(other).resolve()

@@ -1,4 +1,4 @@
-"""Opening and reading local and remote files, within bounds."""
+"""Opening and reading files, within bounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NoReturn
 from weakref import WeakKeyDictionary
 
 from metaeval.errors import DataError, MetaevalError
-from metaeval.files.paths import STANDARD_INPUT, PathLike, find_filesystem, is_remote, is_standard_input
+from metaeval.files.paths import STANDARD_INPUT, PathLike, is_remote, is_standard_input
 
 LARGEST_FILE = 2 << 30
 """Bytes that a file may have, and its content when it is unpacked, unless `LARGEST_FILE_OPTION` says another number."""
@@ -112,12 +112,18 @@ def open_regular(path: PathLike) -> Iterator[tuple[BinaryIO, int]]:
         os.close(handle)
 
 
+def no_such_file(path: PathLike) -> DataError:
+    """Return the error for a file that is not there; one on another machine has to be fetched first."""
+    hint = "only local files are read: download it first" if is_remote(path) else None
+    return DataError("there is no such file", file=path, hint=hint)
+
+
 def read_bytes(path: PathLike) -> bytes:
-    """Return the content of a local file, of any path that fsspec knows (``s3://…``), or of standard input (``-``)."""
+    """Return the content of a file, or of standard input (``-``)."""
     try:
         return read_bounded(path, find_largest(), hint=_RAISE_BOUND)
     except FileNotFoundError:
-        raise DataError("there is no such file", file=path) from None
+        raise no_such_file(path) from None
     except IsADirectoryError:
         raise DataError("this is a folder, a file is needed", file=path) from None
     except OSError as error:
@@ -134,8 +140,6 @@ def read_bounded(path: PathLike, most: int, *, hint: str | None = None) -> bytes
     """Return the content of a file of at most so many bytes and at least one; the hint says what to do about more."""
     if is_standard_input(path):
         content = _read_standard_input(most)
-    elif is_remote(path):
-        content = _read_remote(path, most)
     else:
         with open_regular(path) as (stream, size):
             # Some files of the system say that they have no bytes, and hold some.
@@ -162,16 +166,6 @@ def _read_standard_input(most: int) -> bytes:
     if stream not in _PIPED:
         _PIPED[stream] = _read_pieces(stream.buffer, most + 1)
     return _PIPED[stream]
-
-
-def _read_remote(path: PathLike, most: int) -> bytes:
-    filesystem, inner = find_filesystem(path)
-    try:
-        with filesystem.open(inner, "rb") as stream:
-            content = _read_pieces(stream, most + 1)
-    except FileNotFoundError:
-        raise DataError("there is no such file", file=path) from None
-    return content
 
 
 PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
@@ -207,7 +201,7 @@ def unpack(stream: Any, packed: str, path: PathLike) -> Iterator[Any]:
 
 def stream_lines(path: PathLike) -> Iterator[tuple[int, str]]:
     """Yield number and text of the lines that are not blank, without holding the file in memory; it may be packed."""
-    if is_standard_input(path) or is_remote(path):
+    if is_standard_input(path):
         yield from read_lines(path)
         return
     try:
@@ -218,7 +212,7 @@ def stream_lines(path: PathLike) -> Iterator[tuple[int, str]]:
             with unpack(stream, packed, path) if packed else nullcontext(stream) as content:
                 yield from _split_lines(content, path)
     except FileNotFoundError:
-        raise DataError("there is no such file", file=path) from None
+        raise no_such_file(path) from None
     except OSError as error:
         raise DataError(f"it cannot be read: {error.strerror or error}", file=path) from None
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from metaeval.errors import DataError
-from metaeval.files.paths import PathLike, find_filesystem, is_remote
+from metaeval.files.paths import PathLike
 
 TEMPORARY = ".writing-"
 """What the name of a file or folder that is still being written begins with."""
@@ -22,7 +22,7 @@ _DAY = 24 * 3600
 
 
 def write_atomically(path: PathLike, content: bytes | str | Callable[[BinaryIO], None]) -> None:
-    """Write a local file whole or not at all; a callable writes to the stream that it is given.
+    """Write a file whole or not at all; a callable writes to the stream that it is given.
 
     Whoever reads the file meanwhile, and a writer that is stopped, leave and find what was there before.
     """
@@ -45,13 +45,9 @@ def write_atomically(path: PathLike, content: bytes | str | Callable[[BinaryIO],
 
 
 def write_file(path: PathLike, content: bytes | str) -> None:
-    """Write a local file, or any that fsspec can write, whole or not at all."""
+    """Write a file whole or not at all, with a sentence where that fails."""
     try:
-        if is_remote(path):
-            filesystem, inner = find_filesystem(path)
-            filesystem.pipe_file(inner, content.encode() if isinstance(content, str) else content)
-        else:
-            write_atomically(path, content)
+        write_atomically(path, content)
     except OSError as error:
         raise DataError(f"it cannot be written: {error.strerror or error}", file=path) from None
 
@@ -62,11 +58,7 @@ def write_together(folder: PathLike, *, instead_of: Iterable[str] = ()) -> Itera
 
     Everything is written first, so that a full disk harms nothing. A new folder is renamed as a whole. In a folder
     that exists, files replace their namesakes one after the other, those named in `instead_of` go, and others stay.
-    A remote folder is written into directly.
     """
-    if is_remote(folder):
-        yield folder
-        return
     folder = Path(folder)
     missing = [parent for parent in folder.parents if not parent.exists()]
     try:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import repeat
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -28,9 +27,6 @@ from metaeval.data.policies import (
 )
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError, format_count, format_list, format_option
-
-Rounding = Literal["nearest", "down", "up"]
-"""How a number between two classes becomes a class."""
 
 _NONE = -1
 """Stands in integer arrays where there is no row, or no class."""
@@ -91,7 +87,6 @@ def classification_runs(
     *,
     missing: MissingPolicy = "raise",
     invalid: InvalidPolicy = "raise",
-    rounding: Rounding | None = None,
     collection: str = "",
     provenance: str = "",
     parts: int | None = None,
@@ -114,9 +109,6 @@ def classification_runs(
     names = unique_labels(classes, "class")
     if parts is not None:
         gold, runs = split_items(gold, runs, parts, seed=seed, collection=collection)
-    if rounding is not None:
-        gold, *rounded = round_labels([gold, *runs.values()], names, rounding)
-        runs = dict(zip(runs, rounded, strict=True))
     topics = list(dict.fromkeys(gold.topics))
     number_of = {topic: t for t, topic in enumerate(topics)}
     topic_of = np.fromiter((number_of[topic] for topic in gold.topics), dtype=np.intp, count=len(gold.topics))
@@ -144,55 +136,11 @@ def classification_runs(
     )
 
 
-def round_labels(given: Sequence[Labels], classes: Sequence[str], rounding: Rounding) -> list[Labels]:
-    """Put every label that is a number between two classes into one of them; what is outside the scale stays.
-
-    Half-way between two classes "nearest" is the upper one. Numbers are compared as they are written, exactly.
-
-    >>> labels = Labels("ann.csv", ["t"] * 3, ["1", "2", "3"], ["0.4", "1", "7"], [2, 3, 4])
-    >>> import warnings
-    >>> with warnings.catch_warnings(action="ignore"):
-    ...     round_labels([labels], ["0", "1", "2"], "nearest")[0].labels
-    ['0', '1', '7']
-    """
-    check_policy(rounding, Rounding)
-    scale = {name: exact for name in classes if (exact := _read_exactly(name)) is not None}
-    if len(scale) < len(classes):
-        raise DataError(f"labels are rounded to classes that are numbers, not {format_list(classes, most=12)}")
-    rounded, count = [], 0
-    for labels in given:
-        values = {text: exact for text in set(labels.labels) - set(scale) if (exact := _read_exactly(text)) is not None}
-        inside = {text: value for text, value in values.items() if min(scale.values()) <= value <= max(scale.values())}
-        become = {text: _round_number(value, scale, rounding) for text, value in inside.items()}
-        # A label such as 1.0 is put into a class too, but no number is changed by that.
-        count += sum(text in become and inside[text] != scale[become[text]] for text in labels.labels)
-        rounded.append(replace(labels, labels=[become.get(text, text) for text in labels.labels]))
-    if count:
-        report_policy(f"{format_option('rounding', rounding)}: {format_count(count, 'label')} between classes rounded")
-    return rounded
-
-
-def _read_exactly(text: str) -> Fraction | None:
-    """Return the number as it is written, so that 0.15 is half-way between 0.1 and 0.2; None where there is none."""
-    rough = number(text)
-    if not math.isfinite(rough):
-        return None
-    return Fraction(text) if rough else Fraction(0)  # 1e-999999999 would take all memory
-
-
-def _round_number(value: Fraction, scale: Mapping[str, Fraction], rounding: Rounding) -> str:
-    below = max((name for name in scale if scale[name] <= value), key=scale.__getitem__)
-    above = min((name for name in scale if scale[name] >= value), key=scale.__getitem__)
-    if rounding == "nearest":
-        return below if value - scale[below] < scale[above] - value else above
-    return below if rounding == "down" else above
-
-
 def _hint_rounding(label: str, classes: Sequence[str]) -> str | None:
     scale, value = [number(name) for name in classes], number(label)
     if not all(map(math.isfinite, (*scale, value))) or not min(scale) <= value <= max(scale):
         return None
-    return f"say how real numbers become classes: {format_option('rounding', 'nearest')}, down or up"
+    return "round real numbers to classes first, in pandas: frame[column].round()"
 
 
 def _match_rows(gold: Labels, runs: Mapping[str, Labels]) -> np.ndarray:

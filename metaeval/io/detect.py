@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,9 +12,7 @@ from metaeval.files import (
     Sources,
     file_name,
     find_paths,
-    is_file,
     is_folder,
-    join_path,
     list_files,
     plain_path,
 )
@@ -37,7 +36,7 @@ def find_format(sources: Sources, columns: Mapping[str, str] | None = None) -> S
         return _find_common(find_paths(sources), columns)
     if not is_folder(sources):
         return _find_format(Sample(sources, columns))
-    if is_file(join_path(sources, sakai.RUNS)):
+    if os.path.isfile(os.path.join(sources, sakai.RUNS)):
         return SCORE_FORMATS["sakai"]
     log = _find_logs(sources)
     if log is not None:

@@ -167,10 +167,7 @@ LOG_FORMATS: Mapping[str, ScoreFormat] = _by_name(
             ),
             ("inspect", "`.eval` or JSON logs of Inspect", "inspect_ai:INSPECT"),
             ("helm", "folders of HELM with `run_spec.json` and `per_instance_stats.json`", "helm:HELM"),
-            ("mteb", "`MODEL/REVISION/TASK.json` of MTEB", "others:MTEB"),
-            ("mt-bench", "judgements of single answers by MT-Bench, JSON lines", "others:MT_BENCH"),
-            ("deepeval", "JSON of DeepEval with testCases, a file for each run", "others:DEEPEVAL"),
-            ("promptfoo", "JSON results of promptfoo", "others:PROMPTFOO"),
+            ("mteb", "`MODEL/REVISION/TASK.json` of MTEB", "mteb:MTEB"),
         )
     ]
 )
@@ -204,7 +201,7 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name(
             "judgements",
             "`qid 0 docid label`, like TREC qrels; give `--classes 0,1,2,3`",
             "judgements:read",
-            options=("invalid", "rounding", "parts"),
+            options=("invalid", "parts"),
             needs=("classes",),
         ),
         RunFormat(
@@ -212,7 +209,7 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name(
             "CSV or TSV: `topic,item,label`; give all classes in order with `--classes low,middle,high`. Without run files, "
             "the gold file has a column per judge: `item,gold,ann,bo`; or predictions: `model,fold,id,y_true,y_pred`",
             "labels:read",
-            options=("columns", "invalid", "rounding", "parts"),
+            options=("columns", "invalid", "parts"),
             needs=("classes",),
             frames=True,
             alone=True,
@@ -228,7 +225,7 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name(
             "votes",
             "CSV or TSV: `topic`, and one column per annotator; give `--classes`",
             "votes:read",
-            options=("columns", "rounding", "rescale"),
+            options=("columns", "rescale"),
             needs=("classes",),
             frames=True,
             alone=True,

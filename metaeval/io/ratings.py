@@ -16,7 +16,7 @@ from metaeval.data.ratings import Ratings, refuse_empty, refuse_two_tasks
 from metaeval.data.scores import Scores
 from metaeval.data.totals import find_totals
 from metaeval.errors import DataError, format_count, format_option
-from metaeval.files import is_remote, is_standard_input, stem
+from metaeval.files import is_standard_input, stem
 from metaeval.io.layout import LAYOUTS, Layout, describe_unused, find_layout
 from metaeval.io.sample import Sample
 from metaeval.io.table import ColumnsError
@@ -117,7 +117,7 @@ def _choose(frame: pd.DataFrame, gaps: np.ndarray, measure: str, file: object) -
 
 def holds_table(source: str, columns: Mapping[str, str] | None) -> bool:
     """Say whether a source is a file with a table that ratings are read of row by row, and not a data set or a store."""
-    if is_standard_input(source) or is_remote(source) or not os.path.isfile(os.path.expanduser(source)):
+    if is_standard_input(source) or not os.path.isfile(os.path.expanduser(source)):
         return False
     sample = Sample(source, columns)
     # A column that is not there is refused where the table is read.

@@ -9,7 +9,6 @@ from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.errors import MetaevalError, format_option
 from metaeval.files import PathLike, Sources
-from metaeval.io.classification import Rounding
 from metaeval.io.formats import RUN_FORMATS, choose_format
 from metaeval.io.frames import is_table
 
@@ -24,7 +23,6 @@ def read_runs(
     aspect: str | None = None,
     missing: MissingPolicy = "raise",
     invalid: InvalidPolicy = "raise",
-    rounding: Rounding | None = None,
     rescale: bool = False,
     collection: str | None = None,
     parts: int | None = None,
@@ -50,8 +48,6 @@ def read_runs(
         What to do if a run has no answer.
     invalid : {"raise", "drop-topic", "drop-run", "clip", "worst"}, optional
         What to do with a label outside the classes.
-    rounding : {"nearest", "down", "up"}, optional
-        Which class a real number between two classes becomes: in judgements, labels and votes.
     rescale : bool, optional
         Divide every distribution by its sum. Without it, a sum further than 1e-6 from 1 is an error.
     collection : str, optional
@@ -87,7 +83,7 @@ def read_runs(
     if seed != 0 and parts is None:
         raise MetaevalError(f"{format_option('seed')} is for {format_option('parts')}: nothing else is random here")
     stated = {
-        "classes": classes, "aspect": aspect, "columns": columns, "rounding": rounding, "parts": parts,
+        "classes": classes, "aspect": aspect, "columns": columns, "parts": parts,
         "invalid": None if invalid == "raise" else invalid, "rescale": rescale or None,
         "seed": None if parts is None else seed,
     }  # fmt: skip

@@ -6,6 +6,7 @@ are numbered "1" to "n", unless a file ``topics`` names them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,7 @@ from metaeval.files import (
     check_file_name,
     describe_files,
     file_name,
-    is_file,
     is_folder,
-    is_remote,
-    join_path,
     list_files,
     read_lines,
     write_file,
@@ -56,8 +54,8 @@ def read(
         folder = Path(folder).parent
     elif measure is not None:
         measures = {measure: measure}
-    runs = _read_labels(join_path(folder, RUNS), "run")
-    topics = _read_labels(join_path(folder, TOPICS), "topic") if is_file(join_path(folder, TOPICS)) else None
+    runs = _read_labels(Path(folder) / RUNS, "run")
+    topics = _read_labels(Path(folder) / TOPICS, "topic") if os.path.isfile(os.path.join(folder, TOPICS)) else None
     if measures is None:
         names = {file_name(path): file_name(path) for path in list_files(folder)}
         names = {file: name for file, name in names.items() if file not in (RUNS, TOPICS)}
@@ -67,7 +65,7 @@ def read(
         raise DataError("there is no file of a measure in this folder", file=folder)
     layers: list[np.ndarray] = []
     for file, measure in names.items():
-        path = join_path(folder, file)
+        path = Path(folder) / file
         values = _read_matrix(path, measure, runs, topics, missing, explicit=measures is not None)
         if layers and len(values) != len(layers[0]):
             first = next(iter(names))
@@ -81,7 +79,7 @@ def read(
     known = [measure_of_label(name) for name in names.values()]
     values, runs, topics = mend_missing(stacked, runs, topics, known, missing, file=folder)
     if collection is None:
-        collection = file_name(folder) if is_remote(folder) else Path(folder).resolve().name
+        collection = Path(folder).resolve().name
     return hold_scores(
         values,
         runs=runs,
@@ -94,7 +92,7 @@ def read(
 
 def fits(sample: Sample) -> bool:
     """Say whether a file begins with numbers only, and a file of run names is beside it."""
-    if is_remote(sample.path) or not Path(sample.path).with_name(RUNS).is_file():
+    if not Path(sample.path).with_name(RUNS).is_file():
         return False
     return all(is_number(field) for field in sample.lines[0].split())
 
@@ -108,16 +106,16 @@ def write(scores: Scores, folder: PathLike) -> None:
     if taken:
         raise DataError(f"the measure {taken[0]!r} has the name of the file that lists the {taken[0]}", file=folder)
     with write_together(folder) as aside:
-        write_file(join_path(aside, RUNS), "".join(f"{run}\n" for run in runs))
+        write_file(Path(aside) / RUNS, "".join(f"{run}\n" for run in runs))
         if topics != [str(number) for number in range(1, len(topics) + 1)]:
-            write_file(join_path(aside, TOPICS), "".join(f"{topic}\n" for topic in topics))
+            write_file(Path(aside) / TOPICS, "".join(f"{topic}\n" for topic in topics))
         for position, name in enumerate(files):
             rows = scores.values[:, :, position].T.tolist()
-            write_file(join_path(aside, name), "".join(f"{' '.join(map(repr, row))}\n" for row in rows))
+            write_file(Path(aside) / name, "".join(f"{' '.join(map(repr, row))}\n" for row in rows))
 
 
 def _read_labels(path: PathLike, what: str) -> list[str]:
-    if what == "run" and not is_file(path):
+    if what == "run" and not os.path.isfile(path):
         raise DataError("there is no such file: it should hold one run name per line", file=path)
     seen: dict[str, int] = {}
     for line, text in read_lines(path):

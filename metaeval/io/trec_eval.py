@@ -15,7 +15,7 @@ from metaeval.data.cells import is_missing, number
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError
-from metaeval.files import PathLike, Sources, find_paths, join_path, read_lines, stem, write_file, write_together
+from metaeval.files import PathLike, Sources, find_paths, read_lines, stem, write_file, write_together
 from metaeval.io.roles import ALL, MEASURE_FIRST, TOPIC_FIRST, Order, find_order, holds_scores
 from metaeval.io.rows import Row, Rows, arrange_rows
 from metaeval.io.sample import Sample
@@ -72,7 +72,7 @@ def write(scores: Scores, folder: PathLike) -> None:
                 rows += [(measure, topic, repr(value)) for measure, value in zip(measures, row, strict=True)]
             rows += [("runid", ALL, run), ("num_q", ALL, str(len(scores.topics)))]
             rows += [(measure, ALL, repr(mean)) for measure, mean in zip(measures, means[r].tolist(), strict=True)]
-            write_file(join_path(aside, f"{file}.eval"), "".join(f"{m:<22}\t{t}\t{v}\n" for m, t, v in rows))
+            write_file(Path(aside) / f"{file}.eval", "".join(f"{m:<22}\t{t}\t{v}\n" for m, t, v in rows))
 
 
 def fits(sample: Sample) -> bool:

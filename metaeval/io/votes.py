@@ -18,7 +18,7 @@ from metaeval.data.labels import code_labels, unique_labels
 from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError, format_list
 from metaeval.files import Sources
-from metaeval.io.classification import Labels, Rounding, round_labels
+from metaeval.io.classification import Labels
 from metaeval.io.frames import name_origins
 from metaeval.io.probabilities import read_shares
 from metaeval.io.quantification import Shares, quantification_runs
@@ -32,7 +32,6 @@ def read(
     *,
     classes: Iterable[object],
     columns: Mapping[str, str] | None = None,
-    rounding: Rounding | None = None,
     collection: str | None = None,
     **options: Any,
 ) -> QuantificationRuns:
@@ -47,8 +46,6 @@ def read(
     """
     names = unique_labels(classes, "class")
     votes = read_votes(open_table(gold, columns, names))
-    if rounding is not None:
-        votes = dict(zip(votes, round_labels(list(votes.values()), names, rounding), strict=True))
     topics, counts = _count_votes(votes, names)
     total = counts.sum(axis=0)
     file = next(iter(votes.values())).file

@@ -32,7 +32,6 @@ from metaeval.files import (
     file_name,
     find_paths,
     is_folder,
-    join_path,
     list_files,
     plain_path,
     stem,
@@ -131,7 +130,7 @@ def write(scores: Scores, path: PathLike, kind: str = "wide") -> None:
     ]
     with write_together(path) as aside:
         for position, name in enumerate(names):
-            _write_measure(scores, position, join_path(aside, name), kind)
+            _write_measure(scores, position, Path(aside) / name, kind)
 
 
 def split_stem(name: str, known: str | None = None) -> tuple[str, str, bool]:

@@ -21,7 +21,6 @@ from metaeval.files import (
     describe_files,
     file_name,
     find_paths,
-    join_path,
     read_text,
     write_file,
     write_together,
@@ -91,7 +90,7 @@ def write(scores: Scores, folder: PathLike) -> None:
         for position, name in enumerate(names):
             rows = scores.values[:, :, position].tolist()
             lines = [f"{run}\t{value!r}\n" for run, row in zip(runs, rows, strict=True) for value in row]
-            write_file(join_path(aside, name), "".join(lines))
+            write_file(Path(aside) / name, "".join(lines))
 
 
 def _find_files(paths: Sources, measure: str | None, level: Level | None) -> tuple[dict[str, PathLike], Level]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import os
 import random
 import re
+import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +34,7 @@ ESTIMATED_NAMES = frozenset({
 
 _LONGEST = 300  # letters of somebody else's message
 _turns = itertools.count(1)
+_lock = threading.RLock()  # settings are the whole process's
 
 
 def list_arrays(function: Callable[..., Any]) -> list[str]:
@@ -75,13 +79,18 @@ def call_formula(formula: Callable[..., Any], arrays: tuple[np.ndarray, ...], pa
         copy.flags.writeable = False
     try:
         with keep_settings():
-            return read_scores(formula(*copies, **parameters))
-    except MetaevalError:
+            scores = read_scores(formula(*copies, **parameters))
+    except FormulaError:
         raise
+    except MetaevalError as error:
+        raise FormulaError(str(error)) from error
     except SystemExit as stop:
         raise FormulaError(f"it ends the program with sys.exit({stop.code!r})"[:_LONGEST]) from None
     except Exception as error:
         raise FormulaError(describe_error(error)) from error
+    if scores.size > sum(array.size * max(array.shape, default=1) for array in copies):
+        raise FormulaError(f"it returned shape {scores.shape}: more numbers than it was given")
+    return scores
 
 
 def read_scores(returned: Any) -> np.ndarray:
@@ -104,21 +113,25 @@ def describe_error(error: BaseException) -> str:
 
 @contextmanager
 def keep_settings() -> Iterator[None]:
-    """Restore numpy's error settings, the filters of warnings and the global random states afterwards.
+    """Restore numpy's error settings, filters of warnings, global random states and the working folder afterwards.
 
-    Inside, random states are different each time, and not those of the caller: restored alone they would give every
-    call of a random measure the same numbers, and nobody would see that it is random.
+    Inside, what is printed goes to stderr, since stdout holds results. Random states are different each time, and not
+    those of the caller: restored alone they would give every call of a random measure the same numbers, and nobody would
+    see that it is random.
     """
-    numbers, states = random.getstate(), np.random.get_state()  # noqa: NPY002  (the global state is the point)
-    turn = next(_turns)
-    random.seed(turn)
-    np.random.seed(turn % 2**32)  # noqa: NPY002
-    try:
-        with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
-            yield
-    finally:
-        random.setstate(numbers)
-        np.random.set_state(states)  # noqa: NPY002
+    with _lock:
+        numbers, states = random.getstate(), np.random.get_state()  # noqa: NPY002  (the global state is the point)
+        folder = os.getcwd()
+        turn = next(_turns)
+        random.seed(turn)
+        np.random.seed(turn % 2**32)  # noqa: NPY002
+        try:
+            with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings(), redirect_stdout(sys.stderr):
+                yield
+        finally:
+            random.setstate(numbers)
+            np.random.set_state(states)  # noqa: NPY002
+            os.chdir(folder)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -12,8 +11,7 @@ import numpy as np
 from metaeval.errors import MeasureError
 from metaeval.measures.base import ASSUMED, Measure, find_signs
 from metaeval.measures.calls import EachTopic
-from metaeval.measures.user_file import FileFormula
-from metaeval.measures.worker import spend_time
+from metaeval.measures.user_file import import_anew
 from metaeval.stats.streams import generator
 
 _CASES = 24  # matrices, or pairs of distributions, of each kind
@@ -37,22 +35,18 @@ class Conformance:
     measure : Measure
         The measure to continue with: where the given function takes a single topic at a time, this one calls it once
         for each topic.
-    seconds : float
-        Time for one matrix, or one pair of distributions, within a batch.
     notes : tuple of str
         What the author of the measure may want to know, such as that it is called topic by topic.
     """
 
     measure: Measure
-    seconds: float
     notes: tuple[str, ...] = ()
 
 
 def conformance(measure: Measure, n_classes: int = 5) -> Conformance:
     """Does a measure satisfy its declared range and direction, with finite scores and the perfect run best?
 
-    It must also give every topic the same score each time, alone and in any batch. A function of a user's file is
-    tried in the process in which such files run; one that is passed in Python is trusted, and runs in this one.
+    It must also give every topic the same score each time, alone and in any batch.
 
     Parameters
     ----------
@@ -83,13 +77,10 @@ def conformance(measure: Measure, n_classes: int = 5) -> Conformance:
     ()
     """
     data = make_trial_data(measure, n_classes)
-    with spend_time():
-        measure, notes = accept_batches(measure, data)
-        check_memory(measure, data)
-        began = time.perf_counter()
-        scores, _ = measure.evaluate(*data)
-        seconds = (time.perf_counter() - began) / scores.size
-        best, _ = measure.evaluate(*make_perfect_data(measure, data))
+    measure, notes = accept_batches(measure, data)
+    check_memory(measure, data)
+    scores, _ = measure.evaluate(*data)
+    best, _ = measure.evaluate(*make_perfect_data(measure, data))
     low, high = measure.range
     _refuse(measure, data, ~np.isfinite(scores), scores, "which is not a finite number")
     beyond = (scores < low - SLACK) | (scores > high + SLACK)
@@ -98,7 +89,7 @@ def conformance(measure: Measure, n_classes: int = 5) -> Conformance:
     _refuse(measure, data, gain > SLACK, scores, _direction(measure, best, gain))
     if np.ptp(scores) == 0:
         raise MeasureError(f"{measure} gives {scores.flat[0]:g} to every run it was tried on, perfect or not")
-    return Conformance(measure, seconds, notes)
+    return Conformance(measure, notes)
 
 
 def make_trial_data(measure: Measure, n_classes: int) -> tuple[np.ndarray, ...]:
@@ -135,7 +126,7 @@ def accept_batches(measure: Measure, data: tuple[np.ndarray, ...]) -> tuple[Meas
     Every case is scored alone, in two orders, and then together with others in several arrangements.
     """
     data = choose_cases(data)
-    each = isinstance(measure.formula, EachTopic) or bool(getattr(measure.formula, "axes", 0))
+    each = isinstance(measure.formula, EachTopic)
     by_topic = measure if each else call_each_topic(measure)
     alone, _ = by_topic.evaluate(*data)
     again, _ = by_topic.evaluate(*(array[::-1] for array in data))
@@ -155,13 +146,12 @@ def check_memory(measure: Measure, data: tuple[np.ndarray, ...]) -> None:
 
     One that keeps the scale of the first batch it has seen would otherwise always be the same.
     """
-    if not isinstance(measure.formula, FileFormula):
+    formula = import_anew(measure)
+    if formula is None:
         return
     data = choose_cases(data)
     first, _ = measure.evaluate(*data)
-    axes = 2 if measure.kind == "classification" else 1
-    anew = replace(measure, formula=replace(measure.formula, axes=axes, anew=True))
-    again, _ = anew.evaluate(*(array[::-1] for array in data))
+    again, _ = call_each_topic(replace(measure, formula=formula)).evaluate(*(array[::-1] for array in data))
     _check_equal(measure, data, first, again[::-1], "first and {} when it was imported anew", _NOT_REPEATABLE)
 
 
@@ -226,11 +216,9 @@ def call_each_topic(measure: Measure) -> Measure:
     """Return the same measure, its formula called once for every topic; without a formula that is an error."""
     if measure.formula is None:
         raise MeasureError(f"{measure} is known by its scores only, there is no formula to check")
-    axes = 2 if measure.kind == "classification" else 1
-    if isinstance(measure.formula, FileFormula):
-        return replace(measure, formula=replace(measure.formula, axes=axes))
     if isinstance(measure.formula, EachTopic):
         return measure
+    axes = 2 if measure.kind == "classification" else 1
     return replace(measure, formula=EachTopic(measure.formula, axes))
 
 

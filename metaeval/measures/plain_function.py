@@ -12,7 +12,6 @@ from metaeval.errors import MeasureError
 from metaeval.measures.base import Kind, Measure
 from metaeval.measures.calls import find_gold, list_arrays, put_estimated_first
 from metaeval.measures.conformance import SLACK, accept_batches, make_perfect_data, make_trial_data
-from metaeval.measures.worker import spend_time
 
 _N_CLASSES = 5
 
@@ -27,9 +26,8 @@ def measure_of_function(function: Callable[..., Any], name: str | None = None) -
     kind = _find_kind(function, name)
     bare = Measure(name, None, kind=kind, formula=put_estimated_first(function))
     data = make_trial_data(bare, _N_CLASSES)
-    with spend_time():
-        measure, _ = accept_batches(bare, data)
-        gain = measure.evaluate(*data)[0] - measure.evaluate(*make_perfect_data(bare, data))[0]
+    measure, _ = accept_batches(bare, data)
+    gain = measure.evaluate(*data)[0] - measure.evaluate(*make_perfect_data(bare, data))[0]
     if not np.isfinite(gain).all() or ((gain > SLACK).any() and (gain < -SLACK).any()) or not gain.any():
         raise MeasureError(
             f"{name}: the perfect run is neither always best nor always worst, so its direction cannot be seen; "

@@ -29,9 +29,9 @@ def measure(name: MeasureLike) -> Measure:
     Parameters
     ----------
     name : str, Measure or function
-        ``"NMD"``, ``"OCI(beta=0.75, gamma=1)"``, ``"file.py:function"`` (the file is run in a process of its own),
+        ``"NMD"``, ``"OCI(beta=0.75, gamma=1)"``, ``"file.py:function"`` (the file is imported),
         a `Measure`, a function that went through `classification_measure` or `quantification_measure`, or a plain
-        function of arrays, which is trusted: it runs in this process.
+        function of arrays.
 
     Returns
     -------

@@ -117,6 +117,22 @@ def test_a_procedure_of_ones_own_is_tried_and_others_are_recommended_where_the_f
     assert alone.advice().startswith("Every test raises too many false alarms in ")
 
 
+def test_a_procedure_of_a_file_is_tried_like_any_other_and_named_where_it_fails(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import numpy as np\n"
+        "def always(scores):\n    return np.zeros(len(scores) * (len(scores) - 1) // 2)\n"
+        "def broken(scores):\n    scores[0] = 1\n"
+        "def many(scores):\n    return np.zeros((scores.size, 99))\n"
+    )
+    options = {"n_studies": 20, "n_jobs": 1}
+    result = calibrate_tests(make_scores(), tests=f"{file}:always", **options)
+    assert (result.tests, result.error.tolist()) == (("always",), [[1.0]])
+    for name, why in (("broken", "read-only"), ("many", "more numbers than it was given"), ("none", "nothing called")):
+        with pytest.raises(MetaevalError, match=f"mine.py.*{name}.*{why}|mine.py has {why} '{name}'"):
+            calibrate_tests(make_scores(), tests=f"{file}:{name}", **options)
+
+
 def test_rates_are_the_same_for_any_number_of_jobs_and_order_of_runs():
     scores, options = make_scores(), {"tests": ["bootstrap-t"], "n_studies": 40, "n_permutations": 100}
     first = calibrate_tests(scores, **options, n_jobs=1)

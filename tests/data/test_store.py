@@ -193,19 +193,9 @@ def test_what_is_not_there_is_named(store, tmp_path):
         ScoreStore(tmp_path / "file").collections()
 
 
-def test_a_store_is_read_through_fsspec_too(store):
-    fsspec = pytest.importorskip("fsspec", reason="the remote extra is not installed")
-    scores = scores_of(np.random.default_rng(0).random((3, 4, 2)), ["A", "B"])
-    store.add(scores)
-    memory = fsspec.filesystem("memory")
-    memory.put(store.path, "/there", recursive=True)
-    remote = ScoreStore("memory://there")
-    assert remote.load("c") == scores
-    assert remote.load("c", ["B"]) == scores.sel(measures="B")
-    with pytest.raises(StoreError, match="only be written on a local disk"):
-        remote.add(scores)
-    with pytest.raises(StoreError, match="no such file"):
-        ScoreStore("memory://nowhere").collections()
+def test_a_store_on_another_machine_is_refused_with_what_to_do():
+    with pytest.raises(StoreError, match="s3://campaign: a store lies on a local disk: download it first"):
+        ScoreStore("s3://campaign")
 
 
 WRITER = """

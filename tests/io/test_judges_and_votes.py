@@ -80,28 +80,10 @@ def test_a_vote_that_says_nothing_is_refused(text, message, tmp_path):
         read_runs(tmp_path / "votes.csv", format="votes", classes=["no", "yes"])
 
 
-@pytest.mark.parametrize(
-    ("rounding", "classes"), [("nearest", [0, 1, 2, 1]), ("down", [0, 0, 1, 1]), ("up", [1, 1, 2, 1])]
-)
-def test_real_valued_judgements_are_rounded_as_the_user_says_and_not_otherwise(rounding, classes):
-    table = {"item": list("abcd"), "gold": [0, 0, 0, 0], "ann": [0.4, "0.5", 1.5, "1.0"]}
-    with pytest.raises(DataError, match="label '0.4' is not one of.*rounding=nearest, down or up"):
+def test_a_real_valued_judgement_is_refused_with_what_to_do():
+    table = {"item": list("ab"), "gold": [0, 0], "ann": [0.4, "1.0"]}
+    with pytest.raises(DataError, match="label '0.4' is not one of.*round real numbers to classes first"):
         read_runs(table, format="labels", classes=range(3))
-    with pytest.warns(PolicyWarning, match=f"rounding={rounding}: 3 labels between classes rounded"):
-        runs = read_runs(table, format="labels", classes=range(3), rounding=rounding)
-    assert runs.counts[0, 0, 0].tolist() == [classes.count(k) for k in range(3)]
-
-
-def test_rounding_does_not_clip():
-    with pytest.raises(DataError, match="the label '2.1' is not one of the classes"):
-        read_runs({"item": [1], "gold": [0], "ann": [2.1]}, format="labels", classes=range(3), rounding="nearest")
-
-
-def test_half_way_is_as_written_not_as_floats_have_it():
-    table = {"item": [1], "gold": [0], "ann": ["0.15"]}
-    with pytest.warns(PolicyWarning):
-        runs = read_runs(table, format="labels", classes=["0", "0.1", "0.2"], rounding="nearest")
-    assert runs.counts[0, 0, 0].tolist() == [0, 0, 1]
 
 
 def test_items_without_topics_are_split_into_random_parts_the_same_for_all_and_for_any_order():

@@ -418,7 +418,7 @@ def test_the_fixtures_of_helm_are_read_as_json_reads_them():
     assert len(found) == 10 * 8 + 10 * 8 + 5 * 6
 
 
-# MTEB, MT-Bench, DeepEval, promptfoo, PyTerrier
+# MTEB, PyTerrier
 
 
 def write_mteb(folder, model, task, splits, revision="abc"):
@@ -440,49 +440,6 @@ def test_tasks_of_mteb_are_topics(tmp_path):
     write_mteb(tmp_path, "org__a", "Banking", {"test": [0.1]}, revision="later")
     write_mteb(tmp_path, "org__a", "Tatoeba", {"test": [0.1], "dev": [0.2]}, revision="later")
     assert read_scores(tmp_path).runs == ("org/a@abc", "org/a@later", "org/b")
-
-
-def test_turns_of_mt_bench_are_topics_and_a_judge_is_a_measure(tmp_path):
-    records = [
-        {"question_id": 81, "model": model, "judge": ["gpt-4", f"single-v{turn}"],
-         "score": score, "turn": turn}
-        for model, scores in (("a", (9, 8)), ("b", (7, -1)))
-        for turn, score in enumerate(scores, start=1)
-    ]  # fmt: skip
-    path = write_lines(tmp_path / "gpt-4_single.jsonl", records)
-    with pytest.raises(DataError, match="run b, topic 81/2, measure gpt-4: there is no score"):  # −1: none was found
-        read_scores(path)
-    with pytest.warns(PolicyWarning):
-        assert read_scores(path, missing="drop-topic").values.ravel().tolist() == [9, 7]
-
-
-def test_test_cases_of_deepeval_are_topics_and_files_are_runs(tmp_path):
-    for run, add in (("one", 0.0), ("two", 0.5)):
-        cases = [
-            {"name": f"case{n}", "metricsData": [{"name": "Answer Relevancy", "score": n / 4 + add, "success": True}]}
-            for n in range(2)
-        ]
-        write_json(tmp_path / f"{run}.json", {"testCases": cases})
-    scores = read_scores(tmp_path)
-    assert (scores.runs, scores.topics) == (("one", "two"), ("case0", "case1"))
-    assert scores.values[:, :, 0].tolist() == [[0, 0.25], [0.5, 0.75]]
-
-
-def test_providers_of_promptfoo_are_runs(tmp_path):
-    results = [
-        {"promptIdx": prompt, "testIdx": test, "provider": {"id": "openai:x"}, "success": True,
-         "score": 0.5 * prompt + test, "namedScores": {"tone": 1}}
-        for prompt in range(2)
-        for test in range(3)
-    ]  # fmt: skip
-    path = write_json(tmp_path / "out.json", {"results": {"results": results}})
-    scores = read_scores(path)
-    assert (scores.runs, scores.topics) == (("openai:x prompt 0", "openai:x prompt 1"), ("0", "1", "2"))
-    assert scores.values[:, :, 0].tolist() == [[0, 1, 2], [0.5, 1.5, 2.5]]
-    assert [str(one) for one in scores.measures] == ["score", "tone"]
-    path = write_json(path, {"results": {"results": results + results[:1]}})
-    with pytest.raises(DataError, match="there is a second score"):
-        read_scores(path)
 
 
 def test_per_query_results_of_pyterrier_are_a_table(tmp_path):
@@ -521,14 +478,11 @@ def broken(folder):
     yield folder / "x_samples.jsonl", json.dumps(eee_sample("m", "s", "high")) + "\n"
     yield folder / "x_samples.jsonl", json.dumps(eee_sample("", "s", 1)) + "\n"
     yield folder / "x_samples.jsonl", json.dumps(eee_sample("m", {"a": 1}, 1)) + "\n"
-    yield folder / "b.json", json.dumps({"testCases": [{"name": "x", "metricsData": [{"name": "m", "score": "good"}]}]})
-    yield folder / "b.json", json.dumps({"testCases": 7})
-    yield folder / "c.json", json.dumps({"results": {"results": [{"promptIdx": 0}]}})
     yield folder / "d.json", json.dumps({"task_name": "t", "scores": {"test": [{"main_score": "x"}]}})
     yield folder / "d.json", json.dumps({"task_name": 1.5, "scores": {}})
 
 
-@pytest.mark.parametrize("number", range(20))
+@pytest.mark.parametrize("number", range(17))
 @pytest.mark.filterwarnings("ignore::metaeval.errors.PolicyWarning")
 def test_broken_logs_end_in_one_sentence(number, tmp_path):
     path, content = list(broken(tmp_path))[number]
@@ -541,8 +495,8 @@ def test_broken_logs_end_in_one_sentence(number, tmp_path):
 
 def test_a_folder_of_several_harnesses_is_refused(tmp_path):
     write_json(tmp_path / "a.json", inspect_log("m", [inspect_sample("x", "C")]))
-    write_json(tmp_path / "b.json", {"testCases": [{"name": "x", "metricsData": [{"name": "m", "score": 1}]}]})
-    with pytest.raises(DataError, match=r"logs of several formats: inspect \(a.json\) and deepeval \(b.json\)"):
+    write_mteb(tmp_path, "org__a", "b", {"test": [0.5]})
+    with pytest.raises(DataError, match=r"logs of several formats: inspect \(a.json\) and mteb \(b.json\)"):
         read_scores(tmp_path)
 
 

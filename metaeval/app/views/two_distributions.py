@@ -13,11 +13,10 @@ from metaeval.app.bars import FIRST, GOLD, HOW_TO, SECOND, Values, show_bars
 from metaeval.app.charts import show_chart
 from metaeval.app.inputs import format_numbers, parse_classes, parse_shares
 from metaeval.app.lessons import find_preset, open_lesson, show_steps
-from metaeval.app.measures import evaluate, find_measures
 from metaeval.app.pairs import list_sides, say_failures, score_pair, show_sides, sort_pairs, write_scores
 from metaeval.app.parts import plain, say_errors, show_part, show_table
 from metaeval.errors import MeasureError, MetaevalError
-from metaeval.measures import Measure
+from metaeval.measures import Measure, measures as registered
 from metaeval.measures.moves import TIE
 from metaeval.measures.order_aware import order_aware_divergence
 from metaeval.show.cells import format_cell
@@ -77,8 +76,8 @@ def find_surface(
     grid, spread = spread_mass(first, x, y)
     inside = np.isfinite(spread).all(axis=-1)
     better = np.full(inside.shape, np.nan)
-    scores = evaluate(measure, spread[inside], gold)[0]
-    better[inside] = measure.sign * (scores - float(evaluate(measure, second, gold)[0]))
+    scores = measure.evaluate(spread[inside], gold)[0]
+    better[inside] = measure.sign * (scores - float(measure.evaluate(second, gold)[0]))
     better[np.abs(better) <= TIE] = 0.0
     return grid, better
 
@@ -89,7 +88,7 @@ def show() -> None:
     with say_errors():
         with st.expander("Type the numbers"):
             classes, gold, first, second, names = _read_fields()
-        rows = compare_estimates(find_measures("quantification"), gold, first, second)
+        rows = compare_estimates(list(registered("quantification")), gold, first, second)
         with left:
             show_bars(
                 "distributions_bars", [np.stack([gold, first, second]).tolist()], [""], ("gold", *names), classes,
@@ -181,9 +180,9 @@ def _show_moves(
     amounts = np.linspace(0, first[source], STEPS)
     moved = move_mass(first, source, target, amounts)
     measures, curves = [], []
-    for measure in find_measures("quantification"):
+    for measure in registered("quantification"):
         with contextlib.suppress(MetaevalError):  # said above, under the scores
-            better = measure.sign * (evaluate(measure, moved, gold)[0] - evaluate(measure, second, gold)[0])
+            better = measure.sign * (measure.evaluate(moved, gold)[0] - measure.evaluate(second, gold)[0])
             curves.append(Line(str(measure), str(measure), amounts, better))
             measures.append(measure)
     show_chart(

@@ -11,15 +11,11 @@ import streamlit as st
 from metaeval.app.bars import HOW_TO, show_bars
 from metaeval.app.inputs import format_matrix, parse_classes, parse_labels, parse_matrix
 from metaeval.app.lessons import find_preset, open_lesson, show_steps
-from metaeval.app.measures import find_measures
 from metaeval.app.pairs import list_sides, say_failures, score_pair, show_sides, sort_pairs, write_scores
 from metaeval.app.parts import plain, say_errors, show_part, show_table
 from metaeval.errors import MeasureError
-from metaeval.measures import FewestMoves, Measure, fewest_moves, widest_disagreement
-from metaeval.measures.worker import spend_time, use_time_limit
+from metaeval.measures import FewestMoves, Measure, fewest_moves, measures as registered, widest_disagreement
 
-SEARCH_LIMIT = 20.0
-"""Seconds that measures of the user's may take in a search."""
 INPUTS = ("confusion matrices", "columns of labels")
 
 
@@ -45,7 +41,7 @@ def show() -> None:
     with say_errors():
         with st.expander("Type the numbers, or paste labels"):
             classes, first, second, (name, other) = _read_fields()
-        rows = compare_runs(find_measures("classification"), first, second)
+        rows = compare_runs(list(registered("classification")), first, second)
         with left:
             titles = [f"{label} ({n:,})" for label, n in zip(classes, first.sum(axis=1), strict=True)]
             show_bars(
@@ -125,8 +121,7 @@ def _show_verdicts(rows: list[dict[str, Any]], names: tuple[str, str]) -> None:
 @st.cache_data(show_spinner="Searching for the fewest moves", max_entries=200)
 def _turn(name: str, first: list[list[int]], second: list[list[int]], _measure: Measure) -> FewestMoves | str:
     try:
-        with use_time_limit(SEARCH_LIMIT), spend_time():
-            return fewest_moves(_measure, first, second)
+        return fewest_moves(_measure, first, second)
     except MeasureError as error:
         return str(error)
 
@@ -177,7 +172,7 @@ def describe_moves(turned: FewestMoves) -> str:
 
 
 def _search() -> None:
-    measures = {str(measure): measure for measure in find_measures("classification")}
+    measures = {str(measure): measure for measure in registered("classification")}
     with st.form("search"):
         columns = st.columns(2)
         first = columns[0].selectbox("Measure", list(measures), index=list(measures).index("kappa"), key="search_1")
@@ -189,7 +184,7 @@ def _search() -> None:
         seed = columns[0].number_input("Seed", 0, 1_000_000, 0, key="search_seed")
         pressed = st.form_submit_button("Search among random pairs of runs")
     if pressed:
-        with say_errors(), use_time_limit(SEARCH_LIMIT), spend_time():
+        with say_errors():
             pair = widest_disagreement(
                 measures[first], measures[second], n_classes=int(n_classes), n_items=int(n_items), seed=int(seed)
             )

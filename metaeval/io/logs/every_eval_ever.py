@@ -10,7 +10,7 @@ from typing import Any
 
 from metaeval.data.policies import report_policy
 from metaeval.errors import DataError, format_list
-from metaeval.files import PathLike, file_name, is_remote, open_regular, plain_path, read_text, stream_lines
+from metaeval.files import PathLike, file_name, open_regular, plain_path, read_text, stream_lines
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, need_text
 from metaeval.io.sample import Sample
 from metaeval.io.strict_json import parse_json
@@ -99,7 +99,7 @@ Measures = dict[Any, tuple[str, bool | None]]
 def _read_aggregate(path: PathLike) -> tuple[Measures, int | None]:
     """Return the measures of results, and how many samples the aggregate counts; without one beside them, neither."""
     beside = Path(plain_path(path).removesuffix(ENDING) + ".json")
-    if is_remote(path) or not beside.is_file():
+    if not beside.is_file():
         return {}, None
     content = parse_json(read_text(beside), beside, with_nan=True)
     results = need(content, "evaluation_results", beside)

@@ -10,7 +10,7 @@ from typing import Any
 
 from metaeval.data.policies import report_policy
 from metaeval.errors import DataError, format_list
-from metaeval.files import PathLike, file_name, is_remote, plain_path, read_text, stream_lines
+from metaeval.files import PathLike, file_name, plain_path, read_text, stream_lines
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text
 from metaeval.io.strict_json import parse_json
 
@@ -49,8 +49,6 @@ def _read(path: PathLike, task: str, date: str | None) -> Iterator[Cell]:
 
 def _read_results(path: PathLike, task: str, date: str | None) -> tuple[str, dict[str, bool]]:
     """Return model and directions that the results beside the samples state; else the folder names the model."""
-    if is_remote(path):
-        return "model", {}
     folder = Path(path).resolve().parent
     beside = sorted(folder.glob("results_*.json")) if date is None else [folder / f"results_{date}.json"]
     if len(beside) != 1 or not beside[0].is_file():

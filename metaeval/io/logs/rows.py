@@ -27,9 +27,6 @@ from metaeval.files import (
     describe_files,
     file_name,
     is_folder,
-    is_remote,
-    join_path,
-    list_files,
     stem,
 )
 from metaeval.io.sample import Sample
@@ -128,8 +125,6 @@ def list_sources(sources: Sources) -> list[PathLike]:
 
 def walk(folder: PathLike) -> list[PathLike]:
     """Return the files in a folder and in the folders in it; hidden ones, and links to elsewhere, are left out."""
-    if is_remote(folder):
-        return [join_path(folder, file_name(path)) for path in list_files(folder)]
     found: list[PathLike] = []
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))

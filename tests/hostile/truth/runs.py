@@ -126,11 +126,16 @@ def confusion(gold, runs, classes, missing="raise", invalid="raise"):
     kept_topics = [topic for topic in topics if topic not in gone_topics]
     if not kept_runs or not kept_topics:
         raise Unreadable("nothing is left")
-    counts = {(run, topic): [[0] * K for _ in range(K)] for run in kept_runs for topic in kept_topics}
-    for (run, key), p in answers.items():
-        if (run, key[0]) in counts:
-            counts[run, key[0]][code[truth[key]]][p] += 1
-    return counts, reported
+    counted = {key: (code[truth[key[1]]], p) for key, p in answers.items()}
+    return _count(counted, kept_runs, kept_topics, K), reported
+
+
+def _count(counted, runs, topics, K):
+    counts = {(run, topic): [[0] * K for _ in range(K)] for run in runs for topic in topics}
+    for (run, (topic, _)), (g, p) in counted.items():
+        if (run, topic) in counts:
+            counts[run, topic][g][p] += 1
+    return counts
 
 
 def _clip(said, classes):
