@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from metaeval.data.cells import DoubledPolicy, read_score_column, refuse_second, settle_doubled
+from metaeval.data.cells import DoubledPolicy, keep_rows, read_score_column, refuse_second, settle_doubled
 from metaeval.data.columns import COLUMNS, format_columns
 from metaeval.data.policies import check_policy, report_policy
 from metaeval.data.ratings import Ratings, refuse_two_tasks
@@ -65,7 +64,14 @@ def read_ratings(
             frame, given = list_rows(layout, measure or split_stem(stem(path))[1]), None
         else:
             frame, given = make_rows(layout, measure)
-        lines = layout.table.lines * max(1, len(layout.scores)) if layout.table.lines and given is not None else None
+        lines: Sequence[int] | None = None
+        if layout.table.lines and given is not None:
+            lines = layout.table.lines * max(1, len(layout.scores))
+        if measure is not None:  # before anything is said of the rows of others
+            mine = frame["measure"].map(str).to_numpy() == measure
+            if not mine.any():
+                raise DataError(f"there is no measure {measure!r}", file=layout.table.file)
+            frame, given, lines = keep_rows(frame, given, lines, mine)
 
         def where(row: int) -> dict[str, Any]:
             labels = {name: frame[name].iloc[row] for name in COLUMNS[:3]}
@@ -91,19 +97,10 @@ def read_ratings(
             score, gaps = score.copy(), gaps.copy()  # which the mean changes
             rows = settle_doubled(cell, score, gaps, frame, doubled, layout.table.file, where)
             frame, gaps = frame.assign(score=score).iloc[rows], gaps[rows]
-        if measure is not None:
-            frame, gaps = _choose(frame, gaps, measure, layout.table.file)
         if gaps.any():
             report_policy(f"{format_count(int(gaps.sum()), 'cell')} without a score", layout.table.file)
         names = dict.fromkeys(map(str, frame["measure"]))
         return Ratings(frame[~gaps], tuple(map(measure_of_label, names)), stem(path))
-
-
-def _choose(frame: pd.DataFrame, gaps: np.ndarray, measure: str, file: object) -> tuple[pd.DataFrame, np.ndarray]:
-    mine = frame["measure"].map(str).to_numpy() == measure
-    if not mine.any():
-        raise DataError(f"there is no measure {measure!r}", file=file)
-    return frame[mine], gaps[mine]
 
 
 def holds_table(source: str, columns: Mapping[str, str] | None) -> bool:

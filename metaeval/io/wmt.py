@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.data.cells import is_missing, number
+from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy, check_policy, hint_missing, mend_missing, report_policy
 from metaeval.data.scores import Scores, hold_scores
 from metaeval.errors import DataError, format_count, format_list
@@ -26,7 +27,7 @@ from metaeval.files import (
     write_file,
     write_together,
 )
-from metaeval.io.rows import choose_files
+from metaeval.io.rows import choose_files, keep_wanted
 from metaeval.io.sample import Sample
 from metaeval.io.table import check_plain
 from metaeval.measures.resolve import measure_of_label
@@ -56,6 +57,7 @@ def read(
     collection: str | None = None,
     missing: MissingPolicy = "raise",
     level: Level | None = None,
+    choose: Choose | None = None,
 ) -> Scores:
     """Read ``*.seg.score`` files, which hold the scores of runs topic by topic, or ``*.sys.score`` files, of whole runs.
 
@@ -63,6 +65,7 @@ def read(
     """
     check_policy(missing, MissingPolicy)
     files, chosen = _find_files(paths, measure, level)
+    files = keep_wanted(files, choose)
     matrices = {name: _read_file(path, name, missing) for name, path in files.items()}
     runs = _choose_runs(matrices, files, missing)
     topics = _name_topics(matrices, files, chosen)
