@@ -162,7 +162,7 @@ class Scores:
         if not isinstance(other, Scores):
             return NotImplemented
         labels = ("runs", "topics", "measures", "collection")
-        same = all(getattr(self, name) == getattr(other, name) for name in (*labels, "clusters"))
+        same = all(getattr(self, name) == getattr(other, name) for name in (*labels, "clusters", "repeats"))
         return same and np.array_equal(self.values, other.values)
 
     def __hash__(self) -> int:
@@ -244,6 +244,7 @@ class Scores:
             topics=tuple(self.topics[i] for i in t),
             measures=tuple(self.measures[i] for i in m),
             clusters=tuple(self.clusters[i] for i in t) if self.clusters else (),
+            repeats={name: self.repeats[name] for name in chosen if name in self.repeats},
         )
 
     def pool_clusters(self, *, sums: bool = False) -> Scores:
