@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,8 +17,6 @@ from metaeval.data.scores import Scores, hold_scores
 from metaeval.errors import DataError, format_list
 from metaeval.files import PathLike, describe_files
 from metaeval.measures.resolve import measure_of_label
-
-T = TypeVar("T")
 
 Row = tuple[str, str, str, str]
 """Run, topic, measure and score, as they are written."""
@@ -70,19 +68,17 @@ def _find_position(
     return (files[0] if len(files) == 1 else error.file), None
 
 
-def choose_files(
-    files: Mapping[str, PathLike], measure: str | None, choose: Choose | None = None
-) -> dict[str, PathLike]:
-    """Return the files of a measure, or of the wanted ones, or all, of files by measure."""
+def choose_files(files: Mapping[str, PathLike], measure: str | None) -> dict[str, PathLike]:
+    """Return the files of a measure, or all, of files by measure."""
     if not files:
         raise DataError("no files were named")
     chosen = {str(name): path for name, path in files.items() if measure is None or str(name) == measure}
     if not chosen:
         raise DataError(f"there is no measure {measure!r} (there are {format_list(list(map(str, files)))})")
-    return keep_wanted(chosen, choose)
+    return chosen
 
 
-def keep_wanted(found: Mapping[Any, T], choose: Choose | None) -> dict[Any, T]:
+def keep_wanted(found: Mapping[Any, Any], choose: Choose | None) -> dict[Any, Any]:
     """Return what belongs to the wanted measures, of things by measure."""
     if choose is None:
         return dict(found)
