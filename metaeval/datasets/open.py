@@ -44,7 +44,8 @@ def open_scores(
         A path that exists comes before a data set of the same name; ``"-"`` is standard input; frames are those of
         `metaeval.io.from_frame`. Runs, of a data set too, are scored.
     measures : name, "file.py:function", Measure, function, or several of them, optional
-        Which; for a data set of runs every measure of its kind by default, otherwise all there are.
+        Which; for a data set of runs every measure of its kind by default, otherwise all there are. They are chosen first:
+        what others lack does not matter.
     format : str, optional
         Of a file, where its name and header do not tell; ``"store"`` for a store.
     collection : str, optional

@@ -46,7 +46,8 @@ def from_frame(
     frame : pandas, polars, Arrow or xarray object, list of records, or mapping
         Tidy: columns (or index levels, or dimensions) run, topic, measure, score. Without measure and score, every
         column besides run and topic is a measure. Wide: one column per run and one row per topic; the index, or a
-        column ``topic``, names the topics. A mapping holds columns by name, or wide frames by measure, which are
+        column ``topic``, names the topics. Levels of the columns have names like columns; a single one without a name, as
+        after ``pivot``, holds the measures. A mapping holds columns by name, or wide frames by measure, which are
         aligned by the names of runs and topics. Directions that a column higher_is_better states, or the attributes
         of an xarray object (see `Scores.to_xarray`), are taken from there.
     measure : str or Measure, optional

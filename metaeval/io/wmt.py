@@ -183,9 +183,8 @@ def _choose_runs(
     if share == "all":
         if left_out and missing in ("raise", "drop-topic"):  # which would leave no topic
             name = next(name for name, matrix in matrices.items() if left_out[0] not in matrix)
-            more = f"; not all files hold {format_list(left_out)}" if len(left_out) > 1 else ""
             raise DataError(
-                f"there is no score of this run on any topic{more}",
+                "there is no score of this run on any topic",
                 file=files[name], run=left_out[0], measure=name,
                 hint=f"{format_option('missing', 'drop-run')} leaves out such runs; where runs have gaps on some topics too, "
                 "take the lines of such a run out of the other files",
