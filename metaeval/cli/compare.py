@@ -125,8 +125,9 @@ def _open_data(values: Values) -> list[Any]:
     sources: list[Any] = [*names]
     # A reference that is a label of the data is that measure, though a file may be called so too.
     options: dict[str, Any] = {"missing": missing, "columns": columns, "doubled": values.doubled}
-    if missing != "raise" or columns or values.doubled != "raise" or any(map(names_file, values.reference or ())):
-        sources = [opened for name in names for opened in _open_source(name, options)]
+    known = any(map(names_file, values.reference or ()))
+    if missing != "raise" or columns or values.doubled != "raise" or known or values.against:
+        sources = [opened for name in names for opened in _open_source(name, values, options)]
     if values.gold is not None:
         if values.clusters or values.repeats:
             raise MetaevalError("--clusters and --repeats name columns of score files, and gold and runs have none")
@@ -134,23 +135,33 @@ def _open_data(values: Values) -> list[Any]:
     return sources
 
 
-def _open_source(name: str, options: dict[str, Any]) -> list[Any]:
-    """Return the runs of a data set, or the scores of every collection of a file."""
+def _open_source(name: str, values: Values, options: dict[str, Any]) -> list[Any]:
+    """Return the runs of a data set, or the scores of every collection of a file, of what is compared if that is named."""
     from metaeval.datasets.open import open_collections, open_source
+    from metaeval.measures.user_file import is_reference
 
-    return open_collections(name, **options) if names_file(name) else [open_source(name, **options)]
+    if not names_file(name):
+        return [open_source(name, **options)]
+    measures = None  # a function of a file is refused later: scores have none
+    if values.against and not any(map(is_reference, values.measure)):
+        measures = list(dict.fromkeys([*values.measure, *values.against]))
+    stated = (values.reference, values.lower_is_better, values.higher_is_better)
+    further = [label for labels in stated for label in labels or ()]
+    return open_collections(name, measures, optional=further, **options)
 
 
 def _join_scores(values: Values, sources: list[str]) -> list[Any]:
     """Put the scores of each file beside those of the collection that was named in the same place."""
     from metaeval.data.columns import CLUSTER
-    from metaeval.datasets.open import open_scores
+    from metaeval.data.scores import only_collection
+    from metaeval.datasets.open import open_collections
     from metaeval.io import tidy
 
     names, files, columns = values.measure, values.new_scores, read_columns(values)
     if len(names) != 1 or len(files) != len(sources):
         raise MetaevalError("--new-scores goes with one --measure, its name, and there is one file for each --data")
-    opened = [open_scores(source, missing=values.missing, columns=columns) for source in sources]
+    options: dict[str, Any] = {"optional": values.reference or (), "missing": values.missing, "columns": columns}
+    opened = [only_collection(open_collections(source, values.against, **options), source) for source in sources]
     own = {what: name for what, name in (columns or {}).items() if what != CLUSTER}
     return [
         scores.add_measures(tidy.read(file, measure=names[0], columns=own), first=True)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 def open_sources(sources: list[str], values: Values, *, reference_opens: bool, several: bool) -> list[Scores]:
     """Open sources, which may hold `several` collections each, with the measures that are asked for and stated directions."""
     from metaeval.data.scores import only_collection
+    from metaeval.datasets.open import open_collections
     from metaeval.files import open_once
 
     texts = _list_texts(getattr(values, "reference", None))
@@ -34,13 +35,16 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool, s
     with open_once():
         for source in sources:
             with working(f"reading {source}"):
-                found = _open_source(source, selected, files, opening)
+                # A reference that names a file may be one of the labels nevertheless.
+                further = files if names_file(source) else ()
+                found = open_collections(source, selected, optional=further, **opening)
                 opened += found if several else [only_collection(found, source)]
     if texts and reference_opens:
         labels = {str(measure) for scores in opened for measure in scores.measures}
         values.reference = open_references(
-            values.reference, opening["missing"], opening["format"], columns=opening["columns"], labels=labels
-        )
+            values.reference, opening["missing"], opening["format"], columns=opening["columns"], labels=labels,
+            measure=getattr(values, "reference_measure", None),
+        )  # fmt: skip
     return _state_directions(opened, values)
 
 
@@ -100,21 +104,6 @@ def _state_directions(opened: list[Scores], values: Values) -> list[Scores]:
     return turned[: len(opened)]
 
 
-def _open_source(source: str, selected: list[str] | None, files: list[str], opening: dict[str, Any]) -> list[Scores]:
-    """Open a source with some of its measures; a reference that names a file may be one of its labels nevertheless."""
-    from metaeval.datasets.open import open_collections
-
-    if selected is None or not files or not names_file(source):
-        return open_collections(source, selected, **opening)
-    found = []
-    for scores in open_collections(source, **opening):
-        labels = [str(measure) for measure in scores.measures]
-        found.append(
-            scores.sel(measures=[*selected, *(text for text in files if text in labels and text not in selected)])
-        )
-    return found
-
-
 def _list_texts(given: Any) -> list[str]:
     """Return what an option was given that may be given once or several times."""
     listed = given if isinstance(given, list | tuple) else [given]
@@ -146,8 +135,9 @@ def open_references(
     columns: Mapping[str, str] | None = None,
     names: bool = True,
     labels: Collection[str] = (),
+    measure: str | None = None,
 ) -> Any:
-    """Return the scores that an option names; a measure of the data, or a text that is no file, stays as it is."""
+    """Return the scores that an option names, perhaps of one `measure` of a file; what is no file stays as it is."""
     if not given:
         return None
     texts = [given] if isinstance(given, str) else given
@@ -161,23 +151,25 @@ def open_references(
         absent = looks_like_file(text) and not os.path.exists(os.path.expanduser(text))
         if labels and not any(opens) and text not in labels and absent:
             raise DataError("there is no such file, and no measure of that name", file=text)
-    opened = [_open_reference(text, missing, format, columns) for text in texts] if all(opens) else texts
+    opened = [_open_reference(text, measure, missing, format, columns) for text in texts] if all(opens) else texts
     return opened[0] if isinstance(given, str) else opened
 
 
-def _open_reference(name: str, missing: Any, format: str | None, columns: Mapping[str, str] | None) -> Scores:
+def _open_reference(
+    name: str, measure: str | None, missing: Any, format: str | None, columns: Mapping[str, str] | None
+) -> Scores:
     from metaeval.datasets.open import open_scores
     from metaeval.io.detect import FormatError
     from metaeval.io.table import ColumnsError
 
     try:
-        return open_scores(name, missing=missing, columns=columns)
+        return open_scores(name, measure, missing=missing, columns=columns)
     except ColumnsError:  # its columns may have their usual names
-        return open_scores(name, missing=missing)
+        return open_scores(name, measure, missing=missing)
     except FormatError:  # what is said of the sources holds for a file that does not tell its format itself
         if format is None:
             raise
-        return open_scores(name, missing=missing, format=format, columns=columns)
+        return open_scores(name, measure, missing=missing, format=format, columns=columns)
 
 
 def open_partial(name: str, values: Values) -> Any:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from metaeval.data.columns import COLUMNS, DIRECTION
+from metaeval.data.labels import Choose
 from metaeval.data.policies import (
     MissingPolicy,
     check_policy,
@@ -76,10 +77,16 @@ def arrange_cells(
     lines: Sequence[int] | None = None,
     given: Sequence[str] | None = None,
     doubled: DoubledPolicy = "raise",
+    choose: Choose | None = None,
 ) -> Arranged:
-    """Put the rows of a tidy frame, with a column time for the latest of several scores, into an array."""
+    """Put the rows of a tidy frame, with a column time for the latest of several scores, into an array.
+
+    Measures are chosen before anything else, so that no other one decides which runs and topics are left.
+    """
     check_policy(missing, MissingPolicy)
     check_policy(doubled, DoubledPolicy)
+    if choose is not None:
+        frame, given, lines = _choose_rows(frame, given, lines, choose, file)
     encoded = [_encode(frame[name], name, file, lines) for name in COLUMNS[:3]]
     codes, labels = [code for code, _ in encoded], [names for _, names in encoded]
 
@@ -123,6 +130,38 @@ def arrange_cells(
     values.ravel()[cell] = score
     values, runs, topics = mend_missing(values, runs, topics, known, missing, file=file)
     return values, runs, topics, known
+
+
+Texts = Sequence[str] | None
+
+
+def keep_rows(
+    frame: pd.DataFrame, given: Texts, lines: Sequence[int] | None, rows: np.ndarray
+) -> tuple[pd.DataFrame, Texts, Sequence[int] | None]:
+    """Return some rows of a frame, with the scores as they are written and the lines where they stand."""
+    positions = np.flatnonzero(rows).tolist()
+    given = None if given is None else [given[row] for row in positions]
+    lines = None if lines is None else [lines[row] for row in positions]
+    return frame[rows].reset_index(drop=True), given, lines
+
+
+def _choose_rows(
+    frame: pd.DataFrame, given: Texts, lines: Sequence[int] | None, choose: Choose, file: object
+) -> tuple[pd.DataFrame, Texts, Sequence[int] | None]:
+    """Return the rows of the wanted measures, and say which runs and topics have none."""
+    code, labels = _encode(frame["measure"], "measure", file, lines)
+    names = [str(measure_of_label(label)) for label in labels]
+    wanted = choose(names)
+    kept = keep_rows(frame, given, lines, np.isin(code, [m for m, name in enumerate(names) if name in wanted]))
+    for what in COLUMNS[:2]:
+        lost = set(frame[what].map(str)) - set(kept[0][what].map(str))
+        if lost:
+            report_policy(
+                f"left out {format_count(len(lost), what)} without any score of {format_list(wanted)}: "
+                f"{format_list(sorted(lost))}",
+                file,
+            )
+    return kept
 
 
 def _find_measures(

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from metaeval.errors import DataError, format_list, suggest_names
+from metaeval.measures.resolve import MeasureLike, resolve_measures
+
+Choose = Callable[[Sequence[str]], Sequence[str]]
+"""What returns those measures of a collection that are wanted, given the names of all; gaps of others do not matter."""
 
 
 def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
@@ -46,6 +50,15 @@ def find_labels(selected: Iterable[object] | str | None, known: Sequence[str], w
             near = suggest_names(label, known, 0.6)
             raise DataError(f"there is no {what} {label!r} ({f'{near} ' * bool(near)}there are {format_list(known)})")
     return np.array([position[label] for label in labels], dtype=np.intp)
+
+
+def choose_measures(
+    measures: Iterable[MeasureLike] | MeasureLike, labels: Sequence[str], optional: Sequence[str] = ()
+) -> list[str]:
+    """Return which labels of scores some measures are, and behind them those of `optional` that are there."""
+    names = [str(measure) for measure in resolve_measures(measures, labels=labels)]
+    find_labels(names, labels, "measure")
+    return [*names, *(label for label in optional if label in labels and label not in names)]
 
 
 def code_labels(labels: Sequence[str], classes: Sequence[str]) -> np.ndarray:

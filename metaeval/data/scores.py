@@ -13,13 +13,13 @@ import numpy as np
 from metaeval.data.cells import arrange_cells
 from metaeval.data.clusters import Repeats, code_clusters, join_clusters, label_clusters
 from metaeval.data.columns import CLUSTER, COLUMNS
-from metaeval.data.labels import find_labels, unique_labels
+from metaeval.data.labels import choose_measures, find_labels, unique_labels
 from metaeval.data.policies import MissingPolicy, hint_missing
 from metaeval.data.scratch import make_room, take_cells
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names, drop_contradicted, turn_measures
-from metaeval.measures.resolve import MeasureLike, list_measures, measure_of_label, resolve_measures, tells_direction
+from metaeval.measures.resolve import MeasureLike, list_measures, measure_of_label, tells_direction
 from metaeval.stats.blocks import mean_over_topics, release, split_runs
 from metaeval.stats.clusters import pool_clusters
 
@@ -162,7 +162,7 @@ class Scores:
         if not isinstance(other, Scores):
             return NotImplemented
         labels = ("runs", "topics", "measures", "collection")
-        same = all(getattr(self, name) == getattr(other, name) for name in (*labels, "clusters"))
+        same = all(getattr(self, name) == getattr(other, name) for name in (*labels, "clusters", "repeats"))
         return same and np.array_equal(self.values, other.values)
 
     def __hash__(self) -> int:
@@ -235,7 +235,7 @@ class Scores:
         r = find_labels(runs, self.runs, "run")
         t = find_labels(topics, self.topics, "topic")
         names = [str(measure) for measure in self.measures]
-        chosen = None if measures is None else [str(measure) for measure in resolve_measures(measures, labels=names)]
+        chosen = names if measures is None else choose_measures(measures, names)
         m = find_labels(chosen, names, "measure")
         return replace(
             self,
@@ -244,6 +244,7 @@ class Scores:
             topics=tuple(self.topics[i] for i in t),
             measures=tuple(self.measures[i] for i in m),
             clusters=tuple(self.clusters[i] for i in t) if self.clusters else (),
+            repeats={name: self.repeats[name] for name in chosen if name in self.repeats},
         )
 
     def pool_clusters(self, *, sums: bool = False) -> Scores:

@@ -18,9 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from metaeval.data.clusters import Repeats
 from metaeval.data.scores import Scores, refuse_gaps
 from metaeval.data.store_files import (
     CLUSTERS,
+    REPEATS,
     SUFFIX,
     decode_scores,
     encode_scores,
@@ -263,14 +265,16 @@ def _find_measures(
 
 def _decode(path: str, file: Any, record: dict[str, Any], positions: Sequence[int]) -> Scores:
     values, runs, topics = decode_scores(path, file, record, positions)
+    described = [record["measures"][position] for position in positions]
     return Scores(
         values,
         runs=runs,
         topics=topics,
-        measures=[restore_measure(record["measures"][position]) for position in positions],
+        measures=list(map(restore_measure, described)),
         collection=record["collection"],
         provenance=record["provenance"],
         clusters=record.get(CLUSTERS, ()),
+        repeats={one["name"]: Repeats(**one[REPEATS]) for one in described if REPEATS in one},
     )
 
 
@@ -290,6 +294,7 @@ def _merge(former: Scores, new: Scores) -> Scores:
                 "add them under another collection name, or replace the collection"
             )
     new = new.sel(runs=former.runs, topics=former.topics)
+    named = set(map(str, new.measures))  # what was said of the former scores of these goes with them
     columns = {
         str(measure): (measure, scores.values[..., position])
         for scores in (former, new)
@@ -302,6 +307,7 @@ def _merge(former: Scores, new: Scores) -> Scores:
         measures=measures,
         provenance=former.provenance or new.provenance,
         clusters=former.clusters or new.clusters,
+        repeats={name: each for name, each in former.repeats.items() if name not in named} | dict(new.repeats),
     )
 
 

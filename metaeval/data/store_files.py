@@ -14,6 +14,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
@@ -31,6 +32,8 @@ from metaeval.stats.parallel import tell
 SCHEMA = 3
 CLUSTERS = "clusters"
 """What a record says of scores whose topics come in clusters: that of each topic."""
+REPEATS = "repeats"
+"""What a record says of a measure whose scores are means of repeats: how many, and the variance of one."""
 
 SUFFIX = ".parquet"
 _BUFFER = 2**20
@@ -69,7 +72,10 @@ def encode_scores(scores: Scores, collection: str) -> tuple[bytes, str]:
                     columns.append(_labelled(np.zeros(rows), [directions[position]]))
                 columns.append(pyarrow.array(values))
                 writer.write_table(pyarrow.table(columns, schema=schema), row_group_size=2**62)
-                measures.append({**describe_measure(measure), "sha256": hashlib.sha256(values.data).hexdigest()})
+                described = {**describe_measure(measure), "sha256": hashlib.sha256(values.data).hexdigest()}
+                if str(measure) in scores.repeats:
+                    described[REPEATS] = asdict(scores.repeats[str(measure)])
+                measures.append(described)
             record = {
                 "schema": SCHEMA,
                 "collection": collection,
@@ -208,6 +214,10 @@ def _check_record(record: dict[str, Any], collection: str, metadata: Any) -> Non
             raise TypeError("the range of a measure is not one of numbers")
         if measure["higher_is_better"] not in (True, False, None):
             raise TypeError("the direction of a measure is none")
+        repeats = measure.get(REPEATS, {"count": 2, "variance": 0.0})
+        numbers = isinstance(repeats["count"], int) and isinstance(repeats["variance"], int | float)
+        if set(repeats) != {"count", "variance"} or not numbers:
+            raise TypeError("the repeats of a measure are not numbers")
     rows = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
     if not rows or rows != [record["runs"] * record["topics"]] * len(record["measures"]):
         raise ValueError("it does not have as many rows as it says")

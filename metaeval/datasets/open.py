@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from metaeval.data.annotations import Annotations
 from metaeval.data.cells import DoubledPolicy
+from metaeval.data.labels import choose_measures
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.score import score
@@ -42,7 +44,8 @@ def open_scores(
         A path that exists comes before a data set of the same name; ``"-"`` is standard input; frames are those of
         `metaeval.io.from_frame`. Runs, of a data set too, are scored.
     measures : name, "file.py:function", Measure, function, or several of them, optional
-        Which; for a data set of runs every measure of its kind by default, otherwise all there are.
+        Which; for a data set of runs every measure of its kind by default, otherwise all there are. They are chosen first:
+        what others lack does not matter.
     format : str, optional
         Of a file, where its name and header do not tell; ``"store"`` for a store.
     collection : str, optional
@@ -81,22 +84,27 @@ def open_collections(
     source: Any,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
     *,
+    optional: Sequence[str] = (),
     missing: MissingPolicy = "raise",
     higher_is_better: Names | bool = (),
     lower_is_better: Names = (),
     **options: Any,
 ) -> list[Scores]:
-    """Return the scores of every collection that a source holds; a file may hold several. Options: see `open_scores`."""
+    """Return the scores of every collection that a source holds; a file may hold several. Options: see `open_scores`.
+
+    Besides chosen `measures`, scores keep those of the `optional` ones that they have; gaps of others do not matter.
+    """
     # A text is resolved where the labels of the data are known: only runs are scored by a function of a file.
     chosen: list[MeasureLike] | None = None
     if measures is not None:
         chosen = [name if isinstance(name, str) else measure_of(name) for name in list_measures(measures)]
     found = []
-    for opened in _open(source, chosen, missing=missing, **options):
+    for opened in _open(source, chosen, optional, missing=missing, **options):
         if not isinstance(opened, Scores):
             found.append(score(opened, chosen))
         else:
-            found.append(opened if chosen is None else opened.sel(measures=chosen))
+            labels = [str(measure) for measure in opened.measures]
+            found.append(opened if chosen is None else opened.sel(measures=choose_measures(chosen, labels, optional)))
     return state_directions(found, higher_is_better, lower_is_better, missing)
 
 
@@ -105,7 +113,7 @@ def open_source(
 ) -> Scores | ClassificationRuns | QuantificationRuns:
     """Return what a source holds, runs as runs; scores and runs themselves stay as they are. Options: see `open_scores`.
 
-    Of a store only `measures` are read; a single one names the scores of a table that does not say of which measure it is.
+    Of a store only `measures` are read.
     """
     opened = _open(source, measures, **options)
     if len(opened) == 1:
@@ -116,6 +124,7 @@ def open_source(
 def _open(
     source: Any,
     measures: Sequence[MeasureLike] | None,
+    optional: Sequence[str] = (),
     *,
     format: str | None = None,
     collection: str | None = None,
@@ -139,11 +148,12 @@ def _open(
         if columns and (stored or not file):
             raise MetaevalError(f"{name} has no columns that {format_option('columns')} could name")
         if stored:
-            return [_load_stored(name, collection, measures)]
+            return [_load_stored(name, collection, None if optional else measures)]
         if not file:
             return [_load_named(name)]
         source = name
-    return read_collections(source, format=format, collection=collection, columns=columns, **options)
+    choose = None if measures is None else partial(choose_measures, measures, optional=optional)
+    return read_collections(source, format=format, collection=collection, columns=columns, choose=choose, **options)
 
 
 def _load_named(name: str) -> Scores | ClassificationRuns | QuantificationRuns:

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metaeval.data.columns import COLUMNS, RUN_NAMES, TOPIC_NAMES, plain_name
+from metaeval.data.columns import (
+    COLUMNS,
+    MEASURE_NAMES,
+    RUN_NAMES,
+    TOPIC_NAMES,
+    format_columns,
+    names_trait,
+    plain_name,
+)
 from metaeval.data.scores import ATTRS
 from metaeval.errors import DataError, format_list
 from metaeval.files import describe_files, find_named_files, stem
@@ -167,11 +175,44 @@ def _to_pandas(given: Any) -> pd.DataFrame:
     raise DataError(f"scores come as a frame, an array with names, or records, not as {type(given).__name__}")
 
 
+def _stack(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Return a frame with a row per score for one whose columns have several levels, one of them that of the measures."""
+    heads = [label for label in frame.columns if not any(map(str, label[1:]))]
+    if 0 < len(heads) < frame.shape[1]:  # what `reset_index` has put beside the scores
+        frame = frame.set_index(heads, append=not isinstance(frame.index, pd.RangeIndex))
+        frame.index.names = [name[0] if isinstance(name, tuple) else name for name in frame.index.names]
+    if frame.index.names == [None]:
+        frame = frame.rename_axis(index="topic")
+    levels: list[Any] = list(frame.columns.names)
+    stated = [part for name in columns.values() for part in (name, *name.split("+"))]
+    has_measure = any(
+        name is not None and (name == columns.get("measure") or plain_name(name) in MEASURE_NAMES)
+        for name in (*frame.index.names, *levels)
+    )
+    if levels.count(None) == 1 and not has_measure:  # as `pivot` has it, of several columns of values
+        levels[levels.index(None)] = "measure"
+        has_measure = True
+    for level, name in enumerate(levels):
+        if name is not None and (name in stated or plain_name(name) in ROLE_NAMES | MEASURE_NAMES):
+            continue
+        shown = format_list([str(label) for label in frame.columns.unique(level)])
+        if name is None:
+            problem = f"the columns have {len(levels)} levels, and that of {shown} has no name"
+            hint = 'name all of them: frame.columns.names = ["measure", "run", …]'
+        else:
+            role = "repeat" if names_trait(name) else "run" if has_measure else "measure"
+            problem = f"what the level {name!r} of the columns holds ({shown}) is not plain"
+            hint = f"say so: {format_columns({**columns, role: str(name)})}"
+        raise DataError(problem, hint=hint)
+    frame = frame.set_axis(frame.columns.set_names(levels), axis=1)
+    stacked: Any = frame.stack(list(range(len(levels))), future_stack=True)
+    return pd.DataFrame(stacked.rename(columns.get("score", "score")).reset_index())
+
+
 def _flatten(frame: pd.DataFrame, columns: Mapping[str, str] | None) -> pd.DataFrame:
     """Return a frame whose columns and index have one level."""
     if frame.columns.nlevels > 1:
-        stacked: Any = frame.stack(list(range(frame.columns.nlevels)), future_stack=True)
-        frame = stacked.to_frame("score")
+        return _stack(frame, columns or {})
     named = {*COLUMNS, *(columns or {}).values()}
     levels: list[Any] = [name for name in frame.index.names if name in named]
     if frame.index.nlevels > 1 and len(levels) < frame.index.nlevels and set(levels) - {"topic"}:

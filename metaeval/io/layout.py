@@ -159,6 +159,8 @@ def _find_roles(table: Table, stated: Mapping[str, int]) -> dict[str, int]:
         if role in roles:
             continue
         found = _find_candidates(table, role, [j for j in range(len(table.header)) if j not in roles.values()])
+        if role == "measure" and len(found) > 1:
+            found = _choose_measure_column(table, found)
         if len(found) == 1 or (found and role not in ("run", "topic", "score")):
             roles[role] = found[0]
         elif found and role != "score":
@@ -182,6 +184,20 @@ def _find_candidates(table: Table, role: str, free: Sequence[int]) -> list[int]:
     if role == "measure" and not exact:
         found = [j for j in found if not table.holds_numbers(j)]
     return _find_ids(table, free) if role == "topic" and not found else found
+
+
+def _choose_measure_column(table: Table, positions: Sequence[int]) -> list[int]:
+    """Return the only column that tells measures apart, of several called as such columns are; ask where two may."""
+    telling = [j for j in positions if len(np.unique(table.codes(j))) > 1] or positions
+    names = [table.header[j] for j in telling]
+    if len(names) > 1:
+        raise LayoutError(
+            f"which column names the measures: {format_list(list(map(repr, names)))}?",
+            file=table.file,
+            hint=f"say so: {format_columns({'measure': names[0]})}; if they do together, "
+            f"{format_columns({'measure': '+'.join(names)})}",
+        )
+    return list(telling)
 
 
 def _find_ids(table: Table, free: Sequence[int]) -> list[int]:
@@ -388,6 +404,8 @@ def _find_matrix(
         return _lay_out_runs(table, first, stated, cluster)
     topic, runs = find_topics(header, lambda j: counts_rows(table, j), _name_topics(table, stated, first))
     if kind is None:
+        if "run" not in stated:
+            _refuse_measures_in_names(table, [header[j] for j in runs if j not in roles.values()])
         _refuse_what_is_no_matrix(table, topic, runs, roles)
         if first and not stated and not names_topics(header[1]):
             _ask_for_rows(table, header[1])
@@ -532,6 +550,42 @@ def _refuse_what_is_no_matrix(table: Table, topic: int | None, runs: Sequence[in
     if topic is not None and is_index(header[topic]) and len(runs) > 1:
         _refuse_numbered_runs(table, topic, runs)
         _refuse_square(table, topic, runs)
+
+
+def _refuse_measures_in_names(table: Table, names: Sequence[str]) -> None:
+    """Refuse columns for every two of some runs and some measures, by their names: System 1 acc, System 1 BLEU, ….
+
+    What follows a run, or stands before it, is a measure if one of them is known, or if all runs are called System, Model, ….
+    """
+    tokens = [re.split(r"([\W_]+)", name) for name in names]  # every second one separates two others
+    for cut in (-1, 1, -3, 3, -5, 5):
+        if len(names) < 4 or min(map(len, tokens)) <= abs(cut):
+            return
+        pairs = [(_strip("".join(parts[:cut])), _strip("".join(parts[cut:]))) for parts in tokens]
+        first, last = (dict.fromkeys(side) for side in zip(*pairs, strict=True))
+        if min(len(first), len(last)) < 2 or not len(first) * len(last) == len(names) == len(set(pairs)):
+            continue
+        measures = next((list(side) for side in (last, first) if any(map(_names_score, side))), [])
+        if not measures and all(plain_name(run).split("_")[0] in RUN_NAMES for run in first):
+            measures = list(last)
+        if measures:
+            mine = [name for name, pair in zip(names, pairs, strict=True) if measures[0] in pair]
+            ignored = format_columns({IGNORE: "+".join(name for name in names if name not in mine)})
+            runs = format_option("format", "wide") if table.file else format_columns({"run": names[0]})
+            short = len(ignored) < _LONGEST_HINT and not any("," in name for name in names)
+            raise LayoutError(
+                f"are these {len(names)} columns as many runs, or {len(mine)} runs by {len(measures)} measures "
+                f"({format_list(measures)})?",
+                file=table.file,
+                hint=f"runs: {runs}; else keep those of one measure, {ignored if short else format_list(mine)}",
+            )
+
+
+_LONGEST_HINT = 600
+
+
+def _strip(name: str) -> str:
+    return name.strip(" _.:/|,()'\"-")
 
 
 def _holds_no_scores(table: Table, topic: int | None, runs: Sequence[int]) -> bool:

@@ -16,12 +16,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from metaeval.data.cells import is_missing, number
 from metaeval.data.columns import MEASURE_NAMES, RUN_NAMES, SCORE_NAMES, TOPIC_NAMES, plain_name
+from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_list
@@ -66,10 +67,12 @@ class Leaderboard:
         collection: str | None = None,
         missing: MissingPolicy = "raise",
         level: Level = "topics",
+        choose: Choose | None = None,
     ) -> Scores:
         """Read a leaderboard."""
         if self.columns[1:3] == TOPIC_FIRST and trec_eval.has_three_columns(paths):  # a file for each run, as -q prints
-            return trec_eval.read(paths, measure=measure, collection=collection, missing=missing, order=TOPIC_FIRST)
+            options: dict[str, Any] = {"collection": collection, "missing": missing, "choose": choose}
+            return trec_eval.read(paths, measure=measure, order=TOPIC_FIRST, **options)
         files = list(paths.values()) if isinstance(paths, Mapping) else find_paths(paths)
         named = stem(paths) if isinstance(paths, str | Path) else ""
         parts = [self._read_file(path, measure) for path in files]
@@ -83,7 +86,7 @@ class Leaderboard:
             parts = sums
             if not any(part.lines for part in parts):
                 raise DataError(f"it has no row of the topic {ALL}", file=files[0])
-        scores = arrange_rows(parts, named if collection is None else collection, missing)
+        scores = arrange_rows(parts, named if collection is None else collection, missing, choose)
         if level == "topics":
             _compare_sums(scores, [row for part in sums for row in part.rows], describe_files(files))
         return scores

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import DoubledPolicy, read_score_column, refuse_second, settle_doubled
+from metaeval.data.cells import DoubledPolicy, keep_rows, read_score_column, refuse_second, settle_doubled
 from metaeval.data.columns import COLUMNS, format_columns
 from metaeval.data.policies import check_policy, report_policy
 from metaeval.data.ratings import Ratings, refuse_empty, refuse_two_tasks
@@ -66,7 +66,15 @@ def read_ratings(
             frame, given = list_rows(layout, measure or split_stem(stem(path))[1]), None
         else:
             frame, given = make_rows(layout, measure)
-        lines = layout.table.lines * max(1, len(layout.scores)) if layout.table.lines and given is not None else None
+        lines: Sequence[int] | None = None
+        if layout.table.lines and given is not None:
+            lines = layout.table.lines * max(1, len(layout.scores))
+        whole = frame
+        if measure is not None:  # before anything is said of the rows of others
+            mine = frame["measure"].map(str).to_numpy() == measure
+            if not mine.any():
+                raise DataError(f"there is no measure {measure!r}", file=layout.table.file)
+            frame, given, lines = keep_rows(frame, given, lines, mine)
 
         def where(row: int) -> dict[str, Any]:
             labels = {name: frame[name].iloc[row] for name in COLUMNS[:3]}
@@ -83,13 +91,11 @@ def read_ratings(
             try:
                 refuse_second(cell[known], len(frame), False, score[known], lambda row: where(known[row]))
             except DataError as error:
-                raise error.changed(hint=_spell_out(layout, cell)) from None
+                raise error.changed(hint=_spell_out(layout, whole[columns_of])) from None
         else:
             score, gaps = score.copy(), gaps.copy()  # which the mean changes
             rows = settle_doubled(cell, score, gaps, frame, doubled, layout.table.file, where)
             frame, gaps = frame.assign(score=score).iloc[rows], gaps[rows]
-        if measure is not None:
-            frame, gaps = _choose(frame, gaps, measure, layout.table.file)
         totals = find_totals(frame[columns_of], frame["score"].to_numpy(), layout.table.file)
         frame, gaps = frame[~totals], gaps[~totals]
         if gaps.any():
@@ -98,21 +104,14 @@ def read_ratings(
         return Ratings(frame[~gaps], tuple(map(measure_of_label, names)), stem(path))
 
 
-def _spell_out(layout: Layout, cell: np.ndarray) -> str:
+def _spell_out(layout: Layout, labels: pd.DataFrame) -> str:
     """Return the options with which a table with several scores in a cell can be read."""
-    told = find_part(layout, pd.DataFrame({"cell": cell[: layout.table.n_rows]}))
+    told = find_part(layout, labels.apply(lambda column: pd.factorize(column.map(str))[0]).head(layout.table.n_rows))
     tells = " or ".join(format_columns({what: told or "COLUMN"}) for what in ("repeat", "judge"))
     if told is None:
         return f"{tells}, if a column tells them apart; their mean: {format_option('doubled', 'mean')}"
     topic = format_columns({"topic": f"{layout.name('topic')}+{told}"})
     return f"{told!r} tells them apart: repeats, judges or parts of topics? {tells} or {topic}"
-
-
-def _choose(frame: pd.DataFrame, gaps: np.ndarray, measure: str, file: object) -> tuple[pd.DataFrame, np.ndarray]:
-    mine = frame["measure"].map(str).to_numpy() == measure
-    if not mine.any():
-        raise DataError(f"there is no measure {measure!r}", file=file)
-    return frame[mine], gaps[mine]
 
 
 def holds_table(source: str, columns: Mapping[str, str] | None) -> bool:

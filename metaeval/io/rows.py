@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from metaeval.data.cells import arrange_cells
 from metaeval.data.columns import COLUMNS
+from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.scores import Scores, hold_scores
 from metaeval.errors import DataError, format_list
 from metaeval.files import PathLike, describe_files
+from metaeval.measures.resolve import measure_of_label
 
 Row = tuple[str, str, str, str]
 """Run, topic, measure and score, as they are written."""
@@ -33,7 +36,9 @@ class Rows:
         return Rows(self.path, [self.rows[row] for row in chosen], [self.lines[row] for row in chosen])
 
 
-def arrange_rows(parts: Sequence[Rows], collection: str, missing: MissingPolicy) -> Scores:
+def arrange_rows(
+    parts: Sequence[Rows], collection: str, missing: MissingPolicy, choose: Choose | None = None
+) -> Scores:
     """Return the scores in the rows of one or several files."""
     rows = [row for part in parts for row in part.rows]
     positions = [(part.path, line) for part in parts for line in part.lines]
@@ -43,7 +48,7 @@ def arrange_rows(parts: Sequence[Rows], collection: str, missing: MissingPolicy)
     try:
         values, runs, topics, measures = arrange_cells(
             frame, missing=missing, file=describe_files(files) if len(files) > 1 else files[0],
-            lines=range(len(rows)), given=[row[3] for row in rows],
+            lines=range(len(rows)), given=[row[3] for row in rows], choose=choose,
         )  # fmt: skip
     except DataError as error:
         file, line = _find_position(error, parts, positions)
@@ -71,3 +76,11 @@ def choose_files(files: Mapping[str, PathLike], measure: str | None) -> dict[str
     if not chosen:
         raise DataError(f"there is no measure {measure!r} (there are {format_list(list(map(str, files)))})")
     return chosen
+
+
+def keep_wanted(found: Mapping[Any, Any], choose: Choose | None) -> dict[Any, Any]:
+    """Return what belongs to the wanted measures, of things by measure."""
+    if choose is None:
+        return dict(found)
+    wanted = choose([str(measure_of_label(name)) for name in found])
+    return {name: one for name, one in found.items() if str(measure_of_label(name)) in wanted}

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from metaeval.data.cells import is_missing
+from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy, hint_missing, mend_missing
 from metaeval.data.scores import Scores, hold_scores
 from metaeval.errors import DataError, format_option
@@ -28,6 +29,7 @@ from metaeval.files import (
     write_file,
     write_together,
 )
+from metaeval.io.rows import keep_wanted
 from metaeval.io.sample import Sample
 from metaeval.io.table import check_plain, is_number, numbers
 from metaeval.measures.resolve import measure_of_label
@@ -44,6 +46,7 @@ def read(
     measures: Mapping[str, str] | None = None,
     collection: str | None = None,
     missing: MissingPolicy = "raise",
+    choose: Choose | None = None,
 ) -> Scores:
     """Read a folder, or the only measure of it; of a single file the run names are in the file ``runs`` beside it.
 
@@ -63,6 +66,8 @@ def read(
         names = {str(file): str(name) for file, name in measures.items()}
     if not names:
         raise DataError("there is no file of a measure in this folder", file=folder)
+    wanted = keep_wanted({name: file for file, name in names.items()}, choose)
+    names = {file: name for file, name in names.items() if name in wanted}
     layers: list[np.ndarray] = []
     for file, measure in names.items():
         path = Path(folder) / file

@@ -6,10 +6,12 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from metaeval.data.cells import DoubledPolicy, number
+from metaeval.data.labels import Choose, choose_measures
 from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.scores import Scores, is_untold, only_collection, refuse_gaps, state_directions
 from metaeval.errors import DataError, DirectionWarning, MetaevalError, format_list, format_option
@@ -19,6 +21,7 @@ from metaeval.io.detect import find_format
 from metaeval.io.formats import READ_FORMATS, choose_format
 from metaeval.io.frames import are_columns, find_library, is_frame, read_attributes, refuse_numbers, table_of_frame
 from metaeval.io.layout import LAYOUTS, find_layout
+from metaeval.io.rows import keep_wanted
 from metaeval.io.tables import PARQUET, TABLES, open_once
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names
@@ -43,7 +46,8 @@ def from_frame(
     frame : pandas, polars, Arrow or xarray object, list of records, or mapping
         Tidy: columns (or index levels, or dimensions) run, topic, measure, score. Without measure and score, every
         column besides run and topic is a measure. Wide: one column per run and one row per topic; the index, or a
-        column ``topic``, names the topics. A mapping holds columns by name, or wide frames by measure, which are
+        column ``topic``, names the topics. Levels of the columns have names like columns; a single one without a name, as
+        after ``pivot``, holds the measures. A mapping holds columns by name, or wide frames by measure, which are
         aligned by the names of runs and topics. Directions that a column higher_is_better states, or the attributes
         of an xarray object (see `Scores.to_xarray`), are taken from there.
     measure : str or Measure, optional
@@ -83,15 +87,19 @@ def _convert(
     collection: str | None,
     missing: MissingPolicy,
     doubled: DoubledPolicy,
+    choose: Choose | None = None,
 ) -> list[Scores]:
     """Return the scores of every collection in a frame, or in frames by measure."""
     if isinstance(frame, Mapping) and find_library(frame) != "xarray" and not are_columns(frame, columns):
         if not frame:
             raise DataError("no frames were given")
         refuse_numbers(frame)
+        if measure is not None:
+            choose = partial(choose_measures, measure)
+        _refuse_doubled(kind or "wide", doubled)
         layouts = {
             measure_of_label(name): find_layout(table_of_frame(part), columns, kind or "wide")
-            for name, part in frame.items()
+            for name, part in keep_wanted(frame, choose).items()
         }
         return [wide.arrange(layouts, missing=missing, collection=collection or "", columns=columns)]
     if collection is None and find_library(frame) == "xarray":
@@ -105,13 +113,20 @@ def _convert(
                 hint=f"name it: {format_option('measure', 'NAME')}; or say which columns are run, topic and score with "
                 f"{format_option('columns')}",
             )
-        known = measure_of_label(measure)
-        return [wide.arrange({known: layout}, missing=missing, collection=collection or "", columns=columns)]
+        _refuse_doubled(layout.kind, doubled)
+        known = keep_wanted({measure_of_label(measure): layout}, choose)
+        return [wide.arrange(known, missing=missing, collection=collection or "", columns=columns)]
     stated = [measure] if isinstance(measure, Measure) else read_attributes(frame)
     return tidy.arrange(
         layout, measure=measure, collection=collection, missing=missing, doubled=doubled, columns=columns,
-        measures=stated,
+        measures=stated, choose=choose,
     )  # fmt: skip
+
+
+def _refuse_doubled(kind: str, doubled: DoubledPolicy) -> None:
+    """Refuse a policy for doubled scores where a table has one cell for each, as for files."""
+    if doubled != "raise":
+        raise MetaevalError(f"the format {kind} has no use for {format_option('doubled')}")
 
 
 def read_scores(
@@ -186,6 +201,7 @@ def read_collections(
     doubled: DoubledPolicy = "raise",
     higher_is_better: Names | bool = (),
     lower_is_better: Names = (),
+    choose: Choose | None = None,
 ) -> list[Scores]:
     r"""Read the score matrices of every collection that a source holds: of several benchmarks in one table, or of tasks.
 
@@ -196,6 +212,8 @@ def read_collections(
         has topics, runs and measures of its own.
     collection : str, optional
         The only one to read; a name that none of them has reads all as one, of this name.
+    choose : function, optional
+        Is given the names of a collection's measures and returns those to read; gaps of the others do not matter.
 
     Returns
     -------
@@ -216,12 +234,14 @@ def read_collections(
         ):
             if format not in (None, *LAYOUTS):
                 raise MetaevalError(f"a frame is not in the format {format}")
-            found = _convert(path, format, measure, columns, collection=collection, missing=missing, doubled=doubled)
+            found = _convert(
+                path, format, measure, columns, collection=collection, missing=missing, doubled=doubled, choose=choose
+            )
         else:
             chosen = find_format(path, columns) if format is None else choose_format(format, READ_FORMATS)
             found = chosen.read_collections(
                 path, measure=measure, collection=collection, missing=missing, columns=columns or None,
-                doubled=None if doubled == "raise" else doubled,
+                doubled=None if doubled == "raise" else doubled, choose=choose,
             )  # fmt: skip
     return state_directions(found, higher_is_better, lower_is_better, missing)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import DoubledError, DoubledPolicy, arrange_cells
+from metaeval.data.cells import DoubledError, DoubledPolicy, Texts, arrange_cells, keep_rows
 from metaeval.data.clusters import UNEQUAL, Repeats, average_repeats, find_clusters, refuse_spanning
 from metaeval.data.columns import (
     CLUSTER,
@@ -33,6 +33,7 @@ from metaeval.data.columns import (
     names_trait,
     plain_name,
 )
+from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.scores import Scores, hold_scores, is_untold, only_collection
 from metaeval.errors import DataError, format_list, format_option
@@ -69,10 +70,12 @@ def arrange(
     name: str = "",
     provenance: str = "",
     measures: Sequence[Measure] = (),
+    choose: Choose | None = None,
 ) -> list[Scores]:
     """Return the scores in a table with a row per run and topic, of each of its collections.
 
-    `name` is what a table is called that does not say its collection; `measures` have known directions.
+    `name` is what a table is called that does not say its collection; `measures` have known directions; `choose` says which
+    measures of a collection are wanted.
     """
     table = layout.table
     labels = [layout.roles[role] for role in (*COLUMNS[:3], COLLECTION, REPEAT) if role in layout.roles]
@@ -84,17 +87,18 @@ def arrange(
     frame, given = make_rows(layout, measure)
     lines: Sequence[int] | None = table.lines * len(layout.scores) if table.lines else None
     if "measure" in layout.roles and measure is not None:
-        frame, given, lines = _keep(frame, given, lines, _select_measure(frame, str(measure), table.file))
+        frame, given, lines = keep_rows(frame, given, lines, _select_measure(frame, str(measure), table.file))
     frame, repeats = _join_repeats(frame)
     parts = split_collections(frame, layout, collection, name)
     found = []
     for label, rows in parts:
-        part, texts, where = (frame, given, lines) if rows is None else _keep(frame, given, lines, rows)
+        part, texts, where = (frame, given, lines) if rows is None else keep_rows(frame, given, lines, rows)
         file = table.file if len(parts) == 1 else f"{table.file}, collection {label}" if table.file else label
         try:
             values, runs, topics, known = arrange_cells(
-                part, missing=missing, file=file, lines=where, given=texts, measures=measures, doubled=doubled
-            )
+                part, missing=missing, file=file, lines=where, given=texts, measures=measures, doubled=doubled,
+                choose=choose,
+            )  # fmt: skip
         except DoubledError as error:  # all options at once
             raise error.changed(hint=_spell_out(layout, frame, error, columns, missing)) from None
         except DataError as error:
@@ -135,16 +139,13 @@ def _join_repeats(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, tuple[st
     return frame.assign(topic=joined), {label: pair for pair, label in labels.items()}
 
 
-Texts = Sequence[str] | None
-
-
 def make_rows(layout: Layout, measure: str | Measure | None) -> tuple[pd.DataFrame, Texts]:
     """Return a frame with a row per score, and the scores as they are written in a text."""
     table = layout.table
     chosen = layout.scores
     names = [table.header[j] for j in chosen]
     if layout.kind == "measures" and measure is not None:
-        known = [name for name in names if measure in (name, measure_of_label(name))]
+        known = [name for name in names if str(measure) in (name, str(measure_of_label(name)))]
         if not known:
             raise DataError(f"there is no measure {str(measure)!r} (there are {format_list(names)})", file=table.file)
         chosen, names = (table.header.index(known[0]),), known
@@ -218,15 +219,6 @@ def _select_measure(frame: pd.DataFrame, measure: str, file: object) -> np.ndarr
         names = [str(name) for name in frame["measure"].unique()]
         raise DataError(f"there is no measure {measure!r} (there are {format_list(names)})", file=file)
     return rows
-
-
-def _keep(
-    frame: pd.DataFrame, given: Texts, lines: Sequence[int] | None, rows: np.ndarray
-) -> tuple[pd.DataFrame, Texts, Sequence[int] | None]:
-    positions = np.flatnonzero(rows).tolist()
-    given = None if given is None else [given[row] for row in positions]
-    lines = None if lines is None else [lines[row] for row in positions]
-    return frame[rows].reset_index(drop=True), given, lines
 
 
 def split_collections(

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from metaeval.data.cells import is_missing, number
+from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError
@@ -29,6 +30,7 @@ def read(
     collection: str | None = None,
     missing: MissingPolicy = "raise",
     order: Order = MEASURE_FIRST,
+    choose: Choose | None = None,
 ) -> Scores:
     """Read one file per run; `order` is that of columns whose names do not tell it.
 
@@ -46,7 +48,7 @@ def read(
         parts[run] = Rows(path, [(run, *row[1:]) for row in part.rows], part.lines)
     if collection is None:
         collection = stem(paths) if isinstance(paths, str | Path) else ""
-    return arrange_rows(list(parts.values()), collection, missing)
+    return arrange_rows(list(parts.values()), collection, missing, choose)
 
 
 def write(scores: Scores, folder: PathLike) -> None:

@@ -21,6 +21,7 @@ import pandas as pd
 from metaeval.data.cells import number, read_score_column
 from metaeval.data.clusters import find_clusters
 from metaeval.data.columns import CLUSTER, format_columns, refuse_columns_without_scores
+from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy, mend_missing, report_policy
 from metaeval.data.scores import Scores, hold_scores
 from metaeval.errors import DataError, format_list, format_option
@@ -38,7 +39,7 @@ from metaeval.files import (
     write_together,
 )
 from metaeval.io.layout import Layout, counts_rows, describe_unused, find_layout, holds_integers, is_line_of_scores
-from metaeval.io.rows import choose_files
+from metaeval.io.rows import choose_files, keep_wanted
 from metaeval.io.table import Table, check_text, write_table
 from metaeval.io.tables import PARQUET, TABLES, WORKBOOKS, open_cells
 from metaeval.io.tidy import read_numbers
@@ -73,9 +74,11 @@ def read(
     missing: MissingPolicy = "raise",
     columns: Mapping[str, str] | None = None,
     kind: str = "wide",
+    choose: Choose | None = None,
 ) -> Scores:
     """Read one table per measure, of topics × runs or of runs × topics."""
     files, collections = _find_files(paths, measure, collection)
+    files = keep_wanted(files, choose)
     layouts = {name: find_layout(open_cells(path), columns, kind) for name, path in files.items()}
     if collection is None:
         collection = collections.pop() if len(collections) == 1 else ""

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.data.cells import is_missing, number
+from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy, check_policy, hint_missing, mend_missing, report_policy
 from metaeval.data.scores import Scores, hold_scores
-from metaeval.errors import DataError, format_count, format_list
+from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.files import (
     PathLike,
     Sources,
@@ -25,13 +26,16 @@ from metaeval.files import (
     write_file,
     write_together,
 )
-from metaeval.io.rows import choose_files
+from metaeval.io.rows import choose_files, keep_wanted
 from metaeval.io.sample import Sample
 from metaeval.io.table import check_plain
 from metaeval.measures.resolve import measure_of_label
 
 Level = Literal["topics", "runs"]
 """Whether files hold a score for every topic of a run, or one for the whole run."""
+
+Share = Literal["all", "shared"]
+"""Whether to read all runs, or those that all files hold."""
 
 SUFFIXES: Mapping[Level, str] = {"topics": ".seg.score", "runs": ".sys.score"}
 """How the names of files end, by level."""
@@ -55,24 +59,29 @@ def read(
     collection: str | None = None,
     missing: MissingPolicy = "raise",
     level: Level | None = None,
+    choose: Choose | None = None,
+    runs: Share = "all",
 ) -> Scores:
     """Read ``*.seg.score`` files, which hold the scores of runs topic by topic, or ``*.sys.score`` files, of whole runs.
 
-    The lines of a run are in the order of the topics, which have no names and are called "1" to "n".
+    The lines of a run are in the order of the topics, which have no names and are called "1" to "n". A run that not all files
+    hold lacks scores, about which `missing` decides; ``runs="shared"`` leaves it out before.
     """
     check_policy(missing, MissingPolicy)
     files, chosen = _find_files(paths, measure, level)
+    files = keep_wanted(files, choose)
     matrices = {name: _read_file(path, name, missing) for name, path in files.items()}
-    runs = _choose_runs(matrices, files, missing)
     topics = _name_topics(matrices, files, chosen)
-    values = np.stack([np.stack([matrix[run] for run in runs]) for matrix in matrices.values()], axis=-1)
+    kept = _choose_runs(matrices, files, missing, runs)
+    nothing = np.full(len(topics), np.nan)
+    values = np.stack([np.stack([matrix.get(run, nothing) for run in kept]) for matrix in matrices.values()], axis=-1)
     known = [measure_of_label(name) for name in files]
     where = next(iter(files.values())) if len(files) == 1 else None
-    values, runs, topics = mend_missing(values, runs, topics, known, missing, file=where)
+    values, kept, topics = mend_missing(values, kept, topics, known, missing, file=where)
     if collection is None:
         collection = file_name(paths).removesuffix(SUFFIXES[chosen]) if isinstance(paths, str | Path) else ""
     described = describe_files(list(files.values()))
-    return hold_scores(values, runs=runs, topics=topics, measures=known, collection=collection, provenance=described)
+    return hold_scores(values, runs=kept, topics=topics, measures=known, collection=collection, provenance=described)
 
 
 def write(scores: Scores, folder: PathLike) -> None:
@@ -161,15 +170,25 @@ def _read_file(path: PathLike, measure: str, missing: MissingPolicy) -> dict[str
 
 
 def _choose_runs(
-    matrices: Mapping[str, Mapping[str, np.ndarray]], files: Mapping[str, PathLike], missing: MissingPolicy
+    matrices: Mapping[str, Mapping[str, np.ndarray]],
+    files: Mapping[str, PathLike],
+    missing: MissingPolicy,
+    share: Share,
 ) -> list[str]:
-    """Return the runs that all files hold, in the order of the first file."""
-    every = dict.fromkeys(run for matrix in matrices.values() for run in matrix)
+    """Return all runs, or those that all files hold, in the order of the first file."""
+    every = list(dict.fromkeys(run for matrix in matrices.values() for run in matrix))
     common = [run for run in every if all(run in matrix for matrix in matrices.values())]
     left_out = [run for run in every if run not in common]
-    if left_out and missing == "raise":
-        name = next(name for name, matrix in matrices.items() if left_out[0] not in matrix)
-        raise DataError("there is no score", file=files[name], run=left_out[0], measure=name, hint=hint_missing())
+    if share == "all":
+        if left_out and missing in ("raise", "drop-topic"):  # which would leave no topic
+            name = next(name for name, matrix in matrices.items() if left_out[0] not in matrix)
+            raise DataError(
+                "there is no score of this run on any topic",
+                file=files[name], run=left_out[0], measure=name,
+                hint=f"{format_option('missing', 'drop-run')} leaves out such runs; where runs have gaps on some topics too, "
+                "take the lines of such a run out of the other files",
+            )  # fmt: skip
+        return every
     if not common:
         raise DataError("the files have no run in common", file=describe_files(list(files.values())))
     if left_out:

@@ -1,7 +1,9 @@
 """Frames of every kind and layout hold the same scores; what is no score, or no label, is refused and never guessed."""
 
+import ast
 import datetime
 import io
+import re
 import sys
 import tracemalloc
 from types import SimpleNamespace
@@ -10,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metaeval import Scores
+from metaeval import Measure, Scores
 from metaeval.errors import DataError, MetaevalError, PolicyWarning, shorten
 from metaeval.files import LARGEST_FILE_OPTION
 from metaeval.io import from_frame, read_runs, read_scores
@@ -60,6 +62,133 @@ def test_every_layout_holds_the_same_scores(layout, read):
     same = scores.sel(runs=EXPECTED.runs, topics=EXPECTED.topics, measures=["AP", "RR"])
     assert (same.values == VALUES).all()
     assert scores.values.shape == VALUES.shape
+
+
+JUDGED = pd.DataFrame(
+    [(model, item, metric, np.sin(10 * m + 3 * i + k))
+     for m, model in enumerate(["x", "y", "z"]) for i, item in enumerate(["p", "q"])
+     for k, metric in enumerate(["accuracy", "rubric", "toxicity"])],
+    columns=["model", "item", "metric", "score"],
+)  # fmt: skip
+EACH = JUDGED.pivot(index=["model", "item"], columns="metric", values="score").reset_index()
+PIVOT = EACH.pivot(index="item", columns="model", values=["accuracy", "rubric", "toxicity"])
+
+PLAIN = {
+    "pivot of several columns": lambda: PIVOT,
+    "with its index as a column": lambda: PIVOT.reset_index(),
+    "with numbers for an index": lambda: PIVOT.reset_index(drop=True).rename({0: "p", 1: "q"}),
+    "levels with names": lambda: JUDGED.pivot(index="item", columns=["metric", "model"], values="score"),
+    "runs above measures": lambda: PIVOT.swaplevel(axis=1),
+    "runs in the index": lambda: JUDGED.pivot(index="model", columns=["metric", "item"], values="score"),
+    "joined, named": lambda: CONCATENATED.rename_axis(columns=["measure", "run"]),
+}
+CONCATENATED = pd.concat(
+    {name: PIVOT[name].rename_axis(columns=None) for name in ("accuracy", "rubric", "toxicity")}, axis=1
+)
+
+
+@pytest.mark.parametrize("doubled", ["raise", "mean"])
+@pytest.mark.parametrize("layout", PLAIN)
+def test_a_level_of_the_columns_is_the_measure_and_is_never_averaged(layout, doubled):
+    given = PLAIN[layout]()
+    before = given.copy()
+    scores = from_frame(given, doubled=doubled)
+    found = scores.to_frame().set_index(["run", "topic", "measure"])["score"].sort_index()
+    expected = JUDGED.set_index(["model", "item", "metric"])["score"].sort_index()
+    pd.testing.assert_series_equal(found, expected, check_names=False, check_index_type=False)
+    pd.testing.assert_frame_equal(given, before)
+    assert from_frame(given, measure="rubric") == scores.sel(measures="rubric")
+
+
+@pytest.mark.parametrize("doubled", ["raise", "mean"])
+@pytest.mark.parametrize(
+    ("frame", "message", "columns"),
+    [
+        (CONCATENATED, r"2 levels, and that of accuracy, rubric, toxicity has no name \(.*columns.names = ", None),
+        (PIVOT.rename_axis(columns=["kind", "model"]), "level 'kind' of .*say so: columns=", {"measure": "kind"}),
+        (PIVOT.rename_axis(columns=["metric", "llm"]), "level 'llm' of .*say so: columns=", {"run": "llm"}),
+        (
+            pd.concat({1: PIVOT, 2: PIVOT}, axis=1, names=["seed"]),
+            "level 'seed' of the columns holds .1, 2. is not plain .say so: columns=",
+            {"repeat": "seed"},
+        ),
+    ],
+)  # fmt: skip
+def test_where_the_levels_of_columns_do_not_tell_the_measure_the_user_is_asked(frame, message, columns, doubled):
+    with pytest.raises(DataError, match=message + re.escape(str(columns)) * bool(columns)):
+        from_frame(frame, doubled=doubled)
+    if columns:
+        scores = from_frame(frame, columns=columns, doubled=doubled)
+        assert scores.matrix("toxicity").loc["y", "q"] == PIVOT.loc["q", ("toxicity", "y")]
+        assert scores.values.shape == (3, 2, 3)
+
+
+BY_SYSTEM = pd.DataFrame(
+    {f"System {run} {name}": np.arange(4) / 8 + run * len(name) for run in (1, 2, 3) for name in ("rbog", "acc")},
+    index=pd.Index(["p", "q", "r", "s"], name="question"),
+)
+
+
+@pytest.mark.parametrize(
+    ("rename", "asked"),
+    [
+        (str, "3 runs by 2 measures (rbog, acc)"),
+        (lambda name: name.replace("acc", "quality"), "3 runs by 2 measures (rbog, quality)"),
+        (lambda name: name.replace(" ", "-").replace("acc", "exact_match"), "3 runs by 2 measures (rbog, exact_match)"),
+        (lambda name: f"{name[9:]}: {name[:8]}", "3 runs by 2 measures (rbog, acc)"),
+        (lambda name: name.replace("System ", "bm").replace("acc", "title"), None),
+        (lambda name: f"{name[7]}-{len(name)}", None),
+    ],
+)  # fmt: skip
+def test_columns_that_may_be_runs_by_measures_are_asked_about(rename, asked, tmp_path):
+    frame = BY_SYSTEM.rename(columns=rename)
+    frame.to_csv(tmp_path / "c_ap.csv")
+    frame.to_excel(tmp_path / "c_ap.xlsx")
+    for path in (tmp_path / "c_ap.csv", tmp_path / "c_ap.xlsx"):
+        if asked is not None:
+            with pytest.raises(DataError, match=re.escape(f"are these 6 columns as many runs, or {asked}")) as told:
+                read_scores(path)
+            assert read_scores(path, format="wide").runs == tuple(frame)
+            ignored = told.value.hint.partition("columns=")[2]
+            scores = read_scores(path, columns=ast.literal_eval(ignored))
+            kept = [name for name in frame if "rbog" in name]
+            np.testing.assert_array_equal(scores.matrix("AP").loc[kept], frame[kept].T)
+            assert len(scores.runs) == 3
+        else:
+            assert read_scores(path).runs == tuple(frame)
+    if asked is not None:
+        with pytest.raises(DataError, match=r"or 3 runs by 2 measures .*runs: columns=\{'run': "):
+            from_frame(frame, measure="AP")
+        assert len(from_frame(frame, measure="AP", columns={"run": frame.columns[0]}).runs) == 6
+
+
+def test_a_table_with_two_columns_that_may_name_measures_is_asked_about_unless_one_tells_nothing(tmp_path):
+    both = JUDGED.assign(evaluator=[f"judge of {name}" for name in JUDGED["metric"]])
+    both.to_csv(tmp_path / "s.csv", index=False)
+    for given in (both, both[["evaluator", *JUDGED]], tmp_path / "s.csv"):
+        with pytest.raises(DataError, match=r"which column names the measures: '\w+', '\w+'\? .*columns=\{'measure': "):
+            read_scores(given)
+    joined = read_scores(both, columns={"measure": "metric+evaluator"})
+    assert str(joined.measures[0]) == "accuracy/judge of accuracy"
+    for name in ("aaa", "zzz"):
+        with pytest.warns(PolicyWarning, match="1 column not used: evaluator"):
+            scores = read_scores(JUDGED.assign(evaluator=name)[["evaluator", *JUDGED]])
+        assert scores.matrix("rubric").loc["y", "q"] == PIVOT.loc["q", ("rubric", "y")]
+
+
+@pytest.mark.parametrize("measure", ["RR", Measure("RR", False)], ids=["name", "Measure"])
+@pytest.mark.parametrize("layout", ["a column a measure", "wide frames", "an index of three levels"])
+def test_a_named_measure_is_the_only_one_read_of_a_frame(layout, measure):
+    scores = from_frame(LAYOUTS[layout](), measure=measure)
+    assert scores.values.tolist() == VALUES[:, :, [1]].tolist()
+    with pytest.raises(DataError, match=r"there is no measure 'nDCG' \(.*there are AP, RR\)"):
+        from_frame(LAYOUTS[layout](), measure="nDCG")
+
+
+@pytest.mark.parametrize("frame", [WIDE, WIDE["AP"], WIDE["AP"].T], ids=["by measure", "wide", "transposed"])
+def test_doubled_scores_are_no_matter_of_frames_that_have_one_cell_for_each(frame):
+    with pytest.raises(MetaevalError, match="the format (wide|transposed) has no use for doubled"):
+        from_frame(frame, measure=None if frame is WIDE else "AP", doubled="mean")
 
 
 def test_what_to_xarray_gives_is_taken_back():

@@ -1,5 +1,7 @@
 """Columns of clusters, repeats, judges and tasks: what is read of them, and what is refused in one sentence."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -55,6 +57,27 @@ def test_a_note_on_repeats_names_a_share_or_says_nothing_of_one():
         notes = me.discriminative_power(scores, n_permutations=20, n_bootstrap=0).notes()
         assert any("% of the noise" in note for note in notes) == said
         assert not any("nan" in note for note in notes)
+
+
+def test_repeats_survive_a_store_with_the_measures_they_are_of_and_count_where_scores_are_compared(tmp_path, table):
+    table = table.assign(Y=table["X"] ** 2)
+    repeated = me.open_scores(write(tmp_path, table), columns=CLUSTERED | {"repeat": "seed"})
+    groups = table.groupby(["run", "segment"])
+    expected = {name: (3, pytest.approx(groups[name].var().mean())) for name in "XY"}
+    store = me.ScoreStore(tmp_path / "store")
+    store.add(repeated, collection="s")
+    found = store.load("s")
+    assert found == repeated
+    assert {name: (each.count, each.variance) for name, each in found.repeats.items()} == expected
+    assert store.load("s", "Y").repeats == repeated.sel(measures="Y").repeats == {"Y": repeated.repeats["Y"]}
+    told = [me.discriminative_power(scores, n_permutations=20).notes() for scores in (repeated, found)]
+    assert told[0] == told[1]
+    once = dataclasses.replace(repeated, repeats={})
+    assert once != repeated
+    store.add(once.sel(measures="X"), collection="s")  # its former scores were means of three, these are not
+    assert store.load("s").repeats == {"Y": repeated.repeats["Y"]}
+    store.add(once, collection="old", replace=True)
+    assert store.load("old") == dataclasses.replace(once, collection="old")
 
 
 def test_clusters_survive_files_and_stores(tmp_path, table):

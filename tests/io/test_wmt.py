@@ -1,5 +1,7 @@
 """Files of shared tasks on metrics: one line per run and segment, and gaps where nobody rated."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -26,20 +28,50 @@ def test_lines_of_a_run_are_its_topics_in_their_order_and_runs_are_matched_by_na
     assert scores.topics == ("1", "2", "3")
 
 
-def test_what_was_not_rated_is_refused_or_left_out_and_so_is_a_run_that_one_file_lacks(tmp_path):
+def test_what_was_not_rated_is_refused_or_left_out_and_a_run_that_one_file_lacks_only_where_that_is_said(tmp_path):
     put(tmp_path, {"en-de.mqm.seg.score": MQM, "BLEU-refA.seg.score": BLEU})
     with pytest.raises(
         DataError, match=r"mqm.seg.score:2: run a, topic 2, measure mqm: there is no score .*drop-topic"
     ):
         read_scores(tmp_path)
+    with pytest.raises(
+        DataError, match=r"run synthetic_ref, measure mqm: .* on any topic \(missing=drop-run leaves out"
+    ):
+        read_scores(tmp_path, missing="drop-topic")
     with pytest.warns(PolicyWarning) as told:
-        scores = read_scores(tmp_path, missing="drop-topic")
+        scores = wmt.read(tmp_path, missing="drop-topic", runs="shared")
     assert [str(one.message) for one in told] == [
         "left out 1 run that not all files hold: synthetic_ref",
         "missing=drop-topic: left out 1 of 3 topics with missing scores: 2",
     ]
     assert scores.runs == ("b", "a")
     assert scores.topics == ("1", "3")
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("missing", "mqm", "said"),
+    [
+        ("keep", {"a": [-1, 7, -0.5], "b": [-5, 7, 0], "synthetic_ref": [NAN] * 3}, None),
+        ("drop-run", {"a": [-1, 7, -0.5], "b": [-5, 7, 0]}, "left out 1 of 3 runs with missing scores: synthetic_ref"),
+    ],
+)
+def test_a_policy_does_what_it_says_with_a_run_that_one_file_lacks(missing, mqm, said, tmp_path):
+    put(tmp_path, {"en-de.mqm.seg.score": MQM.replace("None", "7"), "BLEU-refA.seg.score": BLEU})
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", PolicyWarning)
+        scores = read_scores(tmp_path, missing=missing)
+    np.testing.assert_array_equal(scores.matrix("mqm").loc[list(mqm)], list(mqm.values()))
+    assert set(scores.runs) == set(mqm)
+    assert [str(one.message).partition(": ")[2] for one in told] == [said] * bool(said)
+    put(tmp_path, {"en-de.TER.seg.score": "a\t1\na\t2\na\t3\nb\t1\nb\t2\nb\t3\n"})
+    (tmp_path / "en-de.mqm.seg.score").unlink()
+    with pytest.raises(DataError, match="run synthetic_ref, measure TER: there is no score of this run on any topic"):
+        read_scores(tmp_path)
+    with pytest.raises(DataError, match="measure TER: its worst value is not known"):
+        read_scores(tmp_path, missing="worst")
 
 
 def test_scores_of_whole_runs_have_one_topic(tmp_path):

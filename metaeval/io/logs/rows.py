@@ -18,6 +18,7 @@ import pandas as pd
 
 from metaeval.data.cells import DoubledError, DoubledPolicy, arrange_cells
 from metaeval.data.columns import COLUMNS, DIRECTION, format_columns
+from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.scores import Scores, hold_scores
 from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
@@ -77,6 +78,7 @@ class LogFormat:
         missing: MissingPolicy = "raise",
         doubled: DoubledPolicy = "raise",
         columns: Mapping[str, str] | None = None,
+        choose: Choose | None = None,
     ) -> list[Scores]:
         """Read the scores of every task; with columns run=file, a run is named after its file too."""
         paths = list_sources(sources)
@@ -92,7 +94,8 @@ class LogFormat:
         for log in logs:
             with self._guard(log.path):
                 cells.add(log, by_file)
-        return cells.arrange(measure, collection, missing, doubled, describe_files([log.path for log in logs]))
+        where = describe_files([log.path for log in logs])
+        return cells.arrange(measure, collection, where, missing=missing, doubled=doubled, choose=choose)
 
     @contextmanager
     def _guard(self, path: PathLike | None) -> Iterator[None]:
@@ -185,9 +188,7 @@ class _Cells:
         if not filled:
             self.empty.append(file_name(log.path))
 
-    def arrange(
-        self, measure: str | None, collection: str | None, missing: MissingPolicy, doubled: DoubledPolicy, where: str
-    ) -> list[Scores]:
+    def arrange(self, measure: str | None, collection: str | None, where: str, **options: Any) -> list[Scores]:
         """Return the scores of every task."""
         if self.empty:
             report_policy(f"{format_count(len(self.empty), 'log')} without scores left out: {format_list(self.empty)}")
@@ -207,14 +208,14 @@ class _Cells:
                 rows = rows[names[3][codes[3][rows]] == measure]
             if not len(rows):
                 continue
-            found.append(self._arrange(rows, str(name), codes, names, missing, doubled, where))
+            found.append(self._arrange(rows, str(name), codes, names, where, options))
         if not found:
             raise DataError(f"there is no measure {measure!r} (there are {format_list(list(names[3]))})", file=where)
         return found
 
     def _arrange(
         self, rows: np.ndarray, name: str, codes: Sequence[np.ndarray], names: Sequence[np.ndarray],
-        missing: MissingPolicy, doubled: DoubledPolicy, where: str,
+        where: str, options: dict[str, Any],
     ) -> Scores:  # fmt: skip
         columns = {role: names[axis][codes[axis][rows]] for axis, role in enumerate(COLUMNS[:3], start=1)}
         pairs = zip(codes[0][rows].tolist(), codes[3][rows].tolist(), strict=True)
@@ -225,9 +226,7 @@ class _Cells:
             report_policy(f"{epochs.max()} epochs of {name}: their mean was taken")
             frame = frame.groupby([*COLUMNS[:3], DIRECTION], sort=False)["score"].mean().reset_index()
         try:
-            values, runs, topics, measures = arrange_cells(
-                frame, missing=missing, file=f"{where}, {name}", doubled=doubled
-            )
+            values, runs, topics, measures = arrange_cells(frame, file=f"{where}, {name}", **options)
         except DoubledError as error:
             raise error.changed(hint=f"{format_option('doubled', 'mean')} takes their mean") from None
         return hold_scores(values, runs=runs, topics=topics, measures=measures, collection=name, provenance=where)
