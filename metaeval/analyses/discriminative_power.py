@@ -25,7 +25,6 @@ from metaeval.stats.blocks import mean_over_topics
 from metaeval.stats.max_t import VARIANCE_OFFSET, PairedTestResult
 from metaeval.stats.other_runs import Over
 from metaeval.stats.paired_tests import FAMILYWISE, FLIPPING, MAX_T, Correction, PairedTest, all_pairs_test
-from metaeval.stats.randomised_tukey import Engine
 from metaeval.stats.significant_counts import significant_count_error
 from metaeval.stats.streams import stream_key
 
@@ -36,7 +35,6 @@ def discriminative_power(
     n_permutations: int = 5000,
     alpha: float = 0.05,
     seed: int = 0,
-    engine: Engine = "auto",
     test: PairedTest = "randomised-tukey-hsd",
     correction: Correction = "auto",
     p_add_one: bool = False,
@@ -60,8 +58,6 @@ def discriminative_power(
     alpha : float, optional
         Significance level.
     seed : int, optional
-    engine : {"auto", "numpy", "numba"}, optional
-        Both engines give the same bits; by default the size decides.
     test : str, optional
         ``"randomised-tukey-hsd"``, the papers' test; ``"bootstrap-t"`` or ``"max-t"``, which allow runs to differ
         in spread; or for comparison ``"tukey-hsd"``, ``"paired-t"``, ``"paired-randomisation"``,
@@ -117,7 +113,7 @@ def discriminative_power(
     check_positive("margin", margin)
     check_choice("over", over, Over)
     _check_numbers(n_permutations, alpha, seed, n_bootstrap, confidence, n_jobs)
-    correction = _choose_correction(test, engine, correction, p_add_one)
+    correction = _choose_correction(test, correction, p_add_one)
     n_pairs = len(scores.runs) * (len(scores.runs) - 1) // 2
     remarks = check_trials(test, correction, n_pairs, n_permutations, alpha)
     # A p of 0 would survive any correction.
@@ -126,7 +122,7 @@ def discriminative_power(
     order = sort_labels(scores)
     key = stream_key(seed, scores.collection, "discriminative_power")
     result = all_pairs_test(
-        order.values, test=test, correction=correction, n_permutations=n_permutations, key=key, engine=engine,
+        order.values, test=test, correction=correction, n_permutations=n_permutations, key=key,
         add_one=add_one, variance_offset=variance_offset, n_jobs=n_jobs,
     )  # fmt: skip
     given = np.ix_(order.measures, order.run_pairs)
@@ -171,10 +167,9 @@ def _check_numbers(
     check_share("confidence", confidence)
 
 
-def _choose_correction(test: PairedTest, engine: Engine, correction: Correction, p_add_one: bool) -> Correction:
+def _choose_correction(test: PairedTest, correction: Correction, p_add_one: bool) -> Correction:
     """Return the correction that is meant, after checks of the options that choose a test."""
     check_choice("test", test, PairedTest)
-    check_choice("engine", engine, Engine)
     check_choice("correction", correction, Correction)
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} allows for all pairs by itself; a correction is for the paired tests")

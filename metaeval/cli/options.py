@@ -229,7 +229,7 @@ RATINGS = take("collection", "format", "columns", "doubled", "repeats", "judges"
 """How ratings are opened: gaps are kept."""
 
 ADVANCED = (
-    "engine", "correction", "p_add_one", "variance_offset", "n_bootstrap", "n_samples", "confidence", "simultaneous", "margin",
+    "correction", "p_add_one", "variance_offset", "n_bootstrap", "n_samples", "confidence", "simultaneous", "margin",
     "over", "weights", "task_weights", "categories", "n_jobs", "cluster", "resume", "p_values", "run_pairs",
     "time_limit", "n_random", "empty_classes", "figures", "pool_depth", "target", "beta", "alpha",
 )  # fmt: skip

@@ -25,7 +25,7 @@ from metaeval.stats.blocks import (
     tie_tolerance,
 )
 from metaeval.stats.max_t import VARIANCE_OFFSET, bootstrap_max_t, sign_flip_max_t
-from metaeval.stats.randomised_tukey import Engine, p_values, randomised_tukey_hsd
+from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import check_key
 
@@ -66,7 +66,6 @@ def all_pairs_test(
     key: int | None = None,
     add_one: bool = False,
     variance_offset: float | None = None,
-    engine: Engine = "auto",
     n_jobs: int = 1,
 ) -> PairedTestResult:
     """Which runs differ significantly, under each measure?
@@ -95,8 +94,8 @@ def all_pairs_test(
         As in `metaeval.stats.randomised_tukey.p_values`; the max-T tests always add one.
     variance_offset : float, optional
         For ``"bootstrap-t"`` only, as in `metaeval.stats.max_t.bootstrap_max_t`.
-    engine, n_jobs
-        As in `metaeval.stats.randomised_tukey.randomised_tukey_hsd`; tests of single pairs do not use them.
+    n_jobs : int
+        As in `metaeval.stats.randomised_tukey.randomised_tukey_hsd`; tests of single pairs do not use it.
 
     Returns
     -------
@@ -136,7 +135,7 @@ def all_pairs_test(
             variance_offset=VARIANCE_OFFSET if variance_offset is None else variance_offset,
         )  # fmt: skip
     if test == "randomised-tukey-hsd":
-        counts = randomised_tukey_hsd(scores, n_permutations=n_permutations, key=key, engine=engine, n_jobs=n_jobs)
+        counts = randomised_tukey_hsd(scores, n_permutations=n_permutations, key=key, n_jobs=n_jobs)
     elif test == "paired-randomisation":
         counts = _randomisation_counts(scores, n_permutations, key)
     else:

@@ -207,7 +207,7 @@ OFFERED = {
     "metaeval po": "power",
     "metaeval data in": "info",
     "metaeval power --perm": "--permutations",
-    "metaeval power trec-web-2013 --engine num": "numba",
+    "metaeval power trec-web-2013 --test boot": "bootstrap-t",
     "metaeval power stc3-dq": "stc3-dq-a",
     "metaeval power scores.csv -m RNO": "RNOD",
     "metaeval compare --measure NM": "NMD",

@@ -24,7 +24,6 @@ def power(rng):
         "test": test,
         "n_permutations": 60,
         "n_bootstrap": rng.choice([0, 5]),
-        "engine": rng.choice(["numpy", "auto"]),
     }
     return lambda scores, **more: me.discriminative_power(scores, **options, **more)
 
