@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
 from metaeval.stats.blocks import FloatArray, IntArray, Units, check_count, check_shape, tie_tolerance
-from metaeval.stats.parallel import count_jobs, is_resumable, run_parts, tell
+from metaeval.stats.parallel import count_jobs, run_parts, tell
 from metaeval.stats.streams import check_key, trial_keys
 
 # With fewer trials in a part, its overhead is a noticeable share of its time.
@@ -25,10 +25,6 @@ SMALLEST_TOLD = 2_560
 
 TOLD_WORK = 4_000_000_000
 """Work of a part of the trials, about half a second, after which it is told how far the work has come."""
-
-KEPT_WORK = TOLD_WORK
-RECIPE = 1
-"""Goes up when the trials change: what is kept from an earlier recipe is not used."""
 
 
 def randomised_tukey_hsd(
@@ -78,19 +74,13 @@ def randomised_tukey_hsd(
 
     load_kernel()
     units = Units(raw)
-    n_runs, n_topics, n_measures = raw.shape
     parts = _divide_trials(range(first_trial, first_trial + n_permutations), raw.shape, n_jobs)
-    ranges = run_parts(
-        partial(trial_ranges, units, key),
-        parts,
-        name=lambda: units.name("ranges", f"{RECIPE} {(n_topics, n_runs, n_measures)} {key}"),
-        shape=(None, n_measures),
-        dtype="int64",
-        n_jobs=n_jobs,
-        sharing=units.sharing,
-        # A short test says nothing.
-        say=partial(tell, "permuting") if is_resumable() or len(parts) > count_jobs(n_jobs) else lambda *_: None,
-    )
+
+    def say(done: int) -> None:
+        if len(parts) > count_jobs(n_jobs):  # a short test says nothing
+            tell("permuting", done, n_permutations)
+
+    ranges = run_parts(partial(trial_ranges, units, key), parts, n_jobs=n_jobs, say=say)
     return _count_exceedances(units, np.concatenate(list(ranges)))
 
 

@@ -50,7 +50,6 @@ def test_shared_options_are_the_same_for_every_analysis(name):
     takes_scores = find_input(FUNCTIONS[name]) not in ("measures", "annotations", "judged", "ratings")
     shared = {"style", "out", "defuse_formulas", *({*OPENING, "measure"} if takes_scores else ())}
     assert shared <= set(options)
-    assert ("cluster" in options) == ("n_jobs" in options)
 
 
 def test_what_a_command_takes_follows_from_the_first_parameter():

@@ -80,7 +80,6 @@ QUESTIONS = {
     "baselines": plain(me.baseline_preference, first="r0", second="r1"),
 }
 THREADED = ("consistency", "power", "overlap", "contradictions", "ranks", "pooled power", "agreement", "sample size")
-RESUMED = ("power", "consistency", "ranks", "overlap")
 
 OF_OTHERS = {"outperforms", "letters", "cluster", "better_than"}
 """Columns that say how a measure does beside the others, which is another thing beside others."""
@@ -293,28 +292,6 @@ def in_blocks(case):
     check_same(case, lambda: ask(scores), large, f"{name} in blocks of {cells} scores")
 
 
-def resume(case):
-    """Work that is kept in a folder, and found there again."""
-    name, ask = choose(case, RESUMED)
-    scores = make_scores(case.rng)
-
-    def kept():
-        with me.resumable(case.folder / "work"):
-            return ask(scores)
-
-    check_same(case, lambda: ask(scores), kept, f"{name} with its work kept")
-    check_same(case, lambda: ask(scores), kept, f"{name} resumed")
-    other = replace(scores, values=scores.values[:, ::-1])
-    check_same(
-        case, lambda: ask(other), lambda: kept_of(case, ask, other), f"{name} of other scores in the same folder"
-    )
-
-
-def kept_of(case, ask, scores):
-    with me.resumable(case.folder / "work"):
-        return ask(scores)
-
-
 def letters(case):
     """Two runs share no letter if and only if they differ significantly."""
     scores = make_scores(case.rng, 2)
@@ -416,7 +393,7 @@ def gaps_between_runs(case):
 
 PARTS = {
     scale: 30, order: 40, names: 30, max_t_names: 40, directions: 30, run_scores: 15, beside: 40, threads: 15,
-    in_blocks: 50, resume: 6, letters: 25, judges: 10, formats: 30, batch: 20, gaps_between_runs: 20,
+    in_blocks: 50, letters: 25, judges: 10, formats: 30, batch: 20, gaps_between_runs: 20,
 }  # fmt: skip
 
 
