@@ -50,7 +50,7 @@ from metaeval.stats.agreement_statistics import (
     parse_statistic,
     try_annotators,
 )
-from metaeval.stats.blocks import Scaled, mean_over_topics
+from metaeval.stats.blocks import Scaled
 from metaeval.stats.intervals import explain_no_interval
 from metaeval.stats.other_runs import Over
 from metaeval.stats.paired_tests import PairedTest
@@ -324,7 +324,7 @@ def _compare(
     run_means = replace_means(scaled.means(), scores, whole, labels)
     sides = Sides(scaled, run_means, key, *trials, tuple(asked), clusters=clusters)
     # Run by run they are shown on the measures' own scales.
-    run_scores = replace_means(mean_over_topics(order.values)[:, columns], scores, whole, labels)
+    run_scores = replace_means(order.values.mean(axis=1)[:, columns], scores, whole, labels)
     without = [sides.leave_out(run) for run in range(len(scores.runs))] if over != "topics" and trials[1] else []
     # Collections of the same runs have the same ones drawn.
     estimates = [

@@ -22,7 +22,6 @@ from metaeval.measures.user_file import is_reference, load_function
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table, cross
-from metaeval.stats.blocks import take_measure
 from metaeval.stats.error_rates import Procedure, count_errors, decide
 from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
 from metaeval.stats.parallel import count_jobs, run_parts, tell
@@ -251,7 +250,7 @@ def calibrate_tests(
     if difference is not None:
         check_positive("difference", difference)
     order = sort_labels(scores)
-    by_measure = [take_measure(order.values, m) for m in order.measures.tolist()]
+    by_measure = [np.ascontiguousarray(order.values[..., m]) for m in order.measures]
     models = [fit_scores(of_measure) for of_measure in by_measure]
     steps = np.array([STANDARD_ERRORS * _find_typical_error(of_measure, size) for of_measure in by_measure])
     shifts = steps if difference is None else np.full(len(models), float(difference))

@@ -16,7 +16,6 @@ from metaeval.data.distinct import distinct_runs as take_distinct_runs, find_ide
 from metaeval.data.scores import Scores
 from metaeval.errors import format_count, format_list, format_option, shorten
 from metaeval.measures.base import Measure
-from metaeval.stats.blocks import mean_over_topics
 from metaeval.stats.irregular_runs import SKEWED, WIDE, equal_rows, far_behind, residual_spread, shape_of_differences
 from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
 
@@ -231,7 +230,7 @@ def diagnose(scores: Scores) -> Diagnostics:
     everyone = len(one_of_each) == len(scores.runs)
     values = scores.values if everyone and (np.diff(one_of_each) > 0).all() else scores.values[one_of_each]
     with np.errstate(over="ignore", invalid="ignore"):  # means of scores near the largest float
-        hopeless = far_behind(mean_over_topics(values) * np.array([measure.sign for measure in scores.measures]))[
+        hopeless = far_behind(values.mean(axis=1) * np.array([measure.sign for measure in scores.measures]))[
             :, position
         ]
     ratio, wide = (result[:, position] for result in residual_spread(values))

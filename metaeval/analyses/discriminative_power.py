@@ -21,7 +21,6 @@ from metaeval.analyses.variation import list_intervals, measure_variation
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
 from metaeval.show.signature import sign
-from metaeval.stats.blocks import mean_over_topics
 from metaeval.stats.max_t import VARIANCE_OFFSET, PairedTestResult
 from metaeval.stats.other_runs import Over
 from metaeval.stats.paired_tests import FAMILYWISE, FLIPPING, MAX_T, Correction, PairedTest, all_pairs_test
@@ -140,7 +139,7 @@ def discriminative_power(
         scores.collection,
         scores.runs,
         scores.measures,
-        mean_over_topics(order.values)[np.ix_(order.runs, order.measures)],
+        order.values.mean(axis=1)[np.ix_(order.runs, order.measures)],
         np.where(constant[:, np.newaxis], 1.0, result.p[given]),
         counts,
         _estimate_errors(result, counts, n_permutations, alpha, correction, add_one),

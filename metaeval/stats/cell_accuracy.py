@@ -67,14 +67,14 @@ def cell_accuracy(scores: Scaled, key: int = 0, n_trials: int = 0, clusters: Int
     ([0.833], [0.05])
     """
     n_runs, n_topics, n_columns = scores.shape
-    distinct, levels = np.unique(scores.take(n_columns - 1).ravel(), return_inverse=True)
+    distinct, levels = np.unique(scores.values[..., n_columns - 1].ravel(), return_inverse=True)
     _check_memory(scores, len(distinct))
     n = levels.size
     counts = np.bincount(levels)
     n_tied, n_pairs = int((counts * (counts - 1) // 2).sum()), n * (n - 1) // 2
     value, threshold, by_topic = np.empty(n_columns - 1), np.empty(n_columns - 1), np.empty((n_columns - 1, n_topics))
     for measure in range(n_columns - 1):
-        cells = _Cells(scores.take(measure).ravel(), levels)
+        cells = _Cells(scores.values[..., measure].ravel(), levels)
         threshold[measure], right = _find_threshold(cells)
         value[measure] = right / n_pairs
         shares = cells.count_right(float(threshold[measure])) / (n - 1)
@@ -85,7 +85,7 @@ def cell_accuracy(scores: Scaled, key: int = 0, n_trials: int = 0, clusters: Int
 
 
 def _check_memory(scores: Scaled, n_levels: int) -> None:
-    """Tell how much memory ordering all cells takes, and refuse it where the machine does not have that."""
+    """Refuse to order all cells where the machine does not have the memory that it takes."""
     n_runs, n_topics, _ = scores.shape
     needed = 8 * n_runs * n_topics * (_ARRAYS_OF_CELLS + max(1, (n_levels - 1).bit_length()))
     size, memory = f"{needed / 2**20:,.0f} MB", find_memory()
@@ -94,7 +94,6 @@ def _check_memory(scores: Scaled, n_levels: int) -> None:
             f"acc_t_cells orders all {n_runs * n_topics:,} cells, which takes {size} of memory; this machine has "
             f"{memory / 2**20:,.0f} MB: take fewer topics, or acc_t, which needs less"
         )
-    scores.announce(f", acc_t_cells orders all {n_runs * n_topics:,} cells: {size} are held in memory")
 
 
 def find_memory() -> int | None:

@@ -111,7 +111,7 @@ def all_pairs_test(
     array([False,  True,  True])
     """
     raw = check_shape(values)
-    # These read scores that memory does not hold in parts, which they scale themselves.
+    # These scale scores themselves.
     scores = raw if test in ("randomised-tukey-hsd", *MAX_T) else scale_scores(raw)
     if test not in get_args(PairedTest):
         raise MetaevalError(f"The test must be one of {', '.join(get_args(PairedTest))}, not {test!r}.")

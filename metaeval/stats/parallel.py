@@ -25,12 +25,6 @@ def tell(what: str, done: int = 0, total: int = 0) -> None:
         listener(what, done, total)
 
 
-def describe_shape(shape: tuple[int, ...]) -> str:
-    """Say how large scores are, as statements of memory begin: 200 runs × 50,000 topics × 8 measures."""
-    n_runs, n_topics, n_measures = shape
-    return f"{n_runs:,} runs × {n_topics:,} topics × {n_measures} measures"
-
-
 @contextmanager
 def listen(listener: Listener) -> Iterator[None]:
     """Listen to what kernels tell inside this context; the listener is called in the thread that called the kernel."""

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.blocks import FloatArray, IntArray, Units, check_count, check_shape, tie_tolerance
+from metaeval.stats.blocks import FloatArray, IntArray, UnitArray, check_count, check_shape, quantise, tie_tolerance
 from metaeval.stats.parallel import count_jobs, run_parts, tell
 from metaeval.stats.streams import check_key, trial_keys
 
@@ -73,7 +73,7 @@ def randomised_tukey_hsd(
     from metaeval.stats._permuted_sums import load_kernel  # takes a second, which only this test needs
 
     load_kernel()
-    units = Units(raw)
+    units = quantise(raw)
     parts = _divide_trials(range(first_trial, first_trial + n_permutations), raw.shape, n_jobs)
 
     def say(done: int) -> None:
@@ -113,12 +113,10 @@ def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = Fals
     return (exceeding + add_one) / (n_permutations + add_one)
 
 
-def _count_exceedances(units: Units, ranges: IntArray) -> IntArray:
+def _count_exceedances(units: UnitArray, ranges: IntArray) -> IntArray:
     """Return how many ranges reach the difference of each pair, shape (measure, pair)."""
-    n_runs, n_topics, n_measures = units.shape
-    sums = np.zeros((n_runs, n_measures), dtype=np.int64)
-    for _, block in units.blocks():
-        sums += block.sum(axis=0, dtype=np.int64)
+    n_topics, n_runs, n_measures = units.shape
+    sums = units.sum(axis=0, dtype=np.int64)
     first, second = np.triu_indices(n_runs, 1)
     # A difference consists of two sums, and so does a range.
     tolerance = tie_tolerance(2 * n_topics)
@@ -138,9 +136,8 @@ def _divide_trials(trials: range, shape: tuple[int, ...], n_jobs: int) -> list[r
     return [trials[start : start + size] for start in range(0, len(trials), size)]
 
 
-def trial_ranges(units: Units, key: int, trials: range) -> IntArray:
-    """Return the largest minus the smallest permuted sum of a run in each trial, in units, shape (trial, measure)."""
+def trial_ranges(units: UnitArray, key: int, trials: range) -> IntArray:
+    """Return the largest minus the smallest permuted sum of a run in each trial, shape (trial, measure)."""
     from metaeval.stats._permuted_sums import compute_ranges
 
-    ((_, whole),) = units.blocks()
-    return compute_ranges(whole, trial_keys(key, trials))
+    return compute_ranges(units, trial_keys(key, trials))

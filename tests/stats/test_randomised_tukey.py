@@ -19,7 +19,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.stats import permutation_test
 
 import metaeval
-from metaeval.stats.blocks import Units, quantise
+from metaeval.stats.blocks import quantise
 from metaeval.stats.permutations import permutations
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd, trial_ranges
 from metaeval.stats.streams import stream_key
@@ -143,7 +143,7 @@ def test_published_scores_give_the_p_values_of_the_plain_implementation():
 )
 def test_ranges_are_those_of_the_permutations(n_runs, n_topics, n_measures):
     values = np.random.default_rng(0).random((n_runs, n_topics, n_measures))
-    ranges = trial_ranges(Units(values), KEY, range(3, 303))
+    ranges = trial_ranges(quantise(values), KEY, range(3, 303))
     orders = permutations(KEY, range(3, 303), n_topics, n_runs)
     for measure, units in enumerate(np.moveaxis(quantise(values).astype(np.int64), -1, 0)):
         sums = units[np.arange(n_topics)[:, np.newaxis], orders].sum(axis=1)
@@ -164,7 +164,7 @@ def test_the_bits_are_those_of_the_engines_that_were_here_before(part):
         if levels:
             values = np.floor(values * (levels + 1)) / levels
         key = stream_key(seed)
-        ranges = trial_ranges(Units(values), key, range(first, first + n_trials))
+        ranges = trial_ranges(quantise(values), key, range(first, first + n_trials))
         counts = randomised_tukey_hsd(values, n_permutations=n_trials, key=key, first_trial=first)
         bits = ranges.astype("<i8").tobytes() + counts.astype("<i8").tobytes()
         assert hashlib.sha256(bits).hexdigest()[:16] == fingerprint, numbers
