@@ -16,8 +16,7 @@ import pandas as pd
 from benchmarks.against import run as run_against
 
 BENCHMARKS = (
-    "scores", "split_half", "tukey", "max_t", "memory", "workers", "resume", "growth", "first_call", "peers",
-    "cluster",
+    "scores", "split_half", "tukey", "max_t", "memory", "workers", "growth", "first_call", "peers",
 )  # fmt: skip
 
 MEASURED = Path(__file__).parent / "measured"

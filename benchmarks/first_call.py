@@ -47,10 +47,10 @@ def run(quick: bool = False) -> list[dict[str, Any]]:
         me.io.write_scores(scores, Path(folder, "c.csv"))
         root = str(Path(__file__).resolve().parents[1])
         kept = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": f"{folder}/bytecode"}
-        common = {**os.environ, **kept, "PYTHONPATH": root, "METAEVAL_KERNELS": f"{folder}/kernels"}
+        common = {**os.environ, **kept, "PYTHONPATH": root, "NUMBA_CACHE_DIR": f"{folder}/kernels"}
         for number in range(4 if quick else 12):
             for name, (words, _) in CALLS.items():
-                more = {"METAEVAL_KERNELS": ""} if name.startswith("the same") else {}
+                more = {"NUMBA_CACHE_DIR": f"{folder}/kernels{number}"} if name.startswith("the same") else {}
                 began = time.perf_counter()
                 subprocess.run(  # noqa: S603
                     [sys.executable, *words], cwd=folder, env=common | more, check=True, capture_output=True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import time
 from typing import Any
 
 _PEAK = """
@@ -20,20 +21,18 @@ from metaeval.stats.randomised_tukey import randomised_tukey_hsd
 from metaeval.stats.streams import stream_key
 n_runs, n_topics, n_measures, n_permutations = map(int, sys.argv[1:])
 values = np.random.default_rng(0).random((n_runs, n_topics, n_measures))
-randomised_tukey_hsd(values, n_permutations=n_permutations, key=stream_key(0), engine="numba")
+randomised_tukey_hsd(values, n_permutations=n_permutations, key=stream_key(0))
 {_PEAK}"""
-_STORE = """
+_SCORES = """
 import sys
 import numpy as np
 import metaeval as me
-folder, *sizes = sys.argv[1:]
+file, *sizes = sys.argv[1:]
 n_runs, n_topics, n_measures = map(int, sizes)
 rng = np.random.default_rng(0)
-values = np.empty((n_runs, n_topics, n_measures))
-for run in values:
-    run[:] = np.clip(rng.normal(0.4 + 0.1 * rng.random(), 0.2, run.shape), 0, 1).round(2)
+values = rng.normal(0.4, 0.2, (n_runs, n_topics, n_measures)) + 0.1 * rng.random((n_runs, 1, 1))
 labels = {"runs": range(n_runs), "topics": range(n_topics), "measures": [f"M{m}" for m in range(n_measures)]}
-me.ScoreStore(folder).add(me.Scores(values, collection="many", **labels))
+me.io.write_scores(me.Scores(values.clip(0, 1).round(2), collection="many", **labels), file)
 """
 _COMMAND = f"""
 import pathlib, resource, sys
@@ -47,37 +46,12 @@ sys.stdout = sys.__stdout__
 {_PEAK}"""
 
 
-_COMMANDS = {
-    **{
-        f"power STORE --test {test}": ["-B", "{trials}", "--bootstrap", "10"]
-        for test in ("randomised-tukey-hsd", "max-t", "bootstrap-t")
-    },
-    "consistency STORE": ["--trials", "{trials}", "-B", "{trials}"],
-    "similarity STORE": ["--bootstrap", "{trials}"],
-    "coverage STORE -r M0 -r M1": ["--bootstrap", "{trials}"],
-    "agreement STORE --reference M0 --statistic tau_b --statistic topic_pearson --statistic spa": [
-        "-B",
-        "{few}",
-        "--bootstrap",
-        "{few}",
-    ],
-}
-"""Commands that read a store in parts, with options that let them resample for intervals."""
-
-FEW = 2
-"""Trials where one takes as long as many of others."""
-
-
-def measure_commands(
-    n_runs: int, n_topics: int, n_measures: int, n_trials: int, which: str = ""
-) -> list[dict[str, Any]]:
-    """Measure the peak memory of commands that read a store in parts.
+def measure_commands(n_runs: int, n_topics: int, n_measures: int) -> list[dict[str, Any]]:
+    """Measure peak memory and seconds of commands with many runs, as they are typed.
 
     Parameters
     ----------
-    n_runs, n_topics, n_measures, n_trials : int
-    which : str, optional
-        Only commands that begin so.
+    n_runs, n_topics, n_measures : int
 
     Returns
     -------
@@ -85,21 +59,18 @@ def measure_commands(
         As `run`.
     """
     sizes = [str(number) for number in (n_runs, n_topics, n_measures)]
-    what = f"{n_runs} runs × {n_topics:,} topics × {n_measures} measures"
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-c", _STORE, f"{folder}/store", *sizes], check=True)  # noqa: S603
-        for command, options in _COMMANDS.items():
-            if not command.startswith(which):
-                continue
-            words = [f"{folder}/store" if word == "STORE" else word for word in command.split()]
-            words += [word.format(trials=n_trials, few=FEW) for word in options]
+        file = f"{folder}/many.parquet"
+        subprocess.run([sys.executable, "-c", _SCORES, file, *sizes], check=True)  # noqa: S603
+        for command in ("similarity", "consistency", "power"):
+            began = time.perf_counter()
             printed = subprocess.run(  # noqa: S603
-                [sys.executable, "-c", _COMMAND, *words], stdout=subprocess.PIPE, text=True, check=True
+                [sys.executable, "-c", _COMMAND, command, file], stdout=subprocess.PIPE, text=True, check=True
             ).stdout
-            made = FEW if "{few}" in options else n_trials
-            name = f"`metaeval {command}`, {what}, {'B = ' if command.startswith('power') else 'trials: '}{made:,}"
-            rows.append({"name": name, "megabytes": float(printed), "demand": "≤ 1 GB"})
+            seconds = time.perf_counter() - began
+            name = f"`metaeval {command}`, {n_runs:,} runs × {n_topics} topics × {n_measures} measures, {seconds:.0f} s"
+            rows.append({"name": name, "megabytes": float(printed), "demand": "≤ 3 GB and 60 s"})
     return rows
 
 
@@ -127,4 +98,4 @@ def run(quick: bool = False) -> list[dict[str, Any]]:
         ).stdout
         name = f"{n_runs} runs × {n_topics:,} topics × {n_measures} measures, B = {n_permutations:,}"
         rows.append({"name": name, "megabytes": float(printed), "demand": demand})
-    return rows if quick else [*rows, *measure_commands(200, 50_000, 8, 40)]
+    return rows if quick else [*rows, *measure_commands(2_000, 200, 4)]

@@ -111,7 +111,7 @@ def list_calls() -> list[tuple[str, str, Callable[[], Any], float, bool]]:
                 kendalltau(by_run[:, one].mean(axis=1), by_run[:, other].mean(axis=1))
 
     calls: list[tuple[str, str, Callable[[], Any], float, bool]] = [
-        (HSD, "metaeval", lambda: randomised_tukey_hsd(values, key=KEY, engine="numba"), 1 / 6, True),
+        (HSD, "metaeval", lambda: randomised_tukey_hsd(values, key=KEY), 1 / 6, True),
         (HSD, "scipy.stats.permutation_test", by_scipy, 1.0, False),
         (HSD, "numpy, a loop over trials", by_loop, 1.0, False),
         (SPLIT_HALF, "metaeval", lambda: split_half_tau(halves, key=KEY, n_trials=1000), 1.0, True),

@@ -68,5 +68,5 @@ def measure(values: np.ndarray, config: dict[str, Any], n_jobs: int) -> float:
     """
     with joblib.parallel_config(**config) if config else contextlib.nullcontext():
         start = time.perf_counter()
-        randomised_tukey_hsd(values, key=KEY, n_permutations=5000, engine="numba", n_jobs=n_jobs)
+        randomised_tukey_hsd(values, key=KEY, n_permutations=5000, n_jobs=n_jobs)
         return time.perf_counter() - start

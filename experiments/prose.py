@@ -37,46 +37,15 @@ FILLED = re.compile(r"(?P<comment><!-- template: (?P<template>.*?) -->\n).*?<!--
 def collect_facts(root: Path = ROOT) -> dict[str, Any]:
     """Return what templates of README.md and docs/ may ask for: any committed table, and what the studies conclude."""
     calibration = root / "results" / "calibration"
-    table = partial(_read_table, root)
     return {
-        "table": table,
+        "table": partial(_read_table, root),
         "study": STUDY,
         "tests": compute_rates(read_counts(calibration / "tests" / "counts.csv")),
         "conclude": conclude,
         "summarise_copies": summarise_copies,
         "find_excess": find_excess,
-        "cluster": model_cluster(table("benchmarks/measured/cluster.csv").set_index("name")["seconds"]),
         "reproduced_papers": tabulate_reproduction(root / "results", PAPERS),
     }
-
-
-def model_cluster(seconds: pd.Series[float]) -> dict[str, Any]:
-    """Return how efficient one and two Dask workers are, and what the model of docs/scaling.md says of a hundred.
-
-    Of n tasks on w workers, the driver is busy for n o, and the busiest worker for ceil(n / w) (t + o); the efficiency is
-    n t over w times the larger of both.
-
-    Examples
-    --------
-    >>> names = ["10 tasks, one thread", "10 tasks, 2 Dask workers", "100 empty tasks, 2 Dask workers"]
-    >>> model = model_cluster(pd.Series([10.0, 6.25, 1.0], index=names))
-    >>> model["measured"], model["task"], model["overhead"]
-    ([('2 Dask workers', 10, 0.8)], 1.0, 0.01)
-    """
-    n_tasks = next(int(name.split()[0]) for name in seconds.index if name.endswith("one thread"))
-    alone = seconds[f"{n_tasks} tasks, one thread"]
-    empty = {int(name.split()[0]): value for name, value in seconds.items() if "empty" in name}
-    measured = []
-    for name, value in seconds.items():
-        if "Dask" in name and "empty" not in name:
-            workers = name.partition(", ")[2]
-            measured.append((workers, n_tasks, float(alone / (value * int(workers.split()[0])))))
-    # With the most workers that were measured, since these share the driver.
-    task, overhead = float(alone / n_tasks), float([value / n for n, value in empty.items()][-1])
-    workers = 100
-    busy = {each * workers: max(each * workers * overhead, each * (task + overhead)) for each in (1, 10)}
-    efficiency = [(n, n * task / (workers * seconds)) for n, seconds in busy.items()]
-    return {"measured": measured, "task": task, "overhead": overhead, "efficiency": efficiency}
 
 
 def _read_table(root: Path, path: str) -> pd.DataFrame:

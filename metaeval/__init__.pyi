@@ -82,6 +82,5 @@ from .measures.registry import (
 from .measures.resolve import measure as measure
 from .show.signature import Signature as Signature, sign as sign
 from .show.table import Table as Table
-from .stats.parallel import on_cluster as on_cluster, resumable as resumable
 
 __version__: str

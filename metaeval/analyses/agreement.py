@@ -49,7 +49,7 @@ from metaeval.stats.agreement_statistics import (
     compare_halves,
     parse_statistic,
 )
-from metaeval.stats.blocks import Scaled, average, mean_over_topics
+from metaeval.stats.blocks import Scaled, average
 from metaeval.stats.collections import pool
 from metaeval.stats.intervals import explain_no_interval
 from metaeval.stats.other_runs import Over
@@ -357,7 +357,7 @@ def _compare(
 
     run_means = replace_means(scaled.means(), scores, whole, labels)
     # Run by run they are shown on the measures' own scales.
-    means = mean_over_topics(order.values)[:, columns]
+    means = order.values.mean(axis=1)[:, columns]
     run_scores = replace_means(means, scores, whole, labels)
     given = ~np.isclose(run_scores, means, rtol=1e-9, atol=1e-9 * np.abs(means).max(axis=0)).all(axis=0)
     sides = Sides(scaled, run_means, key, *trials, tuple(asked), clusters=clusters, given=given)

@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -24,7 +23,6 @@ from metaeval.measures.user_file import is_reference, load_function
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table, cross
-from metaeval.stats.blocks import take_measure
 from metaeval.stats.error_rates import Procedure, count_errors, decide
 from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
 from metaeval.stats.parallel import count_jobs, run_parts, tell
@@ -254,7 +252,7 @@ def calibrate_tests(
     if difference is not None:
         check_positive("difference", difference)
     order = sort_labels(scores)
-    by_measure = [take_measure(order.values, m) for m in order.measures.tolist()]
+    by_measure = [np.ascontiguousarray(order.values[..., m]) for m in order.measures]
     models = [fit_scores(of_measure) for of_measure in by_measure]
     steps = np.array([STANDARD_ERRORS * _find_typical_error(of_measure, size) for of_measure in by_measure])
     shifts = steps if difference is None else np.full(len(models), float(difference))
@@ -352,18 +350,15 @@ def _run_studies(
             compute = partial(study_errors, model, test, plan, shift)
             before = done
 
-            def say(finished: int, _: int, before: int = before, name: str = name) -> None:
+            def say(finished: int, before: int = before, name: str = name) -> None:
                 tell(f"studies by {name}", before + finished, total)
 
             if callable(test):
-                # Runs where it was defined; what it did is not kept, since its name does not tell its code.
+                # Runs where it was defined.
                 counts[m, t] = np.concatenate([compute(part) for part in parts])
-                say(n_all, n_all)
+                say(n_all)
             else:
-                of_parts = run_parts(
-                    compute, parts, name=partial(_name_studies, model, name, plan, shift), shape=(None, 3),
-                    dtype="float64", n_jobs=n_jobs, sharing={"prefer": "processes"}, say=say,
-                )  # fmt: skip
+                of_parts = run_parts(compute, parts, n_jobs=n_jobs, sharing={"prefer": "processes"}, say=say)
                 counts[m, t] = np.concatenate(list(of_parts))
             done += n_all
     return counts
@@ -399,11 +394,3 @@ def _describe_time(models: Sequence[ScoreModel], tests: dict[str, Tested], plan:
     how_long = f"{seconds / 60:.0f} minutes" if seconds >= 90 else format_count(max(round(seconds), 1), "second")
     tried = f"{format_count(len(models), 'measure')} and {format_count(len(tests), 'test')}"
     return f"{n_all} simulated studies, some of runs that differ, by {tried}: about {how_long}"
-
-
-def _name_studies(model: ScoreModel, name: str, plan: Plan, shift: float) -> str:
-    """Return a name made of everything that the outcome of a study depends on."""
-    digest = sha256(repr((name, plan, shift)).encode())
-    for array in model:
-        digest.update(np.ascontiguousarray(array).data)
-    return f"calibrate-{digest.hexdigest()[:32]}"

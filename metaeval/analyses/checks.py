@@ -12,7 +12,6 @@ import numpy as np
 from metaeval.data.scores import Scores, refuse_gaps
 from metaeval.errors import MetaevalError, MetaevalWarning, format_count, format_list, format_option
 from metaeval.measures.base import Measure
-from metaeval.stats.blocks import split_runs
 from metaeval.stats.paired_tests import RESAMPLING
 from metaeval.stats.significant_counts import trials_needed
 from metaeval.stats.weighted_correlation import RankCorrelation
@@ -132,11 +131,7 @@ def check_trials(test: str, correction: str, n_pairs: int, n_permutations: int, 
 
 def warn_of_constant_measures(scores: Scores) -> np.ndarray:
     """Warn of measures that give every run the same score on every topic, and return which, shape (measure,)."""
-    ends = [
-        (scores.values[runs].min(axis=(0, 1)), scores.values[runs].max(axis=(0, 1)))
-        for runs in split_runs(scores.values)
-    ]
-    constant = np.min([low for low, _ in ends], axis=0) == np.max([high for _, high in ends], axis=0)
+    constant = scores.values.min(axis=(0, 1)) == scores.values.max(axis=(0, 1))
     names = [str(measure) for measure, same in zip(scores.measures, constant, strict=True) if same]
     if names:
         same = f"{format_list(names)} gives all runs the same score on all topics: nothing differs, its p-values are 1"

@@ -16,7 +16,6 @@ from metaeval.data.distinct import distinct_runs as take_distinct_runs, find_ide
 from metaeval.data.scores import Scores
 from metaeval.errors import format_count, format_list, format_option, shorten
 from metaeval.measures.base import Measure
-from metaeval.stats.blocks import mean_over_topics, split_runs
 from metaeval.stats.irregular_runs import SKEWED, WIDE, equal_rows, far_behind, residual_spread, shape_of_differences
 from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
 
@@ -222,7 +221,7 @@ def diagnose(scores: Scores) -> Diagnostics:
     everyone = len(one_of_each) == len(scores.runs)
     values = scores.values if everyone and (np.diff(one_of_each) > 0).all() else scores.values[one_of_each]
     with np.errstate(over="ignore", invalid="ignore"):  # means of scores near the largest float
-        hopeless = far_behind(mean_over_topics(values) * np.array([measure.sign for measure in scores.measures]))[
+        hopeless = far_behind(values.mean(axis=1) * np.array([measure.sign for measure in scores.measures]))[
             :, position
         ]
     ratio, wide = (result[:, position] for result in residual_spread(values))
@@ -235,10 +234,10 @@ def remark_copies(*collections: Scores) -> tuple[str, ...]:
     groups: dict[tuple[str, ...], None] = {}
     for scores in collections:
         values, names = scores.values, [str(measure) for measure in scores.measures]
-        first = equal_rows(mean_over_topics(values).T).tolist()  # of many measures few have the same means
+        first = equal_rows(values.mean(axis=1).T).tolist()  # of many measures few have the same means
         for one in dict.fromkeys(first):
             alike = [other for other in range(one + 1, len(names)) if first[other] == one]
-            same = [m for m in alike if all((values[r, :, one] == values[r, :, m]).all() for r in split_runs(values))]
+            same = [m for m in alike if (values[..., one] == values[..., m]).all()]
             groups |= {(names[one], *(names[m] for m in same)): None} if same else {}
     return tuple(f"{format_list(group)} are one measure: their scores are the same on every topic" for group in groups)
 

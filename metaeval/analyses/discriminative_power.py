@@ -21,10 +21,8 @@ from metaeval.analyses.variation import list_intervals, measure_variation
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
 from metaeval.show.signature import sign
-from metaeval.stats.blocks import mean_over_topics
 from metaeval.stats.max_t import VARIANCE_OFFSET, PairedTestResult
 from metaeval.stats.paired_tests import FAMILYWISE, FLIPPING, MAX_T, Correction, PairedTest, all_pairs_test
-from metaeval.stats.randomised_tukey import Engine
 from metaeval.stats.significant_counts import significant_count_error
 from metaeval.stats.streams import stream_key
 
@@ -35,7 +33,6 @@ def discriminative_power(
     n_permutations: int = 5000,
     alpha: float = 0.05,
     seed: int = 0,
-    engine: Engine = "auto",
     test: PairedTest = "randomised-tukey-hsd",
     correction: Correction = "auto",
     p_add_one: bool = False,
@@ -58,8 +55,6 @@ def discriminative_power(
     alpha : float, optional
         Significance level.
     seed : int, optional
-    engine : {"auto", "numpy", "numba"}, optional
-        Both engines give the same bits; by default the size decides.
     test : str, optional
         ``"randomised-tukey-hsd"``, the papers' test; ``"bootstrap-t"`` or ``"max-t"``, which allow runs to differ
         in spread; or for comparison ``"tukey-hsd"``, ``"paired-t"``, ``"paired-randomisation"``,
@@ -112,7 +107,7 @@ def discriminative_power(
     scores, diagnostics = choose_runs(scores, distinct_runs, clusters="sum" if test in FLIPPING else "pool")
     check_positive("margin", margin)
     _check_numbers(n_permutations, alpha, seed, n_bootstrap, confidence, n_jobs)
-    correction = _choose_correction(test, engine, correction, p_add_one)
+    correction = _choose_correction(test, correction, p_add_one)
     n_pairs = len(scores.runs) * (len(scores.runs) - 1) // 2
     remarks = check_trials(test, correction, n_pairs, n_permutations, alpha) + remark_copies(scores)
     # A p of 0 would survive any correction.
@@ -121,7 +116,7 @@ def discriminative_power(
     order = sort_labels(scores)
     key = stream_key(seed, scores.collection, "discriminative_power")
     result = all_pairs_test(
-        order.values, test=test, correction=correction, n_permutations=n_permutations, key=key, engine=engine,
+        order.values, test=test, correction=correction, n_permutations=n_permutations, key=key,
         add_one=add_one, variance_offset=variance_offset, n_jobs=n_jobs,
     )  # fmt: skip
     given = np.ix_(order.measures, order.run_pairs)
@@ -139,7 +134,7 @@ def discriminative_power(
         scores.collection,
         scores.runs,
         scores.measures,
-        mean_over_topics(order.values)[np.ix_(order.runs, order.measures)],
+        order.values.mean(axis=1)[np.ix_(order.runs, order.measures)],
         np.where(constant[:, np.newaxis], 1.0, result.p[given]),
         counts,
         _estimate_errors(result, counts, n_permutations, alpha, correction, add_one),
@@ -166,10 +161,9 @@ def _check_numbers(
     check_share("confidence", confidence)
 
 
-def _choose_correction(test: PairedTest, engine: Engine, correction: Correction, p_add_one: bool) -> Correction:
+def _choose_correction(test: PairedTest, correction: Correction, p_add_one: bool) -> Correction:
     """Return the correction that is meant, after checks of the options that choose a test."""
     check_choice("test", test, PairedTest)
-    check_choice("engine", engine, Engine)
     check_choice("correction", correction, Correction)
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} allows for all pairs by itself; a correction is for the paired tests")

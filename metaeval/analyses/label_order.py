@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metaeval.data.labels import rank_labels
-from metaeval.data.scores import Scores
-from metaeval.data.scratch import take_cells
+from metaeval.data.scores import Scores, take_cells
 from metaeval.measures.base import find_signs
 
 

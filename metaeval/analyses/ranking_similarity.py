@@ -264,14 +264,9 @@ def _compare_rankings(means: np.ndarray, sizes: np.ndarray, which: RankCorrelati
 
 def _sum_up(oriented: Scaled) -> tuple[np.ndarray, np.ndarray, bool]:
     """Return means over topics of scores and of their magnitudes, and whether a measure has scores of either sign."""
-    means, sizes, below, above = [], [], [], []
-    for _, block in oriented.blocks():
-        means.append(block.mean(axis=1))
-        sizes.append(np.abs(block).mean(axis=1))
-        below.append((block < 0).any(axis=(0, 1)))
-        above.append((block > 0).any(axis=(0, 1)))
-    mixed = bool((np.any(below, axis=0) & np.any(above, axis=0)).any())
-    return np.concatenate(means), np.concatenate(sizes), mixed
+    values = oriented.values
+    mixed = (values.min(axis=(0, 1)) < 0) & (values.max(axis=(0, 1)) > 0)
+    return oriented.means(), np.abs(values).mean(axis=1), bool(mixed.any())
 
 
 def _resample(
@@ -282,11 +277,6 @@ def _resample(
     first, second = _pair_measures(n_measures, which)
     block = max(1, _CELLS // max(1, len(first) * n_runs))
     block = min(block, trials_a_pass(n_topics, n_bootstrap))
-    weights_held, reads = 8 * block * n_topics, -(-n_bootstrap // block) * (1 + mixed)
-    oriented.announce(
-        f", {n_bootstrap:,} resamples: weights of {weights_held / 2**20:,.0f} MB are held in memory, and the scores are "
-        f"read {reads} times in blocks of runs"
-    )
     drawn = []
     for start in range(0, n_bootstrap, block):
         size = min(block, n_bootstrap - start)

@@ -13,7 +13,6 @@ from metaeval.analyses.label_order import LabelOrder
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
-from metaeval.stats.blocks import take_measure
 from metaeval.stats.equivalence import Ends, judge_difference
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval, explain_no_interval, interval_of_differences
 from metaeval.stats.max_t import PairedTestResult
@@ -113,7 +112,7 @@ class TopicVariation(Variation):
 
     def take_scores(self, measure: int) -> np.ndarray:
         """Return the scores of one measure, shape (run, topic), with runs and the measure as they were given."""
-        return take_measure(self.order.values, int(self.order.measures[measure]))[self.order.runs]
+        return np.ascontiguousarray(self.order.values[self.order.runs, :, self.order.measures[measure]])
 
     def describe_effects(self, scores: np.ndarray, run: int, differences: np.ndarray) -> dict[str, np.ndarray]:
         """Return differences of one run from those after it, plain and standardised, with intervals: columns of shape (pair,).

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand, TyperGroup
@@ -222,8 +220,6 @@ class Plan:
         for parameter in parameters:
             if parameter.flags:
                 declared[parameter.name] = parameter.declare()
-            if parameter.name == "n_jobs":
-                declared |= take("cluster", "resume")
         declared |= subject.reading if subject else OPENING | NOISE | DIRECTIONS
         if self.pairs:
             declared |= take(self.pairs)
@@ -237,12 +233,7 @@ class Plan:
         }
         if function is self.before:
             arguments |= _UNSEEN
-        # What is refused before work begins is refused before progress is shown, however long connecting takes.
-        with (
-            _keep(getattr(values, "resume", None)),
-            _spread(arguments, getattr(values, "cluster", None)) as arguments,
-            working(function.__name__.replace("_", " ")),
-        ):
+        with working(function.__name__.replace("_", " ")):
             return function(subject, **arguments)
 
     def run(self, values: Values) -> None:
@@ -326,27 +317,6 @@ class Plan:
             return named
         # The pooled result answers what several sources were named for, so that it comes first.
         return {f"pooled-{self.name}": self.call(self.pool, results, values)} | named
-
-
-@contextmanager
-def _spread(arguments: dict[str, Any], cluster: str | None) -> Iterator[dict[str, Any]]:
-    """Ask for as many threads as the user said, or for all that the cluster has."""
-    if cluster is None or "n_jobs" not in arguments:
-        yield arguments
-        return
-    from metaeval.stats.parallel import on_cluster
-
-    with on_cluster(cluster):
-        yield {**arguments, "n_jobs": -1}
-
-
-def _keep(folder: Path | None) -> AbstractContextManager[None]:
-    """Keep finished work in a folder, if there is one."""
-    if folder is None:
-        return nullcontext()
-    from metaeval.stats.parallel import resumable
-
-    return resumable(folder)
 
 
 def _write_help(function: Function, analysis: Analysis) -> str:

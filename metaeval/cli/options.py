@@ -190,10 +190,6 @@ OPTIONS: Options = {
     "aspect": option(str | None, "Of the layout dialogue-quality: which aspect", choices=("A", "E", "S")),
     "rescale": switch("Rescale distributions that do not sum to 1", "--normalise"),
     "seed": option(int, HELP["seed"], default=0),
-    "cluster": option(str | None, "Work on a Dask cluster: its scheduler's address, tcp://HOST:PORT"),
-    "resume": option(
-        Path | None, "Keep finished trials in this folder, and go on from there if the command was killed"
-    ),
     "p_values": option(Path | None, "Write every p-value, a row for every two runs, to a .csv or .parquet file"),
     "run_pairs": option(Path | None, "Write every contradiction to a .csv or .parquet file"),
     "style": option(str, "How the table is printed", "--format", "-f", choices=STYLES, default="text"),
@@ -227,8 +223,8 @@ RATINGS = take("collection", "format", "columns", "doubled", "repeats", "judges"
 """How ratings are opened: gaps are kept."""
 
 ADVANCED = (
-    "engine", "correction", "n_bootstrap", "n_samples", "confidence", "simultaneous", "margin",
-    "over", "weights", "task_weights", "categories", "n_jobs", "cluster", "resume", "p_values", "run_pairs",
+    "correction", "n_bootstrap", "n_samples", "confidence", "simultaneous", "margin",
+    "over", "weights", "task_weights", "categories", "n_jobs", "p_values", "run_pairs",
     "n_random", "empty_classes", "figures", "target", "beta", "alpha",
 )  # fmt: skip
 """Options that few users need, by argument: they stand last."""
@@ -236,7 +232,7 @@ ADVANCED = (
 METAVARS = {
     "reference": "SOURCE", "candidates": "MEASURE", "run_scores": "SOURCE", "weights": "W,...", "sizes": "N,...",
     "task_weights": "TASK=W,...",
-    "resume": "FOLDER", "cluster": "ADDRESS", "separator": "TEXT", "out": "FOLDER", "gold": "FILE", "runs": "FILE",
+    "separator": "TEXT", "out": "FOLDER", "gold": "FILE", "runs": "FILE",
     "new_scores": "FILE", "people": "FILE", "scales": "JUDGE=G,...", "family": "RUN=MODEL",
     "prices": "WHAT=PRICE",
 }  # fmt: skip

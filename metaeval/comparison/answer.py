@@ -22,7 +22,6 @@ from metaeval.comparison.verdicts import (
     ignores_order,
 )
 from metaeval.data.scores import Scores
-from metaeval.stats.blocks import take_measure
 from metaeval.stats.equivalence import Ends, judge_level
 from metaeval.stats.intervals import FEWEST_RUNS, FEWEST_TOPICS
 
@@ -134,7 +133,7 @@ def find_kin(comparison: ComparisonResults, name: str) -> Kin:
 def _read_column(scores: Scores, name: str) -> np.ndarray:
     """Return the scores of one measure, shape (cell,), higher being better."""
     position = find_position(scores, name)
-    return np.asarray(take_measure(scores.values, position).ravel() * scores.measures[position].sign)
+    return np.asarray(scores.values[..., position].ravel() * scores.measures[position].sign)
 
 
 def _standardise(values: np.ndarray) -> np.ndarray:

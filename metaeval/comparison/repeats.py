@@ -7,7 +7,6 @@ from functools import partial
 from typing import TypeVar
 
 from metaeval.analyses.study import BASELINES, Study
-from metaeval.stats.parallel import run_tasks
 
 MANY_RUNS = 300
 """With more runs than this only a thorough comparison makes the recommended test and draws curves over numbers of topics."""
@@ -46,9 +45,8 @@ def study_collections(asks: Sequence[Callable[[], T]], n_jobs: int) -> list[T]:
     """Ask several collections at once, in threads: kernels compute without holding the interpreter."""
     import joblib
 
-    if n_jobs == 1 or len(asks) == 1:
-        return [ask() for ask in asks]
-    return run_tasks([joblib.delayed(ask)() for ask in asks], n_jobs=n_jobs, prefer="threads")
+    found: list[T] = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(joblib.delayed(ask)() for ask in asks)
+    return found
 
 
 def repeat_studies(studies: Sequence[Study], asks: Sequence[Callable[..., Study]], seed: int, n_jobs: int) -> Repeats:

@@ -18,7 +18,6 @@ from metaeval.comparison.verdicts import find_verdicts
 from metaeval.errors import MetaevalError
 from metaeval.files import write_together
 from metaeval.show.table import to_records
-from metaeval.stats.parallel import run_tasks
 
 Figures = Literal["page", "all"]
 """Figures drawn in the page and as SVG, or as PDF and PNG for print too."""
@@ -53,7 +52,7 @@ def _draw_all(comparison: ComparisonResults, aside: Path) -> None:
     import joblib
 
     tasks = [joblib.delayed(_draw)(result, aside / "figures", name) for name, result in name_results(comparison)]
-    run_tasks(tasks, n_jobs=min(joblib.cpu_count(), len(tasks) // _TASKS_A_PROCESS) or 1)
+    joblib.Parallel(n_jobs=min(joblib.cpu_count(), len(tasks) // _TASKS_A_PROCESS) or 1)(tasks)
 
 
 def _draw_answers(comparison: ComparisonResults, aside: Path) -> None:

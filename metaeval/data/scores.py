@@ -15,12 +15,10 @@ from metaeval.data.clusters import Repeats, code_clusters, join_clusters, label_
 from metaeval.data.columns import CLUSTER, COLUMNS
 from metaeval.data.labels import choose_measures, find_labels, unique_labels
 from metaeval.data.policies import MissingPolicy, hint_missing
-from metaeval.data.scratch import make_room, take_cells
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names, drop_contradicted, turn_measures
 from metaeval.measures.resolve import MeasureLike, list_measures, measure_of_label, tells_direction
-from metaeval.stats.blocks import mean_over_topics, release, split_runs
 from metaeval.stats.clusters import pool_clusters
 
 if TYPE_CHECKING:
@@ -112,8 +110,7 @@ class Scores:
                 raise TypeError(f"{_NO_NUMBERS[kind]} are none")
             if np.ma.is_masked(values):
                 raise TypeError("masked ones are none: write NaN into a frame, and see Scores.from_frame")
-            # Scores of a store that memory cannot hold are a file, and not copied.
-            array = values if _is_held_on_disk(values) else np.array(values, dtype=np.float64, order="C")
+            array = np.array(values, dtype=np.float64, order="C")
         except (TypeError, ValueError) as error:
             raise DataError(f"scores are numbers, run × topic × measure ({error})") from None
         labels = unique_labels(runs, "run"), unique_labels(topics, "topic")
@@ -125,10 +122,7 @@ class Scores:
             )
         if 0 in expected:
             raise DataError("there are no scores: at least one run, topic and measure is needed")
-        is_wrong = np.isinf if self._may_have_gaps else _is_no_number
-        wrong = np.empty((0, 3), dtype=int)
-        if any(is_wrong(array[some]).any() for some in split_runs(array)):
-            wrong = np.argwhere(is_wrong(array))
+        wrong = np.argwhere(np.isinf(array) if self._may_have_gaps else ~np.isfinite(array))
         if len(wrong):
             r, t, m = wrong[0]
             raise DataError(
@@ -172,8 +166,7 @@ class Scores:
     def sha256(self) -> str:
         """Checksum of the labels, the directions and every bit of the scores, in hexadecimal."""
         digest = self._digest_labels()
-        for runs in split_runs(self.values):
-            digest.update(np.ascontiguousarray(self.values[runs], dtype="<f8").data)
+        digest.update(np.ascontiguousarray(self.values, dtype="<f8").data)
         return digest.hexdigest()
 
     def _digest_labels(self) -> hashlib._Hash:
@@ -192,13 +185,10 @@ class Scores:
         Processors may round a computed score differently in its last bits; that does not change the fingerprint.
         """
         digest = self._digest_labels()
-        largest = np.max(
-            [np.abs(self.values[runs]).max(axis=(0, 1), initial=0) for runs in split_runs(self.values)], axis=0
-        )
+        largest = np.abs(self.values).max(axis=(0, 1))
         # The magnitude is rounded first: 1 and the number below it would have different exponents.
         exponents = np.frexp(np.array([float(f"{one:.8g}") for one in largest]))[1]
-        for runs in split_runs(self.values):
-            digest.update(np.rint(np.ldexp(self.values[runs], 26 - exponents)).astype("<i8").tobytes())
+        digest.update(np.rint(np.ldexp(self.values, 26 - exponents)).astype("<i8").tobytes())
         return digest.hexdigest()[:12]
 
     def sel(
@@ -276,10 +266,7 @@ class Scores:
         if len(names) < 2:
             known = f"all topics are in the cluster {names[0]!r}" if names else "the topics have no clusters"
             raise DataError(f"{known}; at least two are needed to draw them", file=self.collection or None)
-        pooled = make_room((len(self.runs), len(names), len(self.measures)))
-        for some in split_runs(self.values):
-            pooled[some] = pool_clusters(self.values[some], codes, sums=sums)
-        return replace(self, values=pooled, topics=names, clusters=())
+        return replace(self, values=pool_clusters(self.values, codes, sums=sums), topics=names, clusters=())
 
     def add_measures(self, other: Scores, *, first: bool = False) -> Scores:
         """Return these scores with those of further measures beside them.
@@ -321,14 +308,9 @@ class Scores:
             raise DataError(f"the collection {self.collection or 'given'} has a measure {min(both)} already")
         aligned = other.sel(runs=self.runs, topics=self.topics)
         parts = (aligned, self) if first else (self, aligned)
-        joined = make_room((*self.values.shape[:2], sum(len(part.measures) for part in parts)))
-        for some in split_runs(joined):
-            np.concatenate([part.values[some] for part in parts], axis=-1, out=joined[some])
-            for part in parts:
-                release(part.values)
         return replace(
             self,
-            values=joined,
+            values=np.concatenate([part.values for part in parts], axis=-1),
             measures=tuple(measure for part in parts for measure in part.measures),
             clusters=join_clusters(self.clusters, aligned.clusters, self.collection or "given"),
             repeats={**aligned.repeats, **self.repeats},
@@ -365,7 +347,7 @@ class Scores:
         import pandas as pd
 
         names = pd.Index([str(measure) for measure in self.measures], name="measure")
-        return pd.DataFrame(mean_over_topics(self.values), index=pd.Index(self.runs, name="run"), columns=names)
+        return pd.DataFrame(self.values.mean(axis=1), index=pd.Index(self.runs, name="run"), columns=names)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the scores in tidy form, one row per score, with columns run, topic, measure, score, and cluster if known.
@@ -520,8 +502,7 @@ def refuse_gaps(scores: Scores) -> None:
 
 def hold_scores(values: np.ndarray, **labels: Any) -> Scores:
     """Return the scores that were read, whether all of them are there or gaps were kept."""
-    gaps = any(np.isnan(values[some]).any() for some in split_runs(values))
-    return (PartialScores if gaps else Scores)(values, **labels)
+    return (PartialScores if np.isnan(values).any() else Scores)(values, **labels)
 
 
 ATTRS = {"higher_is_better": True, "lower_is_better": False}
@@ -576,9 +557,16 @@ def _others(count: int) -> str:
     return "" if count == 1 else f", and so are {count - 1:,} more" if count > 2 else ", and so is one more"
 
 
-def _is_no_number(values: np.ndarray) -> np.ndarray:
-    return ~np.isfinite(values)
+def take_cells(
+    values: np.ndarray, runs: np.ndarray, topics: np.ndarray, measures: np.ndarray, *, signs: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the runs, topics and measures at these positions of scores (run, topic, measure), times each measure's sign.
 
-
-def _is_held_on_disk(values: Any) -> bool:
-    return isinstance(values, np.memmap) and values.dtype == np.float64 and values.flags.c_contiguous
+    Where nothing changes, these are the scores themselves; otherwise they are contiguous, because the order of the axes in
+    memory decides in which order NumPy adds.
+    """
+    factors = np.ones(values.shape[-1]) if signs is None else np.asarray(signs, dtype=np.float64)
+    axes = zip((runs, topics, measures), values.shape, strict=True)
+    if (factors == 1).all() and all(np.array_equal(positions, np.arange(length)) for positions, length in axes):
+        return values
+    return np.multiply(values[np.ix_(runs, topics, measures)], factors[measures], order="C")

@@ -21,12 +21,10 @@ from urllib.parse import quote
 import numpy as np
 
 from metaeval.data.scores import COLUMNS, Scores, is_untold
-from metaeval.data.scratch import make_room
 from metaeval.errors import MetaevalError, StoreError
 from metaeval.files import open_regular
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import measure_of_label
-from metaeval.stats import blocks
 from metaeval.stats.parallel import tell
 
 SCHEMA = 3
@@ -37,6 +35,7 @@ REPEATS = "repeats"
 
 SUFFIX = ".parquet"
 _BUFFER = 2**20
+_CELLS_A_BATCH = 2**21
 _RECORD = b"metaeval.store"
 _DIRECTION = "higher_is_better"  # a fifth column, as tidy files have it, where names do not tell the direction
 _REPAIR = "restore it from a copy, or remove the collection and add its scores again"
@@ -129,12 +128,12 @@ def decode_scores(
 ) -> tuple[np.ndarray, list[str], list[str]]:
     """Return the scores (run, topic, measure) of the measures at some positions of the record, and runs and topics."""
     n_rows = record["runs"] * record["topics"]
-    rows_a_batch = max(1, min(n_rows, blocks.CELLS_A_BLOCK // len(positions)))
+    rows_a_batch = max(1, min(n_rows, _CELLS_A_BATCH // len(positions)))
     # What room scores take is known from the labels that were read, not from what a file says of itself.
     runs, topics = _read_labels(file, positions[0], record["topics"], rows_a_batch)
     if _digest_labels(runs, topics) != record["labels"] or len(runs) * len(topics) != n_rows:
         raise StoreError(f"{path}: the file is damaged: its labels are not those that were stored ({_REPAIR})")
-    values = make_room((len(runs), len(topics), len(positions)))
+    values = np.empty((len(runs), len(topics), len(positions)))
     cells = values.reshape(-1, len(positions))
     digests = [hashlib.sha256() for _ in positions]
     columns = [_iterate(file, position, ["score"], rows_a_batch) for position in positions]
@@ -146,7 +145,6 @@ def decode_scores(
             cells[start : start + len(scores), column] = scores
         start += len(batches[0])
         tell("reading", start, len(cells))
-        blocks.release(values)
     for position, digest in zip(positions, digests, strict=True):
         measure = record["measures"][position]
         if digest.hexdigest() != measure["sha256"]:

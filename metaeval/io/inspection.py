@@ -23,7 +23,7 @@ from metaeval.io.layout import LAYOUTS, Layout, find_layout
 from metaeval.io.table import is_gap
 from metaeval.io.tables import open_cells, open_once
 from metaeval.io.tidy import make_rows, split_collections
-from metaeval.stats.blocks import average, mean_over_topics
+from metaeval.stats.blocks import average
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def _join(read: list[Scores], facts: dict[str, CollectionFacts]) -> tuple[Collec
 
 def _describe(scores: Scores, counted: CollectionFacts | None) -> CollectionFacts:
     gaps = isinstance(scores, PartialScores)
-    means = average(np.moveaxis(scores.values, 1, -1)) if gaps else mean_over_topics(scores.values)
+    means = average(np.moveaxis(scores.values, 1, -1)) if gaps else scores.values.mean(axis=1)
     runs, topics = scores.values.shape[:2]
     known = counted or CollectionFacts(scores.collection, runs, topics, (), scores.values.size, complete=(runs, topics))
     names = tuple(str(measure) for measure in scores.measures)

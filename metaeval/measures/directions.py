@@ -11,7 +11,6 @@ import numpy as np
 
 from metaeval.errors import DirectionWarning, MetaevalError, format_list
 from metaeval.measures.base import Measure
-from metaeval.stats.blocks import split_runs
 
 Names = str | Iterable[str]
 """The names of one measure or of several."""
@@ -68,10 +67,7 @@ def measure_of_usual_name(label: str) -> Measure:
 def drop_contradicted(measures: Sequence[Measure], values: np.ndarray) -> tuple[Measure, ...]:
     """Return the measures without directions that their names seemed to tell and their scores contradict: MQM above 0."""
     return tuple(
-        Measure(str(measure))
-        if measure.description == _NEGATED_ERRORS
-        and any((values[runs, ..., m] > 0).any() for runs in split_runs(values))
-        else measure
+        Measure(str(measure)) if measure.description == _NEGATED_ERRORS and (values[..., m] > 0).any() else measure
         for m, measure in enumerate(measures)
     )
 

@@ -15,7 +15,6 @@ from metaeval.stats.blocks import IntArray, Scaled
 from metaeval.stats.clusters import pool_clusters
 from metaeval.stats.other_runs import CROSSED_TRIALS, vary_runs
 from metaeval.stats.pearson import StandardCells, resample_topic_pearson, swap_cells, topic_pearson
-from metaeval.stats.resampling import WEIGHTS_HELD, trials_a_pass
 from metaeval.stats.run_agreement import (
     HEAD_WEIGHTED,
     ResampledMeans,
@@ -62,22 +61,6 @@ class Sides:
     clusters: IntArray | None = None
     given: np.ndarray | None = None
     _of_runs: dict[int | None, RunComparison] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.clusters is not None and self.scores.large:
-            raise MetaevalError(
-                "scores that memory does not hold cannot be drawn by clusters of topics: take fewer measures"
-            )
-        n_runs, n_topics, n_columns = self.scores.shape
-        trials = max(self.n_permutations, self.n_bootstrap, 1)
-        in_a_trial = n_topics + n_columns * self.n_pairs
-        weights = max(trials_a_pass(n_topics, trials) * n_topics, min(trials, WEIGHTS_HELD // in_a_trial) * in_a_trial)
-        # Means of runs and flipped sums, and products of runs of every two measures.
-        numbers = weights + 2 * trials * n_runs * n_columns + 3 * (n_runs * n_columns) ** 2
-        self.scores.announce(
-            f": up to {8 * numbers / 2**20:,.0f} MB of sums, weights and signs are held in memory, and scores are read in "
-            "blocks, several times for each statistic"
-        )
 
     @property
     def n_pairs(self) -> int:

@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray, mean_over_topics, release, split_runs
+from metaeval.stats.blocks import FloatArray
 
 WIDE = 1.5
 """Ratio to the median residual spread from which on a run is wide; docs/concepts/discriminative-power.md says what such
@@ -53,27 +53,15 @@ def residual_spread(values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool
     ratio = np.full((n_measures, n_runs), np.nan)
     if n_runs < 3 or n_topics < 3:
         return ratio, np.zeros(ratio.shape, dtype=bool)
-    largest = np.max([np.abs(values[runs]).max(axis=(0, 1)) for runs in split_runs(values)], axis=0)
-    exponents = -np.frexp(largest)[1]
-    sums, squares, fourth_powers = np.zeros((3, n_topics, n_measures))
-    for runs in split_runs(values):
-        # Run by run, so that blocks of runs are added as the whole is; so below.
-        for row in np.ldexp(values[runs], exponents):
-            sums += row
-    moments = []
-    for runs in split_runs(values):
-        block = np.ldexp(values[runs], exponents)
-        block -= sums / n_runs
-        block -= block.mean(axis=1, keepdims=True)
-        block[np.abs(block) < n_topics * np.finfo(np.float64).eps] = 0.0  # rounding
-        np.square(block, out=block)
-        moments.append(block.mean(axis=1))
-        for row in block:
-            squares += row
-            fourth_powers += row * row
-    moment = np.concatenate(moments).T
+    residuals = np.ldexp(values, -np.frexp(np.abs(values).max(axis=(0, 1)))[1])
+    residuals -= residuals.sum(axis=0) / n_runs
+    residuals -= residuals.mean(axis=1, keepdims=True)
+    residuals[np.abs(residuals) < n_topics * np.finfo(np.float64).eps] = 0.0  # rounding
+    squares = np.square(residuals, out=residuals)
+    moment = squares.mean(axis=1).T
     # If the residuals of a topic were exchanged among the runs at random, mean squares would have this variance.
-    variance = np.maximum(fourth_powers / n_runs - (squares / n_runs) ** 2, 0.0).mean(axis=0) / n_topics
+    fourth_powers = np.square(squares).sum(axis=0)
+    variance = np.maximum(fourth_powers / n_runs - (squares.sum(axis=0) / n_runs) ** 2, 0.0).mean(axis=0) / n_topics
     spread = np.sqrt(moment)
     middle = np.median(spread, axis=1)
     some = middle > 0
@@ -96,7 +84,7 @@ def shape_of_differences(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     n_pairs = n_runs * (n_runs - 1) // 2
     some = np.linspace(0, n_pairs - 1, min(n_pairs, max(FEWEST_PAIRS, NUMBERS // n_topics))).round().astype(np.int64)
     with np.errstate(over="ignore", invalid="ignore"):  # means of scores near the largest float
-        order = np.argsort(mean_over_topics(values).mean(axis=1), kind="stable")  # not that of a file
+        order = np.argsort(values.mean(axis=1).mean(axis=1), kind="stable")  # not that of a file
     first, second = (order[ends[some]] for ends in np.triu_indices(n_runs, 1))
     for measure in range(n_measures):
         shapes = [
@@ -139,7 +127,7 @@ def far_behind(oriented_means: FloatArray) -> npt.NDArray[np.bool_]:
 def equal_rows(*values: FloatArray) -> npt.NDArray[np.intp]:
     """Return for each row the position of the first one that is equal to it in every cell of every array, shape (row,)."""
     # Equal rows have equal sums of bits, which are quick to make; only rows with an equal sum are looked at closely.
-    sums = sum(np.concatenate([_view_bits(array[rows]).sum(axis=1) for rows in split_runs(array)]) for array in values)
+    sums = sum(_view_bits(array).sum(axis=1) for array in values)
     _, number, size = np.unique(sums, return_inverse=True, return_counts=True)
     digests: dict[bytes, int] = {}
     first = np.arange(len(values[0]))
@@ -149,7 +137,6 @@ def equal_rows(*values: FloatArray) -> npt.NDArray[np.intp]:
             # Different rows have different checksums: none are known that do not, and rows themselves would take as
             # much memory as the scores.
             digest.update(_view_bits(array[row : row + 1]).data)
-            release(array)
         first[row] = digests.setdefault(digest.digest(), row)
     return first
 

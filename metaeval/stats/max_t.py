@@ -85,17 +85,14 @@ def sign_flip_max_t(
     scores = check_shape(values)
     n_permutations = check_count(n_permutations, "permutations")
     check_key(key)
-    n_runs, n_topics, _ = scores.shape
+    n_topics = scores.shape[1]
     exact = n_topics <= ENUMERATED_TOPICS
     n_trials = 2 ** (n_topics - 1) if exact else n_permutations
 
     def draw(trials: range) -> npt.NDArray[np.int8]:
         return _all_signs(trials, n_topics) if exact else topic_signs(key, trials, n_topics)
 
-    # Of each run one product, and of each pair what makes its statistic.
-    work = n_runs * n_topics + 4 * n_runs * (n_runs - 1) // 2
-    settings = "all signs" if exact else f"key {key}"
-    return run_test(scores, Test("max-t", settings, _flip_statistics, draw, n_trials, work, exact), n_jobs)
+    return run_test(scores, Test("max-t", _flip_statistics, draw, n_trials, exact), n_jobs)
 
 
 def bootstrap_max_t(
@@ -146,7 +143,7 @@ def bootstrap_max_t(
     check_key(key)
     if not 0 <= variance_offset < np.inf:
         raise MetaevalError(f"variance_offset is a share of a variance, at least 0, not {variance_offset}")
-    n_runs, n_topics, _ = scores.shape
+    n_topics = scores.shape[1]
 
     def draw(trials: range) -> IntArray:
         return resampled_topics(key, trials, n_topics)
@@ -154,9 +151,7 @@ def bootstrap_max_t(
     def prepare(scores_of_measure: FloatArray) -> Statistics:
         return _bootstrap_statistics(scores_of_measure, variance_offset)
 
-    work = n_topics * n_runs * (n_runs - 1) // 2
-    settings = f"key {key} offset {float(variance_offset)!r}"
-    return run_test(scores, Test("bootstrap-t", settings, prepare, draw, n_permutations, work), n_jobs)
+    return run_test(scores, Test("bootstrap-t", prepare, draw, n_permutations), n_jobs)
 
 
 def simultaneous_reach(

@@ -27,7 +27,7 @@ from metaeval.stats.blocks import (
     tie_tolerance,
 )
 from metaeval.stats.max_t import SAME_UNITS, VARIANCE_OFFSET, bootstrap_max_t, sign_flip_max_t
-from metaeval.stats.randomised_tukey import Engine, p_values, randomised_tukey_hsd
+from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import check_key
 
@@ -74,7 +74,6 @@ def all_pairs_test(
     key: int | None = None,
     add_one: bool = False,
     variance_offset: float | None = None,
-    engine: Engine = "auto",
     n_jobs: int = 1,
 ) -> PairedTestResult:
     """Which runs differ significantly, under each measure?
@@ -103,8 +102,8 @@ def all_pairs_test(
         As in `metaeval.stats.randomised_tukey.p_values`; the max-T tests always add one.
     variance_offset : float, optional
         For ``"bootstrap-t"`` only, as in `metaeval.stats.max_t.bootstrap_max_t`.
-    engine, n_jobs
-        As in `metaeval.stats.randomised_tukey.randomised_tukey_hsd`; tests of single pairs do not use them.
+    n_jobs : int
+        As in `metaeval.stats.randomised_tukey.randomised_tukey_hsd`; tests of single pairs do not use it.
 
     Returns
     -------
@@ -120,7 +119,7 @@ def all_pairs_test(
     array([False,  True,  True])
     """
     raw = check_shape(values)
-    # These read scores that memory does not hold in parts, which they scale themselves.
+    # These scale scores themselves.
     scores = raw if test in ("randomised-tukey-hsd", *MAX_T) else scale_scores(raw)
     if test not in get_args(PairedTest):
         raise MetaevalError(f"The test must be one of {', '.join(get_args(PairedTest))}, not {test!r}.")
@@ -144,7 +143,7 @@ def all_pairs_test(
             variance_offset=VARIANCE_OFFSET if variance_offset is None else variance_offset,
         )  # fmt: skip
     if test == "randomised-tukey-hsd":
-        counts = randomised_tukey_hsd(scores, n_permutations=n_permutations, key=key, engine=engine, n_jobs=n_jobs)
+        counts = randomised_tukey_hsd(scores, n_permutations=n_permutations, key=key, n_jobs=n_jobs)
     elif test == "paired-randomisation":
         counts = _count_trials(scores, n_permutations, partial(topic_signs, key), _count_signed)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -85,39 +84,16 @@ def standardise(values: FloatArray) -> FloatArray:
 
 
 class StandardCells:
-    """What `standardise` makes of scores of any size, with all runs on all topics as the cells of a measure.
+    """What `standardise` makes of scores, with all runs on all topics as the cells of a measure, shape (measure, run, topic).
 
     `varies`, shape (measure,), says which are not constant; the others are zeros.
     """
 
     def __init__(self, scores: Scaled) -> None:
         n_runs, n_topics, n_columns = scores.shape
-        ends = [(block.min(axis=(0, 1)), block.max(axis=(0, 1))) for _, block in scores.blocks()]
-        low, high = np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
-        self._largest = np.maximum(np.abs(low), np.abs(high))
-        self._mean, self._spread = np.zeros(n_columns), np.ones(n_columns)
-        self._mean = self._sum(scores, lambda cells: cells) / (n_runs * n_topics)
-        spread = np.sqrt(self._sum(scores, np.square) / (n_runs * n_topics))
-        self.varies = (high - low > 0) & (spread > 0)
-        self._spread = np.where(self.varies, spread, 1.0)
-
-    def _sum(self, scores: Scaled, change: Callable[[FloatArray], FloatArray]) -> FloatArray:
-        return np.sum([change(self._centre(block)).sum(axis=1) for _, block in scores.blocks()], axis=0)
-
-    def _centre(self, block: FloatArray) -> FloatArray:
-        """Return cells, shape (measure, cell), over the largest magnitude and less the mean, as far as it is known."""
-        cells = block.transpose(2, 0, 1).reshape(block.shape[2], -1)
-        largest = self._largest[:, np.newaxis]
-        scaled = np.divide(cells, largest, out=np.zeros(cells.shape), where=largest > 0)
-        scaled -= self._mean[:, np.newaxis]
-        return scaled
-
-    def standardise(self, block: FloatArray) -> FloatArray:
-        """Return standardised scores of a block of shape (run, topic, measure), shape (measure, run, topic)."""
-        cells = self._centre(block)
-        cells /= self._spread[:, np.newaxis]
-        cells[~self.varies] = 0.0
-        return cells.reshape(-1, *block.shape[:2])
+        cells = scores.values.transpose(2, 0, 1).reshape(n_columns, -1)
+        self.z = standardise(cells).reshape(n_columns, n_runs, n_topics)
+        self.varies = np.asarray(self.z.any(axis=(1, 2)))
 
 
 def topic_pearson(scores: Scaled, cells: StandardCells | None = None) -> FloatArray:
@@ -142,10 +118,8 @@ def topic_pearson(scores: Scaled, cells: StandardCells | None = None) -> FloatAr
     """
     cells = cells or StandardCells(scores)
     n_runs, n_topics, n_columns = scores.shape
-    products = np.zeros(n_columns - 1)
-    for _, block in scores.blocks():
-        z = cells.standardise(block).reshape(n_columns, -1)
-        products += z[:-1] @ z[-1]
+    z = cells.z.reshape(n_columns, -1)
+    products = z[:-1] @ z[-1]
     defined = cells.varies[:-1] & cells.varies[-1]
     return np.where(defined, np.clip(products / (n_runs * n_topics), -1, 1), np.nan)
 
@@ -161,14 +135,12 @@ def swap_cells(
     """
     n_runs, n_topics, n_columns = scores.shape
     n_measures = n_columns - 1
-    signed, total = np.zeros((n_trials, 3 * n_measures)), np.zeros(3 * n_measures)
-    for runs, block in scores.blocks():
-        z = cells.standardise(block)
-        added = add_by_cluster(np.concatenate([z[:-1] * z[-1], z[:-1], z[:-1] ** 2]), clusters)
-        columns = added.reshape(len(added), -1).T.copy()
-        total += columns.sum(axis=0)
-        add_signed(signed, columns, key, runs.start * added.shape[-1])
-        tell("exchanging cells", runs.stop, n_runs)
+    z = cells.z
+    added = add_by_cluster(np.concatenate([z[:-1] * z[-1], z[:-1], z[:-1] ** 2]), clusters)
+    columns = added.reshape(len(added), -1).T.copy()
+    signed, total = np.zeros((n_trials, 3 * n_measures)), columns.sum(axis=0)
+    add_signed(signed, columns, key, 0)
+    tell("exchanging cells", n_runs, n_runs)
     retained, given = (total + signed) / 2, (total - signed) / 2
     retained, given = (sums.reshape(n_trials, 3, n_measures) for sums in (retained, given))
     first, second = np.triu_indices(n_measures, 1)
@@ -180,14 +152,10 @@ def resample_topic_pearson(
     scores: Scaled, cells: StandardCells, key: int, n_trials: int, clusters: IntArray | None = None
 ) -> FloatArray:
     """Return Pearson's r over the cells of topics drawn anew, shape (trial, measure)."""
-    n_runs, n_topics, n_columns = scores.shape
-    sums, squares, products = np.zeros((3, n_columns, n_topics))
-    for _, block in scores.blocks():
-        z = cells.standardise(block)
-        for total, added in ((sums, z), (squares, z**2), (products, z * z[-1])):
-            # Row by row, so that blocks of runs are added as the whole is.
-            for row in added.swapaxes(0, 1):
-                total += row
+    n_runs, n_topics, _ = scores.shape
+    sums, squares, products = (
+        cells_of_all.sum(axis=1) for cells_of_all in (cells.z, cells.z**2, cells.z * cells.z[-1])
+    )
     size = n_runs * n_topics
     x, xx, xy = weigh_by_topic(key, n_trials, n_topics, sums, squares, products, divisor=size, clusters=clusters)
     spread = np.maximum(xx - x**2, 0)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.anova import residual_variance
-from metaeval.stats.blocks import FloatArray, IntArray, scale_squares, split_measures, take_measure
+from metaeval.stats.blocks import FloatArray, IntArray, scale_squares
 from metaeval.stats.irregular_runs import equal_rows
 from metaeval.stats.parallel import tell
 
@@ -60,25 +60,19 @@ def resample_power(
     `values` have shape (run, topic, measure), and `p`, after any correction, shape (measure, pair). It says where the test's
     critical value lies: between the statistics of the last significant pair and the first that is not; a p of 0 counts as
     `smallest_p`, half a trial of a resampling test. `draw` returns how often each topic occurs in each trial, shape
-    (trial, topic), and is called again for every group of measures that memory holds. A `studentised` test divides a pair's
-    difference by its own standard error, and not by that of all runs.
+    (trial, topic). A `studentised` test divides a pair's difference by its own standard error, and not by that of all runs.
     """
     scores, given = np.asarray(values, dtype=np.float64), np.maximum(np.asarray(p, dtype=np.float64), smallest_p)
     _, n_topics, n_measures = scores.shape
-    shares, steps = np.empty((n_trials, n_measures)), np.empty(n_measures)
-
+    by_run = [scale_squares(np.ascontiguousarray(scores[..., measure])) for measure in range(n_measures)]
+    find_shares = (_studentise_all if studentised else _scale)(by_run, given, alpha)
+    shares = np.empty((n_trials, n_measures))
     size = max(1, min(TRIALS_A_BLOCK, WEIGHTS_A_BLOCK // n_topics))
-    for measures in split_measures(scores):
-        some = slice(measures.start, measures.stop)
-        by_run = [scale_squares(take_measure(scores, measure)) for measure in measures]
-        steps[some] = [_find_step(of_measure) for of_measure in by_run]
-        find_shares = (_studentise_all if studentised else _scale)(by_run, given[some], alpha)
-        for start in range(0, n_trials, size):
-            trials = range(start, min(start + size, n_trials))
-            shares[start : trials.stop, some] = find_shares(draw(trials))
-            tell("resampling topics", measures.start * n_trials + len(measures) * trials.stop, n_measures * n_trials)
-        del by_run, find_shares  # before the next measure is prepared
-    return ResampledPower(shares, steps)
+    for start in range(0, n_trials, size):
+        trials = range(start, min(start + size, n_trials))
+        shares[start : trials.stop] = find_shares(draw(trials))
+        tell("resampling topics", trials.stop, n_trials)
+    return ResampledPower(shares, np.array([_find_step(of_measure) for of_measure in by_run]))
 
 
 def find_critical_value(statistics: FloatArray, p: FloatArray, alpha: float) -> float:

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray, Scaled, count_exponents, round_scaled, scale_scores, scale_squares
+from metaeval.stats.blocks import FloatArray, Scaled, find_exponents, round_scaled, scale_scores, scale_squares
 from metaeval.stats.parallel import tell
 from metaeval.stats.pearson import standardise
 from metaeval.stats.resampling import draw_weights, split_trials, topic_signs
@@ -154,10 +154,7 @@ class ResampledMeans:
 
     def _settle(self, runs: npt.NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
         """Return the means of some runs, and the reference's on all topics, on the scale of the scores of these runs."""
-        chosen = np.zeros(len(self.whole), dtype=bool)
-        chosen[runs] = True
-        blocks = (block[chosen[some]] for some, block in self.scores.blocks() if chosen[some].any())
-        shift = -count_exponents(blocks, self.whole.shape[1])
+        shift = -find_exponents(self.scores.values[runs])
         # The order of the axes in memory decides in which order NumPy adds.
         means = np.ascontiguousarray(np.ldexp(self.means[..., runs], shift[:, np.newaxis]))
         return means, round_scaled(np.ascontiguousarray(np.ldexp(self.whole[runs], shift)[:, -1]))

@@ -7,8 +7,6 @@ paired sign-flip test, whose flips are shared by all pairs and measures.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 import numpy.typing as npt
 
@@ -47,8 +45,7 @@ def flip_p_values(scores: Scaled, key: int, n_trials: int) -> FloatArray:
     for trials in split_trials(n_topics, n_trials):
         flipped[trials.start : trials.stop] = scores.weigh(draw_signs(key, trials, n_topics))
         tell("flipping topics", trials.stop, n_trials)
-    total = np.concatenate([block.sum(axis=1) for _, block in scores.blocks()])
-    size = np.concatenate([np.abs(block).sum(axis=1) for _, block in scores.blocks()])
+    total, size = scores.values.sum(axis=1), np.abs(scores.values).sum(axis=1)
     rows = []
     for run in range(n_runs - 1):
         observed = total[run] - total[run + 1 :]
@@ -95,38 +92,29 @@ def swap_cells_softly(
     """
     n_runs, n_topics, n_columns = scores.shape
     n_units = n_topics if clusters is None else int(clusters.max()) + 1
+    z = add_by_cluster(cells.z[:-1], clusters)
     differences = np.empty((n_trials, (n_columns - 1) * (n_columns - 2) // 2))
     for trial in range(n_trials):
         keep = (topic_signs(key, [trial], n_runs * n_units)[0] > 0).reshape(n_runs, n_units)
-        blocks = (
-            (add_by_cluster(cells.standardise(block)[:-1], clusters), keep if clusters is not None else keep[:, topics])
-            for topics, block in scores.topic_blocks()
-        )
-        differences[trial] = _compare_mixtures(blocks, reference)
+        differences[trial] = _compare_mixtures(z, keep, reference)
         tell("exchanging cells for soft pairwise accuracy", trial + 1, n_trials)
     return differences
 
 
-def _compare_mixtures(blocks: Iterable[tuple[FloatArray, npt.NDArray[np.bool_]]], reference: FloatArray) -> FloatArray:
+def _compare_mixtures(z: FloatArray, keep: npt.NDArray[np.bool_], reference: FloatArray) -> FloatArray:
     """Return the differences in soft pairwise accuracy of two measures exchanged either way, shape (measure pair,).
 
-    Blocks hold standardised scores, shape (measure, run, topic), and which cells are kept, shape (run, topic).
+    Standardised scores have shape (measure, run, topic); which cells are kept, shape (run, topic).
     """
-    total: list[FloatArray] = []
-    for z, keep in blocks:
-        n_measures, n_runs, _ = z.shape
-        # Long rows: NumPy makes numbers of the mask row by row.
-        cells, mask = z.reshape(n_measures, -1), keep.ravel()
-        parts = [(cells * some).reshape(z.shape) for some in (mask, ~mask)]
-        retained, given = (part.reshape(n_measures * n_runs, -1) for part in parts)
-        added = [part.sum(axis=-1).T for part in parts]
-        added += [np.matmul(part, part.transpose(0, 2, 1)) for part in parts]
-        added.append((retained @ given.T).reshape(n_measures, n_runs, n_measures, n_runs))
-        for total_part, more in zip(total, added, strict=False):
-            total_part += more
-        total = total or added
-    # Sums of kept cells and of those given away, products of two runs' cells of either kind, and of one with the other.
-    retained, given, *products, crossed = total
+    n_measures, n_runs, _ = z.shape
+    # Long rows: NumPy makes numbers of the mask row by row.
+    cells, mask = z.reshape(n_measures, -1), keep.ravel()
+    parts = [(cells * some).reshape(z.shape) for some in (mask, ~mask)]
+    # Products of two runs' cells of either kind, and of one with the other; sums of kept cells and of those given away.
+    products = [np.matmul(part, part.transpose(0, 2, 1)) for part in parts]
+    retained, given = (part.reshape(n_measures * n_runs, -1) for part in parts)
+    crossed = (retained @ given.T).reshape(n_measures, n_runs, n_measures, n_runs)
+    retained, given = (part.sum(axis=-1).T for part in parts)
     (run, other), (first, second) = (np.triu_indices(length, 1) for length in retained.shape)
     # Σ (x_i − x_j)² of the parts alone, and twice the products between a kept and a given part of another measure.
     alone = [(part[:, run, run] + part[:, other, other] - 2 * part[:, run, other]).T for part in products]

@@ -6,34 +6,23 @@ set, compute Kendall's tau between the two rankings, and repeat.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.blocks import Units, check_count, check_shape, tie_tolerance
-from metaeval.stats.parallel import is_resumable, run_parts, tell
+from metaeval.stats.blocks import check_count, check_shape, quantise, tie_tolerance
+from metaeval.stats.parallel import tell
 from metaeval.stats.rank_correlation import VALUES_A_BLOCK, FloatArray, TauVariant, tau_by_run
 from metaeval.stats.streams import UInt64Array, attempt_keys, check_key, trial_keys, words
 
 # Sums of this many 32-bit scores are exact as floats, so a matrix product gives exact sums.
 MOST_TOPICS = 2**21
 
-BYTES_A_PASS = 2**27
-"""Bytes of bits and sums held at once: trials beyond them take another pass over the scores."""
-
 CELLS_A_PRODUCT = 2**17
 """Numbers, 1 MB, that a product of matrices takes at once of the bits of trials."""
 
 # Random words drawn and partitioned by one NumPy call: few enough to stay in the cache.
 WORDS_A_BLOCK = 2**14
-
-# Scores added up by a block of trials that is kept for a study to be resumed: some seconds, much longer than writing
-# a file takes, and enough trials for another pass over scores that memory does not hold.
-KEPT_WORK = 40_000_000_000
-RECIPE = 1
-"""Goes up when the splits change: what is kept from an earlier recipe is not used."""
 
 
 def splits(
@@ -126,13 +115,26 @@ def split_half_tau(
     if n_topics > MOST_TOPICS:
         raise MetaevalError(f"At most {MOST_TOPICS} topics can be split exactly; there are {n_topics}.")
     _check_size(n_topics, size)
-    splits_of = _Splits(raw, key, size, variant, n_trials)
-    trials_a_part = max(16, KEPT_WORK // raw.size) if is_resumable() else n_trials
-    trials = range(n_trials)
-    parts = [trials[start : start + trials_a_part] for start in range(0, n_trials, trials_a_part)]
-    splits_of.announce(parts)
-    taus = run_parts(splits_of.correlate, parts, name=splits_of.name, shape=(None, raw.shape[2]), dtype="float64")
-    return np.concatenate(list(taus))
+    scores = quantise(raw).reshape(n_topics, -1).T.astype(np.float64)
+    all_topics = scores.sum(axis=1, keepdims=True)
+    lengths = (n_topics // 2, n_topics - n_topics // 2) if size is None else (size, size)
+    tolerances = np.array([[[tie_tolerance(length)]] for length in lengths], dtype=np.float64)
+    n_runs, _, n_measures = raw.shape
+    taus = []
+    few = max(1, min(CELLS_A_PRODUCT // n_topics, VALUES_A_BLOCK // (2 * len(scores))))
+    for start in range(0, n_trials, few):
+        first, second = splits(key, min(few, n_trials - start), n_topics, size, first_trial=start)
+        sums = np.empty((2, len(scores), len(first)))
+        np.matmul(scores, first.T.astype(np.float64), out=sums[0])
+        if size is None:  # the second half is what the first leaves
+            np.subtract(all_topics, sums[0], out=sums[1])
+        else:
+            np.matmul(scores, second.T.astype(np.float64), out=sums[1])
+        # Whole numbers: a sum with its tolerance is exact too.
+        low, high = (ends.reshape(2, n_runs, -1) for ends in (sums, sums + tolerances))
+        taus.append(tau_by_run(low, high, variant).reshape(n_measures, -1).T)
+        tell("splits", start + len(first), n_trials)
+    return np.concatenate(taus)
 
 
 def _check_size(n_topics: int, size: int | None) -> None:
@@ -141,100 +143,6 @@ def _check_size(n_topics: int, size: int | None) -> None:
             f"Two disjoint sets of {size} topics cannot be taken from {n_topics}; "
             f"the size must lie between 1 and {n_topics // 2}."
         )
-
-
-class _Splits:
-    """Tau between the halves of splits: topics in blocks, and sums of as many trials as memory holds between them."""
-
-    def __init__(self, raw: FloatArray, key: int, size: int | None, variant: TauVariant, n_trials: int) -> None:
-        self._units, self._key, self._size, self._variant = Units(raw), key, size, variant
-        self._n_trials = n_trials
-        n_runs, n_topics, n_measures = raw.shape
-        # The topics of a split are bits, of which whole bytes are stored; sums are held for both sets.
-        self._bytes_a_trial = 2 * -(-n_topics // 8) + 16 * n_runs * n_measures
-
-    def _trials_a_pass(self, n_trials: int) -> int:
-        """Return how many trials are summed up while the scores are read once."""
-        return min(n_trials, max(1, self._units.limit_bytes(BYTES_A_PASS) // self._bytes_a_trial))
-
-    def announce(self, parts: Sequence[range]) -> None:
-        """State how much memory is held, where that is worth saying."""
-        sizes = [self._trials_a_pass(len(part)) for part in parts]
-        passes = sum(-(-len(part) // size) for part, size in zip(parts, sizes, strict=True))
-        self._units.announce(
-            f", {self._n_trials:,} splits: bits and sums of {max(sizes) * self._bytes_a_trial / 2**20:,.0f} MB are held in "
-            f"memory, and the scores are read {passes + 2} times in blocks of topics"
-        )
-
-    def name(self) -> str:
-        """Return a name made of everything that the tau of a trial depends on."""
-        units = self._units
-        return units.name("splits", f"{RECIPE} {units.shape} {self._key} {self._size} {self._variant}")
-
-    def correlate(self, trials: range) -> FloatArray:
-        """Return tau of every trial, shape (trial, measure)."""
-        n_runs, _, n_measures = self._units.shape
-        a_pass = self._trials_a_pass(len(trials))
-        size = max(1, min(a_pass, VALUES_A_BLOCK // (2 * n_runs * n_measures)))
-        taus = []
-        # One buffer for all: fresh memory for each block would cost more than the sums.
-        ends = np.empty(4 * n_runs * n_measures * size)
-        for begin in range(0, len(trials), a_pass):
-            together = trials[begin : begin + a_pass]
-            sums = self._add_up(together)
-            for start in range(0, len(together), size):
-                some = sums[..., start : start + size]
-                taus.append(self._compare(some, ends[: 2 * some.size].reshape(2, *some.shape)))
-                tell("splits", together[: start + size].stop, self._n_trials)
-        return np.concatenate(taus)
-
-    def _add_up(self, trials: range) -> FloatArray:
-        """Return the sums over both sets of each trial, shape (2, run · measure, trial): whole numbers."""
-        n_runs, n_topics, n_measures = self._units.shape
-        n_sets = 1 if self._size is None else 2  # a second half is what the first leaves
-        sums, all_topics = np.empty((2, n_runs * n_measures, len(trials))), np.zeros((n_runs * n_measures, 1))
-        bits = self._draw_bits(trials, n_sets)
-        for topics, block in self._units.blocks():
-            scores = block.reshape(len(block), -1).T.astype(np.float64)
-            all_topics += scores.sum(axis=1, keepdims=True)
-            first_byte, skipped = divmod(topics.start, 8)
-            few = max(1, CELLS_A_PRODUCT // len(block))
-            for start in range(0, len(trials), few):
-                part = slice(start, start + few)
-                for total, packed in zip(sums, bits, strict=False):
-                    inside = np.unpackbits(packed[part, first_byte : -(-topics.stop // 8)], axis=1)[:, skipped:]
-                    chosen = inside[:, : len(block)].astype(np.float64).T
-                    if topics.start:
-                        total[:, part] += scores @ chosen
-                    else:
-                        np.matmul(scores, chosen, out=total[:, part])
-            if len(block) < n_topics:
-                tell("summing splits", topics.stop, n_topics)
-        if n_sets == 1:
-            np.subtract(all_topics, sums[0], out=sums[1])
-        return sums
-
-    def _draw_bits(self, trials: range, n_sets: int) -> npt.NDArray[np.uint8]:
-        """Return the topics in each set of each trial as bits, shape (set, trial, byte)."""
-        n_topics = self._units.shape[1]
-        bits = np.empty((n_sets, len(trials), -(-n_topics // 8)), dtype=np.uint8)
-        few = max(1, CELLS_A_PRODUCT // n_topics)
-        for start in range(0, len(trials), few):
-            some = trials[start : start + few]
-            drawn = splits(self._key, len(some), n_topics, self._size, first_trial=some.start)
-            for packed, chosen in zip(bits, drawn, strict=False):
-                packed[start : start + few] = np.packbits(chosen, axis=1)
-        return bits
-
-    def _compare(self, sums: FloatArray, ends: FloatArray) -> FloatArray:
-        """Return tau of some trials, shape (trial, measure), from their sums, of which both ends are written to `ends`."""
-        n_runs, n_topics, n_measures = self._units.shape
-        lengths = (n_topics // 2, n_topics - n_topics // 2) if self._size is None else (self._size, self._size)
-        # Whole numbers: the sum with its tolerance is exact too.
-        ends[0] = sums
-        np.add(sums, [[[tie_tolerance(length)]] for length in lengths], out=ends[1])
-        low, high = ends.reshape(2, 2, n_runs, -1)
-        return tau_by_run(low, high, self._variant).reshape(n_measures, -1).T
 
 
 def _draw_splits(

@@ -2,7 +2,7 @@
 
 Two kinds of randomness are used in `metaeval.stats`. The permutations and the splits use *counter-based*
 draws: the 32 bits for (key, trial, topic, column) are computed from this position alone, without any state, so
-that any engine, any number of jobs and any order of blocks gets the same bits. Everything else uses
+that any number of jobs and any order of blocks gets the same bits. Everything else uses
 `generator`, an ordinary NumPy generator seeded by the same kind of key.
 
 The mixing function and its increment are those of SplitMix64 (Steele, Lea and Flood, "Fast splittable

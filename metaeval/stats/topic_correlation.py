@@ -87,15 +87,12 @@ def correlate_by_topic(
     n_runs, n_topics, n_columns = scores.shape
     n_pairs = n_runs * (n_runs - 1) // 2
     size = max(1, _SIGNS // (max(1, n_pairs) * max(1, n_columns - 1)))
+    by_topic = round_scaled(scores.values).transpose(2, 1, 0)
+    known = np.ptp(by_topic[-1], axis=-1) > 0
     parts: dict[RunStatistic, list[FloatArray]] = {name: [] for name in which}
-    known = []
-    for span, block in scores.topic_blocks():
-        by_topic = round_scaled(block).transpose(2, 1, 0)
-        known.append(np.ptp(by_topic[-1], axis=-1) > 0)
-        for start in range(0, by_topic.shape[1], size):
-            some = slice(start, start + size)
-            for name, values in run_statistics(by_topic[:-1, some], by_topic[-1, some], which).items():
-                parts[name].append(values)
-            tell("topics", min(span.start + some.stop, span.stop), n_topics)
-    ordered = np.concatenate(known)
-    return {name: TopicCorrelation(np.concatenate(parts[name], axis=1), ordered, clusters) for name in which}
+    for start in range(0, n_topics, size):
+        some = slice(start, start + size)
+        for name, values in run_statistics(by_topic[:-1, some], by_topic[-1, some], which).items():
+            parts[name].append(values)
+        tell("topics", min(some.stop, n_topics), n_topics)
+    return {name: TopicCorrelation(np.concatenate(parts[name], axis=1), known, clusters) for name in which}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.errors import MetaevalError, format_count, format_option
+from metaeval.errors import MetaevalError, format_option
 from metaeval.stats.blocks import FloatArray, IntArray, Scaled, split_pairs
 from metaeval.stats.parallel import tell
 from metaeval.stats.resampling import WEIGHTS_HELD
@@ -124,7 +124,7 @@ def spearman_over_pairs(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArr
 
 
 def count_unanimous(scores: Scaled, members: npt.ArrayLike) -> IntArray:
-    """Count topics of unanimous improvement for sets of measures as `unanimous` does, of scores of any size."""
+    """Count topics of unanimous improvement for sets of measures as `unanimous` does."""
     sets = np.asarray(members, dtype=bool)
     counts = np.empty((len(sets), _count_pairs(scores)), dtype=np.int64)
     for pairs, bits in _compare_pairs(scores):
@@ -171,8 +171,6 @@ def coverage_of_sets(scores: Scaled, reference: Scaled, members: npt.ArrayLike) 
     sets, n_pairs = np.asarray(members, dtype=bool), _count_pairs(scores)
     differences = _find_differences(scores.means().T)
     a_pass = max(1, WEIGHTS_HELD // n_pairs)
-    held = f"counts of {8 * n_pairs * min(len(sets), a_pass) / 2**20:,.1f} MB"
-    _announce(scores, f"{held} for {format_count(len(sets), 'reference set')}", -(-len(sets) // a_pass))
     few = max(1, CELLS // n_pairs)
     parts = []
     for start in range(0, len(sets), a_pass):
@@ -190,8 +188,6 @@ def coverage_resampled(
     n_topics, n_measures = scores.shape[1:]
     n_pairs = _count_pairs(scores)
     a_pass = max(1, min(n_trials, WEIGHTS_HELD // (n_topics + n_pairs)))
-    held = f"weights of topics and counts of {8 * a_pass * (n_topics + n_pairs) / 2**20:,.1f} MB"
-    _announce(scores, f"{held} for {n_trials:,} resamples", -(-n_trials // a_pass))
     if n_trials * n_pairs > LONG:
         tell(
             f"the {n_pairs:,} pairs of runs are ranked anew on each of the {n_trials:,} resamples, which takes long: "
@@ -224,8 +220,3 @@ def _find_differences(means: FloatArray) -> FloatArray:
     """Return the differences of means of shape (..., run), for every pair of runs."""
     first, second = np.triu_indices(means.shape[-1], 1)
     return np.asarray(means[..., first] - means[..., second])
-
-
-def _announce(scores: Scaled, what: str, passes: int) -> None:
-    times = "once" if passes == 1 else f"{passes:,} times"
-    scores.announce(f": {what} are held in memory, and all pairs of runs are compared {times}, a block at a time")

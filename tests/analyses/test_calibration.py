@@ -158,23 +158,6 @@ def test_what_cannot_be_tried_is_refused(options, message):
         calibrate_tests(make_scores(), **options)
 
 
-def test_what_ones_own_test_did_is_not_kept_for_another_of_its_name(tmp_path):
-    def mine(scores, p=0.0):
-        return np.full(len(scores) * (len(scores) - 1) // 2, p)
-
-    def other(scores):
-        return mine(scores, 1.0)
-
-    other.__name__ = "mine"
-    options = {"n_studies": 20, "n_permutations": 20, "n_jobs": 1}
-    with me.resumable(tmp_path):
-        first, second = (calibrate_tests(make_scores(), tests=[test], **options) for test in (mine, other))
-        kept = calibrate_tests(make_scores(), tests=["max-t"], **options)
-        assert calibrate_tests(make_scores(), tests=["max-t"], **options).to_frame().equals(kept.to_frame())
-    assert (first.error.item(), second.error.item()) == (1.0, 0.0)
-    assert list(tmp_path.glob("calibrate-*"))
-
-
 def test_signatures_state_intervals_and_margins_that_are_not_as_usual():
     values = np.random.default_rng(5).random((12, 30, 3))
     scores = me.Scores(values, runs=range(12), topics=range(30), measures=list("abc"), higher_is_better=True)

@@ -63,7 +63,6 @@ def test_shared_options_are_the_same_for_every_analysis(name):
     takes_scores = find_input(FUNCTIONS[name]) not in ("measures", "annotations", "judged", "ratings")
     shared = {"style", "out", "defuse_formulas", *({*OPENING, "measure"} if takes_scores else ())}
     assert shared <= set(options)
-    assert ("cluster" in options) == ("n_jobs" in options)
 
 
 def test_what_a_command_takes_follows_from_the_first_parameter():
@@ -79,7 +78,7 @@ def test_what_a_command_takes_follows_from_the_first_parameter():
 
 def test_choices_are_shown_in_the_help():
     options = options_of(generate_command("power", ANALYSES["power"]))
-    assert options["engine"].metavar == "[auto|numpy|numba]"
+    assert options["correction"].metavar == "[auto|none|holm|bonferroni|benjamini-hochberg]"
     assert options["missing"].metavar == "[raise|drop-topic|drop-run|worst|keep]"
     for test in ("randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap"):
         assert test in options["test"].help

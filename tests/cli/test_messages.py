@@ -134,9 +134,9 @@ def test_nasty_scores_are_analysed_or_refused_in_one_sentence(run, tmp_path, nas
 WRONG_VALUES = {
     "similarity": "--bootstrap -1; --confidence 1; --confidence nan; --seed x; --tau tau_c",
     "consistency": "--trials -1; --trials 1; --size 0; --size -3; --size 7; -B 0; -B -1; --alpha -1; --alpha 1; --n-jobs 0",
-    "power": "-B -1; -B 1e3; -B 99999999999; --alpha -0.1; --alpha inf; --engine cuda; --test anova; --correction sidak; "
+    "power": "-B -1; -B 1e3; -B 99999999999; --alpha -0.1; --alpha inf; --test anova; --correction sidak; "
     "--correction holm; --n-jobs 0; --seed 1.5; --missing ignore; --from xml; --format pdf; --lower-is-better nobody; "
-    "--cluster nowhere; -m nobody; --no-such-option 3",
+    "-m nobody; --no-such-option 3",
     "baselines": "r0 r0; r0 nobody; r0; r0 r1 --tie -1; r0 r1 --tie nan",
     "sample-size": "--sizes 1; --sizes 0,13; --sizes -4; --sizes 4,x; --samples -1; --trials 0; -B -1; --alpha 7",
     "topic-set-size": "--difference 0; --difference nan; --interval-width -1; --n-runs 1; --beta 1; --target 0; --bootstrap -1",

@@ -21,6 +21,7 @@ import typer
 import metaeval as me
 from metaeval import cli
 from metaeval.cli import options
+from metaeval.cli.output import _Progress
 from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.errors import MetaevalError
 from metaeval.io import RUN_FORMATS, SCORE_FORMATS
@@ -207,7 +208,7 @@ OFFERED = {
     "metaeval po": "power",
     "metaeval data in": "info",
     "metaeval power --perm": "--permutations",
-    "metaeval power trec-web-2013 --engine num": "numba",
+    "metaeval power trec-web-2013 --test boot": "bootstrap-t",
     "metaeval power stc3-dq": "stc3-dq-a",
     "metaeval power scores.csv -m RNO": "RNOD",
     "metaeval compare --measure NM": "NMD",
@@ -327,3 +328,15 @@ def test_a_dash_is_standard_input_wherever_scores_are_read(run, score_file, monk
         status, out, err = run(*command.split())
     assert status == 0, err
     assert out or "wrote" in err
+
+
+def test_an_estimate_of_time_is_of_the_work_that_is_going_on(monkeypatch):
+    clock = iter([0.0, 10.0, 20.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    progress = _Progress()
+    assert progress.describe() == ""
+    progress.hear("permuting", 100, 400)
+    progress.hear("permuting", 200, 400)
+    assert progress.describe() == "permuting, 200 of 400, about 20 s left"
+    progress.hear("resampling", 1, 9)
+    assert progress.describe() == "resampling, 1 of 9"

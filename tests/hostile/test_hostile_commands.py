@@ -74,7 +74,6 @@ OWN = {
     "consistency": {"--size": ["2", "3", "0", "99"], "--tau": ["tau_b", "x"]},
     "power": {
         "--test": ["tukey-hsd", "paired-t", "paired-bootstrap", "x"],
-        "--engine": ["numpy", "x"],
         "--correction": ["holm", "none", "x"],
     },
     "overlap": {},

@@ -1,4 +1,4 @@
-"""What must not change a result does not: scale, order, names, directions, other measures, threads, blocks, resuming."""
+"""What must not change a result does not: scale, order, names, directions, other measures, threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from metaeval.stats import blocks
 from tests.hostile.case import Finding, Refused, run_cases
 
 MULTIPLE = ("randomised-tukey-hsd", "max-t", "bootstrap-t")
@@ -24,7 +23,6 @@ def power(rng):
         "test": test,
         "n_permutations": 60,
         "n_bootstrap": rng.choice([0, 5]),
-        "engine": rng.choice(["numpy", "auto"]),
     }
     return lambda scores, **more: me.discriminative_power(scores, **options, **more)
 
@@ -85,7 +83,6 @@ QUESTIONS = {
     "baselines": plain(me.baseline_preference, first="r0", second="r1"),
 }
 THREADED = ("consistency", "power", "overlap", "contradictions", "ranks", "pooled power", "agreement", "sample size")
-RESUMED = ("power", "consistency", "ranks", "overlap")
 
 OF_OTHERS = {"outperforms", "letters", "cluster", "better_than"}
 """Columns that say how a measure does beside the others, which is another thing beside others."""
@@ -283,43 +280,6 @@ def threads(case):
     check_same(case, lambda: ask(scores), lambda: ask(scores, n_jobs=2), f"{name} on two threads")
 
 
-def in_blocks(case):
-    """Scores that are read in blocks, as if memory did not hold them."""
-    name, ask = choose(case)
-    scores = make_scores(case.rng)
-    cells = case.rng.choice([1, 7, 20, 40])
-
-    def large():
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(blocks, "LARGE", 1)
-            patch.setattr(blocks, "CELLS_A_BLOCK", cells)
-            return ask(scores)
-
-    check_same(case, lambda: ask(scores), large, f"{name} in blocks of {cells} scores")
-
-
-def resume(case):
-    """Work that is kept in a folder, and found there again."""
-    name, ask = choose(case, RESUMED)
-    scores = make_scores(case.rng)
-
-    def kept():
-        with me.resumable(case.folder / "work"):
-            return ask(scores)
-
-    check_same(case, lambda: ask(scores), kept, f"{name} with its work kept")
-    check_same(case, lambda: ask(scores), kept, f"{name} resumed")
-    other = replace(scores, values=scores.values[:, ::-1])
-    check_same(
-        case, lambda: ask(other), lambda: kept_of(case, ask, other), f"{name} of other scores in the same folder"
-    )
-
-
-def kept_of(case, ask, scores):
-    with me.resumable(case.folder / "work"):
-        return ask(scores)
-
-
 def letters(case):
     """Two runs share no letter if and only if they differ significantly."""
     scores = make_scores(case.rng, 2)
@@ -421,7 +381,7 @@ def gaps_between_runs(case):
 
 PARTS = {
     scale: 30, order: 40, names: 30, max_t_names: 40, directions: 30, run_scores: 15, beside: 40, threads: 15,
-    in_blocks: 50, resume: 6, letters: 25, judges: 10, formats: 30, batch: 20, gaps_between_runs: 20,
+    letters: 25, judges: 10, formats: 30, batch: 20, gaps_between_runs: 20,
 }  # fmt: skip
 
 

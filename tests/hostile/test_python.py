@@ -257,7 +257,7 @@ def vary_options(case):
         ),
         "power": (
             me.discriminative_power,
-            ["n_permutations", "alpha", "seed", "engine", "test", "correction", "p_add_one", "n_jobs"],
+            ["n_permutations", "alpha", "seed", "test", "correction", "p_add_one", "n_jobs"],
             {"n_permutations": 9},
         ),
         "coverage": (

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.stats import chi2
 
-from metaeval.stats import permutations as module
-from metaeval.stats.permutations import permutations, sorting_network
+from metaeval.stats import _permuted_sums as kernel
+from metaeval.stats.permutations import permutations
 from metaeval.stats.streams import attempt_keys, stream_key, trial_keys, words
 
 
@@ -27,22 +27,30 @@ def chi_square_p(counts: np.ndarray) -> float:
     return float(chi2.sf(np.square(counts - expected).sum() / expected, counts.size - 1))
 
 
-@pytest.mark.parametrize("n_columns", range(2, 13))
+def sort_by_steps(columns: np.ndarray) -> np.ndarray:
+    """Sort whole numbers, shape (column, trial), as the kernel sorts keys."""
+    n_columns, n_trials = columns.shape
+    ordered = np.empty_like(columns)
+    for start in range(0, n_trials, kernel.LANES):
+        cells = np.full((n_columns + -n_columns % 8, kernel.LANES), 0xFFFFFFFF, dtype=np.uint32)
+        some = columns[:, start : start + kernel.LANES]
+        cells[:n_columns, : some.shape[1]] = some
+        kernel._run_steps(kernel.plan_sorting(n_columns), cells.reshape(-1))
+        ordered[:, start : start + kernel.LANES] = cells[:n_columns, : some.shape[1]]
+    return ordered
+
+
+@pytest.mark.parametrize("n_columns", range(2, 18))
 def test_the_network_sorts_every_sequence_of_zeros_and_ones(n_columns):
     # A network that sorts all sequences of zeros and ones sorts everything (Knuth).
-    columns = np.array(list(itertools.product((0, 1), repeat=n_columns))).T.copy()
-    for low, high in sorting_network(n_columns):
-        columns[[low, high]] = np.sort(columns[[low, high]], axis=0)
-    assert (np.diff(columns, axis=0) >= 0).all()
+    columns = np.array(list(itertools.product((0, 1), repeat=n_columns)), dtype=np.uint32).T.copy()
+    assert (np.diff(sort_by_steps(columns).astype(int), axis=0) >= 0).all()
 
 
-@pytest.mark.parametrize("n_columns", [31, 32, 33, 100, 128])
+@pytest.mark.parametrize("n_columns", [23, 24, 25, 31, 32, 33, 63, 64, 65, 100, 127, 128])
 def test_larger_networks_sort(n_columns):
-    columns = np.random.default_rng(0).random((n_columns, 500))
-    expected = np.sort(columns, axis=0)
-    for low, high in sorting_network(n_columns):
-        columns[[low, high]] = np.sort(columns[[low, high]], axis=0)
-    assert (columns == expected).all()
+    columns = np.random.default_rng(0).integers(2**32, size=(n_columns, 500), dtype=np.uint32)
+    assert (sort_by_steps(columns) == np.sort(columns, axis=0)).all()
 
 
 @pytest.mark.parametrize("n_runs", [2, 3, 4, 5, 128, 129, 700])
@@ -52,11 +60,20 @@ def test_every_row_is_a_permutation(n_runs):
     assert (np.sort(orders, axis=-1) == np.arange(n_runs)).all()
 
 
+def shuffle(key: int, trials: range, n_topics: int, n_runs: int) -> np.ndarray:
+    """Permute few runs too as many runs are permuted."""
+    orders, keys = [], kernel.fill_lanes(trial_keys(key, trials))
+    cells = np.empty((n_runs, kernel.LANES), dtype=np.uint32)
+    for start, topic in itertools.product(range(0, len(keys), kernel.LANES), range(n_topics)):
+        kernel._shuffle_row(keys[start : start + kernel.LANES], topic, n_runs, cells.reshape(-1))
+        orders.append(cells.T.copy())
+    return np.concatenate(orders)
+
+
 @pytest.mark.parametrize("n_runs", [2, 3, 4, 5])
-@pytest.mark.parametrize("largest_network", [128, 1])
-def test_all_orders_are_equally_likely(n_runs, largest_network, monkeypatch):
-    monkeypatch.setattr(module, "LARGEST_NETWORK", largest_network)
-    orders = permutations(stream_key(1, "uniform"), range(3000), 20, n_runs)
+@pytest.mark.parametrize("permute", [permutations, shuffle])
+def test_all_orders_are_equally_likely(n_runs, permute):
+    orders = permute(stream_key(1, "uniform"), range(3008), 20, n_runs)
     counts = np.bincount(order_numbers(orders).ravel(), minlength=math.factorial(n_runs))
     assert chi_square_p(counts) > 0.001
 
@@ -117,7 +134,7 @@ def test_rows_with_tied_keys_are_drawn_again():
 
 def test_a_shuffle_follows_its_draws():
     n_runs, keys = 130, trial_keys(9, np.arange(5))
-    shuffled = np.stack(module.permute_columns(keys, range(2), n_runs), axis=-1)
+    shuffled = permutations(9, range(5), 2, n_runs)
     for topic, trial in itertools.product(range(2), range(5)):
         order = list(range(n_runs))
         for last in range(n_runs - 1, 0, -1):
@@ -125,14 +142,27 @@ def test_a_shuffle_follows_its_draws():
             bits = word >> 32 if last % 2 else word & 0xFFFFFFFF
             chosen = bits * (last + 1) >> 32
             order[last], order[chosen] = order[chosen], order[last]
-        assert shuffled[topic, trial].tolist() == order
+        assert shuffled[trial, topic].tolist() == order
 
 
 def test_a_biased_draw_is_taken_from_the_next_attempt():
-    keys = trial_keys(9, np.arange(4))
-    topics = np.zeros(4, dtype=np.uint64)
-    last = 2
-    biased = np.zeros(4, dtype=np.uint32)
-    chosen = module._draw_below(biased, last, keys, topics, 200)
-    again = words(attempt_keys(keys, 1), np.array([last // 2]))
-    assert (chosen == ((again & np.uint64(0xFFFFFFFF)) * np.uint64(3) >> np.uint64(32))).all()
+    # At 3,000 columns one shuffle in two thousand has such a draw.
+    n_runs, n_topics, trials, key = 3000, 60, range(64, 80), stream_key(1, "tests")
+    orders = permutations(key, trials, n_topics, n_runs)
+    last = np.arange(n_runs - 1, 0, -1)
+
+    def draw(trial, topic, attempt):
+        keys = attempt_keys(trial_keys(key, [trials[trial]]), attempt)
+        drawn = words(keys, topic * 1500 + last // 2) >> (32 * (last % 2)).astype(np.uint64) & np.uint64(2**32 - 1)
+        products = drawn * (last + 1).astype(np.uint64)
+        return products >> np.uint64(32), (products & np.uint64(2**32 - 1)) < 2**32 % (last + 1)
+
+    rows = [row for row in itertools.product(range(len(trials)), range(n_topics)) if draw(*row, 0)[1].any()]
+    assert rows, "nothing was drawn again, so nothing was tested"
+    for row in rows:
+        (chosen, biased), (again, biased_again) = draw(*row, 0), draw(*row, 1)
+        assert not (biased & biased_again).any()
+        order = list(range(n_runs))
+        for place, other in zip(last.tolist(), np.where(biased, again, chosen).tolist(), strict=True):
+            order[place], order[other] = order[other], order[place]
+        assert orders[row].tolist() == order

@@ -41,7 +41,6 @@ REFUSED = [
     (hsd, [INFINITE], {}, "is inf"),
     (hsd, [], {"n_permutations": 0}, "at least 1"),
     (hsd, [], {"n_permutations": 2.5}, "integer"),
-    (hsd, [], {"engine": "abacus"}, "engine"),
     (hsd, [], {"first_trial": -1}, "from 0"),
     (hsd, [], {"key": -1}, "key"),
     (p_values, [[11], 10], {}, "Counts must lie"),

@@ -20,7 +20,7 @@ def test_the_error_is_the_spread_over_seeds():
     values = np.linspace(0, 0.5, 14)[:, None, None] + rng.normal(0, 0.5, (14, 20, 5))
     found, errors = [], []
     for seed in range(120):
-        counts = randomised_tukey_hsd(values, n_permutations=300, key=stream_key(seed, "c"), engine="numpy")
+        counts = randomised_tukey_hsd(values, n_permutations=300, key=stream_key(seed, "c"))
         found.append((p_values(counts, 300) <= 0.05).sum(axis=1))
         errors.append(significant_count_error(counts, 300, 0.05))
     observed = np.std(found, axis=0, ddof=1)

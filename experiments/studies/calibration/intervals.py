@@ -99,9 +99,7 @@ def compute_numbers(scores: metaeval.Scores, seed: int, resamples: int) -> Numbe
     frames["coverage"] = coverage.to_frame().rename(columns={"coverage": "value"})
     frames["difference of coverage"] = coverage.compare_coverage().rename(columns={"difference": "value"})
     for test, title in (("randomised-tukey-hsd", "HSD"), ("bootstrap-t", "bootstrap-t")):
-        power = metaeval.discriminative_power(
-            scores, n_permutations=TRIALS, test=test, engine="numpy", simultaneous=False, **options
-        )
+        power = metaeval.discriminative_power(scores, n_permutations=TRIALS, test=test, simultaneous=False, **options)
         frames[f"power, {title}"] = power.intervals().rename(columns={"power": "value"})
         frames[f"difference of power, {title}"] = power.compare_power().rename(columns={"difference": "value"})
         effects = power.to_frame()

@@ -1,0 +1,143 @@
+"""Scores at a common scale, thresholds of ties, and what long work tells of itself."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import metaeval as me
+from metaeval.stats import randomised_tukey, tie_accuracy, uir
+from metaeval.stats.blocks import Scaled, find_exponents, scale_scores
+from metaeval.stats.parallel import listen
+from metaeval.stats.pearson import StandardCells, standardise
+from metaeval.stats.randomised_tukey import randomised_tukey_hsd
+from metaeval.stats.resampling import topic_signs
+from metaeval.stats.streams import stream_key
+
+KEY = stream_key(3, "blocks")
+
+
+def make_scores(n_runs=6, n_topics=21, n_measures=3, seed=0):
+    """Scores with ties and with either sign, on scales far apart; two runs are equal, one measure is constant."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-3, 5, (n_runs, n_topics, n_measures)) / 10 + rng.integers(0, 2, (n_runs, 1, 1)) / 5
+    values[1] = values[0]
+    values[..., 0] *= 1e-200
+    values[..., -1] = 0.3
+    return values
+
+
+def test_exponents_are_those_of_the_median_magnitude_that_is_not_zero():
+    rng = np.random.default_rng(1)
+    cases = [
+        make_scores(),
+        np.zeros((3, 4, 2)),
+        np.ldexp(rng.normal(size=(5, 9, 4)), rng.integers(-1060, 1000, (5, 9, 4))),
+    ]
+    cases += [np.full((2, 3, 1), 5e-324), np.where(rng.random((4, 8, 2)) < 0.7, 0.0, 1e308)]
+    for values in cases:
+        expected = []
+        for column in values.reshape(-1, values.shape[-1]).T.tolist():
+            known = sorted(math.frexp(score)[1] for score in column if score) or [0]
+            expected.append(max(known[(len(known) - 1) // 2], known[-1] - 1000))
+        assert find_exponents(values).tolist() == expected
+        np.testing.assert_array_equal(np.ldexp(values, -np.array(expected)), scale_scores(values))
+
+
+def test_topics_drawn_anew_are_those_of_one_call():
+    from metaeval.analyses.ranking_similarity import _draw_shares
+
+    parts = _draw_shares(np.random.default_rng(5), 9, 400_000)
+    assert np.array_equal(
+        parts, np.random.default_rng(5).multinomial(400_000, np.full(400_000, 1 / 400_000), 9) / 400_000
+    )
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_long_test_tells_how_far_it_has_come_and_a_short_one_does_not(monkeypatch, n_jobs):
+    values = make_scores()
+    options = {"n_permutations": 12_000, "key": KEY, "n_jobs": n_jobs}
+    heard = []
+    with listen(lambda *what: heard.append(what)):
+        whole = randomised_tukey_hsd(values, **options)
+        assert not heard
+        monkeypatch.setattr(randomised_tukey, "TOLD_WORK", 1)
+        monkeypatch.setattr(randomised_tukey, "SMALLEST_TOLD", 700)
+        np.testing.assert_array_equal(randomised_tukey_hsd(values, **options), whole)
+    done = [one for what, one, total in heard if (what, total) == ("permuting", 12_000)]
+    assert len(done) == len(heard) > 3
+    assert done == sorted(set(done))
+    assert done[-1] == 12_000
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_resamples_of_many_pairs_of_runs_are_said_to_take_long_before_they_begin(monkeypatch, long):
+    values, heard = make_scores(n_runs=13, n_topics=37, n_measures=2), []
+    monkeypatch.setattr(uir, "LONG", 78 * 60 - long)
+    with listen(lambda *what: heard.append(what)):
+        uir.coverage_resampled(Scaled(values), Scaled(values, [0]), lambda trials: np.ones((len(trials), 37)), 60)
+    stated = [what for what, _, total in heard if not total]
+    assert len(stated) == long
+    assert not long or "78 pairs of runs are ranked anew on each of the 60 resamples, which takes long" in heard[0][0]
+
+
+def make_agreement(seed, n_runs=13, n_topics=37, levels=10):
+    """A reference, measures that follow it more or less, one of them constant, two runs equal."""
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(size=(n_runs, 1)) + rng.normal(size=(n_runs, n_topics))
+    noise = rng.normal(size=(4, n_runs, n_topics)) * np.array([0.0, 0.5, 1.0, 3.0])[:, np.newaxis, np.newaxis]
+    values = np.round((quality + noise) * levels) / levels
+    values[3] *= 1e6
+    values = np.concatenate([values, np.full((1, n_runs, n_topics), 0.3)]).transpose(1, 2, 0)
+    values[5] = values[7]
+    values[..., 2] *= -1  # TER
+    labels = {"runs": rng.permutation(n_runs), "topics": rng.permutation(n_topics), "collection": "c"}
+    return me.Scores(values, measures=["MQM", "chrF", "TER", "BLEU", "P"], **labels, higher_is_better=["MQM", "P"])
+
+
+def test_of_equally_good_tie_thresholds_the_smallest_is_found():
+    # Of runs one above the other, differences of 0.1 and 0.5 are tied in the reference, that of 0.3 is not.
+    values = np.array([[0.0, 0.0], [0.1, 0.0], [10.0, 1.0], [10.3, 2.0], [20.0, 3.0], [20.5, 3.0]])[:, np.newaxis]
+    found = tie_accuracy.tie_accuracy(Scaled(values))
+    assert found.threshold == pytest.approx(scale_scores(values)[1, 0, 0] - scale_scores(values)[0, 0, 0])
+
+
+@pytest.mark.parametrize("levels", [1, 3, 10**9])
+def test_tie_thresholds_are_the_best_of_all_differences(levels):
+    rng = np.random.default_rng(levels)
+    scores = Scaled(np.round(rng.random((7, 5, 3)) * levels))
+    found = tie_accuracy.tie_accuracy(scores)
+    pairs = list(itertools.combinations(range(7), 2))
+    gaps = np.array([scores.values[one] - scores.values[other] for one, other in pairs])
+    order = np.sign(gaps[..., -1])
+    for measure in range(2):
+        gap = gaps[..., measure]
+        tried = [0.0, *sorted(set(np.abs(gap).ravel().tolist()))]
+        right = [int((np.where(np.abs(gap) <= limit, 0, np.sign(gap)) == order).sum()) for limit in tried]
+        assert found.threshold[measure] == tried[right.index(max(right))]
+        assert found.value[measure] == max(right) / order.size
+
+
+def test_cells_are_standardised_as_rows_of_a_table():
+    values = np.random.default_rng(1).normal(size=(9, 50, 2)) ** 3
+    whole = standardise(scale_scores(values).transpose(2, 0, 1).reshape(2, -1))
+    np.testing.assert_allclose(StandardCells(Scaled(values)).z.reshape(2, -1), whole, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("first", [0, 1, 63, 64, 100, 640])
+def test_signs_of_later_topics_are_those_of_all(first):
+    everything = topic_signs(KEY, range(5), 900)
+    np.testing.assert_array_equal(topic_signs(KEY, range(5), 200, first=first), everything[:, first : first + 200])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_agreement_in_memory_tells_how_far_it_has_come():
+    heard = []
+    statistics = ["tau_b", "spa", "topic_pearson", "acc_t"]
+    with listen(lambda what, done, total: heard.append((what, done, total))):
+        me.agreement(make_agreement(1), reference="MQM", statistics=statistics, n_permutations=20)
+    told = {what: (done, total) for what, done, total in heard}
+    runs_and_cells = {"exchanging runs", "exchanging cells", "exchanging cells for soft pairwise accuracy"}
+    assert runs_and_cells | {"exchanging pairs of runs", "topics"} <= set(told)
+    assert all(done == total for done, total in told.values())
