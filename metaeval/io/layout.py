@@ -25,8 +25,10 @@ from metaeval.data.columns import (
     CLUSTER,
     COLLECTION,
     DIRECTION,
+    JUDGE,
     LABEL_NAMES,
     MEASURE_NAMES,
+    REPEAT,
     RUN_NAMES,
     SCORE_NAMES,
     TIME_NAMES,
@@ -286,10 +288,15 @@ def _refuse_several(table: Table, positions: Sequence[int], score: int) -> NoRet
     )
 
 
+_MOST_COUNTED = 1_000_000  # rows; a small file of Parquet can hold any number of them
+
+
 def _find_numbers(table: Table, free: Sequence[int], roles: Mapping[str, int]) -> list[int]:
     """Return the columns that may hold scores: numbers that describe no topics and do not number parts of them."""
     numeric = [j for j in free if table.holds_numbers(j) and not _is_trait(table, j)]
-    keys = [roles[role] for role in ("run", "topic", "measure", COLLECTION) if role in roles]
+    keys = [roles[role] for role in ("run", "topic", "measure", COLLECTION, REPEAT, JUDGE) if role in roles]
+    if table.n_rows > _MOST_COUNTED or not any(holds_integers(table.columns[j]) for j in numeric):
+        return numeric
     if not _count_doubled(table, keys):
         return numeric
     return [j for j in numeric if not _numbers_parts(table, j, keys)]
