@@ -110,7 +110,7 @@ def numbers(result, without=frozenset()):
     frame = frame.reset_index() if frame.index.name else frame
     if list(frame.columns[1:]) == frame["measure"].tolist() if "measure" in frame else False:  # a square of measures
         return {
-            (frozenset((row["measure"], other)), row["measure"] == other): row[other]
+            (row["measure"], other): row[other]  # tau_b@3 is about the best of the first: it has a direction
             for row in frame.to_dict("records")
             for other in frame.columns[1:]
         }
