@@ -131,7 +131,7 @@ def test_every_analysis_carries_the_diagnostics_and_can_keep_distinct_runs(score
     analysis = getattr(me, name, None) or getattr(me.analyses.coverage, name)
     assert "distinct_runs" in inspect.signature(analysis).parameters
     result = analysis(scores, **arguments(name))
-    tests_all_pairs = name in ("discriminative_power", "sample_size", "agreement")
+    tests_all_pairs = name in ("discriminative_power", "sample_size")
     assert len(result.notes()) == (3 if tests_all_pairs else 1)
     data = json.loads(json.dumps(result.to_dict(), allow_nan=True))
     assert data["notes"] == result.notes()
