@@ -22,6 +22,7 @@ from metaeval.files.reading import (
     check_cells as check_cells,
     check_size as check_size,
     find_largest as find_largest,
+    find_most_unpacked as find_most_unpacked,
     open_once as open_once,
     open_regular as open_regular,
     read_bounded as read_bounded,

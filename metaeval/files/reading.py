@@ -22,7 +22,7 @@ LARGEST_FILE = 2 << 30
 LARGEST_FILE_OPTION = "METAEVAL_LARGEST_FILE"
 """The environment variable that raises, or lowers, the bound."""
 
-BYTES_A_CELL = 400
+BYTES_A_CELL = 500
 """What a cell of a table, a value of JSON or a line takes in memory, at most about, while it is read.
 
 Few bytes of a file can hold many cells, above all where they are packed, so that cells are bounded and not only bytes.
@@ -72,11 +72,17 @@ def find_largest() -> int:
     return int(text)
 
 
-def check_size(size: int, path: PathLike, what: str = "the file has") -> None:
-    """Refuse a file of more bytes than the bound; `what` is so large, with its verb."""
-    most = find_largest()
-    if size > most:
-        raise DataError(f"{what} {size:,} bytes, more than the {most:,} that are read", file=path, hint=_RAISE_BOUND)
+def find_most_unpacked(packed: int) -> int:
+    """Return how many bytes a packed file may have when it is unpacked: many only if they are not 100 times as many."""
+    return min(find_largest(), max(1 << 28, 100 * packed))
+
+
+def check_size(size: int, path: PathLike, what: str = "the file has", most: int | None = None) -> None:
+    """Refuse a file of more bytes than a bound, by default that of all files; `what` is so large, with its verb."""
+    if size > (most or find_largest()):
+        hint = _RAISE_BOUND if most in (None, find_largest()) else "unpack it first, if so much is in it"
+        problem = f"{what} {size:,} bytes, more than the {most or find_largest():,} that are read"
+        raise DataError(problem, file=path, hint=hint)
 
 
 _FEW = 10_000
@@ -178,10 +184,10 @@ def read_content(path: PathLike) -> bytes:
     packed = next((kind for start, kind in PACKED.items() if content.startswith(start)), None)
     if packed is None:
         return content
+    most = find_most_unpacked(len(content))
     with unpack(io.BytesIO(content), packed, path) as stream:
-        unpacked = _read_pieces(stream, find_largest() + 1)
-    if len(unpacked) > find_largest():
-        raise DataError(f"unpacked, it is larger than {find_largest():,} bytes", file=path, hint=_RAISE_BOUND)
+        unpacked = _read_pieces(stream, most + 1)
+    check_size(len(unpacked), path, "unpacked, it has at least", most)
     if not unpacked:
         raise DataError("the file is empty", file=path)
     return unpacked

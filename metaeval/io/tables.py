@@ -16,6 +16,7 @@ from metaeval.files import (
     PathLike,
     check_cells,
     check_size,
+    find_most_unpacked,
     is_standard_input,
     open_once as open_once,
     plain_path,
@@ -123,7 +124,8 @@ def open_sheets(path: PathLike, content: bytes) -> dict[str, list[tuple[Any, ...
 def _check_members(path: PathLike, content: bytes) -> None:
     """Refuse a workbook that is too large when it is unpacked, or has too many cells, before anything is made of it."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        check_size(sum(info.file_size for info in archive.infolist()), path, "unpacked, it has")
+        size = sum(info.file_size for info in archive.infolist())
+        check_size(size, path, "unpacked, it has", find_most_unpacked(len(content)))
         tags = 0
         for info in archive.infolist():
             with archive.open(info) as stream:

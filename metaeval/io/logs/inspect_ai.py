@@ -10,7 +10,7 @@ from typing import Any
 
 from metaeval.data.policies import report_policy
 from metaeval.errors import DataError, format_count
-from metaeval.files import PathLike, check_cells, check_size, read_bytes, read_text, unpack
+from metaeval.files import PathLike, check_cells, check_size, find_most_unpacked, read_bytes, read_text, unpack
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text
 from metaeval.io.sample import Sample
 from metaeval.io.strict_json import count_values, parse_json
@@ -78,7 +78,8 @@ def _open_archive(path: PathLike) -> tuple[dict[str, Any], list[Any]]:
         whole = "summaries.json" in names
         parts = journal or sorted(name for name in names if name.startswith("samples/"))
         parts = [start, *(["summaries.json"] if whole else parts)]
-        check_size(sum(archive.getinfo(name).file_size for name in parts), path, "unpacked, it has")
+        size = sum(archive.getinfo(name).file_size for name in parts)
+        check_size(size, path, "unpacked, it has", find_most_unpacked(len(content)))
         texts, n_values = [], 0
         for name in parts:
             texts.append(_read_member(archive, content, name, path))
