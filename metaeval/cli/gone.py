@@ -6,7 +6,7 @@ GONE = {
     "agreement --test": "metaeval compare --reference counts which significant pairs of runs a reference confirms",
     "agreement --n-jobs": "it works in one thread",
     "--resume": "run the command again from its beginning",
-    "--cluster": "call the function in Python inside joblib.parallel_config, as docs/scaling.md shows",
+    "--cluster": "call the function in Python inside joblib.parallel_config, as docs/how-to/scale-out.md shows",
     "--sweep": "run coverage once for each set of reference measures, which -r names",
     "--p-add-one": "Python's discriminative_power takes p_add_one",
     "--variance-offset": "Python's discriminative_power takes variance_offset",
@@ -17,5 +17,10 @@ GONE = {
     "--groups": "take the documents that only a group's runs found out of the judgements, and compare the two files",
     "--pool-depth": "take the documents that only a group's runs found out of the judgements, and compare the two files",
     "--method": "intervals are those that hold with few labels too",
+    "--time-limit": "a user's measure runs in the command itself, and Ctrl-C stops it",
+    "--rounding": "round labels in pandas or numpy first, as docs/how-to/bring-your-data.md says",
+    "--engine": "there is one kernel, with the same numbers",
+    "app --measure": "the playground runs no code of yours: metaeval compare -m FILE.py:FUNCTION compares your measure",
+    "app -m": "the playground runs no code of yours: metaeval compare -m FILE.py:FUNCTION compares your measure",
 }
 """By option, or by command and option, what to do instead."""
