@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from metaeval.data.cells import DoubledPolicy, keep_rows, read_score_column, refuse_second, settle_doubled
 from metaeval.data.columns import COLUMNS, format_columns
@@ -68,10 +69,7 @@ def read_ratings(
         if layout.table.lines and given is not None:
             lines = layout.table.lines * max(1, len(layout.scores))
         if measure is not None:  # before anything is said of the rows of others
-            mine = frame["measure"].map(str).to_numpy() == measure
-            if not mine.any():
-                raise DataError(f"there is no measure {measure!r}", file=layout.table.file)
-            frame, given, lines = keep_rows(frame, given, lines, mine)
+            frame, given, lines = keep_rows(frame, given, lines, _find_rows(frame, measure, layout.table.file))
 
         def where(row: int) -> dict[str, Any]:
             labels = {name: frame[name].iloc[row] for name in COLUMNS[:3]}
@@ -101,6 +99,13 @@ def read_ratings(
             report_policy(f"{format_count(int(gaps.sum()), 'cell')} without a score", layout.table.file)
         names = dict.fromkeys(map(str, frame["measure"]))
         return Ratings(frame[~gaps], tuple(map(measure_of_label, names)), stem(path))
+
+
+def _find_rows(frame: pd.DataFrame, measure: str, file: object) -> np.ndarray:
+    mine: np.ndarray = frame["measure"].map(str).to_numpy() == measure
+    if not mine.any():
+        raise DataError(f"there is no measure {measure!r}", file=file)
+    return mine
 
 
 def holds_table(source: str, columns: Mapping[str, str] | None) -> bool:
