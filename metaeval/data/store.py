@@ -18,11 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.data.clusters import Repeats
 from metaeval.data.scores import Scores, refuse_gaps
 from metaeval.data.store_files import (
     CLUSTERS,
-    REPEATS,
     SUFFIX,
     decode_scores,
     encode_scores,
@@ -30,6 +28,7 @@ from metaeval.data.store_files import (
     name_file,
     open_file,
     restore_measure,
+    restore_repeats,
 )
 from metaeval.data.store_folder import as_store_errors, find_folder, lock_folder
 from metaeval.data.store_manifest import LARGEST, MANIFEST, Collections, decode_manifest, encode_manifest
@@ -274,7 +273,7 @@ def _decode(path: str, file: Any, record: dict[str, Any], positions: Sequence[in
         collection=record["collection"],
         provenance=record["provenance"],
         clusters=record.get(CLUSTERS, ()),
-        repeats={one["name"]: Repeats(**one[REPEATS]) for one in described if REPEATS in one},
+        repeats=restore_repeats(described),
     )
 
 

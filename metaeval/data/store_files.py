@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from metaeval.data.clusters import Repeats
 from metaeval.data.scores import COLUMNS, Scores, is_untold
 from metaeval.errors import MetaevalError, StoreError
 from metaeval.files import open_regular
@@ -212,10 +213,6 @@ def _check_record(record: dict[str, Any], collection: str, metadata: Any) -> Non
             raise TypeError("the range of a measure is not one of numbers")
         if measure["higher_is_better"] not in (True, False, None):
             raise TypeError("the direction of a measure is none")
-        repeats = measure.get(REPEATS, {"count": 2, "variance": 0.0})
-        numbers = isinstance(repeats["count"], int) and isinstance(repeats["variance"], int | float)
-        if set(repeats) != {"count", "variance"} or not numbers:
-            raise TypeError("the repeats of a measure are not numbers")
     rows = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
     if not rows or rows != [record["runs"] * record["topics"]] * len(record["measures"]):
         raise ValueError("it does not have as many rows as it says")
@@ -241,6 +238,15 @@ def describe_measure(measure: Measure) -> dict[str, Any]:
         "label": measure.label,
         "description": measure.description,
         "source": measure.source,
+    }
+
+
+def restore_repeats(described: Iterable[dict[str, Any]]) -> dict[str, Repeats]:
+    """Return the repeats of those of some measures that were described with them."""
+    return {
+        one["name"]: Repeats(int(one[REPEATS]["count"]), float(one[REPEATS]["variance"]))
+        for one in described
+        if REPEATS in one
     }
 
 

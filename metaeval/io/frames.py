@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -195,18 +195,23 @@ def _stack(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     for level, name in enumerate(levels):
         if name is not None and (name in stated or plain_name(name) in ROLE_NAMES | MEASURE_NAMES):
             continue
-        shown = format_list([str(label) for label in frame.columns.unique(level)])
-        if name is None:
-            problem = f"the columns have {len(levels)} levels, and that of {shown} has no name"
-            hint = 'name all of them: frame.columns.names = ["measure", "run", …]'
-        else:
-            role = "repeat" if names_trait(name) else "run" if has_measure else "measure"
-            problem = f"what the level {name!r} of the columns holds ({shown}) is not plain"
-            hint = f"say so: {format_columns({**columns, role: str(name)})}"
-        raise DataError(problem, hint=hint)
+        role = "run" if has_measure else "measure"
+        _ask_for_level(
+            name, frame.columns.unique(level), {**columns, "repeat" if names_trait(name) else role: str(name)}
+        )
     frame = frame.set_axis(frame.columns.set_names(levels), axis=1)
     stacked: Any = frame.stack(list(range(len(levels))), future_stack=True)
     return pd.DataFrame(stacked.rename(columns.get("score", "score")).reset_index())
+
+
+def _ask_for_level(name: Any, labels: Iterable[object], columns: Mapping[str, str]) -> NoReturn:
+    """Refuse columns with a level that may be that of the measures, or of anything else."""
+    shown = format_list(list(map(str, labels)))
+    if name is None:
+        problem = f"the columns have several levels, and that of {shown} has no name"
+        raise DataError(problem, hint='name all of them: frame.columns.names = ["measure", "run", …]')
+    problem = f"what the level {name!r} of the columns holds ({shown}) is not plain"
+    raise DataError(problem, hint=f"say so: {format_columns(columns)}")
 
 
 def _flatten(frame: pd.DataFrame, columns: Mapping[str, str] | None) -> pd.DataFrame:

@@ -161,8 +161,6 @@ def _find_roles(table: Table, stated: Mapping[str, int]) -> dict[str, int]:
         if role in roles:
             continue
         found = _find_candidates(table, role, [j for j in range(len(table.header)) if j not in roles.values()])
-        if role == "measure" and len(found) > 1:
-            found = _choose_measure_column(table, found)
         if len(found) == 1 or (found and role not in ("run", "topic", "score")):
             roles[role] = found[0]
         elif found and role != "score":
@@ -184,11 +182,11 @@ def _find_candidates(table: Table, role: str, free: Sequence[int]) -> list[int]:
     exact = [j for j in free if plain_name(table.header[j]) == role]
     found = exact or [j for j in free if plain_name(table.header[j]) in ROLES[role]]
     if role == "measure" and not exact:
-        found = [j for j in found if not table.holds_numbers(j)]
+        found = _find_telling(table, [j for j in found if not table.holds_numbers(j)])
     return _find_ids(table, free) if role == "topic" and not found else found
 
 
-def _choose_measure_column(table: Table, positions: Sequence[int]) -> list[int]:
+def _find_telling(table: Table, positions: list[int]) -> list[int]:
     """Return the only column that tells measures apart, of several called as such columns are; ask where two may."""
     telling = [j for j in positions if len(np.unique(table.codes(j))) > 1] or positions
     names = [table.header[j] for j in telling]
@@ -199,7 +197,7 @@ def _choose_measure_column(table: Table, positions: Sequence[int]) -> list[int]:
             hint=f"say so: {format_columns({'measure': names[0]})}; if they do together, "
             f"{format_columns({'measure': '+'.join(names)})}",
         )
-    return list(telling)
+    return telling
 
 
 def _find_ids(table: Table, free: Sequence[int]) -> list[int]:
@@ -560,35 +558,44 @@ def _refuse_what_is_no_matrix(table: Table, topic: int | None, runs: Sequence[in
 
 
 def _refuse_measures_in_names(table: Table, names: Sequence[str]) -> None:
-    """Refuse columns for every two of some runs and some measures, by their names: System 1 acc, System 1 BLEU, ….
+    """Refuse columns for every two of some runs and some measures, by their names: System 1 acc, System 1 BLEU, …."""
+    pairs, measures = _split_names(names)
+    if not measures:
+        return
+    mine = [name for name, pair in zip(names, pairs, strict=True) if measures[0] in pair]
+    ignored = format_columns({IGNORE: "+".join(name for name in names if name not in mine)})
+    runs = format_option("format", "wide") if table.file else format_columns({"run": names[0]})
+    short = len(ignored) < _LONGEST_HINT and not any("," in name for name in names)
+    raise LayoutError(
+        f"are these {len(names)} columns as many runs, or {len(mine)} runs by {len(measures)} measures "
+        f"({format_list(measures)})?",
+        file=table.file,
+        hint=f"runs: {runs}; else keep those of one measure, {ignored if short else format_list(mine)}",
+    )
+
+
+_LONGEST_HINT = 600
+
+
+def _split_names(names: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return names in two parts and the measures among these; no measures where names are not each run with each measure.
 
     What follows a run, or stands before it, is a measure if one of them is known, or if all runs are called System, Model, ….
     """
     tokens = [re.split(r"([\W_]+)", name) for name in names]  # every second one separates two others
     for cut in (-1, 1, -3, 3, -5, 5):
         if len(names) < 4 or min(map(len, tokens)) <= abs(cut):
-            return
+            break
         pairs = [(_strip("".join(parts[:cut])), _strip("".join(parts[cut:]))) for parts in tokens]
-        first, last = (dict.fromkeys(side) for side in zip(*pairs, strict=True))
+        first, last = (list(dict.fromkeys(side)) for side in zip(*pairs, strict=True))
         if min(len(first), len(last)) < 2 or not len(first) * len(last) == len(names) == len(set(pairs)):
             continue
-        measures = next((list(side) for side in (last, first) if any(map(_names_score, side))), [])
-        if not measures and all(plain_name(run).split("_")[0] in RUN_NAMES for run in first):
-            measures = list(last)
-        if measures:
-            mine = [name for name, pair in zip(names, pairs, strict=True) if measures[0] in pair]
-            ignored = format_columns({IGNORE: "+".join(name for name in names if name not in mine)})
-            runs = format_option("format", "wide") if table.file else format_columns({"run": names[0]})
-            short = len(ignored) < _LONGEST_HINT and not any("," in name for name in names)
-            raise LayoutError(
-                f"are these {len(names)} columns as many runs, or {len(mine)} runs by {len(measures)} measures "
-                f"({format_list(measures)})?",
-                file=table.file,
-                hint=f"runs: {runs}; else keep those of one measure, {ignored if short else format_list(mine)}",
-            )
-
-
-_LONGEST_HINT = 600
+        for measures in (last, first):
+            if any(map(_names_score, measures)):
+                return pairs, measures
+        if all(plain_name(run).split("_")[0] in RUN_NAMES for run in first):
+            return pairs, last
+    return [], []
 
 
 def _strip(name: str) -> str:

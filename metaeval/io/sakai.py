@@ -66,8 +66,8 @@ def read(
         names = {str(file): str(name) for file, name in measures.items()}
     if not names:
         raise DataError("there is no file of a measure in this folder", file=folder)
-    wanted = keep_wanted({name: file for file, name in names.items()}, choose)
-    names = {file: name for file, name in names.items() if name in wanted}
+    wanted = keep_wanted(dict(zip(names.values(), names, strict=True)), choose)
+    names = dict(zip(wanted.values(), wanted, strict=True))
     layers: list[np.ndarray] = []
     for file, measure in names.items():
         path = Path(folder) / file

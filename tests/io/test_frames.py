@@ -104,7 +104,7 @@ def test_a_level_of_the_columns_is_the_measure_and_is_never_averaged(layout, dou
 @pytest.mark.parametrize(
     ("frame", "message", "columns"),
     [
-        (CONCATENATED, r"2 levels, and that of accuracy, rubric, toxicity has no name \(.*columns.names = ", None),
+        (CONCATENATED, r"several levels, and that of accuracy, rubric, toxicity has no name \(.*columns.names = ", None),
         (PIVOT.rename_axis(columns=["kind", "model"]), "level 'kind' of .*say so: columns=", {"measure": "kind"}),
         (PIVOT.rename_axis(columns=["metric", "llm"]), "level 'llm' of .*say so: columns=", {"run": "llm"}),
         (
