@@ -22,7 +22,7 @@ LARGEST_FILE = 2 << 30
 LARGEST_FILE_OPTION = "METAEVAL_LARGEST_FILE"
 """The environment variable that raises, or lowers, the bound."""
 
-BYTES_A_CELL = 500
+BYTES_A_CELL = 128
 """What a cell of a table, a value of JSON or a line takes in memory, at most about, while it is read.
 
 Few bytes of a file can hold many cells, above all where they are packed, so that cells are bounded and not only bytes.

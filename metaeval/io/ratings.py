@@ -101,7 +101,6 @@ def read_ratings(
         return Ratings(frame[~gaps], tuple(map(measure_of_label, names)), stem(path))
 
 
-<<<<<<< HEAD
 def _spell_out(layout: Layout, labels: pd.DataFrame) -> str:
     """Return the options with which a table with several scores in a cell can be read."""
     told = find_part(layout, labels.apply(lambda column: pd.factorize(column.map(str))[0]).head(layout.table.n_rows))
@@ -110,13 +109,13 @@ def _spell_out(layout: Layout, labels: pd.DataFrame) -> str:
         return f"{tells}, if a column tells them apart; their mean: {format_option('doubled', 'mean')}"
     topic = format_columns({"topic": f"{layout.name('topic')}+{told}"})
     return f"{told!r} tells them apart: repeats, judges or parts of topics? {tells} or {topic}"
-=======
+
+
 def _find_rows(frame: pd.DataFrame, measure: str, file: object) -> np.ndarray:
     mine: np.ndarray = frame["measure"].map(str).to_numpy() == measure
     if not mine.any():
         raise DataError(f"there is no measure {measure!r}", file=file)
     return mine
->>>>>>> h2
 
 
 def holds_table(source: str, columns: Mapping[str, str] | None) -> bool:

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any, NoReturn
 
 from metaeval.errors import DataError
-from metaeval.files import PathLike, check_cells
+from metaeval.files import BYTES_A_CELL, PathLike, check_cells
 
 _QUOTED = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 """A text in JSON, which may hold commas; one without an end goes on to the end, so that nothing is looked at twice."""
@@ -33,7 +33,7 @@ def parse_json(text: str, path: PathLike, line: int | None = None, *, with_nan: 
             raise DataError(f"the key {twice!r} occurs twice in one object", file=path, line=line)
         return content
 
-    check_cells(count_values(text), path, line, "values")
+    check_cells(count_values(text), path, line, "values", 2 * BYTES_A_CELL)
     try:
         content = json.loads(text, parse_constant=None if with_nan else refuse, object_pairs_hook=unique)
         if "\\u" in text:  # half of a pair of escapes is no letter

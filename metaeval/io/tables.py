@@ -100,8 +100,8 @@ def _count_cells(row: Sequence[Any]) -> int:
 MOST_SHEET_ROWS = 1 << 20
 """Rows of a sheet, which Excel bounds too."""
 
-_TAGS_A_CELL, _BYTES = 4, 5 * BYTES_A_CELL
-"""Tags of XML that make a cell of a workbook; and what is allowed for it, which takes as long as five cells of a text."""
+_TAGS_A_CELL, _BYTES = 4, 10 * BYTES_A_CELL
+"""Tags of XML that make a cell of a workbook; and what is allowed for it, which takes as long as ten cells of a text."""
 
 
 def open_sheets(path: PathLike, content: bytes) -> dict[str, list[tuple[Any, ...]]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from metaeval.data.policies import report_policy
 from metaeval.errors import DataError, format_count
-from metaeval.files import PathLike, check_cells, check_size, find_most_unpacked, read_bytes, read_text, unpack
+from metaeval.files import BYTES_A_CELL, PathLike, check_cells, check_size, find_most_unpacked, read_bytes, read_text, unpack
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text
 from metaeval.io.sample import Sample
 from metaeval.io.strict_json import count_values, parse_json
@@ -84,7 +84,7 @@ def _open_archive(path: PathLike) -> tuple[dict[str, Any], list[Any]]:
         for name in parts:
             texts.append(_read_member(archive, content, name, path))
             n_values += count_values(texts[-1])
-            check_cells(n_values, path, what="values")
+            check_cells(n_values, path, what="values", each=2 * BYTES_A_CELL)
         header, *rest = (parse_json(text, path, with_nan=True) for text in texts)
         samples = rest[0] if whole else [one for part in rest for one in (part if isinstance(part, list) else [part])]
     except (zipfile.BadZipFile, zipfile.LargeZipFile, KeyError, EOFError, OSError, ValueError) as error:
