@@ -72,6 +72,8 @@ def read_annotations(
     keys = list(
         dict.fromkeys(key for person in given.values() for key in zip(person.topics, person.items, strict=True))
     )
+    if not keys:
+        raise DataError("people label no item in it", file=next(iter(given.values())).file)
     position = {key: i for i, key in enumerate(keys)}
     labels = np.full((len(given), len(keys)), NONE, dtype=np.int64)
     for a, key, k in code_votes(given, names):

@@ -180,3 +180,10 @@ def test_an_item_of_another_topic_than_people_gave_it_is_said_to_be_that():
     judges = {"topic": ["a", "c"], "item": ["1", "2"], "model": [0, 1]}
     with pytest.raises(DataError, match="people labelled it as an item of the topic b, not c"):
         read_annotations(people, judges, classes=[0, 1])
+
+
+def test_people_who_label_nothing_are_named(tmp_path):
+    (tmp_path / "people.json").write_text('{"ann": {}}')
+    (tmp_path / "judges.csv").write_text("item,gpt\na,1\n")
+    with pytest.raises(DataError, match=r"people\.json: people label no item in it"):
+        read_annotations(tmp_path / "people.json", tmp_path / "judges.csv", classes=["0", "1"])
