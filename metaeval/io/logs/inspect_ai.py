@@ -10,7 +10,16 @@ from typing import Any
 
 from metaeval.data.policies import report_policy
 from metaeval.errors import DataError, format_count
-from metaeval.files import BYTES_A_CELL, PathLike, check_cells, check_size, find_most_unpacked, read_bytes, read_text, unpack
+from metaeval.files import (
+    BYTES_A_CELL,
+    PathLike,
+    check_cells,
+    check_size,
+    find_most_unpacked,
+    read_bytes,
+    read_text,
+    unpack,
+)
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text
 from metaeval.io.sample import Sample
 from metaeval.io.strict_json import count_values, parse_json
