@@ -18,11 +18,11 @@ CASES = [
     ("inspect comet.csv", "measures"),
     ("ranks hugerow.xlsx", "has a number above 1,048,576"),
     ("inspect hugerow.xlsx", "has a number above 1,048,576"),
-    ("ranks many.xlsx", "it has more than the 858,993 cells that are read"),
-    ("ranks bomb.csv.gz", "it has more than the 4,294,967 lines that are read"),
-    ("inspect bomb.csv.gz", "it has more than the 4,294,967 lines that are read"),
+    ("ranks many.xlsx", "it has more than the 1,677,721 cells that are read"),
+    ("ranks bomb.csv.gz", "it has more than the 16,777,216 lines that are read"),
+    ("inspect bomb.csv.gz", "it has more than the 16,777,216 lines that are read"),
     ("ranks bomb.eval", "that are read"),
-    ("ranks keys.jsonl", "it has more than the 4,294,967 cells that are read"),
+    ("ranks keys.jsonl", "it has more than the 16,777,216 cells that are read"),
     ("ranks time.csv --doubled latest", "1.000"),
     ("variance allrow.csv", "7 runs × 14 topics"),
     ("variance meancol.csv", "7 runs × 14 topics"),
@@ -125,14 +125,14 @@ def write_bombs(folder):
     few = "".join(row(topic, 0.5, 0.25) for topic in range(1, 9))
     pack_workbook(folder / "hugerow.xlsx", few + row(1, number=' r="999999999999"'))
     pack_workbook(folder / "many.xlsx", row(1, 1, 1) * 1_500_000)
-    (folder / "bomb.csv.gz").write_bytes(gzip.compress(b"topic,r1\n" + b"0,0\n" * 6_000_000, 1))
+    (folder / "bomb.csv.gz").write_bytes(gzip.compress(b"topic,r1\n" + b"0,0\n" * 18_000_000, 1))
     sample = '{"id":1,"epoch":1,"scores":{"a":{"value":1}}}'
     with zipfile.ZipFile(folder / "bomb.eval", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr("header.json", '{"eval": {"task": "t", "model": "m"}, "status": "success"}')
         for part in range(3):
-            archive.writestr(f"samples/{part}.json", f"[{f'{sample},' * 400_000}{sample}]")
+            archive.writestr(f"samples/{part}.json", f"[{f'{sample},' * 600_000}{sample}]")
     (folder / "keys.jsonl").write_text(
-        "".join(json.dumps({"run": "a", "topic": f"t{k}", f"k{k}": 1}) + "\n" for k in range(4000))
+        "".join(json.dumps({"run": "a", "topic": f"t{k}", f"k{k}": 1}) + "\n" for k in range(4200))
     )
     named = {"aggregate": folder.parent / "outside_samples.jsonl", "passwd": Path("/etc/passwd")}
     (folder.parent / "outside_samples.jsonl").write_text(
@@ -188,11 +188,11 @@ def test_a_file_of_an_attacker_ends_soon_in_a_right_answer_or_a_sentence(words, 
 WORKBOOKS = {
     "a dimension of anything": (row(1, 0.5, 0.25) + row(2, 0.25, 1), '<dimension ref="A1:XFD99999999"/>', "r1"),
     "rows that are far apart": (row(1, 0.5, 1) + row(2, 0.25, 0.5, number=' r="900000"'), "", "r1"),
-    "cells without a number": ("<row>" + "<c/>" * 5_000_000 + "</row>", "", "it has more than the 858,993 cells"),
+    "cells without a number": ("<row>" + "<c/>" * 7_000_000 + "</row>", "", "it has more than the 1,677,721 cells"),
     "cells that are far to the right": (
         "".join(f'<row><c r="XFD{k}"><v>1</v></c></row>' for k in range(2, 500)),
         "",
-        "it has more than the 858,993 cells",
+        "it has more than the 1,677,721 cells",
     ),
 }
 
@@ -203,17 +203,17 @@ def test_a_workbook_may_say_that_it_has_any_number_of_cells(rows, before, said, 
     assert said in say(tmp_path, "ranks a.xlsx", tmp_path)
 
 
-WIDE = b"topic," + b",".join(b"r%d" % run for run in range(3000)) + (b"\n1" + b",0" * 3000) * 2000
+WIDE = b"topic," + b",".join(b"r%d" % run for run in range(3000)) + (b"\n1" + b",0" * 3000) * 6000
 
 LINES = {
-    "lines of a leaderboard": ("a.txt.gz", b"a t AP 0.5\n" * 6_000_000, "4,294,967 lines"),
-    "one line of words": ("a.txt.gz", b"a " * 20_000_000, "4,294,967 cells"),
-    "one line of cells": ("a.csv.gz", b"a," * 20_000_000, "4,294,967 cells"),
-    "columns times rows": ("a.csv.gz", WIDE, "4,294,967 cells"),
-    "returns for line ends": ("a.csv.gz", b"topic,r1\r" + b"0,0\r" * 6_000_000, "4,294,967 lines"),
-    "empty objects": ("a.json.gz", b"[" + b"{}," * 6_000_000 + b"{}]", "4,294,967 values"),
-    "lists in lists": ("a.json.gz", b"[" + (b"[" * 500 + b"]" * 500 + b",") * 20_000 + b"1]", "4,294,967 values"),
-    "lines of nothing": ("a.jsonl.gz", b"{}\n" * 6_000_000, "4,294,967 lines"),
+    "lines of a leaderboard": ("a.txt.gz", b"a t AP 0.5\n" * 18_000_000, "16,777,216 lines"),
+    "one line of words": ("a.txt.gz", b"a " * 20_000_000, "16,777,216 cells"),
+    "one line of cells": ("a.csv.gz", b"a," * 20_000_000, "16,777,216 cells"),
+    "columns times rows": ("a.csv.gz", WIDE, "16,777,216 cells"),
+    "returns for line ends": ("a.csv.gz", b"topic,r1\r" + b"0,0\r" * 18_000_000, "16,777,216 lines"),
+    "empty objects": ("a.json.gz", b"[" + b"{}," * 9_000_000 + b"{}]", "8,388,608 values"),
+    "lists in lists": ("a.json.gz", b"[" + (b"[" * 500 + b"]" * 500 + b",") * 20_000 + b"1]", "8,388,608 values"),
+    "lines of nothing": ("a.jsonl.gz", b"{}\n" * 18_000_000, "16,777,216 lines"),
 }  # fmt: skip
 
 
