@@ -222,8 +222,6 @@ def agreement(
         n_jobs=n_jobs,
     )
     powers = list(map(find_power, collections))
-    given = np.any([each.given for each in compared], axis=0)
-    no_interval = few or (_say_given(asked, [*measures, standard], given) if n_bootstrap else "")
     options = Options(alpha, confidence, simultaneous, margin, over)
     n_topics = min(drawn)
     settings = _list_settings(standard, asked, test, n_permutations, n_bootstrap, alpha, seed)
@@ -249,12 +247,12 @@ def agreement(
         confidence,
         _sign(collections, whole, share, settings, diagnostics[0].settings),
         tuple(each.disagreement for each in compared),
-        no_interval,
+        _say_what_lacks(few, asked, [*measures, standard], compared),
         over,
         diagnostics=diagnostics,
         remarks=(
             *_remark(asked, n_topics, len(measures), over, with_intervals=bool(n_bootstrap and not few)),
-            *_remark_ties(asked, measures, [each.by_topic for each in compared], share),
+            *_remark_ties(asked, measures, compared, share),
             *remark_unlike_spread(people, standard),
             *remark_shared_topics(_list_titles(collections), [each.topics for each in collections]),
         ),
@@ -284,11 +282,14 @@ def _remark(
     return remarks + (remark_levels(asked, with_intervals, over) if n_measures > 1 else ())
 
 
-def _say_given(asked: Sequence[Statistic], measures: Sequence[Measure], given: np.ndarray) -> str:
-    """Return which statistics have no interval because run scores are given, the reference's being the last."""
+def _say_what_lacks(
+    few: str, asked: Sequence[Statistic], measures: Sequence[Measure], compared: Sequence[_Compared]
+) -> str:
+    """Return why there is no interval, `few`, or which statistics have none because run scores are given."""
     of_runs = [each.name for each in asked if each.run_statistic]
-    if not of_runs or not given.any():
-        return ""
+    given = np.any([each.lacking for each in compared], axis=0)
+    if few or not of_runs or not given.any():
+        return few
     names = [str(measure) for measure, own in zip(measures, given, strict=True) if own]
     return (
         f"No interval for {format_list(of_runs)} of {format_list(names, 3)}: their run scores are given, and resampled topics "
@@ -297,9 +298,10 @@ def _say_given(asked: Sequence[Statistic], measures: Sequence[Measure], given: n
 
 
 def _remark_ties(
-    asked: Sequence[Statistic], measures: Sequence[Measure], by_topic: Sequence[TopicCorrelation], share: np.ndarray
+    asked: Sequence[Statistic], measures: Sequence[Measure], compared: Sequence[_Compared], share: np.ndarray
 ) -> tuple[str, ...]:
     """Return on how many topics a measure ties all runs, which counts as 0, and what its mean over the others is."""
+    by_topic = [each.by_topic for each in compared]
     names = [each.name for each in asked if each.of_topics]
     tied = np.sum([(np.isnan(each.by_topic) & each.known).sum(axis=1) for each in by_topic], axis=0)
     if not names or not tied.any():
@@ -338,12 +340,12 @@ def _find_reference(references: Sequence[Measure]) -> Measure:
 
 
 class _Compared(NamedTuple):
-    """What comes of one collection; `given`, shape (measure + 1,), says whose run scores are not means over topics."""
+    """What comes of one collection; `lacking`, shape (measure + 1,): who lacks intervals, since run scores are given."""
 
     estimates: list[Estimate]
     disagreement: Disagreement
     by_topic: TopicCorrelation
-    given: np.ndarray
+    lacking: np.ndarray
 
 
 def _compare(
@@ -389,7 +391,7 @@ def _compare(
         )
     by_topic = sides.by_topic["tau_b"]
     disagreement = find_disagreement(*axes, run_scores, by_topic.by_topic, find_signs(measures))
-    return _Compared(estimates, disagreement, by_topic, given)
+    return _Compared(estimates, disagreement, by_topic, given & bool(sides.n_bootstrap))
 
 
 def _sign(
