@@ -203,8 +203,6 @@ def agreement(
             collections, whole, list_for_each(people, collections, "reference"), gaps, strict=True
         )
     ]
-    given = np.any([each.given for each in compared], axis=0)
-    no_interval = few or (_say_given(asked, [*measures, standard], given) if n_bootstrap else "")
     options = Options(alpha, confidence, simultaneous, margin, over)
     n_topics = min(drawn)
     settings = _list_settings(standard, asked, n_permutations, n_bootstrap, alpha, seed)
@@ -228,13 +226,13 @@ def agreement(
         confidence,
         _sign(collections, whole, share, settings, diagnostics[0].settings),
         tuple(each.disagreement for each in compared),
-        no_interval,
+        _say_what_lacks(few, asked, [*measures, standard], compared),
         over,
         not any(_tells_apart(each.sel(measures=str(standard)), n_permutations, alpha, seed) for each in collections),
         diagnostics=diagnostics,
         remarks=(
             *_remark(asked, n_topics, len(measures), over, with_intervals=bool(n_bootstrap and not few)),
-            *_remark_ties(asked, measures, [each.by_topic for each in compared], share),
+            *_remark_ties(asked, measures, compared, share),
             *remark_copies(*collections),
             *remark_shared_topics(_list_titles(collections), [each.topics for each in collections]),
         ),
@@ -269,11 +267,14 @@ def _remark(
     return remarks + (remark_levels(asked, with_intervals, over) if n_measures > 1 else ())
 
 
-def _say_given(asked: Sequence[Statistic], measures: Sequence[Measure], given: np.ndarray) -> str:
-    """Return which statistics have no interval because run scores are given, the reference's being the last."""
+def _say_what_lacks(
+    few: str, asked: Sequence[Statistic], measures: Sequence[Measure], compared: Sequence[_Compared]
+) -> str:
+    """Return why there is no interval, `few`, or which statistics have none because run scores are given."""
     of_runs = [each.name for each in asked if each.run_statistic]
-    if not of_runs or not given.any():
-        return ""
+    given = np.any([each.lacking for each in compared], axis=0)
+    if few or not of_runs or not given.any():
+        return few
     names = [str(measure) for measure, own in zip(measures, given, strict=True) if own]
     return (
         f"No interval for {format_list(of_runs)} of {format_list(names, 3)}: their run scores are given, and resampled topics "
@@ -282,9 +283,10 @@ def _say_given(asked: Sequence[Statistic], measures: Sequence[Measure], given: n
 
 
 def _remark_ties(
-    asked: Sequence[Statistic], measures: Sequence[Measure], by_topic: Sequence[TopicCorrelation], share: np.ndarray
+    asked: Sequence[Statistic], measures: Sequence[Measure], compared: Sequence[_Compared], share: np.ndarray
 ) -> tuple[str, ...]:
     """Return on how many topics a measure ties all runs, which counts as 0, and what its mean over the others is."""
+    by_topic = [each.by_topic for each in compared]
     names = [each.name for each in asked if each.of_topics]
     tied = np.sum([(np.isnan(each.by_topic) & each.known).sum(axis=1) for each in by_topic], axis=0)
     if not names or not tied.any():
@@ -323,12 +325,12 @@ def _find_reference(references: Sequence[Measure]) -> Measure:
 
 
 class _Compared(NamedTuple):
-    """What comes of one collection; `given`, shape (measure + 1,), says whose run scores are not means over topics."""
+    """What comes of one collection; `lacking`, shape (measure + 1,): who lacks intervals, since run scores are given."""
 
     estimates: list[Estimate]
     disagreement: Disagreement
     by_topic: TopicCorrelation
-    given: np.ndarray
+    lacking: np.ndarray
 
 
 def _compare(
@@ -373,7 +375,7 @@ def _compare(
         estimates = [replace(each, halves=half) for each, half in zip(estimates, halves, strict=True)]
     by_topic = sides.by_topic["tau_b"]
     disagreement = find_disagreement(*axes, run_scores, by_topic.by_topic, find_signs(measures))
-    return _Compared(estimates, disagreement, by_topic, given)
+    return _Compared(estimates, disagreement, by_topic, given & bool(sides.n_bootstrap))
 
 
 def _sign(
