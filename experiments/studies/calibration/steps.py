@@ -236,7 +236,8 @@ def study_reliability(settings: Settings) -> Outcome:
             outcome.lacks.append(f"{name} ({error})")
     fresh = measure_reliability(collections, settings.say) if collections else committed
     if set(collections) < set(STUDY["reliability"]["measures"]):
-        again = f"rows of {', '.join(collections) or 'no collection'} were computed again, the others {READ}"
+        names = ", ".join(collections) or "no collection"
+        again = f"rows of {names} were computed again, the others read from the results; --full does all"
         outcome.kept = dict.fromkeys(PARTS, again)
     changes, powers = (
         _replace_collections(before, now, collections) for before, now in zip(committed, fresh, strict=True)
