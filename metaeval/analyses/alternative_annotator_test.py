@@ -354,8 +354,9 @@ def _remark(
     if blind.any():
         named = [judge for judge, one in zip(annotations.judges, blind, strict=True) if one]
         remarks.append(
-            f"{format_list(named)}: blind to the items as far as one can tell, and cannot replace people\nAnswers given to the "
-            "items in random order would agree with people as well; so do those of a judge that always gives one label."
+            f"{format_list(named)}: the same answers in random order would agree with people as well, and cannot replace them\n"
+            "That is so of a judge that always gives one label, of one that does not see the items, and of one whose scale is "
+            "turned round."
         )
     if not testable.all():
         left = [f"{annotations.annotators[a]} ({n_items[a]} items)" for a in np.flatnonzero(~testable)]

@@ -243,6 +243,8 @@ def judge_consistency(studies: Sequence[Study], name: str) -> Finding | None:
     net, means = float(rate_consistency_results(splits)[position]), np.mean([split.means for split in splits], axis=0)
     word, rest = grade(net), np.delete(means, position)
     whom = "every other measure" if abs(net) > 1 - _SLACK else "most measures"
+    if len(means) == 2:
+        whom = next(str(each.title) for m, each in enumerate(splits[0].measures) if m != position)
     than = {"good": f"more stable than {whom}", "poor": f"less stable than {whom}"}.get(
         word, "about as stable as others"
     )

@@ -369,11 +369,21 @@ def _read_times(column: pd.Series, file: object) -> np.ndarray:
     import pandas as pd
 
     times = pd.to_numeric(column, errors="coerce") if column.dtype.kind != "M" else column.astype("int64")
+    texts = column.map(str)
+    if any(texts.map(form.fullmatch).notna().all() for form in (_DATE_AS_NUMBER, _NO_YEAR)):
+        raise DataError(f"dates such as {texts.iloc[0]!r} can be read in several ways", file=file, hint=_WRITE_DATES)
     if times.isna().any():
-        times = _read_dates(column.map(str), file)
+        times = _read_dates(texts, file)
     numbers: np.ndarray = times.to_numpy(dtype=np.float64)
     return numbers
 
+
+_WRITE_DATES = "write dates as 2024-12-31"
+
+_DATE_AS_NUMBER = re.compile(r"(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])((19|20)\d\d|\d\d)|(19|20)\d\d\.(\d|1[0-2])")
+"""A day, a month and a year without marks, of which no number is made; or a year and a month with a point between them."""
+
+_NO_YEAR = re.compile(r"\d{1,2}[./-]\d{1,2}\.?")
 
 _NUMBERED_DAY = re.compile(r"(?<!\d)(\d{1,2})([./ -])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
 """A date of three numbers that does not begin with the year of four digits."""
@@ -390,17 +400,16 @@ def _read_dates(texts: pd.Series, file: object) -> pd.Series:
         written = texts.map(lambda text, write=write: _NUMBERED_DAY.sub(write, text))
         readings.append(pd.to_datetime(written, errors="coerce", utc=True, format="mixed"))
     unread = min((times.isna().to_numpy() for times in readings), key=np.sum)
-    hint = "write dates as 2024-12-31"
     if unread.any():
         problem = f"{texts.iloc[int(np.argmax(unread))]!r} is no time, or not written as the others are"
-        raise DataError(problem, file=file, hint=hint)
+        raise DataError(problem, file=file, hint=_WRITE_DATES)
     known = [times.astype("int64") for times in readings if not times.isna().any()]
     orders = [np.unique(times, return_inverse=True)[1] for times in known]
     unlike = orders[0] != orders[-1]
     if unlike.any():
         shown = texts.iloc[int(np.argmax(unlike))]
         problem = f"dates such as {shown!r} may begin with the day or with the month, and what is latest depends on it"
-        raise DataError(problem, file=file, hint=hint)
+        raise DataError(problem, file=file, hint=_WRITE_DATES)
     return known[0]
 
 

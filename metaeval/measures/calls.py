@@ -25,12 +25,13 @@ class FormulaError(MeasureError):
     """A function cannot be computed; the message begins with "it", because the function has no name here."""
 
 
-GOLD_NAMES = frozenset({"gold", "true", "truth", "target", "targets", "reference", "ref", "actual", "expected"})
+GOLD_NAMES = frozenset({"gold", "true", "truth", "target", "reference", "ref", "actual", "human", "label"})
 ESTIMATED_NAMES = frozenset({
-    "estimated", "estimate", "est", "predicted", "prediction", "predictions", "pred", "system", "sys", "run", "hat", "yhat",
-    "output", "hypothesis", "hyp",
+    "estimated", "estimate", "est", "predicted", "prediction", "pred", "hat", "yhat", "hypothesis", "hyp",
 })  # fmt: skip
-"""What authors call the two distributions, as a word of the argument's name: ``y_true``, ``pred_dist``."""
+MAKERS = frozenset({"system", "sys", "run", "model", "output"})
+"""What authors call the two distributions, as a word of the argument's name: ``y_true``, ``predDist``, ``labels``; and who
+makes an estimate, which ``gold_run`` is not."""
 
 _LONGEST = 300  # letters of somebody else's message
 _turns = itertools.count(1)
@@ -45,16 +46,27 @@ def list_arrays(function: Callable[..., Any]) -> list[str]:
 
 
 def find_gold(function: Callable[..., Any]) -> int | None:
-    """Return which of the two arrays of a function is the gold, by their names; None where these do not tell."""
+    """Return which of the two arrays of a function is the gold, by their names; None where these say nothing of it."""
     try:
-        words = [set(re.split(r"[_\d]+", array.lower())) for array in list_arrays(function)]
+        arrays = list_arrays(function)
     except (TypeError, ValueError):  # what is written in C may have no signature
         return None
-    estimated = [not each.isdisjoint(ESTIMATED_NAMES) for each in words]  # predicted_gold is no gold
-    gold = [not each.isdisjoint(GOLD_NAMES) and not other for each, other in zip(words, estimated, strict=True)]
-    if len(words) != 2:
+    if len(arrays) != 2:
         return None
-    return {(True, False): 0, (False, True): 1}.get((gold[0] or estimated[1], gold[1] or estimated[0]))
+    first, second = map(_tell_side, arrays)
+    if first is None and second is None:
+        return None
+    if first == second:
+        raise MeasureError(f"which of {arrays[0]} and {arrays[1]} is the gold? call them gold and estimated")
+    return 0 if first == "gold" or second == "estimated" else 1
+
+
+def _tell_side(array: str) -> str | None:
+    found = {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", array)}
+    words = found | {word.removesuffix("s") for word in found}
+    if words & ESTIMATED_NAMES:  # predicted_gold is no gold
+        return "estimated"
+    return "gold" if words & GOLD_NAMES else "estimated" if words & MAKERS else None
 
 
 def put_estimated_first(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -262,6 +262,12 @@ A_DATE_EACH = {
         "may begin with the day or with the month",
     ),
     "both ways": (["25/11/2024", "11/26/2024", "01/12/2024"], "is no time, or not written as the others are"),
+    "no year": (["02/02", "03/01", "04/01"], "can be read in several ways"),
+    "digits alone": (["13012024", "02022024", "03022024"], "can be read in several ways"),
+    "digits alone, two of the year": (["130124", "220224", "230224"], "can be read in several ways"),
+    "a year and a month with a point": (["2023.9", "2023.10", "2023.11"], "can be read in several ways"),
+    "digits alone, the year first": (["20240113", "20240202", "20240203"], 2),
+    "counted steps": (["100000", "120000", "90000"], 1),
     "years of two digits": (["25/11/24", "01/12/24", "03/12/24"], "'25/11/24' is no time"),
 }
 """Three dates of three scores, and which is the latest."""

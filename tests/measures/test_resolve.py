@@ -92,6 +92,10 @@ def decorated({arrays}):
         ("est", "q", True),
         ("predicted_gold", "gold", True),
         ("a", "b", False),
+        ("preds", "labels", True),
+        ("yPred", "yTrue", True),
+        ("run", "gold_run", True),
+        ("systems", "golds", True),
     ],
 )
 def test_a_users_arrays_are_told_apart_by_their_names(estimated, gold, gold_first, place, form, tmp_path, runs):
@@ -124,6 +128,16 @@ def test_a_users_arrays_are_told_apart_by_their_names(estimated, gold, gold_firs
 def test_arrays_whose_names_do_not_tell_are_taken_as_estimated_and_gold_which_is_said():
     with pytest.warns(MetaevalWarning, match=r"called as unnamed\(estimated, gold\)"):
         measure(unnamed)
+
+
+@pytest.mark.parametrize("arrays", [("gold", "reference"), ("predicted", "y_hat")])
+def test_arrays_with_names_of_one_side_are_asked_about(arrays):
+    space = {}
+    exec(f"def twice({', '.join(arrays)}):\n    return 0 * {arrays[0]}[..., 0]", space)  # noqa: S102  (written above)
+    with pytest.raises(
+        MeasureError, match=f"which of {arrays[0]} and {arrays[1]} is the gold. call them gold and estimated"
+    ):
+        measure(space["twice"])
 
 
 def test_a_measure_of_counts_takes_one_array():
