@@ -13,9 +13,9 @@ PAGE = ROOT / "CONTRIBUTING.md"
 START, END = "<!-- the house -->\n", "<!-- end -->\n"
 
 
-def find_rooms(root: Path = ROOT) -> dict[str, list[Path]]:
+def find_rooms() -> dict[str, list[Path]]:
     """Return the files of each room of the package, by its name."""
-    package = root / "metaeval"
+    package = ROOT / "metaeval"
     rooms = {path.name: sorted(path.rglob("*.py")) for path in package.iterdir() if (path / "__init__.py").exists()}
     return rooms | {path.stem: [path] for path in package.glob("*.py") if not path.stem.startswith("__")}
 
@@ -34,9 +34,9 @@ def find_imports(files: list[Path]) -> set[str]:
     return {module.split(".")[1] for module in modules if module and module.startswith("metaeval.")}
 
 
-def draw_house(root: Path = ROOT) -> str:
+def draw_house() -> str:
     """Return the rooms from the top floor down, each with the nearest rooms that it imports."""
-    rooms = find_rooms(root)
+    rooms = find_rooms()
     below = {room: (find_imports(files) & set(rooms)) - {room} for room, files in rooms.items()}
 
     def reach(room: str) -> set[str]:

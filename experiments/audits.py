@@ -21,8 +21,8 @@ class Check:
     found: str = ""
 
 
-def whole_pairs(tau: float, pairs: float, digits: int = 3) -> int | None:
-    """Return the whole number k with k / pairs printing as τ, or None where there is none.
+def whole_pairs(tau: float, pairs: float) -> int | None:
+    """Return the whole number k with k / pairs printing as τ to three digits, or None where there is none.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def whole_pairs(tau: float, pairs: float, digits: int = 3) -> int | None:
     (54, None)
     """
     k = round(tau * pairs)
-    return k if abs(k / pairs - tau) <= 0.5 * 10.0**-digits + 1e-9 else None
+    return k if abs(k / pairs - tau) <= 0.5 * 10.0**-3 + 1e-9 else None
 
 
 def rounds_to(value: float, printed: float, digits: int) -> bool:

@@ -31,11 +31,11 @@ BOUNDS: Mapping[str, Bound] = {
 }
 
 
-def show_bounds(names: Mapping[str, Bound] = BOUNDS) -> str:
+def show_bounds() -> str:
     """Return the table of bounds in Markdown."""
     rows = [
         f"| {name} | {entry.words} | {entry.value:g} | {entry.reason} | {entry.where} |"
-        for name, entry in names.items()
+        for name, entry in BOUNDS.items()
     ]
     return "\n".join(
         ["| word | counts as | value | chosen by | where, or why |", "| :-- | :-- | --: | :-- | :-- |", *rows]

@@ -22,9 +22,9 @@ Pairs = tuple[np.ndarray, np.ndarray]
 """Confusion counts of the first and of the second data set, shape (filling, K, K) each."""
 
 
-def split_ends(least: int = 1) -> np.ndarray:
+def split_ends() -> np.ndarray:
     """Return the right distribution of Figure 1 with every split of its two outer classes, shape (split, K)."""
-    ends = np.arange(least, FIGURE1["ends"] - least + 1)
+    ends = np.arange(1, FIGURE1["ends"])
     middle = np.broadcast_to(FIGURE1["middle"], (len(ends), len(FIGURE1["middle"])))
     return np.column_stack([ends, middle, FIGURE1["ends"] - ends])
 

@@ -76,8 +76,8 @@ def _differ(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.abs(one - other) > CLOSE
 
 
-def _outside(values: np.ndarray, low: float = 0.0, high: float = 1.0) -> np.ndarray:
-    return (values < low - CLOSE) | (values > high + CLOSE)
+def _outside(values: np.ndarray) -> np.ndarray:
+    return (values < -CLOSE) | (values > 1 + CLOSE)
 
 
 def _misses_diagonal(counts: np.ndarray, gamma: float) -> np.ndarray:

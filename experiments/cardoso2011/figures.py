@@ -24,10 +24,10 @@ def choose_palette() -> list[dict[str, Any]]:
     return list(choose_looks(placed).values())
 
 
-def draw_path(axes: Axes, counts: np.ndarray, *, beta: float, gamma: float = 1) -> None:
+def draw_path(axes: Axes, counts: np.ndarray, *, beta: float) -> None:
     """Draw a matrix with its numbers, and over it the path that `OCI` takes (as in Figures 1 to 3)."""
     counts = np.asarray(counts)
-    path = best_path(counts, beta=beta, gamma=gamma)
+    path = best_path(counts, beta=beta)
     size = len(counts)
     axes.imshow(counts, cmap="Greys", vmin=0, vmax=2.5 * counts.max())
     axes.plot([0, size - 1], [0, size - 1], color="#888888", linestyle=":", linewidth=1)
@@ -37,7 +37,7 @@ def draw_path(axes: Axes, counts: np.ndarray, *, beta: float, gamma: float = 1) 
     axes.grid(False)
     axes.set_xticks(range(size), range(1, size + 1))
     axes.set_yticks(range(size), range(1, size + 1))
-    axes.set_xlabel(f"OC = {float(OCI(counts, beta=beta, gamma=gamma)):.3f}", fontsize=8)
+    axes.set_xlabel(f"OC = {float(OCI(counts, beta=beta)):.3f}", fontsize=8)
 
 
 def draw_paths(matrices: Mapping[str, np.ndarray], betas: Sequence[float], signature: str) -> Figure:

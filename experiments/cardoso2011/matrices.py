@@ -65,10 +65,10 @@ def compute_tables() -> tuple[dict[str, metaeval.Table], list[Cell]]:
     return made, cells
 
 
-def compare_text(item: str, row: str, column: str, text: str, value: float | None, data: str = "print") -> Cell:
+def compare_text(item: str, row: str, column: str, text: str, value: float | None) -> Cell:
     """Compare a value with a number as it is printed, to its digits."""
     digits = len(text.partition(".")[2])
-    return cell(item, row, column, float(text), value, data=data, digits=digits)
+    return cell(item, row, column, float(text), value, data="print", digits=digits)
 
 
 def make_tridiagonal(n_classes: int) -> np.ndarray:

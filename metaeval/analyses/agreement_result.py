@@ -253,11 +253,9 @@ class Agreement(Result):
                 shown[result.title] = [float(result.values[m]) for m in rows]
         return [self._list(shown, f"Agreement with {self.reference}.")]
 
-    def _list(
-        self, columns: Mapping[str, Sequence[object]], caption: str, legend: str = "", more: Sequence[str] = ()
-    ) -> Table:
-        """Return a table with a row for each measure, the best first, and more rows below."""
-        names = [*(self._names[m] for m in self.results[0].rank()), *more]
+    def _list(self, columns: Mapping[str, Sequence[object]], caption: str, legend: str = "") -> Table:
+        """Return a table with a row for each measure, the best first."""
+        names = [self._names[m] for m in self.results[0].rank()]
         frame = pd.DataFrame(columns, index=pd.Index(names, name="measure"))
         return Table(frame, caption, self.signature, legend=legend)
 

@@ -26,7 +26,7 @@ from metaeval.stats.blocks import Scaled
 from metaeval.stats.intervals import centre_interval, explain_no_interval
 from metaeval.stats.resampling import draw_weights
 from metaeval.stats.streams import stream_key
-from metaeval.stats.uir import coverage_of_sets, coverage_resampled
+from metaeval.stats.uir import coverage_resampled, find_coverage
 
 SAME_COVERAGE = 1e-9  # two coverages no farther apart share the top
 
@@ -200,7 +200,7 @@ def coverage(
     chosen = choose_reference(scores, reference).measures
     order = sort_labels(scores, signs=find_signs(scores.measures))
     every, base = scale_sides(scores, order, chosen)
-    result = coverage_of_sets(every, base, np.ones((1, len(chosen)), dtype=bool))[0, order.measures]
+    result = find_coverage(every, base)[order.measures]
     _warn_of_undefined(scores, np.isnan(result), chosen)
     low = high = np.full(len(result), np.nan)
     n_runs, n_topics = scores.values.shape[:2]

@@ -254,7 +254,7 @@ def properties(
 def choose_properties(measures: Iterable[Measure], only: Iterable[str] | None = None) -> tuple[Property, ...]:
     """Return the properties of the kinds of these measures."""
     kinds = {measure.kind for measure in measures if measure.formula is not None} or {"quantification"}
-    result = tuple(each for each in find_properties(names=only) if each.kind in kinds)
+    result = tuple(each for each in find_properties(only) if each.kind in kinds)
     if not result:
         raise MetaevalError(f"none of these properties is one of {' and '.join(sorted(map(str, kinds)))} measures")
     return result

@@ -118,10 +118,9 @@ def uir(scores: Scores, *, reference: Reference, distinct_runs: bool = False) ->
     """
     scores, diagnostics = choose_runs(scores, distinct_runs, topics=1)
     chosen = choose_reference(scores, reference)
-    n_runs, n_topics, n_measures = chosen.values.shape
-    (counts,) = count_unanimous(Scaled(orient_scores(chosen)), np.ones((1, n_measures), dtype=bool))
+    n_runs, n_topics = chosen.values.shape[:2]
     ratio = np.zeros((n_runs, n_runs))
-    ratio[np.triu_indices(n_runs, 1)] = counts / n_topics
+    ratio[np.triu_indices(n_runs, 1)] = count_unanimous(Scaled(orient_scores(chosen))) / n_topics
     ratio -= ratio.T
     signature = sign("uir", chosen, **diagnostics.settings)
     return UnanimousImprovement(scores.runs, chosen.measures, ratio, signature, diagnostics=(diagnostics,))

@@ -30,12 +30,14 @@ def is_standard_input(path: PathLike) -> bool:
     return path == STANDARD_INPUT
 
 
-def check_file_name(name: str, what: str) -> str:
-    """Return a label that is to be the name of a file, or say why it cannot be; `what` it names, such as "measure"."""
-    unfit = name.startswith(".") or name != name.strip() or len(name.encode()) > _LONGEST_NAME
-    if unfit or not name.isprintable() or any(letter in name for letter in '/\\:*?"<>|'):
-        raise DataError(f"the {what} {name!r} cannot be the name of a file", hint="write a tidy CSV or Parquet file")
-    return name
+def check_file_name(measure: str) -> str:
+    """Return the name of a measure that is to be the name of a file, or say why it cannot be."""
+    unfit = measure.startswith(".") or measure != measure.strip() or len(measure.encode()) > _LONGEST_NAME
+    if unfit or not measure.isprintable() or any(letter in measure for letter in '/\\:*?"<>|'):
+        raise DataError(
+            f"the measure {measure!r} cannot be the name of a file", hint="write a tidy CSV or Parquet file"
+        )
+    return measure
 
 
 def stem(path: PathLike) -> str:

@@ -106,7 +106,7 @@ def write(scores: Scores, folder: PathLike) -> None:
     """Write a folder of score matrices in Sakai's layout, without loss of precision."""
     runs = [check_plain(run, "run", separator="\n") for run in scores.runs]
     topics = [check_plain(topic, "topic", separator="\n") for topic in scores.topics]
-    files = [check_file_name(str(measure), "measure") for measure in scores.measures]
+    files = [check_file_name(str(measure)) for measure in scores.measures]
     taken = [name for name in files if name in (RUNS, TOPICS)]
     if taken:
         raise DataError(f"the measure {taken[0]!r} has the name of the file that lists the {taken[0]}", file=folder)

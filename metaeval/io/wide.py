@@ -128,9 +128,7 @@ def write(scores: Scores, path: PathLike, kind: str = "wide") -> None:
             raise DataError(problem, file=path, hint="give a folder")
         _write_measure(scores, 0, path, kind)
         return
-    names = [
-        f"{check_file_name(_make_stem(scores.collection, str(measure)), 'measure')}.csv" for measure in scores.measures
-    ]
+    names = [f"{check_file_name(_make_stem(scores.collection, str(measure)))}.csv" for measure in scores.measures]
     with write_together(path) as aside:
         for position, name in enumerate(names):
             _write_measure(scores, position, Path(aside) / name, kind)

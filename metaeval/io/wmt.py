@@ -91,7 +91,7 @@ def write(scores: Scores, folder: PathLike) -> None:
         raise DataError('these files hold no names of topics, which would be called "1" to "n"', file=folder)
     runs = [check_plain(run, "run") for run in scores.runs]
     suffix = SUFFIXES["runs" if whole else "topics"]
-    names = [check_file_name(f"{measure}{suffix}", "measure") for measure in scores.measures]
+    names = [check_file_name(f"{measure}{suffix}") for measure in scores.measures]
     for measure, name in zip(scores.measures, names, strict=True):
         if _name_measure(name, suffix) != str(measure):
             raise DataError("it cannot be read back from the name of a file", measure=measure)

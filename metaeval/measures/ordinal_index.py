@@ -136,7 +136,7 @@ def general_index(counts: Any, *, beta1: float, beta2: float, gamma: float = 1, 
         return (whole + best) / whole
 
 
-def best_path(counts: Any, *, beta: float = 0.75, gamma: float = 1, absolute: bool = False) -> np.ndarray:
+def best_path(counts: Any, *, beta: float = 0.75, gamma: float = 1) -> np.ndarray:
     """Return the path that `OCI` is the cost of: which pairs of gold and predicted class does it visit?
 
     Where several paths cost the same it is the one that, from its end back, goes along the diagonal where it can,
@@ -145,7 +145,7 @@ def best_path(counts: Any, *, beta: float = 0.75, gamma: float = 1, absolute: bo
     Parameters
     ----------
     counts : array_like, shape (K, K)
-    beta, gamma, absolute
+    beta, gamma
         As for `OCI`.
 
     Returns
@@ -167,7 +167,7 @@ def best_path(counts: Any, *, beta: float = 0.75, gamma: float = 1, absolute: bo
     if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or len(counts) < 2 or not counts.any():
         raise MeasureError(f"best_path takes one matrix of shape (K, K) with items in it, not {counts.shape}")
     n_classes = len(counts)
-    upto = _cumulative(_costs(counts, items(counts) + dispersion(counts, gamma), beta, gamma, absolute))
+    upto = _cumulative(_costs(counts, items(counts) + dispersion(counts, gamma), beta, gamma, False))
     g = p = n_classes - 1
     path = [(g, p)]
     while (g, p) != (0, 0):

@@ -175,7 +175,7 @@ def check_properties(
     """Return what was found for every measure and every property of its kind.
 
     >>> import metaeval
-    >>> [str(one) for one in check_properties([metaeval.measure("RNOD")], find_properties("quantification")[:1])]
+    >>> [str(one) for one in check_properties([metaeval.measure("RNOD")], find_properties()[1:2])]
     ['✓ 140 cases']
     """
     listed = PROPERTIES if properties is None else tuple(properties)
@@ -193,17 +193,16 @@ def check_properties(
     return tuple(checks[position] for position in sorted(checks))
 
 
-def find_properties(kind: Kind | None = None, names: Iterable[str] | None = None) -> tuple[Property, ...]:
-    """Return the properties of measures of one kind, or those of some names."""
-    known = [property for property in PROPERTIES if kind in (None, property.kind)]
+def find_properties(names: Iterable[str] | None = None) -> tuple[Property, ...]:
+    """Return all properties, or those of some names."""
     if names is None:
-        return tuple(known)
+        return PROPERTIES
     listed = [names] if isinstance(names, str) else list(names)
-    unknown = [name for name in listed if name not in {property.name for property in known}]
+    unknown = [name for name in listed if name not in {property.name for property in PROPERTIES}]
     if unknown:
-        names_of_kind = ", ".join(dict.fromkeys(property.name for property in known))
-        raise MeasureError(f"there is no property {unknown[0]!r}: choose among {names_of_kind}")
-    return tuple(property for property in known if property.name in listed)
+        known = ", ".join(dict.fromkeys(property.name for property in PROPERTIES))
+        raise MeasureError(f"there is no property {unknown[0]!r}: choose among {known}")
+    return tuple(property for property in PROPERTIES if property.name in listed)
 
 
 def _check(

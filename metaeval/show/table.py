@@ -71,24 +71,6 @@ class Table:
         """Caption and legend."""
         return " ".join(filter(None, [self.caption, self.legend]))
 
-    def to_cells(self, *, titles: bool = False) -> tuple[list[str], list[bool], list[list[str]]]:
-        """Return what is shown, cell by cell.
-
-        Parameters
-        ----------
-        titles : bool, optional
-            Whether measures have their titles, which papers typeset, in place of their names.
-
-        Returns
-        -------
-        head : list of str
-        left : list of bool
-            Whether a column is text, which stands to the left.
-        rows : list of list of str
-        """
-        cells = self.list_cells(titles=titles).convert(one_line)
-        return cells.flat_head, list(cells.left), [list(row) for row in cells.rows]
-
     def take(self, columns: Sequence[object]) -> Table:
         """Return the table with some of its columns only, marked as they are."""
         frame, marks, shown = self.frame, self.marks, list(columns)

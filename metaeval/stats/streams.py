@@ -28,7 +28,6 @@ WORD = 0xFFFFFFFFFFFFFFFF
 WORDS_A_CALL = 16_384
 
 UInt64Array = npt.NDArray[np.uint64]
-UInt32Array = npt.NDArray[np.uint32]
 
 
 def stream_key(seed: int, *names: str) -> int:

@@ -232,7 +232,6 @@ def test_whole_numbers_beyond_the_scores_are_names_of_runs(header, tmp_path):
     assert read_scores(tmp_path / "c_ap.csv").runs == tuple(header.split(","))
 
 
-MEANS = {("a", "AP"): 0.375, ("b", "AP"): 0.5}
 ROWS = [("a", "t1", 0.5), ("a", "t2", 0.25), ("b", "t1", 1.0), ("b", "t2", 0.0)]
 
 

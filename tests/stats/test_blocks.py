@@ -131,7 +131,6 @@ def test_signs_of_later_topics_are_those_of_all(first):
     np.testing.assert_array_equal(topic_signs(KEY, range(5), 200, first=first), everything[:, first : first + 200])
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_agreement_in_memory_tells_how_far_it_has_come():
     heard = []
     statistics = ["tau_b", "spa", "topic_pearson", "acc_t"]

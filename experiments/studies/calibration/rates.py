@@ -17,9 +17,6 @@ ALPHA, MOST = float(STUDY["alpha"]), float(STUDY["most"])
 
 PAPERS_TEST, RECOMMENDED = "randomised-tukey-hsd", "bootstrap-t"
 
-CELL = ["group", "half", "kind", "design", "runs", "topics", "truth"]
-"""Columns that name a cell."""
-
 
 def read_counts(path: Path) -> pd.DataFrame:
     """Read the counts."""
