@@ -16,30 +16,10 @@ import pandas as pd
 from benchmarks.against import run as run_against
 
 BENCHMARKS = (
-    "scores", "split_half", "tukey", "max_t", "memory", "workers", "growth", "first_call", "peers",
+    "scores", "split_half", "tukey", "max_t", "memory", "workers", "first_call", "peers",
 )  # fmt: skip
 
 MEASURED = Path(__file__).parent / "measured"
-
-
-def draw_growth(frame: pd.DataFrame, path: Path) -> None:
-    """Draw seconds against size, a panel for each that grows, with the limit and the fitted exponents."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    mpl.rcParams["svg.hashsalt"] = "metaeval"
-    kinds = list(frame["grows"].unique())
-    figure = Figure(figsize=(3.2 * len(kinds), 3.4), layout="constrained")
-    for panel, kind in zip(figure.subplots(1, len(kinds), sharey=True), kinds, strict=True):
-        for colour, (name, own) in zip(("C0", "C1"), frame[frame["grows"] == kind].groupby(level=0), strict=True):
-            one = own.iloc[0]
-            label = f"{name}: {one['exponent']:.2f} ± {one['error']:.2f}"
-            panel.loglog(own["size"], own["seconds"], "o-", color=colour, label=label)
-            panel.loglog(own["size"], own["limit"], ":", color=colour)
-        panel.set_xlabel(f"{kind} (dotted: copying memory)")
-        panel.legend(title="exponent", fontsize="small")
-    figure.axes[0].set_ylabel("seconds")
-    figure.savefig(path, metadata={"Date": None})
 
 
 def main() -> None:
@@ -63,8 +43,6 @@ def main() -> None:
         if "--save" in words:
             MEASURED.mkdir(exist_ok=True)
             frame.to_csv(MEASURED / f"{name}.csv", float_format="%.4g", lineterminator="\n")
-            if name == "growth":
-                draw_growth(frame, MEASURED / "growth.svg")
 
 
 if __name__ == "__main__":
