@@ -113,7 +113,9 @@ def test_judges_that_do_not_see_the_items_are_named_and_never_pass():
     assert found.blind.tolist() == [True] * 4 + [False] * 2
     assert found.passes.tolist() == [False] * 4 + [True] * 2
     assert found.answer().startswith("2 of 6 judges may replace people: sees, sees half. On average sees is ")
-    assert found.notes(short=True)[-1].startswith("always 2, always 3, 2 or 3, shuffled: the same answers in random order")
+    assert found.notes(short=True)[-1].startswith(
+        "always 2, always 3, 2 or 3, shuffled: the same answers in random order"
+    )
     table = found.to_table().frame
     assert table.loc["always 2", ["passes", "passes from ε"]].tolist() == ["no, blind", "never"]
     assert table.loc["sees", "passes"] == "yes"
