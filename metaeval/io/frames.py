@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 
 from metaeval.data.columns import (
+    COLLECTION,
     COLUMNS,
     MEASURE_NAMES,
     RUN_NAMES,
+    TASK_NAMES,
     TOPIC_NAMES,
     format_columns,
     names_trait,
@@ -195,9 +197,14 @@ def _stack(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     for level, name in enumerate(levels):
         if name is not None and (name in stated or plain_name(name) in ROLE_NAMES | MEASURE_NAMES):
             continue
-        role = "run" if has_measure else "measure"
-        _ask_for_level(
-            name, frame.columns.unique(level), {**columns, "repeat" if names_trait(name) else role: str(name)}
+        role = "run" if has_measure and "run" not in frame.index.names else "measure"
+        role = COLLECTION if plain_name(name) in TASK_NAMES else "repeat" if names_trait(name) else role
+        _ask_for_level(name, frame.columns.unique(level), {**columns, role: str(name)})
+    names = [*frame.index.names, *levels]
+    twice = [name for name in levels if names.count(name) > 1]
+    if twice:
+        raise DataError(
+            f"two levels of the index and the columns are called {twice[0]!r}", hint="give each a name of its own"
         )
     frame = frame.set_axis(frame.columns.set_names(levels), axis=1)
     stacked: Any = frame.stack(list(range(len(levels))), future_stack=True)

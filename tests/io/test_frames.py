@@ -359,3 +359,17 @@ def test_an_item_that_a_judge_left_empty_is_missing_and_obeys_the_policy(tmp_pat
         read_runs(path, format="labels", classes=["no", "yes"])
     with pytest.warns(PolicyWarning, match="left out 1 of 2 topics: t"):
         assert read_runs(path, format="labels", classes=["no", "yes"], missing="drop-topic").topics == ("u",)
+
+
+def test_a_level_called_as_tasks_are_is_proposed_as_the_collection_and_no_name_stands_twice():
+    rows = [
+        (run, f"{task}{t}", m, task, t / 10) for run in "ab" for task in "xy" for t in range(3) for m in ("AP", "RR")
+    ]
+    tidy = pd.DataFrame(rows, columns=["run", "topic", "measure", "dataset", "score"])
+    frame = tidy.pivot(index=["topic", "run"], columns=["dataset", "measure"], values="score")
+    with pytest.raises(DataError, match=r"say so: columns=\{'collection': 'dataset'\}"):
+        from_frame(frame)
+    twice = tidy.groupby(["run", "topic"]).agg({"score": ["mean", "std"]})
+    twice.columns.names = ["measure", "run"]
+    with pytest.raises(DataError, match="two levels of the index and the columns are called 'run'"):
+        from_frame(twice)
