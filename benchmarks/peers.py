@@ -44,7 +44,7 @@ def run(quick: bool = False) -> list[dict[str, Any]]:
             seconds.append(measure(call) * share)
     rows = []
     for (name, peer, *_), seconds in zip(calls, taken, strict=True):
-        ours = next(taken[n] for n, one in enumerate(calls) if one[0] == name and one[4])
+        own = next(taken[n] for n, one in enumerate(calls) if one[0] == name and one[4])
         rows.append(
             {
                 "name": name,
@@ -53,7 +53,7 @@ def run(quick: bool = False) -> list[dict[str, Any]]:
                 "seconds": statistics.median(seconds),
                 "smallest": min(seconds),
                 "largest": max(seconds),
-                "ratio": statistics.median(a / b for a, b in zip(seconds, ours, strict=True)),
+                "ratio": statistics.median(a / b for a, b in zip(seconds, own, strict=True)),
                 "demand": DEMANDS.get(peer, ""),
             }
         )
