@@ -29,6 +29,14 @@ def choose_seed() -> int:
 os.environ.setdefault("HOSTILE_SEED", str(choose_seed()))  # processes of one session take it over
 
 
+def pytest_sessionstart(session):
+    """Compile the kernel once for all processes: no test has to expect the note that says so."""
+    if not hasattr(session.config, "workerinput"):
+        from metaeval.stats._permuted_sums import load_kernel
+
+        load_kernel()
+
+
 def pytest_report_header():
     """Say with which seed hostile inputs are drawn."""
     return f"hostile inputs: HOSTILE_SEED={os.environ['HOSTILE_SEED']}"

@@ -141,6 +141,7 @@ BY_SYSTEM = pd.DataFrame(
     ],
 )  # fmt: skip
 def test_columns_that_may_be_runs_by_measures_are_asked_about(rename, asked, tmp_path):
+    pytest.importorskip("openpyxl", reason="workbooks need openpyxl")
     frame = BY_SYSTEM.rename(columns=rename)
     frame.to_csv(tmp_path / "c_ap.csv")
     frame.to_excel(tmp_path / "c_ap.xlsx")
