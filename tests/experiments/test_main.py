@@ -162,7 +162,7 @@ def test_committed_results_are_small_and_of_three_kinds():
         pytest.skip("the committed results are not here")
     files = [path for path in RESULTS.rglob("*") if path.is_file()]
     # One page a paper and one list of digests, a CSV a table that a page shows or links, a picture a figure that a page shows.
-    assert len(files) == 208
+    assert len(files) == 206
     assert sum(path.stat().st_size for path in files) < 8_000_000
     assert {path.suffix for path in files} == {".csv", ".md", ".svg"}
     assert {path.name for path in files if path.suffix == ".md"} == {"README.md"}
