@@ -57,8 +57,7 @@ def test_the_conclusions_of_judge_people_and_both_stand_side_by_side(found):
 
 def test_notes_say_what_the_judge_is_worth_and_how_biased_it_is(found):
     notes = found.notes()
-    assert notes[0].startswith("c is better: a less c is -0.")
-    assert notes[1].endswith(f"its score is worth {found.worth:.2f} labels, an estimate without an interval")
+    assert notes[0].endswith(f"its score is worth {found.worth:.2f} labels, an estimate without an interval")
     assert notes[-1].startswith("the scores of nDCG are 0.2")
 
 

@@ -57,7 +57,3 @@ def test_for_other_runs_too_the_words_count_runs_with_topics():
     # An interval of half width .22 becomes .03 wide with (.22 / .03)² = 53.8 times as much.
     assert topics == "undecided: about 2,700 topics would decide"
     assert both == "undecided: about 54 times the runs and topics would decide"
-    ends = Ends(np.array([0.7]), np.array([0.9]))
-    assert judge_level([0.8], ends, ends, 0.85, 50, "runs and topics") == [
-        "undecided: about 4 times the runs and topics would decide"
-    ]
