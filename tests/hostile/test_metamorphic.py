@@ -79,7 +79,7 @@ QUESTIONS = {
     "topic-set size": plain(me.topic_set_size, n_bootstrap=5),
     "baselines": plain(me.baseline_preference, first="r0", second="r1"),
 }
-THREADED = ("consistency", "power", "overlap", "contradictions", "ranks", "pooled power", "agreement", "sample size")
+THREADED = ("consistency", "power", "overlap", "contradictions", "ranks", "pooled power", "sample size")
 RESUMED = ("power", "consistency", "ranks", "overlap")
 
 OF_OTHERS = {"outperforms", "letters", "cluster", "better_than"}
