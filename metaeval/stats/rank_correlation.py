@@ -26,6 +26,9 @@ HALF_TOLERANCE = 1e-12 / 2
 # Values per block: enough to make the overhead of a NumPy call negligible, few enough to stay in the cache.
 VALUES_A_BLOCK = 160_000
 
+# From here on it is quicker to compare all runs of one pair of rankings than two runs of all pairs.
+MANY_RUNS, ROWS = 512, 64
+
 
 def tau(
     first: npt.ArrayLike,
@@ -119,7 +122,8 @@ def tau_by_run(low: Ordered, high: Ordered, variant: TauVariant) -> FloatArray:
     `low` and `high` have shape (2, run, pair): `low[0, :, i]` and `low[1, :, i]` are the two vectors of pair i, each value at
     its lowest, and `high` the same at its highest. Two runs are tied where their intervals meet.
     """
-    return _divide(*_compare_all(low, high, count_untied=variant == "tau_b"), low.shape[1], variant)
+    compare = _compare_squares if low.shape[1] >= MANY_RUNS else _compare_all
+    return _divide(*compare(low, high, count_untied=variant == "tau_b"), low.shape[1], variant)
 
 
 def _divide(balance: IntArray, untied: IntArray, n_runs: int, variant: TauVariant) -> FloatArray:
@@ -142,6 +146,24 @@ def _compare_all(low: Ordered, high: Ordered, *, count_untied: bool) -> tuple[In
         if count_untied:
             untied += [_add_signs(np.abs(side)) for side in signs]
         balance += _add_signs(np.multiply(signs[0], signs[1], out=signs[0]))
+    return balance, untied
+
+
+def _compare_squares(low: Ordered, high: Ordered, *, count_untied: bool) -> tuple[IntArray, IntArray]:
+    """Return the same one pair of rankings after the other, some rows of its squares of runs at a time."""
+    _, n_runs, n_pairs = low.shape
+    balance, untied = np.zeros(n_pairs, dtype=np.int64), np.zeros((2, n_pairs), dtype=np.int64)
+    for pair in range(n_pairs):
+        low_a, high_a, low_b, high_b = (
+            _place_ends(low[..., pair], high[..., pair]).transpose(0, 2, 1).reshape(4, n_runs)
+        )
+        for start in range(0, n_runs, ROWS):
+            rows = slice(start, start + ROWS)
+            first, second = low_a > high_a[rows, np.newaxis], low_b > high_b[rows, np.newaxis]
+            balance[pair] += np.count_nonzero(first & second)
+            balance[pair] -= np.count_nonzero(first & (high_b < low_b[rows, np.newaxis]))
+            if count_untied:
+                untied[:, pair] += np.count_nonzero(first), np.count_nonzero(second)
     return balance, untied
 
 
@@ -178,6 +200,11 @@ def place_intervals(scores: npt.ArrayLike, tolerance: npt.ArrayLike | None) -> O
     with np.errstate(over="ignore"):  # beyond the largest float is above all others
         # Of equal ends the lower ones come first, so that intervals that touch meet.
         low, high = values - reach, values + reach
+    return _place_ends(low, high)
+
+
+def _place_ends(low: Ordered, high: Ordered) -> Ordered:
+    """Return the places of both ends of each value among all ends of its ranking, shapes (..., run) and (..., run, 2)."""
     ends = np.concatenate([low, high], axis=-1)
     n_ends = ends.shape[-1]
     places = np.empty(ends.shape, dtype=np.int16 if n_ends < 1 << 15 else np.int32)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.stats import kendalltau
 
+from metaeval.stats import rank_correlation
 from metaeval.stats.rank_correlation import tau, tau_by_run, tau_matrix
 
 vectors = st.integers(2, 9).flatmap(
@@ -101,7 +102,9 @@ def test_tau_of_a_constant_vector():
 
 @pytest.mark.parametrize("variant", ["tau_a", "tau_b"])
 @pytest.mark.parametrize("n_runs", [2, 3, 70])
-def test_tau_of_intervals_is_that_of_a_plain_square(variant, n_runs):
+@pytest.mark.parametrize("many", [2, 1000])
+def test_tau_of_intervals_is_that_of_a_plain_square(monkeypatch, variant, n_runs, many):
+    monkeypatch.setattr(rank_correlation, "MANY_RUNS", many)
     rng = np.random.default_rng(n_runs)
     # Few values and intervals of unlike length: ties that are not transitive, and upper ends in another order.
     low = rng.integers(0, n_runs, (2, n_runs, 40)).astype(float)
