@@ -21,7 +21,7 @@ from metaeval.io.layout import LAYOUTS, Layout, describe_unused, find_layout
 from metaeval.io.sample import Sample
 from metaeval.io.table import ColumnsError
 from metaeval.io.tables import open_cells, open_once
-from metaeval.io.tidy import find_part, make_rows
+from metaeval.io.tidy import find_part, make_rows, select_measure
 from metaeval.io.wide import list_rows, split_stem
 from metaeval.measures.resolve import measure_of_label
 from metaeval.stats.variance_components import FACETS
@@ -71,7 +71,7 @@ def read_ratings(
             lines = layout.table.lines * max(1, len(layout.scores))
         whole = frame
         if measure is not None:  # before anything is said of the rows of others
-            frame, given, lines = keep_rows(frame, given, lines, _find_rows(frame, measure, layout.table.file))
+            frame, given, lines = keep_rows(frame, given, lines, select_measure(frame, measure, layout.table.file))
 
         def where(row: int) -> dict[str, Any]:
             labels = {name: frame[name].iloc[row] for name in COLUMNS[:3]}
@@ -109,13 +109,6 @@ def _spell_out(layout: Layout, labels: pd.DataFrame) -> str:
         return f"{tells}, if a column tells them apart; their mean: {format_option('doubled', 'mean')}"
     topic = format_columns({"topic": f"{layout.name('topic')}+{told}"})
     return f"{told!r} tells them apart: repeats, judges or parts of topics? {tells} or {topic}"
-
-
-def _find_rows(frame: pd.DataFrame, measure: str, file: object) -> np.ndarray:
-    mine: np.ndarray = frame["measure"].map(str).to_numpy() == measure
-    if not mine.any():
-        raise DataError(f"there is no measure {measure!r}", file=file)
-    return mine
 
 
 def holds_table(source: str, columns: Mapping[str, str] | None) -> bool:

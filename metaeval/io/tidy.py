@@ -87,7 +87,7 @@ def arrange(
     frame, given = make_rows(layout, measure)
     lines: Sequence[int] | None = table.lines * len(layout.scores) if table.lines else None
     if "measure" in layout.roles and measure is not None:
-        frame, given, lines = keep_rows(frame, given, lines, _select_measure(frame, str(measure), table.file))
+        frame, given, lines = keep_rows(frame, given, lines, select_measure(frame, str(measure), table.file))
     frame, repeats = _join_repeats(frame)
     parts = split_collections(frame, layout, collection, name)
     found = []
@@ -213,7 +213,8 @@ def _read_texts(column: Sequence[str], decimal: bool) -> np.ndarray:
     return found
 
 
-def _select_measure(frame: pd.DataFrame, measure: str, file: object) -> np.ndarray:
+def select_measure(frame: pd.DataFrame, measure: str, file: object) -> np.ndarray:
+    """Return which rows are of a measure; an error that names all if none is."""
     rows: np.ndarray = (frame["measure"].map(str) == measure).to_numpy()
     if not rows.any():
         names = [str(name) for name in frame["measure"].unique()]
