@@ -49,10 +49,8 @@ from metaeval.stats.agreement_statistics import (
     compare_halves,
     parse_statistic,
 )
-from metaeval.stats.blocks import Scaled, average
-from metaeval.stats.collections import pool
-from metaeval.stats.intervals import explain_no_interval
-from metaeval.stats.other_runs import Over
+from metaeval.stats.arrays import Scaled, average
+from metaeval.stats.intervals import Over, explain_no_interval, pool
 from metaeval.stats.streams import generator, stream_key
 from metaeval.stats.topic_correlation import TopicCorrelation
 

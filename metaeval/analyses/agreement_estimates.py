@@ -10,11 +10,16 @@ import numpy as np
 
 from metaeval.errors import format_list, format_option
 from metaeval.stats.agreement_statistics import Estimate, Statistic
-from metaeval.stats.collections import FEWEST_COLLECTIONS, pool, redraw_collections
-from metaeval.stats.equivalence import Ends, judge_difference
-from metaeval.stats.intervals import centre_interval
+from metaeval.stats.intervals import (
+    FEWEST_COLLECTIONS,
+    Ends,
+    Over,
+    centre_interval,
+    judge_difference,
+    pool,
+    redraw_collections,
+)
 from metaeval.stats.letters import find_clusters, swap_p_values
-from metaeval.stats.other_runs import Over
 
 ENOUGH_TOPICS = 60
 """With fewer, a result says that intervals of statistics of runs may be too narrow: docs/concepts/agreement.md."""
@@ -52,7 +57,7 @@ class StatisticAgreement:
         of all pairs hold together, unless single ones were asked for.
     by_collection : ndarray, shape (collection, measure)
     conclusions : tuple of str
-        Of every pair of measures, whether they agree with the reference alike (see `metaeval.stats.equivalence`).
+        Of every pair of measures, whether they agree with the reference alike (see `metaeval.stats.intervals`).
     collection_ends : tuple of ndarray
         `low` and `high` where collections might be others, too; NaN with too few.
     collection_gap_ends : ndarray, shape (2, measure pair)

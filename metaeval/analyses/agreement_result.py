@@ -18,7 +18,7 @@ from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap, IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
-from metaeval.stats.other_runs import ELSEWHERE, Over
+from metaeval.stats.intervals import ELSEWHERE, Over
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -19,7 +19,7 @@ from metaeval.measures.base import Measure, find_signs
 from metaeval.show.charts import ScatterChart
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
-from metaeval.stats.blocks import scale_scores
+from metaeval.stats.arrays import scale_scores
 from metaeval.stats.pearson import pearson
 
 if TYPE_CHECKING:

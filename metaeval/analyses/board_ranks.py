@@ -17,10 +17,10 @@ from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.show.signature import sign
-from metaeval.stats.blocks import round_scaled
+from metaeval.stats.arrays import round_scaled
 from metaeval.stats.board_draws import OverTasks, compare_runs, find_lone
 from metaeval.stats.boards import Aggregate, Board, find_scale
-from metaeval.stats.collections import FEWEST_COLLECTIONS
+from metaeval.stats.intervals import FEWEST_COLLECTIONS
 from metaeval.stats.rank_correlation import tau
 from metaeval.stats.rank_sets import find_rank_sets
 from metaeval.stats.streams import stream_key

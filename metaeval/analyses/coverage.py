@@ -22,7 +22,7 @@ from metaeval.measures.base import Measure, find_signs
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
-from metaeval.stats.blocks import Scaled
+from metaeval.stats.arrays import Scaled
 from metaeval.stats.intervals import centre_interval, explain_no_interval
 from metaeval.stats.resampling import draw_weights
 from metaeval.stats.streams import stream_key

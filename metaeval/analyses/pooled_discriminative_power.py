@@ -17,7 +17,7 @@ from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, cross
-from metaeval.stats.collections import FEWEST_COLLECTIONS, explain_too_few, pool, redraw_collections
+from metaeval.stats.intervals import FEWEST_COLLECTIONS, explain_too_few, pool, redraw_collections
 from metaeval.stats.streams import generator
 
 

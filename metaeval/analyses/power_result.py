@@ -179,7 +179,7 @@ class DiscriminativePower(Result):
         Of shape (pair of measures, 7), with columns measure_1, measure_2, difference (of the first's power less the
         second's), low, high, and finds_more: the measure that does if the interval leaves 0 out, and "cannot tell"
         otherwise. Intervals of all pairs hold together, unless single ones were asked for. Last, conclusion: whether
-        the power of both is alike up to `margin` (see `metaeval.stats.equivalence`).
+        the power of both is alike up to `margin` (see `metaeval.stats.intervals`).
         """
         return self.over_topics.compare(self.measures, self.significant.mean(axis=1), self.margin)
 

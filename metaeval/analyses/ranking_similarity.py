@@ -19,9 +19,8 @@ from metaeval.show.charts import HeatMap
 from metaeval.show.colours import shade_marks
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import MANY, Table, sum_up_matrix, take_upper_triangle
-from metaeval.stats.blocks import Scaled
-from metaeval.stats.equivalence import Ends, judge_level
-from metaeval.stats.intervals import centre_interval, explain_no_interval
+from metaeval.stats.arrays import Scaled
+from metaeval.stats.intervals import Ends, centre_interval, explain_no_interval, judge_level
 from metaeval.stats.parallel import tell
 from metaeval.stats.rank_correlation import tau_matrix
 from metaeval.stats.resampling import trials_a_pass
@@ -55,7 +54,7 @@ class RankingSimilarity(Result):
     simultaneous : bool
         Whether the intervals of all pairs of measures hold together.
     conclusions : ndarray of str, shape (measure, measure)
-        Whether two measures rank runs alike, from τ = `margin` on (see `metaeval.stats.equivalence`).
+        Whether two measures rank runs alike, from τ = `margin` on (see `metaeval.stats.intervals`).
     """
 
     measures: tuple[Measure, ...]

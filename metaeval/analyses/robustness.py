@@ -18,7 +18,7 @@ from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
-from metaeval.stats.blocks import round_scaled, scale_scores
+from metaeval.stats.arrays import round_scaled, scale_scores
 
 
 @dataclass(frozen=True, eq=False)

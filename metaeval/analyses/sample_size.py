@@ -28,11 +28,10 @@ from metaeval.measures.base import Measure
 from metaeval.show.charts import Line, LineChart, thin
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
-from metaeval.stats.expected_tau import expected_tau
 from metaeval.stats.intervals import explain_no_interval
 from metaeval.stats.paired_tests import PairedTest, all_pairs_test
 from metaeval.stats.rank_correlation import TauVariant
-from metaeval.stats.split_half import split_half_tau
+from metaeval.stats.split_half import expected_tau, split_half_tau
 from metaeval.stats.streams import generator, stream_key
 
 if TYPE_CHECKING:

@@ -18,18 +18,18 @@ from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
-from metaeval.stats.decision_study import (
+from metaeval.stats.intervals import explain_no_interval
+from metaeval.stats.resampling import draw_weights
+from metaeval.stats.streams import stream_key
+from metaeval.stats.variance_components import (
     detectable_difference,
     expected_width,
     fewest_topics,
     generalisability,
     power_of_anova,
     power_of_t_test,
+    resample_components,
 )
-from metaeval.stats.intervals import explain_no_interval
-from metaeval.stats.resampling import draw_weights
-from metaeval.stats.streams import stream_key
-from metaeval.stats.variance_components import refuse_unit, resample_components
 
 DESIGNS = ("t-test", "ANOVA", "interval", "generalisability")
 """For what topics are counted."""
@@ -276,8 +276,6 @@ def topic_set_size(
 def _find_variances(values: Sequence[np.ndarray], weights: np.ndarray, confidence: float) -> list[np.ndarray]:
     """Return V_E2, V_E1 and F of the runs, 1 + n·σ²_r/V_E2, of each measure with their intervals, shape (measure, 3)."""
     parts, units = map(np.stack, zip(*(resample_components(each, weights) for each in values), strict=True))
-    for unit in units.tolist():
-        refuse_unit(unit)
     between, topic, residual = np.moveaxis(parts, -1, 0)
     within = topic + residual
     residual = np.where(residual > 1e-12 * within, residual, 0.0)

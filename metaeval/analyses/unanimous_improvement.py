@@ -19,7 +19,7 @@ from metaeval.measures.resolve import MeasureLike, resolve_measures
 from metaeval.show.signature import Signature, sign
 from metaeval.show.style import find_size
 from metaeval.show.table import Table
-from metaeval.stats.blocks import Scaled
+from metaeval.stats.arrays import Scaled
 from metaeval.stats.uir import count_unanimous
 
 if TYPE_CHECKING:

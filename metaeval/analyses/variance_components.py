@@ -15,10 +15,15 @@ from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature
-from metaeval.stats.decision_study import check_prices, detectable_difference, find_reliability, list_designs
-from metaeval.stats.expected_tau import expected_tau
+from metaeval.stats.split_half import expected_tau
 from metaeval.stats.streams import generator, stream_key
-from metaeval.stats.variance_components import Components, find_components
+from metaeval.stats.variance_components import (
+    Components,
+    detectable_difference,
+    find_components,
+    find_reliability,
+    list_designs,
+)
 
 _SIZES = (0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8)
 _CURVE, _AROUND = 24, 4  # points of the curve, from the budget over this to as many times it
@@ -152,7 +157,13 @@ def _check_budget(budget: float | None, prices: Mapping[str, float] | None, numb
         raise MetaevalError(f"a budget and prices go together: give {lacking} too")
     if budget is not None and prices:
         check_positive("budget", budget)
-        check_prices(prices, {facet: number for facet, number in numbers.items() if facet != "run"})
+        known = [facet for facet in numbers if facet != "run"]
+        for part, price in prices.items():
+            if part not in known:
+                have = f"{format_list(known)} {'has' if len(known) == 1 else 'have'} one here"
+                raise MetaevalError(f"{format_option('prices', part)}: the scores tell nothing of {part}; {have}")
+            if isinstance(price, bool) or not isinstance(price, int | float) or not 0 < price < np.inf:
+                raise MetaevalError(f"the price of a {part} is {price!r}; it is a number above 0")
 
 
 def _expect_tau(part: pd.DataFrame, coefficient: float, key: int) -> float:
@@ -161,8 +172,8 @@ def _expect_tau(part: pd.DataFrame, coefficient: float, key: int) -> float:
     means = part.pivot_table(index="run", columns="topic", values="score").to_numpy()
     if {"task", "judge"} & set(part) or means.shape[1] < _FEWEST_HALVES:
         return float(2 / np.pi * np.arcsin(coefficient))
-    found = expected_tau(means[..., np.newaxis], [means.shape[1]], key=key, intervals=False)
-    return float(found.between[0, 0, 0])
+    between, _ = expected_tau(means[..., np.newaxis], [means.shape[1]], key=key, intervals=False)
+    return float(between[0, 0, 0])
 
 
 def _plan(

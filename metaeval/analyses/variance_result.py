@@ -14,8 +14,7 @@ from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, Line, LineChart
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
-from metaeval.stats.decision_study import find_reliability
-from metaeval.stats.variance_components import Components
+from metaeval.stats.variance_components import Components, find_reliability
 
 LITTLE = 0.005
 """What doubling a facet must add to reliability to be worth saying."""

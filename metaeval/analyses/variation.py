@@ -13,8 +13,14 @@ from metaeval.analyses.label_order import LabelOrder
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
-from metaeval.stats.equivalence import Ends, judge_difference
-from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval, explain_no_interval, interval_of_differences
+from metaeval.stats.intervals import (
+    FEWEST_TOPICS,
+    Ends,
+    centre_interval,
+    explain_no_interval,
+    interval_of_differences,
+    judge_difference,
+)
 from metaeval.stats.max_t import PairedTestResult
 from metaeval.stats.paired_tests import MAX_T, PairedTest
 from metaeval.stats.resampled_power import resample_power

@@ -9,7 +9,7 @@ import numpy as np
 from metaeval.analyses.agreement_estimates import StatisticAgreement
 from metaeval.analyses.agreement_result import Agreement
 from metaeval.show.verdict import Evidence, OutcomeWord
-from metaeval.stats.equivalence import LIKE
+from metaeval.stats.intervals import LIKE
 
 
 class AgreementVerdict(NamedTuple):

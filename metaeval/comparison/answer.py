@@ -22,8 +22,7 @@ from metaeval.comparison.verdicts import (
     ignores_order,
 )
 from metaeval.data.scores import Scores
-from metaeval.stats.equivalence import Ends, judge_level
-from metaeval.stats.intervals import FEWEST_RUNS, FEWEST_TOPICS
+from metaeval.stats.intervals import FEWEST_RUNS, FEWEST_TOPICS, Ends, judge_level
 
 MOST_FINDINGS, MOST_WARNINGS = 4, 3
 

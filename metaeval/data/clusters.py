@@ -9,7 +9,7 @@ import numpy as np
 
 from metaeval.data.labels import rank_labels
 from metaeval.errors import DataError, format_count, format_list, format_option
-from metaeval.stats.blocks import average
+from metaeval.stats.arrays import average
 
 UNEQUAL = "repeats are unequal: keep those that all runs and topics have"
 

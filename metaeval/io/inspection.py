@@ -23,7 +23,7 @@ from metaeval.io.layout import LAYOUTS, Layout, find_layout
 from metaeval.io.table import is_gap
 from metaeval.io.tables import open_cells, open_once
 from metaeval.io.tidy import make_rows, split_collections
-from metaeval.stats.blocks import average
+from metaeval.stats.arrays import average
 
 
 @dataclass(frozen=True)

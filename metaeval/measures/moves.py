@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from metaeval.errors import MeasureError
 from metaeval.measures.base import Measure
-from metaeval.stats.blocks import check_count
+from metaeval.stats.arrays import check_count
 
 Matrix = npt.NDArray[np.int64]
 

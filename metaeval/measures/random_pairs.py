@@ -10,7 +10,7 @@ import numpy.typing as npt
 from metaeval.errors import MeasureError
 from metaeval.measures.base import Measure
 from metaeval.measures.moves import TIE
-from metaeval.stats.blocks import check_count
+from metaeval.stats.arrays import check_count
 from metaeval.stats.streams import generator
 
 DRAWN_AT_ONCE = 5000

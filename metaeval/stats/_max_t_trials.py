@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray, IntArray, scale_scores
+from metaeval.stats.arrays import FloatArray, IntArray, scale_scores
 from metaeval.stats.parallel import run_parts, tell
 
 # Numbers held at once by a block of trials, and the fewest trials that make a block worth its overhead.

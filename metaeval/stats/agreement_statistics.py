@@ -11,9 +11,9 @@ from math import comb
 import numpy as np
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.blocks import IntArray, Scaled
+from metaeval.stats.arrays import IntArray, Scaled
 from metaeval.stats.clusters import pool_clusters
-from metaeval.stats.other_runs import CROSSED_TRIALS, vary_runs
+from metaeval.stats.intervals import CROSSED_TRIALS, vary_runs
 from metaeval.stats.pearson import StandardCells, resample_topic_pearson, swap_cells, topic_pearson
 from metaeval.stats.run_agreement import (
     HEAD_WEIGHTED,

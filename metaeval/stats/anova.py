@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.blocks import FloatArray
+from metaeval.stats.arrays import FloatArray
 
 
 def residual_variance(matrix: npt.ArrayLike) -> FloatArray:

@@ -22,7 +22,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray, average
+from metaeval.stats.arrays import FloatArray, average
 from metaeval.stats.boards import Board, find_scale, share
 from metaeval.stats.parallel import tell
 from metaeval.stats.rank_sets import Rows

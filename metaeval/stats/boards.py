@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray, IntArray, average, round_scaled
+from metaeval.stats.arrays import FloatArray, IntArray, average, round_scaled
 from metaeval.stats.clusters import add_by_cluster, effective_number, pool_clusters
 
 Aggregate: TypeAlias = Literal["mean", "win-rate", "borda"]

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray, IntArray, average
+from metaeval.stats.arrays import FloatArray, IntArray, average
 
 Float = TypeVar("Float", bound=np.floating)
 

@@ -1,25 +1,51 @@
-"""Intervals for numbers computed from means over topics: where does the number lie on other topics, for these runs?
+"""Intervals for numbers computed from means over topics, and what they say: where does the number lie on other topics?
 
 What is covered is the expected value of the same number on as many new topics of the same kind, with the runs fixed.
 The number itself estimates that without bias. The mean over resampled topics does not: a resample adds the noise
 of drawing topics a second time, which lowers τ, so that a percentile interval is off centre and misses. Only the
 *spread* of the resamples is used, and the interval is centred at the number.
+
+For "other runs of this kind" each run is left out once: m times the variance of the number over runs left out is the
+jackknife's estimate of what drawing other runs adds (Efron and Stein, Annals of Statistics 9(3), 1981). It holds what runs
+and topics do together a second time. The jackknife on resampled topics holds that once more than the jackknife on the topics
+themselves, so that the difference of the two is taken off. No run is ever drawn twice, so that none forms a pair with itself.
+Drawing runs with replacement, or halves of them, together with topics counts three times what they do together.
+
+Equal, or unknown? Two one-sided tests with a stated margin tell (Schuirmann, J. Pharmacokin. Biopharm. 15, 1987).
 """
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray, IntArray
-from metaeval.stats.other_runs import FEWEST_OTHER_RUNS, Over
+from metaeval.stats.arrays import FloatArray, IntArray
 
 Scale: TypeAlias = Literal["correlation", "share"]
+Over: TypeAlias = Literal["topics", "runs and topics"]
+
+ELSEWHERE: dict[Over, str] = {"topics": "on other topics", "runs and topics": "on other topics and of other runs"}
+"""What intervals speak of, in words."""
 
 FEWEST_RUNS, FEWEST_TOPICS = 10, 25
 """With fewer, the intervals' coverage was not measured, and none is given."""
+
+FEWEST_OTHER_RUNS = 12
+"""With fewer runs, intervals for other runs were not calibrated, and none are given."""
+
+FEWEST_COLLECTIONS = 3
+"""With two, Student's t has one degree of freedom and the interval is the whole scale: none is given."""
+
+CROSSED_TRIALS = 30
+"""Resamples of topics on which each run is left out, for what runs and topics do together."""
+
+LIKE, DIFFERS, NO_WORSE, NO_BETTER, UNDECIDED = "like", "differs", "no worse", "no better", "undecided"
+
+FEASIBLE = 100
+"""Times as many topics as there are that somebody may still collect: more are not named."""
 
 
 def explain_no_interval(n_runs: int, n_topics: int, over: Over = "topics") -> str:
@@ -30,6 +56,16 @@ def explain_no_interval(n_runs: int, n_topics: int, over: Over = "topics") -> st
     return (
         f"No interval: it needs {fewest} runs and {FEWEST_TOPICS} topics to cover what it claims; there are "
         f"{n_runs} and {n_topics}."
+    )
+
+
+def explain_too_few(n_collections: int) -> str:
+    """Return why there is no interval for other collections; empty if there is one, or a single collection."""
+    if n_collections == 1 or n_collections >= FEWEST_COLLECTIONS:
+        return ""
+    return (
+        f"No interval for other collections: it needs {FEWEST_COLLECTIONS} to cover what it claims; there are "
+        f"{n_collections}."
     )
 
 
@@ -86,15 +122,14 @@ def centre_interval(
     middle, drawn = np.asarray(estimate, dtype=np.float64), np.asarray(resampled, dtype=np.float64)
     known = np.isfinite(drawn)
     count = known.sum(axis=0)
-    total = np.where(known, drawn, 0.0).sum(axis=0)
-    centre = total / np.maximum(count, 1)
-    squares = (np.where(known, drawn - centre, 0.0) ** 2).sum(axis=0)
+    centre = np.where(known, drawn, 0.0).sum(axis=0) / np.maximum(count, 1)
+    deviations = np.where(known, drawn - centre, 0.0)
+    squares = (deviations**2).sum(axis=0)
     variance = squares / np.maximum(count - 1, 1) * (n_topics / (n_topics - 1))
     level = (1 + confidence) / 2
     quantile = stdtrit(n_topics - 1, level) if student else ndtri(level)
     if simultaneous and len(drawn) > 1 and np.prod(drawn.shape[1:]) > 1:
-        largest = _find_largest(np.where(known, drawn - centre, 0.0), squares, count, confidence)
-        quantile = stdtrit(n_topics - 1, ndtr(largest))
+        quantile = stdtrit(n_topics - 1, ndtr(_find_largest(deviations, squares, count, confidence)))
     reach = quantile * np.sqrt(variance)
     bottom = -1.0 if scale == "correlation" else 0.0
     # A share p is a correlation 2p − 1: the logit of p is twice Fisher's z of 2p − 1.
@@ -103,11 +138,9 @@ def centre_interval(
     inside = np.clip(middle, bottom + margin, 1 - margin)
     correlation = widen * (inside - bottom) - 1
     slack = np.maximum(1 - correlation**2, np.finfo(np.float64).tiny)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         z = np.arctanh(correlation)
-    with np.errstate(invalid="ignore"):
-        ends = [np.tanh(z + sign * widen * reach / slack) for sign in (-1, 1)]
-    low, high = ((end + 1) / widen + bottom for end in ends)
+        low, high = ((np.tanh(z + sign * widen * reach / slack) + 1) / widen + bottom for sign in (-1, 1))
     # Next to the ends the transform is so steep that the interval would reach across the whole scale.
     low, high = np.maximum(low, middle - 2 * reach), np.minimum(high, middle + 2 * reach)
     still, undefined = squares == 0, ~np.isfinite(middle) | (count < 2)
@@ -130,26 +163,11 @@ def _find_largest(deviations: FloatArray, squares: FloatArray, count: IntArray, 
 def interval_of_differences(
     differences: npt.ArrayLike, deviations: npt.ArrayLike, n_topics: int, *, confidence: float = 0.95
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return the interval of the mean difference of two runs, and the standardised difference d with its own.
+    """Return Student's interval of mean differences of two runs, and standardised differences d with theirs: five arrays.
 
-    Student's t interval; d is the mean over the standard deviation of the differences, with standard error √(1/n + d²/(2n)).
+    `deviations` are those of the differences over topics, with n − 1. d is the mean over them, with standard error
+    √(1/n + d²/(2n)); NaN where the differences do not vary.
 
-    Parameters
-    ----------
-    differences : array_like of float, shape (...)
-        Means over topics.
-    deviations : array_like of float, shape (...)
-        Standard deviations over topics, with n − 1.
-    n_topics : int
-    confidence : float, optional
-
-    Returns
-    -------
-    low, high, d, d_low, d_high : ndarray of float64, shape (...)
-        d is NaN where the differences do not vary.
-
-    Examples
-    --------
     >>> [round(float(end), 2) for end in interval_of_differences(0.1, 0.4, 25)]
     [-0.07, 0.27, 0.25, -0.17, 0.67]
     """
@@ -200,3 +218,125 @@ def interval_of_pairs(
     low = np.where(some, beta.ppf(tail, np.where(some, k, 1), n - k + 1), 0.0)
     high = np.where(others, beta.ppf(1 - tail, k + 1, np.where(others, n - k, 1)), 1.0)
     return low, high
+
+
+def vary_runs(drawn: FloatArray, left_out: FloatArray, crossed: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Add to numbers on resampled topics, shape (trial, number), what they vary with other runs.
+
+    `left_out`, of shape (run, number), are the numbers without each run, and `crossed`, of shape (run, some trials, number),
+    the same on resampled topics. All numbers of a trial share their random weights, so that differences of two of them vary
+    as they should. Of few runs the spread is known as well as Student's t allows for.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    n_runs, n_numbers = left_out.shape
+    moved, deviations, redrawn = (np.nan_to_num(each - np.nanmean(each, axis=0)) for each in (drawn, left_out, crossed))
+    deviations, redrawn = (each * np.sqrt((n_runs - 1) / n_runs) for each in (deviations, redrawn))
+    redrawn = redrawn.reshape(-1, n_numbers)
+    # The products of the deviations are the jackknife's J. With R the mean of those on resampled topics, runs and topics do
+    # R − J together: in no direction less than nothing or more than all of J, or than numbers on resampled topics vary.
+    left, sizes, directions = np.linalg.svd(deviations, full_matrices=False)
+    some = sizes > sizes.max(initial=0.0) * 1e-9
+    left, sizes, directions = left[:, some], sizes[some], directions[some]
+    again, topics = (each @ directions.T / sizes for each in (redrawn, moved))  # J is 1 in every direction
+    size, turned = np.linalg.eigh(again.T @ again * (len(deviations) / len(redrawn)))
+    together = np.minimum(size - 1, np.square(topics @ turned).mean(axis=0))
+    added = (left @ turned * np.sqrt(np.clip(1 - together, 0.0, 1.0))) @ turned.T @ (sizes[:, np.newaxis] * directions)
+    wider = stdtrit(n_runs - 1, 0.975) / ndtri(0.975)
+    return np.asarray(drawn + wider * rng.standard_normal((len(drawn), n_runs)) @ added)
+
+
+def pool(values: Sequence[FloatArray], weights: FloatArray) -> FloatArray:
+    """Return the weighted mean of numbers of every collection, each of shape (...)."""
+    if len(values) == 1:
+        return values[0]
+    return np.asarray(np.tensordot(weights / weights.sum(), np.array(values), axes=1))
+
+
+def redraw_collections(drawn: Sequence[FloatArray], weights: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return numbers pooled over collections drawn with replacement, each on topics drawn anew: shape (trial, ...).
+
+    `drawn` is of every collection, shape (trial, ...), and `weights` have shape (collection,). The same draws serve all
+    numbers of a trial. Topics count twice, in what collections differ by and again: in simulation the intervals without that,
+    of which some were too short, were hardly shorter.
+
+    >>> still = [np.full((500, 1), 0.2), np.full((500, 1), 0.6)]
+    >>> np.unique(redraw_collections(still, np.ones(2), np.random.default_rng(0))).round(2)
+    array([0.2, 0.4, 0.6])
+    """
+    sampled, n_collections = np.array(drawn), len(drawn)
+    n_trials, rest = sampled.shape[1], (1,) * (sampled.ndim - 2)
+    total, weight = np.zeros(sampled.shape[1:]), np.zeros((n_trials, *rest))
+    for _ in range(n_collections):
+        collection, trial = rng.integers(n_collections, size=n_trials), rng.integers(n_trials, size=n_trials)
+        share = weights[collection].reshape(-1, *rest)
+        total += share * sampled[collection, trial]
+        weight += share
+    return np.asarray(total / weight)
+
+
+class Ends(NamedTuple):
+    """Both ends of intervals, each of shape (...)."""
+
+    low: FloatArray
+    high: FloatArray
+
+
+def judge_difference(
+    difference: npt.ArrayLike, two_sided: Ends, one_sided: Ends, margin: float, n_topics: int, over: Over = "topics"
+) -> list[str]:
+    """Return in a word what is known of each difference, and how many topics would decide what is not.
+
+    `two_sided` are intervals at 1 − α, `one_sided` those at 1 − 2α, whose ends are those of one-sided tests. *like*: within
+    ± `margin`, whether or not 0 lies outside. *differs*: 0 lies outside the two-sided interval. *no worse*: above −`margin`;
+    *no better*: below `margin`.
+    An interval is taken to become narrower as the root of the number of topics; one that speaks of other runs too, as that
+    of runs and topics.
+    """
+    words = []
+    gaps = np.atleast_1d(np.asarray(difference, dtype=np.float64))
+    for gap, low, high, least, most in zip(gaps, *two_sided, *one_sided, strict=True):
+        if not low <= high:
+            words.append(UNDECIDED)
+        elif -margin < least and most < margin:
+            words.append(LIKE)
+        elif low > 0 or high < 0:
+            words.append(DIFFERS)
+        elif least > -margin:
+            words.append(NO_WORSE)
+        elif most < margin:
+            words.append(NO_BETTER)
+        else:
+            room = [(margin - abs(gap), (most - least) / 2), (abs(gap), (high - low) / 2)]
+            times = [(reach / space) ** 2 for space, reach in room if space > 0]
+            words.append(_say_undecided(min(times, default=np.inf), n_topics, over))
+    return words
+
+
+def judge_level(value: npt.ArrayLike, two_sided: Ends, one_sided: Ends, level: float, n_topics: int) -> list[str]:
+    """Return the same of numbers, such as τ, that are *like* from a level on and *differ* below it."""
+    words = []
+    values = np.atleast_1d(np.asarray(value, dtype=np.float64))
+    for number, low, high, least in zip(values, *two_sided, one_sided.low, strict=True):
+        if not low <= high:
+            words.append(UNDECIDED)
+        elif least >= level:
+            words.append(LIKE)
+        elif high < level:
+            words.append(DIFFERS)
+        else:
+            space = abs(number - level)
+            words.append(_say_undecided(((high - low) / 2 / space) ** 2 if space > 0 else np.inf, n_topics, "topics"))
+    return words
+
+
+def _say_undecided(times: float, n_topics: int, over: Over) -> str:
+    """Return that so many times the topics would decide, with two digits; not where that is too many, or no more than now."""
+    if not 1.001 < times < FEASIBLE:
+        return UNDECIDED
+    if over != "topics":
+        parts = 10 if times < 10 else 1
+        return f"{UNDECIDED}: about {np.ceil(parts * times - 1e-9) / parts:g} times the runs and topics would decide"
+    number = n_topics * times
+    scale = 10 ** max(0, len(str(int(number))) - 2)
+    return f"{UNDECIDED}: about {int(np.ceil(number / scale - 1e-9) * scale):,} topics would decide"

@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray
+from metaeval.stats.arrays import FloatArray
 
 WIDE = 1.5
 """Ratio to the median residual spread from which on a run is wide; docs/concepts/discriminative-power.md says what such

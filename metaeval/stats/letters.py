@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.blocks import FloatArray, IntArray, round_scaled
+from metaeval.stats.arrays import FloatArray, IntArray, round_scaled
 
 MOST_SETS = 5_000
 """Letters beyond which a display says nothing to anybody, and takes long."""

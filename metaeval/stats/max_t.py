@@ -27,7 +27,7 @@ from metaeval.stats._max_t_trials import (
     rank_trials,
     run_test,
 )
-from metaeval.stats.blocks import FloatArray, IntArray, check_count, check_shape
+from metaeval.stats.arrays import FloatArray, IntArray, check_count, check_shape
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import check_key
 

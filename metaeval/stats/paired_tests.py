@@ -16,7 +16,7 @@ import numpy.typing as npt
 from metaeval.errors import MetaevalError, format_option
 from metaeval.stats._max_t_trials import PairedTestResult
 from metaeval.stats.anova import residual_variance, studentised_range_tail
-from metaeval.stats.blocks import (
+from metaeval.stats.arrays import (
     LARGEST_UNIT,
     FloatArray,
     IntArray,

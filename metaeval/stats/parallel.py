@@ -52,9 +52,9 @@ def run_parts(
     sharing: dict[str, str] | None = None,
     say: Callable[[int], None] = lambda done: None,
 ) -> Iterator[npt.NDArray[Any]]:
-    """Yield the array that is computed of each range of trials, in order, each as soon as it is there.
+    """Yield the array of each range of trials, in order, as soon as it is there; `say` takes how many trials are computed.
 
-    `sharing` are options `prefer` or `require` of joblib, by default for threads; `say` takes how many trials are computed.
+    `sharing` are options `prefer` or `require` of joblib, by default for threads.
     """
     if n_jobs == 1 or len(parts) == 1:
         arrays = map(compute, parts)

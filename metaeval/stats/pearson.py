@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.blocks import FloatArray, IntArray, Scaled
+from metaeval.stats.arrays import FloatArray, IntArray, Scaled
 from metaeval.stats.clusters import add_by_cluster
 from metaeval.stats.parallel import tell
 from metaeval.stats.resampling import add_signed, weigh_by_topic

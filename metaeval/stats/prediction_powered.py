@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from metaeval.stats.blocks import FloatArray, IntArray
+from metaeval.stats.arrays import FloatArray, IntArray
 from metaeval.stats.max_t import VARIANCE_OFFSET
 from metaeval.stats.resampling import draw_weights, split_trials
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.blocks import FloatArray, IntArray, UnitArray, check_count, check_shape, quantise, tie_tolerance
+from metaeval.stats.arrays import FloatArray, IntArray, UnitArray, check_count, check_shape, quantise, tie_tolerance
 from metaeval.stats.parallel import count_jobs, run_parts, tell
 from metaeval.stats.streams import check_key, trial_keys
 

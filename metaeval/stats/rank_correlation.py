@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.blocks import FloatArray, IntArray
+from metaeval.stats.arrays import FloatArray, IntArray
 
 TauVariant: TypeAlias = Literal["tau_a", "tau_b"]
+Ordered: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.int16] | npt.NDArray[np.int32]
 
 # The error of a mean of n scores is at most about n rounding errors of 1e-16. A difference of a thousand times
 # that is still not a real difference.
@@ -68,8 +69,6 @@ def tau(
     >>> float(tau([0.1 + 0.2, 0.3, 0.4], [1, 1, 2], variant="tau_b"))
     1.0
     """
-    if variant not in ("tau_a", "tau_b"):
-        raise MetaevalError(f'The variant of tau must be "tau_a" or "tau_b", not {variant!r}.')
     sides = tolerance if isinstance(tolerance, tuple) else (tolerance, tolerance)
     left, right = np.broadcast_arrays(place_intervals(first, sides[0]), place_intervals(second, sides[1]))
     return _tau_of_places(left, right, variant)
@@ -114,7 +113,40 @@ def tau_matrix(
     return matrix
 
 
-Ordered: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.int16] | npt.NDArray[np.int32]
+def place_intervals(scores: npt.ArrayLike, tolerance: npt.ArrayLike | None) -> Ordered:
+    """Return the places of the lower and the upper end of each value among all ends, shape (..., run, 2).
+
+    Whole numbers of two bytes are compared several times faster than the scores, and each score takes part in as many
+    comparisons as there are runs and measures.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim == 0 or values.shape[-1] < 2:
+        raise MetaevalError("A ranking needs at least two runs, on the last axis.")
+    if not np.isfinite(values).all():
+        raise MetaevalError("Scores to be ranked must be finite; some are NaN or infinite.")
+    reach = np.abs(values) * HALF_TOLERANCE if tolerance is None else np.asarray(tolerance, dtype=np.float64) / 2
+    if not (reach >= 0).all():
+        raise MetaevalError(f"The tolerance must not be negative, and is {2 * reach.min():g}.")
+    with np.errstate(over="ignore"):  # beyond the largest float is above all others
+        # Of equal ends the lower ones come first, so that intervals that touch meet.
+        ends = np.concatenate([values - reach, values + reach], axis=-1)
+    n_ends = ends.shape[-1]
+    places = np.empty(ends.shape, dtype=np.int16 if n_ends < 1 << 15 else np.int32)
+    np.put_along_axis(places, np.argsort(ends, axis=-1, kind="stable"), np.arange(n_ends, dtype=places.dtype), axis=-1)
+    return np.stack(np.split(places, 2, axis=-1), axis=-1)
+
+
+def _tau_of_places(left: Ordered, right: Ordered, variant: TauVariant) -> FloatArray:
+    leading, n_runs = left.shape[:-2], left.shape[-2]
+    sides = left.reshape(-1, n_runs, 2), right.reshape(-1, n_runs, 2)
+    values = np.empty(len(sides[0]))
+    size = max(1, VALUES_A_BLOCK // (2 * n_runs))
+    for start in range(0, len(values), size):
+        part = slice(start, start + size)
+        ends = np.stack([side[part] for side in sides])
+        low, high = np.ascontiguousarray(ends.transpose(3, 0, 2, 1))
+        values[part] = tau_by_run(low, high, variant)
+    return values.reshape(leading)
 
 
 def tau_by_run(low: Ordered, high: Ordered, variant: TauVariant) -> FloatArray:
@@ -123,11 +155,11 @@ def tau_by_run(low: Ordered, high: Ordered, variant: TauVariant) -> FloatArray:
     `low` and `high` have shape (2, run, pair): `low[0, :, i]` and `low[1, :, i]` are the two vectors of pair i, each value at
     its lowest, and `high` the same at its highest. Two runs are tied where their intervals meet.
     """
-    compare = _compare_each if low.shape[1] >= MANY_RUNS else _compare_all
-    return _divide(*compare(low, high, count_untied=variant == "tau_b"), low.shape[1], variant)
-
-
-def _divide(balance: IntArray, untied: IntArray, n_runs: int, variant: TauVariant) -> FloatArray:
+    if variant not in ("tau_a", "tau_b"):
+        raise MetaevalError(f'The variant of tau must be "tau_a" or "tau_b", not {variant!r}.')
+    n_runs = low.shape[1]
+    compare = _compare_each if n_runs >= MANY_RUNS else _compare_all
+    balance, untied = compare(low, high, count_untied=variant == "tau_b")
     if variant == "tau_a":
         return np.asarray(balance / (n_runs * (n_runs - 1) // 2))
     geometric = np.sqrt(untied[0].astype(np.float64) * untied[1])
@@ -135,9 +167,9 @@ def _divide(balance: IntArray, untied: IntArray, n_runs: int, variant: TauVarian
 
 
 def _compare_all(low: Ordered, high: Ordered, *, count_untied: bool) -> tuple[IntArray, IntArray]:
+    """Return concordant less discordant pairs of runs, and pairs of runs that are not tied on either side."""
     _, n_runs, n_pairs = low.shape
-    balance = np.zeros(n_pairs, dtype=np.int64)
-    untied = np.zeros((2, n_pairs), dtype=np.int64)
+    balance, untied = np.zeros(n_pairs, dtype=np.int64), np.zeros((2, n_pairs), dtype=np.int64)
     above, below = np.empty((2, 2, n_runs - 1, n_pairs), dtype=np.bool_)
     for run in range(n_runs - 1):
         signs = above[:, run:].view(np.int8)
@@ -148,6 +180,14 @@ def _compare_all(low: Ordered, high: Ordered, *, count_untied: bool) -> tuple[In
             untied += [_add_signs(np.abs(side)) for side in signs]
         balance += _add_signs(np.multiply(signs[0], signs[1], out=signs[0]))
     return balance, untied
+
+
+def _add_signs(signs: npt.NDArray[np.int8]) -> npt.NDArray[np.integer]:
+    """Sum the signs of each pair of rankings; sums of up to 127 signs fit into bytes, which is much faster."""
+    if len(signs) <= 127:
+        return np.asarray(np.add.reduce(signs, axis=0, dtype=np.int8))
+    parts = [_add_signs(signs[start : start + 127]) for start in range(0, len(signs), 127)]
+    return np.asarray(np.sum(parts, axis=0, dtype=np.int64))
 
 
 def _compare_each(low: Ordered, high: Ordered, *, count_untied: bool) -> tuple[IntArray, IntArray]:
@@ -181,61 +221,3 @@ def _group_ties(low: Ordered, high: Ordered) -> IntArray | None:
     groups = np.empty(len(order), dtype=np.int64)
     groups[order] = np.repeat(np.arange(len(first)), np.diff(np.r_[first, len(order)]))
     return groups
-
-
-def _add_signs(signs: npt.NDArray[np.int8]) -> npt.NDArray[np.integer]:
-    """Sum the signs of each pair of rankings; sums of up to 127 signs fit into bytes, which is much faster."""
-    if len(signs) <= 127:
-        return np.asarray(np.add.reduce(signs, axis=0, dtype=np.int8))
-    parts = [_add_signs(signs[start : start + 127]) for start in range(0, len(signs), 127)]
-    return np.asarray(np.sum(parts, axis=0, dtype=np.int64))
-
-
-def _check_scores(values: npt.ArrayLike) -> FloatArray:
-    scores = np.asarray(values, dtype=np.float64)
-    if scores.ndim == 0 or scores.shape[-1] < 2:
-        raise MetaevalError("A ranking needs at least two runs, on the last axis.")
-    if not np.isfinite(scores).all():
-        raise MetaevalError("Scores to be ranked must be finite; some are NaN or infinite.")
-    return scores
-
-
-def place_intervals(scores: npt.ArrayLike, tolerance: npt.ArrayLike | None) -> Ordered:
-    """Return the places of the lower and the upper end of each value among all ends, shape (..., run, 2).
-
-    Whole numbers of two bytes are compared several times faster than the scores, and each score takes part in as many
-    comparisons as there are runs and measures.
-    """
-    values = _check_scores(scores)
-    if tolerance is None:
-        reach = np.abs(values) * HALF_TOLERANCE
-    else:
-        reach = np.asarray(tolerance, dtype=np.float64) / 2
-        if not (reach >= 0).all():
-            raise MetaevalError(f"The tolerance must not be negative, and is {2 * reach.min():g}.")
-    with np.errstate(over="ignore"):  # beyond the largest float is above all others
-        # Of equal ends the lower ones come first, so that intervals that touch meet.
-        low, high = values - reach, values + reach
-    return _place_ends(low, high)
-
-
-def _place_ends(low: Ordered, high: Ordered) -> Ordered:
-    """Return the places of both ends of each value among all ends of its ranking, shapes (..., run) and (..., run, 2)."""
-    ends = np.concatenate([low, high], axis=-1)
-    n_ends = ends.shape[-1]
-    places = np.empty(ends.shape, dtype=np.int16 if n_ends < 1 << 15 else np.int32)
-    np.put_along_axis(places, np.argsort(ends, axis=-1, kind="stable"), np.arange(n_ends, dtype=places.dtype), axis=-1)
-    return np.stack(np.split(places, 2, axis=-1), axis=-1)
-
-
-def _tau_of_places(left: Ordered, right: Ordered, variant: TauVariant) -> FloatArray:
-    leading, n_runs = left.shape[:-2], left.shape[-2]
-    sides = left.reshape(-1, n_runs, 2), right.reshape(-1, n_runs, 2)
-    values = np.empty(len(sides[0]))
-    size = max(1, VALUES_A_BLOCK // (2 * n_runs))
-    for start in range(0, len(values), size):
-        part = slice(start, start + size)
-        ends = np.stack([side[part] for side in sides])
-        low, high = np.ascontiguousarray(ends.transpose(3, 0, 2, 1))
-        values[part] = tau_by_run(low, high, variant)
-    return values.reshape(leading)

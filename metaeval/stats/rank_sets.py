@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray, IntArray
+from metaeval.stats.arrays import FloatArray, IntArray
 
 Rows = Callable[[], Iterator[FloatArray]]
 """Of every run but the last: draws of its standardised differences from the later runs, shape (later run, trial)."""

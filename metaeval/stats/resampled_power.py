@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.anova import residual_variance
-from metaeval.stats.blocks import FloatArray, IntArray, scale_squares
+from metaeval.stats.arrays import FloatArray, IntArray, scale_squares
 from metaeval.stats.irregular_runs import equal_rows
 from metaeval.stats.parallel import tell
 

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray, Scaled, find_exponents, round_scaled, scale_scores, scale_squares
+from metaeval.stats.arrays import FloatArray, Scaled, find_exponents, round_scaled, scale_scores, scale_squares
 from metaeval.stats.parallel import tell
 from metaeval.stats.pearson import standardise
 from metaeval.stats.resampling import draw_weights, split_trials, topic_signs

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.blocks import FloatArray, IntArray, check_count
+from metaeval.stats.arrays import FloatArray, IntArray, check_count
 
 PAIRS_A_BLOCK = 2**23
 """Cells of a table of measures and pairs that are multiplied at once."""

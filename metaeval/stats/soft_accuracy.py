@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray, IntArray, Scaled, scale_squares, split_pairs
+from metaeval.stats.arrays import FloatArray, IntArray, Scaled, scale_squares, split_pairs
 from metaeval.stats.clusters import add_by_cluster
 from metaeval.stats.parallel import tell
 from metaeval.stats.pearson import StandardCells

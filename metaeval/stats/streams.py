@@ -22,10 +22,9 @@ from metaeval.errors import MetaevalError
 GAMMA = 0x9E3779B97F4A7C15
 MIX_STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 LAST_SHIFT = 31
-WORD = 0xFFFFFFFFFFFFFFFF
 
-# Words mixed by one NumPy call: few enough to stay in the cache through all steps.
 WORDS_A_CALL = 16_384
+"""Words mixed by one NumPy call: few enough to stay in the cache through all steps."""
 
 UInt64Array = npt.NDArray[np.uint64]
 
@@ -95,7 +94,7 @@ def check_key(key: int) -> int:
         number = operator.index(key)
     except TypeError:
         raise MetaevalError(f"A key must be an integer, not {key!r}; stream_key makes one.") from None
-    if not 0 <= number <= WORD:
+    if not 0 <= number < 2**64:
         raise MetaevalError(f"A key must lie between 0 and 2**64 - 1, not at {number}; stream_key makes one.")
     return number
 
@@ -118,8 +117,7 @@ def mix(words: UInt64Array) -> UInt64Array:
 
 def trial_keys(key: int, trials: npt.ArrayLike) -> UInt64Array:
     """Derive the key of each trial, shape (trial,): mix(mix(key) + trial)."""
-    numbers = np.asarray(trials).astype(np.uint64)
-    return mix(numbers + mix(np.array([check_key(key)], dtype=np.uint64)))
+    return mix(np.asarray(trials).astype(np.uint64) + mix(np.array([check_key(key)], dtype=np.uint64)))
 
 
 def attempt_keys(keys: UInt64Array, attempt: int) -> UInt64Array:

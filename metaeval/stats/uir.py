@@ -12,10 +12,9 @@ from functools import reduce
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.errors import format_option
-from metaeval.stats.blocks import FloatArray, IntArray, Scaled, split_pairs
+from metaeval.stats.arrays import FloatArray, IntArray, Scaled, split_pairs
 from metaeval.stats.parallel import tell
-from metaeval.stats.resampling import WEIGHTS_HELD
+from metaeval.stats.resampling import split_trials
 
 CELLS = 4_000_000  # numbers that are ranked at once: 32 MB
 
@@ -26,33 +25,19 @@ Differences that are equal as fractions differ as floats by much less, different
 tear apart equal fractions half-way between two rounded numbers.
 """
 
-LONG = 100_000_000
-"""Pairs of runs, times resamples, whose ranking takes more than half a minute."""
-
 
 def count_unanimous(reference: Scaled) -> IntArray:
     """Count topics of unanimous improvement: |{t: s ≥ s'}| − |{t: s' ≥ s}| (Amigó et al. 2020, §5.1).
 
-    Parameters
-    ----------
-    reference : Scaled
-        Of shape (run, topic, reference measure); higher is better for all measures.
+    The result, shape (pair,), is UIR times the number of topics; higher is better for all measures. A topic on which two runs
+    are equal in every measure counts for both, and so cancels out.
 
-    Returns
-    -------
-    ndarray of int64, shape (pair,)
-        UIR times the number of topics. A topic on which two runs are equal in every measure counts for both, and so
-        cancels out.
-
-    Examples
-    --------
     >>> gaps = np.array([[0.1, 0.2], [0.1, -0.2], [0.0, 0.0]])
     >>> count_unanimous(Scaled(np.array([gaps, np.zeros_like(gaps)]))).tolist()
     [1]
     """
-    return np.concatenate(
-        [_decide(gaps).sum(axis=1, dtype=np.int64) for _, gaps in split_pairs(reference, "comparing runs")]
-    )
+    decided = [_decide(gaps).sum(axis=1, dtype=np.int64) for _, gaps in split_pairs(reference, "comparing runs")]
+    return np.concatenate(decided)
 
 
 def _decide(gaps: FloatArray) -> npt.NDArray[np.int8]:
@@ -87,40 +72,29 @@ def signed_ranks(differences: npt.ArrayLike) -> FloatArray:
     return np.where(size > SAME, np.sign(values), 0.0) * ranks
 
 
-def spearman_over_pairs(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
-    """Compute Spearman's ρ over all ordered pairs of runs of shapes (..., set, pair) and (..., measure, pair).
+def _correlate(counts: npt.ArrayLike, means: FloatArray) -> FloatArray:
+    """Return Spearman's ρ over all ordered pairs of runs, shape (..., measure), of shapes (..., pair) and (..., measure, run).
 
-    The result has shape (..., set, measure); NaN if all differences on one side are 0.
+    NaN if all differences on one side are 0.
     """
-    left, right = signed_ranks(first), signed_ranks(second)
-    product = left @ np.swapaxes(right, -1, -2)
-    lengths = (left**2).sum(axis=-1)[..., :, np.newaxis] * (right**2).sum(axis=-1)[..., np.newaxis, :]
+    first, second = np.triu_indices(means.shape[-1], 1)
+    left, right = signed_ranks(counts)[..., np.newaxis, :], signed_ranks(means[..., first] - means[..., second])
+    product = (left @ np.swapaxes(right, -1, -2))[..., 0, :]
+    lengths = (left**2).sum(axis=-1) * (right**2).sum(axis=-1)
     rho = np.divide(product, np.sqrt(lengths), out=np.full(product.shape, np.nan), where=lengths > 0)
     return np.clip(rho, -1.0, 1.0)
 
 
 def find_coverage(scores: Scaled, reference: Scaled) -> FloatArray:
-    """Compute the coverage of every measure with respect to the reference measures (Amigó et al. 2020, §5.1).
+    """Compute the coverage of every measure with respect to the reference measures, shape (measure,).
 
-    Parameters
-    ----------
-    scores : Scaled
-        Of shape (run, topic, measure); higher is better for all measures.
-    reference : Scaled
-        Scores of the reference measures; higher is better.
+    NaN if a measure, or the UIR of the reference, does not distinguish any two runs; higher is better for all measures.
 
-    Returns
-    -------
-    ndarray of float64, shape (measure,)
-        NaN if a measure, or the UIR of the reference, does not distinguish any two runs.
-
-    Examples
-    --------
     >>> scores = Scaled(np.array([[[0.5], [0.6]], [[0.7], [0.5]], [[0.9], [0.9]]]))
     >>> find_coverage(scores, scores).round(2)
     array([0.96])
     """
-    return spearman_over_pairs(count_unanimous(reference)[np.newaxis], _find_differences(scores.means().T))[0]
+    return _correlate(count_unanimous(reference), scores.means().T)
 
 
 def coverage_resampled(
@@ -129,30 +103,16 @@ def coverage_resampled(
     """Compute the coverage of every measure on resampled topics, with all references in one set, shape (trial, measure)."""
     n_runs, n_topics, n_measures = scores.shape
     n_pairs = n_runs * (n_runs - 1) // 2
-    a_pass = max(1, min(n_trials, WEIGHTS_HELD // (n_topics + n_pairs)))
-    if n_trials * n_pairs > LONG:
-        tell(
-            f"the {n_pairs:,} pairs of runs are ranked anew on each of the {n_trials:,} resamples, which takes long: "
-            f"{format_option('n_bootstrap', 0)} leaves the intervals out"
-        )
     coverage = np.empty((n_trials, n_measures))
     few = max(1, CELLS // (n_pairs * (n_measures + 1)))
-    for start in range(0, n_trials, a_pass):
-        trials = range(start, min(start + a_pass, n_trials))
+    for trials in split_trials(n_topics + n_pairs, n_trials):
         weights = draw(trials)
         counts = np.empty((len(trials), n_pairs))
         for pairs, gaps in split_pairs(reference, "comparing runs on resampled topics"):
             counts[:, pairs] = weights @ _decide(gaps).T.astype(np.float64)  # whole numbers, whose sums are exact
         means = scores.weigh(weights).transpose(0, 2, 1) / n_topics
-        for first in range(0, len(trials), few):
-            some = slice(first, min(first + few, len(trials)))
-            rho = spearman_over_pairs(counts[some, np.newaxis], _find_differences(means[some]))
-            coverage[start + some.start : start + some.stop] = rho[:, 0]
-            tell("resampling topics", start + some.stop, n_trials)
+        for start in range(0, len(trials), few):
+            some = slice(start, min(start + few, len(trials)))
+            coverage[trials.start + some.start : trials.start + some.stop] = _correlate(counts[some], means[some])
+            tell("resampling topics", trials.start + some.stop, n_trials)
     return coverage
-
-
-def _find_differences(means: FloatArray) -> FloatArray:
-    """Return the differences of means of shape (..., run), for every pair of runs."""
-    first, second = np.triu_indices(means.shape[-1], 1)
-    return np.asarray(means[..., first] - means[..., second])

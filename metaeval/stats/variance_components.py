@@ -1,14 +1,21 @@
-"""Where does the variance of scores come from? Components of random effects, in closed form.
+"""Where does the variance of scores come from, and what to buy next? Components of random effects, and decision studies.
 
 A table that is balanced, each cell of runs, topics and judges with as many repeats, and each task with as many topics, has
 mean squares whose expectations are sums of components with known factors (Brennan 2001, Chapter 3): the components follow
 one after the other, from the finest effect on. Other tables are refused.
+
+A decision study (Brennan 2001, Chapter 4): the components of variance stay, and each is divided by the numbers of what it
+is averaged over. The relative error is what changes the differences between runs, the absolute error what changes means.
+
+Topic-set-size design asks the same for three other aims: that a paired t-test or a one-way analysis of variance finds a
+difference, and that the interval of a difference is narrow (Sakai 2016, "Topic set size design", Information Retrieval
+Journal 19; Sakai 2018, "Laboratory Experiments in Information Retrieval", Chapter 6). Sakai approximates the noncentral t
+and F distributions by the normal one; here they are exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -16,13 +23,19 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError, format_option
-from metaeval.stats.blocks import FloatArray, IntArray
+from metaeval.stats.arrays import FloatArray, IntArray
 
 FACETS = ("run", "task", "topic", "judge", "repeat")
 """What scores may differ by, in the order of cells. Topics lie within tasks, and repeats within cells of all others."""
 
 N_DRAWS = 20_000
 """Draws of the components on which intervals rest."""
+
+LADDER = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000)
+"""Numbers of repeats, judges and tasks that are tried."""
+
+MOST_TOPICS = 10_000_000
+"""Aims that need more topics need infinitely many."""
 
 _LARGEST = 1e150  # whose square a float holds, and that of its inverse
 _CROSSED = (("run",), ("topic",), ("run", "task", "topic"))
@@ -35,8 +48,7 @@ class Effect(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, eq=False)
-class Components:
+class Components(NamedTuple):
     """The variance of each effect, shape (effect,), the last one that of error, or of repeats.
 
     `drawn`, shape (draw, effect), says how well they are known: what fits the data as well as the estimates. `raw` are
@@ -80,9 +92,8 @@ def find_components(scores: npt.ArrayLike, facets: Mapping[str, IntArray], rng: 
     (['run', 'topic', 'run × topic and error'], [2.33, 4.17, 1.17])
     """
     values, unit = _standardise(np.asarray(scores, dtype=np.float64))
-    refuse_unit(unit)
     levels = {facet: np.unique(facets[facet], return_inverse=True)[1] for facet in FACETS if facet in facets}
-    effects, merged = list_effects(levels, len(values))
+    effects, merged = _list_effects(levels, len(values))
     cells, facets_of = _arrange(values, levels), [effect.facets for effect in effects]
     squares, freedom = _mean_squares(cells, facets_of, np.ones((1, cells.shape[FACETS.index("topic")])))
     # Generalised confidence intervals (Weerahandi 1993; Burdick, Borror and Montgomery 2005).
@@ -103,24 +114,21 @@ def resample_components(table: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[F
     return _separate(squares, _CROSSED, cells.shape), unit
 
 
-def refuse_unit(unit: float) -> None:
-    """Refuse scores of a unit whose square no number holds."""
-    if not 1 / _LARGEST < unit < _LARGEST:
-        raise MetaevalError(
-            f"scores that lie {unit:.1g} from their mean have no variance that a number could hold: rescale them"
-        )
-
-
 def _standardise(scores: FloatArray) -> tuple[FloatArray, np.float64]:
     """Return scores less their mean, in a unit that makes the largest about 1, and that unit: a power of two."""
     far = np.ldexp(1.0, np.frexp(np.abs(scores).max())[1] - 1)
     rest = scores / far
     rest -= rest.mean()
     near = np.ldexp(1.0, np.frexp(np.abs(rest).max())[1])
-    return rest / near, np.float64(far * near)
+    unit = np.float64(far * near)
+    if not 1 / _LARGEST < unit < _LARGEST:
+        raise MetaevalError(
+            f"scores that lie {unit:.1g} from their mean have no variance that a number could hold: rescale them"
+        )
+    return rest / near, unit
 
 
-def list_effects(levels: Mapping[str, IntArray], n_scores: int) -> tuple[tuple[Effect, ...], tuple[str, ...]]:
+def _list_effects(levels: Mapping[str, IntArray], n_scores: int) -> tuple[tuple[Effect, ...], tuple[str, ...]]:
     """Return the effects of a design, the last one error, and names of what is inseparable."""
     chains: list[list[tuple[str, ...]]] = [[(), ("run",)], [()], [()]]
     chains[1] += [("task",), ("task", "topic")] if "task" in levels else [("topic",)]
@@ -151,27 +159,6 @@ def list_effects(levels: Mapping[str, IntArray], n_scores: int) -> tuple[tuple[E
     return (*effects, effect._replace(name=merged[-1])), tuple(merged)
 
 
-def error_divisors(effects: Sequence[Effect], numbers: Mapping[str, npt.ArrayLike]) -> FloatArray:
-    """By what is each variance divided in the mean of a run over so many topics, judges, repeats and tasks?
-
-    Topics are all those of all tasks. The arrays of `numbers` have one shape, and the result has a last axis of effects.
-
-    Examples
-    --------
-    >>> effects = [Effect(("run",), "run"), Effect(("run", "task", "topic"), "run × topic")]
-    >>> error_divisors(effects, {"task": 2, "topic": 20}).tolist()
-    [1.0, 20.0]
-    """
-    divisors = []
-    for effect in effects:
-        within = [f for f in effect.facets if f != "run" and not (f == "task" and "topic" in effect.facets)]
-        divisor = np.ones(())
-        for facet in within:
-            divisor = divisor * np.asarray(numbers[facet], dtype=np.float64)
-        divisors.append(divisor)
-    return np.stack(np.broadcast_arrays(*divisors), axis=-1)
-
-
 def _join(levels: Mapping[str, IntArray], facets: Sequence[str]) -> IntArray:
     """Return the number of the combination of levels that each score has."""
     joined = levels[facets[0]]
@@ -183,8 +170,7 @@ def _join(levels: Mapping[str, IntArray], facets: Sequence[str]) -> IntArray:
 def _arrange(values: FloatArray, levels: Mapping[str, IntArray]) -> FloatArray:
     """Return scores of a balanced table, shape (run, task, topic, judge, repeat); refuse others."""
     known = [facet for facet in FACETS[:-1] if facet in levels]
-    cell = _join(levels, known)
-    counts = np.bincount(cell)
+    counts = np.bincount(_join(levels, known))
     shape = {facet: int(levels[facet].max()) + 1 for facet in known}
     if "task" in levels:
         topics = np.bincount(np.unique(np.stack([levels["task"], levels["topic"]]), axis=1)[0])
@@ -206,23 +192,23 @@ def _mean_squares(
     """Return the mean square of each effect on resampled topics, shape (trial, effect), and its degrees of freedom."""
     squares, freedom = np.empty((len(weights), len(facets))), np.empty(len(facets))
     n_topics = cells.shape[FACETS.index("topic")]
+    # Topics vary within a task, unless it has one topic, and repeats within a cell.
+    within_task = "task" if n_topics > 1 else "topic"
     for n, effect in enumerate(facets):
-        # Topics vary within a task, unless it has one topic, and repeats within a cell.
-        within_task = "task" if n_topics > 1 else "topic"
-        nested = (
-            {*effect} - {"repeat"} if "repeat" in effect else {within_task} if {"task", "topic"} <= {*effect} else {}
-        )
-        own = [facet for facet in effect if facet not in nested]
+        nested = {within_task} if {"task", "topic"} <= {*effect} else set()
+        if "repeat" in effect:
+            nested = {*effect} - {"repeat"}
+        varying = [facet for facet in effect if facet not in nested]
         rest = cells.mean(axis=tuple(a for a, f in enumerate(FACETS) if f not in (*effect, "topic")), keepdims=True)
-        for facet in own:
+        for facet in varying:
             rest = rest - rest.mean(axis=FACETS.index(facet), keepdims=True)
         by_topic = np.moveaxis(rest, FACETS.index("topic"), 0).reshape(n_topics, -1)
         # Means over the topics of a resample, which are not 0 where those over all topics are.
         total = ((weights @ by_topic / n_topics) ** 2).sum(axis=1)
         if "topic" in effect:
-            total = weights @ (by_topic**2).sum(axis=1) - n_topics * total * ("topic" in own)
+            total = weights @ (by_topic**2).sum(axis=1) - n_topics * total * ("topic" in varying)
         sizes = [cells.shape[FACETS.index(facet)] for facet in effect]
-        freedom[n] = np.prod([size - (facet in own) for facet, size in zip(effect, sizes, strict=True)])
+        freedom[n] = np.prod([size - (facet in varying) for facet, size in zip(effect, sizes, strict=True)])
         squares[:, n] = total * cells.size / np.prod(sizes) / max(freedom[n], 1)
     return squares, freedom
 
@@ -230,8 +216,182 @@ def _mean_squares(
 def _separate(squares: FloatArray, facets: Sequence[Sequence[str]], shape: Sequence[int]) -> FloatArray:
     """Return the components whose sums mean squares are expected to be, shape (..., effect)."""
     each = np.array([np.prod([shape[FACETS.index(facet)] for facet in effect]) for effect in facets]) / np.prod(shape)
-    found = squares.copy()
+    components = squares.copy()
     for n in reversed(range(len(facets))):  # finer effects first
         finer = [m for m in range(len(facets)) if m != n and set(facets[n]) < set(facets[m])]
-        found[..., n] = (found[..., n] - sum(found[..., m] / each[m] for m in finer)) * each[n]
-    return found
+        components[..., n] = (components[..., n] - sum(components[..., m] / each[m] for m in finer)) * each[n]
+    return components
+
+
+class Reliability(NamedTuple):
+    """Of means of runs, each array of one shape: relative and absolute error, Eρ² and Φ."""
+
+    relative: FloatArray
+    absolute: FloatArray
+    relative_coefficient: FloatArray
+    absolute_coefficient: FloatArray
+
+
+def find_reliability(
+    effects: Sequence[Effect], variance: npt.ArrayLike, numbers: Mapping[str, npt.ArrayLike]
+) -> Reliability:
+    """How much of the variance of means of runs over so many topics, … is between runs?
+
+    Eρ² = σ²(run)/(σ²(run) + σ²(δ)) and Φ = σ²(run)/(σ²(run) + σ²(Δ)), with the relative error σ²(δ) of all other effects
+    that runs take part in, and the absolute error σ²(Δ) of all other effects (Brennan 2001, Eqs. 4.19 to 4.23).
+    `variance` has shape (..., effect), and `numbers` say for each facet but run over how many a mean is taken; topics are those
+    of all tasks together.
+
+    >>> effects = [Effect(("run",), "run"), Effect(("topic",), "topic"), Effect(("run", "topic"), "run × topic")]
+    >>> found = find_reliability(effects, [0.2, 0.5, 1.0], {"topic": 5})
+    >>> float(found.relative_coefficient), round(float(found.absolute_coefficient), 3)
+    (0.5, 0.4)
+    """
+    divisors = []
+    for effect in effects:
+        divisor = np.ones(())
+        for facet in effect.facets:
+            if facet != "run" and not (facet == "task" and "topic" in effect.facets):
+                divisor = divisor * np.asarray(numbers[facet], dtype=np.float64)
+        divisors.append(divisor)
+    each = np.asarray(variance, dtype=np.float64) / np.stack(np.broadcast_arrays(*divisors), axis=-1)
+    run = next(n for n, effect in enumerate(effects) if effect.facets == ("run",))
+    with_runs = np.array(["run" in effect.facets for effect in effects])
+    between, absolute = each[..., run], each.sum(axis=-1) - each[..., run]
+    relative = each[..., with_runs].sum(axis=-1) - between
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = [generalisability(between / error, 1) for error in (relative, absolute)]
+    return Reliability(relative, absolute, *shares)
+
+
+def generalisability(ratio: npt.ArrayLike, n_topics: npt.ArrayLike) -> FloatArray:
+    """Return Eρ² = σ²_r/(σ²_r + σ²_e/n) of means over n topics from the ratio of σ²_r to σ²_e; 0 where it is not positive."""
+    times = np.maximum(ratio, 0.0) * np.asarray(n_topics, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        return np.asarray(1 / (1 + 1 / times))
+
+
+def list_designs(budget: float, prices: Mapping[str, float], present: Mapping[str, float]) -> dict[str, FloatArray]:
+    """Which numbers of topics, repeats, judges and tasks does a budget pay for, as many topics as possible?
+
+    A design costs tasks·P(task) + topics·(P(topic) + repeats·(P(repeat) + judges·P(judge))): all runs are scored, and a judge
+    judges each repeat of a topic. What has no price stays as it is.
+    The result holds an array of shape (design,) for each facet that is `present`, and for the cost.
+
+    >>> designs = list_designs(100, {"topic": 10, "repeat": 5}, {"topic": 50, "repeat": 2})
+    >>> designs["topic"][:3].tolist(), designs["repeat"][:3].tolist(), designs["cost"][:3].tolist()
+    ([6.0, 5.0, 4.0], [1.0, 2.0, 3.0], [90.0, 100.0, 100.0])
+    """
+    shared = ("repeat", "judge", "task")
+    tried = [LADDER if part in prices else (present.get(part, 1.0),) for part in shared]
+    repeats, judges, tasks = np.array(list(product(*tried)), dtype=np.float64).T
+    price = {part: prices.get(part, 0.0) for part in ("topic", *shared)}
+    each = price["topic"] + repeats * (price["repeat"] + judges * price["judge"])
+    fixed = tasks * price["task"]
+    topics = np.full(len(each), float(present["topic"]))
+    if "topic" in prices:
+        topics = np.floor((budget - fixed) / each * (1 + 1e-12))
+        topics -= topics % tasks if "task" in present else 0  # as many in each task
+    cost = fixed + topics * each
+    least = tasks if "task" in present else np.ones_like(tasks)
+    possible = (topics >= least) & (cost <= budget * (1 + 1e-12))
+    if not possible.any():
+        cheapest = float((fixed + (least if "topic" in prices else topics) * each).min())
+        what = "one topic" + " of each task" * ("task" in present) + ", which takes"
+        what = what if "topic" in prices else "the present topics, which take"
+        raise MetaevalError(f"{format_option('budget', f'{budget:g}')} does not pay for {what} {cheapest:g} at least")
+    numbers = {"topic": topics, "repeat": repeats, "judge": judges, "task": tasks, "cost": cost}
+    return {part: values[possible] for part, values in numbers.items() if part in (*present, "cost")}
+
+
+def power_of_t_test(n_topics: npt.ArrayLike, effect: npt.ArrayLike, alpha: float) -> FloatArray:
+    """How probably does a two-sided paired t-test find an effect? It is a difference over the deviation of the differences."""
+    from scipy.stats import nct, t
+
+    n, size = np.asarray(n_topics, dtype=np.float64), np.abs(np.asarray(effect, dtype=np.float64))
+    threshold = t.isf(alpha / 2, n - 1)
+    shift = np.sqrt(n) * size
+    # SciPy cannot tell probabilities of the other tail that are next to nothing.
+    other = np.nan_to_num(nct.cdf(-threshold, n - 1, shift))
+    return _settle(nct.sf(threshold, n - 1, shift) + other, shift - threshold)
+
+
+def power_of_anova(n_topics: npt.ArrayLike, effect: npt.ArrayLike, alpha: float, n_runs: int) -> FloatArray:
+    """How probably does a one-way analysis of variance find that runs differ, with so many topics for each?
+
+    The effect is the difference of the best and the worst run over the standard deviation of a run's scores. The others are
+    taken to lie in the middle, where the test has the least power.
+    """
+    from scipy.stats import f, ncf
+
+    n, size = np.asarray(n_topics, dtype=np.float64), np.asarray(effect, dtype=np.float64)
+    between, within = n_runs - 1, n_runs * (n - 1)
+    shift = n * size**2 / 2
+    threshold = f.isf(alpha, between, within)
+    return _settle(ncf.sf(threshold, between, within, shift), shift - 2 * between * threshold)
+
+
+def _settle(power: npt.ArrayLike, beyond: FloatArray) -> FloatArray:
+    """Return the power, and 1 where the noncentral distribution is so far away that its series fails."""
+    return np.where(np.isfinite(power), power, np.where(beyond > 0, 1.0, np.nan))
+
+
+def expected_width(n_topics: npt.ArrayLike, deviation: npt.ArrayLike, alpha: float) -> FloatArray:
+    """How wide is the confidence interval of the difference of two runs, on average, with so large a deviation?
+
+    2t√(2/(n(n - 1)))·Γ(n/2)/Γ((n - 1)/2) times the standard deviation of the differences (Sakai 2018, Chapter 6).
+    """
+    from scipy.special import gammaln
+    from scipy.stats import t
+
+    n = np.asarray(n_topics, dtype=np.float64)
+    shrink = np.sqrt(2 / (n - 1)) * np.exp(gammaln(n / 2) - gammaln((n - 1) / 2))
+    return np.asarray(2 * t.isf(alpha / 2, n - 1) * shrink * np.asarray(deviation, dtype=np.float64) / np.sqrt(n))
+
+
+def fewest_topics(
+    enough: Callable[[FloatArray], npt.NDArray[np.bool_]], like: npt.ArrayLike, least: int = 2
+) -> FloatArray:
+    """How many topics are enough, where more of them are enough as well?
+
+    The numbers have the shape of `like`, for which topics are counted: infinite beyond MOST_TOPICS, NaN where `like` is.
+
+    >>> effects = np.array([0.2, 0.5])  # differences of two runs over the standard deviation of the differences
+    >>> fewest_topics(lambda n: power_of_t_test(n, effects, 0.05) >= 0.8, effects)
+    array([199.,  34.])
+    """
+    low = high = np.full(np.shape(like), float(least))
+    while (short := ~enough(high) & (high < MOST_TOPICS)).any():
+        low, high = np.where(short, high, low), np.where(short, np.minimum(high * 2, MOST_TOPICS), high)
+    never = ~enough(high)
+    while (high - low > 1).any():
+        middle = np.floor((low + high) / 2)
+        suffices = enough(middle)
+        low, high = np.where(suffices, low, middle), np.where(suffices, middle, high)
+    fewest = np.where(never, np.inf, np.where(enough(low), low, high))
+    return np.where(np.isnan(like), np.nan, fewest)
+
+
+def detectable_difference(
+    relative: npt.ArrayLike, n_topics: npt.ArrayLike, alpha: float = 0.05, beta: float = 0.2
+) -> FloatArray:
+    """Which difference of two runs' means does a paired t-test over topics find with probability 1 - β?
+
+    `relative` is the relative error of a mean, σ²(δ); NaN below two topics.
+
+    >>> detectable_difference([0.5 / 34], [34]).round(3).tolist()
+    [0.495]
+    """
+    errors, topics = np.broadcast_arrays(np.asarray(relative, dtype=np.float64), np.asarray(n_topics))
+    n, place = np.unique(np.floor(topics), return_inverse=True)
+    known = np.where(n >= 2, n, 2)
+    # In standard deviations of the differences, by halving.
+    low, high = np.zeros(n.shape), np.ones(n.shape)
+    while (short := power_of_t_test(known, high, alpha) < 1 - beta).any():
+        high = np.where(short, 2 * high, high)
+    for _ in range(50):
+        middle = (low + high) / 2
+        enough = power_of_t_test(known, middle, alpha) >= 1 - beta
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    effects = np.where(n >= 2, high, np.nan)[place.reshape(topics.shape)]
+    return np.asarray(effects * np.sqrt(2 * errors * topics))

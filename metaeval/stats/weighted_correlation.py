@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.rank_correlation import FloatArray, Ordered, place_intervals
+from metaeval.stats.arrays import FloatArray
+from metaeval.stats.rank_correlation import Ordered, place_intervals
 
 SYMBOLS = {
     "tau_a": "τ_a", "tau_b": "τ_b", "tau_ap": "τ_AP", "tau_ap_b": "τ_AP,b", "tau_gap": "τ_GAP", "spearman": "Spearman's ρ",

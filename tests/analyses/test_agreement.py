@@ -9,7 +9,7 @@ from scipy.stats import kendalltau, spearmanr
 
 from metaeval import Scores, agreement
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
-from metaeval.stats.blocks import Scaled
+from metaeval.stats.arrays import Scaled
 from metaeval.stats.pearson import topic_pearson
 from metaeval.stats.run_agreement import run_statistics
 from metaeval.stats.tie_accuracy import tie_accuracy

@@ -11,7 +11,7 @@ from metaeval.analyses.calibration import STANDARD_ERRORS, calibrate_tests
 from metaeval.errors import MetaevalError
 from metaeval.stats.error_rates import count_errors, decide
 from metaeval.stats.paired_tests import all_pairs_test
-from metaeval.stats.score_model import fit_scores
+from metaeval.stats.resampling import fit_scores
 from metaeval.stats.streams import stream_key
 
 KEY = stream_key(1, "calibration")

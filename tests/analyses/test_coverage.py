@@ -10,7 +10,7 @@ import pytest
 import scipy.stats
 
 import metaeval
-from metaeval.stats.blocks import Scaled
+from metaeval.stats.arrays import Scaled
 from metaeval.stats.uir import count_unanimous, coverage_resampled, find_coverage, signed_ranks
 
 NAMES = ["Accuracy", "MI", "tau_a", "MAE_mu"]

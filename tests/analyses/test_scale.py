@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from metaeval.stats.blocks import scale_scores
+from metaeval.stats.arrays import scale_scores
 
 POWERS = (520, -540)
 

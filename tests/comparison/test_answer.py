@@ -9,7 +9,7 @@ from metaeval.comparison.answer_figure import list_panels
 from metaeval.comparison.marks import mark_measures
 from metaeval.comparison.new_measure import compare
 from metaeval.comparison.summary import choose_measures, order_measures, show_short
-from metaeval.stats.equivalence import Ends, judge_level
+from metaeval.stats.intervals import Ends, judge_level
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*gives all runs the same score")
 QUICK = {"n_trials": 60, "n_permutations": 300}

@@ -19,7 +19,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.stats import permutation_test
 
 import metaeval
-from metaeval.stats.blocks import quantise
+from metaeval.stats.arrays import quantise
 from metaeval.stats.permutations import permutations
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd, trial_ranges
 from metaeval.stats.streams import stream_key

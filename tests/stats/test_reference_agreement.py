@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from metaeval.stats.blocks import Scaled
+from metaeval.stats.arrays import Scaled
 from metaeval.stats.letters import find_clusters, swap_p_values
 from metaeval.stats.pearson import StandardCells, resample_topic_pearson, standardise, swap_cells, topic_pearson
 from metaeval.stats.resampling import resampled_topics, topic_signs, weigh_by_topic

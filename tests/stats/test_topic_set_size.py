@@ -7,8 +7,8 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import beta as beta_distribution, chi, chi2, f, norm, poisson, t
 
-from metaeval.stats import decision_study as design
-from metaeval.stats.decision_study import generalisability
+from metaeval.stats import variance_components as design
+from metaeval.stats.variance_components import generalisability
 
 
 def topics_for_t_test(effect, alpha, beta):

@@ -8,15 +8,17 @@ import pytest
 
 from metaeval.errors import MetaevalError
 from metaeval.stats.anova import residual_variance
-from metaeval.stats.decision_study import (
+from metaeval.stats.variance_components import (
     LADDER,
+    Effect,
     detectable_difference,
     fewest_topics,
+    find_components,
     find_reliability,
     generalisability,
     list_designs,
+    resample_components,
 )
-from metaeval.stats.variance_components import Effect, find_components, resample_components
 
 # Brennan (2001), Table 3.2, synthetic data set 4: ten persons, three tasks of four raters each.
 BRENNAN = np.array([

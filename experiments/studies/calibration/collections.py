@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from metaeval.stats.collections import redraw_collections
-from metaeval.stats.intervals import centre_interval
+from metaeval.stats.intervals import centre_interval, redraw_collections
 from metaeval.stats.resampled_power import resample_power
 from metaeval.stats.resampling import draw_weights
 

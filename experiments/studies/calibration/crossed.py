@@ -13,7 +13,7 @@ import pandas as pd
 
 import metaeval
 from metaeval.errors import MetaevalWarning
-from metaeval.stats.other_runs import Over
+from metaeval.stats.intervals import Over
 
 SEED, TRIALS, CONFIDENCE = 9, 300, 0.95
 

@@ -13,7 +13,7 @@ from scipy.stats import t
 import metaeval
 from experiments.studies.calibration import STUDY
 from metaeval.errors import MetaevalWarning
-from metaeval.stats.score_model import ScoreModel, fit_scores
+from metaeval.stats.resampling import ScoreModel, fit_scores
 
 Half: TypeAlias = Literal["choosing", "checking"]
 Residuals = Callable[[np.random.Generator, tuple[int, int, int]], np.ndarray]

@@ -1,4 +1,4 @@
-"""Scores at a common scale, or as integers.
+"""Arrays of scores: at a common scale, as integers, and pair by pair.
 
 Scores are brought to a common scale by powers of two, which round nothing and so change no result. As integers, their
 sums are exact and equal differences compare as equal. On discrete scores a plain float comparison is wrong: 0.3 - 0.2
@@ -38,12 +38,7 @@ class Scaled:
         chosen = values if measures is None else values[..., np.asarray(measures, dtype=np.intp)]
         # The order of the axes in memory decides in which order NumPy adds.
         self.values = np.ascontiguousarray(scale_scores(chosen))
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Runs, topics and measures."""
-        n_runs, n_topics, n_measures = self.values.shape
-        return n_runs, n_topics, n_measures
+        self.shape: tuple[int, int, int] = self.values.shape
 
     def without(self, run: int) -> Scaled:
         """Return the scores without a run."""
@@ -63,18 +58,12 @@ class Scaled:
         return np.asarray((weights @ by_topic).reshape(len(weights), n_runs, n_measures))
 
 
-def scale_scores(values: npt.ArrayLike) -> FloatArray:
-    """Multiply the scores of each measure, the last axis, by a power of two so that a typical one lies between 1/2 and 1.
+def find_exponents(scores: FloatArray) -> npt.NDArray[np.intc]:
+    """Return the power of two by which `scale_scores` divides the scores of each measure, shape (measure,).
 
     What counts as rounding depends on how large scores are. The typical score is the median magnitude of those that are not
-    zero, which a few huge scores do not move. The largest score is below 2**1000.
+    zero, which a few huge scores do not move; it comes to lie between 1/2 and 1, and the largest below 2**1000.
     """
-    scores = np.asarray(values, dtype=np.float64)
-    return np.ldexp(scores, -find_exponents(scores))
-
-
-def find_exponents(scores: FloatArray) -> npt.NDArray[np.intc]:
-    """Return the power of two by which `scale_scores` divides the scores of each measure, shape (measure,)."""
     typical = np.zeros(scores.shape[-1], dtype=np.intc)
     for measure in range(len(typical)):
         mantissas, exponents = np.frexp(scores[..., measure])
@@ -84,11 +73,10 @@ def find_exponents(scores: FloatArray) -> npt.NDArray[np.intc]:
     return typical
 
 
-def average(values: FloatArray) -> FloatArray:
-    """Return means along the last axis of what is there, NaN if nothing is."""
-    known = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(known, values, 0.0).sum(axis=-1) / known.sum(axis=-1))
+def scale_scores(values: npt.ArrayLike) -> FloatArray:
+    """Divide the scores of each measure, the last axis, by the power of two that `find_exponents` finds."""
+    scores = np.asarray(values, dtype=np.float64)
+    return np.ldexp(scores, -find_exponents(scores))
 
 
 def round_scaled(values: FloatArray) -> FloatArray:
@@ -98,12 +86,16 @@ def round_scaled(values: FloatArray) -> FloatArray:
 
 
 def scale_squares(values: FloatArray, axis: int | tuple[int, ...] | None = None) -> FloatArray:
-    """Multiply numbers by a power of two so that the largest magnitude lies between 1/2 and 1, before they are squared.
-
-    The largest is sought along `axis`; by default, over all numbers.
-    """
+    """Multiply numbers by a power of two so that the largest along `axis` lies between 1/2 and 1, before they are squared."""
     largest = np.abs(values).max(axis=axis, keepdims=True)
     return np.ldexp(values, -np.frexp(largest)[1])
+
+
+def average(values: FloatArray) -> FloatArray:
+    """Return means along the last axis of what is there, NaN if nothing is."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(known, values, 0.0).sum(axis=-1) / known.sum(axis=-1))
 
 
 def check_shape(values: npt.ArrayLike) -> FloatArray:
@@ -114,13 +106,9 @@ def check_shape(values: npt.ArrayLike) -> FloatArray:
             f"Scores must have three axes (run, topic, measure), not {scores.ndim}; "
             "for one measure, add a last axis of length 1."
         )
-    n_runs, n_topics, n_measures = scores.shape
-    if n_runs < 2:
-        raise MetaevalError(f"At least two runs are needed to compare runs; there are {n_runs}.")
-    if n_topics < 2:
-        raise MetaevalError(f"At least two topics are needed; there are {n_topics}.")
-    if n_measures < 1:
-        raise MetaevalError("At least one measure is needed; there is none.")
+    for count, least, what in zip(scores.shape, (2, 2, 1), ("two runs", "two topics", "one measure"), strict=True):
+        if count < least:
+            raise MetaevalError(f"Scores must have at least {what}, not {count}.")
     if not np.isfinite(scores).all():
         run, topic, measure = np.argwhere(~np.isfinite(scores))[0]
         raise MetaevalError(
@@ -170,9 +158,5 @@ def quantise(values: npt.ArrayLike) -> UnitArray:
 
 
 def tie_tolerance(n_scores: int) -> int:
-    """Return how many units two equal sums of this many scores can differ by rounding.
-
-    Each score is off by at most half a unit, so each sum by at most half its length, and two of them by at
-    most their length.
-    """
+    """Return how many units two equal sums of this many scores can differ by: each score is off by half a unit at most."""
     return n_scores
