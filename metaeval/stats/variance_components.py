@@ -15,7 +15,7 @@ and F distributions by the normal one; here they are exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -93,8 +93,9 @@ def find_components(scores: npt.ArrayLike, facets: Mapping[str, IntArray], rng: 
     """
     values, unit = _standardise(np.asarray(scores, dtype=np.float64))
     levels = {facet: np.unique(facets[facet], return_inverse=True)[1] for facet in FACETS if facet in facets}
-    effects, merged = _list_effects(levels, len(values))
-    cells, facets_of = _arrange(values, levels), [effect.facets for effect in effects]
+    cells = _arrange(values, levels)
+    effects, merged = _list_effects(levels, cells.shape)
+    facets_of = [effect.facets for effect in effects]
     squares, freedom = _mean_squares(cells, facets_of, np.ones((1, cells.shape[FACETS.index("topic")])))
     # Generalised confidence intervals (Weerahandi 1993; Burdick, Borror and Montgomery 2005).
     chance = np.maximum(rng.chisquare(np.maximum(freedom, 1), (N_DRAWS, len(effects))), 1e-12)
@@ -128,50 +129,11 @@ def _standardise(scores: FloatArray) -> tuple[FloatArray, np.float64]:
     return rest / near, unit
 
 
-def _list_effects(levels: Mapping[str, IntArray], n_scores: int) -> tuple[tuple[Effect, ...], tuple[str, ...]]:
-    """Return the effects of a design, the last one error, and names of what is inseparable."""
-    chains: list[list[tuple[str, ...]]] = [[(), ("run",)], [()], [()]]
-    chains[1] += [("task",), ("task", "topic")] if "task" in levels else [("topic",)]
-    chains[2] += [("judge",)] if "judge" in levels else []
-    effects: list[Effect] = []
-    codes: list[IntArray] = []
-    merged: list[str] = []
-    for parts in sorted(product(*chains), key=lambda parts: (sum(map(len, parts)), not parts[0])):
-        facets = tuple(facet for part in parts for facet in part)
-        if not facets:
-            continue
-        shown = [facet for facet in facets if facet != "task" or "topic" not in facets]
-        name, code = " × ".join(shown), _join(levels, facets)
-        same = [n for n, one in enumerate(effects) if set(one.facets) < set(facets) and codes[n].max() == code.max()]
-        if same:
-            name = f"{effects[same[0]].name} or {name}"
-            merged.append(name)
-            effects[same[0]], codes[same[0]] = Effect(facets, name), code
-        else:
-            effects.append(Effect(facets, name))
-            codes.append(code)
-    finest = next((n for n, code in enumerate(codes) if code.max() + 1 == n_scores), None)
-    if finest is None:
-        error = Effect((*(facet for facet in FACETS[:-1] if facet in levels), "repeat"), "repeat")
-        return (*effects, error), tuple(merged)
-    effect = effects.pop(finest)
-    merged.append(f"{effect.name} and error")
-    return (*effects, effect._replace(name=merged[-1])), tuple(merged)
-
-
-def _join(levels: Mapping[str, IntArray], facets: Sequence[str]) -> IntArray:
-    """Return the number of the combination of levels that each score has."""
-    joined = levels[facets[0]]
-    for facet in facets[1:]:
-        joined = np.unique(joined * (int(levels[facet].max()) + 1) + levels[facet], return_inverse=True)[1]
-    return joined
-
-
 def _arrange(values: FloatArray, levels: Mapping[str, IntArray]) -> FloatArray:
     """Return scores of a balanced table, shape (run, task, topic, judge, repeat); refuse others."""
     known = [facet for facet in FACETS[:-1] if facet in levels]
-    counts = np.bincount(_join(levels, known))
     shape = {facet: int(levels[facet].max()) + 1 for facet in known}
+    _, counts = np.unique(np.ravel_multi_index([levels[f] for f in known], [*shape.values()]), return_counts=True)
     if "task" in levels:
         topics = np.bincount(np.unique(np.stack([levels["task"], levels["topic"]]), axis=1)[0])
         if (topics != topics[0]).any():
@@ -180,10 +142,41 @@ def _arrange(values: FloatArray, levels: Mapping[str, IntArray]) -> FloatArray:
                 f"{format_option('tasks')}, or take tasks of one size"
             )
         shape["topic"] = int(topics[0])
-    if (counts != counts[0]).any() or len(counts) != np.prod(list(shape.values())):
+    if (counts != counts[0]).any() or len(counts) != np.prod([*shape.values()]):
         raise MetaevalError("components need as many scores in every cell of runs, topics and judges")
     order = np.lexsort([levels[facet] for facet in reversed(known)])
     return values[order].reshape(*(shape.get(facet, 1) for facet in FACETS[:-1]), counts[0])
+
+
+def _list_effects(known: Collection[str], shape: Sequence[int]) -> tuple[tuple[Effect, ...], tuple[str, ...]]:
+    """Return the effects of a design of such facets and cells, the last one error, and names of what is inseparable."""
+    of_topics = [(), ("task",), ("task", "topic")] if "task" in known else [(), ("topic",)]
+    of_judges = [(), ("judge",)] if "judge" in known else [()]
+    effects: list[Effect] = []
+    merged: list[str] = []
+    combinations = [run + topics + judge for run, topics, judge in product([(), ("run",)], of_topics, of_judges)]
+    for facets in sorted(combinations, key=lambda facets: (len(facets), "run" not in facets)):
+        name = " × ".join(facet for facet in facets if facet != "task" or "topic" not in facets)
+        size = _count_levels(facets, shape)
+        coarser = [n for n, effect in enumerate(effects) if {*effect.facets} < {*facets}]
+        same = [n for n in coarser if _count_levels(effects[n].facets, shape) == size]
+        if same:
+            merged.append(f"{effects[same[0]].name} or {name}")
+            effects[same[0]] = Effect(facets, merged[-1])
+        elif facets:
+            effects.append(Effect(facets, name))
+    finest = next((effect for effect in effects if _count_levels(effect.facets, shape) == np.prod(shape)), None)
+    if finest is None:
+        error = Effect((*(facet for facet in FACETS[:-1] if facet in known), "repeat"), "repeat")
+        return (*effects, error), tuple(merged)
+    effects.remove(finest)
+    merged.append(f"{finest.name} and error")
+    return (*effects, finest._replace(name=merged[-1])), tuple(merged)
+
+
+def _count_levels(facets: Sequence[str], shape: Sequence[int]) -> int:
+    """Return how many combinations of levels the cells of a table have."""
+    return int(np.prod([shape[FACETS.index(facet)] for facet in facets]))
 
 
 def _mean_squares(
@@ -215,7 +208,7 @@ def _mean_squares(
 
 def _separate(squares: FloatArray, facets: Sequence[Sequence[str]], shape: Sequence[int]) -> FloatArray:
     """Return the components whose sums mean squares are expected to be, shape (..., effect)."""
-    each = np.array([np.prod([shape[FACETS.index(facet)] for facet in effect]) for effect in facets]) / np.prod(shape)
+    each = np.array([_count_levels(effect, shape) for effect in facets]) / np.prod(shape)
     components = squares.copy()
     for n in reversed(range(len(facets))):  # finer effects first
         finer = [m for m in range(len(facets)) if m != n and set(facets[n]) < set(facets[m])]
