@@ -53,8 +53,10 @@ from .analyses.split_half_consistency import (
 )
 from .analyses.topic_set_size import TopicSetSize as TopicSetSize, topic_set_size as topic_set_size
 from .analyses.unanimous_improvement import UnanimousImprovement as UnanimousImprovement, uir as uir
-from .analyses.variance_components import variance_components as variance_components
-from .analyses.variance_result import VarianceComponents as VarianceComponents
+from .analyses.variance_components import (
+    VarianceComponents as VarianceComponents,
+    variance_components as variance_components,
+)
 from .comparison.new_measure import Comparison as Comparison, compare as compare
 from .data.annotations import Annotations as Annotations
 from .data.judged import JudgedRuns as JudgedRuns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,25 +14,21 @@ from metaeval.analyses.checks import (
     check_choice,
     check_count,
     check_jobs,
-    check_seed,
     check_share,
     check_tau,
     warn_of_constant_measures,
 )
-from metaeval.analyses.diagnostics import choose_runs
-from metaeval.analyses.label_order import sort_labels
-from metaeval.analyses.result import FormerResult
+from metaeval.analyses.prepare import prepare
+from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure
-from metaeval.show.charts import Line, LineChart, thin
-from metaeval.show.signature import Signature, sign
+from metaeval.show.charts import Line, LineChart
 from metaeval.show.table import Table
 from metaeval.stats.intervals import explain_no_interval
 from metaeval.stats.paired_tests import PairedTest, all_pairs_test
 from metaeval.stats.rank_correlation import TauVariant
 from metaeval.stats.split_half import expected_tau, split_half_tau
-from metaeval.stats.streams import generator, stream_key
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,8 +39,6 @@ if TYPE_CHECKING:
 _FURTHEST = 4  # times as many topics as there are: as far as expected τ was checked
 _MOST = 1_000_000
 _SIZES = (5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1000)
-
-
 _SHADED = 8  # measures whose intervals can be told apart
 
 
@@ -52,8 +46,8 @@ AIMS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
 """Expected τ for which topics are counted: the answer is about the first one that some measure reaches."""
 
 
-@dataclass(frozen=True, eq=False)
-class SampleSize(FormerResult):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SampleSize(Result):
     """Consistency, expected τ and discriminative power for several numbers of topics.
 
     Parameters
@@ -72,9 +66,6 @@ class SampleSize(FormerResult):
     truth : ndarray, shape (size, measure, 3)
         The same for expected τ between the ranking on so many new topics and the one on infinitely many.
     confidence : float
-    signature : Signature
-    no_interval : str
-        Why there is no interval, if it was asked for: too few runs or topics.
     """
 
     measures: tuple[Measure, ...]
@@ -85,8 +76,6 @@ class SampleSize(FormerResult):
     expected: np.ndarray
     truth: np.ndarray
     confidence: float
-    signature: Signature
-    no_interval: str = ""
 
     def __repr__(self) -> str:
         return f"SampleSize: {self.sizes[0]} to {self.sizes[-1]} topics, {len(self.measures)} measures"
@@ -115,37 +104,19 @@ class SampleSize(FormerResult):
         DataFrame, shape (measure, aim)
             One column an expected τ; NaN where no size that was tried reaches it.
         """
-        sizes = np.log(self.sizes)
-        rows = []
-        for curve in self.expected[..., 0].T:
-            known = np.isfinite(curve)
-            rising = np.maximum.accumulate(curve[known]) if known.any() else np.full(1, -np.inf)
-            at = sizes[known] if known.any() else sizes[:1]
-            topics = [np.exp(np.interp(aim, rising, at)) if rising[-1] >= aim else np.nan for aim in AIMS]
-            rows.append([float(f"{number:.2g}") for number in topics])
-        return pd.DataFrame(
-            rows, index=pd.Index([str(measure) for measure in self.measures], name="measure"), columns=[*AIMS]
-        )
+        rows = {}
+        for measure, curve in zip(self.measures, self.expected[..., 0].T, strict=True):
+            rising = np.maximum.accumulate(np.nan_to_num(curve, nan=-np.inf))
+            topics = np.exp(np.interp(AIMS, rising, np.log(self.sizes), right=np.nan))
+            rows[str(measure)] = [float(f"{number:.2g}") for number in topics]
+        return pd.DataFrame.from_dict(rows, orient="index", columns=AIMS).rename_axis("measure")
 
-    def short_tables(self) -> list[Table]:
-        """Return the topics that each measure needs for some values of expected τ, and the one with most topics."""
-        needed = self.topics_needed()
-        most = max(self.sizes)
-        shown = pd.DataFrame(index=needed.index)
-        for aim in reversed([aim for aim in AIMS if needed[aim].notna().any()][:4]):
-            shown[f"for τ {aim:g}"] = [f"> {most:,}" if np.isnan(n) else f"{n:,.0f}" for n in needed[aim]]
-        last = self.expected[-1, :, 0]
-        shown[f"τ with {most:,}"] = last
-        return [
-            Table(shown, "Topics needed for an expected τ between two sets of new topics.", self.signature, digits=2)
-        ]
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return all curves, one row a number of topics and measure.
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return all curves, a row for each number of topics and measure.
 
         Returns
         -------
-        DataFrame
+        dict of str to DataFrame
             Columns topics, measure, mean_tau, power, power_sd; expected_tau with its interval expected_low, expected_high;
             true_tau with its interval true_low, true_high.
         """
@@ -154,34 +125,27 @@ class SampleSize(FormerResult):
         columns |= {"mean_tau": self.tau.ravel(), "power": self.power.ravel(), "power_sd": self.power_sd.ravel()}
         for name, curves in (("expected", self.expected), ("true", self.truth)):
             columns |= {f"{name}_{end}": curves[..., n].ravel() for n, end in enumerate(("tau", "low", "high"))}
-        return pd.DataFrame(columns)
+        return {"curves": pd.DataFrame(columns)}
 
-    def to_table(self) -> Table:
-        """Return mean τ, expected τ and power for every number of topics."""
+    def tables(self) -> list[Table]:
+        """Return the topics that each measure needs for some values of expected τ; with all, every curve."""
+        needed, most = self.topics_needed(), max(self.sizes)
+        shown = pd.DataFrame(index=needed.index)
+        for aim in reversed([aim for aim in AIMS if needed[aim].notna().any()][:4]):
+            shown[f"for τ {aim:g}"] = [f"> {most:,}" if np.isnan(n) else f"{n:,.0f}" for n in needed[aim]]
+        shown[f"τ with {most:,}"] = self.expected[-1, :, 0]
+        caption = f"Topics needed for an expected τ between two sets of new topics. {self.no_interval}".strip()
+        short = Table(shown, caption, self.signature, digits=2, at=("short", "paper"))
         kinds = {"mean_tau": "τ", "expected_tau": "expected τ", "power": "power"}
-        frame = self.to_frame().pivot(index="topics", columns="measure", values=list(kinds))
-        names = [str(measure) for measure in self.measures]
-        columns = pd.MultiIndex.from_product([list(kinds), names])
-        shown = frame[columns].rename(columns=kinds, level=0)
-        shown.index.name = "topics"
-        caption = "Consistency and power by the number of topics."
+        columns = pd.MultiIndex.from_product([kinds, needed.index])
+        curves = self.to_frame().pivot(index="topics", columns="measure", values=list(kinds))[columns]
         legend = (
             "τ: the mean between two disjoint sets of that many topics. Expected τ: between two sets of new topics. Power: "
             f"the share of significant run pairs. {self.no_interval}"
         ).strip()
-        return Table(shown, caption, self.signature, legend=legend)
-
-    def to_summary(self) -> Table:
-        """Return expected τ of every measure for up to four numbers of topics; mean τ where there is none expected."""
-        known = np.isfinite(self.expected[..., 0]).any()
-        values = self.expected[..., 0] if known else self.tau
-        sizes = np.flatnonzero(np.isfinite(values).any(axis=1))
-        shown = sizes[thin(len(sizes), 4)]
-        index = pd.Index([str(measure) for measure in self.measures], name="measure")
-        frame = pd.DataFrame(values[shown].T, index=index, columns=[f"{self.sizes[size]:,} topics" for size in shown])
-        kind = "sets of that many new topics" if known else "disjoint sets of that many topics"
-        caption = f"{'Expected' if known else 'Mean'} τ between the rankings of runs by two {kind}. {self.no_interval}"
-        return Table(frame, caption.strip(), self.signature)
+        caption = "Consistency and power by the number of topics."
+        shown = curves.rename(columns=kinds, level=0)
+        return [short, Table(shown, caption, self.signature, legend=legend, at=("all",))]
 
     def charts(self) -> Sequence[LineChart]:
         """Return consistency, with expected τ as thin lines in their intervals, and power against the number of topics."""
@@ -279,50 +243,55 @@ def sample_size(
     1      60   0.60          0.97
     2     120    NaN          0.98
     """
-    scores, diagnostics = choose_runs(scores, distinct_runs, topics=4)
-    check_share("alpha", alpha)
-    check_share("confidence", confidence)
-    check_seed(seed)
+    ready = prepare(scores, "sample_size", seed=seed, distinct_runs=distinct_runs, topics=4)
+    for name, share in (("alpha", alpha), ("confidence", confidence)):
+        check_share(name, share)
     check_tau(tau)
     check_choice("test", test, PairedTest)
     check_jobs(n_jobs)
     for name, value in (("n_trials", n_trials), ("n_samples", n_samples), ("n_permutations", n_permutations)):
         check_count(name, value, 1)
-    n_topics = len(scores.topics)
+    warn_of_constant_measures(ready.scores)
+    n_runs, n_topics, n_measures = ready.values.shape
     ladder = _choose_sizes(sizes, n_topics)
-    warn_of_constant_measures(scores)
-    order = sort_labels(scores)
-    taus = np.full((len(ladder), len(scores.measures)), np.nan)
-    power, spread = np.full_like(taus, np.nan), np.full_like(taus, np.nan)
+    taus, power, spread = np.full((3, len(ladder), n_measures), np.nan)
     for position, size in enumerate(ladder):
-        names = (scores.collection, "sample_size", str(size))
         if 2 * size <= n_topics:
-            key = stream_key(seed, *names, "splits")
-            splits = split_half_tau(order.values, n_trials=n_trials, size=size, key=key, variant=tau)
+            key = ready.key(str(size), "splits")
+            splits = split_half_tau(ready.values, n_trials=n_trials, size=size, key=key, variant=tau)
             taus[position] = splits.mean(axis=0)
         if size <= n_topics:
-            options = {"test": test, "n_permutations": n_permutations, "n_jobs": n_jobs}
-            result = _sample_power(order.values, size, n_samples, alpha, seed, names, **options)
-            power[position], spread[position] = np.mean(result, axis=0), np.std(result, axis=0)
-    no_interval = explain_no_interval(len(scores.runs), n_topics)
-    stream = (scores.collection, "sample_size")
+            rng, shares = ready.generator(str(size), "samples"), []
+            for sample in range(n_samples if size < n_topics else 1):
+                some = np.sort(rng.choice(n_topics, size=size, replace=False))
+                result = all_pairs_test(
+                    ready.values[:, some], key=ready.key(str(size), "permutations", str(sample)), test=test,
+                    n_permutations=n_permutations, n_jobs=n_jobs,
+                )  # fmt: skip
+                shares.append((result.p <= alpha).mean(axis=1))
+            power[position], spread[position] = np.mean(shares, axis=0), np.std(shares, axis=0)
+    no_interval = explain_no_interval(n_runs, n_topics)
     expected, truth = expected_tau(
-        order.values, ladder, key=stream_key(seed, *stream, "halves"), n_trials=n_trials, variant=tau,
-        group_order=generator(seed, *stream, "groups").permutation(n_topics), confidence=confidence,
-        intervals=not no_interval,
+        ready.values, ladder, key=ready.key("halves"), n_trials=n_trials, variant=tau, confidence=confidence,
+        group_order=ready.generator("groups").permutation(n_topics), intervals=not no_interval,
     )  # fmt: skip
     unchecked = np.array(ladder) > _FURTHEST * n_topics
     expected[unchecked] = truth[unchecked] = np.nan
-    signature = sign(
-        "sample_size", scores, trials=n_trials, samples=n_samples, test=test, B=n_permutations, alpha=alpha, tau=tau,
-        confidence=confidence, seed=seed, **diagnostics.settings,
-    )  # fmt: skip
     taus, power, spread, expected, truth = (
-        table[:, order.measures] for table in (taus, power, spread, expected, truth)
+        array[:, ready.places[2]] for array in (taus, power, spread, expected, truth)
+    )
+    remark = (
+        f"no prediction beyond {_FURTHEST * n_topics:,} topics\n"
+        f"Predictions were checked with up to {_FURTHEST} times as many topics as there are."
     )
     return SampleSize(
-        scores.measures, tuple(ladder), taus, power, spread, expected, truth, confidence, signature, no_interval,
-        diagnostics=(diagnostics,), remarks=_remark_on_sizes(ladder, n_topics),
+        measures=ready.scores.measures, sizes=tuple(ladder), tau=taus, power=power, power_sd=spread, expected=expected,
+        truth=truth, confidence=confidence, no_interval=no_interval,
+        signature=ready.sign(
+            trials=n_trials, samples=n_samples, test=test, B=n_permutations, alpha=alpha, tau=tau, confidence=confidence,
+            seed=seed,
+        ),
+        diagnostics=(ready.diagnostics,), remarks=(remark,) if unchecked.any() else (),
     )  # fmt: skip
 
 
@@ -337,29 +306,6 @@ def _choose_sizes(sizes: Sequence[int] | None, n_topics: int) -> list[int]:
         given = format_option("sizes", ",".join(map(str, ladder)))
         raise MetaevalError(f"{given}: each size is a number of topics, from 2 to {_MOST:,}")
     return ladder
-
-
-def _sample_power(
-    values: np.ndarray, size: int, n_samples: int, alpha: float, seed: int, names: tuple[str, ...], **options: Any
-) -> list[np.ndarray]:
-    """Return the discriminative power with so many topics, shape (measure,), on random samples of them; once with all."""
-    n_topics = values.shape[1]
-    rng = generator(seed, *names, "samples")
-    shares = []
-    for sample in range(n_samples if size < n_topics else 1):
-        some = np.sort(rng.choice(n_topics, size=size, replace=False))
-        result = all_pairs_test(values[:, some], key=stream_key(seed, *names, "permutations", str(sample)), **options)
-        shares.append((result.p <= alpha).mean(axis=1))
-    return shares
-
-
-def _remark_on_sizes(sizes: Sequence[int], n_topics: int) -> tuple[str, ...]:
-    if sizes[-1] <= _FURTHEST * n_topics:
-        return ()
-    return (
-        f"no prediction beyond {_FURTHEST * n_topics:,} topics\n"
-        f"Predictions were checked with up to {_FURTHEST} times as many topics as there are.",
-    )
 
 
 def _choose_ticks(ticks: list[int]) -> list[int]:

@@ -38,32 +38,34 @@ class TopicNoise:
     shares: Mapping[str, float]
 
     @property
+    def counts(self) -> str:
+        """Of how many repeats scores are means, in words."""
+        return format_list([str(count) for count in sorted({each.count for each in self.repeats.values()})])
+
+    @property
     def settings(self) -> dict[str, str]:
         """What a signature says."""
         settings = {"clusters": f"{self.n_clusters:,} of {self.n_topics:,} topics"} if self.n_clusters else {}
-        counts = sorted({each.count for each in self.repeats.values()})
-        return settings | ({"repeats": format_list([str(count) for count in counts])} if counts else {})
+        return settings | ({"repeats": self.counts} if self.repeats else {})
 
     def describe(self, *, pooled: bool = True) -> list[str]:
         """Return a note on clusters, which are `pooled` into topics or drawn, and one on repeats, as far as there are any."""
         notes: list[str] = []
-        counted = "; where this result counts topics, it counts clusters" if pooled else ""
         if self.n_clusters:
+            counted = "; where this result counts topics, it counts clusters" if pooled else ""
             effect, correlation = float(np.median(self.effect)), np.nan_to_num(self.correlation)
-            worth = format_count(round(self.n_topics / effect), "single one")
+            ends = dict.fromkeys(f"{end:.2f}" for end in (correlation.min(), correlation.max()))
             notes.append(
                 f"{format_count(self.n_topics, 'topic')} in {format_count(self.n_clusters, 'cluster')} tell as much as "
-                f"{worth}\n"
+                f"{format_count(round(self.n_topics / effect), 'single one')}\n"
                 f"Clusters are drawn, split and swapped as a whole{counted}. "
                 f"The design effect is {effect:.1f}: differences between runs on topics of one cluster correlate by "
-                f"{_span(correlation)}."
+                f"{' to '.join(ends)}."
             )
         if self.repeats:
-            counts = sorted({each.count for each in self.repeats.values()})
             worst = max(self.shares, key=lambda name: self.shares[name])
             notes.append(
-                f"scores are means of {format_list([str(count) for count in counts])} repeats, which leave up to "
-                f"{100 * self.shares[worst]:.0f} % of the noise\n"
+                f"scores are means of {self.counts} repeats, which leave up to {100 * self.shares[worst]:.0f} % of the noise\n"
                 f"This is with {worst}: of the variance that neither run nor topic explains, the share due to repeats. More "
                 "repeats lower it, and more topics lower all of it; metaeval variance says which is cheaper."
             )
@@ -116,8 +118,3 @@ def refuse_clusters(scores: Scores) -> None:
             f"this analysis takes topics one by one and would ignore their clusters: leave out {format_option('clusters')}, "
             "or use power, ranks, similarity, consistency, agreement or compare"
         )
-
-
-def _span(numbers: np.ndarray) -> str:
-    low, high = f"{numbers.min():.2f}", f"{numbers.max():.2f}"
-    return low if low == high else f"{low} to {high}"

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 import metaeval
 from metaeval.analyses.checks import check_positive, check_seed, check_share
-from metaeval.analyses.variance_result import PLURALS, VarianceComponents
+from metaeval.analyses.result import Result
 from metaeval.data.ratings import GapPolicy, Ratings
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, format_list, format_option
+from metaeval.errors import MetaevalError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
+from metaeval.show.charts import Chart, Line, LineChart
 from metaeval.show.signature import Signature
+from metaeval.show.table import Table
 from metaeval.stats.split_half import expected_tau
 from metaeval.stats.streams import generator, stream_key
 from metaeval.stats.variance_components import (
@@ -25,11 +28,132 @@ from metaeval.stats.variance_components import (
     list_designs,
 )
 
+LITTLE = 0.005
+"""What doubling a facet must add to reliability to be worth saying."""
+
 _SIZES = (0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8)
 _CURVE, _AROUND = 24, 4  # points of the curve, from the budget over this to as many times it
 _FAR = 450  # powers of two from 1, beyond which scores get another unit
 _LOOSE = 10  # times the variance of a single score: an interval that reaches further is a note
 _FEWEST_HALVES = 4  # topics from which halves can be compared
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class VarianceComponents(Result):
+    """Components of variance of every measure, how reliable means of runs are, and what a budget buys.
+
+    Parameters
+    ----------
+    measures : tuple of Measure
+    components : DataFrame
+        Columns measure, component, variance with its interval low and high, share, and estimate: before a negative one was
+        set to 0.
+    reliability : DataFrame
+        Columns measure, Eρ² and Φ with their intervals, the detectable difference of two runs, the expected τ with as many
+        new topics, and for each facet but run the Eρ² of twice as many.
+    designs : DataFrame
+        What the budget buys: columns measure, topics, repeats, judges and tasks as far as there are any, cost, coefficient,
+        phi, detectable and best; empty without a budget.
+    curve : DataFrame
+        Columns measure, line, cost (or topics, without a budget) and coefficient.
+    numbers : mapping of str to float
+        How many runs, topics, … there are.
+    confidence, alpha, beta : float
+    budget : float or None
+    """
+
+    measures: tuple[Measure, ...]
+    components: pd.DataFrame
+    reliability: pd.DataFrame
+    designs: pd.DataFrame
+    curve: pd.DataFrame
+    numbers: Mapping[str, float]
+    confidence: float
+    alpha: float
+    beta: float
+    budget: float | None
+
+    def __repr__(self) -> str:
+        return f"VarianceComponents: {len(self.components)} components, {len(self.measures)} measures"
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return components, reliability, and designs and curve where there are any."""
+        more = {"designs": self.designs} if len(self.designs) else {}
+        return {"components": self.components, "reliability": self.reliability, **more, "curve": self.curve}
+
+    def answer(self) -> str:
+        """Say what the budget buys, or else what would help most, or how reliable means are."""
+        values, many = self.reliability["Eρ²"].to_numpy(), len(self.measures) > 1
+        if len(self.designs):
+            best = self.designs[self.designs["best"]].iloc[0]
+            bought = format_count(int(best["topics"]), "topic")
+            each = [format_count(int(best[f"{f}s"]), f) for f in ("repeat", "judge") if f in self.numbers]
+            bought += f" with {' and '.join(each)} each" * bool(each)
+            bought += f" in {format_count(int(best['tasks']), 'task')}" if "task" in self.numbers else ""
+            whose = f" by {self.measures[0]}" * many
+            less = f" What you have is more reliable (Eρ² {values[0]:.2f}, not {best['coefficient']:.2f})."
+            return f"For {self.budget:g}, buy {bought}{whose}.{less * bool(best['coefficient'] < values[0])}"
+        if many:
+            high, low = int(np.argmax(values)), int(np.argmin(values))
+            return (
+                f"{self.measures[high]} is most reliable (Eρ² {values[high]:.2f}), {self.measures[low]} least "
+                f"({values[low]:.2f})."
+            )
+        if not np.isfinite(values[0]):
+            return "The scores do not vary."
+        gains = {
+            facet: self.reliability[f"Eρ² with twice the {facet}s"].iloc[0] for facet in self.numbers if facet != "run"
+        }
+        best_facet = max(gains, key=lambda facet: gains[facet])
+        if len(gains) == 1:
+            return f"{100 * min(values[0], 0.999):.3g} % of the variance of runs' means is between runs."
+        if gains[best_facet] - values[0] < LITTLE:
+            return f"Reliability (Eρ²) is {values[0]:.2f}; doubling anything would add little."
+        return f"More {best_facet}s would help most; reliability (Eρ²) is {values[0]:.2f} now."
+
+    def tables(self) -> list[Table]:
+        """Return components, of several measures their shares first; how reliable means are; and what the budget buys."""
+        shown = self.components.drop(columns="estimate")
+        shown["share"] = [f"{100 * share:.1f} %" for share in shown["share"]]
+        many = len(self.measures) > 1
+        shares = shown.pivot_table(index="component", columns="measure", values="share", sort=False, aggfunc="first")
+        shares = shares[[str(measure) for measure in self.measures]].rename_axis(columns=None)
+        shown = shown if many else shown.drop(columns="measure")
+        legend = (
+            f"Variance in squares of the measure's unit, by mean squares, with {100 * self.confidence:g} % intervals for "
+            "normal effects. Share: of the sum of all components, which is the variance of a single score."
+        )
+        caption = "Components of the variance of scores."
+        whole = Table(shown.set_index(shown.columns[0]), caption, self.signature, digits=4, legend=legend)
+        brief = Table(shares, "Shares of the variance of a single score.", self.signature, at=("short", "paper"))
+        known = self.reliability.set_index("measure").rename(columns={"expected_tau": "expected τ"})
+        now = ", ".join(format_count(round(number), facet) for facet, number in self.numbers.items() if facet != "run")
+        legend = (
+            "Eρ²: share of the variance of runs' means that is between runs. Φ: the same, where the level of scores counts "
+            f"too. Detectable: the difference of two runs that a paired t-test at α = {self.alpha:g} finds with probability "
+            f"{1 - self.beta:g}, over tasks where there are some. Expected τ: between two rankings on as many new topics."
+        )
+        caption = f"Reliability of runs' means over {now}."
+        tables = [brief, replace(whole, at=("all",))] if many else [whole]
+        tables.append(Table(known[["Eρ²", "Φ", "detectable", "expected τ"]], caption, self.signature, legend=legend))
+        columns = [f"{facet}s" for facet in self.numbers if facet != "run"]
+        for measure in self.designs["measure"].unique() if len(self.designs) else ():
+            best = self.designs[self.designs["measure"] == measure].head(5).rename(columns={"coefficient": "Eρ²"})
+            best = best[[*columns, "cost", "Eρ²", "detectable"]].astype(dict.fromkeys(columns, int))
+            title = f"Best designs for {self.budget:g}{f' by {measure}' if many else ''}, cheapest of equals first."
+            tables.append(Table(best.set_index(columns[0]), title, self.signature))
+        return tables
+
+    def charts(self) -> Sequence[Chart]:
+        """Return Eρ² against cost, a line for each number of repeats and judges; without a budget, against topics."""
+        x = "cost" if self.budget is not None else "topics"
+        lines = []
+        for (measure, name), part in self.curve.groupby(["measure", "line"], sort=False):
+            label = str(name) if len(self.measures) == 1 or name == measure else f"{measure}, {name}"
+            lines.append(Line(label, label, part[x].to_numpy(), part["coefficient"].to_numpy()))
+        centre = self.numbers["topic"] if self.budget is None else self.budget
+        ticks = [float(f"{centre * times:.2g}") for times in (0.25, 0.5, 1, 2, 4)]
+        return [LineChart(lines, x, "Eρ² of runs' means", log=True, ticks=ticks, marks=6, names="right")]
 
 
 def variance_components(
@@ -94,60 +218,49 @@ def variance_components(
     for name, share in (("alpha", alpha), ("beta", beta), ("confidence", confidence)):
         check_share(name, share)
     check_seed(seed)
-    frame, numbers = given.frame, _count_levels(given)
-    unit = _choose_unit(frame["score"].to_numpy())
-    frame = frame if unit == 1 else frame.assign(score=frame["score"] / unit)
+    frame = given.frame
+    numbers = {facet: float(frame[facet].nunique()) for facet in given.facets}
+    if "repeat" in numbers:  # which need not have the same names everywhere
+        cells = [facet for facet in given.facets if facet != "repeat"]
+        numbers["repeat"] = float(frame.groupby([*cells, "measure"]).size().iloc[0])
     _check_budget(budget, prices, numbers)
-    components, coefficients, errors, taus = [], np.empty((len(given.measures), 2, 3)), [], []
-    for m, measure in enumerate(given.measures):
+    exponent = int(np.frexp(np.abs(frame["score"]).max())[1])
+    # Near the largest score where squares of scores might be no numbers.
+    unit = 1.0 if abs(exponent) < _FAR or not frame["score"].any() else float(np.ldexp(1.0, exponent - 1))
+    estimates, parts, rows = [], [], []
+    for measure in given.measures:
         part = frame[frame["measure"] == str(measure)]
+        part = part if unit == 1 else part.assign(score=part["score"] / unit)
         codes = {facet: pd.factorize(part[facet], sort=True)[0] for facet in given.facets}
-        rng = generator(seed, given.collection, "variance_components")
-        found = find_components(part["score"].to_numpy(), codes, rng)
-        components.append(found)
-        both = np.concatenate([found.variance[np.newaxis], found.drawn])
-        known = find_reliability(found.effects, both, numbers)
-        for position, drawn in enumerate((known.relative_coefficient, known.absolute_coefficient)):
-            ends = np.nanquantile(drawn[1:], [(1 - confidence) / 2, (1 + confidence) / 2])
-            coefficients[m, position] = drawn[0], *ends
-        errors.append(known.relative[0])
+        estimate = find_components(
+            part["score"].to_numpy(), codes, generator(seed, given.collection, "variance_components")
+        )
+        low, high = np.quantile(estimate.drawn, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+        share = estimate.variance / max(estimate.variance.sum(), np.finfo(float).tiny)
+        columns = {"variance": estimate.variance, "low": low, "high": high, "share": share, "estimate": estimate.raw}
+        names = [effect.name for effect in estimate.effects]
+        parts.append(pd.DataFrame({"measure": str(measure), "component": names, **columns}))
         key = stream_key(seed, given.collection, "variance_components", "halves")
-        taus.append(_expect_tau(part, coefficients[m, 0, 0], key))
-    detectable = detectable_difference(errors, numbers.get("task", numbers["topic"]), alpha, beta)
-    designs, curve = _plan(given.measures, components, numbers, budget, prices or {}, (alpha, beta))
+        rows.append({"measure": str(measure), **_rate(estimate, part, numbers, (alpha, beta), confidence, key)})
+        estimates.append(estimate)
+    table = pd.concat(parts, ignore_index=True)
+    designs, curve = _plan(given.measures, estimates, numbers, budget, prices or {}, (alpha, beta))
     settings = {
-        "measures": ", ".join(map(str, given.measures)),
-        "facets": ", ".join(given.facets),
+        "measures": ", ".join(map(str, given.measures)), "facets": ", ".join(given.facets),
         "confidence": f"{confidence:g}", "alpha": f"{alpha:g}", "beta": f"{beta:g}", "seed": str(seed),
     }  # fmt: skip
     settings |= {} if unit == 1 else {"unit": f"{unit:.6g}"}
-    if budget is not None:
-        settings |= {
-            "budget": f"{budget:g}",
-            "prices": ", ".join(f"{part} {price:g}" for part, price in (prices or {}).items()),
-        }
+    if budget is not None and prices:
+        listed = ", ".join(f"{part} {price:g}" for part, price in prices.items())
+        settings |= {"budget": f"{budget:g}", "prices": listed}
     size = f"{given.collection or 'ratings'}@{given.fingerprint} {given.size}"
-    signature = Signature("variance_components", (size,), tuple(settings.items()), metaeval.__version__)
+    merged = dict.fromkeys(name for estimate in estimates for name in estimate.merged)
     return VarianceComponents(
-        given.measures, tuple(components), numbers, coefficients, detectable, np.array(taus), designs, curve, confidence, alpha,
-        beta, budget, signature, remarks=_remark(given.measures, components, confidence, unit),
+        measures=given.measures, components=table, reliability=pd.DataFrame(rows), designs=designs, curve=curve,
+        numbers=numbers, confidence=confidence, alpha=alpha, beta=beta, budget=budget,
+        signature=Signature("variance_components", (size,), tuple(settings.items()), metaeval.__version__),
+        remarks=_remark(table, list(merged), unit),
     )  # fmt: skip
-
-
-def _choose_unit(scores: np.ndarray) -> float:
-    """Return 1, or the power of two near the largest score where squares of scores might be no numbers."""
-    exponent = int(np.frexp(np.abs(scores).max())[1])
-    return 1.0 if abs(exponent) < _FAR or not scores.any() else float(np.ldexp(1.0, exponent - 1))
-
-
-def _count_levels(ratings: Ratings) -> dict[str, float]:
-    """Return how many runs, tasks, topics and judges there are, and repeats in each cell."""
-    frame, facets = ratings.frame, ratings.facets
-    numbers = {facet: float(frame[facet].nunique()) for facet in facets}
-    if "repeat" in numbers:  # which need not have the same names everywhere
-        cells = [facet for facet in facets if facet != "repeat"]
-        numbers["repeat"] = float(frame.groupby([*cells, "measure"]).size().iloc[0])
-    return numbers
 
 
 def _check_budget(budget: float | None, prices: Mapping[str, float] | None, numbers: Mapping[str, float]) -> None:
@@ -155,30 +268,52 @@ def _check_budget(budget: float | None, prices: Mapping[str, float] | None, numb
     if (budget is None) != (not prices):
         lacking = format_option("prices", "topic=10") if budget is not None else format_option("budget", "100")
         raise MetaevalError(f"a budget and prices go together: give {lacking} too")
-    if budget is not None and prices:
-        check_positive("budget", budget)
-        known = [facet for facet in numbers if facet != "run"]
-        for part, price in prices.items():
-            if part not in known:
-                have = f"{format_list(known)} {'has' if len(known) == 1 else 'have'} one here"
-                raise MetaevalError(f"{format_option('prices', part)}: the scores tell nothing of {part}; {have}")
-            if isinstance(price, bool) or not isinstance(price, int | float) or not 0 < price < np.inf:
-                raise MetaevalError(f"the price of a {part} is {price!r}; it is a number above 0")
+    if budget is None or not prices:
+        return
+    check_positive("budget", budget)
+    known = [facet for facet in numbers if facet != "run"]
+    for part, price in prices.items():
+        if part not in known:
+            have = f"{format_list(known)} {'has' if len(known) == 1 else 'have'} one here"
+            raise MetaevalError(f"{format_option('prices', part)}: the scores tell nothing of {part}; {have}")
+        if isinstance(price, bool) or not isinstance(price, int | float) or not 0 < price < np.inf:
+            raise MetaevalError(f"the price of a {part} is {price!r}; it is a number above 0")
 
 
-def _expect_tau(part: pd.DataFrame, coefficient: float, key: int) -> float:
-    """Return the expected τ of two rankings on as many new topics; with judges or tasks, that of normal runs."""
-    # Two normal numbers with correlation r have τ = 2/π·arcsin r.
+def _rate(
+    estimate: Components,
+    part: pd.DataFrame,
+    numbers: Mapping[str, float],
+    errors: tuple[float, float],
+    confidence: float,
+    key: int,
+) -> dict[str, float]:
+    """Return how reliable the means of runs by one measure are: a row of `reliability`."""
+    known = find_reliability(estimate.effects, np.concatenate([estimate.variance[np.newaxis], estimate.drawn]), numbers)
+    row: dict[str, float] = {}
+    for name, drawn in (("Eρ²", known.relative_coefficient), ("Φ", known.absolute_coefficient)):
+        low, high = np.nanquantile(drawn[1:], [(1 - confidence) / 2, (1 + confidence) / 2])
+        row |= {name: float(drawn[0]), f"{name}_low": low, f"{name}_high": high}
+    row["detectable"] = float(detectable_difference(known.relative[0], numbers.get("task", numbers["topic"]), *errors))
     means = part.pivot_table(index="run", columns="topic", values="score").to_numpy()
     if {"task", "judge"} & set(part) or means.shape[1] < _FEWEST_HALVES:
-        return float(2 / np.pi * np.arcsin(coefficient))
-    between, _ = expected_tau(means[..., np.newaxis], [means.shape[1]], key=key, intervals=False)
-    return float(between[0, 0, 0])
+        row["expected_tau"] = float(2 / np.pi * np.arcsin(row["Eρ²"]))  # of normal numbers that correlate so
+    else:
+        between, _ = expected_tau(means[..., np.newaxis], [means.shape[1]], key=key, intervals=False)
+        row["expected_tau"] = float(between[0, 0, 0])
+    for facet in numbers:
+        # A topic lies in a task: twice the tasks have twice the topics.
+        more = {facet, "topic"} if facet == "task" else {facet}
+        twice = {name: number * (2 if name in more else 1) for name, number in numbers.items()}
+        if facet != "run":
+            doubled = find_reliability(estimate.effects, estimate.variance, twice).relative_coefficient
+            row[f"Eρ² with twice the {facet}s"] = float(doubled)
+    return row
 
 
 def _plan(
     measures: Sequence[Measure],
-    components: Sequence[Components],
+    estimates: Sequence[Components],
     numbers: Mapping[str, float],
     budget: float | None,
     prices: Mapping[str, float],
@@ -187,72 +322,59 @@ def _plan(
     """Return what a budget buys by every measure, and Eρ² by cost; without a budget, by topics."""
     present = {facet: float(max(1, round(number))) for facet, number in numbers.items() if facet != "run"}
     designs, curves = [pd.DataFrame()], []
-    for measure, found in zip(measures, components, strict=True):
+    for measure, estimate in zip(measures, estimates, strict=True):
+        variance = estimate.variance[np.newaxis]
         if budget is None:
             topics = np.unique(np.maximum(np.rint(np.array(_SIZES) * present["topic"]), present.get("task", 1.0)))
-            known = find_reliability(found.effects, found.variance[np.newaxis], {**present, "topic": topics})
+            known = find_reliability(estimate.effects, variance, {**present, "topic": topics})
             points = {"topics": topics, "coefficient": known.relative_coefficient}
             curves.append(pd.DataFrame({"measure": str(measure), "line": str(measure), **points}))
             continue
         bought = list_designs(budget, prices, present)
-        known = find_reliability(found.effects, found.variance[np.newaxis], bought)
-        columns: dict[str, object] = {PLURALS[facet]: bought[facet] for facet in present}
-        columns |= {
-            "cost": bought["cost"],
-            "coefficient": known.relative_coefficient,
-            "phi": known.absolute_coefficient,
-        }
-        columns["detectable"] = detectable_difference(known.relative, bought.get("task", bought["topic"]), *errors)
-        frame = pd.DataFrame({"measure": str(measure), **columns})
+        known = find_reliability(estimate.effects, variance, bought)
+        frame = pd.DataFrame({"measure": str(measure), **{f"{facet}s": bought[facet] for facet in present}})
+        frame["cost"], frame["coefficient"] = bought["cost"], known.relative_coefficient
+        frame["phi"] = known.absolute_coefficient
+        frame["detectable"] = detectable_difference(known.relative, bought.get("task", bought["topic"]), *errors)
         frame = frame.sort_values(["coefficient", "cost"], ascending=[False, True], kind="stable", ignore_index=True)
         designs.append(frame.assign(best=frame.index == 0))
-        curves.append(_draw_curve(found, budget, prices, present).assign(measure=str(measure)))
+        # Of the best design of each cost, and of the best one with as many repeats, judges and tasks as now.
+        rows = []
+        for cost in np.geomspace(budget / _AROUND, budget * _AROUND, _CURVE):
+            try:
+                bought = list_designs(float(cost), prices, present)
+            except MetaevalError:  # it does not pay for a topic
+                continue
+            values = find_reliability(estimate.effects, variance, bought).relative_coefficient
+            as_now = np.all([bought[facet] == present[facet] for facet in present if facet != "topic"], axis=0)
+            rows.append((str(measure), "best design", cost, values.max()))
+            if len(prices) > 1 and np.any(as_now):
+                rows.append((str(measure), "topics only", cost, values[as_now].max()))
+        curves.append(pd.DataFrame(rows, columns=["measure", "line", "cost", "coefficient"]))
     return pd.concat(designs, ignore_index=True), pd.concat(curves, ignore_index=True)
 
 
-def _draw_curve(
-    found: Components, budget: float, prices: Mapping[str, float], present: Mapping[str, float]
-) -> pd.DataFrame:
-    """Return Eρ² by cost of the best design, and of the best one with as many repeats, judges and tasks as now."""
-    rows = []
-    for cost in np.geomspace(budget / _AROUND, budget * _AROUND, _CURVE):
-        try:
-            bought = list_designs(float(cost), prices, present)
-        except MetaevalError:  # it does not pay for a topic
-            continue
-        values = find_reliability(found.effects, found.variance[np.newaxis], bought).relative_coefficient
-        as_now = np.all([bought[facet] == present[facet] for facet in present if facet != "topic"], axis=0)
-        rows.append(("best design", cost, values.max()))
-        if len(prices) > 1 and np.any(as_now):
-            rows.append(("topics only", cost, values[as_now].max()))
-    return pd.DataFrame(rows, columns=["line", "cost", "coefficient"])
-
-
-def _remark(
-    measures: Sequence[Measure], components: Sequence[Components], confidence: float, unit: float
-) -> tuple[str, ...]:
+def _remark(components: pd.DataFrame, merged: Sequence[str], unit: float) -> tuple[str, ...]:
     """Say which estimates were negative, which are hardly known, and what the design does not separate."""
     remarks = [] if unit == 1 else [f"differences are in units of {unit:.3g}, and variances in squares of it"]
-    negative, loose = [], []
-    for measure, found in zip(measures, components, strict=True):
-        names = [f"{effect.name} ({measure})" if len(measures) > 1 else effect.name for effect in found.effects]
-        lost = found.raw < 0
-        high = np.quantile(found.drawn, (1 + confidence) / 2, axis=0)
-        negative += np.array(names)[lost].tolist()
-        loose += np.array(names)[~lost & (high > _LOOSE * found.variance.sum())].tolist()
-    if loose:
+    names = components["component"]
+    if components["measure"].nunique() > 1:
+        names = names + " (" + components["measure"] + ")"
+    single = components.groupby("measure")["variance"].transform("sum")
+    negative = components["estimate"] < 0
+    loose = ~negative & (components["high"] > _LOOSE * single)
+    if loose.any():
         remarks.append(
-            f"the data hardly bound the variance of {format_list(loose)}\n"
+            f"the data hardly bound the variance of {format_list(names[loose].tolist())}\n"
             f"The interval goes beyond {_LOOSE} times the variance of a single score: there are few levels, or the component "
             "is small beside the others. A design that rests on it is uncertain."
         )
-    if negative:
+    if negative.any():
         remarks.append(
-            f"no variance was found for {format_list(negative)}; set to 0\n"
+            f"no variance was found for {format_list(names[negative].tolist())}; set to 0\n"
             "The estimate by mean squares was negative: there is little or none. The other components are as they were "
             "estimated."
         )
-    merged = dict.fromkeys(name for found in components for name in found.merged)
     if merged:
         shown = [name.replace(" and ", " from ").replace(" or ", " from ") for name in merged]
         remarks.append(

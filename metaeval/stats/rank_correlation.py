@@ -199,8 +199,8 @@ def _compare_each(low: Ordered, high: Ordered, *, count_untied: bool) -> tuple[I
     for pair in range(n_pairs):
         first, second = (_group_ties(low[side, :, pair], high[side, :, pair]) for side in range(2))
         if first is None or second is None:
-            one = slice(pair, pair + 1)
-            balance[one], untied[:, one] = _compare_all(low[..., one], high[..., one], count_untied=True)
+            single = slice(pair, pair + 1)
+            balance[single], untied[:, single] = _compare_all(low[..., single], high[..., single], count_untied=True)
             continue
         for side, groups in enumerate((first, second)):
             sizes = np.bincount(groups).astype(np.int64)

@@ -28,9 +28,10 @@ def test_a_measure_with_twice_the_deviation_needs_four_times_the_topics(scores):
 
 def test_the_variance_of_a_paired_design_leaves_topics_out_and_that_of_anova_does_not(scores):
     found = me.topic_set_size(scores, n_bootstrap=0)
-    assert found.residual[:, 0] == pytest.approx(residual_variance(scores.values.transpose(2, 1, 0)))
-    assert found.within[:, 0] == pytest.approx(scores.values.var(axis=1, ddof=1).mean(axis=0))
-    assert (found.within[:, 0] > found.residual[:, 0]).all()
+    residual, within = found.variances["V_E2"].to_numpy(), found.variances["V_E1"].to_numpy()
+    assert residual == pytest.approx(residual_variance(scores.values.transpose(2, 1, 0)))
+    assert within == pytest.approx(scores.values.var(axis=1, ddof=1).mean(axis=0))
+    assert (within > residual).all()
 
 
 def test_intervals_hold_the_numbers_and_more_topics_narrow_them(scores):
@@ -38,11 +39,11 @@ def test_intervals_hold_the_numbers_and_more_topics_narrow_them(scores):
     number, low, high = found.topics.transpose(2, 0, 1)
     assert (low <= number).all()
     assert (number <= high).all()
-    coefficient = found.coefficient
-    assert (coefficient[:, 1] < coefficient[:, 0]).all()
-    assert (coefficient[:, 0] < coefficient[:, 2]).all()
-    few = me.topic_set_size(scores.sel(topics=scores.topics[:25]))
-    assert (few.residual[:, 2] / few.residual[:, 1] > found.residual[:, 2] / found.residual[:, 1]).all()
+    known = found.variances
+    assert (known["coefficient_low"] < known["coefficient"]).all()
+    assert (known["coefficient"] < known["coefficient_high"]).all()
+    few = me.topic_set_size(scores.sel(topics=scores.topics[:25])).variances
+    assert (few["V_E2_high"] / few["V_E2_low"] > known["V_E2_high"] / known["V_E2_low"]).all()
 
 
 def test_the_order_of_labels_and_other_measures_move_nothing(scores):
@@ -59,7 +60,7 @@ def test_runs_that_differ_by_nothing_need_infinitely_many_topics_to_generalise()
     scores = me.Scores(values, runs=range(4), topics=range(6), measures=["AP"])
     found = me.topic_set_size(scores)
     assert np.isinf(found.topics[3, 0, 0])
-    assert found.coefficient[0, 0] == 0
+    assert found.variances["coefficient"][0] == 0
     assert "No interval" in found.to_table().whole_caption
     assert "∞" in found.to_text()
 
@@ -106,7 +107,8 @@ def test_a_note_says_which_numbers_of_topics_the_data_hardly_bound(scores):
 @pytest.mark.parametrize("exponent", [-400, 400])
 def test_variances_and_their_intervals_grow_with_the_square_of_the_scores_however_far_they_are_from_1(scores, exponent):
     far = replace(scores, values=np.ldexp(scores.values, exponent))
-    one, other = (me.topic_set_size(each, n_bootstrap=50) for each in (scores, far))
-    assert np.array_equal(other.residual, np.ldexp(one.residual, 2 * exponent))
-    assert np.array_equal(other.within, np.ldexp(one.within, 2 * exponent))
-    assert np.array_equal(other.coefficient, one.coefficient)
+    one, other = (me.topic_set_size(each, n_bootstrap=50).variances for each in (scores, far))
+    for ends in ("", "_low", "_high"):
+        for variance in ("V_E2", "V_E1"):
+            assert np.array_equal(other[f"{variance}{ends}"], np.ldexp(one[f"{variance}{ends}"], 2 * exponent))
+        assert np.array_equal(other[f"coefficient{ends}"], one[f"coefficient{ends}"])

@@ -22,7 +22,7 @@ def make(n_runs=10, n_topics=20, n_repeats=3, noise=2.0, seed=0):
 def test_the_answer_says_what_to_buy_or_what_would_help_most():
     ratings = make()
     found = me.variance_components(ratings)
-    now = f"{found.coefficients[0, 0, 0]:.2f}"
+    now = f"{found.reliability['Eρ²'][0]:.2f}"
     assert found.answer() == f"More topics would help most; reliability (Eρ²) is {now} now."
     bought = me.variance_components(ratings, budget=200, prices={"topic": 10, "repeat": 1})
     best = bought.designs[bought.designs["best"]].iloc[0]
@@ -53,8 +53,8 @@ def test_what_has_no_price_stays_as_it_is():
 
 def test_twice_the_topics_halve_the_relative_error():
     found = me.variance_components(make(n_repeats=1))
-    ratio = found.reliability()["Eρ²"].item()
-    doubled = found.reliability()["Eρ² with twice the topics"].item()
+    ratio = found.reliability["Eρ²"].item()
+    doubled = found.reliability["Eρ² with twice the topics"].item()
     assert 1 / doubled - 1 == pytest.approx((1 / ratio - 1) / 2)
 
 
@@ -62,8 +62,8 @@ def test_coefficients_topics_and_detectable_differences_are_those_of_topic_set_s
     scores = me.Scores(make(n_repeats=1).frame["score"].to_numpy().reshape(10, 20, 1), runs=range(10), topics=range(20),
                        measures=["X"])  # fmt: skip
     found, design = me.variance_components(scores), me.topic_set_size(scores, n_bootstrap=0)
-    assert found.coefficients[0, 0, 0] == pytest.approx(design.coefficient[0, 0])
-    assert found.detectable == pytest.approx(design.detectable)
+    assert found.reliability["Eρ²"][0] == pytest.approx(design.variances["coefficient"][0])
+    assert found.reliability["detectable"][0] == pytest.approx(design.variances["detectable"][0])
 
 
 def test_the_expected_tau_is_what_two_halves_show():
@@ -73,7 +73,7 @@ def test_the_expected_tau_is_what_two_halves_show():
         chosen = np.random.default_rng(split).permutation(80)[:40].astype(str)
         inside = frame["topic"].isin(chosen)
         halves = [frame[inside], frame[~inside]]
-        expected.append(me.variance_components(me.Ratings(halves[0])).tau[0])
+        expected.append(me.variance_components(me.Ratings(halves[0])).reliability["expected_tau"][0])
         observed.append(float(tau(*(half.groupby("run")["score"].mean() for half in halves))))
     assert np.mean(expected) == pytest.approx(np.mean(observed), abs=0.05)
 
@@ -93,7 +93,7 @@ def test_the_order_of_rows_and_the_unit_move_nothing_that_has_no_unit():
     ratings = make()
     turned = me.Ratings(ratings.frame.sample(frac=1, random_state=1).assign(score=lambda f: f["score"] * 1000 + 5))
     one, other = me.variance_components(ratings), me.variance_components(turned)
-    assert other.coefficients == pytest.approx(one.coefficients)
+    assert other.reliability.iloc[:, 1:7].to_numpy() == pytest.approx(one.reliability.iloc[:, 1:7].to_numpy())
     assert other.to_frame()["variance"].to_numpy() == pytest.approx(one.to_frame()["variance"].to_numpy() * 1e6)
 
 
@@ -103,8 +103,8 @@ def test_scores_whose_squares_are_no_numbers_get_another_unit(exponent):
     far = frame.assign(score=np.ldexp(frame["score"], exponent))
     one, other = (me.variance_components(me.Ratings(rows)) for rows in (frame, far))
     assert other.answer() == one.answer()
-    assert other.coefficients == pytest.approx(one.coefficients)
-    assert other.tau == pytest.approx(one.tau)
+    assert other.reliability.iloc[:, 1:7].to_numpy() == pytest.approx(one.reliability.iloc[:, 1:7].to_numpy())
+    assert other.reliability["expected_tau"][0] == pytest.approx(one.reliability["expected_tau"][0])
     note = other.notes(short=True)[0]
     unit = float(note.split("units of ")[1].split(",")[0])
     assert other.to_frame()["variance"].to_numpy() * (unit / 2.0**exponent) ** 2 == pytest.approx(
@@ -122,7 +122,7 @@ def test_tables_of_tiny_and_of_huge_scores_can_be_read(unit):
     assert other.answer() == one.answer()
     run = one.to_frame().set_index("component").loc["run", "variance"]
     assert f"{run * unit**2:.4g}" in other.to_text()
-    assert f"{one.detectable[0] * unit:.3g}" in other.detail_tables()[0].to_text()
+    assert f"{one.reliability['detectable'][0] * unit:.3g}" in other.tables()[1].to_text()
     assert max(map(len, other.to_text().splitlines()[2:6])) < 80
 
 

@@ -197,8 +197,11 @@ def compute_correlations(scores: metaeval.Scores, seed: int, resamples: int) -> 
 def compute_designs(scores: metaeval.Scores, seed: int, resamples: int) -> Numbers:
     """Return what topic-set-size design rests on with its intervals."""
     size = metaeval.topic_set_size(scores, n_bootstrap=resamples, confidence=NOMINAL, seed=seed)
-    named = {"V_E2": size.residual, "V_E1": size.within, "generalisability coefficient": size.coefficient}
-    return {name: tuple(ends.T) for name, ends in named.items()}  # type: ignore[misc]
+    columns = {"V_E2": "V_E2", "V_E1": "V_E1", "generalisability coefficient": "coefficient"}
+    return {
+        name: tuple(size.variances[f"{column}{end}"].to_numpy() for end in ("", "_low", "_high"))
+        for name, column in columns.items()
+    }  # type: ignore[return-value]
 
 
 def measure_predictions(

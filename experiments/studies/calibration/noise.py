@@ -95,11 +95,11 @@ def predict_halves(values: np.ndarray, seed: int) -> dict[str, float]:
         agreed = metaeval.stats.rank_correlation.tau(*means)
         rows.append(
             {
-                "predicted": known.coefficients[0, 0, 0],
+                "predicted": known.reliability["Eρ²"].item(),
                 "observed": np.corrcoef(*means)[0, 1],
-                "predicted_tau": known.tau[0],
+                "predicted_tau": known.reliability["expected_tau"].item(),
                 "observed_tau": float(agreed),
-                "ratio": other.detectable[0] / known.detectable[0],
+                "ratio": (other.reliability["detectable"] / known.reliability["detectable"]).item(),
             }
         )
     frame = pd.DataFrame(rows)
