@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from metaeval.show.style import Size
 
 _FURTHEST = 4  # times as many topics as there are: as far as expected τ was checked
+_MODELLED = 2  # times as many: from here on expected τ is more the model than the data
 _MOST = 1_000_000
 _SIZES = (5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1000)
 _SHADED = 8  # measures whose intervals can be told apart
@@ -66,6 +67,8 @@ class SampleSize(Result):
     truth : ndarray, shape (size, measure, 3)
         The same for expected τ between the ranking on so many new topics and the one on infinitely many.
     confidence : float
+    unit : str
+        What is counted: "topic", or "cluster" where topics come in clusters.
     """
 
     measures: tuple[Measure, ...]
@@ -76,19 +79,20 @@ class SampleSize(Result):
     expected: np.ndarray
     truth: np.ndarray
     confidence: float
+    unit: str = "topic"
 
     def __repr__(self) -> str:
-        return f"SampleSize: {self.sizes[0]} to {self.sizes[-1]} topics, {len(self.measures)} measures"
+        return f"SampleSize: {self.sizes[0]} to {self.sizes[-1]} {self.unit}s, {len(self.measures)} measures"
 
     def answer(self) -> str:
         """Say about how many topics the measures need for the highest expected τ that one of them reaches."""
         needed = self.topics_needed()
         reached = [aim for aim in AIMS if needed[aim].notna().any()]
         if not reached:
-            return f"No measure reaches an expected τ of {AIMS[-1]:g} with up to {max(self.sizes):,} topics."
+            return f"No measure reaches an expected τ of {AIMS[-1]:g} with up to {max(self.sizes):,} {self.unit}s."
         aim = reached[0]
         known = needed[aim].dropna().sort_values(kind="stable")
-        parts = [f"{known.index[0]} needs about {known.iloc[0]:,.0f} topics for an expected τ of {aim:g}"]
+        parts = [f"{known.index[0]} needs about {known.iloc[0]:,.0f} {self.unit}s for an expected τ of {aim:g}"]
         if len(known) > 1:
             parts.append(f"{known.index[-1]} about {known.iloc[-1]:,.0f}")
         if missing := len(needed) - len(known):
@@ -134,17 +138,18 @@ class SampleSize(Result):
         for aim in reversed([aim for aim in AIMS if needed[aim].notna().any()][:4]):
             shown[f"for τ {aim:g}"] = [f"> {most:,}" if np.isnan(n) else f"{n:,.0f}" for n in needed[aim]]
         shown[f"τ with {most:,}"] = self.expected[-1, :, 0]
-        caption = f"Topics needed for an expected τ between two sets of new topics. {self.no_interval}".strip()
+        caption = f"{self.unit.title()}s needed for an expected τ between two sets of new {self.unit}s."
+        caption = f"{caption} {self.no_interval}".strip()
         short = Table(shown, caption, self.signature, digits=2, at=("short", "paper"))
         kinds = {"mean_tau": "τ", "expected_tau": "expected τ", "power": "power"}
         columns = pd.MultiIndex.from_product([kinds, needed.index])
         curves = self.to_frame().pivot(index="topics", columns="measure", values=list(kinds))[columns]
         legend = (
-            "τ: the mean between two disjoint sets of that many topics. Expected τ: between two sets of new topics. Power: "
-            f"the share of significant run pairs. {self.no_interval}"
+            f"τ: the mean between two disjoint sets of that many {self.unit}s. Expected τ: between two sets of new "
+            f"{self.unit}s. Power: the share of significant run pairs. {self.no_interval}"
         ).strip()
-        caption = "Consistency and power by the number of topics."
-        shown = curves.rename(columns=kinds, level=0)
+        caption = f"Consistency and power by the number of {self.unit}s."
+        shown = curves.rename(columns=kinds, level=0).rename_axis(f"{self.unit}s")
         return [short, Table(shown, caption, self.signature, legend=legend, at=("all",))]
 
     def charts(self) -> Sequence[LineChart]:
@@ -161,10 +166,11 @@ class SampleSize(Result):
             power.append(Line(name, title, sizes, self.power[:, m]))
         return [
             LineChart(
-                consistency, "topics in either set", "mean τ between two sets", log=True, ticks=_choose_ticks(list(self.sizes)),
+                consistency, f"{self.unit}s in either set", "mean τ between two sets", log=True,
+                ticks=_choose_ticks(list(self.sizes)),
             ),
             LineChart(
-                power, "topics", "share of significant run pairs", log=True, limits=(0.0, None), names="right",
+                power, f"{self.unit}s", "share of significant run pairs", log=True, limits=(0.0, None), names="right",
                 ticks=_choose_ticks(sizes[known].tolist()),
             ),
         ]  # fmt: skip
@@ -202,6 +208,7 @@ def sample_size(
     Parameters
     ----------
     scores : Scores
+        Where topics come in clusters, clusters are counted, drawn and split in place of topics.
     sizes : sequence of int, optional
         Numbers of topics; by default several from 5 to all of them. Beyond all of them there is only expected τ, no power.
     n_trials : int, optional
@@ -243,7 +250,7 @@ def sample_size(
     1      60   0.60          0.97
     2     120    NaN          0.98
     """
-    ready = prepare(scores, "sample_size", seed=seed, distinct_runs=distinct_runs, topics=4)
+    ready = prepare(scores, "sample_size", seed=seed, distinct_runs=distinct_runs, topics=4, clusters="pool")
     for name, share in (("alpha", alpha), ("confidence", confidence)):
         check_share(name, share)
     check_tau(tau)
@@ -280,18 +287,27 @@ def sample_size(
     taus, power, spread, expected, truth = (
         array[:, ready.places[2]] for array in (taus, power, spread, expected, truth)
     )
-    remark = (
-        f"no prediction beyond {_FURTHEST * n_topics:,} topics\n"
-        f"Predictions were checked with up to {_FURTHEST} times as many topics as there are."
-    )
+    unit = "cluster" if scores.clusters else "topic"
+    remarks = []
+    if ladder[-1] > _MODELLED * n_topics:
+        remarks.append(
+            f"expected τ of more than {_MODELLED * n_topics:,} {unit}s rests on a model of the runs\n"
+            f"It takes their differences as normal, which the present {unit}s hardly show. Where runs form groups that lie "
+            "apart, it is too high and its interval misses: docs/concepts/sample-size.md."
+        )
+    if unchecked.any():
+        remarks.append(
+            f"no prediction beyond {_FURTHEST * n_topics:,} {unit}s\n"
+            f"Predictions were checked with up to {_FURTHEST} times as many {unit}s as there are."
+        )
     return SampleSize(
         measures=ready.scores.measures, sizes=tuple(ladder), tau=taus, power=power, power_sd=spread, expected=expected,
-        truth=truth, confidence=confidence, no_interval=no_interval,
+        truth=truth, confidence=confidence, unit=unit, no_interval=no_interval,
         signature=ready.sign(
             trials=n_trials, samples=n_samples, test=test, B=n_permutations, alpha=alpha, tau=tau, confidence=confidence,
             seed=seed,
         ),
-        diagnostics=(ready.diagnostics,), remarks=(remark,) if unchecked.any() else (),
+        diagnostics=(ready.diagnostics,), remarks=tuple(remarks),
     )  # fmt: skip
 
 

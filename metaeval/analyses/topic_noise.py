@@ -116,5 +116,5 @@ def refuse_clusters(scores: Scores) -> None:
     if scores.clusters:
         raise MetaevalError(
             f"this analysis takes topics one by one and would ignore their clusters: leave out {format_option('clusters')}, "
-            "or use power, ranks, similarity, consistency, agreement or compare"
+            "or use power, ranks, similarity, consistency, agreement, sample-size, topic-set-size or compare"
         )

@@ -51,6 +51,8 @@ class TopicSetSize(Result):
     difference, interval_width : float
         The difference to detect, and the width of the confidence interval, in units of the measures.
     alpha, beta, target, confidence : float
+    unit : str
+        What is counted: "topic", or "cluster" where topics come in clusters.
     """
 
     measures: tuple[Measure, ...]
@@ -64,6 +66,7 @@ class TopicSetSize(Result):
     beta: float
     target: float
     confidence: float
+    unit: str = "topic"
 
     def __repr__(self) -> str:
         return f"TopicSetSize: a difference of {self.difference:g}, {len(self.measures)} measures"
@@ -81,7 +84,9 @@ class TopicSetSize(Result):
         numbers = self.topics[0, :, 0]
         few, many = int(np.argmin(numbers)), int(np.argmax(numbers))
         finite = np.isfinite(numbers)
-        needed = format_count(int(numbers[few]), "topic") if finite[few] else "more topics than can be collected"
+        needed = (
+            format_count(int(numbers[few]), self.unit) if finite[few] else f"more {self.unit}s than can be collected"
+        )
         most = (
             f", {self.measures[many]} {int(numbers[many]):,}" if finite[many] and numbers[few] < numbers[many] else ""
         )
@@ -102,7 +107,7 @@ class TopicSetSize(Result):
             f"{100 * (1 - self.alpha):g} % confidence interval of a difference {self.interval_width:g} wide. "
             f"Generalisability: for a coefficient of {self.target:g}. {self.no_interval}"
         ).strip()
-        caption = f"Topics needed to find a difference of {self.difference:g}, and for three other aims."
+        caption = f"{self.unit.title()}s needed to find a difference of {self.difference:g}, and for three other aims."
         whole = shown.join(known.add_suffix(f" with {self.n_topics}"))
         return [
             Table(shown, caption, self.signature, legend=legend, at=("short", "paper")),
@@ -115,7 +120,7 @@ class TopicSetSize(Result):
             Row(str(measure), measure.title, number, line=None if np.isnan(low) else (low, high))
             for measure, (number, low, high) in zip(self.measures, self.topics[0], strict=True)
         ]
-        return [IntervalChart(rows, f"topics for a paired t-test to find a difference of {self.difference:g}")]
+        return [IntervalChart(rows, f"{self.unit}s for a paired t-test to find a difference of {self.difference:g}")]
 
 
 def topic_set_size(
@@ -140,7 +145,8 @@ def topic_set_size(
     Parameters
     ----------
     scores : Scores
-        At least two runs and two topics, of the kind that the new collection will have.
+        At least two runs and two topics, of the kind that the new collection will have. Where topics come in clusters,
+        clusters are counted in place of topics.
     difference : float, optional
         The smallest difference of two runs' means that matters, in units of the measures.
     interval_width : float, optional
@@ -181,7 +187,7 @@ def topic_set_size(
     2          interval   133.0  115.0  154.0
     3  generalisability    22.0   17.0   29.0
     """
-    ready = prepare(scores, "topic_set_size", seed=seed, distinct_runs=distinct_runs)
+    ready = prepare(scores, "topic_set_size", seed=seed, distinct_runs=distinct_runs, clusters="pool")
     present, n_topics, _ = ready.values.shape
     check_positive("difference", difference)
     width = difference if interval_width is None else interval_width
@@ -226,6 +232,7 @@ def topic_set_size(
     return TopicSetSize(
         measures=measures, topics=topics, variances=variances, n_topics=n_topics, n_runs=n_compared, difference=difference,
         interval_width=width, alpha=alpha, beta=beta, target=target, confidence=confidence, no_interval=no_interval,
+        unit="cluster" if scores.clusters else "topic",
         signature=ready.sign(
             difference=difference, interval_width=width, runs_compared=n_compared, alpha=alpha, beta=beta, target=target,
             **resampling,

@@ -11,6 +11,7 @@ import pandas as pd
 import metaeval
 from metaeval.analyses.checks import check_positive, check_seed, check_share
 from metaeval.analyses.result import Result
+from metaeval.analyses.topic_noise import refuse_clusters
 from metaeval.data.ratings import GapPolicy, Ratings
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
@@ -121,7 +122,8 @@ class VarianceComponents(Result):
         shown = shown if many else shown.drop(columns="measure")
         legend = (
             f"Variance in squares of the measure's unit, by mean squares, with {100 * self.confidence:g} % intervals for "
-            "normal effects. Share: of the sum of all components, which is the variance of a single score."
+            "normal effects: where means of runs are skewed, that of run is too narrow. Share: of the sum of all components, "
+            "which is the variance of a single score."
         )
         caption = "Components of the variance of scores."
         whole = Table(shown.set_index(shown.columns[0]), caption, self.signature, digits=4, legend=legend)
@@ -211,6 +213,8 @@ def variance_components(
     >>> found.answer()
     'For 200, buy 20 topics. What you have is more reliable (Eρ² 0.88, not 0.83).'
     """
+    if isinstance(ratings, Scores):
+        refuse_clusters(ratings)
     given = Ratings.from_scores(ratings) if isinstance(ratings, Scores) else ratings
     if not isinstance(given, Ratings):
         raise MetaevalError(f"this takes Ratings or Scores, not {type(ratings).__name__}")

@@ -430,6 +430,13 @@ class TestSampleSize:
         assert "No interval: it needs 10 runs" in found.to_table().whole_caption
         assert "checked with up to 4 times as many topics" in found.notes()[-1]
 
+    def test_beyond_twice_the_topics_a_note_says_that_it_is_the_model_that_speaks(self, scores):
+        settings = {"n_trials": 5, "n_samples": 1, "n_permutations": 20}
+        modelled, seen = (me.sample_size(scores, sizes=[size], **settings).notes(short=True) for size in (81, 80))
+        note = "expected τ of more than 80 topics rests on a model of the runs"
+        assert note in modelled
+        assert note not in seen
+
     def test_with_all_topics_it_is_a_test_of_the_collection(self, scores):
         found = me.sample_size(scores, sizes=[40], n_permutations=3000)
         whole = me.discriminative_power(scores, n_permutations=3000).summary()["power"]

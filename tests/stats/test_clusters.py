@@ -1,6 +1,7 @@
 """Topics in clusters are drawn as a whole: copies of topics tell nothing new, and tests keep their error rate."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import metaeval as me
@@ -161,13 +162,22 @@ def test_clusters_stay_with_their_topics_when_scores_are_chosen_and_joined(copie
         chosen.add_measures(odd)
 
 
-@pytest.mark.parametrize(
-    "analysis", ["sample_size", "topic_set_size", "coverage", "robustness", "uir", "calibrate_tests"]
-)
+@pytest.mark.parametrize("analysis", ["coverage", "robustness", "uir", "calibrate_tests"])
 def test_an_analysis_that_takes_topics_one_by_one_refuses_clusters(copies, analysis):
     arguments = {"coverage": {"reference": ["human"]}, "uir": {"reference": ["human"]}}.get(analysis, {})
     with pytest.raises(MetaevalError, match="takes topics one by one and would ignore their clusters"):
         getattr(me, analysis)(copies, **arguments)
+
+
+@pytest.mark.parametrize("analysis", [me.sample_size, me.topic_set_size])
+def test_designs_count_clusters_in_place_of_topics(copies, singles, analysis):
+    """Clusters of equal sizes are their means, and clusters of one topic are topics."""
+    found, expected = analysis(copies), analysis(copies.pool_clusters())
+    pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())
+    assert " clusters" in found.answer()
+    assert "where this result counts topics, it counts clusters" in found.notes()[0]
+    alone = me.Scores(singles.values, topics=singles.topics, clusters=singles.topics, **LABELS)
+    pd.testing.assert_frame_equal(analysis(alone).to_frame(), analysis(singles).to_frame())
 
 
 def test_baseline_preference_refuses_clusters_too(copies):
