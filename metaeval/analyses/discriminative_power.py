@@ -199,8 +199,8 @@ def _deviate(values: np.ndarray) -> np.ndarray:
         # Squares of huge scores are more than a float holds; in units of a power of two of the larger run they are exact.
         sizes, start = np.frexp(np.abs(scores).max(axis=1))[1], 0
         for run in range(n_runs - 1):
-            units = np.maximum(sizes[run], sizes[run + 1 :])
-            gaps = np.ldexp(scores[run + 1 :] - scores[run], -units[:, np.newaxis])
+            units = np.maximum(np.maximum(sizes[run], sizes[run + 1 :]), -1000)
+            gaps = (scores[run + 1 :] - scores[run]) * np.ldexp(1.0, -units)[:, np.newaxis]
             spread[start : start + len(gaps)] = np.ldexp(gaps.std(axis=1, ddof=1), units)
             start += len(gaps)
     return deviations
