@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +39,7 @@ from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature, sign
-from metaeval.stats.agreement_statistics import (
+from metaeval.stats.agreement import (
     BY_DEFAULT,
     STATISTICS,
     Estimate,
@@ -49,12 +48,11 @@ from metaeval.stats.agreement_statistics import (
     compare_halves,
     parse_statistic,
 )
-from metaeval.stats.blocks import Scaled, average
+from metaeval.stats.blocks import average, scale_scores
 from metaeval.stats.collections import pool
 from metaeval.stats.intervals import explain_no_interval
 from metaeval.stats.other_runs import Over
 from metaeval.stats.streams import generator, stream_key
-from metaeval.stats.topic_correlation import TopicCorrelation
 
 
 def agreement(
@@ -271,7 +269,7 @@ def _say_what_lacks(
     few: str, asked: Sequence[Statistic], measures: Sequence[Measure], compared: Sequence[_Compared]
 ) -> str:
     """Return why there is no interval, `few`, or which statistics have none because run scores are given."""
-    of_runs = [each.name for each in asked if each.run_statistic]
+    of_runs = [each.name for each in asked if each.of == "runs"]
     given = np.any([each.lacking for each in compared], axis=0)
     if few or not of_runs or not given.any():
         return few
@@ -286,13 +284,12 @@ def _remark_ties(
     asked: Sequence[Statistic], measures: Sequence[Measure], compared: Sequence[_Compared], share: np.ndarray
 ) -> tuple[str, ...]:
     """Return on how many topics a measure ties all runs, which counts as 0, and what its mean over the others is."""
-    by_topic = [each.by_topic for each in compared]
-    names = [each.name for each in asked if each.of_topics]
-    tied = np.sum([(np.isnan(each.by_topic) & each.known).sum(axis=1) for each in by_topic], axis=0)
+    names = [each.name for each in asked if each.of == "topics"]
+    tied = np.sum([(np.isnan(each.by_topic) & each.known).sum(axis=1) for each in compared], axis=0)
     if not names or not tied.any():
         return ()
-    others = pool([average(each.by_topic) for each in by_topic], share)
-    n_topics = sum(int(each.known.sum()) for each in by_topic)
+    others = pool([average(each.by_topic) for each in compared], share)
+    n_topics = sum(int(each.known.sum()) for each in compared)
     most = [m for m in np.argsort(-tied, kind="stable") if tied[m]]
     counted = [
         f"{measures[m]} on {tied[m]:,} of {n_topics:,}"
@@ -329,7 +326,8 @@ class _Compared(NamedTuple):
 
     estimates: list[Estimate]
     disagreement: Disagreement
-    by_topic: TopicCorrelation
+    by_topic: np.ndarray
+    known: np.ndarray
     lacking: np.ndarray
 
 
@@ -347,7 +345,7 @@ def _compare(
     order = sort_labels(scores, signs=find_signs(scores.measures))
     names, labels = [str(measure) for measure in scores.measures], [str(measure) for measure in measures]
     columns = [order.measures[names.index(label)] for label in labels]
-    scaled = Scaled(order.values, columns)
+    scaled = np.ascontiguousarray(scale_scores(order.values[..., columns]))
 
     axes = tuple(sorted(scores.runs)), tuple(sorted(scores.topics))
     clusters = order_clusters(scores.clusters, scores.topics)
@@ -357,25 +355,25 @@ def _compare(
         # Collections that share their topics have the same ones drawn.
         return stream_key(seed, *(drawn if purpose == "topics" else [scores.collection]), "agreement", purpose)
 
-    run_means = replace_means(scaled.means(), scores, whole, labels)
+    run_means = replace_means(scaled.mean(axis=1), scores, whole, labels)
     # Run by run they are shown on the measures' own scales.
     means = order.values.mean(axis=1)[:, columns]
     run_scores = replace_means(means, scores, whole, labels)
     given = ~np.isclose(run_scores, means, rtol=1e-9, atol=1e-9 * np.abs(means).max(axis=0)).all(axis=0)
-    sides = Sides(scaled, run_means, key, *trials, tuple(asked), clusters=clusters, given=given)
-    without = [sides.leave_out(run) for run in range(len(scores.runs))] if over != "topics" and trials[1] else []
-    # Collections of the same runs have the same ones drawn.
-    estimates = [
-        statistic.estimate(sides, without, generator(seed, *axes[0], "agreement", "other runs")) for statistic in asked
-    ]
+    sides = Sides(scaled, run_means, key, trials[0], tuple(asked), clusters, given)
+    estimates = []
+    for statistic in asked:
+        # Collections of the same runs have the same ones drawn.
+        others = generator(seed, *axes[0], "agreement", "other runs") if over != "topics" else None
+        estimates.append(statistic.estimate(sides, trials[1], others))
     if people is not None:
         by_person = people.sel(runs=axes[0], topics=axes[1])
         labelled = by_person.values * find_signs(by_person.measures)
         halves = compare_halves(asked, sides, labelled, generator(seed, scores.collection, "agreement", "annotators"))
-        estimates = [replace(each, halves=half) for each, half in zip(estimates, halves, strict=True)]
+        estimates = [each._replace(halves=half) for each, half in zip(estimates, halves, strict=True)]
     by_topic = sides.by_topic["tau_b"]
-    disagreement = find_disagreement(*axes, run_scores, by_topic.by_topic, find_signs(measures))
-    return _Compared(estimates, disagreement, by_topic, given & bool(sides.n_bootstrap))
+    disagreement = find_disagreement(*axes, run_scores, by_topic, find_signs(measures))
+    return _Compared(estimates, disagreement, by_topic, sides.known, given & bool(trials[1]))
 
 
 def _sign(

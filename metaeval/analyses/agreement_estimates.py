@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from metaeval.errors import format_list, format_option
-from metaeval.stats.agreement_statistics import Estimate, Statistic
+from metaeval.stats.agreement import Estimate, Statistic
 from metaeval.stats.collections import FEWEST_COLLECTIONS, pool, redraw_collections
 from metaeval.stats.equivalence import Ends, judge_difference
 from metaeval.stats.intervals import centre_interval
@@ -152,7 +152,7 @@ def pool_estimates(
 
     Intervals are for `n_topics`, of the smallest collection, and there are some only if every collection was resampled.
     """
-    share = weights * [each.n_pairs if statistic.run_statistic == "pairwise_accuracy" else 1 for each in estimates]
+    share = weights * [each.n_pairs if statistic.kind == "pairwise_accuracy" else 1 for each in estimates]
     by_collection = np.array([each.value for each in estimates])
 
     def mix(name: str) -> Any:
@@ -237,7 +237,7 @@ class _Reach(NamedTuple):
 
 def remark_coverage(statistics: Sequence[Statistic], n_topics: int) -> tuple[str, ...]:
     """Return what a reader has to know about the intervals of so few topics, if simulations found them too short."""
-    loose = [each.name for each in statistics if each.run_statistic or each.name == "spa"]
+    loose = [each.name for each in statistics if each.of in ("runs", "certainty")]
     if not loose or n_topics >= ENOUGH_TOPICS:
         return ()
     return (
@@ -250,7 +250,7 @@ def remark_coverage(statistics: Sequence[Statistic], n_topics: int) -> tuple[str
 def remark_levels(statistics: Sequence[Statistic], intervals: bool, over: Over = "topics") -> tuple[str, ...]:
     """Return what a reader has to know about exchange tests, and intervals if there are any, that err more than α."""
     remarks = []
-    erring = [each.name for each in statistics if (each.run_statistic or each.name) in ERRING_TESTS]
+    erring = [each.name for each in statistics if (each.kind if each.of == "runs" else each.name) in ERRING_TESTS]
     if erring:
         remarks.append(
             "exchange tests, and the clusters made by them, err too often\n"
