@@ -1,4 +1,4 @@
-"""The result of `agreement`: its tables and figures."""
+"""The result of `agreement`: statistics pooled over collections, and their tables and figures."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.agreement_estimates import StatisticAgreement, write_ends
 from metaeval.analyses.disagreement import Disagreement, tabulate_disagreement
 from metaeval.analyses.result import Result
 from metaeval.analyses.variation import tabulate_conclusions, tabulate_differences
-from metaeval.errors import MetaevalError, format_count, format_list
+from metaeval.errors import MetaevalError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap, IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
+from metaeval.stats.agreement import Estimate, Statistic
+from metaeval.stats.collections import FEWEST_COLLECTIONS, pool, redraw_collections
+from metaeval.stats.equivalence import Ends, judge_difference
+from metaeval.stats.intervals import centre_interval
+from metaeval.stats.letters import find_clusters, swap_p_values
 from metaeval.stats.other_runs import ELSEWHERE, Over
 
 if TYPE_CHECKING:
@@ -27,6 +31,175 @@ if TYPE_CHECKING:
     from metaeval.show.style import Size
 
 _LARGEST_MAP = 16  # measures of which a heat map can show the numbers
+
+ENOUGH_TOPICS = 60
+"""With fewer, a result says that intervals of statistics of runs may be too narrow: docs/concepts/agreement.md."""
+
+ERRING_TESTS = ("spa", "pearson", "topic_pearson", "topic_tau_b", "topic_spearman", "acc_t", "tau_ap_b")
+"""Statistics whose exchange tests call one of two equally good measures better too often: docs/concepts/agreement.md."""
+
+
+@dataclass(frozen=True, eq=False)
+class StatisticAgreement:
+    """How measures agree with a reference by one statistic, pooled over collections.
+
+    `values`, `low`, `high` and `clusters` have shape (measure,): the value, its interval over topics, and the significance
+    cluster by the exchange tests, from 1, as the shared task on metrics forms them. `observed` is what exchanges are compared
+    with: `values`, but for rounding and the noise of the flips of spa. `chance` is what a measure reaches that knows nothing,
+    `ceiling` what the reference reaches on topics drawn anew, compared with itself on all, and `halves` half of the annotators
+    against the others. ``p_values[i, j]``, one-sided: how often exchanging measures i and j at random gives i as large a lead;
+    it rests on `exchanged`, shape (trial, measure pair). `gap_ends`, shape (2, measure pair), is the interval of the first less
+    the second measure's value, paired, and `conclusions` says of each pair whether they agree with the reference alike (see
+    `metaeval.stats.equivalence`). `collection_ends` and `collection_gap_ends` are the same ends where collections might be
+    others, too. `by_collection` has shape (collection, measure). What there is not is NaN.
+    """
+
+    name: str
+    title: str
+    values: np.ndarray
+    observed: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    chance: float
+    ceiling: float
+    halves: float
+    p_values: np.ndarray
+    clusters: np.ndarray
+    exchanged: np.ndarray
+    gap_ends: np.ndarray
+    conclusions: tuple[str, ...]
+    collection_ends: np.ndarray
+    collection_gap_ends: np.ndarray
+    by_collection: np.ndarray
+
+    @property
+    def better(self) -> np.ndarray:
+        """Whether measure i is better than measure j by the interval of their difference, shape (i, j)."""
+        first, second = np.triu_indices(len(self.values), 1)
+        better = np.zeros((len(self.values),) * 2, dtype=bool)
+        better[first, second], better[second, first] = self.gap_ends[0] > 0, self.gap_ends[1] < 0
+        return better
+
+    @property
+    def beaten(self) -> np.ndarray:
+        """How many measures are better than each, shape (measure,); NaN where that is not known."""
+        unknown = np.isnan(self.values)
+        if len(self.values) > 1:
+            known = np.isfinite(self.gap_ends).all(axis=0)
+            of_pairs = np.stack(np.triu_indices(len(self.values), 1))[:, known]
+            unknown |= np.bincount(of_pairs.ravel(), minlength=len(unknown)) == 0
+        return np.where(unknown, np.nan, self.better.sum(axis=0))
+
+    @property
+    def without_signal(self) -> bool:
+        """Whether there are intervals, and by them no measure is better than chance."""
+        return not np.isnan(self.low).all() and not (self.low > self.chance).any()
+
+    @property
+    def leading(self) -> np.ndarray:
+        """Whether no measure is better, shape (measure,): the best alone where none is better than any, none at chance."""
+        best = (self.beaten > 0).any() | (self.values == self.values[self.rank()[0]])
+        return (self.beaten == 0) & best & (not self.without_signal)
+
+    def rank(self) -> list[int]:
+        """Return the measures, best first; those for which the statistic is not defined come last."""
+        return np.argsort(-np.nan_to_num(self.values, nan=-2.0), kind="stable").tolist()
+
+    def write_gaps(self, rows: Sequence[int]) -> list[str]:
+        """Return the difference of measures from the best one, with its interval."""
+        best, (first, second) = self.rank()[0], np.triu_indices(len(self.values), 1)
+        ends = np.full((2, *(len(self.values),) * 2), np.nan)
+        ends[:, first, second], ends[:, second, first] = self.gap_ends, -self.gap_ends[::-1]
+        gaps = zip(rows, self.values[rows] - self.values[best], write_ends(ends[..., best], rows), strict=True)
+        return ["best" if m == best else f"{gap:.3f} ({interval})" for m, gap, interval in gaps]
+
+
+def write_ends(ends: Sequence[np.ndarray] | np.ndarray, rows: Sequence[int]) -> list[str]:
+    """Write the intervals of some measures, or a dash where there is none."""
+    low, high = ends
+    return ["–" if np.isnan(low[m]) else f"{low[m]:.3f} – {high[m]:.3f}" for m in rows]
+
+
+def pool_estimates(
+    statistic: Statistic, estimates: Sequence[Estimate], weights: np.ndarray, n_topics: int, rng: np.random.Generator,
+    *, alpha: float, confidence: float, simultaneous: bool, margin: float, over: Over,
+) -> StatisticAgreement:  # fmt: skip
+    """Pool one statistic over collections, with weights of shape (collection,): pairs of runs are added, others averaged.
+
+    Intervals are for `n_topics`, of the smallest collection, and there are some only if every collection was resampled.
+    """
+    share = weights * [each.n_pairs if statistic.kind == "pairwise_accuracy" else 1 for each in estimates]
+    n_trials = min(len(each.drawn) for each in estimates)
+    columns = zip(*(each._replace(drawn=each.drawn[:n_trials]) for each in estimates), strict=True)
+    mean = Estimate._make(pool(list(column), share) for column in columns)
+    elsewhere, n_collections = mean.drawn[:0], max(len(estimates), 2)
+    if len(estimates) >= FEWEST_COLLECTIONS and n_trials:
+        elsewhere = redraw_collections([each.drawn[:n_trials] for each in estimates], share, rng)
+    # A correlation r is a share (r + 1)/2, whose ends next to 1 stay near it.
+    base, size = (0.0, 1.0) if statistic.share else (-1.0, 2.0)
+    step = float((share / share.sum() * [each.step for each in estimates]).min()) / size
+    first, second = np.triu_indices(len(mean.value), 1)
+
+    def find_ends(sample: np.ndarray, n: int, student: bool = False) -> np.ndarray:
+        value, values = ((numbers - base) / size for numbers in (mean.value, sample))
+        ends = centre_interval(value, values, n, confidence=confidence, scale="share", step=step, student=student)
+        return base + size * np.array(ends)
+
+    def find_gap_ends(sample: np.ndarray, n: int, level: float, student: bool = False) -> np.ndarray:
+        gap, gaps = ((numbers[..., first] - numbers[..., second]) / size for numbers in (mean.value, sample))
+        # A difference that never moves is at least a step away from the ends.
+        ends = centre_interval(
+            gap, gaps, n, confidence=level, step=step, least=step, student=student, simultaneous=simultaneous
+        )
+        return size * np.array(ends)
+
+    low, high = find_ends(mean.drawn, n_topics)
+    two_sided, one_sided = (
+        find_gap_ends(mean.drawn, n_topics, level) for level in (confidence, max(2 * confidence - 1, 0.0))
+    )
+    difference, p_values = mean.value[first] - mean.value[second], swap_p_values(mean.observed, mean.exchanged)
+    return StatisticAgreement(
+        statistic.name, statistic.title, mean.value, mean.observed, low, high, float(mean.chance),
+        float(mean.ceiling), float(mean.halves), p_values, find_clusters(mean.value, p_values, alpha), mean.exchanged, two_sided,
+        tuple(judge_difference(difference, Ends(*two_sided), Ends(*one_sided), size * margin, n_topics, over)),
+        find_ends(elsewhere, n_collections, student=True),
+        find_gap_ends(elsewhere, n_collections, confidence, student=True),
+        np.array([each.value for each in estimates]),
+    )  # fmt: skip
+
+
+def remark_coverage(statistics: Sequence[Statistic], n_topics: int) -> tuple[str, ...]:
+    """Return what a reader has to know about the intervals of so few topics, if simulations found them too short."""
+    loose = [each.name for each in statistics if each.of in ("runs", "certainty")]
+    if not loose or n_topics >= ENOUGH_TOPICS:
+        return ()
+    return (
+        f"{n_topics} topics are few for intervals of {format_list(loose, 2)}: a measure that is barely better may not be\n"
+        f"With fewer than {ENOUGH_TOPICS} topics, intervals of {format_list(loose)} and of their differences may be too "
+        "narrow: docs/concepts/agreement.md.",
+    )
+
+
+def remark_levels(statistics: Sequence[Statistic], intervals: bool, over: Over = "topics") -> tuple[str, ...]:
+    """Return what a reader has to know about exchange tests, and intervals if there are any, that err more than α."""
+    remarks = []
+    erring = [each.name for each in statistics if (each.kind if each.of == "runs" else each.name) in ERRING_TESTS]
+    if erring:
+        remarks.append(
+            "exchange tests, and the clusters made by them, err too often\n"
+            f"Those of {format_list(erring)} do, for independent errors or where measures favour some runs: "
+            "docs/concepts/agreement.md."
+        )
+    if intervals and over != "topics":
+        remarks.append(
+            "intervals, and what is called better, speak of other runs of the same kind as well as of other topics"
+        )
+    elif intervals:
+        remarks.append(
+            f"“better” speaks of these runs only; {format_option('over', 'runs and topics')} speaks of other runs too\n"
+            "Measures that are equally good over all runs are often unlike on those of a study: docs/concepts/agreement.md."
+        )
+    return tuple(remarks)
 
 
 def _stack(name: str, axis: int = 0) -> Any:

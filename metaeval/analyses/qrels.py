@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.agreement import agreement
-from metaeval.analyses.agreement_estimates import remark_coverage
-from metaeval.analyses.agreement_result import Agreement
+from metaeval.analyses.agreement_result import Agreement, remark_coverage
 from metaeval.analyses.checks import check_count, check_jobs, check_seed, check_share
 from metaeval.analyses.diagnostics import choose_common_runs
 from metaeval.analyses.qrels_judges import compare_grades, find_favours, map_grades
