@@ -135,8 +135,9 @@ def pool_estimates(
     elsewhere, n_collections = mean.drawn[:0], max(len(estimates), 2)
     if len(estimates) >= FEWEST_COLLECTIONS and n_trials:
         elsewhere = redraw_collections([each.drawn[:n_trials] for each in estimates], share, rng)
-    # A correlation r is a share (r + 1)/2, whose ends next to 1 stay near it.
-    base, size = (0.0, 1.0) if statistic.share else (-1.0, 2.0)
+    # A correlation r is a share (r + 1)/2, whose ends next to 1 stay near it; others are shares.
+    is_share = statistic.of in ("certainty", "pairs") or statistic.kind == "pairwise_accuracy"
+    base, size = (0.0, 1.0) if is_share else (-1.0, 2.0)
     step = float((share / share.sum() * [each.step for each in estimates]).min()) / size
     first, second = np.triu_indices(len(mean.value), 1)
 

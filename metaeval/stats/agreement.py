@@ -84,9 +84,10 @@ class Sides:
     @cached_property
     def without(self) -> list[Sides]:
         """The same without each of the runs."""
-        scores = [scale_scores(np.delete(self.scores, run, axis=0)) for run in range(len(self.scores))]
-        run_scores = [np.delete(self.run_scores, run, axis=0) for run in range(len(self.scores))]
-        return [replace(self, scores=some, run_scores=rest) for some, rest in zip(scores, run_scores, strict=True)]
+        others = [np.arange(len(self.scores)) != run for run in range(len(self.scores))]
+        return [
+            replace(self, scores=scale_scores(self.scores[some]), run_scores=self.run_scores[some]) for some in others
+        ]
 
     def weigh(self, n_trials: int, *columns: FloatArray) -> list[FloatArray]:
         """Return sums over topics drawn anew, shape (trial, column); with no trials, one over the topics as they are."""
@@ -108,7 +109,7 @@ class Sides:
         if what == "values":
             result: Any = run_agreement.compare_runs(self.run_scores[runs], which)
         elif what == "exchanges":
-            result = run_agreement.swap_runs(self.run_scores, which, self.key("runs"), n_trials, runs=runs)
+            result = run_agreement.swap_runs(self.run_scores, runs, which, self.key("runs"), n_trials)
         else:
             units = self.scores if self.clusters is None else pool_clusters(self.scores, self.clusters)
             result = run_agreement.resample_runs(scale_scores(units[runs]), which, self.key("topics"), n_trials)
@@ -145,11 +146,6 @@ class Statistic:
     of: Literal["runs", "certainty", "cells", "topics", "pairs"]
     kind: RunStatistic = "pearson"
     first: int | None = None
-
-    @property
-    def share(self) -> bool:
-        """Whether it lies between 0 and 1; any other statistic is a correlation."""
-        return self.of in ("certainty", "pairs") or self.kind == "pairwise_accuracy"
 
     def compute(self, sides: Sides, n_trials: int = 0) -> tuple[FloatArray, float]:
         """Return the statistic on topics drawn anew, shape (trial, measure), and what the reference reaches there.

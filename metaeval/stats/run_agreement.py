@@ -103,12 +103,7 @@ def compare_runs(scores: FloatArray, which: Sequence[RunStatistic]) -> ByName:
 
 
 def swap_runs(
-    scores: FloatArray,
-    which: Sequence[RunStatistic],
-    key: int,
-    n_trials: int,
-    *,
-    runs: npt.NDArray[np.intp] | None = None,
+    scores: FloatArray, runs: npt.NDArray[np.intp], which: Sequence[RunStatistic], key: int, n_trials: int
 ) -> tuple[ByName, ByName]:
     """Exchange every two measures' scores of random runs, shape (run, measure + 1), the reference last.
 
@@ -116,23 +111,22 @@ def swap_runs(
     tie; and the differences in agreement, shape (trial, measure pair), where a correlation that is not defined counts as 0.
     Only `runs` count; the others are drawn all the same.
     """
-    chosen = np.arange(len(scores)) if runs is None else runs
-    retained = topic_signs(key, range(n_trials), len(scores))[:, chosen] > 0
-    settled = settle_ties(scores)[chosen]
+    retained = topic_signs(key, range(n_trials), len(scores))[:, runs] > 0
+    settled, gold = settle_ties(scores)[runs], scores[runs, -1]
     # Scores of two measures that differ by rounding alone are equal, on every processor.
     rounded = round_scaled(standardise(settled[:, :-1].T))
     # Rounding would move Pearson's r and the gaps of τ_GAP by more than two equal differences may be apart.
     sides: list[tuple[FloatArray, FloatArray, list[RunStatistic]]] = [
-        (standardise(scores[chosen, :-1].T), scores[chosen, -1], [name for name in which if name == "pearson"]),
-        (rounded, scores[chosen, -1], [name for name in which if name == "tau_gap"]),
+        (standardise(scores[runs, :-1].T), gold, [name for name in which if name == "pearson"]),
+        (rounded, gold, [name for name in which if name == "tau_gap"]),
         (rounded, settled[:, -1], [name for name in which if name not in ("pearson", "tau_gap")]),
     ]
     observed: ByName = {}
     differences: ByName = {}
-    for rows, gold, names in sides:
+    for rows, reference, names in sides:
         if names:
-            observed |= run_statistics(rows, gold, names)
-            differences |= _swap_rows(rows, gold, names, retained)
+            observed |= run_statistics(rows, reference, names)
+            differences |= _swap_rows(rows, reference, names, retained)
     return observed, differences
 
 
@@ -146,7 +140,7 @@ def _swap_rows(
     n_run_pairs = max(1, n_runs * (n_runs - 1) // 2)
     block = _CELLS // (n_trials * n_run_pairs)
     # Trials are divided too where one pair of measures has more signs than fit; a few at least pay for the calls.
-    few = n_trials if n_trials * n_run_pairs <= 4 * _CELLS else max(16, _CELLS // n_run_pairs)
+    few = max(16, 4 * _CELLS // n_run_pairs)
     for part in split_work(len(first), block, "exchanging runs"):
         ones, others = rows[first[part], np.newaxis], rows[second[part], np.newaxis]
         for begin in range(0, n_trials, few):

@@ -22,8 +22,6 @@ from metaeval.stats.run_agreement import ByName, RunStatistic, run_statistics
 from metaeval.stats.weighted_correlation import divide
 
 _NUMBERS = 2**22
-
-
 """Numbers that are held at once: 32 MB."""
 
 

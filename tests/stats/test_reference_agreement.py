@@ -83,7 +83,7 @@ def test_run_scores_that_differ_by_rounding_are_tied():
 def test_exchanging_the_scores_of_runs_is_done_as_by_hand():
     values, reference = draw(1, levels=2)
     means, wanted = settle_ties(values.mean(axis=1)), reference.mean(axis=1)
-    _, found = swap_runs(np.column_stack([means, wanted]), WHICH, 5, 40)
+    _, found = swap_runs(np.column_stack([means, wanted]), np.arange(5), WHICH, 5, 40)
     z = standardise(means.T)
     for trial, kept in enumerate(topic_signs(5, range(40), 5) > 0):
         for pair, (a, b) in enumerate(itertools.combinations(range(3), 2)):
@@ -102,7 +102,7 @@ def test_p_values_of_exchanges_are_near_those_of_all_exchanges():
     masks = np.array(list(itertools.product([True, False], repeat=7)))
     one, two = (run_statistics(np.where(masks, *side), wanted, ["pearson"])["pearson"] for side in (z, z[::-1]))
     exact = np.mean(one - two >= observed[0] - observed[1] - 1e-12)
-    same, exchanged = swap_runs(np.column_stack([means[:, :2], wanted]), ["pearson"], 3, 4000)
+    same, exchanged = swap_runs(np.column_stack([means[:, :2], wanted]), np.arange(7), ["pearson"], 3, 4000)
     np.testing.assert_allclose(same["pearson"], observed, rtol=1e-12)
     p = swap_p_values(same["pearson"], exchanged["pearson"])[0, 1]
     assert abs(p - exact) < 4 * np.sqrt(exact * (1 - exact) / 4000) + 1 / 4000
@@ -119,7 +119,7 @@ def test_an_exchange_that_changes_nothing_counts(statistic, shift, factor):
         second[[5, 6]] = second[[6, 5]]
         reference = first + 0.3 * rng.normal(size=12)
         scores = np.stack([first + shift, factor * (second + shift), reference + shift], axis=-1)
-        observed, exchanged = (each[statistic] for each in swap_runs(scores, [statistic], seed, 400))
+        observed, exchanged = (each[statistic] for each in swap_runs(scores, np.arange(12), [statistic], seed, 400))
         p = swap_p_values(observed, exchanged)
         # A quarter of the exchanges keeps both, a quarter swaps both, and half of them makes the measures alike there.
         assert min(p[0, 1], p[1, 0]) > 0.15, seed
@@ -129,7 +129,7 @@ def test_only_the_runs_that_count_are_exchanged_with_the_draws_of_all():
     values, reference = draw(3)
     means, wanted = values.mean(axis=1), reference.mean(axis=1)
     top = np.array([0, 2, 4])
-    found = swap_runs(np.column_stack([means, wanted]), ["tau_b"], 5, 20, runs=top)[1]["tau_b"]
+    found = swap_runs(np.column_stack([means, wanted]), top, ["tau_b"], 5, 20)[1]["tau_b"]
     z, kept = standardise(means[top].T), topic_signs(5, range(20), 5)[:, top] > 0
     sides = [plain_statistics(np.where(kept[0], z[a], z[b]), wanted[top])["tau_b"] for a, b in ((0, 1), (1, 0))]
     np.testing.assert_allclose(found[0, 0], sides[0] - sides[1], atol=1e-6)
