@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,10 +17,10 @@ from metaeval.analyses.checks import (
     remark_shared_topics,
     warn_of_same_data,
 )
-from metaeval.analyses.diagnostics import choose_runs, remark_copies
+from metaeval.analyses.diagnostics import remark_copies
 from metaeval.analyses.disagreement import Disagreement, find_disagreement
 from metaeval.analyses.discriminative_power import discriminative_power
-from metaeval.analyses.label_order import sort_labels
+from metaeval.analyses.prepare import Prepared, prepare
 from metaeval.analyses.variation import list_intervals
 from metaeval.data.clusters import order_clusters
 from metaeval.data.policies import MissingPolicy, check_policy
@@ -165,106 +164,90 @@ def agreement(
     standard = joined[0][1]
     if len(unlike := sorted({str(known) for _, known in joined})) > 1:
         raise MetaevalError(f"the collections are compared with different measures: {format_list(unlike)}")
-    chosen = [choose_runs(each, distinct_runs, measures=2, clusters="keep") for each, _ in joined]
-    collections, diagnostics = zip(*chosen, strict=True)
+    ready = [prepare(each, "agreement", seed=seed, distinct_runs=distinct_runs, measures=2, clusters="keep", oriented=True)
+             for each, _ in joined]  # fmt: skip
+    collections, diagnostics = [each.scores for each in ready], tuple(each.diagnostics for each in ready)
     measures = list_measures(collections, standard)
     titles = [each.collection or str(number) for number, each in enumerate(collections, start=1)]
     warn_of_same_data(titles, [each.values for each in collections])
     sizes = [len(set(each.clusters) or each.topics) for each in collections]
-    few = [
-        explain_no_interval(len(each.runs), n, over) if n_bootstrap else ""
-        for each, n in zip(collections, sizes, strict=True)
-    ]
+    gaps = [explain_no_interval(len(each.runs), n, over) for each, n in zip(collections, sizes, strict=True)]
     compared = [
-        _compare(
-            each, runwise, persons, [*measures, standard], asked, n_permutations, 0 if gap else n_bootstrap, seed, over
-        )
-        for each, runwise, persons, gap in zip(collections, whole, people, few, strict=True)
+        _compare(each, wholly, persons, [*measures, standard], asked, n_permutations, 0 if gap else n_bootstrap, over)
+        for each, wholly, persons, gap in zip(ready, whole, people, gaps, strict=True)
     ]
+    sides, estimates, disagreements = zip(*compared, strict=True)
     n_topics, names = min(sizes), sorted(each.collection for each in collections)
     pooled = [
         pool_estimates(
             statistic, each, share, n_topics, generator(seed, *names, "agreement", "collections"),
             alpha=alpha, confidence=confidence, simultaneous=simultaneous, margin=margin, over=over,
         )
-        for statistic, *each in zip(asked, *(each.estimates for each in compared), strict=True)
+        for statistic, *each in zip(asked, *estimates, strict=True)
     ]  # fmt: skip
-    no_interval = next(filter(None, few), "")
+    no_interval = next(filter(None, gaps), "") if n_bootstrap else ""
     intervals = bool(n_bootstrap and not no_interval)
     settings: dict[str, object] = {"reference": standard, "statistics": ", ".join(each.name for each in asked)}
     settings |= {"B": n_permutations, "seed": seed, "alpha": alpha}
     settings |= {"bootstrap": n_bootstrap} if n_bootstrap else {}
     settings |= ({"over": over} if over != "topics" else {}) | list_intervals(simultaneous, margin, 0.05)
     settings |= {"weights": ", ".join(f"{weight:g}" for weight in share)} if len(share) > 1 else {}
-    labels = [f"{each.collection or 'scores'}@{each.fingerprint}" for each in whole if each is not None]
+    labels = [f"{each.collection or 'scores'}@{each.fingerprint}" for some in whole for each in some]
     settings |= {"run scores": "; ".join(labels)} if labels else {}
-    by_standard = [each.sel(measures=str(standard)) for each in collections]
     power = [
-        discriminative_power(each, n_bootstrap=0, n_permutations=n_permutations, alpha=alpha, seed=seed)
-        for each in by_standard
+        discriminative_power(
+            each.sel(measures=str(standard)), n_bootstrap=0, n_permutations=n_permutations, alpha=alpha, seed=seed
+        )
+        for each in collections
     ]
     return Agreement(
-        tuple(each.collection for each in collections),
-        measures,
-        standard,
-        tuple(pooled),
-        alpha,
-        confidence,
-        sign("agreement", collections, **settings, **diagnostics[0].settings),
-        tuple(each.disagreement for each in compared),
-        no_interval or _explain_given(asked, [*measures, standard], compared),
-        over,
-        not any((each.p_values <= alpha).any() for each in power),
+        collections=tuple(each.collection for each in collections),
+        measures=measures,
+        reference=standard,
+        results=tuple(pooled),
+        alpha=alpha,
+        confidence=confidence,
+        disagreements=disagreements,
+        over=over,
+        is_noise=not any((each.p_values <= alpha).any() for each in power),
+        no_interval=_explain_given(asked, [*measures, standard], sides) if intervals else no_interval,
+        signature=sign("agreement", collections, **settings, **diagnostics[0].settings),
         diagnostics=diagnostics,
         remarks=(
             *(remark_coverage(asked, n_topics) if intervals else ()),
             *(remark_levels(asked, intervals, over) if len(measures) > 1 else ()),
-            *_remark_ties(asked, measures, compared, share),
+            *_remark_ties(asked, measures, sides, share),
             *remark_copies(*collections),
             *remark_shared_topics(titles, [each.topics for each in collections]),
         ),
     )
 
 
-class _Compared(NamedTuple):
-    """What comes of one collection.
-
-    `tau_b`, shape (measure, topic), is that of runs on one topic; `known` says on which the reference orders them, and
-    `lacking`, shape (measure + 1,), who lacks intervals, since run scores are given.
-    """
-
-    estimates: list[Estimate]
-    disagreement: Disagreement
-    tau_b: np.ndarray
-    known: np.ndarray
-    lacking: np.ndarray
-
-
 def _compare(
-    scores: Scores, whole: Scores | None, people: Scores | None, measures: Sequence[Measure], asked: Sequence[Statistic],
-    n_permutations: int, n_bootstrap: int, seed: int, over: Over,
-) -> _Compared:  # fmt: skip
+    ready: Prepared, whole: Sequence[Scores], people: Scores | None, measures: Sequence[Measure], asked: Sequence[Statistic],
+    n_permutations: int, n_bootstrap: int, over: Over,
+) -> tuple[Sides, list[Estimate], Disagreement]:  # fmt: skip
     """Return every statistic of one collection, and where its measures disagree with the reference, the last one.
 
     Measures stay in the order given: nothing is drawn for them, and the same pairs of them are pooled.
     """
+    scores, seed = ready.scores, ready.seed
     for statistic in asked:
         if statistic.first is not None and statistic.first > len(scores.runs):
             raise MetaevalError(f"{statistic.name} needs {statistic.first} runs, there are {len(scores.runs)}")
-    order = sort_labels(scores, signs=find_signs(scores.measures))
     names, labels = [str(measure) for measure in scores.measures], [str(measure) for measure in measures]
-    columns = [order.measures[names.index(label)] for label in labels]
+    columns = [ready.places[2][names.index(label)] for label in labels]
     # The order of the axes in memory decides in which order NumPy adds.
-    scaled = np.ascontiguousarray(scale_scores(order.values[..., columns]))
+    scaled = np.ascontiguousarray(scale_scores(ready.values[..., columns]))
     runs, topics = sorted(scores.runs), sorted(scores.topics)
     clusters = order_clusters(scores.clusters, scores.topics)
     drawn = topics if clusters is None else sorted(set(scores.clusters))
 
     def key(purpose: str) -> int:
         # Collections that share their topics have the same ones drawn.
-        return stream_key(seed, *(drawn if purpose == "topics" else [scores.collection]), "agreement", purpose)
+        return stream_key(seed, *drawn, "agreement", purpose) if purpose == "topics" else ready.key(purpose)
 
-    means = order.values.mean(axis=1)[:, columns]
+    means = ready.values.mean(axis=1)[:, columns]
     stated = find_run_scores(scores, whole, labels)
     run_scores = np.where(np.isnan(stated), means, stated)  # run by run they are shown on the measures' own scales
     given = ~np.isclose(run_scores, means, rtol=1e-9, atol=1e-9 * np.abs(means).max(axis=0)).all(axis=0)
@@ -278,17 +261,16 @@ def _compare(
     if people is not None:
         by_person = people.sel(runs=runs, topics=topics)
         labelled = by_person.values * find_signs(by_person.measures)
-        halves = compare_halves(asked, sides, labelled, generator(seed, scores.collection, "agreement", "annotators"))
+        halves = compare_halves(asked, sides, labelled, ready.generator("annotators"))
         estimates = [each._replace(halves=half) for each, half in zip(estimates, halves, strict=True)]
-    tau_b = sides.by_topic["tau_b"]
-    disagreement = find_disagreement(tuple(runs), tuple(topics), run_scores, tau_b, find_signs(measures))
-    return _Compared(estimates, disagreement, tau_b, sides.known, given & bool(n_bootstrap))
+    signs, tau_b = find_signs(measures), sides.by_topic["tau_b"]
+    return sides, estimates, find_disagreement(tuple(runs), tuple(topics), run_scores, tau_b, signs)
 
 
-def _explain_given(asked: Sequence[Statistic], measures: Sequence[Measure], compared: Sequence[_Compared]) -> str:
+def _explain_given(asked: Sequence[Statistic], measures: Sequence[Measure], sides: Sequence[Sides]) -> str:
     """Return which statistics have no interval because run scores are given."""
     of_runs = [each.name for each in asked if each.of == "runs"]
-    given = np.any([each.lacking for each in compared], axis=0)
+    given = np.any([np.asarray(each.given) for each in sides], axis=0)
     if not of_runs or not given.any():
         return ""
     names = [str(measure) for measure, stated in zip(measures, given, strict=True) if stated]
@@ -299,15 +281,16 @@ def _explain_given(asked: Sequence[Statistic], measures: Sequence[Measure], comp
 
 
 def _remark_ties(
-    asked: Sequence[Statistic], measures: Sequence[Measure], compared: Sequence[_Compared], share: np.ndarray
+    asked: Sequence[Statistic], measures: Sequence[Measure], sides: Sequence[Sides], share: np.ndarray
 ) -> tuple[str, ...]:
     """Return on how many topics a measure ties all runs, which counts as 0, and what its mean over the others is."""
     names = [each.name for each in asked if each.of == "topics"]
-    tied = np.sum([(np.isnan(each.tau_b) & each.known).sum(axis=1) for each in compared], axis=0)
-    if not names or not tied.any():
+    by_topic = [each.by_topic["tau_b"] for each in sides]
+    tied = sum((np.isnan(tau_b) & each.known).sum(axis=1) for tau_b, each in zip(by_topic, sides, strict=True))
+    if not names or not np.any(tied):
         return ()
-    others = pool([average(each.tau_b) for each in compared], share)
-    n_topics = sum(int(each.known.sum()) for each in compared)
+    others = pool([average(tau_b) for tau_b in by_topic], share)
+    n_topics = sum(int(each.known.sum()) for each in sides)
     counted = []
     for m in np.argsort(-tied, kind="stable")[: np.count_nonzero(tied)]:
         rest = "" if np.isnan(others[m]) else f" (τ_b {others[m]:.3f} over the others)"

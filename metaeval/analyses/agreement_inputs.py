@@ -37,11 +37,14 @@ def match_references(
             if not isinstance(each, Scores):
                 raise MetaevalError(f"{format_option('reference_measure')} chooses from scores, not from {each}")
         references = [each.sel(measures=reference_measure) for each in references]
+    stated = None
     if isinstance(reference, Scores):
         *collections, references[0] = _take_shared([*collections, *references], runs, topics)
         if len(collections) > 1:
-            joined, run_scores = _join_judges(collections, run_scores)
-            collections = [replace(joined, collection=references[0].collection)]
+            names = [judge.collection or f"judge {number}" for number, judge in enumerate(collections, start=1)]
+            if isinstance(run_scores, list | tuple) and len(run_scores) > 1:
+                stated = [_name_run_scores(run_scores, names)]
+            collections = [replace(_join_judges(collections, names), collection=references[0].collection)]
     elif all(isinstance(each, Scores) for each in references):
         pairs = zip(collections, list_for_each(references, collections, "reference"), strict=True)
         shared = [_take_shared(pair, runs, topics) for pair in pairs]
@@ -50,8 +53,9 @@ def match_references(
         option = format_option("runs" if runs == "shared" else "topics", "shared")
         raise MetaevalError(f"{option} is for a reference of its own: a measure has the runs and topics of the others")
     references = list_for_each(references if len(references) > 1 else references[0], collections, "reference")
-    people = people if annotators else [None] * len(collections)
-    return collections, references, people, list_for_each(run_scores, collections, "run_scores")
+    if stated is None:
+        stated = [[] if each is None else [each] for each in list_for_each(run_scores, collections, "run_scores")]
+    return collections, references, people if annotators else [None] * len(collections), stated
 
 
 def list_for_each(given: Any, collections: Sequence[Any], option: str) -> list[Any]:
@@ -104,46 +108,35 @@ def _take_shared(collections: Sequence[Scores], runs: Share, topics: Share) -> l
     return chosen
 
 
-def _join_judges(judges: Sequence[Scores], whole: Any) -> tuple[Scores, Any]:
-    """Return what several judges say of the same runs as the measures of one collection, and their scores of whole runs.
-
-    A judge's only measure is called as the judge, that is its collection; one of several ``judge measure``. Scores of whole
-    runs are one for each judge, or None; or a single one, whose measures are called as the judges already.
-    """
-    names = [judge.collection or f"judge {number}" for number, judge in enumerate(judges, start=1)]
+def _join_judges(judges: Sequence[Scores], names: Sequence[str]) -> Scores:
+    """Return what several judges say of the same runs as the measures of one collection."""
     for name in names:
         if names.count(name) > 1:
             raise DataError(f"two judges are called {name}: a judge is called as its collection, by default its file")
-    if isinstance(whole, list | tuple) and len(whole) == 1:
-        whole = whole[0]
-    elif isinstance(whole, list | tuple):
-        if len(whole) != len(judges):
-            raise MetaevalError(
-                f"{format_option('run_scores')}: there are {len(whole)} for {len(judges)} judges; give one for each, in "
-                "their order, or a single one with measures called as the judges"
-            )
-        named = [_name_judge(each, name) for each, name in zip(whole, names, strict=True) if each is not None]
-        for each in named:
-            _check_whole_runs(each)
-        common = sorted(set.intersection(*(set(each.runs) for each in named))) if named else []
-        alike = [replace(each.sel(runs=common), topics=("all",)) for each in named]
-        whole = reduce(Scores.add_measures, alike) if named else None
     try:
-        return reduce(Scores.add_measures, [_name_judge(*pair) for pair in zip(judges, names, strict=True)]), whole
+        return reduce(Scores.add_measures, map(_name_judge, judges, names))
     except DataError as error:
         hint = f"{format_option('runs', 'shared')} and {format_option('topics', 'shared')} take those that all have"
         raise DataError(error.problem, hint=hint) from None
 
 
+def _name_run_scores(run_scores: Sequence[Scores | None], names: Sequence[str]) -> list[Scores]:
+    """Return the scores of whole runs of several judges, one for each or None, with measures called as them."""
+    if len(run_scores) != len(names):
+        raise MetaevalError(
+            f"{format_option('run_scores')}: there are {len(run_scores)} for {len(names)} judges; give one for each, in "
+            "their order, or a single one with measures called as the judges"
+        )
+    return [_name_judge(each, name) for each, name in zip(run_scores, names, strict=True) if each is not None]
+
+
 def _name_judge(judge: Scores, name: str) -> Scores:
+    """Return scores whose only measure is called as the judge; one of several is called ``judge measure``."""
     single = len(judge.measures) == 1
-    measures = [_rename(each, name if single else f"{name} {each}") for each in judge.measures]
+    measures = [
+        Measure(name if single else f"{name} {each}", each.higher_is_better, each.range) for each in judge.measures
+    ]
     return replace(judge, measures=tuple(measures))
-
-
-def _rename(measure: Measure, name: str) -> Measure:
-    """Return a measure of another name, of the same direction and range."""
-    return Measure(name, measure.higher_is_better, measure.range)
 
 
 def join_reference(
@@ -167,18 +160,19 @@ def join_reference(
     (known,) = reference.measures
     labels = {}
     for axis in ("runs", "topics"):
-        present, referenced = getattr(scores, axis), getattr(reference, axis)
-        lacking = [label for label in present if label not in set(referenced)]
+        common = set(getattr(scores, axis)) & set(getattr(reference, axis))
+        lacking, further = (
+            [label for label in getattr(each, axis) if label not in common] for each in (scores, reference)
+        )
         if lacking and missing != f"drop-{axis[:-1]}":
             ways = [format_option("missing", f"drop-{axis[:-1]}")] + [format_option(axis, "shared")] * shares
             raise DataError(
                 f"the reference {known} has no score of {format_count(len(lacking), axis[:-1])}: {format_list(lacking)}",
                 hint=f"{' or '.join(ways)} leaves them out",
             )
-        labels[axis] = [label for label in present if label in set(referenced)]
-        if not labels[axis]:
+        if not common:
             raise DataError(f"the reference {known} has none of the {axis}")
-        further = [label for label in referenced if label not in set(present)]
+        labels[axis] = [label for label in getattr(scores, axis) if label in common]
         left_out = [f"{format_list(lacking)} without a reference"] * bool(lacking)
         left_out += [f"{format_list(further)} with a reference alone"] * bool(further)
         if left_out:
@@ -192,9 +186,10 @@ def join_reference(
         elif np.array_equal(scores.sel(measures=str(known)).values, reference.values):
             scores = scores.sel(measures=[name for name in names if name != str(known)])
         else:
-            measures = [
-                _rename(each, f"{judge} {each}") if str(each) == str(known) else each for each in scores.measures
-            ]
+            measures = list(scores.measures)
+            measures[names.index(str(known))] = _name_judge(
+                scores.sel(measures=str(known)), f"{judge} {known}"
+            ).measures[0]
             scores = replace(scores, measures=tuple(measures))
     return scores.add_measures(reference, first=True), known
 
@@ -213,33 +208,29 @@ def list_measures(collections: Sequence[Scores], reference: Measure) -> tuple[Me
     return measures
 
 
-def _check_whole_runs(scores: Scores) -> None:
-    if len(scores.topics) != 1:
-        raise DataError(
-            f"scores of whole runs have one topic; {scores.collection or 'these'} have {len(scores.topics)}"
-        )
-
-
-def find_run_scores(scores: Scores, whole: Scores | None, names: Sequence[str]) -> np.ndarray:
-    """Return scores of whole runs, shape (run, measure), where `whole` has a measure, and NaN elsewhere; higher is better.
+def find_run_scores(scores: Scores, stated: Sequence[Scores], names: Sequence[str]) -> np.ndarray:
+    """Return scores of whole runs, shape (run, measure), where a measure is `stated`, and NaN elsewhere; higher is better.
 
     Runs are in the order of their labels, and measures as `names` has them.
     """
-    stated = np.full((len(scores.runs), len(names)), np.nan)
-    if whole is None:
-        return stated
-    _check_whole_runs(whole)
-    known = [str(measure) for measure in whole.measures]
+    run_scores = np.full((len(scores.runs), len(names)), np.nan)
     signs = {str(measure): measure.sign for measure in scores.measures}
-    # A direction that the scores of whole runs state themselves is theirs; otherwise a measure has one direction.
-    signs |= {str(measure): measure.sign for measure in whole.measures if measure.higher_is_better is not None}
-    shared = [name for name in names if name in known]
-    if not shared:
-        raise DataError(f"the scores of whole runs {whole.collection} hold none of the measures ({format_list(known)})")
-    lacking = [run for run in scores.runs if run not in whole.runs]
-    if lacking:
-        raise DataError(f"the scores of whole runs {whole.collection} lack {format_list(lacking)}")
-    aligned = whole.sel(runs=sorted(scores.runs), measures=shared)
-    for column, name in enumerate(shared):
-        stated[:, names.index(name)] = aligned.values[:, 0, column] * signs[name]
-    return stated
+    for whole in stated:
+        if len(whole.topics) != 1:
+            name = whole.collection or "these"
+            raise DataError(f"scores of whole runs have one topic; {name} have {len(whole.topics)}")
+        known = [str(measure) for measure in whole.measures]
+        shared = [name for name in names if name in known]
+        if not shared:
+            raise DataError(
+                f"the scores of whole runs {whole.collection} hold none of the measures ({format_list(known)})"
+            )
+        lacking = [run for run in scores.runs if run not in whole.runs]
+        if lacking:
+            raise DataError(f"the scores of whole runs {whole.collection} lack {format_list(lacking)}")
+        # A direction that the scores of whole runs state themselves is theirs; otherwise a measure has one direction.
+        own = {str(measure): measure.sign for measure in whole.measures if measure.higher_is_better is not None}
+        aligned = whole.sel(runs=sorted(scores.runs), measures=shared)
+        for column, name in enumerate(shared):
+            run_scores[:, names.index(name)] = aligned.values[:, 0, column] * own.get(name, signs[name])
+    return run_scores

@@ -26,7 +26,7 @@ def test_halves_are_what_some_annotators_reach_against_the_others_by_plain_numpy
     assert str(found.reference) == "mean of annotators"
     rest = [np.delete(people.values, one, axis=2).mean(axis=(1, 2)) for one in range(3)]
     halves = [np.corrcoef(people.values[..., one].mean(axis=1), rest[one])[0, 1] for one in range(3)]
-    frame = found.annotators().set_index("statistic")
+    frame = found.frames()["annotators"].set_index("statistic")
     assert frame.loc["pearson", "halves"] == pytest.approx(np.mean(halves), abs=1e-12)
     halves = [kendalltau(people.values[..., one].mean(axis=1), rest[one]).statistic for one in range(3)]
     assert frame.loc["tau_a", "halves"] == pytest.approx(np.mean(halves), abs=1e-12)
