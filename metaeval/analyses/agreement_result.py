@@ -157,15 +157,28 @@ def pool_estimates(
     two_sided, one_sided = (
         find_gap_ends(mean.drawn, n_topics, level) for level in (confidence, max(2 * confidence - 1, 0.0))
     )
-    difference, p_values = mean.value[first] - mean.value[second], swap_p_values(mean.observed, mean.exchanged)
+    gap, margin = mean.value[first] - mean.value[second], size * margin
+    words = judge_difference(gap, Ends(*two_sided), Ends(*one_sided), margin, n_topics, over)
+    p_values = swap_p_values(mean.observed, mean.exchanged)
     return StatisticAgreement(
-        statistic.name, statistic.title, mean.value, mean.observed, low, high, float(mean.chance), float(mean.ceiling),
-        float(mean.halves), p_values, find_clusters(mean.value, p_values, alpha), mean.exchanged, two_sided,
-        tuple(judge_difference(difference, Ends(*two_sided), Ends(*one_sided), size * margin, n_topics, over)),
-        find_ends(elsewhere, n_collections, student=True),
-        find_gap_ends(elsewhere, n_collections, confidence, student=True),
-        np.array([each.value for each in estimates]),
-    )  # fmt: skip
+        name=statistic.name,
+        title=statistic.title,
+        values=mean.value,
+        observed=mean.observed,
+        low=low,
+        high=high,
+        chance=float(mean.chance),
+        ceiling=float(mean.ceiling),
+        halves=float(mean.halves),
+        p_values=p_values,
+        clusters=find_clusters(mean.value, p_values, alpha),
+        exchanged=mean.exchanged,
+        gap_ends=two_sided,
+        conclusions=tuple(words),
+        collection_ends=find_ends(elsewhere, n_collections, student=True),
+        collection_gap_ends=find_gap_ends(elsewhere, n_collections, confidence, student=True),
+        by_collection=np.array([each.value for each in estimates]),
+    )
 
 
 def remark_coverage(statistics: Sequence[Statistic], n_topics: int) -> tuple[str, ...]:
