@@ -268,7 +268,10 @@ class Agreement(Result):
         return tuple(result.name for result in self.results)
 
     def answer(self) -> str:
-        """Say which measure agrees best with the reference, and how many may be as good."""
+        """Say which measure agrees best with the reference, how many may be as good, and which are not better than chance.
+
+        That no other is as good is known for these runs, unless intervals are of other runs too.
+        """
         result, reference = self.results[0], str(self.reference)
         best = result.rank()[0]
         if np.isnan(result.values[best]):
@@ -287,7 +290,12 @@ class Agreement(Result):
             return f"Every measure agrees with {reference} less than chance: is its direction right?"
         rivals = int((result.beaten == 0).sum()) - 1
         others = f"{format_count(rivals, 'other')} may be as good" if rivals > 0 else "no other is as good"
-        return f"{most}; {others}."
+        where = " on these runs" if self.over == "topics" else ""
+        chancy = [str(measure) for measure, low in zip(self.measures, result.low, strict=True) if low <= result.chance]
+        if not chancy or result.without_signal:
+            return f"{most}; {others}{where}."
+        verb = "is" if len(chancy) == 1 else "are"
+        return f"{most}; {others}{where}. {format_list(chancy, 3)} {verb} not shown to be better than chance."
 
     def differences(self) -> pd.DataFrame:
         """Is one measure better than another? The difference of every two, with its interval and the exchange test's p.

@@ -11,7 +11,7 @@ import pandas as pd
 
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.result import MeasureRows
-from metaeval.errors import MetaevalError
+from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
 from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.table import Table
@@ -54,6 +54,20 @@ class ReferencePairs(MeasureRows):
         return f"ReferencePairs: {len(self.measures)} measures, {self.reference}, {self.collection or 'scores'}"
 
     @property
+    def is_noise(self) -> bool:
+        """Whether the reference finds no two runs significantly different."""
+        return not self.counts[:, [0, 1, 3]].any()
+
+    def answer(self) -> str:
+        """Say whose differences the reference contradicts, or that it tells no runs apart itself."""
+        if self.is_noise:
+            return f"{self.reference} tells no two runs apart: whether measures are right cannot be said."
+        wrong = [str(measure) for measure, n in zip(self.measures, self.contradicted, strict=True) if n]
+        if not wrong:
+            return f"{self.reference} contradicts no difference that a measure finds."
+        return f"{self.reference} contradicts differences that {format_list(wrong, 3)} find."
+
+    @property
     def contradicted(self) -> np.ndarray:
         """Significant pairs that the reference contradicts, shape (measure,)."""
         return self.counts[:, 1]
@@ -76,6 +90,8 @@ class ReferencePairs(MeasureRows):
             "finds them. % contradicted: of the pairs that both find significant; low and high: its "
             f"{100 * self.confidence:g} % interval for other runs and other topics."
         )
+        if self.is_noise:
+            legend = f"{self.answer()} {legend}"
         return [Table(frame.rename(columns=headings), caption, self.signature, digits=1, legend=legend)]
 
     def charts(self) -> Sequence[IntervalChart]:
