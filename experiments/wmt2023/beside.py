@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 import metaeval
 from experiments.outcome import Settings
 from experiments.wmt2023.claims import Facts
-from metaeval.analyses.reference_pairs import COUNTS, count_confirmed
+from metaeval.analyses.reference_pairs import COUNTS, count_conclusions
 from metaeval.show.drawing import sign_figure
 from metaeval.show.style import house_style
 from metaeval.stats.paired_tests import RECOMMENDED
@@ -48,11 +48,12 @@ def look_without_people(
     )
     names = [str(entry) for entry in agreement.measures]
     conclusions = np.where(power.significant, power.winners, 0)
-    mine = conclusions[[list(map(str, power.measures)).index(name) for name in names]]
+    order = list(map(str, power.measures))
+    mine = conclusions[[order.index(name) for name in names]]
     against = np.array([(entry * mine == -1).sum() for entry in mine])
     summary = power.summary().set_index("measure")
     shares = [(entry + low) / (1 + low) for entry, low in zip(agreement.values, _find_lows(agreement), strict=True)]
-    counts = count_confirmed(power, agreement.reference, agreement.measures)
+    counts = count_conclusions(mine, conclusions[order.index(str(agreement.reference))])
     frame = pd.DataFrame(
         {
             "significant": summary.loc[names, "significant"].to_numpy(),

@@ -23,7 +23,7 @@ from experiments.wmt2023.beside import Beside, describe_beside, draw_beside, loo
 from experiments.wmt2023.coverage import measure_coverage
 from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.drawing import draw_charts
-from metaeval.stats.agreement_statistics import parse_statistic
+from metaeval.stats.agreement import parse_statistic
 from metaeval.stats.letters import find_clusters, swap_p_values
 
 STUDY = read_toml(Path(__file__).parent / "study.toml")

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 
-from metaeval.analyses.agreement_estimates import Options, pool_estimates, remark_coverage, remark_levels
-from metaeval.analyses.agreement_inputs import (
-    Share,
-    average_annotators,
-    check_weights,
-    join_reference,
-    list_for_each,
-    list_measures,
-    match_references,
-    replace_means,
-)
-from metaeval.analyses.agreement_result import Agreement
+from metaeval.analyses.agreement_inputs import Share, find_run_scores, join_reference, list_measures, match_references
+from metaeval.analyses.agreement_result import Agreement, pool_estimates, remark_coverage, remark_levels
 from metaeval.analyses.checks import (
     check_choice,
     check_count,
@@ -29,30 +17,21 @@ from metaeval.analyses.checks import (
     remark_shared_topics,
     warn_of_same_data,
 )
-from metaeval.analyses.diagnostics import choose_runs, remark_copies
+from metaeval.analyses.diagnostics import remark_copies
 from metaeval.analyses.disagreement import Disagreement, find_disagreement
 from metaeval.analyses.discriminative_power import discriminative_power
-from metaeval.analyses.label_order import sort_labels
+from metaeval.analyses.prepare import Prepared, prepare
 from metaeval.analyses.variation import list_intervals
 from metaeval.data.clusters import order_clusters
 from metaeval.data.policies import MissingPolicy, check_policy
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, format_list
+from metaeval.errors import MetaevalError, format_list, format_option
 from metaeval.measures.base import Measure, find_signs
-from metaeval.show.signature import Signature, sign
-from metaeval.stats.agreement_statistics import (
-    BY_DEFAULT,
-    STATISTICS,
-    Estimate,
-    Sides,
-    Statistic,
-    compare_halves,
-    parse_statistic,
-)
-from metaeval.stats.arrays import Scaled, average
+from metaeval.show.signature import sign
+from metaeval.stats.agreement import BY_DEFAULT, STATISTICS, Estimate, Sides, Statistic, compare_halves, parse_statistic
+from metaeval.stats.arrays import average, scale_scores
 from metaeval.stats.intervals import Over, explain_no_interval, pool
 from metaeval.stats.streams import generator, stream_key
-from metaeval.stats.topic_correlation import TopicCorrelation
 
 
 def agreement(
@@ -168,112 +147,131 @@ def agreement(
     check_count("n_permutations", n_permutations, 1)
     check_count("n_bootstrap", n_bootstrap, 0)
     check_policy(missing, MissingPolicy)
-    asked = _parse_statistics(statistics)
-    people, reference = average_annotators(reference, annotators)
-    given, references, whole = match_references(
-        scores, reference, run_scores, reference_measure=reference_measure, runs=runs, topics=topics
+    asked = [parse_statistic(name) for name in dict.fromkeys(BY_DEFAULT if statistics is None else statistics)]
+    if not asked:
+        raise MetaevalError(f"no statistic was asked for: use {', '.join(STATISTICS)}")
+    given, references, people, whole = match_references(
+        scores, reference, run_scores, annotators, reference_measure, runs, topics
     )
-    share = check_weights(weights, len(given))
+    share = np.ones(len(given)) if weights is None else np.array(weights, dtype=np.float64)
+    if share.shape != (len(given),) or not (np.isfinite(share).all() and (share > 0).all()):
+        raise MetaevalError(
+            f"{format_option('weights')} are {len(given)} positive numbers, one for each collection, not {weights}"
+        )
     joined = [join_reference(*pair, missing, shares=True) for pair in zip(given, references, strict=True)]
-    standard = _find_reference([each for _, each in joined])
-    chosen = [choose_runs(each, distinct_runs, measures=2, clusters="keep") for each, _ in joined]
-    collections, diagnostics = zip(*chosen, strict=True)
+    standard = joined[0][1]
+    if len(unlike := sorted({str(known) for _, known in joined})) > 1:
+        raise MetaevalError(f"the collections are compared with different measures: {format_list(unlike)}")
+    ready = [prepare(each, "agreement", seed=seed, distinct_runs=distinct_runs, measures=2, clusters="keep", oriented=True)
+             for each, _ in joined]  # fmt: skip
+    collections, diagnostics = [each.scores for each in ready], tuple(each.diagnostics for each in ready)
     measures = list_measures(collections, standard)
-    warn_of_same_data(_list_titles(collections), [each.values for each in collections])
-    drawn = [len(set(each.clusters) or each.topics) for each in collections]
-    gaps = [
-        explain_no_interval(len(each.runs), n, over) if n_bootstrap else ""
-        for each, n in zip(collections, drawn, strict=True)
-    ]
-    few = next(filter(None, gaps), "")
+    titles = [each.collection or str(number) for number, each in enumerate(collections, start=1)]
+    warn_of_same_data(titles, [each.values for each in collections])
+    sizes = [len(set(each.clusters) or each.topics) for each in collections]
+    gaps = [explain_no_interval(len(each.runs), n, over) for each, n in zip(collections, sizes, strict=True)]
     compared = [
-        _compare(
-            each,
-            run_level,
-            person,
-            [*measures, standard],
-            asked,
-            (n_permutations, 0 if gap else n_bootstrap),
-            seed,
-            over,
-        )
-        for each, run_level, person, gap in zip(
-            collections, whole, list_for_each(people, collections, "reference"), gaps, strict=True
-        )
+        _compare(each, wholly, persons, [*measures, standard], asked, n_permutations, 0 if gap else n_bootstrap, over)
+        for each, wholly, persons, gap in zip(ready, whole, people, gaps, strict=True)
     ]
-    options = Options(alpha, confidence, simultaneous, margin, over)
-    n_topics = min(drawn)
-    settings = _list_settings(standard, asked, n_permutations, n_bootstrap, alpha, seed)
-    settings |= ({"over": over} if over != "topics" else {}) | list_intervals(simultaneous, margin, 0.05)
-    return Agreement(
-        tuple(each.collection for each in collections),
-        measures,
-        standard,
-        tuple(
-            pool_estimates(
-                statistic,
-                each,
-                share,
-                n_topics,
-                options,
-                generator(seed, *sorted(each.collection for each in collections), "agreement", "collections"),
-            )
-            for statistic, *each in zip(asked, *(each.estimates for each in compared), strict=True)
-        ),
-        alpha,
-        confidence,
-        _sign(collections, whole, share, settings, diagnostics[0].settings),
-        tuple(each.disagreement for each in compared),
-        _say_what_lacks(few, asked, [*measures, standard], compared),
-        over,
-        not any(_tells_apart(each.sel(measures=str(standard)), n_permutations, alpha, seed) for each in collections),
-        diagnostics=diagnostics,
-        remarks=(
-            *_remark(asked, n_topics, len(measures), over, with_intervals=bool(n_bootstrap and not few)),
-            *_remark_ties(asked, measures, compared, share),
-            *remark_copies(*collections),
-            *remark_shared_topics(_list_titles(collections), [each.topics for each in collections]),
-        ),
-    )
-
-
-def _tells_apart(reference: Scores, n_permutations: int, alpha: float, seed: int) -> bool:
-    """Say whether any two runs differ significantly by the reference, by the papers' test."""
-    found = discriminative_power(reference, n_bootstrap=0, n_permutations=n_permutations, alpha=alpha, seed=seed)
-    return bool((found.p_values <= alpha).any())
-
-
-def _list_settings(
-    standard: Measure,
-    asked: Sequence[Statistic],
-    n_permutations: int,
-    n_bootstrap: int,
-    alpha: float,
-    seed: int,
-) -> dict[str, object]:
-    """Return what the signature says of the reference, the statistics and the tests."""
+    sides, estimates, disagreements = zip(*compared, strict=True)
+    n_topics, names = min(sizes), sorted(each.collection for each in collections)
+    pooled = [
+        pool_estimates(
+            statistic, each, share, n_topics, generator(seed, *names, "agreement", "collections"),
+            alpha=alpha, confidence=confidence, simultaneous=simultaneous, margin=margin, over=over,
+        )
+        for statistic, *each in zip(asked, *estimates, strict=True)
+    ]  # fmt: skip
+    no_interval = next(filter(None, gaps), "") if n_bootstrap else ""
+    intervals = bool(n_bootstrap and not no_interval)
     settings: dict[str, object] = {"reference": standard, "statistics": ", ".join(each.name for each in asked)}
     settings |= {"B": n_permutations, "seed": seed, "alpha": alpha}
     settings |= {"bootstrap": n_bootstrap} if n_bootstrap else {}
-    return settings
+    settings |= ({"over": over} if over != "topics" else {}) | list_intervals(simultaneous, margin, 0.05)
+    settings |= {"weights": ", ".join(f"{weight:g}" for weight in share)} if len(share) > 1 else {}
+    labels = [f"{each.collection or 'scores'}@{each.fingerprint}" for some in whole for each in some]
+    settings |= {"run scores": "; ".join(labels)} if labels else {}
+    power = [
+        discriminative_power(
+            each.sel(measures=str(standard)), n_bootstrap=0, n_permutations=n_permutations, alpha=alpha, seed=seed
+        )
+        for each in collections
+    ]
+    return Agreement(
+        collections=tuple(each.collection for each in collections),
+        measures=measures,
+        reference=standard,
+        results=tuple(pooled),
+        alpha=alpha,
+        confidence=confidence,
+        disagreements=disagreements,
+        over=over,
+        is_noise=not any((each.p_values <= alpha).any() for each in power),
+        no_interval=_explain_given(asked, [*measures, standard], sides) if intervals else no_interval,
+        signature=sign("agreement", collections, **settings, **diagnostics[0].settings),
+        diagnostics=diagnostics,
+        remarks=(
+            *(remark_coverage(asked, n_topics) if intervals else ()),
+            *(remark_levels(asked, intervals, over) if len(measures) > 1 else ()),
+            *_remark_ties(asked, measures, sides, share),
+            *remark_copies(*collections),
+            *remark_shared_topics(titles, [each.topics for each in collections]),
+        ),
+    )
 
 
-def _remark(
-    asked: Sequence[Statistic], n_topics: int, n_measures: int, over: Over, *, with_intervals: bool
-) -> tuple[str, ...]:
-    remarks = remark_coverage(asked, n_topics) if with_intervals else ()
-    return remarks + (remark_levels(asked, with_intervals, over) if n_measures > 1 else ())
+def _compare(
+    ready: Prepared, whole: Sequence[Scores], people: Scores | None, measures: Sequence[Measure], asked: Sequence[Statistic],
+    n_permutations: int, n_bootstrap: int, over: Over,
+) -> tuple[Sides, list[Estimate], Disagreement]:  # fmt: skip
+    """Return every statistic of one collection, and where its measures disagree with the reference, the last one.
+
+    Measures stay in the order given: nothing is drawn for them, and the same pairs of them are pooled.
+    """
+    scores, seed = ready.scores, ready.seed
+    for statistic in asked:
+        if statistic.first is not None and statistic.first > len(scores.runs):
+            raise MetaevalError(f"{statistic.name} needs {statistic.first} runs, there are {len(scores.runs)}")
+    names, labels = [str(measure) for measure in scores.measures], [str(measure) for measure in measures]
+    columns = [ready.places[2][names.index(label)] for label in labels]
+    # The order of the axes in memory decides in which order NumPy adds.
+    scaled = np.ascontiguousarray(scale_scores(ready.values[..., columns]))
+    runs, topics = sorted(scores.runs), sorted(scores.topics)
+    clusters = order_clusters(scores.clusters, scores.topics)
+    drawn = topics if clusters is None else sorted(set(scores.clusters))
+
+    def key(purpose: str) -> int:
+        # Collections that share their topics have the same ones drawn.
+        return stream_key(seed, *drawn, "agreement", purpose) if purpose == "topics" else ready.key(purpose)
+
+    means = ready.values.mean(axis=1)[:, columns]
+    stated = find_run_scores(scores, whole, labels)
+    run_scores = np.where(np.isnan(stated), means, stated)  # run by run they are shown on the measures' own scales
+    given = ~np.isclose(run_scores, means, rtol=1e-9, atol=1e-9 * np.abs(means).max(axis=0)).all(axis=0)
+    scaled_runs = np.where(np.isnan(stated), scaled.mean(axis=1), stated)
+    sides = Sides(scaled, scaled_runs, key, n_permutations, tuple(asked), clusters, given)
+    estimates = []
+    for statistic in asked:
+        # Collections of the same runs have the same ones drawn.
+        others = generator(seed, *runs, "agreement", "other runs") if over != "topics" else None
+        estimates.append(statistic.estimate(sides, n_bootstrap, others))
+    if people is not None:
+        by_person = people.sel(runs=runs, topics=topics)
+        labelled = by_person.values * find_signs(by_person.measures)
+        halves = compare_halves(asked, sides, labelled, ready.generator("annotators"))
+        estimates = [each._replace(halves=half) for each, half in zip(estimates, halves, strict=True)]
+    signs, tau_b = find_signs(measures), sides.by_topic["tau_b"]
+    return sides, estimates, find_disagreement(tuple(runs), tuple(topics), run_scores, tau_b, signs)
 
 
-def _say_what_lacks(
-    few: str, asked: Sequence[Statistic], measures: Sequence[Measure], compared: Sequence[_Compared]
-) -> str:
-    """Return why there is no interval, `few`, or which statistics have none because run scores are given."""
-    of_runs = [each.name for each in asked if each.run_statistic]
-    given = np.any([each.lacking for each in compared], axis=0)
-    if few or not of_runs or not given.any():
-        return few
-    names = [str(measure) for measure, own in zip(measures, given, strict=True) if own]
+def _explain_given(asked: Sequence[Statistic], measures: Sequence[Measure], sides: Sequence[Sides]) -> str:
+    """Return which statistics have no interval because run scores are given."""
+    of_runs = [each.name for each in asked if each.of == "runs"]
+    given = np.any([np.asarray(each.given) for each in sides], axis=0)
+    if not of_runs or not given.any():
+        return ""
+    names = [str(measure) for measure, stated in zip(measures, given, strict=True) if stated]
     return (
         f"No interval for {format_list(of_runs)} of {format_list(names, 3)}: their run scores are given, and resampled topics "
         "do not tell how they vary."
@@ -281,109 +279,21 @@ def _say_what_lacks(
 
 
 def _remark_ties(
-    asked: Sequence[Statistic], measures: Sequence[Measure], compared: Sequence[_Compared], share: np.ndarray
+    asked: Sequence[Statistic], measures: Sequence[Measure], sides: Sequence[Sides], share: np.ndarray
 ) -> tuple[str, ...]:
     """Return on how many topics a measure ties all runs, which counts as 0, and what its mean over the others is."""
-    by_topic = [each.by_topic for each in compared]
-    names = [each.name for each in asked if each.of_topics]
-    tied = np.sum([(np.isnan(each.by_topic) & each.known).sum(axis=1) for each in by_topic], axis=0)
-    if not names or not tied.any():
+    names = [each.name for each in asked if each.of == "topics"]
+    by_topic = [each.by_topic["tau_b"] for each in sides]
+    tied = sum((np.isnan(tau_b) & each.known).sum(axis=1) for tau_b, each in zip(by_topic, sides, strict=True))
+    if not names or not np.any(tied):
         return ()
-    others = pool([average(each.by_topic) for each in by_topic], share)
-    n_topics = sum(int(each.known.sum()) for each in by_topic)
-    most = [m for m in np.argsort(-tied, kind="stable") if tied[m]]
-    counted = [
-        f"{measures[m]} on {tied[m]:,} of {n_topics:,}"
-        + (f" (τ_b {others[m]:.3f} over the others)" if others[m] == others[m] else "")
-        for m in most
-    ]
+    others = pool([average(tau_b) for tau_b in by_topic], share)
+    n_topics = sum(int(each.known.sum()) for each in sides)
+    counted = []
+    for m in np.argsort(-tied, kind="stable")[: np.count_nonzero(tied)]:
+        rest = "" if np.isnan(others[m]) else f" (τ_b {others[m]:.3f} over the others)"
+        counted.append(f"{measures[m]} on {tied[m]:,} of {n_topics:,}{rest}")
     return (
         f"{format_list(names)} count topics on which a measure ties all runs as 0: {format_list(counted, 3)}\n"
         "The topics are those on which the reference orders runs, the same for all measures.",
     )
-
-
-def _list_titles(collections: Sequence[Scores]) -> list[str]:
-    return [each.collection or str(number) for number, each in enumerate(collections, start=1)]
-
-
-def _parse_statistics(names: Sequence[str] | None) -> list[Statistic]:
-    asked = [parse_statistic(name) for name in dict.fromkeys(BY_DEFAULT if names is None else names)]
-    if not asked:
-        raise MetaevalError(f"no statistic was asked for: use {', '.join(STATISTICS)}")
-    return asked
-
-
-def _find_reference(references: Sequence[Measure]) -> Measure:
-    """Return the measure that all collections are compared with."""
-    names = sorted({str(reference) for reference in references})
-    if len(names) > 1:
-        raise MetaevalError(f"the collections are compared with different measures: {format_list(names)}")
-    return references[0]
-
-
-class _Compared(NamedTuple):
-    """What comes of one collection; `lacking`, shape (measure + 1,): who lacks intervals, since run scores are given."""
-
-    estimates: list[Estimate]
-    disagreement: Disagreement
-    by_topic: TopicCorrelation
-    lacking: np.ndarray
-
-
-def _compare(
-    scores: Scores, whole: Scores | None, people: Scores | None, measures: Sequence[Measure], asked: Sequence[Statistic],
-    trials: tuple[int, int], seed: int, over: Over,
-) -> _Compared:  # fmt: skip
-    """Return every statistic of one collection, and where its measures disagree with the reference, the last one.
-
-    Measures stay in the order given: nothing is drawn for them, and the same pairs of them are pooled.
-    """
-    for statistic in asked:
-        if statistic.first is not None and statistic.first > len(scores.runs):
-            raise MetaevalError(f"{statistic.name} needs {statistic.first} runs, there are {len(scores.runs)}")
-    order = sort_labels(scores, signs=find_signs(scores.measures))
-    names, labels = [str(measure) for measure in scores.measures], [str(measure) for measure in measures]
-    columns = [order.measures[names.index(label)] for label in labels]
-    scaled = Scaled(order.values, columns)
-
-    axes = tuple(sorted(scores.runs)), tuple(sorted(scores.topics))
-    clusters = order_clusters(scores.clusters, scores.topics)
-    drawn = axes[1] if clusters is None else tuple(sorted(set(scores.clusters)))
-
-    def key(purpose: str) -> int:
-        # Collections that share their topics have the same ones drawn.
-        return stream_key(seed, *(drawn if purpose == "topics" else [scores.collection]), "agreement", purpose)
-
-    run_means = replace_means(scaled.means(), scores, whole, labels)
-    # Run by run they are shown on the measures' own scales.
-    means = order.values.mean(axis=1)[:, columns]
-    run_scores = replace_means(means, scores, whole, labels)
-    given = ~np.isclose(run_scores, means, rtol=1e-9, atol=1e-9 * np.abs(means).max(axis=0)).all(axis=0)
-    sides = Sides(scaled, run_means, key, *trials, tuple(asked), clusters=clusters, given=given)
-    without = [sides.leave_out(run) for run in range(len(scores.runs))] if over != "topics" and trials[1] else []
-    # Collections of the same runs have the same ones drawn.
-    estimates = [
-        statistic.estimate(sides, without, generator(seed, *axes[0], "agreement", "other runs")) for statistic in asked
-    ]
-    if people is not None:
-        by_person = people.sel(runs=axes[0], topics=axes[1])
-        labelled = by_person.values * find_signs(by_person.measures)
-        halves = compare_halves(asked, sides, labelled, generator(seed, scores.collection, "agreement", "annotators"))
-        estimates = [replace(each, halves=half) for each, half in zip(estimates, halves, strict=True)]
-    by_topic = sides.by_topic["tau_b"]
-    disagreement = find_disagreement(*axes, run_scores, by_topic.by_topic, find_signs(measures))
-    return _Compared(estimates, disagreement, by_topic, given & bool(sides.n_bootstrap))
-
-
-def _sign(
-    collections: Sequence[Scores],
-    whole: Sequence[Scores | None],
-    share: np.ndarray,
-    settings: Mapping[str, object],
-    of_runs: Mapping[str, object],
-) -> Signature:
-    weights = {"weights": ", ".join(f"{weight:g}" for weight in share)} if len(share) > 1 else {}
-    labels = [f"{each.collection or 'scores'}@{each.fingerprint}" for each in whole if each is not None]
-    run_scores = {"run scores": "; ".join(labels)} if labels else {}
-    return sign("agreement", collections, **settings, **weights, **run_scores, **of_runs)

@@ -1,4 +1,4 @@
-"""The result of `agreement`: its tables and figures."""
+"""The result of `agreement`: statistics pooled over collections, and their tables and figures."""
 
 from __future__ import annotations
 
@@ -9,16 +9,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.agreement_estimates import StatisticAgreement, write_ends
 from metaeval.analyses.disagreement import Disagreement, tabulate_disagreement
-from metaeval.analyses.result import FormerResult
+from metaeval.analyses.result import Result
 from metaeval.analyses.variation import tabulate_conclusions, tabulate_differences
-from metaeval.errors import MetaevalError, format_count, format_list
+from metaeval.errors import MetaevalError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap, IntervalChart, Row
-from metaeval.show.signature import Signature
-from metaeval.show.table import Table
-from metaeval.stats.intervals import ELSEWHERE, Over
+from metaeval.show.table import Table, cross
+from metaeval.stats.agreement import Estimate, Statistic
+from metaeval.stats.intervals import (
+    ELSEWHERE,
+    FEWEST_COLLECTIONS,
+    Ends,
+    Over,
+    centre_interval,
+    judge_difference,
+    pool,
+    redraw_collections,
+)
+from metaeval.stats.letters import find_clusters, swap_p_values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,18 +37,203 @@ if TYPE_CHECKING:
 
 _LARGEST_MAP = 16  # measures of which a heat map can show the numbers
 
+ENOUGH_TOPICS = 60
+"""With fewer, a result says that intervals of statistics of runs may be too narrow: docs/concepts/agreement.md."""
+
+ERRING_TESTS = ("spa", "pearson", "topic_pearson", "topic_tau_b", "topic_spearman", "acc_t", "tau_ap_b")
+"""Statistics whose exchange tests call one of two equally good measures better too often: docs/concepts/agreement.md."""
+
+
+@dataclass(frozen=True, eq=False)
+class StatisticAgreement:
+    """How measures agree with a reference by one statistic, pooled over collections.
+
+    `values`, `low`, `high` and `clusters` have shape (measure,): the value, its interval over topics, and the significance
+    cluster by the exchange tests, from 1, as the shared task on metrics forms them. `observed` is what exchanges are compared
+    with: `values`, but for rounding and the noise of the flips of spa. `chance` is what a measure reaches that knows nothing,
+    `ceiling` what the reference reaches on topics drawn anew, compared with itself on all, and `halves` half of the annotators
+    against the others. ``p_values[i, j]``, one-sided: how often exchanging measures i and j at random gives i as large a lead;
+    it rests on `exchanged`, shape (trial, measure pair). `gap_ends`, shape (2, measure pair), is the interval of the first less
+    the second measure's value, paired, and `conclusions` says of each pair whether they agree with the reference alike (see
+    `metaeval.stats.equivalence`). `collection_ends` and `collection_gap_ends` are the same ends where collections might be
+    others, too. `by_collection` has shape (collection, measure). What there is not is NaN.
+    """
+
+    name: str
+    title: str
+    values: np.ndarray
+    observed: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    chance: float
+    ceiling: float
+    halves: float
+    p_values: np.ndarray
+    clusters: np.ndarray
+    exchanged: np.ndarray
+    gap_ends: np.ndarray
+    conclusions: tuple[str, ...]
+    collection_ends: np.ndarray
+    collection_gap_ends: np.ndarray
+    by_collection: np.ndarray
+
+    @property
+    def better(self) -> np.ndarray:
+        """Whether measure i is better than measure j by the interval of their difference, shape (i, j)."""
+        first, second = np.triu_indices(len(self.values), 1)
+        better = np.zeros((len(self.values),) * 2, dtype=bool)
+        better[first, second], better[second, first] = self.gap_ends[0] > 0, self.gap_ends[1] < 0
+        return better
+
+    @property
+    def beaten(self) -> np.ndarray:
+        """How many measures are better than each, shape (measure,); NaN where that is not known."""
+        unknown = np.isnan(self.values)
+        if len(self.values) > 1:
+            known = np.isfinite(self.gap_ends).all(axis=0)
+            of_pairs = np.stack(np.triu_indices(len(self.values), 1))[:, known]
+            unknown |= np.bincount(of_pairs.ravel(), minlength=len(unknown)) == 0
+        return np.where(unknown, np.nan, self.better.sum(axis=0))
+
+    @property
+    def without_signal(self) -> bool:
+        """Whether there are intervals, and by them no measure is better than chance."""
+        return not np.isnan(self.low).all() and not (self.low > self.chance).any()
+
+    @property
+    def leading(self) -> np.ndarray:
+        """Whether no measure is better, shape (measure,): the best alone where none is better than any, none at chance."""
+        best = (self.beaten > 0).any() | (self.values == self.values[self.rank()[0]])
+        return (self.beaten == 0) & best & (not self.without_signal)
+
+    def rank(self) -> list[int]:
+        """Return the measures, best first; those for which the statistic is not defined come last."""
+        return np.argsort(-np.nan_to_num(self.values, nan=-2.0), kind="stable").tolist()
+
+    def write_gaps(self, rows: Sequence[int]) -> list[str]:
+        """Return the difference of measures from the best one, with its interval."""
+        best, (first, second) = self.rank()[0], np.triu_indices(len(self.values), 1)
+        ends = np.full((2, *(len(self.values),) * 2), np.nan)
+        ends[:, first, second], ends[:, second, first] = self.gap_ends, -self.gap_ends[::-1]
+        gaps = zip(rows, self.values[rows] - self.values[best], write_ends(ends[..., best], rows), strict=True)
+        return ["best" if m == best else f"{gap:.3f} ({interval})" for m, gap, interval in gaps]
+
+
+def write_ends(ends: Sequence[np.ndarray] | np.ndarray, rows: Sequence[int]) -> list[str]:
+    """Write the intervals of some measures, or a dash where there is none."""
+    low, high = ends
+    return ["–" if np.isnan(low[m]) else f"{low[m]:.3f} – {high[m]:.3f}" for m in rows]
+
+
+def pool_estimates(
+    statistic: Statistic, estimates: Sequence[Estimate], weights: np.ndarray, n_topics: int, rng: np.random.Generator,
+    *, alpha: float, confidence: float, simultaneous: bool, margin: float, over: Over,
+) -> StatisticAgreement:  # fmt: skip
+    """Pool one statistic over collections, with weights of shape (collection,): pairs of runs are added, others averaged.
+
+    Intervals are for `n_topics`, of the smallest collection, and there are some only if every collection was resampled.
+    """
+    share = weights * [each.n_pairs if statistic.kind == "pairwise_accuracy" else 1 for each in estimates]
+    n_trials = min(len(each.drawn) for each in estimates)
+    columns = zip(*(each._replace(drawn=each.drawn[:n_trials]) for each in estimates), strict=True)
+    mean = Estimate._make(pool(list(column), share) for column in columns)
+    elsewhere, n_collections = mean.drawn[:0], max(len(estimates), 2)
+    if len(estimates) >= FEWEST_COLLECTIONS and n_trials:
+        elsewhere = redraw_collections([each.drawn[:n_trials] for each in estimates], share, rng)
+    # A correlation r is a share (r + 1)/2, whose ends next to 1 stay near it; others are shares.
+    is_share = statistic.of in ("certainty", "pairs") or statistic.kind == "pairwise_accuracy"
+    base, size = (0.0, 1.0) if is_share else (-1.0, 2.0)
+    step = float((share / share.sum() * [each.step for each in estimates]).min()) / size
+    first, second = np.triu_indices(len(mean.value), 1)
+
+    def find_ends(sample: np.ndarray, n: int, student: bool = False) -> np.ndarray:
+        value, values = ((numbers - base) / size for numbers in (mean.value, sample))
+        ends = centre_interval(value, values, n, confidence=confidence, scale="share", step=step, student=student)
+        return base + size * np.array(ends)
+
+    def find_gap_ends(sample: np.ndarray, n: int, level: float, student: bool = False) -> np.ndarray:
+        gap, gaps = ((numbers[..., first] - numbers[..., second]) / size for numbers in (mean.value, sample))
+        # A difference that never moves is at least a step away from the ends.
+        ends = centre_interval(
+            gap, gaps, n, confidence=level, step=step, least=step, student=student, simultaneous=simultaneous
+        )
+        return size * np.array(ends)
+
+    low, high = find_ends(mean.drawn, n_topics)
+    two_sided, one_sided = (
+        find_gap_ends(mean.drawn, n_topics, level) for level in (confidence, max(2 * confidence - 1, 0.0))
+    )
+    gap, margin = mean.value[first] - mean.value[second], size * margin
+    words = judge_difference(gap, Ends(*two_sided), Ends(*one_sided), margin, n_topics, over)
+    p_values = swap_p_values(mean.observed, mean.exchanged)
+    return StatisticAgreement(
+        name=statistic.name,
+        title=statistic.title,
+        values=mean.value,
+        observed=mean.observed,
+        low=low,
+        high=high,
+        chance=float(mean.chance),
+        ceiling=float(mean.ceiling),
+        halves=float(mean.halves),
+        p_values=p_values,
+        clusters=find_clusters(mean.value, p_values, alpha),
+        exchanged=mean.exchanged,
+        gap_ends=two_sided,
+        conclusions=tuple(words),
+        collection_ends=find_ends(elsewhere, n_collections, student=True),
+        collection_gap_ends=find_gap_ends(elsewhere, n_collections, confidence, student=True),
+        by_collection=np.array([each.value for each in estimates]),
+    )
+
+
+def remark_coverage(statistics: Sequence[Statistic], n_topics: int) -> tuple[str, ...]:
+    """Return what a reader has to know about the intervals of so few topics, if simulations found them too short."""
+    loose = [each.name for each in statistics if each.of in ("runs", "certainty")]
+    if not loose or n_topics >= ENOUGH_TOPICS:
+        return ()
+    return (
+        f"{n_topics} topics are few for intervals of {format_list(loose, 2)}: a measure that is barely better may not be\n"
+        f"With fewer than {ENOUGH_TOPICS} topics, intervals of {format_list(loose)} and of their differences may be too "
+        "narrow: docs/concepts/agreement.md.",
+    )
+
+
+def remark_levels(statistics: Sequence[Statistic], intervals: bool, over: Over = "topics") -> tuple[str, ...]:
+    """Return what a reader has to know about exchange tests, and intervals if there are any, that err more than α."""
+    remarks = []
+    erring = [each.name for each in statistics if (each.kind if each.of == "runs" else each.name) in ERRING_TESTS]
+    if erring:
+        remarks.append(
+            "exchange tests, and the clusters made by them, err too often\n"
+            f"Those of {format_list(erring)} do, for independent errors or where measures favour some runs: "
+            "docs/concepts/agreement.md."
+        )
+    if intervals and over != "topics":
+        remarks.append(
+            "intervals, and what is called better, speak of other runs of the same kind as well as of other topics"
+        )
+    elif intervals:
+        remarks.append(
+            f"“better” speaks of these runs only; {format_option('over', 'runs and topics')} speaks of other runs too\n"
+            "Measures that are equally good over all runs are often unlike on those of a study: docs/concepts/agreement.md."
+        )
+    return tuple(remarks)
+
 
 def _stack(name: str, axis: int = 0) -> Any:
     """Return a property: what every statistic's result calls so, as one array with the statistics on an axis."""
     return property(lambda agreement: np.stack([getattr(result, name) for result in agreement.results], axis=axis))
 
 
-@dataclass(frozen=True, eq=False)
-class Agreement(FormerResult):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Agreement(Result):
     """How measures agree with a reference.
 
-    What each of `results` holds is an array over statistics too, first axis first: ``values[s, m]``, ``low``, ``high``,
-    ``chance``, ``ceiling``, ``p_values``, ``clusters``, ``exchanged``, ``gap_ends``; ``by_collection[c, s, m]``.
+    Its rows (`to_frame`) have columns statistic, measure, value, low, high, chance, ceiling, cluster, and better_than: how many
+    of the other measures, by the intervals of `differences`. What each of `results` holds is an array over statistics too,
+    first axis first: ``values[s, m]``, ``low``, ``high``, ``chance``, ``ceiling``, ``p_values``, ``clusters``, ``exchanged``,
+    ``gap_ends``; ``by_collection[c, s, m]``.
 
     Parameters
     ----------
@@ -49,8 +243,6 @@ class Agreement(FormerResult):
         Of every statistic.
     disagreements : tuple of Disagreement
         Of every collection, where measures and reference differ.
-    no_interval : str
-        Why there is no interval, or which ones are missing, if they were asked for.
     over : {"topics", "runs and topics"}
         What intervals speak of.
     is_noise : bool
@@ -63,11 +255,14 @@ class Agreement(FormerResult):
     results: tuple[StatisticAgreement, ...]
     alpha: float
     confidence: float
-    signature: Signature
     disagreements: tuple[Disagreement, ...]
-    no_interval: str = ""
     over: Over = "topics"
     is_noise: bool = False
+
+    values, low, high, gap_ends = _stack("values"), _stack("low"), _stack("high"), _stack("gap_ends")
+    chance, ceiling, clusters = _stack("chance"), _stack("ceiling"), _stack("clusters")
+    p_values, exchanged, beaten = _stack("p_values"), _stack("exchanged"), _stack("beaten")
+    by_collection = _stack("by_collection", axis=1)
 
     def __repr__(self) -> str:
         where = ", ".join(filter(None, self.collections)) or "scores"
@@ -78,36 +273,35 @@ class Agreement(FormerResult):
         """The statistics, as they were asked for."""
         return tuple(result.name for result in self.results)
 
-    @property
-    def _names(self) -> list[str]:
-        return [str(measure) for measure in self.measures]
+    def answer(self) -> str:
+        """Say which measure agrees best with the reference, how many may be as good, and which are not better than chance.
 
-    values = _stack("values")
-    low, high, gap_ends = _stack("low"), _stack("high"), _stack("gap_ends")
-    chance, ceiling = _stack("chance"), _stack("ceiling")
-    p_values, clusters, exchanged = _stack("p_values"), _stack("clusters"), _stack("exchanged")
-    by_collection = _stack("by_collection", axis=1)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return every statistic of every measure.
-
-        Shape (statistic · measure, 9): columns statistic, measure, value, low, high, chance, ceiling, cluster,
-        better_than: how many of the other measures, by the intervals of `differences`.
+        That no other is as good is known for these runs, unless intervals are of other runs too.
         """
-        parts = [
-            pd.DataFrame(
-                {
-                    "statistic": result.name,
-                    "measure": self._names,
-                    "value": result.values,
-                    **{name: getattr(result, name) for name in ("low", "high", "chance", "ceiling")},
-                    "cluster": result.clusters,
-                    "better_than": result.better.sum(axis=1),
-                }
-            )
-            for result in self.results
-        ]
-        return pd.concat(parts, ignore_index=True)
+        result, reference = self.results[0], str(self.reference)
+        best = result.rank()[0]
+        if np.isnan(result.values[best]):
+            return f"Agreement with {reference} is not defined."
+        most = f"{self.measures[best]} agrees best with {reference} ({result.title} {result.values[best]:.2f})"
+        if self.is_noise:
+            return f"{reference} tells no two runs apart: agreement with it may be chance. {most.replace(' best', ' most')}."
+        if result.without_signal and not (result.high < result.chance).all():
+            best_value = f"{self.measures[best]} {result.values[best]:.2f}, chance {result.chance:.2f}"
+            return f"No measure is shown to agree with {reference} better than chance ({result.title}: {best_value})."
+        if len(self.measures) == 1:
+            return f"{most.replace(' best', '')}."
+        if np.isnan(result.low[~np.isnan(result.values)]).any():
+            return f"{most}; without intervals it is unknown whether others are as good."
+        if (result.high < result.chance).all():
+            return f"Every measure agrees with {reference} less than chance: is its direction right?"
+        rivals = int((result.beaten == 0).sum()) - 1
+        others = f"{format_count(rivals, 'other')} may be as good" if rivals > 0 else "no other is as good"
+        where = " on these runs" if self.over == "topics" else ""
+        chancy = [str(measure) for measure, low in zip(self.measures, result.low, strict=True) if low <= result.chance]
+        if not chancy or result.without_signal:
+            return f"{most}; {others}{where}."
+        verb = "is" if len(chancy) == 1 else "are"
+        return f"{most}; {others}{where}. {format_list(chancy, 3)} {verb} not shown to be better than chance."
 
     def differences(self) -> pd.DataFrame:
         """Is one measure better than another? The difference of every two, with its interval and the exchange test's p.
@@ -122,272 +316,156 @@ class Agreement(FormerResult):
         """
         first, second = np.triu_indices(len(self.measures), 1)
         parts = []
-        for result in self.results:
-            gap, p = result.values[first] - result.values[second], result.p_values
-            frame = tabulate_differences(self.measures, gap, result.gap_ends[0], result.gap_ends[1], "better")
-            frame.insert(0, "statistic", result.name)
-            frame = frame.assign(
-                p_first=p[first, second], p_second=p[second, first], conclusion=list(result.conclusions)
+        for each in self.results:
+            gap, p, (low, high) = each.values[first] - each.values[second], each.p_values, each.gap_ends
+            frame = tabulate_differences(self.measures, gap, low, high, "better").assign(
+                p_first=p[first, second], p_second=p[second, first], conclusion=list(each.conclusions)
             )
             if len(self.collections) > 1:
-                low, high = result.collection_gap_ends
+                low, high = each.collection_gap_ends
                 frame = frame.assign(collections_low=low, collections_high=high)
+            frame.insert(0, "statistic", each.name)
             parts.append(frame)
         return pd.concat(parts, ignore_index=True)
 
-    def answer(self) -> str:
-        """Say which measure agrees best with the reference, and how many may be as good."""
-        result, reference = self.results[0], str(self.reference)
-        best = result.rank()[0]
-        if np.isnan(result.values[best]):
-            return f"Agreement with {reference} is not defined."
-        found = f"{self.measures[best]} agrees best with {reference} ({result.title} {result.values[best]:.2f})"
-        if self.is_noise:
-            return f"{reference} tells no two runs apart: agreement with it may be chance. {found.replace(' best', ' most')}."
-        if result.without_signal and not (result.high < result.chance).all():
-            most = f"{self.measures[best]} {result.values[best]:.2f}, chance {result.chance:.2f}"
-            return f"No measure is shown to agree with {reference} better than chance ({result.title}: {most})."
-        if len(self.measures) == 1:
-            return f"{found.replace(' best', '')}."
-        if np.isnan(result.low[~np.isnan(result.values)]).any():
-            return f"{found}; without intervals it is unknown whether others are as good."
-        if (result.high < result.chance).all():
-            return f"Every measure agrees with {reference} less than chance: is its direction right?"
-        rivals = int((result.beaten == 0).sum()) - 1
-        others = f"{format_count(rivals, 'other')} may be as good" if rivals > 0 else "no other is as good"
-        return f"{found}; {others}."
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return every statistic of every measure, then `differences`, and where measures and reference disagree.
 
-    def annotators(self) -> pd.DataFrame:
-        """How well do annotators agree with each other, if the reference is their mean?
-
-        Shape (statistic, 2): columns statistic and halves, what half of the annotators reach against the other half.
-        Without annotators it has no rows.
+        runs: score, reference_score, rank (from 1, the best), reference_rank and difference (above 0: the measure ranks the run
+        worse) of every run by every measure, the largest differences of a collection first. topics: tau_b of the runs' scores
+        on every topic, the lowest of a collection first; NaN, where the measure or the reference ties all runs, last. Of
+        several collections also collections, the values of each, and over_collections, where the values lie if collections
+        might be others, NaN of few; of a reference that is a mean also annotators: what half of them reach against the others.
         """
-        rows = [(result.name, result.halves) for result in self.results]
-        return pd.DataFrame(rows, columns=["statistic", "halves"]).dropna()
-
-    def over_collections(self) -> pd.DataFrame:
-        """Where do the values lie if collections might be others, too?
-
-        Shape (statistic · measure, 5): columns statistic, measure, value, low and high; NaN of few collections.
-        """
-        columns = ["statistic", "measure", "value", "low", "high"]
-        parts = [
-            (each.name, *row)
-            for each in self.results
-            for row in zip(self._names, each.values, *each.collection_ends, strict=True)
-        ]
-        return pd.DataFrame(parts, columns=columns)
-
-    def runs(self) -> pd.DataFrame:
-        """Which runs do measures and reference rank differently?
-
-        Shape (run · measure, 8): columns collection, run, measure, score, reference_score, rank (from 1, the best),
-        reference_rank and difference (above 0: the measure ranks the run worse), the largest differences of a
-        collection first.
-        """
-        return self._join(Disagreement.list_runs)
-
-    def topics(self) -> pd.DataFrame:
-        """On which topics do measures rank the runs otherwise than the reference does?
-
-        Shape (topic · measure, 4): columns collection, topic, measure and tau_b of the runs' scores on that topic,
-        the lowest of a collection first; NaN, where the measure or the reference ties all runs, last.
-        """
-        return self._join(Disagreement.list_topics)
-
-    def _join(self, tabulate: Callable[[Disagreement, Sequence[str]], pd.DataFrame]) -> pd.DataFrame:
-        frames = [tabulate(disagreement, self._names) for disagreement in self.disagreements]
-        for frame, collection in zip(frames, self.collections, strict=True):
-            frame.insert(0, "collection", collection)
-        return pd.concat(frames)
-
-    def details(self) -> dict[str, pd.DataFrame]:
-        """Return differences between measures, runs, topics, and each of several collections."""
-        frames = {"differences": self.differences(), "runs": self.runs(), "topics": self.topics()}
+        names = [str(measure) for measure in self.measures]
+        labels = {"statistic": self.statistics, "measure": names}
+        rows = cross(
+            labels, value=self.values, low=self.low, high=self.high, chance=self.chance[:, np.newaxis],
+            ceiling=self.ceiling[:, np.newaxis], cluster=self.clusters,
+            better_than=[each.better.sum(axis=1) for each in self.results],
+        )  # fmt: skip
+        frames = {"rows": rows, "differences": self.differences()}
+        for what, tabulate in (("runs", Disagreement.list_runs), ("topics", Disagreement.list_topics)):
+            parts = [tabulate(disagreement, names) for disagreement in self.disagreements]
+            for part, collection in zip(parts, self.collections, strict=True):
+                part.insert(0, "collection", collection)
+            frames[what] = pd.concat(parts)
         if len(self.collections) > 1:
-            labels = [self.collections, self.statistics, self._names]
-            index = pd.MultiIndex.from_product(labels, names=["collection", "statistic", "measure"])
-            frames["collections"] = index.to_frame(index=False).assign(value=self.by_collection.ravel())
-            frames["over_collections"] = self.over_collections()
-        if len(self.annotators()):
-            frames["annotators"] = self.annotators()
-        return frames
+            low, high = np.stack([each.collection_ends for each in self.results], axis=1)
+            frames["collections"] = cross({"collection": self.collections, **labels}, value=self.by_collection)
+            frames["over_collections"] = cross(labels, value=self.values, low=low, high=high)
+        halves = [(each.name, each.halves) for each in self.results]
+        annotators = pd.DataFrame(halves, columns=["statistic", "halves"]).dropna()
+        return frames | ({"annotators": annotators} if len(annotators) else {})
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data that JSON can hold, as every result does."""
-        plain = super().to_dict()
-        plain["settings"]["statistics"] = list(self.statistics)
-        return plain
+    def tables(self) -> list[Table]:
+        """Return the first statistic with its interval, then all of them, and what is known of measures, runs and topics.
 
-    def to_table(self) -> Table:
-        """Return all statistics of all measures, in bold those than which none is better, with chance and ceiling below.
-
-        Better is judged by the intervals of `differences`; without intervals nothing is bold, where no measure is better than
-        any other only the best, and where none is better than chance none.
+        Bold is the measure than which none is better, by the intervals of `differences`; without intervals nothing is bold,
+        where no measure is better than any other only the best, and where none is better than chance none. Papers have room
+        for four statistics: the first three, which compare runs, and the last one.
         """
-        rows, columns = self.results[0].rank(), [result.title for result in self.results]
-        index = [self._names[m] for m in rows]
-        frame = pd.DataFrame(self.values.T[rows], index=index, columns=columns)
-        below = pd.DataFrame([self.chance, self.ceiling], index=["(chance)", "(ceiling)"], columns=columns)
-        frame = pd.concat([frame, below]).rename_axis("measure")
-        marks = frame.astype(str).map(lambda _: "")
-        leading = np.array([result.leading & (not self.is_noise) for result in self.results])
-        marks.iloc[: len(rows), : len(columns)] = np.where(leading.T[rows], "bold", "")
-        legend = f"{self._explain_bold()} {self.no_interval}"
-        caption = f"Agreement with {self.reference}."
-        return Table(frame, caption, self.signature, marks=lambda _: marks, legend=legend.strip())
+        first, rows, frames = self.results[0], self.results[0].rank(), self.frames()
+        level, where = (
+            f"{100 * self.confidence:g} % intervals",
+            "these runs" if self.over == "topics" else "runs of this kind",
+        )
+        names = [str(self.measures[m]) for m in rows]
 
-    def short_tables(self) -> list[Table]:
-        """Return the first statistic with its interval, who is better, and what papers report over topics."""
-        first, rows = self.results[0], self.results[0].rank()
-        shown: dict[str, Sequence[object]] = {first.title: [float(first.values[m]) for m in rows]}
+        def tabulate(columns: Mapping[str, Any], caption: str, legend: str = "") -> Table:
+            frame = pd.DataFrame(columns, index=pd.Index(names, name="measure"))
+            return Table(frame, caption, self.signature, legend=legend)
+
+        shown: dict[str, Any] = {first.title: first.values[rows]}
         if np.isfinite(first.low).any():
+            beaten = first.beaten[rows]
+            counted = [format_count(int(n), "other") if n else "none" for n in np.nan_to_num(beaten)]
             shown["interval"] = write_ends((first.low, first.high), rows)
-            beaten = [first.beaten[m] for m in rows]
-            shown["clearly better"] = [
-                "" if np.isnan(n) else format_count(int(n), "other") if n else "none" for n in beaten
-            ]
-        for result in self.results[1:]:
-            if result.name == "topic_tau_b":
-                shown[result.title] = [float(result.values[m]) for m in rows]
-        return [self._list(shown, f"Agreement with {self.reference}.")]
+            shown["clearly better"] = np.where(np.isnan(beaten), "", counted)
+        shown |= {each.title: each.values[rows] for each in self.results[1:] if each.name == "topic_tau_b"}
+        brief = tabulate(shown, f"Agreement with {self.reference}.")
+        whole = self._tabulate_values(rows, f"on {where}, by {level} of the paired difference")
+        titles = list(whole.frame.columns)
+        paper = whole.take(titles if len(titles) <= 4 else [*titles[:3], titles[-1]])
 
-    def _list(self, columns: Mapping[str, Sequence[object]], caption: str, legend: str = "") -> Table:
-        """Return a table with a row for each measure, the best first."""
-        names = [self._names[m] for m in self.results[0].rank()]
-        frame = pd.DataFrame(columns, index=pd.Index(names, name="measure"))
-        return Table(frame, caption, self.signature, legend=legend)
-
-    def _explain_bold(self) -> str:
-        if len(self.measures) > 1 and not np.isfinite(self.gap_ends).any():
-            return "Which measure is better is not said, as there are no intervals."
-        level = f"{100 * self.confidence:g} % intervals"
-        return (
-            f"Bold: no other measure is better {self._where}, by {level} of the paired difference; where none is better than "
-            "any other, only the best."
-        )
-
-    @property
-    def _where(self) -> str:
-        return "on these runs" if self.over == "topics" else "on runs of this kind"
-
-    def to_summary(self) -> Table:
-        """Return up to four statistics: the first three, which compare runs, and the last one."""
-        titles = [result.title for result in self.results]
-        table = self.to_table().take(titles if len(titles) <= 4 else [*titles[:3], titles[-1]])
-        return replace(table, legend=f"{self._explain_bold()} {self.no_interval}".strip())
-
-    def detail_tables(self) -> list[Table]:
-        """Return what the command line prints below: the intervals, and which runs and topics disagree most."""
-        tables = [*self._tabulate_intervals(), *self._tabulate_annotators(), *self._tabulate_collections()]
+        tables = [whole]
+        if not np.isnan(self.low).all():
+            speaks = "over topics, for the same runs" if self.over == "topics" else ELSEWHERE[self.over]
+            ends = {each.title: write_ends((each.low, each.high), rows) for each in self.results}
+            gaps = {each.title: each.write_gaps(rows) for each in self.results}
+            caption = f"How far each measure is from the best one of a column, with {level}, both on the same topics."
+            legend = (
+                f"Better, on {where}, is the measure whose interval leaves 0 out. That the best was chosen by these numbers "
+                "favours it a little."
+            )
+            tables += [tabulate(ends, f"{level} {speaks}."), tabulate(gaps, caption, legend)]
+        if "annotators" in frames:
+            caption = "What half of the annotators reach against the other half."
+            tables.append(Table(frames["annotators"].set_index("statistic"), caption, self.signature))
+        if not np.isnan(first.collection_ends).all():
+            ends = {each.title: write_ends(each.collection_ends, rows) for each in self.results}
+            kind = f"{level} for other collections of the same kind"
+            tables.append(tabulate(ends, f"{kind}: these {len(self.collections)} are taken for a sample."))
         if len(self.collections) == 1:
-            names = [self._names[m] for m in self.results[0].rank()]
-            tables += tabulate_disagreement(self.runs(), self.topics(), names, str(self.reference), self.signature)
-        return tables
-
-    def _tabulate_intervals(self) -> list[Table]:
-        if np.isnan(self.low).all():
-            return []
-        rows = self.results[0].rank()
-        ends = {each.title: write_ends((each.low, each.high), rows) for each in self.results}
-        gaps = {each.title: each.write_gaps(rows) for each in self.results}
-        level = f"{100 * self.confidence:g} % intervals"
-        best = f"How far each measure is from the best one of a column, with {level}, both on the same topics."
-        legend = (
-            f"Better, {self._where}, is the measure whose interval leaves 0 out. That the best was chosen by these numbers "
-            "favours it a little."
-        )
-        speaks = "over topics, for the same runs" if self.over == "topics" else ELSEWHERE[self.over]
+            of_runs, of_topics, reference = frames["runs"], frames["topics"], str(self.reference)
+            tables += tabulate_disagreement(of_runs, of_topics, names, reference, self.signature)
+        if len(names) > 1 and not np.isnan(first.gap_ends).all():
+            caption = f"Differences of {first.title} {ELSEWHERE[self.over]}, and what is known of them."
+            pairs = frames["differences"].query("statistic == @first.name").dropna(subset="low")
+            tables.append(tabulate_conclusions(pairs, "difference", "difference", caption, self.signature, names[0]))
         return [
-            self._list(ends, f"{level} {speaks}."),
-            self._list(gaps, best, legend),
+            replace(brief, at=("short",)),
+            replace(paper, at=("paper",)),
+            *(replace(t, at=("all",)) for t in tables),
         ]
 
-    def explained_tables(self) -> list[Table]:
-        """Return further whether measures agree as the best one does, by the first statistic."""
-        first = self.results[0]
-        if len(self.measures) == 1 or np.isnan(first.gap_ends).all():
-            return super().explained_tables()
-        caption = f"Differences of {first.title} {ELSEWHERE[self.over]}, and what is known of them."
-        pairs = self.differences().query("statistic == @first.name").dropna(subset="low")
-        best = str(self.measures[first.rank()[0]])
-        listed = tabulate_conclusions(pairs, "difference", "difference", caption, self.signature, best)
-        return [*super().explained_tables(), listed]
+    def _tabulate_values(self, rows: Sequence[int], better: str) -> Table:
+        """Return all statistics of all measures, with chance and ceiling below."""
+        titles = [result.title for result in self.results]
+        frame = pd.DataFrame(self.values.T[rows], index=[str(self.measures[m]) for m in rows], columns=titles)
+        below = pd.DataFrame([self.chance, self.ceiling], index=["(chance)", "(ceiling)"], columns=titles)
+        frame = pd.concat([frame, below]).rename_axis("measure")
+        marks = pd.DataFrame("", index=frame.index, columns=titles)
+        leading = np.array([each.leading & (not self.is_noise) for each in self.results])
+        marks.iloc[: len(rows)] = np.where(leading.T[rows], "bold", "")
+        legend = f"Bold: no other measure is better {better}; where none is better than any other, only the best."
+        if len(rows) > 1 and not np.isfinite(self.gap_ends).any():
+            legend = "Which measure is better is not said, as there are no intervals."
+        legend = f"{legend} {self.no_interval}".strip()
+        return Table(frame, f"Agreement with {self.reference}.", self.signature, marks=lambda _: marks, legend=legend)
 
-    def _tabulate_annotators(self) -> list[Table]:
-        found = self.annotators()
-        if not len(found):
-            return []
-        caption = "What half of the annotators reach against the other half."
-        return [Table(found.set_index("statistic"), caption, self.signature)]
+    def _find(self, statistic: str | None) -> StatisticAgreement:
+        if statistic is not None and statistic not in self.statistics:
+            raise MetaevalError(f"{statistic!r} was not computed; there are {format_list(list(self.statistics))}")
+        return self.results[0 if statistic is None else self.statistics.index(statistic)]
 
-    def _tabulate_collections(self) -> list[Table]:
-        if np.isnan(self.results[0].collection_ends).all():
-            return []
-        level = f"{100 * self.confidence:g} % intervals for other collections of the same kind"
-        caption = f"{level}: these {len(self.collections)} are taken for a sample."
-        ends = {each.title: write_ends(each.collection_ends, self.results[0].rank()) for each in self.results}
-        return [self._list(ends, caption)]
-
-    def count_beaten(self) -> np.ndarray:
-        """Return how many measures are better than each, by the intervals of `differences`.
-
-        Shape (statistic, measure): NaN where that is not known: the measure is not defined, or there are several and
-        no interval.
-        """
-        return np.array([result.beaten for result in self.results])
+    def charts(self, statistic: str | None = None) -> Sequence[IntervalChart]:
+        """Return the measures in the order of one statistic, by default the first, with chance and ceiling as lines."""
+        result = self._find(statistic)
+        rows = []
+        for m in result.rank():
+            ends = None if np.isnan(result.low[m]) else (result.low[m], result.high[m])
+            beaten = f" ({result.beaten[m]:.0f})" if np.isfinite(result.beaten[m]) else ""
+            rows.append(Row(str(self.measures[m]), self.measures[m].title + beaten, result.values[m], line=ends))
+        label = f"{result.title} with {self.reference.title}"
+        label += "; in brackets how many measures are better" if np.isfinite(result.beaten).any() else ""
+        levels = [
+            (level, style) for level, style in ((result.chance, ":"), (result.ceiling, "--")) if np.isfinite(level)
+        ]
+        return [IntervalChart(rows, label, levels=levels, row_height=0.26 if len(rows) > 12 else 0.42)]
 
     def plot(
         self, statistic: str | None = None, *, ax: Axis = None, size: Size = None, signature: bool = True
     ) -> Figure:
-        """Draw the measures in the order of one statistic, with intervals; lines show chance and ceiling.
-
-        Parameters
-        ----------
-        statistic : str, optional
-            By default the first one.
-        ax, size, signature
-            As for every result.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-        """
+        """Draw the measures in the order of one statistic, by default the first, as `Result.plot` does."""
         from metaeval.show.drawing import draw_charts
 
-        result = self._find(statistic)
-        rows = []
-        for m in np.argsort(np.nan_to_num(result.values, nan=-2.0), kind="stable").tolist():
-            ends = None if np.isnan(result.low[m]) else (result.low[m], result.high[m])
-            beaten = f" ({result.beaten[m]:.0f})" if np.isfinite(result.beaten[m]) else ""
-            title = self.measures[m].title + beaten
-            rows.append(Row(str(self.measures[m]), title, result.values[m], line=ends))
-        label = f"{result.title} with {self.reference.title}"
-        label += "; in brackets how many measures are better" if np.isfinite(result.beaten).any() else ""
-        levels = ((result.chance, ":"), (result.ceiling, "--"))
-        chart = IntervalChart(
-            rows[::-1], label, levels=[(level, style) for level, style in levels if np.isfinite(level)],
-            row_height=0.26 if len(rows) > 12 else 0.42,
-        )  # fmt: skip
-        return draw_charts(chart, self.signature if signature else None, ax=ax, size=size)
+        return draw_charts(self.charts(statistic), self.signature if signature else None, ax=ax, size=size)
 
     def plot_differences(
         self, statistic: str | None = None, *, ax: Axis = None, size: Size = None, signature: bool = True
     ) -> Figure:
-        """Draw a heat map of p-values: is the measure of the row better than that of the column?
-
-        Parameters
-        ----------
-        statistic : str, optional
-            By default the first one.
-        ax, size, signature
-            As for every result.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-        """
+        """Draw p-values of one statistic, by default the first: is the measure of the row better than that of the column?"""
         from metaeval.show.drawing import draw_charts
 
         result = self._find(statistic)
@@ -403,7 +481,8 @@ class Agreement(FormerResult):
         """Return the heat map of p-values by the first statistic."""
         return {"differences": self.plot_differences} if len(self.measures) > 1 else {}
 
-    def _find(self, statistic: str | None) -> StatisticAgreement:
-        if statistic is not None and statistic not in self.statistics:
-            raise MetaevalError(f"{statistic!r} was not computed; there are {format_list(list(self.statistics))}")
-        return self.results[0 if statistic is None else self.statistics.index(statistic)]
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data that JSON can hold, as every result does."""
+        plain = super().to_dict()
+        plain["settings"]["statistics"] = list(self.statistics)
+        return plain

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,7 +21,6 @@ from metaeval.show.charts import ScatterChart
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
 from metaeval.stats.arrays import scale_scores
-from metaeval.stats.pearson import pearson
 
 if TYPE_CHECKING:
     from metaeval.show.canvas import Axis, Figure, Size
@@ -226,6 +226,12 @@ def baseline_preference(scores: Scores, first: str, second: str, *, tie: float |
 
 def _correlate(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
     """Return Pearson's r with the ends of its 95 % interval, NaN where deltas do not vary."""
-    if np.ptp(x) > 0 and np.ptp(y) > 0:
-        return pearson(x, y)
-    return (np.nan,) * 3
+    from scipy.stats import pearsonr  # half a second that other analyses need not wait for
+
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return (np.nan,) * 3
+    with np.errstate(all="ignore"), warnings.catch_warnings():  # of few topics, or of deltas that hardly vary
+        warnings.simplefilter("ignore")
+        result = pearsonr(x, y)
+        low, high = result.confidence_interval()
+    return float(result.statistic), float(low), float(high)

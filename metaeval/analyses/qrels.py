@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.agreement import agreement
-from metaeval.analyses.agreement_estimates import remark_coverage
-from metaeval.analyses.agreement_result import Agreement
+from metaeval.analyses.agreement_result import Agreement, remark_coverage
 from metaeval.analyses.checks import check_count, check_jobs, check_seed, check_share
 from metaeval.analyses.diagnostics import choose_common_runs
 from metaeval.analyses.qrels_judges import compare_grades, find_favours, map_grades
@@ -28,7 +27,7 @@ from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_option
 from metaeval.measures.base import find_signs
 from metaeval.show.signature import sign
-from metaeval.stats.agreement_statistics import parse_statistic
+from metaeval.stats.agreement import parse_statistic
 from metaeval.stats.max_t import bootstrap_max_t, simultaneous_reach
 from metaeval.stats.significant_counts import trials_needed
 from metaeval.stats.streams import stream_key
@@ -112,7 +111,7 @@ def compare_qrels(
     check_jobs(n_jobs)
     family = family or {}
     which = parse_statistic(statistic)
-    if which.run_statistic is None:
+    if which.of != "runs":
         others = "use tau_b, tau_a, tau_ap_b, tau_gap, spearman, pearson or pairwise_accuracy"
         raise MetaevalError(f"{format_option('statistic', statistic)} does not compare rankings of runs: {others}")
     known, names = parse_measures(measures), tuple(judged.runs)

@@ -166,7 +166,9 @@ class QrelsComparison(FormerResult):
                 self.unjudged.set_index("judge"), "Documents without a grade, and what they cost runs.", self.signature
             ),
             *self._tabulate_favours(),
-            *tabulate_disagreement(found.runs(), found.topics(), judges, self.sets[0], self.signature),
+            *tabulate_disagreement(
+                found.frames()["runs"], found.frames()["topics"], judges, self.sets[0], self.signature
+            ),
         ]
 
     def details(self) -> dict[str, pd.DataFrame]:
@@ -178,7 +180,7 @@ class QrelsComparison(FormerResult):
     def _join(self, name: str) -> pd.DataFrame:
         """Return a detail of the agreements by every measure; their measures are judges, and they made no exchange tests."""
         parts = [
-            getattr(found, name)()
+            found.frames()[name]
             .rename(columns=lambda column: column.replace("measure", "judge"))
             .assign(measure=str(measure))
             for measure, found in zip(self.measures, self.agreements, strict=True)

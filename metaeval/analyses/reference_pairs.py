@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.power_result import DiscriminativePower
-from metaeval.analyses.result import FormerResult
-from metaeval.errors import MetaevalError
+from metaeval.analyses.result import MeasureRows
+from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
-from metaeval.show.charts import Chart, IntervalChart, Row
-from metaeval.show.signature import Signature
+from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.table import Table
 from metaeval.stats.intervals import interval_of_pairs
 
@@ -21,38 +21,51 @@ COUNTS = ("confirmed", "contradicted", "only_here", "missed")
 """What becomes of significant pairs of runs, compared with those of the reference."""
 
 
-@dataclass(frozen=True, eq=False)
-class ReferencePairs(FormerResult):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReferencePairs(MeasureRows):
     """What becomes of the pairs of runs that measures find significant, compared with those of a reference.
+
+    Its rows (`to_frame`) have columns measure, significant, pairs (all of them), confirmed, contradicted, only_here and missed,
+    and the share of contradicted pairs, of those that both find significant, with low and high.
 
     Parameters
     ----------
     collection : str
-    measures : tuple of Measure
-        All but the reference.
     reference : Measure
     counts : ndarray of int, shape (measure, 4)
         Significant pairs of runs that the reference confirms, contradicts, or does not find significant, and those that
         only the reference finds.
-    n_pairs, n_runs : int
+    n_runs : int
     alpha, confidence : float
     test : str
-    signature : Signature
     """
 
     collection: str
-    measures: tuple[Measure, ...]
     reference: Measure
     counts: np.ndarray
-    n_pairs: int
     n_runs: int
     alpha: float
     confidence: float
     test: str
-    signature: Signature
+
+    number: ClassVar[str] = "share"
 
     def __repr__(self) -> str:
         return f"ReferencePairs: {len(self.measures)} measures, {self.reference}, {self.collection or 'scores'}"
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether the reference finds no two runs significantly different."""
+        return not self.counts[:, [0, 1, 3]].any()
+
+    def answer(self) -> str:
+        """Say whose differences the reference contradicts, or that it tells no runs apart itself."""
+        if self.is_noise:
+            return f"{self.reference} tells no two runs apart: whether measures are right cannot be said."
+        wrong = [str(measure) for measure, n in zip(self.measures, self.contradicted, strict=True) if n]
+        if not wrong:
+            return f"{self.reference} contradicts no difference that a measure finds."
+        return f"{self.reference} contradicts differences that {format_list(wrong, 3)} find."
 
     @property
     def contradicted(self) -> np.ndarray:
@@ -64,20 +77,9 @@ class ReferencePairs(FormerResult):
         """Pairs that both the measure and the reference find significant, alike or the reverse, shape (measure,)."""
         return self.counts[:, :2].sum(axis=1)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return what becomes of every measure's significant pairs of runs, shape (measure, 10)."""
-        low, high = interval_of_pairs(
-            self.contradicted[np.newaxis], self.decided[np.newaxis], [self.n_runs], confidence=self.confidence
-        )
-        share = np.divide(self.contradicted, self.decided, out=np.full(len(low), np.nan), where=self.decided > 0)
-        counted = dict(zip(COUNTS, self.counts.T, strict=True))
-        names = {"measure": [str(measure) for measure in self.measures]}
-        result = {"significant": self.counts[:, :3].sum(axis=1), "pairs": self.n_pairs}
-        return pd.DataFrame({**names, **result, **counted, "share": share, "low": low, "high": high})
-
-    def to_table(self) -> Table:
+    def tables(self) -> list[Table]:
         """Return the counts beside the number of significant pairs."""
-        frame = self.to_frame().set_index("measure")
+        frame = self.rows.set_index("measure")
         frame[["share", "low", "high"]] *= 100
         headings = {"significant": "#sig", "pairs": "#all", "only_here": "only here", "share": "% contradicted"}
         caption = (
@@ -88,22 +90,21 @@ class ReferencePairs(FormerResult):
             "finds them. % contradicted: of the pairs that both find significant; low and high: its "
             f"{100 * self.confidence:g} % interval for other runs and other topics."
         )
-        return Table(frame.rename(columns=headings), caption, self.signature, digits=1, legend=legend)
+        if self.is_noise:
+            legend = f"{self.answer()} {legend}"
+        return [Table(frame.rename(columns=headings), caption, self.signature, digits=1, legend=legend)]
 
-    def charts(self) -> Sequence[Chart]:
+    def charts(self) -> Sequence[IntervalChart]:
         """Return which share of its significant pairs the reference contradicts, by measure; the line shows chance."""
-        frame = self.to_frame()
-        order = np.argsort(-frame["share"].fillna(2.0).to_numpy(), kind="stable")[::-1]
+        columns = self.rows[["share", "low", "high"]].to_numpy().tolist()
         rows = [
-            Row(
-                str(self.measures[m]), self.measures[m].title, frame["share"][m],
-                line=(frame["low"][m], frame["high"][m]),
-            )
-            for m in order.tolist()
-        ]  # fmt: skip
+            Row(str(measure), measure.title, share, line=(low, high))
+            for measure, (share, low, high) in zip(self.measures, columns, strict=True)
+        ]
+        rows.sort(key=lambda row: 2.0 if np.isnan(row.centre) else row.centre)
         label = f"share contradicted by {self.reference.title}, of the pairs that both find significant"
-        height = 0.26 if len(rows) > 12 else 0.42
-        return [IntervalChart(rows, label, levels=[(0.5, ":")], limits=(-0.02, 1.02), row_height=height)]
+        height, levels = 0.26 if len(rows) > 12 else 0.42, [(0.5, ":")]
+        return [IntervalChart(rows, label, levels=levels, limits=(-0.02, 1.02), row_height=height)]
 
 
 def reference_pairs(
@@ -127,25 +128,23 @@ def reference_pairs(
     """
     if len(reference.measures) != 1:
         raise MetaevalError(f"a reference is one measure; there are {len(reference.measures)}")
-    mine, theirs = ((each.runs, each.test, each.alpha) for each in (power, reference))
-    if mine != theirs:
-        raise MetaevalError(f"{reference.measures[0]} was not tested as the measures were: other runs, test or alpha")
-    conclusions = [np.where(each.significant, each.winners, 0) for each in (power, reference)]
+    (standard,) = reference.measures
+    if (power.runs, power.test, power.alpha) != (reference.runs, reference.test, reference.alpha):
+        raise MetaevalError(f"{standard} was not tested as the measures were: other runs, test or alpha")
+    conclusions, expected = (np.where(each.significant, each.winners, 0) for each in (power, reference))
+    counts, n_runs = count_conclusions(conclusions, expected[0]), len(power.runs)
+    contradicted, decided = counts[:, 1], counts[:, :2].sum(axis=1)
+    low, high = interval_of_pairs(contradicted[np.newaxis], decided[np.newaxis], [n_runs], confidence=confidence)
+    rows = pd.DataFrame({"measure": [str(measure) for measure in power.measures]})
+    rows = rows.assign(significant=counts[:, :3].sum(axis=1), pairs=power.p_values.shape[1])
+    rows[list(COUNTS)] = counts
+    share = np.divide(contradicted, decided, out=np.full(len(low), np.nan), where=decided > 0)
     return ReferencePairs(
-        power.collection, power.measures, reference.measures[0], count_conclusions(conclusions[0], conclusions[1][0]),
-        power.p_values.shape[1], len(power.runs), power.alpha, confidence, power.test,
-        power.signature.follow("reference_pairs", reference=f"{reference.measures[0]} of {reference.signature.data[0]}"),
+        measures=power.measures, rows=rows.assign(share=share, low=low, high=high), collection=power.collection,
+        reference=standard, counts=counts, n_runs=n_runs, alpha=power.alpha, confidence=confidence, test=power.test,
+        signature=power.signature.follow("reference_pairs", reference=f"{standard} of {reference.signature.data[0]}"),
         diagnostics=power.diagnostics,
     )  # fmt: skip
-
-
-def count_confirmed(power: DiscriminativePower, reference: Measure, measures: Sequence[Measure]) -> np.ndarray:
-    """What becomes of the significant pairs of runs, compared with those of the reference?"""
-    names = [str(measure) for measure in power.measures]
-    conclusions = np.where(power.significant, power.winners, 0)
-    return count_conclusions(
-        conclusions[[names.index(str(measure)) for measure in measures]], conclusions[names.index(str(reference))]
-    )
 
 
 def count_conclusions(conclusions: np.ndarray, reference: np.ndarray) -> np.ndarray:

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metaeval.analyses.agreement_estimates import StatisticAgreement
-from metaeval.analyses.agreement_result import Agreement
+from metaeval.analyses.agreement_result import Agreement, StatisticAgreement
 from metaeval.show.verdict import Evidence, OutcomeWord
 from metaeval.stats.intervals import LIKE
 

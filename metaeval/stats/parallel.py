@@ -25,6 +25,15 @@ def tell(what: str, done: int = 0, total: int = 0) -> None:
         listener(what, done, total)
 
 
+def split_work(total: int, size: int, what: str) -> Iterator[slice]:
+    """Yield parts of so many things, at least one at a time, and tell after each how far the work has come."""
+    size = max(1, size)
+    for start in range(0, total, size):
+        part = slice(start, min(start + size, total))
+        yield part
+        tell(what, part.stop, total)
+
+
 @contextmanager
 def listen(listener: Listener) -> Iterator[None]:
     """Listen to what kernels tell inside this context; the listener is called in the thread that called the kernel."""

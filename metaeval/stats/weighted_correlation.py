@@ -10,13 +10,13 @@ import difflib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.arrays import FloatArray
-from metaeval.stats.rank_correlation import Ordered, place_intervals
+from metaeval.stats.rank_correlation import FloatArray, place_intervals
 
 SYMBOLS = {
     "tau_a": "τ_a", "tau_b": "τ_b", "tau_ap": "τ_AP", "tau_ap_b": "τ_AP,b", "tau_gap": "τ_GAP", "spearman": "Spearman's ρ",
@@ -26,7 +26,6 @@ SYMBOLS = {
 DEPTH = re.compile("[2-9]|[1-9][0-9]{1,8}")
 """What stands behind ``@``: a whole number of at least 2, without zeros before it, so that there is one way to write it."""
 
-_ONE_SIDED = ("tau_ap", "tau_gap")
 _CELLS = 400_000  # cells of squares of runs held at once: they stay in the cache
 
 
@@ -51,7 +50,7 @@ class RankCorrelation:
     @property
     def symmetric(self) -> bool:
         """Whether it does not matter which side is the reference."""
-        return self.depth is None and self.name not in _ONE_SIDED
+        return self.depth is None and self.name not in ("tau_ap", "tau_gap")
 
 
 def parse_rank_correlation(text: str) -> RankCorrelation:
@@ -108,21 +107,29 @@ def correlate(
     """
     chosen = parse_rank_correlation(which) if isinstance(which, str) else which
     scores = np.broadcast_arrays(np.asarray(reference, dtype=np.float64), np.asarray(other, dtype=np.float64))
-    left, right = (
-        np.broadcast_to(place_intervals(side, reach), (*scores[0].shape, 2))
-        for side, reach in zip(scores, tolerance or (None, None), strict=True)
-    )
-    n_runs = scores[0].shape[-1]
+    *shape, n_runs = scores[0].shape
     if chosen.depth is not None and chosen.depth > n_runs:
         raise MetaevalError(f"{chosen}: there are only {n_runs} runs")
-    values = _compute_blocks(
-        chosen, *(side.reshape(-1, n_runs) for side in scores), *(side.reshape(-1, n_runs, 2) for side in (left, right))
-    )
-    return values.reshape(scores[0].shape[:-1])
+    places: list[Any] = []
+    for side, reach in zip(scores, tolerance or (None, None), strict=True):
+        places.append(np.broadcast_to(place_intervals(side, reach), (*side.shape, 2)).reshape(-1, n_runs, 2))
+    first = scores[0].reshape(-1, n_runs)
+    values = np.empty(len(first))
+    size = max(1, _CELLS // n_runs**2)
+    for start in range(0, len(values), size):
+        part = slice(start, start + size)
+        above = [place[part, np.newaxis, :, 0] > place[part, :, np.newaxis, 1] for place in places]
+        inside = np.ones(above[0].shape[:2], dtype=np.bool_)
+        if chosen.depth is not None:
+            inside = above[0].sum(axis=2) < chosen.depth
+            both = inside[:, :, np.newaxis] & inside[:, np.newaxis]
+            above = [place & both for place in above]
+        values[part] = _FORMULAS[chosen.name](_Pair((above[0], above[1]), first[part], inside))
+    return values.reshape(shape)
 
 
 def correlation_matrix(
-    means: npt.ArrayLike, which: RankCorrelation | str, *, tolerance: npt.ArrayLike | None = None
+    means: npt.ArrayLike, which: RankCorrelation, *, tolerance: npt.ArrayLike | None = None
 ) -> FloatArray:
     """How alike does every measure rank the runs as every other does? ``[..., i, j]``: measure i is the reference.
 
@@ -130,40 +137,29 @@ def correlation_matrix(
     """
     columns = np.asarray(means, dtype=np.float64).swapaxes(-1, -2)
     n_measures = columns.shape[-2]
-    chosen = parse_rank_correlation(which) if isinstance(which, str) else which
-    first, second = np.triu_indices(n_measures) if chosen.symmetric else np.indices((n_measures,) * 2).reshape(2, -1)
+    first, second = np.triu_indices(n_measures) if which.symmetric else np.indices((n_measures,) * 2).reshape(2, -1)
     sides = None
     if tolerance is not None:
         reach = np.broadcast_to(tolerance, np.shape(means)).swapaxes(-1, -2)
         sides = reach[..., first, :], reach[..., second, :]
-    values = correlate(columns[..., first, :], columns[..., second, :], chosen, tolerance=sides)
+    values = correlate(columns[..., first, :], columns[..., second, :], which, tolerance=sides)
     matrix = np.empty((*columns.shape[:-2], n_measures, n_measures))
-    if chosen.symmetric:
+    if which.symmetric:
         matrix[..., second, first] = values
     matrix[..., first, second] = values
     return matrix
 
 
-@dataclass(frozen=True, eq=False)
-class _Pair:
+class _Pair(NamedTuple):
     """Two rankings, and many such pairs of them on the first axis.
 
-    ``above[0][b, i, j]``: the reference puts run j above run i; ``above[1]``: the other does. ``scores[0]`` and
-    ``scores[1]`` are theirs, and ``inside[b, i]`` says whether run i counts.
+    ``above[0][b, i, j]``: the reference puts run j above run i; ``above[1]``: the other does. `reference` are its scores, and
+    ``inside[b, i]`` says whether run i counts.
     """
 
     above: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
-    scores: tuple[FloatArray, FloatArray]
+    reference: FloatArray
     inside: npt.NDArray[np.bool_]
-
-    @property
-    def count(self) -> FloatArray:
-        """How many runs count, shape (pair of rankings,)."""
-        return self.inside.sum(axis=1).astype(np.float64)
-
-    def swap(self) -> _Pair:
-        """The same with the other as the reference."""
-        return _Pair(self.above[::-1], self.scores[::-1], self.inside)
 
     def signs(self, side: int) -> npt.NDArray[np.int8]:
         """1 where run j is above run i, -1 where it is below, 0 where they are tied."""
@@ -171,26 +167,8 @@ class _Pair:
         return left - left.swapaxes(1, 2)
 
 
-def _compute_blocks(
-    which: RankCorrelation, reference: FloatArray, other: FloatArray, low_high: Ordered, low_high_too: Ordered
-) -> FloatArray:
-    formula = _FORMULAS[which.name]
-    values = np.empty(len(reference))
-    size = max(1, _CELLS // reference.shape[1] ** 2)
-    for start in range(0, len(values), size):
-        part = slice(start, start + size)
-        above = [left[part, np.newaxis, :, 0] > left[part, :, np.newaxis, 1] for left in (low_high, low_high_too)]
-        inside = np.ones(above[0].shape[:2], dtype=np.bool_)
-        if which.depth is not None:
-            inside = above[0].sum(axis=2) < which.depth
-            both = inside[:, :, np.newaxis] & inside[:, np.newaxis]
-            above = [left & both for left in above]
-        values[part] = formula(_Pair((above[0], above[1]), (reference[part], other[part]), inside))
-    return values
-
-
 def _tau_a(pair: _Pair) -> FloatArray:
-    n = pair.count
+    n = pair.inside.sum(axis=1).astype(np.float64)
     return np.asarray((pair.signs(0) * pair.signs(1)).sum(axis=(1, 2), dtype=np.int64) / (n * (n - 1)))
 
 
@@ -199,54 +177,51 @@ def _tau_b(pair: _Pair) -> FloatArray:
     balance, first, second = (
         side.sum(axis=(1, 2), dtype=np.int64) for side in (left * right, np.abs(left), np.abs(right))
     )
-    return _divide(balance, np.sqrt(first * second))
+    return divide(balance, np.sqrt(first * second))
 
 
 def _tau_ap(pair: _Pair) -> FloatArray:
     """Urbano and Marrero 2017, τ_AP,a: what is above a run's group of ties, and what is inside on average."""
-    above = pair.above[1]
+    above, n_runs = pair.above[1], pair.inside.sum(axis=1)
     # Random breaking orders two runs that the reference ties rightly half of the time.
     right = (above * (1 + pair.signs(0))).sum(axis=2, dtype=np.int64) / 2
     before = above.sum(axis=2)
-    size = pair.count.astype(np.int64)[:, np.newaxis] - before - above.sum(axis=1)  # of the run's group of ties
+    size = np.where(pair.inside, n_runs[:, np.newaxis] - before - above.sum(axis=1), 1)  # of the run's group of ties
     sums = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, above.shape[1] + 1))])
-    size = np.where(pair.inside, size, 1)
     last = sums[before + size - 1]
     from_above = right * (last - sums[np.maximum(before - 1, 0)]) / size
     within = (size - 1 - before * (last - sums[before])) / (2 * size)
     total = np.where(pair.inside, from_above + within, 0.0).sum(axis=1)
-    return np.asarray(2 * total / (pair.count - 1) - 1)
+    return np.asarray(2 * total / (n_runs - 1) - 1)
 
 
 def _tau_ap_b(pair: _Pair) -> FloatArray:
-    return (_tau_ap_of_groups(pair) + _tau_ap_of_groups(pair.swap())) / 2
-
-
-def _tau_ap_of_groups(pair: _Pair) -> FloatArray:
-    """Urbano and Marrero 2017, one half of τ_AP,b: only what is above a run's group counts, not the group itself."""
-    above = pair.above[1]
-    before = above.sum(axis=2)
-    shares = (above & pair.above[0]).sum(axis=2) / np.maximum(before, 1)
-    lower = (before > 0).sum(axis=1)
-    return _divide(2 * shares.sum(axis=1), lower) - 1
+    """Urbano and Marrero 2017, τ_AP,b: only what is above a run's group counts, not the group itself, from either side."""
+    halves = []
+    for above, reference in (pair.above[::-1], pair.above):
+        before = above.sum(axis=2)
+        shares = (above & reference).sum(axis=2) / np.maximum(before, 1)
+        halves.append(divide(2 * shares.sum(axis=1), (before > 0).sum(axis=1)) - 1)
+    return np.asarray((halves[0] + halves[1]) / 2)
 
 
 def _tau_gap(pair: _Pair) -> FloatArray:
     """Break the other's ties as the reference orders them, and against it."""
-    tied = ~(pair.above[1] | pair.above[1].swapaxes(1, 2))
+    reference, other = pair.above
+    tied = ~(other | other.swapaxes(1, 2))
     # Only runs that the reference tells apart have a gap: scores that are tied differ by rounding.
-    differ = pair.above[0] | pair.above[0].swapaxes(1, 2)
-    gaps = np.abs(pair.scores[0][:, np.newaxis] - pair.scores[0][:, :, np.newaxis]) * differ
+    differ = reference | reference.swapaxes(1, 2)
+    gaps = np.abs(pair.reference[:, np.newaxis] - pair.reference[:, :, np.newaxis]) * differ
     ends = []
-    for favoured in (pair.above[0], pair.above[0].swapaxes(1, 2)):
-        above = pair.above[1] | (tied & favoured)
+    for favoured in (reference, reference.swapaxes(1, 2)):
+        above = other | (tied & favoured)
         weights = above * gaps
-        shares = _divide((weights * pair.above[0]).sum(axis=2), weights.sum(axis=2))
+        shares = divide((weights * reference).sum(axis=2), weights.sum(axis=2))
         # Where no run above differs in the reference there is nothing to agree on, as if by chance.
         counted = above.any(axis=2)
         total = np.where(counted, np.where(np.isnan(shares), 0.5, shares), 0.0).sum(axis=1)
         # Runs without one above are the first, or tied with it in both.
-        ends.append((2 * total + (~counted & pair.inside).sum(axis=1) - 1) / (pair.count - 1) - 1)
+        ends.append((2 * total + (~counted & pair.inside).sum(axis=1) - 1) / (pair.inside.sum(axis=1) - 1) - 1)
     return np.asarray((ends[0] + ends[1]) / 2)
 
 
@@ -254,11 +229,13 @@ def _spearman(pair: _Pair) -> FloatArray:
     """Twice a rank is the sum of a run's signs, up to a constant."""
     left, right = (pair.signs(side).sum(axis=2, dtype=np.float64) for side in (0, 1))
     lengths = np.sqrt((left**2).sum(axis=1) * (right**2).sum(axis=1))
-    return np.clip(_divide((left * right).sum(axis=1), lengths), -1.0, 1.0)
+    return np.clip(divide((left * right).sum(axis=1), lengths), -1.0, 1.0)
 
 
-def _divide(left: npt.NDArray[np.number], right: npt.NDArray[np.number]) -> FloatArray:
-    return np.divide(left, right, out=np.full(np.shape(left), np.nan), where=right > 0)
+def divide(left: npt.ArrayLike, right: npt.ArrayLike) -> FloatArray:
+    """Return the ratio, NaN where `right` is not above 0."""
+    over, under = np.broadcast_arrays(left, right)
+    return np.divide(over, under, out=np.full(over.shape, np.nan), where=under > 0)
 
 
 _FORMULAS: dict[str, Callable[[_Pair], FloatArray]] = {

@@ -9,17 +9,16 @@ from scipy.stats import kendalltau, spearmanr
 
 from metaeval import Scores, agreement
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
-from metaeval.stats.arrays import Scaled
-from metaeval.stats.pearson import topic_pearson
+from metaeval.stats.arrays import scale_scores
 from metaeval.stats.run_agreement import run_statistics
-from metaeval.stats.tie_accuracy import tie_accuracy
+from metaeval.stats.topic_agreement import tie_accuracy
 
 FEW = {"n_permutations": 60, "n_bootstrap": 0}
 
 
 def beside(values, reference):
     """Measures and their reference, the last measure."""
-    return Scaled(np.concatenate([values, reference[..., None]], axis=-1))
+    return scale_scores(np.concatenate([values, reference[..., None]], axis=-1))
 
 
 def make_scores(seed=0, n_runs=11, n_topics=30, collection="pilot"):
@@ -56,7 +55,10 @@ def test_statistics_are_those_of_the_kernels(scores, found):
     np.testing.assert_allclose(list(row(found, "tau_a").values()), runs["tau_a"])
     np.testing.assert_allclose(list(row(found, "pearson").values()), runs["pearson"])
     np.testing.assert_allclose(list(row(found, "acc_t").values()), tie_accuracy(beside(values, gold)).value)
-    np.testing.assert_allclose(list(row(found, "topic_pearson").values()), topic_pearson(beside(values, gold)))
+    np.testing.assert_allclose(
+        list(row(found, "topic_pearson").values()),
+        [np.corrcoef(values[..., m].ravel(), gold.ravel())[0, 1] for m in range(3)],
+    )
 
 
 @pytest.mark.filterwarnings("ignore::scipy.stats.ConstantInputWarning")
@@ -145,7 +147,7 @@ def test_a_measure_is_better_where_the_interval_of_the_paired_difference_leaves_
     counted = frame.groupby(["statistic", "better"]).size()
     rows = found.to_frame().set_index(["statistic", "measure"])["better_than"]
     assert {key: n for key, n in rows.items() if n} == {key: n for key, n in counted.items() if key[1] != "cannot tell"}
-    text = "".join(table.to_text() for table in found.detail_tables())
+    text = "".join(table.to_text() for table in found.at("all"))
     assert "How far each measure is from the best one" in text
 
 
@@ -153,19 +155,17 @@ def test_bold_are_the_measures_than_which_none_is_better_and_none_without_interv
     frame = found.differences()
     loser = np.where(frame["better"] == frame["measure_1"], frame["measure_2"], frame["measure_1"])
     lost = frame.assign(loser=loser)[frame["better"] != "cannot tell"].groupby(["statistic", "loser"]).size()
-    beaten = pd.Series(
-        found.count_beaten().ravel(), pd.MultiIndex.from_product([found.statistics, map(str, found.measures)])
-    )
+    beaten = pd.Series(found.beaten.ravel(), pd.MultiIndex.from_product([found.statistics, map(str, found.measures)]))
     assert {key: n for key, n in beaten.items() if n} == lost.to_dict()
-    table = found.to_table()
+    table = found.at("all")[0]
     words = table.marks(table.frame).iloc[: len(found.measures), : len(found.statistics)]
-    told = (found.count_beaten() > 0).any(axis=1)
+    told = (found.beaten > 0).any(axis=1)
     assert told.any()  # otherwise only the best is bold, and none at chance: see test_answers
     words = words.loc[:, told]
-    bold = pd.DataFrame(found.count_beaten()[told].T == 0, [str(one) for one in found.measures], words.columns)
+    bold = pd.DataFrame(found.beaten[told].T == 0, [str(one) for one in found.measures], words.columns)
     assert ((words == "bold") == bold.loc[words.index]).all(axis=None)
     results = tuple(replace(one, gap_ends=np.full_like(one.gap_ends, np.nan)) for one in found.results)
-    without = replace(found, results=results).to_table()
+    without = replace(found, results=results).at("all")[0]
     assert (without.marks(without.frame) == "").all(axis=None)
     assert "is not said, as there are no intervals" in without.whole_caption
 
@@ -200,7 +200,7 @@ def test_scores_of_whole_runs_stand_for_the_mean_in_statistics_of_runs_only(scor
     assert row(found, "pearson")["good"] == pytest.approx(np.corrcoef(np.arange(11), means[:, 0])[0, 1])
     assert row(found, "pearson")["bad"] == pytest.approx(np.corrcoef(means[:, 2], means[:, 0])[0, 1])
     assert row(found, "topic_pearson")["good"] == pytest.approx(
-        topic_pearson(beside(scores.values[..., 1:], scores.values[..., 0]))[0]
+        np.corrcoef(scores.values[..., 1].ravel(), scores.values[..., 0].ravel())[0, 1]
     )
     with pytest.raises(DataError, match="lack run10"):
         agreement(scores, reference="MQM", run_scores=own.sel(runs=own.runs[1:]), **FEW)
@@ -225,7 +225,7 @@ def test_statistics_of_given_run_scores_have_no_interval_and_a_note_says_so(scor
     )
     for statistic in (0, 1):
         assert np.isnan(found.low[statistic, good])
-        assert np.isnan(found.count_beaten()[statistic, good])
+        assert np.isnan(found.beaten[statistic, good])
     np.testing.assert_array_equal(found.low[:, others], plain.low[:, others])
     np.testing.assert_array_equal(found.low[2], plain.low[2])
     assert "No interval for pearson, tau_b of good: their run scores are given" in found.to_table().legend
@@ -237,7 +237,7 @@ def test_statistics_of_given_run_scores_have_no_interval_and_a_note_says_so(scor
     # A reference that gives its own leaves no measure an interval.
     judged = Scores(np.arange(11.0)[:, None, None], runs=scores.runs, topics=["all"], measures=["MQM"])
     assert np.isnan(agreement(scores, run_scores=judged, **options).low[:2]).all()
-    texts = [table.to_text() for table in agreement(scores, run_scores=judged, **options).explained_tables()]
+    texts = [table.to_text() for table in agreement(scores, run_scores=judged, **options).at("all")]
     assert not any("nan" in text for text in texts)
 
 
@@ -379,7 +379,7 @@ def test_with_few_runs_there_is_no_interval_and_the_table_says_so(scores):
     found = agreement(scores.sel(runs=scores.runs[:5]), reference="MQM", statistics=["tau_a"], n_permutations=50)
     assert np.isnan(found.low).all()
     assert "No interval: it needs 10 runs" in found.to_text()
-    assert not any("intervals" in one.caption for one in found.detail_tables())
+    assert not any("intervals" in one.caption for one in found.at("all"))
 
 
 def test_intervals_of_few_topics_are_remarked(scores):

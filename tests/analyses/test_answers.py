@@ -32,6 +32,9 @@ def test_answers_say_what_was_put_in(scores):
     assert halves.startswith("sharp ranks runs most stably between two random sets of 20 topics (mean τ ")
     agreed = me.agreement(scores, reference="people", n_permutations=50)
     assert agreed.answer().startswith("sharp agrees best with people (pairwise accuracy ")
+    assert agreed.answer().endswith(" on these runs.")
+    elsewhere = me.agreement(scores, reference="people", n_permutations=50, over="runs and topics")
+    assert "on these runs" not in elsewhere.answer()
     assert me.significance_contradictions(power).answer() == "No two measures contradict each other."
     ranks = me.run_ranks(three, n_permutations=300)
     firsts = ranks.summary()["near_first"].tolist()
@@ -64,6 +67,16 @@ def test_a_reference_of_noise_is_said_to_agree_with_none(scores):
     )
     table = found.to_table()
     assert (table.marks(table.frame) == "").all(axis=None)
+
+
+def test_a_measure_of_noise_beside_good_ones_is_said_to_be_no_better_than_chance(scores):
+    noise = np.random.default_rng(4).normal(size=(*scores.values.shape[:2], 1))
+    labels = {"runs": scores.runs, "topics": scores.topics, "higher_is_better": True}
+    names = [*map(str, scores.measures), "noise"]
+    given = me.Scores(np.concatenate([scores.values, noise], axis=-1), measures=names, **labels)
+    answer = me.agreement(given, reference="people", n_permutations=50).answer()
+    assert answer.startswith("sharp agrees best with people")
+    assert answer.endswith(" on these runs. noise is not shown to be better than chance.")
 
 
 def test_measures_of_noise_are_said_to_agree_with_no_reference(scores):

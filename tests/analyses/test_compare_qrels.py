@@ -354,7 +354,7 @@ def test_identical_runs_can_count_once():
         me.compare_qrels(judged, n_permutations=50, n_bootstrap=0, distinct_runs=each) for each in (False, True)
     )
     assert any("2 of 13 runs have the same scores" in note for note in both.notes())
-    assert [each.agreements[0].runs()["run"].nunique() for each in (both, once)] == [13, 12]
+    assert [each.agreements[0].frames()["runs"]["run"].nunique() for each in (both, once)] == [13, 12]
 
 
 def test_without_ir_measures_it_is_said_how_to_have_it(judged, monkeypatch):

@@ -193,7 +193,7 @@ def test_which_runs_and_topics_disagree_is_listed_the_worst_first(files):
     truth, judges = files
     given = [read(one) for one in judges]
     found = me.agreement(given, reference=read(truth), statistics=["tau_b"], **FEW)
-    runs, topics = found.runs(), found.topics()
+    runs, topics = (found.frames()[what] for what in ("runs", "topics"))
     assert len(runs) == 3 * len(RUNS)
     assert len(topics) == 3 * len(TOPICS)
     assert (runs["difference"] == runs["rank"] - runs["reference_rank"]).all()
@@ -206,7 +206,7 @@ def test_which_runs_and_topics_disagree_is_listed_the_worst_first(files):
     one = topics[(topics["measure"] == "graded") & (topics["topic"] == "t3")]["tau_b"].item()
     sides = [scores.sel(topics=["t3"]).values.ravel() for scores in (given[1], read(truth))]
     assert one == pytest.approx(stats.kendalltau(*sides).statistic)
-    printed = [table.caption.split(":")[0] for table in found.detail_tables()]
+    printed = [table.caption.split(":")[0] for table in found.at("all")[1:]]
     assert printed == ["Runs that disagree most", "Topics that disagree most"]
 
 

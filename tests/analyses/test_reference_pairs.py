@@ -89,6 +89,21 @@ def test_intervals_of_the_share_contradicted_hold_it_for_other_runs_and_other_to
     assert ((low <= share) & (share <= high)).mean() > 0.95
 
 
+def test_a_reference_that_tells_no_runs_apart_is_called_noise(scores, held):
+    assert held.reference.answer() == "people contradicts differences that bad find."
+    noise = me.Scores(
+        np.random.default_rng(1).normal(size=(12, 40, 1)), runs=scores.runs, topics=scores.topics, measures=["noise"],
+        higher_is_better=True,
+    )  # fmt: skip
+    power = me.discriminative_power(scores, **QUICK)
+    found = reference_pairs(power, me.discriminative_power(noise, **QUICK))
+    said = "noise tells no two runs apart: whether measures are right cannot be said."
+    assert found.answer() == said
+    assert found.to_table().legend.startswith(said)
+    alike = reference_pairs(power, me.discriminative_power(scores.sel(measures="people"), **QUICK))
+    assert not alike.is_noise
+
+
 def test_a_share_that_is_not_there_is_shown_and_exported(held):
     found = held.reference
     assert "blind" in found.to_text()

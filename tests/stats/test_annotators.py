@@ -1,4 +1,4 @@
-"""A reference of several annotators is their mean, and halves of them are compared: splits by enumeration."""
+"""A reference of several annotators is their mean, and halves of them are compared."""
 
 import numpy as np
 import pytest
@@ -7,16 +7,6 @@ from scipy.stats import kendalltau
 import metaeval as me
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
-from metaeval.stats.agreement_statistics import split_annotators
-
-
-@pytest.mark.parametrize(("n", "splits"), [(2, 1), (3, 3), (4, 3), (5, 10), (19, 50)])
-def test_annotators_are_split_in_every_way_once_or_in_random_ways(n, splits):
-    found = [(tuple(one), tuple(other)) for one, other in split_annotators(n, np.random.default_rng(0))]
-    assert len(found) == splits
-    assert all(sorted(one + other) == list(range(n)) and abs(len(one) - len(other)) <= 1 for one, other in found)
-    if n < 10:
-        assert len({frozenset(pair) for pair in found}) == splits
 
 
 def make_people(noise=0.5, seed=0):
@@ -36,7 +26,7 @@ def test_halves_are_what_some_annotators_reach_against_the_others_by_plain_numpy
     assert str(found.reference) == "mean of annotators"
     rest = [np.delete(people.values, one, axis=2).mean(axis=(1, 2)) for one in range(3)]
     halves = [np.corrcoef(people.values[..., one].mean(axis=1), rest[one])[0, 1] for one in range(3)]
-    frame = found.annotators().set_index("statistic")
+    frame = found.frames()["annotators"].set_index("statistic")
     assert frame.loc["pearson", "halves"] == pytest.approx(np.mean(halves), abs=1e-12)
     halves = [kendalltau(people.values[..., one].mean(axis=1), rest[one]).statistic for one in range(3)]
     assert frame.loc["tau_a", "halves"] == pytest.approx(np.mean(halves), abs=1e-12)

@@ -7,12 +7,10 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.stats
 from hypothesis import given, settings, strategies as st
 
 from metaeval.stats.anova import effect_size, residual_variance
 from metaeval.stats.letters import _find_largest_sets, _sweep, compact_letters, letter_groups
-from metaeval.stats.pearson import pearson
 
 
 def test_residual_variance_is_that_of_statsmodels():
@@ -115,28 +113,3 @@ def test_letters_go_on_after_the_alphabet():
     letters = compact_letters(~np.eye(54, dtype=bool))
     assert letters[25:28] == ["z", "A", "B"]
     assert letters[51:] == ["Z", "a2", "b2"]
-
-
-def test_pearson_has_the_interval_of_fisher():
-    first, second = np.random.default_rng(0).random((2, 30))
-    second += first
-    interval = pearson(first, second, confidence=0.9)
-    assert interval.r == pytest.approx(np.corrcoef(first, second)[0, 1])
-    half = 1.6448536269514722 / np.sqrt(27)
-    assert np.arctanh(interval[1:]) == pytest.approx(np.arctanh(interval.r) + np.array([-half, half]))
-
-
-@pytest.mark.parametrize("n", [2, 3, 4, 9, 390])
-@pytest.mark.parametrize(("slope", "scale"), [(0, 1), (0.7, 1), (-2, 1e200), (1e9, 1)])
-def test_pearson_is_that_of_scipy_to_the_bit(n, slope, scale):
-    rng = np.random.default_rng(n)
-    first = rng.normal(size=n) * scale
-    second = slope * first + rng.normal(size=n)
-    found = pearson(first, second)
-    with np.errstate(all="ignore"):  # of scipy, with three points
-        expected = scipy.stats.pearsonr(first, second)
-        assert found == (expected.statistic, *expected.confidence_interval())
-
-
-def test_pearson_of_three_points_is_anything():
-    assert pearson([1, 2, 4], [1, 3, 2])[1:] == (-1, 1)

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from metaeval.stats import randomised_tukey, tie_accuracy
+from metaeval.stats import randomised_tukey, uir
 from metaeval.stats.arrays import Scaled, find_exponents, scale_scores
 from metaeval.stats.parallel import listen
-from metaeval.stats.pearson import StandardCells, standardise
 from metaeval.stats.randomised_tukey import randomised_tukey_hsd
 from metaeval.stats.resampling import topic_signs
 from metaeval.stats.streams import stream_key
+from metaeval.stats.topic_agreement import tie_accuracy
 
 KEY = stream_key(3, "blocks")
 
@@ -71,6 +71,17 @@ def test_a_long_test_tells_how_far_it_has_come_and_a_short_one_does_not(monkeypa
     assert done[-1] == 12_000
 
 
+@pytest.mark.parametrize("long", [False, True])
+def test_resamples_of_many_pairs_of_runs_are_said_to_take_long_before_they_begin(monkeypatch, long):
+    values, heard = make_scores(n_runs=13, n_topics=37, n_measures=2), []
+    monkeypatch.setattr(uir, "LONG", 78 * 60 - long)
+    with listen(lambda *what: heard.append(what)):
+        uir.coverage_resampled(Scaled(values), Scaled(values, [0]), lambda trials: np.ones((len(trials), 37)), 60)
+    stated = [what for what, _, total in heard if not total]
+    assert len(stated) == long
+    assert not long or "78 pairs of runs are ranked anew on each of the 60 resamples, which takes long" in heard[0][0]
+
+
 def make_agreement(seed, n_runs=13, n_topics=37, levels=10):
     """A reference, measures that follow it more or less, one of them constant, two runs equal."""
     rng = np.random.default_rng(seed)
@@ -88,17 +99,17 @@ def make_agreement(seed, n_runs=13, n_topics=37, levels=10):
 def test_of_equally_good_tie_thresholds_the_smallest_is_found():
     # Of runs one above the other, differences of 0.1 and 0.5 are tied in the reference, that of 0.3 is not.
     values = np.array([[0.0, 0.0], [0.1, 0.0], [10.0, 1.0], [10.3, 2.0], [20.0, 3.0], [20.5, 3.0]])[:, np.newaxis]
-    found = tie_accuracy.tie_accuracy(Scaled(values))
+    found = tie_accuracy(scale_scores(values))
     assert found.threshold == pytest.approx(scale_scores(values)[1, 0, 0] - scale_scores(values)[0, 0, 0])
 
 
 @pytest.mark.parametrize("levels", [1, 3, 10**9])
 def test_tie_thresholds_are_the_best_of_all_differences(levels):
     rng = np.random.default_rng(levels)
-    scores = Scaled(np.round(rng.random((7, 5, 3)) * levels))
-    found = tie_accuracy.tie_accuracy(scores)
+    scores = scale_scores(np.round(rng.random((7, 5, 3)) * levels))
+    found = tie_accuracy(scores)
     pairs = list(itertools.combinations(range(7), 2))
-    gaps = np.array([scores.values[one] - scores.values[other] for one, other in pairs])
+    gaps = np.array([scores[one] - scores[other] for one, other in pairs])
     order = np.sign(gaps[..., -1])
     for measure in range(2):
         gap = gaps[..., measure]
@@ -106,12 +117,6 @@ def test_tie_thresholds_are_the_best_of_all_differences(levels):
         right = [int((np.where(np.abs(gap) <= limit, 0, np.sign(gap)) == order).sum()) for limit in tried]
         assert found.threshold[measure] == tried[right.index(max(right))]
         assert found.value[measure] == max(right) / order.size
-
-
-def test_cells_are_standardised_as_rows_of_a_table():
-    values = np.random.default_rng(1).normal(size=(9, 50, 2)) ** 3
-    whole = standardise(scale_scores(values).transpose(2, 0, 1).reshape(2, -1))
-    np.testing.assert_allclose(StandardCells(Scaled(values)).z.reshape(2, -1), whole, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("first", [0, 1, 63, 64, 100, 640])

@@ -7,19 +7,20 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from metaeval.stats.arrays import Scaled
+from metaeval.stats.agreement import STATISTICS, Sides, compare_halves
+from metaeval.stats.arrays import scale_scores
 from metaeval.stats.letters import find_clusters, swap_p_values
-from metaeval.stats.pearson import StandardCells, resample_topic_pearson, standardise, swap_cells, topic_pearson
-from metaeval.stats.resampling import resampled_topics, topic_signs, weigh_by_topic
-from metaeval.stats.run_agreement import ResampledMeans, run_statistics, settle_ties, swap_runs
-from metaeval.stats.soft_accuracy import (
+from metaeval.stats.resampling import resampled_topics, topic_signs
+from metaeval.stats.run_agreement import run_statistics, settle_ties, standardise, swap_runs
+from metaeval.stats.topic_agreement import (
     flip_p_values,
     normal_p_values,
-    resample_soft_accuracy,
     soft_accuracy,
-    swap_cells_softly,
+    swap_cells,
+    swap_softly,
+    swap_ties,
+    tie_accuracy,
 )
-from metaeval.stats.tie_accuracy import tie_accuracy
 
 WHICH = ("pairwise_accuracy", "tau_a", "tau_b", "spearman", "pearson")
 
@@ -38,7 +39,16 @@ def draw(seed, n_runs=5, n_topics=7, n_measures=3, levels=None):
 
 def beside(values, reference):
     """Measures and their reference, the last measure."""
-    return Scaled(np.concatenate([values, reference[..., None]], axis=-1))
+    return scale_scores(np.concatenate([values, reference[..., None]], axis=-1))
+
+
+def sides(values, reference, key=0):
+    scores = beside(values, reference)
+    return Sides(scores, scores.mean(axis=1), lambda purpose: key, 10, tuple(STATISTICS[name] for name in WHICH))
+
+
+def topic_pearson(values, reference):
+    return STATISTICS["topic_pearson"].compute(sides(values, reference))[0][0]
 
 
 def plain_statistics(scores, reference):
@@ -73,7 +83,7 @@ def test_run_scores_that_differ_by_rounding_are_tied():
 def test_exchanging_the_scores_of_runs_is_done_as_by_hand():
     values, reference = draw(1, levels=2)
     means, wanted = settle_ties(values.mean(axis=1)), reference.mean(axis=1)
-    _, found = swap_runs(means, wanted, WHICH, 5, 40)
+    _, found = swap_runs(np.column_stack([means, wanted]), np.arange(5), WHICH, 5, 40)
     z = standardise(means.T)
     for trial, kept in enumerate(topic_signs(5, range(40), 5) > 0):
         for pair, (a, b) in enumerate(itertools.combinations(range(3), 2)):
@@ -92,7 +102,7 @@ def test_p_values_of_exchanges_are_near_those_of_all_exchanges():
     masks = np.array(list(itertools.product([True, False], repeat=7)))
     one, two = (run_statistics(np.where(masks, *side), wanted, ["pearson"])["pearson"] for side in (z, z[::-1]))
     exact = np.mean(one - two >= observed[0] - observed[1] - 1e-12)
-    same, exchanged = swap_runs(means[:, :2], wanted, ["pearson"], 3, 4000)
+    same, exchanged = swap_runs(np.column_stack([means[:, :2], wanted]), np.arange(7), ["pearson"], 3, 4000)
     np.testing.assert_allclose(same["pearson"], observed, rtol=1e-12)
     p = swap_p_values(same["pearson"], exchanged["pearson"])[0, 1]
     assert abs(p - exact) < 4 * np.sqrt(exact * (1 - exact) / 4000) + 1 / 4000
@@ -108,8 +118,8 @@ def test_an_exchange_that_changes_nothing_counts(statistic, shift, factor):
         second = first.copy()
         second[[5, 6]] = second[[6, 5]]
         reference = first + 0.3 * rng.normal(size=12)
-        scores = np.stack([first + shift, factor * (second + shift)], axis=-1)
-        observed, exchanged = (each[statistic] for each in swap_runs(scores, reference + shift, [statistic], seed, 400))
+        scores = np.stack([first + shift, factor * (second + shift), reference + shift], axis=-1)
+        observed, exchanged = (each[statistic] for each in swap_runs(scores, np.arange(12), [statistic], seed, 400))
         p = swap_p_values(observed, exchanged)
         # A quarter of the exchanges keeps both, a quarter swaps both, and half of them makes the measures alike there.
         assert min(p[0, 1], p[1, 0]) > 0.15, seed
@@ -119,7 +129,7 @@ def test_only_the_runs_that_count_are_exchanged_with_the_draws_of_all():
     values, reference = draw(3)
     means, wanted = values.mean(axis=1), reference.mean(axis=1)
     top = np.array([0, 2, 4])
-    found = swap_runs(means, wanted, ["tau_b"], 5, 20, runs=top)[1]["tau_b"]
+    found = swap_runs(np.column_stack([means, wanted]), top, ["tau_b"], 5, 20)[1]["tau_b"]
     z, kept = standardise(means[top].T), topic_signs(5, range(20), 5)[:, top] > 0
     sides = [plain_statistics(np.where(kept[0], z[a], z[b]), wanted[top])["tau_b"] for a, b in ((0, 1), (1, 0))]
     np.testing.assert_allclose(found[0, 0], sides[0] - sides[1], atol=1e-6)
@@ -148,7 +158,7 @@ def test_the_best_threshold_is_the_best_of_all_differences_and_zero(levels):
     both = beside(values, reference)
     found = tie_accuracy(both)
     for m in range(3):
-        scores = both.values[..., m]
+        scores = both[..., m]
         thresholds = {0.0, *np.abs(scores[:, None] - scores[None]).ravel()}
         accuracies = {one: plain_tie_accuracy(scores, reference, one).mean() for one in thresholds}
         best = max(accuracies.values())
@@ -166,9 +176,9 @@ def test_a_measure_that_ties_what_the_reference_ties_is_right_throughout():
 def test_exchanging_who_is_right_is_done_as_by_hand():
     values, reference = draw(5)
     both = beside(values, np.round(reference))
-    accuracy = tie_accuracy(both, 9, 30)
-    found = accuracy.exchanged
-    right = [plain_tie_accuracy(both.values[..., m], both.values[..., 3], accuracy.threshold[m]) for m in range(3)]
+    accuracy = tie_accuracy(both)
+    found = swap_ties(both, accuracy.threshold, 9, 30)
+    right = [plain_tie_accuracy(both[..., m], both[..., 3], accuracy.threshold[m]) for m in range(3)]
     signs = topic_signs(9, range(30), right[0].size).astype(int)
     for pair, (a, b) in enumerate(itertools.combinations(range(3), 2)):
         difference = (right[a].astype(int) - right[b]).ravel()
@@ -178,9 +188,8 @@ def test_exchanging_who_is_right_is_done_as_by_hand():
 def test_pearson_over_cells_and_its_exchanges_are_those_of_numpy():
     values, reference = draw(6)
     expected = [np.corrcoef(values[..., m].ravel(), reference.ravel())[0, 1] for m in range(3)]
-    both = beside(values, reference)
-    np.testing.assert_allclose(topic_pearson(both), expected)
-    found = swap_cells(both, StandardCells(both), 3, 25)
+    np.testing.assert_allclose(topic_pearson(values, reference), expected)
+    found = swap_cells(sides(values, reference).cells, 3, 25)
     z = standardise(values.transpose(2, 0, 1).reshape(3, -1))
     for trial, kept in enumerate(topic_signs(3, range(25), reference.size) > 0):
         for pair, (a, b) in enumerate(itertools.combinations(range(3), 2)):
@@ -191,10 +200,9 @@ def test_pearson_over_cells_and_its_exchanges_are_those_of_numpy():
 def test_a_constant_measure_has_no_correlation_and_no_p_value():
     values, reference = draw(7)
     values[..., 1] = 0.1
-    both = beside(values, reference)
-    r = topic_pearson(both)
+    r = topic_pearson(values, reference)
     assert np.isnan(r).tolist() == [False, True, False]
-    p = swap_p_values(r, swap_cells(both, StandardCells(both), 3, 20))
+    p = swap_p_values(r, swap_cells(sides(values, reference).cells, 3, 20))
     assert np.isnan(p[1]).all()
     assert np.isnan(p[:, 1]).all()
     assert np.isfinite(p[0, 2])
@@ -203,7 +211,7 @@ def test_a_constant_measure_has_no_correlation_and_no_p_value():
 
 def test_p_values_of_flips_are_near_those_of_all_flips_and_of_the_normal_limit():
     values, _ = draw(8, n_runs=3, n_topics=10, n_measures=2)
-    found, normal = flip_p_values(Scaled(values), 4, 4000), normal_p_values(Scaled(values))
+    found, normal = flip_p_values(values, 4, 4000), normal_p_values(values)
     signs = np.array(list(itertools.product([-1, 1], repeat=10)))
     for m in range(2):
         for pair, (i, j) in enumerate(itertools.combinations(range(3), 2)):
@@ -214,7 +222,7 @@ def test_p_values_of_flips_are_near_those_of_all_flips_and_of_the_normal_limit()
 
 
 def test_soft_accuracy_of_the_reference_itself_is_one():
-    p = flip_p_values(Scaled(draw(9)[0]), 4, 100)
+    p = flip_p_values(draw(9)[0], 4, 100)
     assert soft_accuracy(p[0], p[0]) == 1
     assert soft_accuracy(1 - p[0], p[0]) == pytest.approx(1 - np.abs(1 - 2 * p[0]).mean())
 
@@ -223,24 +231,22 @@ def test_exchanging_cells_softly_is_done_as_by_hand():
     values, reference = draw(10)
     both = beside(values, reference)
     wanted = normal_p_values(both)[-1]
-    found = swap_cells_softly(both, StandardCells(both), wanted, 6, 15)
+    found = swap_softly(sides(values, reference).cells[:-1], wanted, 6, 15)
     z = standardise(values.transpose(2, 0, 1).reshape(3, -1)).reshape(3, 5, 7)
     for trial, kept in enumerate(topic_signs(6, range(15), reference.size).reshape(15, 5, 7) > 0):
         for pair, (a, b) in enumerate(itertools.combinations(range(3), 2)):
             mixed = np.stack([np.where(kept, z[a], z[b]), np.where(kept, z[b], z[a])], axis=-1)
-            one, two = soft_accuracy(normal_p_values(Scaled(mixed)), wanted)
+            one, two = soft_accuracy(normal_p_values(mixed), wanted)
             np.testing.assert_allclose(found[trial, pair], one - two, atol=1e-12)
 
 
 def test_topics_drawn_anew_are_topics_written_down_again():
     values, reference = draw(11)
     weights = resampled_topics(2, range(6), 7)
-    both = beside(values, reference)
-    runs, ceiling = ResampledMeans(both, 2, 6).compare(WHICH)
-    cells = resample_topic_pearson(both, StandardCells(both), 2, 6)
-    soft, _ = resample_soft_accuracy(both, normal_p_values(both)[-1], 2, 6)
-    by_topic = tie_accuracy(both).by_topic
-    (tied,) = weigh_by_topic(2, 6, 7, by_topic, divisor=7)
+    whole = sides(values, reference, 2)
+    runs = {name: STATISTICS[name].compute(whole, 6) for name in WHICH}
+    cells, soft, tied = (STATISTICS[name].compute(whole, 6)[0] for name in ("topic_pearson", "spa", "acc_t"))
+    by_topic = whole.ties.by_topic
     own = []
     for trial, weight in enumerate(weights):
         again = np.repeat(np.arange(7), weight)
@@ -248,13 +254,13 @@ def test_topics_drawn_anew_are_topics_written_down_again():
         for m in range(3):
             expected = plain_statistics(scores[..., m].mean(axis=1), gold.mean(axis=1))
             for name in WHICH:
-                np.testing.assert_allclose(runs[name][trial, m], expected[name], atol=1e-6)
+                np.testing.assert_allclose(runs[name][0][trial, m], expected[name], atol=1e-6)
         own.append(plain_statistics(gold.mean(axis=1), reference.mean(axis=1))["tau_a"])
-        np.testing.assert_allclose(cells[trial], topic_pearson(beside(scores, gold)))
+        np.testing.assert_allclose(cells[trial], topic_pearson(scores, gold))
         p = normal_p_values(beside(scores, gold))
         np.testing.assert_allclose(soft[trial], soft_accuracy(p[:-1], p[-1]))
         np.testing.assert_allclose(tied[trial], by_topic[:, again].mean(axis=1))
-    assert ceiling["tau_a"] == pytest.approx(np.mean(own))
+    assert runs["tau_a"][1] == pytest.approx(np.mean(own))
 
 
 CLUSTERS = [
@@ -278,3 +284,20 @@ def test_spearman_of_many_runs_is_scipys_and_takes_no_matrix_of_pairs_and_runs()
     tracemalloc.stop()
     np.testing.assert_allclose(found, scipy_stats.spearmanr(one[0], two[0]).statistic, rtol=1e-12)
     assert peak < 4 * 600 * 600 * 599 / 2 / 4
+
+
+@pytest.mark.parametrize(("n", "splits"), [(2, 1), (3, 3), (4, 3), (5, 10), (19, 50)])
+def test_annotators_are_split_in_every_way_once_or_in_random_ways(n, splits):
+    """Each annotator scores on a topic of their own alone, which tells who is in a half."""
+    halves = []
+
+    class Record:
+        def compute(self, half):
+            halves.append([frozenset(np.flatnonzero(side)) for side in half.scores[0].T])
+            return np.zeros((1, 1)), np.nan
+
+    compare_halves([Record()], sides(*draw(1)), np.broadcast_to(np.eye(n), (3, n, n)), np.random.default_rng(0))
+    assert len(halves) == splits
+    assert all(one | other == set(range(n)) and abs(len(one) - len(other)) <= 1 for one, other in halves)
+    if n < 10:
+        assert len({frozenset(pair) for pair in halves}) == splits

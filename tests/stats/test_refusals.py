@@ -7,7 +7,6 @@ from metaeval.errors import MetaevalError
 from metaeval.stats.anova import effect_size, residual_variance
 from metaeval.stats.letters import letter_groups
 from metaeval.stats.paired_tests import all_pairs_test, correct
-from metaeval.stats.pearson import pearson
 from metaeval.stats.permutations import permutations
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
 from metaeval.stats.rank_correlation import tau, tau_matrix
@@ -85,11 +84,6 @@ REFUSED = [
     (parse_rank_correlation, ["tau_b@" + "9" * 5000], {}, "whole number"),
     (parse_rank_correlation, ["@3"], {}, "rank correlation ''"),
     (correlate, [[1, 2, 3], [1, 2, 3], "tau_b@5"], {}, "tau_b@5: there are only 3 runs"),
-    (pearson, [TWO, [1, 2, 3]], {}, "one length"),
-    (pearson, [[1], [1]], {}, "one length"),
-    (pearson, [[1, np.inf], TWO], {}, "finite"),
-    (pearson, [[1, 1], TWO], {}, "constant"),
-    (pearson, [TWO, TWO], {"confidence": 1}, "between 0 and 1"),
     (residual_variance, [[[1.0, 2.0]]], {}, "two rows"),
     (residual_variance, [[[1, np.nan], [2, 3]]], {}, "finite"),
     (effect_size, [1, 2, -1], {}, "negative"),

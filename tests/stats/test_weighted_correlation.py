@@ -89,7 +89,9 @@ def test_kendalls_are_those_of_the_kernel_for_many_rankings(which, tied_pairs):
     for one, two in tied_pairs:
         np.testing.assert_allclose(correlate(one, two, which), tau(one, two, variant=which))
     means = np.random.default_rng(0).integers(0, 5, (3, 7, 4))
-    np.testing.assert_allclose(correlation_matrix(means, which), tau_matrix(means, variant=which))
+    np.testing.assert_allclose(
+        correlation_matrix(means, parse_rank_correlation(which)), tau_matrix(means, variant=which)
+    )
 
 
 @pytest.mark.parametrize("which", SYMBOLS)
@@ -117,7 +119,7 @@ def test_all_are_1_for_the_same_ranking_and_minus_1_for_the_reverse_and_see_no_r
 
 def test_the_matrix_has_the_reference_in_rows():
     means = np.random.default_rng(5).random((8, 3))
-    one_sided = correlation_matrix(means, "tau_ap")
+    one_sided = correlation_matrix(means, parse_rank_correlation("tau_ap"))
     assert one_sided[0, 1] == correlate(means[:, 0], means[:, 1], "tau_ap") != one_sided[1, 0]
     assert not parse_rank_correlation("tau_b@3").symmetric
 

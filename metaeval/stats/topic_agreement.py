@@ -1,0 +1,278 @@
+"""Agreement of scores of runs on topics: Pearson over cells, correlation topic by topic, ties, and certainty of differences.
+
+Scores have shape (run, topic, measure + 1), as `metaeval.stats.blocks.scale_scores` makes them; the last measure is the
+reference. What would be if two measures were equally good is seen by exchanging them at random, with the same draws for all
+pairs of measures: differences after that have shape (trial, measure pair). Topics of one cluster, whose numbers have shape
+(topic,), are exchanged together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from metaeval.stats.arrays import FloatArray, IntArray, round_scaled, scale_squares
+from metaeval.stats.clusters import add_by_cluster
+from metaeval.stats.parallel import split_work, tell
+from metaeval.stats.resampling import add_signed, draw_signs, draw_weights, split_trials, topic_signs
+from metaeval.stats.run_agreement import ByName, RunStatistic, run_statistics
+from metaeval.stats.weighted_correlation import divide
+
+_NUMBERS = 2**22
+"""Numbers that are held at once: 32 MB."""
+
+
+def correlate_sums(x: FloatArray, xx: FloatArray, xy: FloatArray) -> FloatArray:
+    """Return Pearson's r with the last measure from means of x, x² and x times the last, each of shape (trial, measure + 1)."""
+    spread = np.maximum(xx - x**2, 0)
+    lengths = np.sqrt(spread[:, :-1] * spread[:, -1:])
+    return np.clip(divide((xy - x * x[:, -1:])[:, :-1], lengths), -1, 1)
+
+
+def swap_cells(cells: FloatArray, key: int, n_trials: int, clusters: IntArray | None = None) -> FloatArray:
+    """Exchange every two measures in random cells, standardised, shape (measure + 1, run, topic): differences in r.
+
+    The sums over cells that r needs, of one mixture, are those of one measure where it was kept and of the other where it
+    was not; so sums of each measure alone, with random signs, give all pairs. An r that is not defined counts as 0.
+    """
+    z, reference = cells[:-1], cells[-1]
+    added = add_by_cluster(np.concatenate([z * reference, z, z**2]), clusters)
+    columns = added.reshape(len(added), -1).T.copy()
+    signed, total = np.zeros((n_trials, 3 * len(z))), columns.sum(axis=0)
+    add_signed(signed, columns, key, 0)
+    tell("exchanging cells", n_trials, n_trials)
+    retained, given = (
+        (sums / 2 / reference.size).reshape(n_trials, 3, len(z)) for sums in (total + signed, total - signed)
+    )
+    first, second = np.triu_indices(len(z), 1)
+    sides = []
+    for one, other in ((first, second), (second, first)):
+        products, scores, squares = np.moveaxis(retained[..., one] + given[..., other], 1, 0)
+        spread = np.sqrt(np.maximum(squares - scores**2, 0))
+        sides.append(np.divide(products, spread, out=np.zeros(products.shape), where=spread > 1e-12))
+    return np.asarray(sides[0] - sides[1])
+
+
+def correlate_topics(scores: FloatArray, which: Sequence[RunStatistic]) -> ByName:
+    """Return how the scores of runs on each topic correlate with the reference's, shape (measure, topic) by name."""
+    by_topic = round_scaled(scores).transpose(2, 1, 0)
+    n_columns, n_topics, n_runs = by_topic.shape
+    size = _NUMBERS // max(1, n_runs * (n_runs - 1) // 2 * (n_columns - 1))
+    parts = []
+    for some in split_work(n_topics, size, "topics"):
+        parts.append(run_statistics(by_topic[:-1, some], by_topic[-1, some], which))
+    return {name: np.concatenate([part[name] for part in parts], axis=1) for name in which}
+
+
+def swap_signs(columns: FloatArray, key: int, n_trials: int) -> FloatArray:
+    """Exchange what each unit adds to every two measures, shape (unit, measure): the differences of their sums."""
+    signed = np.zeros((n_trials, columns.shape[1]))
+    add_signed(signed, columns, key, 0)
+    first, second = np.triu_indices(columns.shape[1], 1)
+    return np.asarray(signed[:, first] - signed[:, second])
+
+
+class TieAccuracy(NamedTuple):
+    """acc_eq* of every measure, shape (measure,), with the smallest ε that maximises it.
+
+    `by_topic`, shape (measure, topic), is the share of pairs of runs about which the measure is right, at that ε. `tied` is
+    the share of pairs that are tied in the reference.
+    """
+
+    value: FloatArray
+    threshold: FloatArray
+    by_topic: FloatArray
+    tied: float
+
+
+def tie_accuracy(scores: FloatArray) -> TieAccuracy:
+    """How often does each measure order two runs on a topic as the reference does, at its best tie threshold?
+
+    Of all pairs of runs on all topics, C are ordered alike and T are tied in both; acc_eq is (C + T)/all. Two scores of the
+    measure are tied if they differ by no more than ε, and acc_eq* is the largest over all ε (Deutsch, Foster and Freitag,
+    "Ties matter: meta-evaluating modern metrics with pairwise accuracy and tie calibration", EMNLP 2023). Every absolute
+    difference between two scores is a candidate for ε, and so is 0. Differences are sorted; a running count of pairs that
+    become right or wrong as ε grows gives the accuracy at every candidate.
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (run, topic, measure + 1)
+        The last measure is the reference, whose equal scores are tied.
+
+    Returns
+    -------
+    TieAccuracy
+
+    Examples
+    --------
+    >>> accuracy = tie_accuracy(np.array([[[0.5, 1.0]], [[0.6, 1.0]], [[0.9, 2.0]]]))
+    >>> accuracy.value.tolist(), accuracy.threshold.round(2).tolist()
+    ([1.0], [0.1])
+    """
+    n_runs, n_topics, n_columns = scores.shape
+    first, second = np.triu_indices(n_runs, 1)
+    order = np.sign(scores[first, :, -1] - scores[second, :, -1]).astype(np.int8)
+    thresholds, value, by_topic = np.zeros(n_columns - 1), np.empty(n_columns - 1), np.empty((n_columns - 1, n_topics))
+    for measure in range(n_columns - 1):
+        gaps = scores[first, :, measure] - scores[second, :, measure]
+        sizes, ordered = np.abs(gaps), (order != 0) & (np.sign(gaps) == order)
+        right = int(ordered.sum()) + int(((order == 0) & (sizes == 0)).sum())  # without ties
+        changing = ((order == 0) | ordered) & (sizes > 0)
+        by_size = np.argsort(sizes[changing])
+        candidates = sizes[changing][by_size]
+        # A pair that becomes tied is right from then on if the reference ties it, and was right if it was well ordered.
+        rights = right + np.cumsum(np.where(order[changing][by_size] == 0, 1, -1))
+        last = np.flatnonzero(np.append(candidates[1:] != candidates[:-1], True)[: len(candidates)])
+        if len(last) and rights[last].max() > right:
+            thresholds[measure] = candidates[last[rights[last].argmax()]]
+        by_topic[measure] = _find_right(gaps, order, thresholds[measure]).sum(axis=0) / len(first)
+        value[measure] = max(right, rights[last].max(initial=0)) / order.size
+        tell("tie thresholds", measure + 1, n_columns - 1)
+    return TieAccuracy(value, thresholds, by_topic, float((order == 0).mean()))
+
+
+def _find_right(gaps: FloatArray, order: npt.NDArray[np.number], threshold: float) -> npt.NDArray[np.bool_]:
+    """Return whether differences of two runs are right about the reference's order, 1, -1 or 0."""
+    return np.where(np.abs(gaps) <= threshold, order == 0, (order != 0) & (np.sign(gaps) == order))
+
+
+def swap_ties(
+    scores: FloatArray, thresholds: FloatArray, key: int, n_trials: int, clusters: IntArray | None = None
+) -> FloatArray:
+    """Exchange who of two measures is right about random pairs of runs on random topics, each at its own ε.
+
+    An exchange turns the sign of right_A − right_B, which is −1, 0 or 1; the signs of a trial are the same for all measures,
+    so that all pairs of measures need one matrix product.
+    """
+    (first, second), n_measures = np.triu_indices(len(scores), 1), len(thresholds)
+    signed, size = np.zeros((n_trials, n_measures)), _NUMBERS // (n_measures * scores.shape[1])
+    for some in split_work(len(first), size, "exchanging pairs of runs"):
+        gaps = np.moveaxis(scores[first[some]] - scores[second[some]], -1, 0)
+        right = [_find_right(gap, np.sign(gaps[-1]), limit) for gap, limit in zip(gaps, thresholds, strict=False)]
+        # Sums of so few signs are whole numbers that four bytes hold exactly.
+        added = add_by_cluster(np.array(right, dtype=np.float32), clusters)
+        add_signed(signed, added.reshape(n_measures, -1).T, key, some.start * added.shape[-1])
+    one, other = np.triu_indices(n_measures, 1)
+    return (signed[:, one] - signed[:, other]) / (len(first) * scores.shape[1])
+
+
+def flip_p_values(scores: FloatArray, key: int, n_trials: int) -> FloatArray:
+    """How often do random signs of the topics favour the first of two runs as much as the scores do? Shape (measure, run pair).
+
+    The shares of trials are near 0 where the first run is better.
+
+    >>> flip_p_values(np.array([[[3.0]] * 20, [[1.0]] * 20]), 7, 500).tolist()
+    [[0.0]]
+    """
+    n_runs, n_topics, n_columns = scores.shape
+    by_topic = scores.transpose(1, 0, 2).reshape(n_topics, -1)
+    flipped = np.empty((n_trials, n_runs, n_columns))
+    for trials in split_trials(n_topics, n_trials):
+        some = draw_signs(key, trials, n_topics) @ by_topic
+        flipped[trials.start : trials.stop] = some.reshape(len(trials), n_runs, n_columns)
+        tell("flipping topics", trials.stop, n_trials)
+    total, size = scores.sum(axis=1), np.abs(scores).sum(axis=1)
+    rows = []
+    for run in range(n_runs - 1):
+        observed = total[run] - total[run + 1 :] - 1e-12 * n_topics * (size[run] + size[run + 1 :])
+        rows.append((flipped[:, run, np.newaxis] - flipped[:, run + 1 :] >= observed).mean(axis=0))
+    return np.concatenate(rows).T
+
+
+def soft_accuracy(p_values: FloatArray, reference: FloatArray) -> FloatArray:
+    """Are a measure's differences between runs as certain as the reference's, by p-values of shape (..., run pair)?
+
+    1 − the mean difference of p-values of the one-sided paired sign-flip test, whose flips are shared by all pairs and
+    measures (Thompson, Mathur, Deutsch and Khayrallah, "Improving statistical significance in human evaluation of automatic
+    metrics via soft pairwise accuracy", WMT 2024).
+    """
+    return np.asarray(1 - np.abs(p_values - reference).mean(axis=-1))
+
+
+def _find_tail(sums: FloatArray, squares: FloatArray) -> FloatArray:
+    """Return P(N(0, Σd²) ≥ Σd); 1 where all d are 0, as flips never change their sum."""
+    from scipy.special import ndtr
+
+    spread = np.sqrt(np.maximum(squares, 0))
+    return np.asarray(ndtr(-np.divide(sums, spread, out=np.full(sums.shape, -np.inf), where=spread > 1e-12)))
+
+
+def _list_tails(scores: FloatArray, weights: FloatArray) -> Iterator[tuple[slice, list[FloatArray]]]:
+    """Yield p-values by the normal distribution with weights of the topics: of some pairs of runs, (trial, pair) a measure."""
+    first, second = np.triu_indices(len(scores), 1)
+    size = _NUMBERS // max(weights.shape)
+    for pairs in split_work(len(first), size, "certainty of differences, pairs of runs"):
+        tails = []
+        for column in np.moveaxis(scores, -1, 0):
+            gap = scale_squares(column[first[pairs]] - column[second[pairs]], axis=1).T
+            tails.append(_find_tail(weights @ gap, weights @ gap**2))
+        yield pairs, tails
+
+
+def normal_p_values(scores: FloatArray) -> FloatArray:
+    """Return what `flip_p_values` tends to with many topics, the tail of a normal distribution, shape (measure, run pair)."""
+    whole = np.ones((1, scores.shape[1]))
+    return np.concatenate([np.concatenate(tails) for _, tails in _list_tails(scores, whole)], axis=1)
+
+
+def resample_softly(scores: FloatArray, key: int, n_trials: int) -> tuple[FloatArray, float]:
+    """Return soft accuracy by `normal_p_values` on topics drawn anew, shape (trial, measure).
+
+    With it the mean agreement between the reference on the topics drawn and on all topics.
+    """
+    n_topics, n_columns = scores.shape[1:]
+    reference = normal_p_values(scores[..., -1:])[0]
+    apart = np.zeros((n_trials, n_columns))
+    for trials in split_trials(n_topics, n_trials):
+        for pairs, tails in _list_tails(scores, draw_weights(key, trials, n_topics)):
+            for column, tail in enumerate(tails):
+                other = tails[-1] if column < n_columns - 1 else reference[pairs]
+                apart[trials.start : trials.stop, column] += np.abs(tail - other).sum(axis=1)
+    soft = 1 - apart / len(reference)
+    return soft[:, :-1], float(soft[:, -1].mean())
+
+
+def swap_softly(
+    cells: FloatArray, reference: FloatArray, key: int, n_trials: int, clusters: IntArray | None = None
+) -> FloatArray:
+    """Exchange every two measures in random cells, standardised, shape (measure, run, topic): differences in soft accuracy.
+
+    Each mixture has its own p-values: those of the normal distribution that the sum of flipped differences of two runs tends
+    to. `reference`, shape (run pair,), are the `normal_p_values` of the reference.
+
+    A mixture of two measures is their mean and, with a random sign s in each cell, half of their difference h; the other
+    mixture is the mean less that. So for runs i and j, whose means differ by g, its differences g + s_i h_i − s_j h_j and
+    their squares add up to products of signs, s_i, s_j and s_i s_j, with what does not depend on the trial.
+    """
+    z = add_by_cluster(cells, clusters)
+    n_measures, n_runs, n_units = z.shape
+    first, second = np.triu_indices(n_measures, 1)
+    starts = np.cumsum([0, *range(n_runs - 1, 0, -1)])  # of the pairs of a run with later ones
+    apart = np.zeros((2, n_trials, len(first)))
+    # So few that they stay in the cache; threads of the matrix product would cost more than they gain.
+    size = min(2**15, _NUMBERS // n_runs) // n_units
+    for trials in split_work(n_trials, size, "exchanging cells for soft pairwise accuracy"):
+        numbers = range(trials.start, trials.stop)
+        drawn = topic_signs(key, numbers, n_runs * n_units).reshape(len(numbers), n_runs, n_units)
+        signs = np.ascontiguousarray(drawn.transpose(1, 0, 2), dtype=np.float64)
+        few = max(1, 2**17 // (n_units * max(len(numbers), len(first))))
+        for run in range(n_runs - 1):
+            for start in range(run + 1, n_runs, few):
+                later = slice(start, min(start + few, n_runs))
+                both = [z[:, some].transpose(1, 2, 0) for some in (slice(run, run + 1), later)]
+                half, half_later = ((side[..., first] - side[..., second]) / 2 for side in both)
+                mean, mean_later = ((side[..., first] + side[..., second]) / 2 for side in both)
+                gap = mean - mean_later
+                moved = signs[run] @ half - signs[later] @ half_later
+                crossed = 2 * (signs[run] @ (gap * half) - signs[later] @ (gap * half_later))
+                fixed = (gap**2 + half**2 + half_later**2).sum(axis=1, keepdims=True)
+                squares = fixed - 2 * ((signs[run] * signs[later]) @ (half * half_later))
+                place = starts[run] + start - run - 1
+                expected = reference[place : place + later.stop - start, np.newaxis, np.newaxis]
+                for side, sign in enumerate((1, -1)):
+                    tails = _find_tail(gap.sum(axis=1, keepdims=True) + sign * moved, squares + sign * crossed)
+                    apart[side, trials] += np.abs(tails - expected).sum(axis=0)
+    return (apart[1] - apart[0]) / len(reference)
