@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -44,8 +44,6 @@ STANDARD_ERRORS = 4.0
 POWER_STUDIES = 5
 """Of that many studies of runs of equal means there is one of runs that differ."""
 
-Tested: TypeAlias = PairedTest | Procedure
-
 
 @dataclass(frozen=True, eq=False)
 class TestCalibration(Result):
@@ -64,7 +62,7 @@ class TestCalibration(Result):
         Time of one test of one study.
     difference : ndarray, shape (measure,)
         In units of the measure.
-    n_studies, n_topics, n_permutations : int
+    n_studies, n_topics : int
     alpha : float
     signature : Signature
     """
@@ -80,7 +78,6 @@ class TestCalibration(Result):
     difference: np.ndarray
     n_studies: int
     n_topics: int
-    n_permutations: int
     alpha: float
     signature: Signature
 
@@ -104,10 +101,6 @@ class TestCalibration(Result):
         return np.asarray(np.greater(low, self.alpha))
 
     def answer(self) -> str:
-        """Return `advice`."""
-        return self.advice()
-
-    def advice(self) -> str:
         """Return in one sentence which test to use.
 
         The recommended test, unless it errs more often than α by more than chance under some measure; then, of the others
@@ -152,7 +145,7 @@ class TestCalibration(Result):
         ).set_index(frame["measure"])
         sizes = ", ".join(f"{d:.3g} with {m}" for d, m in zip(self.difference, self.measures, strict=True))
         legend = (
-            f"{self.advice()} Error: in how many of {self.n_studies} simulated studies of equal runs some pair is called "
+            f"{self.answer()} Error: in how many of {self.n_studies} simulated studies of equal runs some pair is called "
             f"different, with its 95 % interval; it should be {100 * self.alpha:g} %. Power: the share of true differences "
             f"found ({sizes}). ms: time of one test. Near-copies that differ on a few topics are not simulated."
         )
@@ -241,61 +234,58 @@ def calibrate_tests(
     1  randomised-tukey-hsd   True
     """
     scores, diagnostics = choose_runs(scores, distinct_runs, topics=10)
-    tried = _list_tests(tests)
-    for name, value, least in (("n_studies", n_studies, BATCH), ("n_permutations", n_permutations, 1)):
+    procedures = _list_tests(tests)
+    n_topics = len(scores.topics) if n_topics is None else n_topics
+    for name, value, least in (
+        ("n_studies", n_studies, BATCH), ("n_permutations", n_permutations, 1), ("n_topics", n_topics, 2)
+    ):  # fmt: skip
         check_count(name, value, least)
     check_share("alpha", alpha)
     check_seed(seed)
     check_jobs(n_jobs)
-    size = len(scores.topics) if n_topics is None else n_topics
-    check_count("n_topics", size, 2)
     if difference is not None:
         check_positive("difference", difference)
     order = sort_labels(scores)
-    by_measure = [np.ascontiguousarray(order.values[..., m]) for m in order.measures]
-    models = [fit_scores(of_measure) for of_measure in by_measure]
-    steps = np.array([STANDARD_ERRORS * _find_typical_error(of_measure, size) for of_measure in by_measure])
-    shifts = steps if difference is None else np.full(len(models), float(difference))
-    plan = Plan(size, n_studies, n_permutations, alpha, (seed, scores.collection))
-    counts = _run_studies(models, shifts, tried, plan, n_jobs)
-    equal, differ = counts[:, :, :n_studies], counts[:, :, n_studies:]
-    shares = differ[..., 1]
-    error = shares.std(axis=2, ddof=1) / np.sqrt(shares.shape[2])
-    names = tuple(tried)
+    columns = [np.ascontiguousarray(order.values[..., m]) for m in order.measures]
+    steps = [STANDARD_ERRORS * _find_typical_error(column, n_topics) for column in columns]
+    shifts = np.array(steps if difference is None else [float(difference)] * len(steps))
+    plan = Plan(n_topics, n_studies, n_permutations, alpha, (seed, scores.collection))
+    counts = _run_studies([fit_scores(column) for column in columns], shifts, procedures, plan, n_jobs)
+    error = (counts[:, :, :n_studies, 0] > 0).mean(axis=2)
+    found = counts[:, :, n_studies:, 1]
+    power = np.stack([found.mean(axis=2), found.std(axis=2, ddof=1) / np.sqrt(found.shape[2])], axis=-1)
     signature = sign(
-        "calibrate_tests", scores, tests=", ".join(names), studies=n_studies, topics=size, B=n_permutations, alpha=alpha,
-        seed=seed, **diagnostics.settings,
+        "calibrate_tests", scores, tests=", ".join(procedures), studies=n_studies, topics=n_topics, B=n_permutations,
+        alpha=alpha, seed=seed, **diagnostics.settings,
     )  # fmt: skip
     return TestCalibration(
-        scores.collection, scores.measures, names, (equal[..., 0] > 0).mean(axis=2),
-        np.stack([shares.mean(axis=2), error], axis=-1), np.median(counts[..., 2], axis=(0, 2)), shifts, n_studies, size,
-        n_permutations, alpha, signature, diagnostics=(diagnostics,),
+        scores.collection, scores.measures, tuple(procedures), error, power, np.median(counts[..., 2], axis=(0, 2)), shifts,
+        n_studies, n_topics, alpha, signature, diagnostics=(diagnostics,),
     )  # fmt: skip
 
 
-def _list_tests(tests: Sequence[str | Procedure] | None) -> dict[str, Tested]:
+def _list_tests(tests: Sequence[str | Procedure] | None) -> dict[str, PairedTest | Procedure]:
     """Return what is tried by name: tests of metaeval, and procedures, imported where a file is named."""
-    tried: dict[str, Tested] = {}
-    for test in TESTS if tests is None else [tests] if isinstance(tests, str) or callable(tests) else tests:
+    tests = TESTS if tests is None else [tests] if isinstance(tests, str) or callable(tests) else tests
+    procedures: dict[str, PairedTest | Procedure] = {}
+    for test in tests:
         if callable(test):
-            tried[getattr(test, "__name__", "procedure")] = test
+            procedures[getattr(test, "__name__", "procedure")] = test
         elif is_reference(test):
-            function = load_function(test)
-            if isinstance(function, Measure):
-                raise MetaevalError(
-                    f"{test} is a measure; a test takes scores of shape (run, topic) and returns p-values"
-                )
-            tried[test.rpartition(":")[2]] = _name_failures(test, function)
+            procedures[test.rpartition(":")[2]] = _load_procedure(test)
         else:
             check_choice("test", test, PairedTest)
-            tried[test] = cast(PairedTest, test)
-    if not tried:
+            procedures[test] = cast(PairedTest, test)
+    if not procedures:
         raise MetaevalError("name at least one test")
-    return tried
+    return procedures
 
 
-def _name_failures(reference: str, function: Procedure) -> Procedure:
-    """Return a test of a file whose failures say which test failed."""
+def _load_procedure(reference: str) -> Procedure:
+    """Import a test of a file; its failures say which test failed."""
+    function = load_function(reference)
+    if isinstance(function, Measure):
+        raise MetaevalError(f"{reference} is a measure; a test takes scores of shape (run, topic) and returns p-values")
 
     def test(scores: np.ndarray) -> np.ndarray:
         try:
@@ -326,45 +316,44 @@ class Plan(NamedTuple):
     alpha: float
     stream: tuple[int, str]
 
-    @property
-    def n_studies(self) -> int:
-        """Of equal runs and of runs that differ."""
-        return self.n_equal + max(BATCH, self.n_equal // POWER_STUDIES)
-
-    def list_parts(self) -> list[range]:
-        """Return the studies in batches, none of them of both kinds."""
-        kinds = (range(self.n_equal), range(self.n_equal, self.n_studies))
-        return [kind[start : start + BATCH] for kind in kinds for start in range(0, len(kind), BATCH)]
-
 
 def _run_studies(
-    models: Sequence[ScoreModel], shifts: np.ndarray, tests: dict[str, Tested], plan: Plan, n_jobs: int
+    models: Sequence[ScoreModel],
+    shifts: np.ndarray,
+    procedures: dict[str, PairedTest | Procedure],
+    plan: Plan,
+    n_jobs: int,
 ) -> np.ndarray:
-    """Return what `study_errors` returns of every study, shape (measure, test, study, 3)."""
-    parts, n_all = plan.list_parts(), plan.n_studies
-    counts = np.empty((len(models), len(tests), n_all, 3))
-    total, done = len(models) * len(tests) * n_all, 0
-    tell(_describe_time(models, tests, plan, n_jobs))
-    for m, (model, shift) in enumerate(zip(models, shifts.tolist(), strict=True)):
-        for t, (name, test) in enumerate(tests.items()):
-            compute = partial(study_errors, model, test, plan, shift)
-            before = done
-
-            def say(finished: int, before: int = before, name: str = name) -> None:
-                tell(f"studies by {name}", before + finished, total)
-
-            if callable(test):
-                # Runs where it was defined.
-                counts[m, t] = np.concatenate([compute(part) for part in parts])
-                say(n_all)
-            else:
-                of_parts = run_parts(compute, parts, n_jobs=n_jobs, sharing={"prefer": "processes"}, say=say)
-                counts[m, t] = np.concatenate(list(of_parts))
-            done += n_all
+    """Return what `study_errors` returns of every study, shape (measure, test, study, 3), and tell how long it takes."""
+    n_all = plan.n_equal + max(BATCH, plan.n_equal // POWER_STUDIES)
+    kinds = ((0, plan.n_equal), (plan.n_equal, n_all))
+    parts = [range(start, min(start + BATCH, end)) for first, end in kinds for start in range(first, end, BATCH)]
+    # What the user wrote runs where it was defined.
+    jobs = [1 if callable(test) else n_jobs for test in procedures.values()]
+    seconds = 0.0
+    for test, n in zip(procedures.values(), jobs, strict=True):
+        begun = time.perf_counter()
+        study_errors(models[0], test, plan, 0.0, range(TIMED))
+        seconds += (time.perf_counter() - begun) / TIMED * n_all * len(models) / count_jobs(n)
+    how_long = f"{seconds / 60:.0f} minutes" if seconds >= 90 else format_count(max(round(seconds), 1), "second")
+    size = f"{format_count(len(models), 'measure')} and {format_count(len(procedures), 'test')}"
+    tell(f"{n_all} simulated studies, some of runs that differ, by {size}: about {how_long}")
+    counts = np.empty((len(models), len(procedures), n_all, 3))
+    done, total = 0, counts[..., 0].size
+    for m, model in enumerate(models):
+        for t, (name, test) in enumerate(procedures.items()):
+            compute = partial(study_errors, model, test, plan, float(shifts[m]))
+            arrays = run_parts(compute, parts, n_jobs=jobs[t], sharing={"prefer": "processes"})
+            for part, array in zip(parts, arrays, strict=True):
+                counts[m, t, part.start : part.stop] = array
+                done += len(part)
+                tell(f"studies by {name}", done, total)
     return counts
 
 
-def study_errors(model: ScoreModel, test: Tested, plan: Plan, shift: float, studies: range) -> np.ndarray:
+def study_errors(
+    model: ScoreModel, test: PairedTest | Procedure, plan: Plan, shift: float, studies: range
+) -> np.ndarray:
     """Return false differences, the share of true ones found, and seconds, of each study, shape (study, 3)."""
     place = (*plan.stream, "calibration", str(studies.start))
     rng = generator(*place)
@@ -381,16 +370,3 @@ def study_errors(model: ScoreModel, test: Tested, plan: Plan, shift: float, stud
     errors = count_errors(significant, means)
     found = np.divide(errors.found, errors.differing, out=np.zeros(len(studies)), where=errors.differing > 0)
     return np.stack([errors.false, found, np.full(len(studies), seconds)], axis=1)
-
-
-def _describe_time(models: Sequence[ScoreModel], tests: dict[str, Tested], plan: Plan, n_jobs: int) -> str:
-    """Try every test on a few studies of equal runs, and say how long all studies will take."""
-    seconds, n_all = 0.0, plan.n_studies
-    for test in tests.values():
-        begun = time.perf_counter()
-        study_errors(models[0], test, plan, 0.0, range(TIMED))
-        jobs = 1 if callable(test) else count_jobs(n_jobs)
-        seconds += (time.perf_counter() - begun) / TIMED * n_all * len(models) / jobs
-    how_long = f"{seconds / 60:.0f} minutes" if seconds >= 90 else format_count(max(round(seconds), 1), "second")
-    tried = f"{format_count(len(models), 'measure')} and {format_count(len(tests), 'test')}"
-    return f"{n_all} simulated studies, some of runs that differ, by {tried}: about {how_long}"

@@ -92,8 +92,8 @@ def test_counts_are_those_of_a_loop():
 def test_the_papers_test_errs_on_runs_of_unlike_spread_and_the_advice_says_so():
     result = calibrate_tests(make_scores(), tests=["randomised-tukey-hsd", "bootstrap-t"], n_permutations=200, n_jobs=1)
     assert result.errs.tolist() == [[True, False]]
-    assert result.advice().startswith("Use bootstrap-t: false alarms in ")
-    assert "; too many by randomised-tukey-hsd (" in result.advice()
+    assert result.answer().startswith("Use bootstrap-t: false alarms in ")
+    assert "; too many by randomised-tukey-hsd (" in result.answer()
     low, high = result.error_ends()
     assert (low <= result.error).all()
     assert (result.error <= high).all()
@@ -112,9 +112,9 @@ def test_a_procedure_of_ones_own_is_tried_and_others_are_recommended_where_the_f
     assert result.tests == ("always", "never")
     assert result.error.tolist() == [[1.0, 0.0]]
     assert result.power[0, :, 0].tolist() == [1.0, 0.0]
-    assert result.advice().startswith("Use never:")
+    assert result.answer().startswith("Use never:")
     alone = calibrate_tests(make_scores(), tests=[always], n_studies=40, n_jobs=1)
-    assert alone.advice().startswith("Every test raises too many false alarms in ")
+    assert alone.answer().startswith("Every test raises too many false alarms in ")
 
 
 def test_a_procedure_of_a_file_is_tried_like_any_other_and_named_where_it_fails(tmp_path):
