@@ -1,32 +1,39 @@
-"""Does a measure capture several qualities at once? Coverage of unanimous improvement (Amigó et al. 2020, §5.1)."""
+"""Does a measure capture several qualities at once? Unanimous improvement, and how it is covered (Amigó et al. 2020, §5.1)."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import check_count, check_seed, check_share
 from metaeval.analyses.diagnostics import choose_runs
-from metaeval.analyses.label_order import LabelOrder, sort_labels
+from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
-from metaeval.analyses.unanimous_improvement import Reference, choose_reference
 from metaeval.analyses.variation import tabulate_differences
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalWarning, format_list
+from metaeval.errors import MetaevalError, MetaevalWarning, format_list
 from metaeval.measures.base import Measure, find_signs
+from metaeval.measures.resolve import MeasureLike, resolve_measures
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature, sign
+from metaeval.show.style import find_size
 from metaeval.show.table import Table
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.intervals import centre_interval, explain_no_interval
 from metaeval.stats.resampling import draw_weights
 from metaeval.stats.streams import stream_key
-from metaeval.stats.uir import coverage_resampled, find_coverage
+from metaeval.stats.uir import count_unanimous, coverage_resampled, find_coverage
+
+if TYPE_CHECKING:
+    from metaeval.show.canvas import Axis, Figure, Size
+
+Reference = Iterable[MeasureLike] | MeasureLike
 
 SAME_COVERAGE = 1e-9  # two coverages no farther apart share the top
 
@@ -197,18 +204,18 @@ def coverage(
     check_share("confidence", confidence)
     check_seed(seed)
     check_count("n_bootstrap", n_bootstrap, 0)
-    chosen = choose_reference(scores, reference).measures
+    chosen = _choose_reference(scores, reference).measures
     order = sort_labels(scores, signs=find_signs(scores.measures))
-    every, base = scale_sides(scores, order, chosen)
+    every = Scaled(order.values)
+    base = Scaled(order.values, order.measures[[scores.measures.index(measure) for measure in chosen]])
     result = find_coverage(every, base)[order.measures]
     _warn_of_undefined(scores, np.isnan(result), chosen)
     low = high = np.full(len(result), np.nan)
-    n_runs, n_topics = scores.values.shape[:2]
+    n_runs, n_topics, n_measures = scores.values.shape
     no_interval = explain_no_interval(n_runs, n_topics) if n_bootstrap else ""
-    drawn = np.empty((0, len(result)))
+    drawn = np.empty((0, n_measures))
     if n_bootstrap and not no_interval:
-        key = stream_key(seed, scores.collection, "coverage")
-        draw = partial(draw_weights, key, n_topics=n_topics)
+        draw = partial(draw_weights, stream_key(seed, scores.collection, "coverage"), n_topics=n_topics)
         drawn = coverage_resampled(every, base, draw, n_bootstrap)[:, order.measures]
         low, high = centre_interval(result, drawn, n_topics, confidence=confidence, step=2 / (n_runs * (n_runs - 1)))
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
@@ -219,23 +226,128 @@ def coverage(
     )  # fmt: skip
 
 
-def scale_sides(scores: Scores, order: LabelOrder, reference: tuple[Measure, ...]) -> tuple[Scaled, Scaled]:
-    """Return sorted scores of all measures, and of those of the reference."""
-    inside = order.measures[[scores.measures.index(measure) for measure in reference]]
-    return Scaled(order.values), Scaled(order.values, inside)
-
-
 def _warn_of_undefined(scores: Scores, undefined: np.ndarray, reference: tuple[Measure, ...]) -> None:
+    """Name the measures whose coverage is not defined, and say why."""
     if not undefined.any():
         return
-    names = [str(measure) for measure, gone in zip(scores.measures, undefined, strict=True) if gone]
+    names = format_list([str(measure) for measure, missing in zip(scores.measures, undefined, strict=True) if missing])
+    what = f"{names} gives all runs the same mean score"
     if undefined.all():
         together = ", ".join(map(str, reference))
         what = f"no run improves on another unanimously for {together}, or no measure tells runs apart"
-    else:
-        what = f"{format_list(names)} gives all runs the same mean score"
-    warnings.warn(
-        f"{scores.collection or 'scores'}: {what}: the coverage of {format_list(names)} is not defined",
-        MetaevalWarning,
-        stacklevel=3,
-    )
+    name = scores.collection or "scores"
+    warnings.warn(f"{name}: {what}: the coverage of {names} is not defined", MetaevalWarning, stacklevel=3)
+
+
+@dataclass(frozen=True, eq=False)
+class UnanimousImprovement(Result):
+    """The Unanimous Improvement Ratio of every two runs.
+
+    Parameters
+    ----------
+    runs : tuple of str
+    reference : tuple of Measure
+    ratio : ndarray, shape (run, run)
+        ``ratio[s, z]`` is UIR(s, z): the share of topics on which s is at least as good as z for every reference
+        measure, less the share where z is at least as good as s. From −1 to 1, and antisymmetric.
+    signature : Signature
+    """
+
+    runs: tuple[str, ...]
+    reference: tuple[Measure, ...]
+    ratio: np.ndarray
+    signature: Signature
+
+    def __repr__(self) -> str:
+        return f"UnanimousImprovement: {len(self.runs)} runs, {len(self.reference)} reference measures"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the ratio as a square frame, run by run, shape (run, run)."""
+        names = pd.Index(self.runs, name="run")
+        return pd.DataFrame(self.ratio, index=names, columns=names.rename(None))
+
+    def to_table(self) -> Table:
+        """Return the Unanimous Improvement Ratio of every two runs."""
+        measures = ", ".join(str(measure) for measure in self.reference)
+        caption = f"Unanimous Improvement Ratio of the row's over the column's run, for {measures}."
+        return Table(self.to_frame(), caption, self.signature)
+
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
+        """Draw the ratio of every two runs, the run that improves on most others first."""
+        from metaeval.show.canvas import open_canvas
+        from metaeval.show.heatmap import scale_map
+
+        order = np.argsort(-self.ratio.sum(axis=1), kind="stable")
+        names = [self.runs[r] for r in order]
+        n = len(names)
+        side = min(12.0, max(3.4, 0.2 * n + 2.0))
+        if isinstance(size, str):  # the cells are square
+            side = find_size(size, side + 0.8, side)[0] - 0.3
+        with open_canvas(ax, size, self.signature if signature else None, width=side + 0.8, height=side) as canvas:
+            axes = canvas.panels[0]
+            ratio = self.ratio[np.ix_(order, order)]
+            image = axes.imshow(ratio, vmin=-1, vmax=1, cmap=scale_map(-1), interpolation="nearest")
+            axes.grid(False)
+            # As many names as can be read, in letters of 6 points.
+            shown = range(0, n, max(1, -(-n // int(9 * min(canvas.figure.get_size_inches())))))
+            axes.set_xticks(shown, [names[r] for r in shown], rotation=90, fontsize=6)
+            axes.set_yticks(shown, [names[r] for r in shown], fontsize=6)
+            axes.set(xlabel="run", ylabel="run")
+            label = "UIR, row over column"
+            canvas.figure.colorbar(image, ax=axes, shrink=0.8, label=label, aspect=25).outline.set_visible(False)
+        return canvas.figure
+
+
+def uir(scores: Scores, *, reference: Reference, distinct_runs: bool = False) -> UnanimousImprovement:
+    """On how many more topics than the reverse is a run better than another for all reference measures at once?
+
+    Parameters
+    ----------
+    scores : Scores
+        At least two runs.
+    reference : names or Measures
+        Of the scores. With ≥ for every one of them, as the paper prints it: a topic on which two runs are equal in
+        all of them counts for both and cancels out.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
+
+    Returns
+    -------
+    UnanimousImprovement
+
+    Raises
+    ------
+    MetaevalError
+        If there is one run only, no reference measure, or one that the scores do not hold.
+
+    Examples
+    --------
+    >>> values = [[[0.5, 0.9], [0.2, 0.2]], [[0.4, 0.8], [0.4, 0.1]]]
+    >>> scores = Scores(values, runs=["a", "b"], topics=["t", "u"], measures=["Accuracy", "MI"])
+    >>> uir(scores, reference=["Accuracy", "MI"]).to_frame().loc["a", "b"]   # better on t, undecided on u
+    np.float64(0.5)
+    """
+    scores, diagnostics = choose_runs(scores, distinct_runs, topics=1)
+    chosen = _choose_reference(scores, reference)
+    n_runs, n_topics = chosen.values.shape[:2]
+    ratio = np.zeros((n_runs, n_runs))
+    oriented = Scaled(chosen.values * find_signs(chosen.measures))
+    ratio[np.triu_indices(n_runs, 1)] = count_unanimous(oriented) / n_topics
+    ratio -= ratio.T
+    signature = sign("uir", chosen, **diagnostics.settings)
+    return UnanimousImprovement(scores.runs, chosen.measures, ratio, signature, diagnostics=(diagnostics,))
+
+
+def _choose_reference(scores: Scores, reference: Reference) -> Scores:
+    """Return the scores of the reference measures alone."""
+    labels = [str(measure) for measure in scores.measures]
+    measures = resolve_measures(reference, labels=labels)
+    if not measures:
+        raise MetaevalError("unanimous improvement needs at least one reference measure")
+    absent = [str(measure) for measure in measures if str(measure) not in labels]
+    if absent:
+        raise MetaevalError(
+            f"the reference measure {absent[0]} is not among the scores, which hold {format_list(labels, most=12)}: "
+            "score the runs with it too"
+        )
+    return scores.sel(measures=measures)

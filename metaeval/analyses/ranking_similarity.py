@@ -222,29 +222,34 @@ def ranking_similarity(
     which = parse_rank_correlation(tau)
     check_depth(which, scores)
     order = sort_labels(scores, signs=find_signs(scores.measures))
-    oriented = Scaled(order.values)
-    means, sizes, mixed = _sum_up(oriented)
-    similarity = _compare_rankings(means, sizes, which)
-    low = high = least = np.full((len(scores.measures),) * 2, np.nan)
+    oriented, n_topics = Scaled(order.values), len(scores.topics)
+    given = np.ix_(order.measures, order.measures)
+    similarity = _compare_rankings(oriented.means(), np.abs(oriented.values).mean(axis=1), which)[given]
+    low, high, least = np.full((3, *similarity.shape), np.nan)
     n_ranked = which.depth or len(scores.runs)
-    no_interval = explain_no_interval(n_ranked, len(scores.topics)) if n_bootstrap else ""
+    no_interval = explain_no_interval(n_ranked, n_topics) if n_bootstrap else ""
     if n_bootstrap and not no_interval:
+        first, second = _pair_measures(len(similarity), which)
         rng = generator(seed, scores.collection, "ranking_similarity")
-        drawn = _resample(oriented, mixed, which, n_bootstrap, rng)
-        size = n_ranked, len(scores.topics)
-        low, high = _find_ends(similarity, drawn, size, confidence, simultaneous, which)
-        least, _ = _find_ends(similarity, drawn, size, max(2 * confidence - 1, 0.0), simultaneous, which)
+        drawn = _resample(oriented, which, n_bootstrap, rng, order.measures[first], order.measures[second])
+        step = 4 / (n_ranked * (n_ranked - 1))  # one pair of runs the other way round
+        for level, squares in ((max(2 * confidence - 1, 0.0), (least, high)), (confidence, (low, high))):
+            ends = centre_interval(
+                similarity[first, second], drawn, n_topics, confidence=level, step=step, simultaneous=simultaneous
+            )
+            for square, values in zip(squares, ends, strict=True):
+                np.fill_diagonal(square, 1.0)
+                square[first, second] = values
+                if which.symmetric:
+                    square[second, first] = values
     resampling: dict[str, object] = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
     resampling |= list_intervals(simultaneous, margin, INTERCHANGEABLE) if n_bootstrap else {}
     signature = sign("ranking_similarity", scores, tau=which, **resampling, **diagnostics.settings)
-    given = np.ix_(order.measures, order.measures)
-    ends = Ends(low[given].ravel(), high[given].ravel())
-    words = judge_level(
-        similarity[given].ravel(), ends, Ends(least[given].ravel(), ends.high), margin, len(scores.topics)
-    )
+    two_sided, one_sided = Ends(low.ravel(), high.ravel()), Ends(least.ravel(), high.ravel())
+    words = judge_level(similarity.ravel(), two_sided, one_sided, margin, n_topics)
     return RankingSimilarity(
-        scores.measures, similarity[given], low[given], high[given], str(which), confidence, signature, no_interval,
-        simultaneous, np.array(words, dtype=object).reshape(low.shape), margin, diagnostics=(diagnostics,),
+        scores.measures, similarity, low, high, str(which), confidence, signature, no_interval, simultaneous,
+        np.array(words, dtype=object).reshape(low.shape), margin, diagnostics=(diagnostics,),
     )  # fmt: skip
 
 
@@ -255,77 +260,38 @@ def _pair_measures(n_measures: int, which: RankCorrelation) -> tuple[np.ndarray,
 
 
 def _compare_rankings(means: np.ndarray, sizes: np.ndarray, which: RankCorrelation) -> np.ndarray:
-    """Return the rank correlation of every pair of measures, shape (..., measure, measure)."""
-    tolerance = _rounding(sizes)
+    """Return the rank correlation of every pair of measures, shape (..., measure, measure).
+
+    Means closer than what rounding can do are tied. Sums round in proportion to the magnitudes of what is added, whose means
+    are `sizes`; scores round too, in proportion to what a measure adds and subtracts inside: one that is zero on paper can
+    be 1e-17.
+    """
+    tolerance = 1e-12 * sizes + 1e-14
     if which.name in ("tau_a", "tau_b") and which.depth is None:
         return tau_matrix(means, variant=which.name, tolerance=tolerance)  # type: ignore[arg-type]
     return correlation_matrix(means, which, tolerance=tolerance)
 
 
-def _sum_up(oriented: Scaled) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Return means over topics of scores and of their magnitudes, and whether a measure has scores of either sign."""
-    values = oriented.values
-    mixed = (values.min(axis=(0, 1)) < 0) & (values.max(axis=(0, 1)) > 0)
-    return oriented.means(), np.abs(values).mean(axis=1), bool(mixed.any())
-
-
 def _resample(
-    oriented: Scaled, mixed: bool, which: RankCorrelation, n_bootstrap: int, rng: np.random.Generator
+    oriented: Scaled,
+    which: RankCorrelation,
+    n_bootstrap: int,
+    rng: np.random.Generator,
+    first: np.ndarray,
+    second: np.ndarray,
 ) -> np.ndarray:
-    """Resample topics and rank anew: τ of every pair of measures, shape (trial, pair); all see the same topics."""
-    n_runs, n_topics, n_measures = oriented.shape
-    first, second = _pair_measures(n_measures, which)
-    block = max(1, _CELLS // max(1, len(first) * n_runs))
-    block = min(block, trials_a_pass(n_topics, n_bootstrap))
-    drawn = []
+    """Resample topics and rank anew: the rank correlation of every pair of measures, shape (trial, pair)."""
+    n_runs, n_topics, _ = oriented.shape
+    values = oriented.values
+    mixed = bool(((values.min(axis=(0, 1)) < 0) & (values.max(axis=(0, 1)) > 0)).any())
+    block = min(max(1, _CELLS // max(1, len(first) * n_runs)), trials_a_pass(n_topics, n_bootstrap))
+    drawn = np.empty((len(first), n_bootstrap)).T  # sums over trials are of neighbours
     for start in range(0, n_bootstrap, block):
-        size = min(block, n_bootstrap - start)
-        weights = _draw_shares(rng, size, n_topics)
+        part = drawn[start : start + block]
+        weights = rng.multinomial(n_topics, np.full(n_topics, 1 / n_topics), size=len(part)) / n_topics
         means = oriented.weigh(weights)
         # Sums of scores of either sign round as much as their magnitudes do; those of one sign are their magnitudes.
         sizes = oriented.weigh(weights, np.abs) if mixed else np.abs(means)
-        drawn.append(_compare_rankings(means, sizes, which)[:, first, second])
-        tell("resampling topics", start + size, n_bootstrap)
-    return np.concatenate(drawn)
-
-
-def _draw_shares(rng: np.random.Generator, size: int, n_topics: int) -> np.ndarray:
-    """Draw topics anew: how often each occurs, over their number, shape (trial, topic)."""
-    shares, equal = np.empty((size, n_topics)), np.full(n_topics, 1 / n_topics)
-    few = max(1, 2**20 // n_topics)
-    for start in range(0, size, few):
-        part = shares[start : start + few]
-        np.divide(rng.multinomial(n_topics, equal, size=len(part)), n_topics, out=part)
-    return shares
-
-
-def _find_ends(
-    similarity: np.ndarray,
-    drawn: np.ndarray,
-    size: tuple[int, int],
-    confidence: float,
-    simultaneous: bool,
-    which: RankCorrelation,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return both ends as square arrays; the diagonal is certain."""
-    n_runs, n_topics = size
-    first, second = _pair_measures(len(similarity), which)
-    step = 4 / (n_runs * (n_runs - 1))  # one pair of runs the other way round
-    ends = centre_interval(
-        similarity[first, second], drawn, n_topics, confidence=confidence, step=step, simultaneous=simultaneous
-    )
-    low, high = np.ones((2, *similarity.shape))
-    for square, values in zip((low, high), ends, strict=True):
-        square[first, second] = values
-        if which.symmetric:
-            square[second, first] = values
-    return low, high
-
-
-def _rounding(sizes: np.ndarray) -> np.ndarray:
-    """Return how far two means can lie apart by rounding, from the means of the magnitudes of scaled scores.
-
-    Sums round in proportion to the magnitudes of what is added. Scores round too, in proportion to what a measure adds
-    and subtracts inside: one that is zero on paper can be 1e-17.
-    """
-    return 1e-12 * sizes + 1e-14
+        part[:] = _compare_rankings(means, sizes, which)[:, first, second]
+        tell("resampling topics", start + len(part), n_bootstrap)
+    return drawn
