@@ -14,7 +14,7 @@ import pandas as pd
 from metaeval.analyses.checks import check_count, check_seed, check_share
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import FormerResult
 from metaeval.analyses.variation import tabulate_differences
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, MetaevalWarning, format_list
@@ -39,7 +39,7 @@ SAME_COVERAGE = 1e-9  # two coverages no farther apart share the top
 
 
 @dataclass(frozen=True, eq=False)
-class Coverage(Result):
+class Coverage(FormerResult):
     """How closely the differences of each measure follow unanimous improvement.
 
     Parameters
@@ -240,7 +240,7 @@ def _warn_of_undefined(scores: Scores, undefined: np.ndarray, reference: tuple[M
 
 
 @dataclass(frozen=True, eq=False)
-class UnanimousImprovement(Result):
+class UnanimousImprovement(FormerResult):
     """The Unanimous Improvement Ratio of every two runs.
 
     Parameters
