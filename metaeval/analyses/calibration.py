@@ -11,17 +11,15 @@ from typing import NamedTuple, cast
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_choice, check_count, check_jobs, check_positive, check_seed, check_share
-from metaeval.analyses.diagnostics import choose_runs
-from metaeval.analyses.label_order import sort_labels
-from metaeval.analyses.result import FormerResult
+from metaeval.analyses.checks import check_choice, check_count, check_jobs, check_positive, check_share
+from metaeval.analyses.prepare import prepare
+from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MeasureError, MetaevalError, format_count, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.calls import call_formula
 from metaeval.measures.user_file import is_reference, load_function
 from metaeval.show.charts import Chart, IntervalChart, Row
-from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table, cross
 from metaeval.stats.error_rates import Procedure, count_errors, decide
 from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
@@ -45,8 +43,8 @@ POWER_STUDIES = 5
 """Of that many studies of runs of equal means there is one of runs that differ."""
 
 
-@dataclass(frozen=True, eq=False)
-class TestCalibration(FormerResult):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TestCalibration(Result):
     """How often each test errs on scores simulated from these, and how many true differences it finds.
 
     Parameters
@@ -64,7 +62,6 @@ class TestCalibration(FormerResult):
         In units of the measure.
     n_studies, n_topics : int
     alpha : float
-    signature : Signature
     """
 
     __test__ = False  # to pytest its name would say that it is one
@@ -79,7 +76,6 @@ class TestCalibration(FormerResult):
     n_studies: int
     n_topics: int
     alpha: float
-    signature: Signature
 
     def __repr__(self) -> str:
         size = f"{len(self.tests)} tests × {len(self.measures)} measures"
@@ -116,7 +112,7 @@ class TestCalibration(FormerResult):
         best = next((t for t in holding if self.tests[t] == RECOMMENDED), max(holding, key=lambda t: power[t]))
         return f"Use {self.tests[best]}: false alarms in {100 * self.error[:, best].max():.0f} % of {kind}{rest}."
 
-    def to_frame(self) -> pd.DataFrame:
+    def frames(self) -> dict[str, pd.DataFrame]:
         """Return errors and power, one row a measure and test.
 
         Of shape (measure · test, 9), with columns measure, test, error with its interval low and high, errs (more
@@ -124,13 +120,14 @@ class TestCalibration(FormerResult):
         alone.
         """
         low, high = self.error_ends()
-        return cross(
+        rows = cross(
             {"measure": [str(measure) for measure in self.measures], "test": self.tests},
             error=self.error, low=low, high=high, errs=self.errs, difference=self.difference[:, np.newaxis],
             power=self.power[..., 0], power_se=self.power[..., 1],
         )  # fmt: skip
+        return {"calibration": rows}
 
-    def to_table(self) -> Table:
+    def tables(self) -> list[Table]:
         """Return errors and power in percent, one row a measure and test."""
         frame = self.to_frame()
         shown = pd.DataFrame(
@@ -150,7 +147,7 @@ class TestCalibration(FormerResult):
             f"found ({sizes}). ms: time of one test. Near-copies that differ on a few topics are not simulated."
         )
         caption = "False alarms and power of tests of all pairs of runs, in simulations from these scores."
-        return Table(shown, caption, self.signature, digits=1, legend=legend, joined=True)
+        return [Table(shown, caption, self.signature, digits=1, legend=legend, joined=True)]
 
     def charts(self) -> Sequence[Chart]:
         """Return the error of every measure with its interval, one panel a test; the line is at α."""
@@ -233,35 +230,39 @@ def calibrate_tests(
     0           bootstrap-t  False
     1  randomised-tukey-hsd   True
     """
-    scores, diagnostics = choose_runs(scores, distinct_runs, topics=10)
+    ready = prepare(scores, "calibrate_tests", seed=seed, distinct_runs=distinct_runs, topics=10)
     procedures = _list_tests(tests)
-    n_topics = len(scores.topics) if n_topics is None else n_topics
+    n_topics = len(ready.scores.topics) if n_topics is None else n_topics
     for name, value, least in (
         ("n_studies", n_studies, BATCH), ("n_permutations", n_permutations, 1), ("n_topics", n_topics, 2)
     ):  # fmt: skip
         check_count(name, value, least)
     check_share("alpha", alpha)
-    check_seed(seed)
     check_jobs(n_jobs)
     if difference is not None:
         check_positive("difference", difference)
-    order = sort_labels(scores)
-    columns = [np.ascontiguousarray(order.values[..., m]) for m in order.measures]
+    columns = [np.ascontiguousarray(ready.values[..., m]) for m in ready.places[2]]
     steps = [STANDARD_ERRORS * _find_typical_error(column, n_topics) for column in columns]
     shifts = np.array(steps if difference is None else [float(difference)] * len(steps))
-    plan = Plan(n_topics, n_studies, n_permutations, alpha, (seed, scores.collection))
+    plan = Plan(n_topics, n_studies, n_permutations, alpha, (seed, ready.scores.collection))
     counts = _run_studies([fit_scores(column) for column in columns], shifts, procedures, plan, n_jobs)
-    error = (counts[:, :, :n_studies, 0] > 0).mean(axis=2)
     found = counts[:, :, n_studies:, 1]
-    power = np.stack([found.mean(axis=2), found.std(axis=2, ddof=1) / np.sqrt(found.shape[2])], axis=-1)
-    signature = sign(
-        "calibrate_tests", scores, tests=", ".join(procedures), studies=n_studies, topics=n_topics, B=n_permutations,
-        alpha=alpha, seed=seed, **diagnostics.settings,
-    )  # fmt: skip
     return TestCalibration(
-        scores.collection, scores.measures, tuple(procedures), error, power, np.median(counts[..., 2], axis=(0, 2)), shifts,
-        n_studies, n_topics, alpha, signature, diagnostics=(diagnostics,),
-    )  # fmt: skip
+        collection=ready.scores.collection,
+        measures=ready.scores.measures,
+        tests=tuple(procedures),
+        error=(counts[:, :, :n_studies, 0] > 0).mean(axis=2),
+        power=np.stack([found.mean(axis=2), found.std(axis=2, ddof=1) / np.sqrt(found.shape[2])], axis=-1),
+        seconds=np.median(counts[..., 2], axis=(0, 2)),
+        difference=shifts,
+        n_studies=n_studies,
+        n_topics=n_topics,
+        alpha=alpha,
+        signature=ready.sign(
+            tests=", ".join(procedures), studies=n_studies, topics=n_topics, B=n_permutations, alpha=alpha, seed=seed
+        ),
+        diagnostics=(ready.diagnostics,),
+    )
 
 
 def _list_tests(tests: Sequence[str | Procedure] | None) -> dict[str, PairedTest | Procedure]:

@@ -11,23 +11,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_seed, check_share
+from metaeval.analyses.checks import check_count, check_share
 from metaeval.analyses.diagnostics import choose_runs
-from metaeval.analyses.label_order import sort_labels
-from metaeval.analyses.result import FormerResult
+from metaeval.analyses.prepare import prepare
+from metaeval.analyses.result import Result
 from metaeval.analyses.variation import tabulate_differences
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, MetaevalWarning, format_list
 from metaeval.measures.base import Measure, find_signs
 from metaeval.measures.resolve import MeasureLike, resolve_measures
 from metaeval.show.charts import Chart, IntervalChart, Row
-from metaeval.show.signature import Signature, sign
+from metaeval.show.signature import sign
 from metaeval.show.style import find_size
 from metaeval.show.table import Table
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.intervals import centre_interval, explain_no_interval
 from metaeval.stats.resampling import draw_weights
-from metaeval.stats.streams import stream_key
 from metaeval.stats.uir import count_unanimous, coverage_resampled, find_coverage
 
 if TYPE_CHECKING:
@@ -38,8 +37,8 @@ Reference = Iterable[MeasureLike] | MeasureLike
 SAME_COVERAGE = 1e-9  # two coverages no farther apart share the top
 
 
-@dataclass(frozen=True, eq=False)
-class Coverage(FormerResult):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Coverage(Result):
     """How closely the differences of each measure follow unanimous improvement.
 
     Parameters
@@ -51,8 +50,6 @@ class Coverage(FormerResult):
         says why.
     resampled : ndarray, shape (trial, measure)
         The coverage on resampled topics, the same for all measures; no trial where there is no interval.
-    no_interval : str
-        Why there is no interval, if it was asked for: too few runs or topics.
     """
 
     measures: tuple[Measure, ...]
@@ -63,44 +60,42 @@ class Coverage(FormerResult):
     confidence: float
     resampled: np.ndarray
     n_topics: int
-    signature: Signature
-    no_interval: str = ""
 
     def __repr__(self) -> str:
         return f"Coverage: {len(self.measures)} measures, reference {', '.join(map(str, self.reference))}"
 
-    def to_frame(self) -> pd.DataFrame:
+    def frames(self) -> dict[str, pd.DataFrame]:
         """Return the coverage of every measure with its interval.
 
         Columns measure, coverage, low, high and reference (whether the measure is one of the reference set).
         """
-        inside = {str(measure) for measure in self.reference}
-        names = [str(measure) for measure in self.measures]
+        names, inside = [str(measure) for measure in self.measures], [str(measure) for measure in self.reference]
         columns = {"coverage": self.coverage, "low": self.low, "high": self.high}
-        return pd.DataFrame({"measure": names, **columns, "reference": [name in inside for name in names]})
+        return {
+            "coverage": pd.DataFrame({"measure": names, **columns, "reference": [name in inside for name in names]})
+        }
 
     def answer(self) -> str:
         """Say which measure covers the reference best, and how many may cover as much."""
         if np.isnan(self.coverage).all():
             return "Coverage is not defined: no measure, or no unanimous improvement, tells runs apart."
         frame = self.to_frame()
-        ranked = frame if frame["reference"].all() else frame[~frame["reference"]]
-        if ranked["coverage"].isna().all():
-            ranked = frame
+        others = frame[~frame["reference"]]
+        beside = bool(others["coverage"].notna().any())
+        ranked = others if beside else frame
         best = ranked.iloc[int(ranked["coverage"].argmax())]
+        share = f"(coverage {best['coverage']:.2f})"
         if len(frame) == 1:
-            return f"{best['measure']} covers the reference (coverage {best['coverage']:.2f})."
-        whom = "the reference" if len(ranked) == len(frame) else "it"
-        found = f"{best['measure']} covers {whom} best (coverage {best['coverage']:.2f})"
-        if whom == "it":
-            found = f"Besides the reference itself, {found}"
+            return f"{best['measure']} covers the reference {share}."
+        whom, start = ("the reference", "") if not beside else ("it", "Besides the reference itself, ")
+        sentence = f"{start}{best['measure']} covers {whom} best {share}"
         if frame["low"].isna().all():
-            return f"{found}; whether clearly better than others is unknown."
+            return f"{sentence}; whether clearly better than others is unknown."
         if len(ranked) == 1:
-            return f"{found}."
+            return f"{sentence}."
         pairs = self.compare_coverage().query("covers_more == @best.measure")[["measure_1", "measure_2"]]
         clear = int(pairs.isin(ranked["measure"].tolist()).all(axis=1).sum())
-        return f"{found}, clearly better than {clear or 'none'} of the {len(ranked) - 1} other measures."
+        return f"{sentence}, clearly better than {clear or 'none'} of the {len(ranked) - 1} other measures."
 
     def compare_coverage(self) -> pd.DataFrame:
         """Does one measure cover more than another? The difference of every two, paired over resampled topics.
@@ -115,34 +110,30 @@ class Coverage(FormerResult):
         low, high = centre_interval(gap, gaps, self.n_topics, confidence=self.confidence)
         return tabulate_differences(self.measures, 2 * gap, 2 * low, 2 * high, "covers_more")
 
-    def to_table(self) -> Table:
-        """Return the coverage of every measure with its interval; the best one in bold (Amigó et al. 2020, Table 3)."""
+    def tables(self) -> list[Table]:
+        """Return the coverage of every measure, the best one first or in bold (Amigó et al. 2020, Table 3)."""
         frame = self.to_frame().set_index("measure")
-        shown = frame.assign(reference=["yes" if inside else "" for inside in frame["reference"]])
-        interval = f", {100 * self.confidence:g} % interval over topics" if shown["low"].notna().any() else ""
-        if not interval:
-            shown = shown.drop(columns=["low", "high"])
-        measures = ", ".join(str(measure) for measure in self.reference)
-        caption = f"Coverage with respect to {measures}{interval}."
-        best = frame["coverage"].max()
-        words = pd.DataFrame("", index=shown.index, columns=shown.columns)
-        words.loc[(frame["coverage"] >= best - SAME_COVERAGE).to_numpy(), "coverage"] = "bold"
+        best = (frame["coverage"] >= frame["coverage"].max() - SAME_COVERAGE).to_numpy()
+        frame["reference"] = ["yes" if inside else "" for inside in frame["reference"]]
+        interval = f", {100 * self.confidence:g} % interval over topics"
+        if frame["low"].isna().all():
+            frame, interval = frame.drop(columns=["low", "high"]), ""
+        words = pd.DataFrame("", index=frame.index, columns=frame.columns)
+        words.loc[best, "coverage"] = "bold"
+        caption = f"Coverage with respect to {', '.join(map(str, self.reference))}{interval}."
         legend = f"The best in bold. {self.no_interval}".strip()
-        return Table(shown, caption, self.signature, marks=lambda _: words, legend=legend, joined=True)
-
-    def short_tables(self) -> list[Table]:
-        """Return the table with the measure that covers most first."""
-        table = self.to_table()
-        return [replace(table, frame=table.frame.sort_values("coverage", ascending=False, kind="stable"), marks=None)]
+        whole = Table(
+            frame, caption, self.signature, marks=lambda _: words, legend=legend, joined=True, at=("paper", "all")
+        )
+        ranked = frame.sort_values("coverage", ascending=False, kind="stable")
+        return [replace(whole, frame=ranked, marks=None, at=("short",)), whole]
 
     def charts(self) -> Sequence[Chart]:
         """Return the coverage of every measure with its interval, reference measures as hollow marks."""
         inside = {str(measure) for measure in self.reference}
         rows = [
-            Row(
-                str(self.measures[m]), self.measures[m].title, self.coverage[m],
-                line=(self.low[m], self.high[m]), hollow=str(self.measures[m]) in inside,
-            )
+            Row(str(self.measures[m]), self.measures[m].title, self.coverage[m], line=(self.low[m], self.high[m]),
+                hollow=str(self.measures[m]) in inside)
             for m in np.argsort(np.nan_to_num(self.coverage, nan=-2.0), kind="stable")[::-1]
         ]  # fmt: skip
         reference = ", ".join(measure.title for measure in self.reference)
@@ -200,29 +191,28 @@ def coverage(
     >>> coverage(scores, reference=["Accuracy"], n_bootstrap=0).coverage.round(3).tolist()
     [0.905, 0.503]
     """
-    scores, diagnostics = choose_runs(scores, distinct_runs, topics=1)
+    ready = prepare(scores, "coverage", seed=seed, distinct_runs=distinct_runs, topics=1, oriented=True)
     check_share("confidence", confidence)
-    check_seed(seed)
     check_count("n_bootstrap", n_bootstrap, 0)
-    chosen = _choose_reference(scores, reference).measures
-    order = sort_labels(scores, signs=find_signs(scores.measures))
-    every = Scaled(order.values)
-    base = Scaled(order.values, order.measures[[scores.measures.index(measure) for measure in chosen]])
-    result = find_coverage(every, base)[order.measures]
-    _warn_of_undefined(scores, np.isnan(result), chosen)
+    measures, n_topics = ready.scores.measures, len(ready.scores.topics)
+    chosen = _choose_reference(ready.scores, reference).measures
+    every = Scaled(ready.values)
+    base = Scaled(ready.values, ready.places[2][[measures.index(measure) for measure in chosen]])
+    result = ready.restore(find_coverage(every, base), "measure")
+    _warn_of_undefined(ready.scores, np.isnan(result), chosen)
     low = high = np.full(len(result), np.nan)
-    n_runs, n_topics, n_measures = scores.values.shape
+    n_runs = len(ready.values)
     no_interval = explain_no_interval(n_runs, n_topics) if n_bootstrap else ""
-    drawn = np.empty((0, n_measures))
+    drawn = np.empty((0, len(result)))
     if n_bootstrap and not no_interval:
-        draw = partial(draw_weights, stream_key(seed, scores.collection, "coverage"), n_topics=n_topics)
-        drawn = coverage_resampled(every, base, draw, n_bootstrap)[:, order.measures]
+        draw = partial(draw_weights, ready.key(), n_topics=n_topics)
+        drawn = coverage_resampled(every, base, draw, n_bootstrap)[:, ready.places[2]]
         low, high = centre_interval(result, drawn, n_topics, confidence=confidence, step=2 / (n_runs * (n_runs - 1)))
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
-    signature = sign("coverage", scores, reference=", ".join(map(str, chosen)), **resampling, **diagnostics.settings)
     return Coverage(
-        scores.measures, chosen, result, low, high, confidence, drawn, n_topics, signature, no_interval,
-        diagnostics=(diagnostics,),
+        measures=measures, reference=chosen, coverage=result, low=low, high=high, confidence=confidence, resampled=drawn,
+        n_topics=n_topics, signature=ready.sign(reference=", ".join(map(str, chosen)), **resampling),
+        diagnostics=(ready.diagnostics,), no_interval=no_interval,
     )  # fmt: skip
 
 
@@ -239,8 +229,8 @@ def _warn_of_undefined(scores: Scores, undefined: np.ndarray, reference: tuple[M
     warnings.warn(f"{name}: {what}: the coverage of {names} is not defined", MetaevalWarning, stacklevel=3)
 
 
-@dataclass(frozen=True, eq=False)
-class UnanimousImprovement(FormerResult):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class UnanimousImprovement(Result):
     """The Unanimous Improvement Ratio of every two runs.
 
     Parameters
@@ -250,27 +240,25 @@ class UnanimousImprovement(FormerResult):
     ratio : ndarray, shape (run, run)
         ``ratio[s, z]`` is UIR(s, z): the share of topics on which s is at least as good as z for every reference
         measure, less the share where z is at least as good as s. From −1 to 1, and antisymmetric.
-    signature : Signature
     """
 
     runs: tuple[str, ...]
     reference: tuple[Measure, ...]
     ratio: np.ndarray
-    signature: Signature
 
     def __repr__(self) -> str:
         return f"UnanimousImprovement: {len(self.runs)} runs, {len(self.reference)} reference measures"
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the ratio as a square frame, run by run, shape (run, run)."""
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return the ratio as a square frame, run by run."""
         names = pd.Index(self.runs, name="run")
-        return pd.DataFrame(self.ratio, index=names, columns=names.rename(None))
+        return {"uir": pd.DataFrame(self.ratio, index=names, columns=names.rename(None))}
 
-    def to_table(self) -> Table:
-        """Return the Unanimous Improvement Ratio of every two runs."""
+    def tables(self) -> list[Table]:
+        """Return the ratio of every two runs."""
         measures = ", ".join(str(measure) for measure in self.reference)
         caption = f"Unanimous Improvement Ratio of the row's over the column's run, for {measures}."
-        return Table(self.to_frame(), caption, self.signature)
+        return [Table(self.to_frame(), caption, self.signature)]
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the ratio of every two runs, the run that improves on most others first."""
@@ -334,8 +322,10 @@ def uir(scores: Scores, *, reference: Reference, distinct_runs: bool = False) ->
     oriented = Scaled(chosen.values * find_signs(chosen.measures))
     ratio[np.triu_indices(n_runs, 1)] = count_unanimous(oriented) / n_topics
     ratio -= ratio.T
-    signature = sign("uir", chosen, **diagnostics.settings)
-    return UnanimousImprovement(scores.runs, chosen.measures, ratio, signature, diagnostics=(diagnostics,))
+    return UnanimousImprovement(
+        runs=scores.runs, reference=chosen.measures, ratio=ratio, signature=sign("uir", chosen, **diagnostics.settings),
+        diagnostics=(diagnostics,),
+    )  # fmt: skip
 
 
 def _choose_reference(scores: Scores, reference: Reference) -> Scores:

@@ -11,7 +11,7 @@ import pandas as pd
 
 import metaeval
 from metaeval.analyses.checks import check_count, check_seed
-from metaeval.analyses.result import FormerResult
+from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.properties import (
@@ -47,7 +47,7 @@ _CASES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Properties(FormerResult):
+class Properties(Result):
     """Which properties measures have, as far as a search can tell.
 
     Parameters
@@ -55,12 +55,10 @@ class Properties(FormerResult):
     measures : tuple of Measure
     checks : tuple of PropertyCheck
         Measure by measure, each with the properties of its kind.
-    signature : Signature
     """
 
     measures: tuple[Measure, ...]
     checks: tuple[PropertyCheck, ...]
-    signature: Signature
 
     def __repr__(self) -> str:
         return f"Properties: {len(self.measures)} measures, {sum(check.cases for check in self.checks):,} cases"
@@ -85,7 +83,7 @@ class Properties(FormerResult):
         checks = [[self.get_check(measure, name) for name in self.names] for measure in self.measures]
         return np.array([[check is not None and bool(check.holds) for check in row] for row in checks])
 
-    def to_frame(self) -> pd.DataFrame:
+    def frames(self) -> dict[str, pd.DataFrame]:
         """Return one row for every measure and property of its kind.
 
         Columns measure, property, holds (missing if only scores are known), cases, failed, first and second (the runs
@@ -98,7 +96,7 @@ class Properties(FormerResult):
             runs = ("", "") if check.counterexample is None else map(format_arrays, check.counterexample)
             name = str(check.measure), check.property.name
             rows.append((*name, check.holds, check.cases, check.failed, *runs, *check.scores))
-        return pd.DataFrame(rows, columns=columns)
+        return {"properties": pd.DataFrame(rows, columns=columns)}
 
     def answer(self) -> str:
         """Say which measure fails which properties."""
@@ -115,29 +113,24 @@ class Properties(FormerResult):
         who = f"{', '.join(failing[:2])} and {rest[0]}" if rest else " and ".join(failing)
         return f"{len(failing)} of {len(failed)} measures fail a property: {who}."
 
-    def to_table(self) -> Table:
-        """Return one row per measure and one column per property, with the cases tried (Amigó et al. 2020, Table 2)."""
+    def tables(self) -> list[Table]:
+        """Return one row per measure, one column per property (Amigó et al. 2020, Table 2), and the counterexamples.
+
+        Counterexamples are as wide as their counts: the first screen says only where they are.
+        """
         checks = [[self.get_check(measure, name) for name in self.names] for measure in self.measures]
         marks = [["–" if check is None else check.mark for check in row] for row in checks]
         index = pd.Index([str(measure) for measure in self.measures], name="measure")
         frame = pd.DataFrame(marks, index=index, columns=list(self.names))
         caption = "Formal properties. ✓ (n): no counterexample in n cases, which is no proof; ✗ (k of n): it fails in k cases."
         dash = "–: a property of the other kind of measures, or only scores are known."
-        return Table(frame, caption, self.signature, legend=dash if (frame == "–").to_numpy().any() else "")
-
-    def short_tables(self) -> list[Table]:
-        """Return the table alone: counterexamples are as wide as their counts."""
-        table = self.to_table()
-        more = " The smallest counterexamples: --explain." * any(check.failed for check in self.checks)
-        return [replace(table, caption=f"{table.caption}{more}")]
-
-    def detail_tables(self) -> list[Table]:
-        """Return the smallest counterexample of every property that fails, one row each."""
+        legend = dash if (frame == "–").to_numpy().any() else ""
+        table = Table(frame, caption, self.signature, legend=legend, at=("paper", "all"))
         failed = [check for check in self.checks if check.counterexample is not None]
         if not failed:
-            return []
-        rows = self.to_frame().query("first != ''")
-        frame = pd.DataFrame(
+            return [replace(table, at=("short", "paper", "all"))]
+        rows = self.to_frame().query("first != ''").set_index("measure")
+        smallest = pd.DataFrame(
             {
                 "property": rows["property"],
                 "first run": rows["first"],
@@ -145,9 +138,13 @@ class Properties(FormerResult):
                 "second run": rows["second"],
                 "scores": ["{:.4g} and {:.4g}".format(*check.scores) for check in failed],
             }
-        ).set_index(rows["measure"])
-        caption, legend = "Counterexamples, the smallest that were found.", "Confusion counts: one row per gold class."
-        return [Table(frame, caption, self.signature, legend=legend)]
+        )
+        found, legend = "Counterexamples, the smallest that were found.", "Confusion counts: one row per gold class."
+        return [
+            replace(table, caption=f"{caption} The smallest counterexamples: --explain.", at=("short",)),
+            table,
+            Table(smallest, found, self.signature, legend=legend, at=("all",)),
+        ]
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw which measure has which property: a dot where no counterexample was found, else the share of failures."""
@@ -244,4 +241,4 @@ def properties(
         "seed": str(seed),
     }
     signature = Signature("properties", data, tuple(settings.items()), metaeval.__version__)
-    return Properties(chosen, checks, signature)
+    return Properties(chosen, checks, signature=signature)
