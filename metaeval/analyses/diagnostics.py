@@ -15,7 +15,7 @@ from metaeval.analyses.topic_noise import TopicNoise, find_noise, refuse_cluster
 from metaeval.data.distinct import distinct_runs as take_distinct_runs, find_identical_runs
 from metaeval.data.scores import Scores
 from metaeval.errors import format_count, format_list, format_option, shorten
-from metaeval.measures.base import Measure, find_signs
+from metaeval.measures.base import Measure
 from metaeval.stats.irregular_runs import SKEWED, WIDE, equal_rows, far_behind, residual_spread, shape_of_differences
 from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
 
@@ -203,7 +203,7 @@ def diagnose(scores: Scores) -> Diagnostics:
     one_of_each, position = np.unique(equal_rows(scores.values), return_inverse=True)
     values = scores.values if len(one_of_each) == len(scores.runs) else scores.values[one_of_each]
     with np.errstate(over="ignore", invalid="ignore"):  # means of scores near the largest float
-        behind = far_behind(values.mean(axis=1) * find_signs(scores.measures))
+        behind = far_behind(values.mean(axis=1) * np.array([measure.sign for measure in scores.measures]))
     ratio, wide = residual_spread(values)
     return Diagnostics(
         scores.collection, scores.runs, scores.measures, ratio[:, position], wide[:, position], behind[:, position],

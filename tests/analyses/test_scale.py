@@ -19,7 +19,7 @@ def scores():
 
 
 ANALYSES = {
-    "similarity": lambda scores: me.ranking_similarity(scores, n_bootstrap=20).intervals(),
+    "similarity": lambda scores: me.ranking_similarity(scores, n_bootstrap=20).pairs,
     "consistency": lambda scores: me.split_half_consistency(scores, n_trials=20, n_permutations=20).to_frame(),
     "robustness": lambda scores: me.robustness(scores).to_frame(),
     "coverage": lambda scores: me.coverage(scores, reference=["AP", "own"], n_bootstrap=20).to_frame(),

@@ -92,7 +92,7 @@ def draw_study(population: np.ndarray, n_topics: int, rng: np.random.Generator) 
 def compute_numbers(scores: metaeval.Scores, seed: int, resamples: int) -> Numbers:
     """Return every number that has an interval, with its interval."""
     options = {"n_bootstrap": resamples, "confidence": NOMINAL, "seed": seed}
-    similarity = metaeval.ranking_similarity(scores, **options, simultaneous=False).intervals()
+    similarity = metaeval.ranking_similarity(scores, **options, simultaneous=False).pairs
     reference = [str(measure) for measure in scores.measures[:2]]
     coverage = metaeval.coverage(scores, reference=reference, **options)
     frames = {"τ": similarity.rename(columns={"tau": "value"})}
@@ -186,7 +186,7 @@ def compute_correlations(scores: metaeval.Scores, seed: int, resamples: int) -> 
     """Return the rank correlations of every two measures with their intervals."""
     options = {"n_bootstrap": resamples, "confidence": NOMINAL, "seed": seed}
     frames = {
-        name: metaeval.ranking_similarity(scores, tau=variant, simultaneous=False, **options).intervals()
+        name: metaeval.ranking_similarity(scores, tau=variant, simultaneous=False, **options).pairs
         for name, variant in CORRELATIONS.items()
     }
     return {
