@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -14,15 +14,14 @@ import pandas as pd
 from metaeval.analyses.checks import check_count, check_share
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.prepare import prepare
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import MeasureRows, Result
 from metaeval.analyses.variation import tabulate_differences
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, MetaevalWarning, format_list
 from metaeval.measures.base import Measure, find_signs
 from metaeval.measures.resolve import MeasureLike, resolve_measures
-from metaeval.show.charts import Chart, IntervalChart, Row
+from metaeval.show.charts import HeatMap, IntervalChart
 from metaeval.show.signature import sign
-from metaeval.show.style import find_size
 from metaeval.show.table import Table
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.intervals import centre_interval, explain_no_interval
@@ -38,81 +37,59 @@ SAME_COVERAGE = 1e-9  # two coverages no farther apart share the top
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Coverage(Result):
+class Coverage(MeasureRows):
     """How closely the differences of each measure follow unanimous improvement.
+
+    Its rows (`to_frame`) have columns measure; coverage, Spearman's ρ over ordered pairs of runs, NaN where the measure, or the
+    UIR, tells no two runs apart; low and high, the interval for as many new topics; and reference, whether the measure is one
+    of the reference set. Its `differences`, paired over resampled topics, have columns measure_1, measure_2, difference (of the
+    first's coverage less the second's), low, high, and covers_more: the measure that does if the interval leaves 0 out, and
+    "cannot tell" otherwise.
 
     Parameters
     ----------
-    coverage : ndarray, shape (measure,)
-        Spearman's ρ over ordered pairs of runs; NaN where the measure, or the UIR, tells no two runs apart.
-    low, high : ndarray, shape (measure,)
-        Ends of the interval for the coverage on as many new topics; NaN when it was not asked for, or `no_interval`
-        says why.
-    resampled : ndarray, shape (trial, measure)
-        The coverage on resampled topics, the same for all measures; no trial where there is no interval.
+    reference : tuple of Measure
+    confidence : float
     """
 
-    measures: tuple[Measure, ...]
     reference: tuple[Measure, ...]
-    coverage: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
     confidence: float
-    resampled: np.ndarray
-    n_topics: int
+
+    number: ClassVar[str] = "coverage"
 
     def __repr__(self) -> str:
         return f"Coverage: {len(self.measures)} measures, reference {', '.join(map(str, self.reference))}"
 
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """Return the coverage of every measure with its interval.
-
-        Columns measure, coverage, low, high and reference (whether the measure is one of the reference set).
-        """
-        names, inside = [str(measure) for measure in self.measures], [str(measure) for measure in self.reference]
-        columns = {"coverage": self.coverage, "low": self.low, "high": self.high}
-        return {
-            "coverage": pd.DataFrame({"measure": names, **columns, "reference": [name in inside for name in names]})
-        }
+    @property
+    def label(self) -> str:  # type: ignore[override]
+        """What the figure shows."""
+        return f"coverage with respect to {', '.join(measure.title for measure in self.reference)} (hollow)"
 
     def answer(self) -> str:
         """Say which measure covers the reference best, and how many may cover as much."""
-        if np.isnan(self.coverage).all():
+        if self.rows["coverage"].isna().all():
             return "Coverage is not defined: no measure, or no unanimous improvement, tells runs apart."
-        frame = self.to_frame()
-        others = frame[~frame["reference"]]
-        beside = bool(others["coverage"].notna().any())
-        ranked = others if beside else frame
+        others = self.rows[~self.rows["reference"] & self.rows["coverage"].notna()]
+        ranked = others if len(others) else self.rows
         best = ranked.iloc[int(ranked["coverage"].argmax())]
         share = f"(coverage {best['coverage']:.2f})"
-        if len(frame) == 1:
+        if len(self.rows) == 1:
             return f"{best['measure']} covers the reference {share}."
-        whom, start = ("the reference", "") if not beside else ("it", "Besides the reference itself, ")
-        sentence = f"{start}{best['measure']} covers {whom} best {share}"
-        if frame["low"].isna().all():
+        sentence = f"{best['measure']} covers the reference best {share}"
+        if len(others):
+            sentence = f"Besides the reference itself, {best['measure']} covers it best {share}"
+        if self.differences.empty:
             return f"{sentence}; whether clearly better than others is unknown."
-        if len(ranked) == 1:
+        n_others = int((~self.rows["reference"]).sum() if len(others) else len(self.rows)) - 1
+        if not n_others:
             return f"{sentence}."
-        pairs = self.compare_coverage().query("covers_more == @best.measure")[["measure_1", "measure_2"]]
-        clear = int(pairs.isin(ranked["measure"].tolist()).all(axis=1).sum())
-        return f"{sentence}, clearly better than {clear or 'none'} of the {len(ranked) - 1} other measures."
-
-    def compare_coverage(self) -> pd.DataFrame:
-        """Does one measure cover more than another? The difference of every two, paired over resampled topics.
-
-        Shape (pair of measures, 6): columns measure_1, measure_2, difference (of the first's coverage less the
-        second's), low, high, and covers_more: the measure that does if the interval leaves 0 out, and "cannot tell"
-        otherwise.
-        """
-        first, second = np.triu_indices(len(self.measures), 1)
-        # A difference of two numbers from −1 to 1, halved to be one of them.
-        gap, gaps = ((values[..., first] - values[..., second]) / 2 for values in (self.coverage, self.resampled))
-        low, high = centre_interval(gap, gaps, self.n_topics, confidence=self.confidence)
-        return tabulate_differences(self.measures, 2 * gap, 2 * low, 2 * high, "covers_more")
+        worse = self.differences.query("covers_more == @best.measure")[["measure_1", "measure_2"]]
+        clear = int(worse.isin(ranked["measure"].tolist()).all(axis=1).sum())
+        return f"{sentence}, clearly better than {clear or 'none'} of the {n_others} other measures."
 
     def tables(self) -> list[Table]:
         """Return the coverage of every measure, the best one first or in bold (Amigó et al. 2020, Table 3)."""
-        frame = self.to_frame().set_index("measure")
+        frame = self.rows.set_index("measure")
         best = (frame["coverage"] >= frame["coverage"].max() - SAME_COVERAGE).to_numpy()
         frame["reference"] = ["yes" if inside else "" for inside in frame["reference"]]
         interval = f", {100 * self.confidence:g} % interval over topics"
@@ -128,16 +105,10 @@ class Coverage(Result):
         ranked = frame.sort_values("coverage", ascending=False, kind="stable")
         return [replace(whole, frame=ranked, marks=None, at=("short",)), whole]
 
-    def charts(self) -> Sequence[Chart]:
+    def charts(self) -> Sequence[IntervalChart]:
         """Return the coverage of every measure with its interval, reference measures as hollow marks."""
         inside = {str(measure) for measure in self.reference}
-        rows = [
-            Row(str(self.measures[m]), self.measures[m].title, self.coverage[m], line=(self.low[m], self.high[m]),
-                hollow=str(self.measures[m]) in inside)
-            for m in np.argsort(np.nan_to_num(self.coverage, nan=-2.0), kind="stable")[::-1]
-        ]  # fmt: skip
-        reference = ", ".join(measure.title for measure in self.reference)
-        return [IntervalChart(rows, f"coverage with respect to {reference} (hollow)", row_height=0.3)]
+        return [replace(c, rows=[replace(row, hollow=row.name in inside) for row in c.rows]) for c in super().charts()]
 
 
 def coverage(
@@ -188,31 +159,37 @@ def coverage(
     --------
     >>> values = np.stack([[[0.1, 0.4]], [[0.3, 0.2]], [[0.5, 0.3]]])
     >>> scores = Scores(values, runs=["a", "b", "c"], topics=["t"], measures=["Accuracy", "MAE_mu"])
-    >>> coverage(scores, reference=["Accuracy"], n_bootstrap=0).coverage.round(3).tolist()
+    >>> coverage(scores, reference=["Accuracy"], n_bootstrap=0).rows["coverage"].round(3).tolist()
     [0.905, 0.503]
     """
     ready = prepare(scores, "coverage", seed=seed, distinct_runs=distinct_runs, topics=1, oriented=True)
     check_share("confidence", confidence)
     check_count("n_bootstrap", n_bootstrap, 0)
-    measures, n_topics = ready.scores.measures, len(ready.scores.topics)
-    chosen = _choose_reference(ready.scores, reference).measures
+    measures, (n_runs, n_topics, _) = ready.scores.measures, ready.values.shape
+    chosen, names = _choose_reference(ready.scores, reference).measures, [str(measure) for measure in measures]
     every = Scaled(ready.values)
     base = Scaled(ready.values, ready.places[2][[measures.index(measure) for measure in chosen]])
     result = ready.restore(find_coverage(every, base), "measure")
     _warn_of_undefined(ready.scores, np.isnan(result), chosen)
     low = high = np.full(len(result), np.nan)
-    n_runs = len(ready.values)
+    differences = pd.DataFrame()
     no_interval = explain_no_interval(n_runs, n_topics) if n_bootstrap else ""
-    drawn = np.empty((0, len(result)))
     if n_bootstrap and not no_interval:
         draw = partial(draw_weights, ready.key(), n_topics=n_topics)
         drawn = coverage_resampled(every, base, draw, n_bootstrap)[:, ready.places[2]]
-        low, high = centre_interval(result, drawn, n_topics, confidence=confidence, step=2 / (n_runs * (n_runs - 1)))
+        interval = partial(centre_interval, n_topics=n_topics, confidence=confidence)
+        low, high = interval(result, drawn, step=2 / (n_runs * (n_runs - 1)))
+        first, second = np.triu_indices(len(names), 1)
+        # A difference of two numbers from −1 to 1, halved to be one of them.
+        gap, gaps = ((values[..., first] - values[..., second]) / 2 for values in (result, drawn))
+        differences = tabulate_differences(measures, 2 * gap, *(2 * end for end in interval(gap, gaps)), "covers_more")
+    inside = [measure in chosen for measure in measures]
+    rows = pd.DataFrame({"measure": names, "coverage": result, "low": low, "high": high, "reference": inside})
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
     return Coverage(
-        measures=measures, reference=chosen, coverage=result, low=low, high=high, confidence=confidence, resampled=drawn,
-        n_topics=n_topics, signature=ready.sign(reference=", ".join(map(str, chosen)), **resampling),
-        diagnostics=(ready.diagnostics,), no_interval=no_interval,
+        measures=measures, rows=rows, differences=differences, reference=chosen, confidence=confidence,
+        signature=ready.sign(reference=", ".join(map(str, chosen)), **resampling), diagnostics=(ready.diagnostics,),
+        no_interval=no_interval,
     )  # fmt: skip
 
 
@@ -260,30 +237,16 @@ class UnanimousImprovement(Result):
         caption = f"Unanimous Improvement Ratio of the row's over the column's run, for {measures}."
         return [Table(self.to_frame(), caption, self.signature)]
 
-    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
-        """Draw the ratio of every two runs, the run that improves on most others first."""
-        from metaeval.show.canvas import open_canvas
-        from metaeval.show.heatmap import scale_map
-
+    def charts(self) -> Sequence[HeatMap]:
+        """Return the ratio of every two runs, the run that improves on most others first."""
         order = np.argsort(-self.ratio.sum(axis=1), kind="stable")
-        names = [self.runs[r] for r in order]
-        n = len(names)
-        side = min(12.0, max(3.4, 0.2 * n + 2.0))
-        if isinstance(size, str):  # the cells are square
-            side = find_size(size, side + 0.8, side)[0] - 0.3
-        with open_canvas(ax, size, self.signature if signature else None, width=side + 0.8, height=side) as canvas:
-            axes = canvas.panels[0]
-            ratio = self.ratio[np.ix_(order, order)]
-            image = axes.imshow(ratio, vmin=-1, vmax=1, cmap=scale_map(-1), interpolation="nearest")
-            axes.grid(False)
-            # As many names as can be read, in letters of 6 points.
-            shown = range(0, n, max(1, -(-n // int(9 * min(canvas.figure.get_size_inches())))))
-            axes.set_xticks(shown, [names[r] for r in shown], rotation=90, fontsize=6)
-            axes.set_yticks(shown, [names[r] for r in shown], fontsize=6)
-            axes.set(xlabel="run", ylabel="run")
-            label = "UIR, row over column"
-            canvas.figure.colorbar(image, ax=axes, shrink=0.8, label=label, aspect=25).outline.set_visible(False)
-        return canvas.figure
+        names = [self.runs[run] for run in order]
+        return [HeatMap(self.ratio[np.ix_(order, order)], names, names, "UIR, row over column", "{:.2f}".format)]
+
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
+        """Draw the chart, no larger than 12 inches however many runs there are."""
+        side = min(12.0, max(3.4, 0.62 * len(self.runs) + 1.4))
+        return super().plot(ax=ax, size=(side + 0.4, side) if size is None else size, signature=signature)
 
 
 def uir(scores: Scores, *, reference: Reference, distinct_runs: bool = False) -> UnanimousImprovement:

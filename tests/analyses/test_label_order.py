@@ -81,7 +81,8 @@ def test_consistency_and_its_p_values_belong_to_labels(two_orders):
 def test_coverage_and_its_intervals_belong_to_labels(two_orders):
     one, other = (me.coverage(each, reference=["AP", "NMD"], n_bootstrap=50) for each in two_orders)
     for name in ("coverage", "low", "high"):
-        assert by_name(one, name) == by_name(other, name)
+        mine, theirs = (dict(zip(each.rows["measure"], each.rows[name], strict=True)) for each in (one, other))
+        assert mine == theirs
 
 
 def test_numbers_of_topics_belong_to_labels(two_orders):

@@ -97,7 +97,7 @@ def compute_numbers(scores: metaeval.Scores, seed: int, resamples: int) -> Numbe
     coverage = metaeval.coverage(scores, reference=reference, **options)
     frames = {"τ": similarity.rename(columns={"tau": "value"})}
     frames["coverage"] = coverage.to_frame().rename(columns={"coverage": "value"})
-    frames["difference of coverage"] = coverage.compare_coverage().rename(columns={"difference": "value"})
+    frames["difference of coverage"] = coverage.differences.rename(columns={"difference": "value"})
     for test, title in (("randomised-tukey-hsd", "HSD"), ("bootstrap-t", "bootstrap-t")):
         power = metaeval.discriminative_power(scores, n_permutations=TRIALS, test=test, simultaneous=False, **options)
         frames[f"power, {title}"] = power.to_frame().rename(columns={"power": "value"})
