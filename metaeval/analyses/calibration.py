@@ -6,20 +6,20 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, cast
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import check_choice, check_count, check_jobs, check_positive, check_share
 from metaeval.analyses.prepare import prepare
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import MeasureRows
 from metaeval.data.scores import Scores
 from metaeval.errors import MeasureError, MetaevalError, format_count, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.calls import call_formula
 from metaeval.measures.user_file import is_reference, load_function
-from metaeval.show.charts import Chart, IntervalChart, Row
+from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.table import Table, cross
 from metaeval.stats.error_rates import Procedure, count_errors, decide
 from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
@@ -44,22 +44,20 @@ POWER_STUDIES = 5
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TestCalibration(Result):
+class TestCalibration(MeasureRows):
     """How often each test errs on scores simulated from these, and how many true differences it finds.
+
+    A row (`to_frame`) for every measure and test, with columns measure, test; error, the share of studies of equal runs in
+    which some pair was called different, with its interval low and high; errs, whether that is more often than α by more than
+    chance, all measures and tests together; difference, in units of the measure, and power, the share of pairs that truly
+    differ by it that was found, with its standard error power_se.
 
     Parameters
     ----------
     collection : str
-    measures : tuple of Measure
     tests : tuple of str
-    error : ndarray, shape (measure, test)
-        Family-wise error: the share of studies of equal runs in which some pair was called different.
-    power : ndarray, shape (measure, test, 2)
-        The share of pairs that truly differ by `difference` that was found, and its standard error.
     seconds : ndarray, shape (test,)
-        Time of one test of one study.
-    difference : ndarray, shape (measure,)
-        In units of the measure.
+        Time of one test of one study: no result, which the table alone shows.
     n_studies, n_topics : int
     alpha : float
     """
@@ -67,34 +65,17 @@ class TestCalibration(Result):
     __test__ = False  # to pytest its name would say that it is one
 
     collection: str
-    measures: tuple[Measure, ...]
     tests: tuple[str, ...]
-    error: np.ndarray
-    power: np.ndarray
     seconds: np.ndarray
-    difference: np.ndarray
     n_studies: int
     n_topics: int
     alpha: float
 
+    number: ClassVar[str] = "error"
+
     def __repr__(self) -> str:
         size = f"{len(self.tests)} tests × {len(self.measures)} measures"
         return f"TestCalibration: {size}, {self.n_studies} studies each"
-
-    def error_ends(self, outside: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
-        """Return both ends of the interval of every error, Clopper and Pearson's, each of shape (measure, test)."""
-        from scipy.stats import beta
-
-        n, wrong = self.n_studies, np.rint(self.error * self.n_studies)
-        low = beta.ppf(outside / 2, np.maximum(wrong, 0.5), n - wrong + 1)
-        high = beta.isf(outside / 2, wrong + 1, np.maximum(n - wrong, 0.5))
-        return np.where(wrong > 0, low, 0.0), np.where(wrong < n, high, 1.0)
-
-    @property
-    def errs(self) -> np.ndarray:
-        """Whether a test errs more often than α by more than chance, all measures and tests together, shape (measure, test)."""
-        low, _ = self.error_ends(2 * 0.05 / self.error.size)
-        return np.asarray(np.greater(low, self.alpha))
 
     def answer(self) -> str:
         """Return in one sentence which test to use.
@@ -102,45 +83,26 @@ class TestCalibration(Result):
         The recommended test, unless it errs more often than α by more than chance under some measure; then, of the others
         that do not, the one that finds most; all measures and tests count as one family of comparisons.
         """
-        fails, power = self.errs.max(axis=0), self.power[..., 0].mean(axis=0)
-        holding = [t for t in range(len(self.tests)) if not fails[t]]
+        by_test = self.rows.groupby("test", sort=False).agg({"errs": "max", "error": "max", "power": "mean"})
+        holding, failing = by_test[~by_test["errs"]], by_test[by_test["errs"]]
         kind = f"studies with {self.n_topics} topics simulated from these scores"
-        failing = [f"{self.tests[t]} ({100 * self.error[:, t].max():.0f} %)" for t in np.flatnonzero(fails).tolist()]
-        rest = f"; too many by {format_list(failing)}" if failing else ""
-        if not holding:
-            return f"Every test raises too many false alarms in {kind}: {format_list(failing)}."
-        best = next((t for t in holding if self.tests[t] == RECOMMENDED), max(holding, key=lambda t: power[t]))
-        return f"Use {self.tests[best]}: false alarms in {100 * self.error[:, best].max():.0f} % of {kind}{rest}."
-
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """Return errors and power, one row a measure and test.
-
-        Of shape (measure · test, 9), with columns measure, test, error with its interval low and high, errs (more
-        often than α by more than chance), difference, power and power_se. Times are no result, and stand in the table
-        alone.
-        """
-        low, high = self.error_ends()
-        rows = cross(
-            {"measure": [str(measure) for measure in self.measures], "test": self.tests},
-            error=self.error, low=low, high=high, errs=self.errs, difference=self.difference[:, np.newaxis],
-            power=self.power[..., 0], power_se=self.power[..., 1],
-        )  # fmt: skip
-        return {"calibration": rows}
+        names = format_list([f"{test} ({100 * error:.0f} %)" for test, error in failing["error"].items()])
+        if holding.empty:
+            return f"Every test raises too many false alarms in {kind}: {names}."
+        best = RECOMMENDED if RECOMMENDED in holding.index else holding["power"].idxmax()
+        rest = f"; too many by {names}" if len(failing) else ""
+        return f"Use {best}: false alarms in {100 * holding['error'][best]:.0f} % of {kind}{rest}."
 
     def tables(self) -> list[Table]:
         """Return errors and power in percent, one row a measure and test."""
-        frame = self.to_frame()
-        shown = pd.DataFrame(
-            {
-                "test": frame["test"],
-                "error %": 100 * frame["error"],
-                "low": 100 * frame["low"],
-                "high": 100 * frame["high"],
-                "power %": 100 * frame["power"],
-                "ms": [f"{1000 * seconds:.2g}" for seconds in self.seconds] * len(self.measures),
-            }
-        ).set_index(frame["measure"])
-        sizes = ", ".join(f"{d:.3g} with {m}" for d, m in zip(self.difference, self.measures, strict=True))
+        rows, names = self.rows, {"error": "error %", "low": "low", "high": "high", "power": "power %"}
+        shown = pd.concat([rows["test"], 100 * rows[list(names)].rename(columns=names)], axis=1).set_index(
+            rows["measure"]
+        )
+        shown["ms"] = [f"{1000 * seconds:.2g}" for seconds in self.seconds] * len(self.measures)
+        sizes = ", ".join(
+            f"{row.difference:.3g} with {row.measure}" for row in rows.drop_duplicates("measure").itertuples()
+        )
         legend = (
             f"{self.answer()} Error: in how many of {self.n_studies} simulated studies of equal runs some pair is called "
             f"different, with its 95 % interval; it should be {100 * self.alpha:g} %. Power: the share of true differences "
@@ -149,20 +111,16 @@ class TestCalibration(Result):
         caption = "False alarms and power of tests of all pairs of runs, in simulations from these scores."
         return [Table(shown, caption, self.signature, digits=1, legend=legend, joined=True)]
 
-    def charts(self) -> Sequence[Chart]:
+    def charts(self) -> Sequence[IntervalChart]:
         """Return the error of every measure with its interval, one panel a test; the line is at α."""
-        low, high = self.error_ends()
-        top = float(min(1.0, 1.05 * max(high.max(), 2 * self.alpha)))
-        return [
-            IntervalChart(
-                [
-                    Row(str(measure), measure.title, float(self.error[m, t]), (float(low[m, t]), float(high[m, t])))
-                    for m, measure in enumerate(self.measures)
-                ],
-                "studies with a false difference", test, levels=[(self.alpha, "--")], limits=(0.0, top),
-            )
-            for t, test in enumerate(self.tests)
-        ]  # fmt: skip
+        limits = 0.0, float(min(1.0, 1.05 * max(self.rows["high"].max(), 2 * self.alpha)))
+        panels, titles = [], {str(measure): measure.title for measure in self.measures}
+        for test in self.tests:
+            errors = self.rows[self.rows["test"] == test].itertuples()
+            rows = [Row(row.measure, titles[row.measure], row.error, (row.low, row.high)) for row in errors]
+            what, levels = "studies with a false difference", [(self.alpha, "--")]
+            panels.append(IntervalChart(rows, what, test, levels=levels, limits=limits))
+        return panels
 
 
 def calibrate_tests(
@@ -246,23 +204,30 @@ def calibrate_tests(
     shifts = np.array(steps if difference is None else [float(difference)] * len(steps))
     plan = Plan(n_topics, n_studies, n_permutations, alpha, (seed, ready.scores.collection))
     counts = _run_studies([fit_scores(column) for column in columns], shifts, procedures, plan, n_jobs)
-    found = counts[:, :, n_studies:, 1]
+    error, found = (counts[:, :, :n_studies, 0] > 0).mean(axis=2), counts[:, :, n_studies:, 1]
+    low, high = _find_ends(error, n_studies, 0.05)
+    rows = cross(
+        {"measure": [str(measure) for measure in ready.scores.measures], "test": procedures},
+        error=error, low=low, high=high, errs=_find_ends(error, n_studies, 2 * 0.05 / error.size)[0] > alpha,
+        difference=shifts[:, np.newaxis], power=found.mean(axis=2),
+        power_se=found.std(axis=2, ddof=1) / np.sqrt(found.shape[2]),
+    )  # fmt: skip
+    settings = {"tests": ", ".join(procedures), "studies": n_studies, "topics": n_topics, "B": n_permutations}
     return TestCalibration(
-        collection=ready.scores.collection,
-        measures=ready.scores.measures,
-        tests=tuple(procedures),
-        error=(counts[:, :, :n_studies, 0] > 0).mean(axis=2),
-        power=np.stack([found.mean(axis=2), found.std(axis=2, ddof=1) / np.sqrt(found.shape[2])], axis=-1),
-        seconds=np.median(counts[..., 2], axis=(0, 2)),
-        difference=shifts,
-        n_studies=n_studies,
-        n_topics=n_topics,
-        alpha=alpha,
-        signature=ready.sign(
-            tests=", ".join(procedures), studies=n_studies, topics=n_topics, B=n_permutations, alpha=alpha, seed=seed
-        ),
-        diagnostics=(ready.diagnostics,),
-    )
+        collection=ready.scores.collection, measures=ready.scores.measures, rows=rows, tests=tuple(procedures),
+        seconds=np.median(counts[..., 2], axis=(0, 2)), n_studies=n_studies, n_topics=n_topics, alpha=alpha,
+        signature=ready.sign(**settings, alpha=alpha, seed=seed), diagnostics=(ready.diagnostics,),
+    )  # fmt: skip
+
+
+def _find_ends(error: np.ndarray, n_studies: int, outside: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return both ends of the interval of a share of studies, Clopper and Pearson's."""
+    from scipy.stats import beta
+
+    wrong = np.rint(error * n_studies)
+    low = beta.ppf(outside / 2, np.maximum(wrong, 0.5), n_studies - wrong + 1)
+    high = beta.isf(outside / 2, wrong + 1, np.maximum(n_studies - wrong, 0.5))
+    return np.where(wrong > 0, low, 0.0), np.where(wrong < n_studies, high, 1.0)
 
 
 def _list_tests(tests: Sequence[str | Procedure] | None) -> dict[str, PairedTest | Procedure]:
