@@ -9,11 +9,12 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_depth, check_share
+from metaeval.analyses.checks import check_count, check_share
 from metaeval.analyses.prepare import prepare
 from metaeval.analyses.result import MeasurePairs
 from metaeval.analyses.variation import list_intervals, tabulate_conclusions
 from metaeval.data.scores import Scores
+from metaeval.errors import MetaevalError, format_count, format_option
 from metaeval.measures.base import Measure
 from metaeval.show.cells import NOTHING
 from metaeval.show.charts import HeatMap
@@ -208,7 +209,11 @@ def ranking_similarity(
     check_share("margin", margin)
     check_count("n_bootstrap", n_bootstrap, 0)
     which = parse_rank_correlation(tau)
-    check_depth(which, ready.scores)
+    if which.depth is not None and which.depth > len(ready.values):
+        raise MetaevalError(
+            f"{format_option('tau', which)}: {ready.scores.collection or 'the collection'} holds "
+            f"{format_count(len(ready.values), 'run')}; use at most {which.name}@{len(ready.values)}"
+        )
     oriented, places, measures = Scaled(ready.values), ready.places[2], ready.scores.measures
     n_runs, n_topics, _ = oriented.shape
     square = _compare_rankings(oriented.means(), np.abs(oriented.values).mean(axis=1), which)[np.ix_(places, places)]

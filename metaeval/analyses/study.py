@@ -34,11 +34,8 @@ REFERENCE = ("Accuracy", "tau_a", "MI")
 BASELINES = ("BL-popularity", "BL-uniform")
 """The two runs that LQ 2021, §5.3, compares, as data sets name them."""
 
-SMALL = 10
-"""Topics in each of two sets of the papers' second consistency experiment (ACL 2021, §5.2)."""
-
-LEAST_TOPICS = 10
-"""Topics below which there is no curve over numbers of topics."""
+SMALL = LEAST_TOPICS = 10
+"""Topics in each of two sets of the papers' second consistency experiment (ACL 2021, §5.2), and those that a curve needs."""
 
 PAPERS_TEST: PairedTest = "randomised-tukey-hsd"
 """The all-pairs test of ACL 2021 and LQ 2021."""
@@ -80,11 +77,9 @@ class Study:
         return self.scores.collection or "scores"
 
     def results(self) -> Iterator[tuple[str, Result]]:
-        """Yield every result that there is, with the question that it answers."""
-        for question in QUESTIONS:
-            result = getattr(self, question)
-            if result is not None:
-                yield question, result
+        """Return every result that there is, with the question that it answers."""
+        results = ((question, getattr(self, question)) for question in QUESTIONS)
+        return ((question, result) for question, result in results if result is not None)
 
     def notes(self) -> list[str]:
         """Return what is irregular about the runs, as it matters to the first test."""
@@ -92,12 +87,10 @@ class Study:
 
     def by_second_test(self) -> Study:
         """Return the same study with what rests on a test of all pairs by the second one; None where not asked."""
-        power = self.second_power
+        power, study = self.second_power, replace(self, power=self.second_power, reference=self.second_reference)
         overlap = None if power is None or self.overlap is None else significance_overlap(power)
         contradictions = None if power is None or self.contradictions is None else significance_contradictions(power)
-        return replace(
-            self, power=power, reference=self.second_reference, overlap=overlap, contradictions=contradictions
-        )
+        return replace(study, overlap=overlap, contradictions=contradictions)
 
     def require(self, question: str) -> Result:
         """Return the result of a question, or say why there is none."""
@@ -209,27 +202,23 @@ def _find_inapplicable(
     scores: Scores, runs: Runs | None, reference: Scores | None, small: int, baselines: tuple[str, str]
 ) -> dict[str, str]:
     """Return the questions that do not apply, and why in one sentence each."""
-    n_topics, n_measures = len(set(scores.clusters) or scores.topics), len(scores.measures)
+    n_topics = len(set(scores.clusters) or scores.topics)
     why: dict[str, str] = {}
-    if n_measures < 2:
+    if len(scores.measures) < 2:
+        analyses = {"similarity": "ranking similarity compares", "overlap": "significance overlap compares",
+                    "contradictions": "contradictions are between"}  # fmt: skip
         only = f"There is one measure only, {scores.measures[0]}"
-        why |= {
-            "similarity": f"{only}: ranking similarity compares two or more.",
-            "overlap": f"{only}: significance overlap compares two or more.",
-            "contradictions": f"{only}: contradictions are between two or more.",
-        }
+        why |= {question: f"{only}: {what} two or more." for question, what in analyses.items()}
     if n_topics < 2 * small:
-        why["small_consistency"] = (
-            f"Consistency of {small} against {small} topics needs {2 * small} topics; there are {n_topics}."
-        )
+        needs = f"needs {2 * small} topics; there are {n_topics}."
+        why["small_consistency"] = f"Consistency of {small} against {small} topics {needs}"
     if n_topics < LEAST_TOPICS:
         why["sample_size"] = f"The curve over numbers of topics needs {LEAST_TOPICS} topics; there are {n_topics}."
     if reference is None:
         why["reference"] = "No reference was given: power says nothing about which measures are right."
     if not set(baselines) <= set(scores.runs):
         why["preference"] = f"Baseline preference needs the runs {' and '.join(baselines)}."
-    lacking = set(REFERENCE) - {str(measure) for measure in scores.measures}
-    if lacking and not isinstance(runs, ClassificationRuns):
+    if not set(REFERENCE) <= set(map(str, scores.measures)) and not isinstance(runs, ClassificationRuns):
         why["coverage"] = "Coverage was skipped: it needs classification runs."
     elif len(scores.runs) < 3:
         why["coverage"] = "Coverage needs three runs."
