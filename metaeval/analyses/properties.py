@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -24,11 +23,9 @@ from metaeval.measures.properties import (
     format_arrays,
 )
 from metaeval.measures.resolve import MeasureLike, resolve_measures
+from metaeval.show.charts import HeatMap
 from metaeval.show.signature import Signature, describe_measures
 from metaeval.show.table import Table
-
-if TYPE_CHECKING:
-    from metaeval.show.canvas import Axis, Figure, Size
 
 ORDINAL, ORDINAL_MIXED = "ordinal", "ordinal with mixed gold"
 INVARIANCE, MONOTONICITY, IMBALANCE = PROPERTIES = ("ordinal invariance", "ordinal monotonicity", "imbalance")
@@ -146,30 +143,17 @@ class Properties(Result):
             Table(smallest, found, self.signature, legend=legend, at=("all",)),
         ]
 
-    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
-        """Draw which measure has which property: a dot where no counterexample was found, else the share of failures."""
-        from metaeval.show.canvas import open_canvas, typeset_ticks
-
-        rows = {str(measure): row for row, measure in enumerate(self.measures)}
-        columns = {name: column for column, name in enumerate(self.names)}
-        across, down = max(5.6, 1.1 * len(columns) + 2.3), 0.27 * len(rows) + (2.8 if size == "column" else 1.5)
-        with open_canvas(ax, size, self.signature if signature else None, width=across, height=down) as canvas:
-            axes = canvas.panels[0]
-            for each in self.checks:
-                if each.holds is not None:
-                    marker, colour = ("o", "#0064B0") if each.holds else ("x", "#BF4A00")
-                    position = columns[each.property.name], rows[str(each.measure)]
-                    axes.plot(*position, marker=marker, color=colour, markersize=6 if size is None else 4, linestyle="")
-            upright = canvas.is_narrow and len(columns) > 3
-            labels = list(columns) if upright else [name.replace(" ", "\n", 1) for name in columns]
-            axes.set_xticks(range(len(columns)), labels, rotation=90 if upright else 0)
-            typeset_ticks(axes, "y", [measure.title for measure in self.measures])
-            axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
-            gap = "\n" if canvas.is_narrow else "   "
-            axes.set_xlabel(f"● no counterexample found{gap}× counterexample", fontsize=8)
-            axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False)
-            axes.spines["bottom"].set_visible(False)
-        return canvas.figure
+    def charts(self) -> Sequence[HeatMap]:
+        """Return in which share of the cases each measure has each property."""
+        shares = np.full((len(self.measures), len(self.names)), np.nan)
+        for m, p in np.ndindex(shares.shape):
+            check = self.get_check(self.measures[m], self.names[p])
+            if check is not None and check.cases:
+                shares[m, p] = 1 - check.failed / check.cases
+        titles, label = [measure.title for measure in self.measures], "share of cases without a failure"
+        return [
+            HeatMap(shares, titles, self.names, label, lambda share: "✓" if share == 1 else "✗" if share < 1 else "–")
+        ]
 
 
 def properties(
