@@ -145,7 +145,7 @@ FIGURES = {
         'metaeval properties CEM_ORD "OCI(beta=0.75)" kappa --out figures/',
         "figures/properties",
         "concepts/properties",
-        "A cross: a counterexample was found, so the measure lacks the property.",
+        "A cross: a counterexample was found, so the measure lacks the property; the paler, the more often it fails.",
     ),
 }
 """By the name of the figure; a test parses all commands."""

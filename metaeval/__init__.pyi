@@ -23,7 +23,12 @@ from .analyses.calibration import TestCalibration as TestCalibration, calibrate_
 from .analyses.citation import cite as cite
 from .analyses.corrected_result import CorrectedScores as CorrectedScores
 from .analyses.corrected_scores import corrected_scores as corrected_scores
-from .analyses.coverage import Coverage as Coverage, coverage as coverage
+from .analyses.coverage import (
+    Coverage as Coverage,
+    UnanimousImprovement as UnanimousImprovement,
+    coverage as coverage,
+    uir as uir,
+)
 from .analyses.discriminative_power import discriminative_power as discriminative_power
 from .analyses.pooled_discriminative_power import (
     PooledDiscriminativePower as PooledDiscriminativePower,
@@ -52,7 +57,6 @@ from .analyses.split_half_consistency import (
     split_half_consistency as split_half_consistency,
 )
 from .analyses.topic_set_size import TopicSetSize as TopicSetSize, topic_set_size as topic_set_size
-from .analyses.unanimous_improvement import UnanimousImprovement as UnanimousImprovement, uir as uir
 from .analyses.variance_components import (
     VarianceComponents as VarianceComponents,
     variance_components as variance_components,

@@ -58,7 +58,7 @@ def _compute_original(settings: Settings) -> Outcome:
 
 def cover(scores: metaeval.Scores) -> np.ndarray:
     """Return the coverage of every measure, shape (measure,)."""
-    return metaeval.coverage(scores, reference=STUDY["reference"], n_bootstrap=0).coverage
+    return metaeval.coverage(scores, reference=STUDY["reference"], n_bootstrap=0).rows["coverage"].to_numpy()
 
 
 def robust(scores: metaeval.Scores) -> np.ndarray:
@@ -111,7 +111,7 @@ def _compute_in_kind(settings: Settings) -> tuple[Outcome, pd.DataFrame | None]:
         "classifiers on the ordinal sets, whose topics are random groups of items"
     )
     outcome.notes.append(describe_constant(outcome.tables["coverage"].frame))
-    return outcome, whole.compare_coverage() if first == KIND["topics"][0] else None
+    return outcome, whole.differences if first == KIND["topics"][0] else None
 
 
 def _score_collection(settings: Settings, name: str, *, parts: int | None) -> metaeval.Scores:

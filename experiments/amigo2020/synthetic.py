@@ -83,7 +83,7 @@ def compute_coverages(
     table = np.empty((len(scores.measures), len(COLUMNS)))
     for c, left_out in enumerate(STUDY["columns"].values()):
         kept = [run for run in scores.runs if run.rpartition("-")[0] != left_out and run not in without]
-        table[:, c] = metaeval.coverage(scores.sel(runs=kept), reference=reference, n_bootstrap=0).coverage
+        table[:, c] = metaeval.coverage(scores.sel(runs=kept), reference=reference, n_bootstrap=0).rows["coverage"]
     return table
 
 

@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.diagnostics import diagnose
-from metaeval.analyses.result import FormerResult
+from metaeval.analyses.result import Result
 from metaeval.analyses.topic_noise import refuse_clusters
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure, find_signs
-from metaeval.show.charts import ScatterChart
-from metaeval.show.signature import Signature, sign
+from metaeval.show.charts import Chart, ScatterChart
+from metaeval.show.signature import sign
 from metaeval.show.table import Table
 from metaeval.stats.arrays import scale_scores
 
@@ -29,8 +29,8 @@ TIE = 1e-9
 """Scores near 1 closer than this are tied: rounding is below 1e-15, differences that mean something above 1e-6."""
 
 
-@dataclass(frozen=True, eq=False)
-class BaselinePreference(FormerResult):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BaselinePreference(Result):
     """How two runs compare topic by topic according to every measure.
 
     Parameters
@@ -42,7 +42,6 @@ class BaselinePreference(FormerResult):
     deltas : ndarray, shape (topic, measure)
         ``deltas[t, m]`` is the score of the first run minus that of the second, ties being exactly 0
         (LQ 2021, Eq. 10).
-    signature : Signature
     """
 
     first: str
@@ -50,70 +49,51 @@ class BaselinePreference(FormerResult):
     topics: tuple[str, ...]
     measures: tuple[Measure, ...]
     deltas: np.ndarray
-    signature: Signature
 
     def __repr__(self) -> str:
         size = f"{len(self.topics)} topics × {len(self.measures)} measures"
         return f"BaselinePreference: {self.first} or {self.second}, {size}"
 
-    @property
-    def gains(self) -> np.ndarray:
-        """How much better the first run is, shape (topic, measure): deltas turned so that more is better."""
-        return self.deltas * find_signs(self.measures)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the number of topics won by either run, or tied: LQ 2021, Table 7.
-
-        Of shape (measure, 3), with columns: the first run's name, the second's, and ``tied``.
-        """
-        won = {self.first: self.gains > 0, self.second: self.gains < 0, "tied": self.gains == 0}
-        columns = {name: topics.sum(axis=0) for name, topics in won.items()}
-        return pd.DataFrame(columns, index=pd.Index([str(measure) for measure in self.measures], name="measure"))
-
     def answer(self) -> str:
         """Say how many measures prefer the first run, and how many the second, on more topics."""
-        frame = self.to_frame()
+        frame, n = self.to_frame(), len(self.measures)
         lead = (frame[self.first] - frame[self.second]).to_numpy()
-        n = len(self.measures)
         first, second = int((lead > 0).sum()), int((lead < 0).sum())
         if max(first, second) == n:
             winner, loser = (self.first, self.second) if first else (self.second, self.first)
-            who = "every measure" if n > 1 else str(self.measures[0])
-            return f"{winner} wins more topics than {loser} by {who}."
+            return f"{winner} wins more topics than {loser} by {'every measure' if n > 1 else self.measures[0]}."
         tied = f", {n - first - second} neither" * (first + second < n)
         return f"On most topics {first} of {n} measures prefer {self.first}, {second} {self.second}{tied}."
 
-    def quadrants(self) -> pd.DataFrame:
-        """Return, for every pair of measures, on how many topics they disagree, and how deltas correlate.
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return on how many topics either run wins, the delta of every topic, and what the figure says of measures.
 
-        Columns measure_1, measure_2; ``second``, topics where the first delta is negative and the second positive,
-        and ``fourth``, the reverse (LQ 2021, Figures 1 and 2); Pearson's ``r`` with the ends ``low`` and ``high`` of
-        its 95 % interval. r is NaN where deltas do not vary.
+        Rows (LQ 2021, Table 7): the first run's name, the second's, and ``tied``. Quadrants, for every pair of measures:
+        ``second``, topics where the first delta is negative and the second positive, and ``fourth``, the reverse (LQ 2021,
+        Figures 1 and 2); Pearson's ``r`` with the ends ``low`` and ``high`` of its 95 % interval, NaN where deltas do not vary.
         """
+        names, gains = [str(measure) for measure in self.measures], self.deltas * find_signs(self.measures)
+        won = {self.first: gains > 0, self.second: gains < 0, "tied": gains == 0}
+        counts = {name: topics.sum(axis=0) for name, topics in won.items()}
         rows = []
-        for first, second in itertools.combinations(map(str, self.measures), 2):
+        for first, second in itertools.combinations(names, 2):
             chart = self.compare_deltas(first, second)
             rows.append((first, second, *chart.corners, *_correlate(chart.x, chart.y)))
-        return pd.DataFrame(rows, columns=["measure_1", "measure_2", "second", "fourth", "r", "low", "high"])
+        return {
+            "baselines": pd.DataFrame(counts, index=pd.Index(names, name="measure")),
+            "deltas": pd.DataFrame(self.deltas, index=pd.Index(self.topics, name="topic"), columns=names),
+            "quadrants": pd.DataFrame(rows, columns=["measure_1", "measure_2", "second", "fourth", "r", "low", "high"]),
+        }
+
+    def quadrants(self) -> pd.DataFrame:
+        """Return, for every pair of measures, on how many topics they disagree, and how deltas correlate; see `frames`."""
+        return self.frames()["quadrants"]
 
     def divergent_topics(self, measure_1: str, measure_2: str, n: int = 2) -> pd.DataFrame:
         """Return the topics on which two measures differ most, by d = delta of the one − delta of the other.
 
-        Parameters
-        ----------
-        measure_1, measure_2 : str
-        n : int, optional
-            How many topics; those where d is smallest come first, as in LQ 2021, Figure 3.
-
-        Returns
-        -------
-        DataFrame, shape (n, 3 + measure)
-            Columns topic, number (from 1, in the collection's order), d, and the delta of every measure.
-
-        Raises
-        ------
-        MetaevalError
-            If there is no such measure.
+        The `n` topics where d is smallest come first, as in LQ 2021, Figure 3. Columns topic, number (from 1, in the
+        collection's order), d, and the delta of every measure. A measure that is not there raises a MetaevalError.
         """
         names = [str(measure) for measure in self.measures]
         for name in (measure_1, measure_2):
@@ -124,46 +104,13 @@ class BaselinePreference(FormerResult):
         columns = {"topic": [self.topics[t] for t in order], "number": order + 1, "d": d[order]}
         return pd.DataFrame(columns | {name: self.deltas[order, m] for m, name in enumerate(names)})
 
-    def details(self) -> dict[str, pd.DataFrame]:
-        """Return the delta of every topic and measure, and what the figure says of every two measures."""
-        topics = pd.Index(self.topics, name="topic")
-        deltas = pd.DataFrame(self.deltas, index=topics, columns=[str(measure) for measure in self.measures])
-        return {"deltas": deltas, "quadrants": self.quadrants()}
-
-    def to_table(self) -> Table:
+    def tables(self) -> list[Table]:
         """Return the topics won by either run (LQ 2021, Table 7)."""
         caption = f"Topics on which each measure prefers {self.first} or {self.second}."
-        return Table(self.to_frame(), caption, self.signature)
-
-    def plot(
-        self,
-        pairs: Sequence[tuple[str, str]] | None = None,
-        *,
-        ax: Axis = None,
-        size: Size = None,
-        signature: bool = True,
-    ) -> Figure:
-        """Draw score deltas of pairs of measures against each other, with quadrant counts (LQ 2021, Figures 1 and 2).
-
-        Parameters
-        ----------
-        pairs : sequence of (str, str), optional
-            Measures on the horizontal and the vertical axis of each panel; by default the first twelve pairs, or six in a
-            column of print.
-        ax, size, signature
-            As for every result.
-        """
-        from metaeval.show.drawing import draw_charts
-
-        if pairs is None:
-            names = [*map(str, self.measures)] * (2 if len(self.measures) == 1 else 1)  # a single one against itself
-            pairs = list(itertools.islice(itertools.combinations(names, 2), 6 if size == "column" else 12))
-        charts = [self.compare_deltas(first, second) for first, second in pairs]
-        columns = min(2 if size == "column" else 4, len(charts))
-        return draw_charts(charts, self.signature if signature else None, ax=ax, size=size, columns=columns)
+        return [Table(self.to_frame(), caption, self.signature)]
 
     def compare_deltas(self, first: str, second: str) -> ScatterChart:
-        """Return the deltas of one measure against those of another, one point per topic."""
+        """Return the deltas of one measure against those of another, one point per topic (LQ 2021, Figures 1 and 2)."""
         names = [str(measure) for measure in self.measures]
         i, j = names.index(first), names.index(second)
         x, y = self.deltas[:, i], self.deltas[:, j]
@@ -173,6 +120,28 @@ class BaselinePreference(FormerResult):
             x, y, f"Δ {titles[0]}", f"Δ {titles[1]}", f"r = {r:.3f} [{low:.3f}, {high:.3f}]",
             f"Score deltas of {titles[1]} against those of {titles[0]}, one point per topic",
         )  # fmt: skip
+
+    def charts(self) -> Sequence[Chart]:
+        """Return the deltas of the first twelve pairs of measures."""
+        names = [*map(str, self.measures)] * (2 if len(self.measures) == 1 else 1)  # a single one against itself
+        return [self.compare_deltas(*pair) for pair in itertools.islice(itertools.combinations(names, 2), 12)]
+
+    def plot(
+        self,
+        pairs: Sequence[tuple[str, str]] | None = None,
+        *,
+        ax: Axis = None,
+        size: Size = None,
+        signature: bool = True,
+    ) -> Figure:
+        """Draw the deltas of these pairs of measures; by default the first twelve, or six in a column of print."""
+        from metaeval.show.drawing import draw_charts
+
+        charts, columns = (self.charts()[:6], 2) if size == "column" else (self.charts(), 4)
+        if pairs is not None:
+            charts = [self.compare_deltas(first, second) for first, second in pairs]
+        columns = min(columns, len(charts))
+        return draw_charts(charts, self.signature if signature else None, ax=ax, size=size, columns=columns)
 
 
 def baseline_preference(scores: Scores, first: str, second: str, *, tie: float | None = None) -> BaselinePreference:
@@ -218,10 +187,11 @@ def baseline_preference(scores: Scores, first: str, second: str, *, tie: float |
     gaps = deltas if tie is not None else np.subtract(*scale_scores(pair.values))
     tie = TIE if tie is None else tie
     deltas = np.where(np.abs(gaps) <= tie, 0.0, deltas)
-    signature = sign("baseline_preference", scores, runs=f"{first} − {second}", tie=f"{tie:g}")
     return BaselinePreference(
-        first, second, scores.topics, scores.measures, deltas, signature, diagnostics=(diagnose(pair),)
-    )
+        first=first, second=second, topics=scores.topics, measures=scores.measures, deltas=deltas,
+        signature=sign("baseline_preference", scores, runs=f"{first} − {second}", tie=f"{tie:g}"),
+        diagnostics=(diagnose(pair),),
+    )  # fmt: skip
 
 
 def _correlate(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:

@@ -6,22 +6,20 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, TypeAlias, cast
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_choice, check_count, check_jobs, check_positive, check_seed, check_share
-from metaeval.analyses.diagnostics import choose_runs
-from metaeval.analyses.label_order import sort_labels
-from metaeval.analyses.result import FormerResult
+from metaeval.analyses.checks import check_choice, check_count, check_jobs, check_positive, check_share
+from metaeval.analyses.prepare import prepare
+from metaeval.analyses.result import MeasureRows
 from metaeval.data.scores import Scores
 from metaeval.errors import MeasureError, MetaevalError, format_count, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.calls import call_formula
 from metaeval.measures.user_file import is_reference, load_function
-from metaeval.show.charts import Chart, IntervalChart, Row
-from metaeval.show.signature import Signature, sign
+from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.table import Table, cross
 from metaeval.stats.error_rates import Procedure, count_errors, decide
 from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
@@ -44,135 +42,85 @@ STANDARD_ERRORS = 4.0
 POWER_STUDIES = 5
 """Of that many studies of runs of equal means there is one of runs that differ."""
 
-Tested: TypeAlias = PairedTest | Procedure
 
-
-@dataclass(frozen=True, eq=False)
-class TestCalibration(FormerResult):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TestCalibration(MeasureRows):
     """How often each test errs on scores simulated from these, and how many true differences it finds.
+
+    A row (`to_frame`) for every measure and test, with columns measure, test; error, the share of studies of equal runs in
+    which some pair was called different, with its interval low and high; errs, whether that is more often than α by more than
+    chance, all measures and tests together; difference, in units of the measure, and power, the share of pairs that truly
+    differ by it that was found, with its standard error power_se.
 
     Parameters
     ----------
     collection : str
-    measures : tuple of Measure
     tests : tuple of str
-    error : ndarray, shape (measure, test)
-        Family-wise error: the share of studies of equal runs in which some pair was called different.
-    power : ndarray, shape (measure, test, 2)
-        The share of pairs that truly differ by `difference` that was found, and its standard error.
     seconds : ndarray, shape (test,)
-        Time of one test of one study.
-    difference : ndarray, shape (measure,)
-        In units of the measure.
-    n_studies, n_topics, n_permutations : int
+        Time of one test of one study: no result, which the table alone shows.
+    n_studies, n_topics : int
     alpha : float
-    signature : Signature
     """
 
     __test__ = False  # to pytest its name would say that it is one
 
     collection: str
-    measures: tuple[Measure, ...]
     tests: tuple[str, ...]
-    error: np.ndarray
-    power: np.ndarray
     seconds: np.ndarray
-    difference: np.ndarray
     n_studies: int
     n_topics: int
-    n_permutations: int
     alpha: float
-    signature: Signature
+
+    number: ClassVar[str] = "error"
 
     def __repr__(self) -> str:
         size = f"{len(self.tests)} tests × {len(self.measures)} measures"
         return f"TestCalibration: {size}, {self.n_studies} studies each"
 
-    def error_ends(self, outside: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
-        """Return both ends of the interval of every error, Clopper and Pearson's, each of shape (measure, test)."""
-        from scipy.stats import beta
-
-        n, wrong = self.n_studies, np.rint(self.error * self.n_studies)
-        low = beta.ppf(outside / 2, np.maximum(wrong, 0.5), n - wrong + 1)
-        high = beta.isf(outside / 2, wrong + 1, np.maximum(n - wrong, 0.5))
-        return np.where(wrong > 0, low, 0.0), np.where(wrong < n, high, 1.0)
-
-    @property
-    def errs(self) -> np.ndarray:
-        """Whether a test errs more often than α by more than chance, all measures and tests together, shape (measure, test)."""
-        low, _ = self.error_ends(2 * 0.05 / self.error.size)
-        return np.asarray(np.greater(low, self.alpha))
-
     def answer(self) -> str:
-        """Return `advice`."""
-        return self.advice()
-
-    def advice(self) -> str:
         """Return in one sentence which test to use.
 
         The recommended test, unless it errs more often than α by more than chance under some measure; then, of the others
         that do not, the one that finds most; all measures and tests count as one family of comparisons.
         """
-        fails, power = self.errs.max(axis=0), self.power[..., 0].mean(axis=0)
-        holding = [t for t in range(len(self.tests)) if not fails[t]]
+        by_test = self.rows.groupby("test", sort=False).agg({"errs": "max", "error": "max", "power": "mean"})
+        holding, failing = by_test[~by_test["errs"]], by_test[by_test["errs"]]
         kind = f"studies with {self.n_topics} topics simulated from these scores"
-        failing = [f"{self.tests[t]} ({100 * self.error[:, t].max():.0f} %)" for t in np.flatnonzero(fails).tolist()]
-        rest = f"; too many by {format_list(failing)}" if failing else ""
-        if not holding:
-            return f"Every test raises too many false alarms in {kind}: {format_list(failing)}."
-        best = next((t for t in holding if self.tests[t] == RECOMMENDED), max(holding, key=lambda t: power[t]))
-        return f"Use {self.tests[best]}: false alarms in {100 * self.error[:, best].max():.0f} % of {kind}{rest}."
+        names = format_list([f"{test} ({100 * error:.0f} %)" for test, error in failing["error"].items()])
+        if holding.empty:
+            return f"Every test raises too many false alarms in {kind}: {names}."
+        best = RECOMMENDED if RECOMMENDED in holding.index else holding["power"].idxmax()
+        rest = f"; too many by {names}" if len(failing) else ""
+        return f"Use {best}: false alarms in {100 * holding['error'][best]:.0f} % of {kind}{rest}."
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return errors and power, one row a measure and test.
-
-        Of shape (measure · test, 9), with columns measure, test, error with its interval low and high, errs (more
-        often than α by more than chance), difference, power and power_se. Times are no result, and stand in the table
-        alone.
-        """
-        low, high = self.error_ends()
-        return cross(
-            {"measure": [str(measure) for measure in self.measures], "test": self.tests},
-            error=self.error, low=low, high=high, errs=self.errs, difference=self.difference[:, np.newaxis],
-            power=self.power[..., 0], power_se=self.power[..., 1],
-        )  # fmt: skip
-
-    def to_table(self) -> Table:
+    def tables(self) -> list[Table]:
         """Return errors and power in percent, one row a measure and test."""
-        frame = self.to_frame()
-        shown = pd.DataFrame(
-            {
-                "test": frame["test"],
-                "error %": 100 * frame["error"],
-                "low": 100 * frame["low"],
-                "high": 100 * frame["high"],
-                "power %": 100 * frame["power"],
-                "ms": [f"{1000 * seconds:.2g}" for seconds in self.seconds] * len(self.measures),
-            }
-        ).set_index(frame["measure"])
-        sizes = ", ".join(f"{d:.3g} with {m}" for d, m in zip(self.difference, self.measures, strict=True))
+        rows, names = self.rows, {"error": "error %", "low": "low", "high": "high", "power": "power %"}
+        shown = pd.concat([rows["test"], 100 * rows[list(names)].rename(columns=names)], axis=1).set_index(
+            rows["measure"]
+        )
+        shown["ms"] = [f"{1000 * seconds:.2g}" for seconds in self.seconds] * len(self.measures)
+        sizes = ", ".join(
+            f"{row.difference:.3g} with {row.measure}" for row in rows.drop_duplicates("measure").itertuples()
+        )
         legend = (
-            f"{self.advice()} Error: in how many of {self.n_studies} simulated studies of equal runs some pair is called "
+            f"{self.answer()} Error: in how many of {self.n_studies} simulated studies of equal runs some pair is called "
             f"different, with its 95 % interval; it should be {100 * self.alpha:g} %. Power: the share of true differences "
             f"found ({sizes}). ms: time of one test. Near-copies that differ on a few topics are not simulated."
         )
         caption = "False alarms and power of tests of all pairs of runs, in simulations from these scores."
-        return Table(shown, caption, self.signature, digits=1, legend=legend, joined=True)
+        return [Table(shown, caption, self.signature, digits=1, legend=legend, joined=True)]
 
-    def charts(self) -> Sequence[Chart]:
+    def charts(self) -> Sequence[IntervalChart]:
         """Return the error of every measure with its interval, one panel a test; the line is at α."""
-        low, high = self.error_ends()
-        top = float(min(1.0, 1.05 * max(high.max(), 2 * self.alpha)))
-        return [
-            IntervalChart(
-                [
-                    Row(str(measure), measure.title, float(self.error[m, t]), (float(low[m, t]), float(high[m, t])))
-                    for m, measure in enumerate(self.measures)
-                ],
-                "studies with a false difference", test, levels=[(self.alpha, "--")], limits=(0.0, top),
-            )
-            for t, test in enumerate(self.tests)
-        ]  # fmt: skip
+        limits = 0.0, float(min(1.0, 1.05 * max(self.rows["high"].max(), 2 * self.alpha)))
+        panels, titles = [], {str(measure): measure.title for measure in self.measures}
+        for test in self.tests:
+            errors = self.rows[self.rows["test"] == test].itertuples()
+            rows = [Row(row.measure, titles[row.measure], row.error, (row.low, row.high)) for row in errors]
+            what, levels = "studies with a false difference", [(self.alpha, "--")]
+            panels.append(IntervalChart(rows, what, test, levels=levels, limits=limits))
+        return panels
 
 
 def calibrate_tests(
@@ -240,62 +188,70 @@ def calibrate_tests(
     0           bootstrap-t  False
     1  randomised-tukey-hsd   True
     """
-    scores, diagnostics = choose_runs(scores, distinct_runs, topics=10)
-    tried = _list_tests(tests)
-    for name, value, least in (("n_studies", n_studies, BATCH), ("n_permutations", n_permutations, 1)):
+    ready = prepare(scores, "calibrate_tests", seed=seed, distinct_runs=distinct_runs, topics=10)
+    procedures = _list_tests(tests)
+    n_topics = len(ready.scores.topics) if n_topics is None else n_topics
+    for name, value, least in (
+        ("n_studies", n_studies, BATCH), ("n_permutations", n_permutations, 1), ("n_topics", n_topics, 2)
+    ):  # fmt: skip
         check_count(name, value, least)
     check_share("alpha", alpha)
-    check_seed(seed)
     check_jobs(n_jobs)
-    size = len(scores.topics) if n_topics is None else n_topics
-    check_count("n_topics", size, 2)
     if difference is not None:
         check_positive("difference", difference)
-    order = sort_labels(scores)
-    by_measure = [np.ascontiguousarray(order.values[..., m]) for m in order.measures]
-    models = [fit_scores(of_measure) for of_measure in by_measure]
-    steps = np.array([STANDARD_ERRORS * _find_typical_error(of_measure, size) for of_measure in by_measure])
-    shifts = steps if difference is None else np.full(len(models), float(difference))
-    plan = Plan(size, n_studies, n_permutations, alpha, (seed, scores.collection))
-    counts = _run_studies(models, shifts, tried, plan, n_jobs)
-    equal, differ = counts[:, :, :n_studies], counts[:, :, n_studies:]
-    shares = differ[..., 1]
-    error = shares.std(axis=2, ddof=1) / np.sqrt(shares.shape[2])
-    names = tuple(tried)
-    signature = sign(
-        "calibrate_tests", scores, tests=", ".join(names), studies=n_studies, topics=size, B=n_permutations, alpha=alpha,
-        seed=seed, **diagnostics.settings,
+    columns = [np.ascontiguousarray(ready.values[..., m]) for m in ready.places[2]]
+    steps = [STANDARD_ERRORS * _find_typical_error(column, n_topics) for column in columns]
+    shifts = np.array(steps if difference is None else [float(difference)] * len(steps))
+    plan = Plan(n_topics, n_studies, n_permutations, alpha, (seed, ready.scores.collection))
+    counts = _run_studies([fit_scores(column) for column in columns], shifts, procedures, plan, n_jobs)
+    error, found = (counts[:, :, :n_studies, 0] > 0).mean(axis=2), counts[:, :, n_studies:, 1]
+    low, high = _find_ends(error, n_studies, 0.05)
+    rows = cross(
+        {"measure": [str(measure) for measure in ready.scores.measures], "test": procedures},
+        error=error, low=low, high=high, errs=_find_ends(error, n_studies, 2 * 0.05 / error.size)[0] > alpha,
+        difference=shifts[:, np.newaxis], power=found.mean(axis=2),
+        power_se=found.std(axis=2, ddof=1) / np.sqrt(found.shape[2]),
     )  # fmt: skip
+    settings = {"tests": ", ".join(procedures), "studies": n_studies, "topics": n_topics, "B": n_permutations}
     return TestCalibration(
-        scores.collection, scores.measures, names, (equal[..., 0] > 0).mean(axis=2),
-        np.stack([shares.mean(axis=2), error], axis=-1), np.median(counts[..., 2], axis=(0, 2)), shifts, n_studies, size,
-        n_permutations, alpha, signature, diagnostics=(diagnostics,),
+        collection=ready.scores.collection, measures=ready.scores.measures, rows=rows, tests=tuple(procedures),
+        seconds=np.median(counts[..., 2], axis=(0, 2)), n_studies=n_studies, n_topics=n_topics, alpha=alpha,
+        signature=ready.sign(**settings, alpha=alpha, seed=seed), diagnostics=(ready.diagnostics,),
     )  # fmt: skip
 
 
-def _list_tests(tests: Sequence[str | Procedure] | None) -> dict[str, Tested]:
+def _find_ends(error: np.ndarray, n_studies: int, outside: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return both ends of the interval of a share of studies, Clopper and Pearson's."""
+    from scipy.stats import beta
+
+    wrong = np.rint(error * n_studies)
+    low = beta.ppf(outside / 2, np.maximum(wrong, 0.5), n_studies - wrong + 1)
+    high = beta.isf(outside / 2, wrong + 1, np.maximum(n_studies - wrong, 0.5))
+    return np.where(wrong > 0, low, 0.0), np.where(wrong < n_studies, high, 1.0)
+
+
+def _list_tests(tests: Sequence[str | Procedure] | None) -> dict[str, PairedTest | Procedure]:
     """Return what is tried by name: tests of metaeval, and procedures, imported where a file is named."""
-    tried: dict[str, Tested] = {}
-    for test in TESTS if tests is None else [tests] if isinstance(tests, str) or callable(tests) else tests:
+    tests = TESTS if tests is None else [tests] if isinstance(tests, str) or callable(tests) else tests
+    procedures: dict[str, PairedTest | Procedure] = {}
+    for test in tests:
         if callable(test):
-            tried[getattr(test, "__name__", "procedure")] = test
+            procedures[getattr(test, "__name__", "procedure")] = test
         elif is_reference(test):
-            function = load_function(test)
-            if isinstance(function, Measure):
-                raise MetaevalError(
-                    f"{test} is a measure; a test takes scores of shape (run, topic) and returns p-values"
-                )
-            tried[test.rpartition(":")[2]] = _name_failures(test, function)
+            procedures[test.rpartition(":")[2]] = _load_procedure(test)
         else:
             check_choice("test", test, PairedTest)
-            tried[test] = cast(PairedTest, test)
-    if not tried:
+            procedures[test] = cast(PairedTest, test)
+    if not procedures:
         raise MetaevalError("name at least one test")
-    return tried
+    return procedures
 
 
-def _name_failures(reference: str, function: Procedure) -> Procedure:
-    """Return a test of a file whose failures say which test failed."""
+def _load_procedure(reference: str) -> Procedure:
+    """Import a test of a file; its failures say which test failed."""
+    function = load_function(reference)
+    if isinstance(function, Measure):
+        raise MetaevalError(f"{reference} is a measure; a test takes scores of shape (run, topic) and returns p-values")
 
     def test(scores: np.ndarray) -> np.ndarray:
         try:
@@ -326,45 +282,44 @@ class Plan(NamedTuple):
     alpha: float
     stream: tuple[int, str]
 
-    @property
-    def n_studies(self) -> int:
-        """Of equal runs and of runs that differ."""
-        return self.n_equal + max(BATCH, self.n_equal // POWER_STUDIES)
-
-    def list_parts(self) -> list[range]:
-        """Return the studies in batches, none of them of both kinds."""
-        kinds = (range(self.n_equal), range(self.n_equal, self.n_studies))
-        return [kind[start : start + BATCH] for kind in kinds for start in range(0, len(kind), BATCH)]
-
 
 def _run_studies(
-    models: Sequence[ScoreModel], shifts: np.ndarray, tests: dict[str, Tested], plan: Plan, n_jobs: int
+    models: Sequence[ScoreModel],
+    shifts: np.ndarray,
+    procedures: dict[str, PairedTest | Procedure],
+    plan: Plan,
+    n_jobs: int,
 ) -> np.ndarray:
-    """Return what `study_errors` returns of every study, shape (measure, test, study, 3)."""
-    parts, n_all = plan.list_parts(), plan.n_studies
-    counts = np.empty((len(models), len(tests), n_all, 3))
-    total, done = len(models) * len(tests) * n_all, 0
-    tell(_describe_time(models, tests, plan, n_jobs))
-    for m, (model, shift) in enumerate(zip(models, shifts.tolist(), strict=True)):
-        for t, (name, test) in enumerate(tests.items()):
-            compute = partial(study_errors, model, test, plan, shift)
-            before = done
-
-            def say(finished: int, before: int = before, name: str = name) -> None:
-                tell(f"studies by {name}", before + finished, total)
-
-            if callable(test):
-                # Runs where it was defined.
-                counts[m, t] = np.concatenate([compute(part) for part in parts])
-                say(n_all)
-            else:
-                of_parts = run_parts(compute, parts, n_jobs=n_jobs, sharing={"prefer": "processes"}, say=say)
-                counts[m, t] = np.concatenate(list(of_parts))
-            done += n_all
+    """Return what `study_errors` returns of every study, shape (measure, test, study, 3), and tell how long it takes."""
+    n_all = plan.n_equal + max(BATCH, plan.n_equal // POWER_STUDIES)
+    kinds = ((0, plan.n_equal), (plan.n_equal, n_all))
+    parts = [range(start, min(start + BATCH, end)) for first, end in kinds for start in range(first, end, BATCH)]
+    # What the user wrote runs where it was defined.
+    jobs = [1 if callable(test) else n_jobs for test in procedures.values()]
+    seconds = 0.0
+    for test, n in zip(procedures.values(), jobs, strict=True):
+        begun = time.perf_counter()
+        study_errors(models[0], test, plan, 0.0, range(TIMED))
+        seconds += (time.perf_counter() - begun) / TIMED * n_all * len(models) / count_jobs(n)
+    how_long = f"{seconds / 60:.0f} minutes" if seconds >= 90 else format_count(max(round(seconds), 1), "second")
+    size = f"{format_count(len(models), 'measure')} and {format_count(len(procedures), 'test')}"
+    tell(f"{n_all} simulated studies, some of runs that differ, by {size}: about {how_long}")
+    counts = np.empty((len(models), len(procedures), n_all, 3))
+    done, total = 0, counts[..., 0].size
+    for m, model in enumerate(models):
+        for t, (name, test) in enumerate(procedures.items()):
+            compute = partial(study_errors, model, test, plan, float(shifts[m]))
+            arrays = run_parts(compute, parts, n_jobs=jobs[t], sharing={"prefer": "processes"})
+            for part, array in zip(parts, arrays, strict=True):
+                counts[m, t, part.start : part.stop] = array
+                done += len(part)
+                tell(f"studies by {name}", done, total)
     return counts
 
 
-def study_errors(model: ScoreModel, test: Tested, plan: Plan, shift: float, studies: range) -> np.ndarray:
+def study_errors(
+    model: ScoreModel, test: PairedTest | Procedure, plan: Plan, shift: float, studies: range
+) -> np.ndarray:
     """Return false differences, the share of true ones found, and seconds, of each study, shape (study, 3)."""
     place = (*plan.stream, "calibration", str(studies.start))
     rng = generator(*place)
@@ -381,16 +336,3 @@ def study_errors(model: ScoreModel, test: Tested, plan: Plan, shift: float, stud
     errors = count_errors(significant, means)
     found = np.divide(errors.found, errors.differing, out=np.zeros(len(studies)), where=errors.differing > 0)
     return np.stack([errors.false, found, np.full(len(studies), seconds)], axis=1)
-
-
-def _describe_time(models: Sequence[ScoreModel], tests: dict[str, Tested], plan: Plan, n_jobs: int) -> str:
-    """Try every test on a few studies of equal runs, and say how long all studies will take."""
-    seconds, n_all = 0.0, plan.n_studies
-    for test in tests.values():
-        begun = time.perf_counter()
-        study_errors(models[0], test, plan, 0.0, range(TIMED))
-        jobs = 1 if callable(test) else count_jobs(n_jobs)
-        seconds += (time.perf_counter() - begun) / TIMED * n_all * len(models) / jobs
-    how_long = f"{seconds / 60:.0f} minutes" if seconds >= 90 else format_count(max(round(seconds), 1), "second")
-    tried = f"{format_count(len(models), 'measure')} and {format_count(len(tests), 'test')}"
-    return f"{n_all} simulated studies, some of runs that differ, by {tried}: about {how_long}"

@@ -11,10 +11,8 @@ import numpy as np
 
 from metaeval.data.scores import Scores, refuse_gaps
 from metaeval.errors import MetaevalError, MetaevalWarning, format_count, format_list, format_option
-from metaeval.measures.base import Measure
 from metaeval.stats.paired_tests import RESAMPLING
 from metaeval.stats.significant_counts import trials_needed
-from metaeval.stats.weighted_correlation import RankCorrelation
 
 
 def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int = 1) -> None:
@@ -24,9 +22,8 @@ def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: in
             f"analyses take Scores, not {type(scores).__name__}: see metaeval.score and Scores.from_frame"
         )
     refuse_gaps(scores)
-    for what, asked, present in zip(
-        ("run", "topic", "measure"), (runs, topics, measures), scores.values.shape, strict=True
-    ):
+    least = {"run": runs, "topic": topics, "measure": measures}
+    for (what, asked), present in zip(least.items(), scores.values.shape, strict=True):
         if present < asked:
             hint = f" (items without topics can be split at random: {format_option('parts', 10)})"
             raise MetaevalError(
@@ -35,18 +32,21 @@ def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: in
             )
 
 
-def check_measures(measures: Sequence[Measure]) -> None:
-    """Refuse a single measure where measures are compared with each other."""
-    if len(measures) < 2:
-        raise MetaevalError(f"two measures or more are compared with each other; there is {measures[0]} only")
-
-
 def check_share(name: str, value: float) -> None:
     """Refuse a share such as α or a confidence that is not a number strictly between 0 and 1."""
+    _check_number(name, value, 1, "a number between 0 and 1", "it lies between 0 and 1, both excluded")
+
+
+def check_positive(name: str, value: float) -> None:
+    """Refuse what is not a finite number above 0."""
+    _check_number(name, value, np.inf, "a number above 0", "it is a finite number above 0")
+
+
+def _check_number(name: str, value: float, top: float, kind: str, range_: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise MetaevalError(f"{format_option(name)} is {value!r}; it is a number between 0 and 1")
-    if not 0 < value < 1:
-        raise MetaevalError(f"{format_option(name)} is {value:g}; it lies between 0 and 1, both excluded")
+        raise MetaevalError(f"{format_option(name)} is {value!r}; it is {kind}")
+    if not 0 < value < top:
+        raise MetaevalError(f"{format_option(name)} is {value:g}; {range_}")
 
 
 def check_choice(what: str, value: object, choices: Any) -> None:
@@ -55,23 +55,12 @@ def check_choice(what: str, value: object, choices: Any) -> None:
         raise MetaevalError(f"there is no {what} {value!r}: use {', '.join(get_args(choices))}")
 
 
-_MOST = 2**31 - 1
-
-
 def check_count(name: str, value: int, least: int) -> None:
     """Refuse a count that is not a whole number of at least `least`, or that no machine can count to in time."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise MetaevalError(f"{format_option(name)} is {value}; it is a whole number of at least {least}")
-    if value > _MOST:
-        raise MetaevalError(f"{format_option(name)} is {value}; more than {_MOST:,} are out of reach")
-
-
-def check_positive(name: str, value: float) -> None:
-    """Refuse what is not a finite number above 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise MetaevalError(f"{format_option(name)} is {value!r}; it is a number above 0")
-    if not 0 < value < np.inf:
-        raise MetaevalError(f"{format_option(name)} is {value:g}; it is a finite number above 0")
+    if value >= 2**31:
+        raise MetaevalError(f"{format_option(name)} is {value}; more than {2**31 - 1:,} are out of reach")
 
 
 def check_seed(seed: int) -> None:
@@ -92,21 +81,14 @@ def check_tau(variant: str) -> None:
         raise MetaevalError(f"there is no τ {variant!r}: use tau_a or tau_b")
 
 
-def check_depth(which: RankCorrelation, scores: Scores) -> None:
-    """Refuse a rank correlation over more runs than there are."""
-    if which.depth is not None and which.depth > len(scores.runs):
-        raise MetaevalError(
-            f"{format_option('tau', which)}: {scores.collection or 'the collection'} holds "
-            f"{format_count(len(scores.runs), 'run')}; use at most {which.name}@{len(scores.runs)}"
-        )
-
-
-def check_power(power: object) -> None:
-    """Refuse anything but the result of tests of all pairs of runs, and say how to get it."""
+def check_power(power: Any) -> None:
+    """Refuse anything but the result of tests of all pairs of runs by two measures or more, and say how to get it."""
     if not hasattr(power, "p_values"):
         raise MetaevalError(
             f"this takes the result of discriminative_power, not {type(power).__name__}: pass discriminative_power(scores)"
         )
+    if len(power.measures) < 2:
+        raise MetaevalError(f"two measures or more are compared with each other; there is {power.measures[0]} only")
 
 
 def check_trials(test: str, correction: str, n_pairs: int, n_permutations: int, alpha: float) -> tuple[str, ...]:

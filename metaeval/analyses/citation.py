@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from metaeval.analyses.result import Shown as Result
 from metaeval.datasets.registry import datasets
 from metaeval.errors import MetaevalError, one_line
@@ -61,47 +59,38 @@ def find_sources(name: str | Measure | Result) -> dict[str, str]:
     >>> find_sources("llmjudge")
     {'llmjudge': 'Rahmani et al. 2024'}
     """
-    if isinstance(name, Result):
-        result = {}
-        for part in _list_parts(name):
-            result.update(_look_up(part))
-        for measure in name.list_measures():
-            result.update(find_sources(measure))
-        return result
     if isinstance(name, Measure):
         return {str(name): name.source}
-    result = _look_up(name) or _look_up_measure(name)
-    if not result:
+    if isinstance(name, Result):
+        methods = [value for _, value in name.signature.settings if value.partition("@")[0] in METHODS]
+        data = [part.partition("@")[0] for part in name.signature.data]
+        sources = {}
+        for part in (_OWN, name.signature.analysis, *methods, *data):
+            sources.update(_look_up(part))
+        return sources | {str(measure): measure.source for measure in name.list_measures()}
+    measure = find_registered(name)
+    # A measure may have the name of a rank correlation; who asks for tau_b may mean either.
+    sources = {} if measure is None else {str(measure): measure.source}
+    for key, source in _look_up(name).items():
+        sources[key] = "; ".join(filter(None, [source, sources.get(key)]))
+    if not sources:
         raise MetaevalError(
             f"there is no measure, analysis or data set {one_line(name)!r}; `metaeval measures`, `metaeval --help` and "
             "`metaeval data list` list them"
         )
-    return result
+    return sources
 
 
 def _look_up(name: str) -> dict[str, str]:
+    """Return the source of an analysis, a method or a data set, if there is one of this name."""
+    plain, function = name.partition("@")[0], name.replace("-", "_")
     if name == _OWN:
         return {_OWN: _OWN}
-    plain = name.partition("@")[0]
     if plain in METHODS:
-        # A measure may have the name of a rank correlation; who asks for tau_b may mean either.
-        return {plain: "; ".join(filter(None, (METHODS[plain], *_look_up_measure(plain).values())))}
-    function = name.replace("-", "_")
+        return {plain: METHODS[plain]}
     if function in ANALYSES:
         return {function: ANALYSES[function]}
-    return {each.name: "; ".join(list_labels(each.credits)) for each in datasets() if each.name == name}
-
-
-def _look_up_measure(name: str) -> dict[str, str]:
-    measure = find_registered(name)
-    return {} if measure is None else {str(measure): measure.source}
-
-
-def _list_parts(result: Result) -> Iterator[str]:
-    """Name the analysis, the methods and the data that a result's signature states."""
-    yield from (_OWN, result.signature.analysis)
-    yield from (value for _, value in result.signature.settings if value.partition("@")[0] in METHODS)
-    yield from (each.partition("@")[0] for each in result.signature.data)
+    return {entry.name: "; ".join(list_labels(entry.credits)) for entry in datasets() if entry.name == name}
 
 
 def cite(*names: str | Measure | Result) -> str:

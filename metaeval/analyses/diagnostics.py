@@ -25,29 +25,12 @@ EXCHANGING = ("randomised-tukey-hsd", "tukey-hsd")
 
 @dataclass(frozen=True, eq=False)
 class Diagnostics:
-    """What is irregular about the runs of a collection.
+    """What is irregular about the runs of a collection; arrays have shape (measure, run).
 
-    Parameters
-    ----------
-    runs : tuple of str
-        Those analysed.
-    spread_ratio : ndarray, shape (measure, run)
-        Standard deviation of a run's residuals (score − run's mean − topic's mean + grand mean) over the median of all
-        runs, identical ones counting once; NaN where there are fewer than three runs or topics, or no residuals.
-    wide : ndarray of bool, shape (measure, run)
-        Whether that ratio is at least 1.5, and more than chance explains (see `metaeval.stats.irregular_runs`).
-        Exchangeability of runs is doubtful if any is.
-    hopeless : ndarray of bool, shape (measure, run)
-        Whether a run's mean is worse than the median of all by more than 3.5 times their scaled median absolute
-        deviation.
-    identical : tuple of tuple of str
-        Groups of runs with the same scores on every topic under all measures.
-    values : ndarray, shape (run, topic, measure)
-        Scores of the different runs.
-    distinct : bool
-        Whether all but the first run of every group were left out.
-    noise : TopicNoise or None
-        Clusters of topics, and repeats of scores.
+    `spread_ratio` is the spread of a run's residuals over the median of all, and `wide` says whether that is more than
+    chance explains (see `metaeval.stats.irregular_runs.residual_spread`); `hopeless` runs are far behind all others. The runs
+    of a group of `identical` ones have the same scores on every topic under all measures; if `distinct`, all but the first
+    were left out. `values` are the scores of the different runs, `noise` is about clusters of topics and repeats.
     """
 
     collection: str
@@ -218,15 +201,14 @@ def diagnose(scores: Scores) -> Diagnostics:
     """
     # Medians are of different runs: many equal ones would make any other run seem unusual.
     one_of_each, position = np.unique(equal_rows(scores.values), return_inverse=True)
-    everyone = len(one_of_each) == len(scores.runs)
-    values = scores.values if everyone and (np.diff(one_of_each) > 0).all() else scores.values[one_of_each]
+    values = scores.values if len(one_of_each) == len(scores.runs) else scores.values[one_of_each]
     with np.errstate(over="ignore", invalid="ignore"):  # means of scores near the largest float
-        hopeless = far_behind(values.mean(axis=1) * np.array([measure.sign for measure in scores.measures]))[
-            :, position
-        ]
-    ratio, wide = (result[:, position] for result in residual_spread(values))
-    identical = find_identical_runs(scores)
-    return Diagnostics(scores.collection, scores.runs, scores.measures, ratio, wide, hopeless, identical, values)
+        behind = far_behind(values.mean(axis=1) * np.array([measure.sign for measure in scores.measures]))
+    ratio, wide = residual_spread(values)
+    return Diagnostics(
+        scores.collection, scores.runs, scores.measures, ratio[:, position], wide[:, position], behind[:, position],
+        find_identical_runs(scores), values,
+    )  # fmt: skip
 
 
 def remark_copies(*collections: Scores) -> tuple[str, ...]:
@@ -234,11 +216,10 @@ def remark_copies(*collections: Scores) -> tuple[str, ...]:
     groups: dict[tuple[str, ...], None] = {}
     for scores in collections:
         values, names = scores.values, [str(measure) for measure in scores.measures]
-        first = equal_rows(values.mean(axis=1).T).tolist()  # of many measures few have the same means
-        for one in dict.fromkeys(first):
-            alike = [other for other in range(one + 1, len(names)) if first[other] == one]
-            same = [m for m in alike if (values[..., one] == values[..., m]).all()]
-            groups |= {(names[one], *(names[m] for m in same)): None} if same else {}
+        first = equal_rows(values.mean(axis=1).T)  # of many measures few have the same means
+        for m in np.unique(first).tolist():
+            same = [n for n in np.flatnonzero(first == m).tolist() if (values[..., m] == values[..., n]).all()]
+            groups |= {tuple(names[n] for n in same): None} if len(same) > 1 else {}
     return tuple(f"{format_list(group)} are one measure: their scores are the same on every topic" for group in groups)
 
 

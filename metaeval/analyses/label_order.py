@@ -8,7 +8,6 @@ import numpy as np
 
 from metaeval.data.labels import rank_labels
 from metaeval.data.scores import Scores, take_cells
-from metaeval.measures.base import find_signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +55,6 @@ def sort_labels(scores: Scores, *, signs: np.ndarray | None = None) -> LabelOrde
         rank_labels(labels) for labels in (scores.runs, scores.topics, [str(measure) for measure in scores.measures])
     ]
     return LabelOrder(take_cells(scores.values, *map(np.argsort, places), signs=signs), *places)
-
-
-def orient_scores(scores: Scores) -> np.ndarray:
-    """Return scores in the order given, of which higher is better, shape (run, topic, measure)."""
-    return take_cells(scores.values, *map(np.arange, scores.values.shape), signs=find_signs(scores.measures))
 
 
 def _restore_pairs(places: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_measures, check_power
+from metaeval.analyses.checks import check_power
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.result import MeasurePairs
 from metaeval.analyses.variation import name_pairs
@@ -219,7 +219,6 @@ def significance_overlap(power: DiscriminativePower) -> SignificanceOverlap:
     0       NMD      RNOD  0  2  0  1.0
     """
     check_power(power)
-    check_measures(power.measures)
     both = count_common(power.significant, power.significant)
     alone = np.diagonal(both)[:, np.newaxis] - both
     union = alone + alone.T + both
@@ -262,7 +261,6 @@ def significance_contradictions(power: DiscriminativePower) -> SignificanceContr
     1       NMD  Accuracy     b     c
     """
     check_power(power)
-    check_measures(power.measures)
     verdicts = np.where(power.significant, power.winners, 0).astype(np.int8)
     ahead_and_behind = count_common(verdicts > 0, verdicts < 0)
     counts = ahead_and_behind + ahead_and_behind.T

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 import metaeval
 from metaeval.analyses.checks import check_count, check_seed
-from metaeval.analyses.result import FormerResult
+from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.properties import (
     CLASSES,
     RANDOM_SIZES,
-    Property,
     PropertyCheck,
     Search,
     check_properties,
@@ -25,20 +23,28 @@ from metaeval.measures.properties import (
     format_arrays,
 )
 from metaeval.measures.resolve import MeasureLike, resolve_measures
+from metaeval.show.charts import HeatMap
 from metaeval.show.signature import Signature, describe_measures
 from metaeval.show.table import Table
-
-if TYPE_CHECKING:
-    from metaeval.show.canvas import Axis, Figure, Size
 
 ORDINAL, ORDINAL_MIXED = "ordinal", "ordinal with mixed gold"
 INVARIANCE, MONOTONICITY, IMBALANCE = PROPERTIES = ("ordinal invariance", "ordinal monotonicity", "imbalance")
 """The three of Amigó et al. (2020), Table 2."""
 CONSTANT, SYMMETRIC = "constant", "symmetric"
 
+_CASES = {
+    "classification": (
+        "confusion matrices", "N ≤ 5, K ≤ 4 and N ≤ 3, K = 5", f"{len(RANDOM_SIZES)} sizes",
+    ),
+    "quantification": (
+        "distributions", f"K = {CLASSES[0]} to {CLASSES[-1]}", f"{len(CLASSES)} numbers of classes",
+    ),
+}  # fmt: skip
+"""What a signature says of each kind of measures: what is tried, which cases all are, and how random ones are drawn."""
+
 
 @dataclass(frozen=True, eq=False)
-class Properties(FormerResult):
+class Properties(Result):
     """Which properties measures have, as far as a search can tell.
 
     Parameters
@@ -46,150 +52,108 @@ class Properties(FormerResult):
     measures : tuple of Measure
     checks : tuple of PropertyCheck
         Measure by measure, each with the properties of its kind.
-    signature : Signature
     """
 
     measures: tuple[Measure, ...]
     checks: tuple[PropertyCheck, ...]
-    signature: Signature
 
     def __repr__(self) -> str:
-        return f"Properties: {len(self.measures)} measures, {sum(each.cases for each in self.checks):,} cases"
+        return f"Properties: {len(self.measures)} measures, {sum(check.cases for check in self.checks):,} cases"
 
     @property
     def names(self) -> tuple[str, ...]:
         """The properties that were tried, as columns are named; some may be of one kind of measures only."""
-        known = dict.fromkeys(each.name for each in find_properties())
         present = {check.property.name for check in self.checks}
-        return tuple(name for name in known if name in present)
+        return tuple(dict.fromkeys(each.name for each in find_properties() if each.name in present))
 
     def get_check(self, measure: str | Measure, name: str) -> PropertyCheck | None:
-        """Return what was found for one measure and property; None if the property is of the other kind.
-
-        Parameters
-        ----------
-        measure : str or Measure
-        name : str
-
-        Returns
-        -------
-        PropertyCheck or None
-
-        Raises
-        ------
-        MetaevalError
-            If that measure or property was not tried.
-        """
+        """Return what was found for one measure and property; None if the property is of the other kind."""
         if str(measure) not in map(str, self.measures) or name not in self.names:
             raise MetaevalError(f"{name} of {measure} was not tried")
-        result = (check for check in self.checks if str(check.measure) == str(measure) and check.property.name == name)
-        return next(result, None)
+        return {(str(check.measure), check.property.name): check for check in self.checks}.get((str(measure), name))
 
     def holds(self) -> np.ndarray:
         """Return whether each measure has each property, shape (measure, property).
 
         Columns as in `names`; False also where a property is of the other kind or only scores are known.
         """
-        result = {(str(check.measure), check.property.name): bool(check.holds) for check in self.checks}
-        return np.array([[result.get((str(measure), name), False) for name in self.names] for measure in self.measures])
+        checks = [[self.get_check(measure, name) for name in self.names] for measure in self.measures]
+        return np.array([[check is not None and bool(check.holds) for check in row] for row in checks])
 
-    def to_frame(self) -> pd.DataFrame:
+    def frames(self) -> dict[str, pd.DataFrame]:
         """Return one row for every measure and property of its kind.
 
         Columns measure, property, holds (missing if only scores are known), cases, failed, first and second (the runs
         of the smallest counterexample: counts[gold][predicted] as nested lists, or an estimated and a gold
         distribution; empty without one), and the scores of both.
         """
-        rows = [
-            {
-                "measure": str(check.measure),
-                "property": check.property.name,
-                "holds": check.holds,
-                "cases": check.cases,
-                "failed": check.failed,
-                "first": "" if check.counterexample is None else format_arrays(check.counterexample[0]),
-                "second": "" if check.counterexample is None else format_arrays(check.counterexample[1]),
-                "score_1": check.scores[0],
-                "score_2": check.scores[1],
-            }
-            for check in self.checks
-        ]
-        return pd.DataFrame(rows)
+        columns = ["measure", "property", "holds", "cases", "failed", "first", "second", "score_1", "score_2"]
+        rows = []
+        for check in self.checks:
+            runs = ("", "") if check.counterexample is None else map(format_arrays, check.counterexample)
+            name = str(check.measure), check.property.name
+            rows.append((*name, check.holds, check.cases, check.failed, *runs, *check.scores))
+        return {"properties": pd.DataFrame(rows, columns=columns)}
 
     def answer(self) -> str:
         """Say which measure fails which properties."""
-        failed = {
-            str(measure): [check.property.name for check in self.checks if check.measure == measure and check.failed]
-            for measure in self.measures
-        }
+        failed: dict[str, list[str]] = {str(measure): [] for measure in self.measures}
+        for check in self.checks:
+            failed[str(check.measure)] += [check.property.name] if check.failed else []
         failing = [f"{name} ({format_list(names, 3)})" for name, names in failed.items() if names]
-        if len(self.measures) == 1:
+        if len(failed) == 1:
             ((name, names),) = failed.items()
-            return f"{name} fails {format_list(names, 3)}." if names else f"{name} fails none of the properties tried."
+            return f"{name} fails {format_list(names, 3) if names else 'none of the properties tried'}."
         if not failing:
-            return f"None of the {len(self.measures)} measures fails a property that was tried."
-        who = (
-            " and ".join(failing[:2]) if len(failing) <= 2 else f"{', '.join(failing[:2])} and {len(failing) - 2} more"
-        )
-        return f"{len(failing)} of {len(self.measures)} measures fail a property: {who}."
+            return f"None of the {len(failed)} measures fails a property that was tried."
+        rest = [f"{len(failing) - 2} more"] if len(failing) > 2 else []
+        who = f"{', '.join(failing[:2])} and {rest[0]}" if rest else " and ".join(failing)
+        return f"{len(failing)} of {len(failed)} measures fail a property: {who}."
 
-    def to_table(self) -> Table:
-        """Return one row per measure and one column per property, with the cases tried (Amigó et al. 2020, Table 2)."""
-        marks = {(str(check.measure), check.property.name): check.mark for check in self.checks}
-        names = [str(measure) for measure in self.measures]
-        rows = [[marks.get((measure, name), "–") for name in self.names] for measure in names]
-        frame = pd.DataFrame(rows, index=pd.Index(names, name="measure"), columns=list(self.names))
+    def tables(self) -> list[Table]:
+        """Return one row per measure, one column per property (Amigó et al. 2020, Table 2), and the counterexamples.
+
+        Counterexamples are as wide as their counts: the first screen says only where they are.
+        """
+        checks = [[self.get_check(measure, name) for name in self.names] for measure in self.measures]
+        marks = [["–" if check is None else check.mark for check in row] for row in checks]
+        index = pd.Index([str(measure) for measure in self.measures], name="measure")
+        frame = pd.DataFrame(marks, index=index, columns=list(self.names))
         caption = "Formal properties. ✓ (n): no counterexample in n cases, which is no proof; ✗ (k of n): it fails in k cases."
         dash = "–: a property of the other kind of measures, or only scores are known."
-        return Table(frame, caption, self.signature, legend=dash if (frame == "–").to_numpy().any() else "")
-
-    def short_tables(self) -> list[Table]:
-        """Return the table alone: counterexamples are as wide as their counts."""
-        table = self.to_table()
-        more = " The smallest counterexamples: --explain." * any(check.failed for check in self.checks)
-        return [replace(table, caption=f"{table.caption}{more}")]
-
-    def detail_tables(self) -> list[Table]:
-        """Return the smallest counterexample of every property that fails, one row each."""
-        failed = [(each, each.counterexample) for each in self.checks if each.counterexample is not None]
+        legend = dash if (frame == "–").to_numpy().any() else ""
+        table = Table(frame, caption, self.signature, legend=legend, at=("paper", "all"))
+        failed = [check for check in self.checks if check.counterexample is not None]
         if not failed:
-            return []
-        rows = [
-            (
-                each.property.name, format_arrays(first), f"should {each.expected}", format_arrays(second),
-                "{:.4g} and {:.4g}".format(*each.scores),
-            )
-            for each, (first, second) in failed
-        ]  # fmt: skip
-        index = pd.Index([str(each.measure) for each, _ in failed], name="measure")
-        frame = pd.DataFrame(rows, index=index, columns=["property", "first run", "", "second run", "scores"])
-        caption, legend = "Counterexamples, the smallest that were found.", "Confusion counts: one row per gold class."
-        return [Table(frame, caption, self.signature, legend=legend)]
+            return [replace(table, at=("short", "paper", "all"))]
+        rows = self.to_frame().query("first != ''").set_index("measure")
+        smallest = pd.DataFrame(
+            {
+                "property": rows["property"],
+                "first run": rows["first"],
+                "": [f"should {check.expected}" for check in failed],
+                "second run": rows["second"],
+                "scores": ["{:.4g} and {:.4g}".format(*check.scores) for check in failed],
+            }
+        )
+        found, legend = "Counterexamples, the smallest that were found.", "Confusion counts: one row per gold class."
+        return [
+            replace(table, caption=f"{caption} The smallest counterexamples: --explain.", at=("short",)),
+            table,
+            Table(smallest, found, self.signature, legend=legend, at=("all",)),
+        ]
 
-    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
-        """Draw which measure has which property: a dot where no counterexample was found, else the share of failures."""
-        from metaeval.show.canvas import open_canvas, typeset_ticks
-
-        rows = {str(measure): row for row, measure in enumerate(self.measures)}
-        columns = {name: column for column, name in enumerate(self.names)}
-        across, down = max(5.6, 1.1 * len(columns) + 2.3), 0.27 * len(rows) + (2.8 if size == "column" else 1.5)
-        with open_canvas(ax, size, self.signature if signature else None, width=across, height=down) as canvas:
-            axes = canvas.panels[0]
-            for each in self.checks:
-                if each.holds is not None:
-                    marker, colour = ("o", "#0064B0") if each.holds else ("x", "#BF4A00")
-                    position = columns[each.property.name], rows[str(each.measure)]
-                    axes.plot(*position, marker=marker, color=colour, markersize=6 if size is None else 4, linestyle="")
-            upright = canvas.is_narrow and len(columns) > 3
-            labels = list(columns) if upright else [name.replace(" ", "\n", 1) for name in columns]
-            axes.set_xticks(range(len(columns)), labels, rotation=90 if upright else 0)
-            typeset_ticks(axes, "y", [measure.title for measure in self.measures])
-            axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
-            gap = "\n" if canvas.is_narrow else "   "
-            axes.set_xlabel(f"● no counterexample found{gap}× counterexample", fontsize=8)
-            axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False)
-            axes.spines["bottom"].set_visible(False)
-        return canvas.figure
+    def charts(self) -> Sequence[HeatMap]:
+        """Return in which share of the cases each measure has each property."""
+        shares = np.full((len(self.measures), len(self.names)), np.nan)
+        for m, p in np.ndindex(shares.shape):
+            check = self.get_check(self.measures[m], self.names[p])
+            if check is not None and check.cases:
+                shares[m, p] = 1 - check.failed / check.cases
+        titles, label = [measure.title for measure in self.measures], "share of cases without a failure"
+        return [
+            HeatMap(shares, titles, self.names, label, lambda share: "✓" if share == 1 else "✗" if share < 1 else "–")
+        ]
 
 
 def properties(
@@ -246,38 +210,19 @@ def properties(
     chosen = resolve_measures(measures)
     check_count("n_random", n_random, 0)
     check_seed(seed)
-    asked = choose_properties(chosen, only)
-    checks = check_properties(chosen, asked, Search(empty_classes, n_random, seed))
-    return Properties(chosen, checks, _sign(chosen, asked, empty_classes, n_random, seed))
-
-
-def choose_properties(measures: Iterable[Measure], only: Iterable[str] | None = None) -> tuple[Property, ...]:
-    """Return the properties of the kinds of these measures."""
-    kinds = {measure.kind for measure in measures if measure.formula is not None} or {"quantification"}
-    result = tuple(each for each in find_properties(only) if each.kind in kinds)
-    if not result:
+    kinds = {measure.kind for measure in chosen if measure.formula is not None} or {"quantification"}
+    tried = tuple(each for each in find_properties(only) if each.kind in kinds)
+    if not tried:
         raise MetaevalError(f"none of these properties is one of {' and '.join(sorted(map(str, kinds)))} measures")
-    return result
-
-
-def _sign(
-    measures: tuple[Measure, ...], asked: tuple[Property, ...], empty_classes: bool, n_random: int, seed: int
-) -> Signature:
-    kinds = {each.kind for each in asked}
-    data, exhaustive, random = [], [], []
-    if "classification" in kinds:
-        data.append("confusion matrices")
-        exhaustive.append("N ≤ 5, K ≤ 4 and N ≤ 3, K = 5")
-        random.append(f"{n_random} of {len(RANDOM_SIZES)} sizes")
-    if "quantification" in kinds:
-        data.append("distributions")
-        exhaustive.append(f"K = {CLASSES[0]} to {CLASSES[-1]}")
-        random.append(f"{n_random} of {len(CLASSES)} numbers of classes")
+    checks = check_properties(chosen, tried, Search(empty_classes, n_random, seed))
+    cases = [_CASES[kind] for kind in _CASES if kind in {each.kind for each in tried}]
+    data, exhaustive, random = zip(*cases, strict=True)
     settings = {
-        **describe_measures(measures),
+        **describe_measures(chosen),
         "exhaustive": "; ".join(exhaustive),
-        "random": "; ".join(random),
+        "random": "; ".join(f"{n_random} of {sizes}" for sizes in random),
         "empty gold classes": "yes" if empty_classes else "no",
         "seed": str(seed),
     }
-    return Signature("properties", tuple(data), tuple(settings.items()), metaeval.__version__)
+    signature = Signature("properties", data, tuple(settings.items()), metaeval.__version__)
+    return Properties(chosen, checks, signature=signature)

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_depth, check_seed, check_share
-from metaeval.analyses.diagnostics import choose_runs
-from metaeval.analyses.label_order import sort_labels
-from metaeval.analyses.result import FormerResult
+from metaeval.analyses.checks import check_count, check_share
+from metaeval.analyses.prepare import prepare
+from metaeval.analyses.result import MeasurePairs
 from metaeval.analyses.variation import list_intervals, tabulate_conclusions
 from metaeval.data.scores import Scores
-from metaeval.measures.base import Measure, find_signs
+from metaeval.errors import MetaevalError, format_count, format_option
+from metaeval.measures.base import Measure
 from metaeval.show.cells import NOTHING
 from metaeval.show.charts import HeatMap
 from metaeval.show.colours import shade_marks
-from metaeval.show.signature import Signature, sign
 from metaeval.show.table import MANY, Table, sum_up_matrix, take_upper_triangle
 from metaeval.stats.arrays import Scaled
 from metaeval.stats.intervals import Ends, centre_interval, explain_no_interval, judge_level
 from metaeval.stats.parallel import tell
 from metaeval.stats.rank_correlation import tau_matrix
 from metaeval.stats.resampling import trials_a_pass
-from metaeval.stats.streams import generator
 from metaeval.stats.weighted_correlation import RankCorrelation, correlation_matrix, parse_rank_correlation
 
 INTERCHANGEABLE = 0.9
@@ -38,140 +37,115 @@ _CELLS = 4_000_000  # run scores held at once while resampling: 32 MB
 
 
 @dataclass(frozen=True, eq=False)
-class RankingSimilarity(FormerResult):
+class RankingSimilarity(MeasurePairs):
     """The rank correlation between the run rankings of every pair of measures.
+
+    Its rows (`to_frame`) are a square: row i, column j compares the rankings by mean score of measures i and j, and is
+    `numbers[i, j]`. `pairs` has columns measure_1, measure_2, tau; low and high, the interval for τ on as many new topics, NaN
+    where there is none; and conclusion: whether two measures rank runs alike, from τ = `margin` on (see
+    `metaeval.stats.equivalence`). If it matters which is the reference, that is the row, or measure_1, and every pair has two
+    rows.
 
     Parameters
     ----------
-    tau : ndarray, shape (measure, measure)
-        ``tau[i, j]`` compares the rankings by mean score of measures i and j. If it is not the same both ways round,
-        measure i is the reference.
-    low, high : ndarray, shape (measure, measure)
-        Ends of the interval for τ on as many new topics; NaN when it was not asked for, or `no_interval` says why.
     variant : str
         Which rank correlation: ``"tau_a"``, ``"tau_b@15"``, …
-    no_interval : str
-        Why there is no interval, if it was asked for: too few runs or topics.
+    confidence : float
     simultaneous : bool
         Whether the intervals of all pairs of measures hold together.
-    conclusions : ndarray of str, shape (measure, measure)
-        Whether two measures rank runs alike, from τ = `margin` on (see `metaeval.stats.intervals`).
+    margin : float
     """
 
-    measures: tuple[Measure, ...]
-    tau: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
     variant: str
     confidence: float
-    signature: Signature
-    no_interval: str = ""
     simultaneous: bool = True
-    conclusions: np.ndarray | None = None
     margin: float = INTERCHANGEABLE
 
     def __repr__(self) -> str:
         return f"RankingSimilarity: {self.variant} between {len(self.measures)} measures"
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return τ as a square frame, measure by measure."""
-        names = pd.Index([str(measure) for measure in self.measures], name="measure")
-        return pd.DataFrame(self.tau, index=names, columns=names.rename(None))
-
-    def answer(self) -> str:
-        """Say which two measures rank runs most alike, and which least."""
-        first, second = _pair_measures(len(self.measures), parse_rank_correlation(self.variant))
-        taus = self.tau[first, second]
-        if not np.isfinite(taus).any():
-            return "No two measures can be compared."
-        pairs = [
-            f"{self.measures[first[k]]} and {self.measures[second[k]]} {how} ({self.symbol} {taus[k]:.2f})"
-            for k, how in ((int(np.nanargmax(taus)), "rank runs most alike"), (int(np.nanargmin(taus)), "least"))
-        ]
-        return f"{', '.join(pairs[: 2 if len(taus) > 1 else 1])}."
-
-    def intervals(self) -> pd.DataFrame:
-        """Return τ with its interval, one row per pair of measures.
-
-        Columns measure_1, measure_2, tau, low, high, and conclusion: whether they rank runs alike. If it matters
-        which is the reference, that is measure_1, and every pair has two rows.
-        """
-        first, second = _pair_measures(len(self.measures), parse_rank_correlation(self.variant))
-        names = np.array([str(measure) for measure in self.measures], dtype=object)
-        numbers = {name: getattr(self, name)[first, second] for name in ("tau", "low", "high")}
-        frame = pd.DataFrame({"measure_1": names[first], "measure_2": names[second], **numbers})
-        return frame if self.conclusions is None else frame.assign(conclusion=self.conclusions[first, second])
-
-    def details(self) -> dict[str, pd.DataFrame]:
-        """Return τ with its intervals, where there are any."""
-        return {} if np.isnan(self.low).all() else {"intervals": self.intervals()}
+    @property
+    def tau(self) -> np.ndarray:
+        """τ of every two measures, shape (measure, measure)."""
+        return self.numbers
 
     @property
-    def symbol(self) -> str:
+    def heading(self) -> str:  # type: ignore[override]
         """How the rank correlation is written."""
         return parse_rank_correlation(self.variant).symbol
 
-    @property
-    def _label(self) -> str:
-        symmetric = parse_rank_correlation(self.variant).symmetric
-        return self.symbol if symmetric else f"{self.symbol}; rows are the reference"
+    def write(self, number: float) -> str:
+        """Return τ as a cell shows it."""
+        return "–" if np.isnan(number) else f"{number:.2f}"
 
-    def to_table(self) -> Table:
-        """Return τ above the diagonal, as in ACL 2021, Tables 2 and 5; all of it if not symmetric."""
-        frame, which = self.to_frame(), parse_rank_correlation(self.variant)
-        if which.symmetric:
-            frame, rows = take_upper_triangle(frame), ""
-        else:
-            rows = "; rows are the reference"
+    def answer(self) -> str:
+        """Say which two measures rank runs most alike, and which least."""
+        pairs = self.pairs.dropna(subset="tau")
+        if not len(pairs):
+            return "No two measures can be compared."
+        ends = (
+            (pairs.iloc[pairs["tau"].argmax()], "rank runs most alike"),
+            (pairs.iloc[pairs["tau"].argmin()], "least"),
+        )
+        parts = [f"{row.measure_1} and {row.measure_2} {how} ({self.heading} {row.tau:.2f})" for row, how in ends]
+        return f"{', '.join(parts[: 2 if len(self.pairs) > 1 else 1])}."
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return τ as a square, measure by measure, and where there are intervals the pairs with them."""
+        names = pd.Index([str(measure) for measure in self.measures], name="measure")
+        square = pd.DataFrame(self.numbers, index=names, columns=names.rename(None))
+        return {"similarity": square} | ({"intervals": self.pairs} if self.pairs["low"].notna().any() else {})
+
+    def tables(self) -> list[Table]:
+        """Return τ above the diagonal, as in ACL 2021, Tables 2 and 5, or all of it; and whether measures rank runs alike.
+
+        Of many measures, the first screen and papers show which one each is most like.
+        """
+        square, which = self.to_frame(), parse_rank_correlation(self.variant)
+        rows = "" if which.symmetric else "; rows are the reference"
         of = "Kendall's " if which.name in ("tau_a", "tau_b") else ""
-        caption = f"Ranking similarity: {of}{self.symbol} between rankings of runs{rows}."
-        return Table(frame, caption, self.signature, marks=shade_marks(), legend=self.no_interval)
-
-    def to_summary(self) -> Table:
-        """Return the matrix, or of many measures the one that each is most like."""
-        table, names = self.to_table(), [str(measure) for measure in self.measures]
-        if len(names) <= MANY:
-            return table
-        return replace(table, frame=sum_up_matrix(names, self.tau, self.symbol), marks=None)
-
-    def explained_tables(self) -> list[Table]:
-        """Return further the intervals, and whether measures rank runs alike."""
-        if np.isnan(self.low).all():
-            return [self.to_table()]
-        level = f"{100 * self.confidence:g} % intervals"
-        caption = f"{level} of {self.symbol} on other topics; alike is {self.margin:g} or more."
-        listed = tabulate_conclusions(self.intervals(), "tau", self.symbol, caption, self.signature)
-        return [self.to_table(), listed]
-
-    def beside(self, measure: Measure) -> Table:
-        """Return τ between a measure and each of the others, with its interval, and whether they rank runs alike."""
-        frame, m = self.to_frame(), [str(other) for other in self.measures].index(str(measure))
-        both = zip(self.low[m], self.high[m], strict=True)
-        ends = [f"{low:.2f} to {high:.2f}" if low <= high else NOTHING for low, high in both]
-        row = pd.DataFrame({"τ": frame[str(measure)], "95 % interval": ends})
-        if self.conclusions is not None:
-            row["ranks alike"] = [word.partition(":")[0] for word in self.conclusions[m]]
-        row = row.drop(index=str(measure)).sort_values("τ", ascending=False, kind="stable")
-        why = f". {self.no_interval.rstrip('.')}" if self.no_interval else ""
-        caption = f"τ between the rankings of runs by {measure.title} and by each other measure{why}"
-        return Table(row, caption, self.signature, digits=2)
+        caption = f"Ranking similarity: {of}{self.heading} between rankings of runs{rows}."
+        frame = take_upper_triangle(square) if which.symmetric else square
+        tables = [Table(frame, caption, self.signature, marks=shade_marks(), legend=self.no_interval)]
+        if len(self.measures) > MANY:
+            summed = sum_up_matrix(list(square), self.numbers, self.heading)
+            whole = replace(tables[0], at=("all",))
+            tables = [replace(whole, frame=summed, marks=None, at=("short", "paper")), whole]
+        if "intervals" in self.frames():
+            level = f"{100 * self.confidence:g} % intervals"
+            caption = f"{level} of {self.heading} on other topics; alike is {self.margin:g} or more."
+            listed = tabulate_conclusions(self.pairs, "tau", self.heading, caption, self.signature)
+            tables.append(replace(listed, at=("all",)))
+        return tables
 
     def charts(self) -> Sequence[HeatMap]:
         """Return τ between all pairs of measures as a heat map with its numbers, and its intervals as tips."""
-        names = [measure.title for measure in self.measures]
+        (chart,) = super().charts()
         kind = f"{self.confidence:.0%} interval over topics{', of all pairs together' * self.simultaneous}"
-        tips = {
-            (i, j): f"{names[i]} and {names[j]}\nτ = {self.tau[i, j]:.3f}\n"
-            f"{kind}: {self.low[i, j]:.3f} to {self.high[i, j]:.3f}"
-            for i, j in np.ndindex(self.tau.shape)
-            if i != j
-        }
+        titles = {str(measure): measure.title for measure in self.measures}
+        symmetric, tips = parse_rank_correlation(self.variant).symmetric, {}
+        for row in self.pairs.itertuples():
+            names = [row.measure_1, row.measure_2]
+            for one, other in (names, names[::-1]) if symmetric else (names,):
+                text = f"τ = {row.tau:.3f}\n{kind}: {row.low:.3f} to {row.high:.3f}"
+                place = list(titles).index(one), list(titles).index(other)
+                tips[place] = f"{titles[one]} and {titles[other]}\n{text}"
         return [
-            HeatMap(
-                self.tau, names, names, self._label, lambda tau: "–" if np.isnan(tau) else f"{tau:.2f}",
-                diagonal=False, clustered=True, tips=tips,
-            )
-        ]  # fmt: skip
+            replace(chart, label=self.heading if symmetric else f"{self.heading}; rows are the reference", tips=tips)
+        ]
+
+    def beside(self, measure: Measure) -> Table:
+        """Return τ between a measure and each of the others, with its interval, and whether they rank runs alike."""
+        pairs, _ = self.take_pairs(measure)
+        ends = [
+            f"{low:.2f} to {high:.2f}" if low <= high else NOTHING
+            for low, high in zip(pairs["low"], pairs["high"], strict=True)
+        ]
+        words = [word.partition(":")[0] for word in pairs["conclusion"]]
+        row = pd.DataFrame({"τ": pairs["tau"], "95 % interval": ends, "ranks alike": words}, index=pairs.index)
+        why = f". {self.no_interval.rstrip('.')}" if self.no_interval else ""
+        caption = f"τ between the rankings of runs by {measure.title} and by each other measure{why}"
+        return Table(row.sort_values("τ", ascending=False, kind="stable"), caption, self.signature, digits=2)
 
 
 def ranking_similarity(
@@ -227,118 +201,76 @@ def ranking_similarity(
     >>> ranking_similarity(scores).to_frame().loc["NMD", "Accuracy"].round(3)
     np.float64(-0.333)
     """
-    scores, diagnostics = choose_runs(scores, distinct_runs, measures=2, clusters="pool")
+    ready = prepare(
+        scores, "ranking_similarity", seed=seed, distinct_runs=distinct_runs, measures=2, clusters="pool", oriented=True
+    )
     check_share("confidence", confidence)
     check_share("margin", margin)
     check_count("n_bootstrap", n_bootstrap, 0)
-    check_seed(seed)
     which = parse_rank_correlation(tau)
-    check_depth(which, scores)
-    order = sort_labels(scores, signs=find_signs(scores.measures))
-    oriented = Scaled(order.values)
-    means, sizes, mixed = _sum_up(oriented)
-    similarity = _compare_rankings(means, sizes, which)
-    low = high = least = np.full((len(scores.measures),) * 2, np.nan)
-    n_ranked = which.depth or len(scores.runs)
-    no_interval = explain_no_interval(n_ranked, len(scores.topics)) if n_bootstrap else ""
+    if which.depth is not None and which.depth > len(ready.values):
+        raise MetaevalError(
+            f"{format_option('tau', which)}: {ready.scores.collection or 'the collection'} holds "
+            f"{format_count(len(ready.values), 'run')}; use at most {which.name}@{len(ready.values)}"
+        )
+    oriented, places, measures = Scaled(ready.values), ready.places[2], ready.scores.measures
+    n_runs, n_topics, _ = oriented.shape
+    square = _compare_rankings(oriented.means(), np.abs(oriented.values).mean(axis=1), which)[np.ix_(places, places)]
+    first, second = np.triu_indices(len(square), 1) if which.symmetric else np.nonzero(~np.eye(len(square), dtype=bool))
+    taus, n_ranked = square[first, second], which.depth or n_runs
+    low = high = least = np.full(len(taus), np.nan)
+    no_interval = explain_no_interval(n_ranked, n_topics) if n_bootstrap else ""
     if n_bootstrap and not no_interval:
-        rng = generator(seed, scores.collection, "ranking_similarity")
-        drawn = _resample(oriented, mixed, which, n_bootstrap, rng)
-        size = n_ranked, len(scores.topics)
-        low, high = _find_ends(similarity, drawn, size, confidence, simultaneous, which)
-        least, _ = _find_ends(similarity, drawn, size, max(2 * confidence - 1, 0.0), simultaneous, which)
+        drawn = _resample(oriented, which, n_bootstrap, ready.generator(), places[first], places[second])
+        step = 4 / (n_ranked * (n_ranked - 1))  # one pair of runs the other way round
+        interval = partial(centre_interval, taus, drawn, n_topics, step=step, simultaneous=simultaneous)
+        low, high = interval(confidence=confidence)
+        least, _ = interval(confidence=max(2 * confidence - 1, 0.0))
+    words = judge_level(taus, Ends(low, high), Ends(least, high), margin, n_topics)
+    names = np.array([str(measure) for measure in measures], dtype=object)
+    pairs = {"measure_1": names[first], "measure_2": names[second], "tau": taus, "low": low, "high": high}
     resampling: dict[str, object] = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
     resampling |= list_intervals(simultaneous, margin, INTERCHANGEABLE) if n_bootstrap else {}
-    signature = sign("ranking_similarity", scores, tau=which, **resampling, **diagnostics.settings)
-    given = np.ix_(order.measures, order.measures)
-    ends = Ends(low[given].ravel(), high[given].ravel())
-    words = judge_level(
-        similarity[given].ravel(), ends, Ends(least[given].ravel(), ends.high), margin, len(scores.topics)
-    )
     return RankingSimilarity(
-        scores.measures, similarity[given], low[given], high[given], str(which), confidence, signature, no_interval,
-        simultaneous, np.array(words, dtype=object).reshape(low.shape), margin, diagnostics=(diagnostics,),
+        ready.scores.collection, measures, square, pd.DataFrame({**pairs, "conclusion": words}), str(which), confidence,
+        simultaneous, margin, signature=ready.sign(tau=which, **resampling), diagnostics=(ready.diagnostics,),
+        no_interval=no_interval,
     )  # fmt: skip
 
 
-def _pair_measures(n_measures: int, which: RankCorrelation) -> tuple[np.ndarray, np.ndarray]:
-    """Return both measures of every pair, or every pair both ways round if it matters which is the reference."""
-    first, second = np.triu_indices(n_measures, 1) if which.symmetric else np.nonzero(~np.eye(n_measures, dtype=bool))
-    return first, second
-
-
 def _compare_rankings(means: np.ndarray, sizes: np.ndarray, which: RankCorrelation) -> np.ndarray:
-    """Return the rank correlation of every pair of measures, shape (..., measure, measure)."""
-    tolerance = _rounding(sizes)
+    """Return the rank correlation of every pair of measures, shape (..., measure, measure).
+
+    Means closer than what rounding can do are tied. Sums round in proportion to the magnitudes of what is added, whose means
+    are `sizes`; scores round too, in proportion to what a measure adds and subtracts inside: one that is zero on paper can
+    be 1e-17.
+    """
+    tolerance = 1e-12 * sizes + 1e-14
     if which.name in ("tau_a", "tau_b") and which.depth is None:
         return tau_matrix(means, variant=which.name, tolerance=tolerance)  # type: ignore[arg-type]
     return correlation_matrix(means, which, tolerance=tolerance)
 
 
-def _sum_up(oriented: Scaled) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Return means over topics of scores and of their magnitudes, and whether a measure has scores of either sign."""
-    values = oriented.values
-    mixed = (values.min(axis=(0, 1)) < 0) & (values.max(axis=(0, 1)) > 0)
-    return oriented.means(), np.abs(values).mean(axis=1), bool(mixed.any())
-
-
 def _resample(
-    oriented: Scaled, mixed: bool, which: RankCorrelation, n_bootstrap: int, rng: np.random.Generator
+    oriented: Scaled,
+    which: RankCorrelation,
+    n_bootstrap: int,
+    rng: np.random.Generator,
+    first: np.ndarray,
+    second: np.ndarray,
 ) -> np.ndarray:
-    """Resample topics and rank anew: τ of every pair of measures, shape (trial, pair); all see the same topics."""
-    n_runs, n_topics, n_measures = oriented.shape
-    first, second = _pair_measures(n_measures, which)
-    block = max(1, _CELLS // max(1, len(first) * n_runs))
-    block = min(block, trials_a_pass(n_topics, n_bootstrap))
-    drawn = []
+    """Resample topics and rank anew: the rank correlation of every pair of measures, shape (trial, pair)."""
+    n_runs, n_topics, _ = oriented.shape
+    values = oriented.values
+    mixed = bool(((values.min(axis=(0, 1)) < 0) & (values.max(axis=(0, 1)) > 0)).any())
+    block = min(max(1, _CELLS // max(1, len(first) * n_runs)), trials_a_pass(n_topics, n_bootstrap))
+    drawn = np.empty((len(first), n_bootstrap)).T  # sums over trials are of neighbours
     for start in range(0, n_bootstrap, block):
-        size = min(block, n_bootstrap - start)
-        weights = _draw_shares(rng, size, n_topics)
+        part = drawn[start : start + block]
+        weights = rng.multinomial(n_topics, np.full(n_topics, 1 / n_topics), size=len(part)) / n_topics
         means = oriented.weigh(weights)
         # Sums of scores of either sign round as much as their magnitudes do; those of one sign are their magnitudes.
         sizes = oriented.weigh(weights, np.abs) if mixed else np.abs(means)
-        drawn.append(_compare_rankings(means, sizes, which)[:, first, second])
-        tell("resampling topics", start + size, n_bootstrap)
-    return np.concatenate(drawn)
-
-
-def _draw_shares(rng: np.random.Generator, size: int, n_topics: int) -> np.ndarray:
-    """Draw topics anew: how often each occurs, over their number, shape (trial, topic)."""
-    shares, equal = np.empty((size, n_topics)), np.full(n_topics, 1 / n_topics)
-    few = max(1, 2**20 // n_topics)
-    for start in range(0, size, few):
-        part = shares[start : start + few]
-        np.divide(rng.multinomial(n_topics, equal, size=len(part)), n_topics, out=part)
-    return shares
-
-
-def _find_ends(
-    similarity: np.ndarray,
-    drawn: np.ndarray,
-    size: tuple[int, int],
-    confidence: float,
-    simultaneous: bool,
-    which: RankCorrelation,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return both ends as square arrays; the diagonal is certain."""
-    n_runs, n_topics = size
-    first, second = _pair_measures(len(similarity), which)
-    step = 4 / (n_runs * (n_runs - 1))  # one pair of runs the other way round
-    ends = centre_interval(
-        similarity[first, second], drawn, n_topics, confidence=confidence, step=step, simultaneous=simultaneous
-    )
-    low, high = np.ones((2, *similarity.shape))
-    for square, values in zip((low, high), ends, strict=True):
-        square[first, second] = values
-        if which.symmetric:
-            square[second, first] = values
-    return low, high
-
-
-def _rounding(sizes: np.ndarray) -> np.ndarray:
-    """Return how far two means can lie apart by rounding, from the means of the magnitudes of scaled scores.
-
-    Sums round in proportion to the magnitudes of what is added. Scores round too, in proportion to what a measure adds
-    and subtracts inside: one that is zero on paper can be 1e-17.
-    """
-    return 1e-12 * sizes + 1e-14
+        part[:] = _compare_rankings(means, sizes, which)[:, first, second]
+        tell("resampling topics", start + len(part), n_bootstrap)
+    return drawn

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import warn_of_same_data
-from metaeval.analyses.diagnostics import Diagnostics, choose_common_runs, choose_runs
-from metaeval.analyses.result import FormerResult
+from metaeval.analyses.diagnostics import choose_common_runs, choose_runs
+from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, PolicyWarning, format_list
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, IntervalChart, Row
-from metaeval.show.signature import Signature, sign
+from metaeval.show.signature import sign
 from metaeval.show.table import Table
 from metaeval.stats.arrays import round_scaled, scale_scores
 
 
-@dataclass(frozen=True, eq=False)
-class Robustness(FormerResult):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Robustness(Result):
     """Spearman's correlation between the rankings of runs on every pair of topics, or of collections.
 
     Parameters
@@ -32,32 +32,42 @@ class Robustness(FormerResult):
     runs : tuple of str
         Those that are ranked; of several collections, the ones that all have.
     over : {"topics", "collections"}
-    correlations : tuple of ndarray
-        For every measure the correlation of each pair of units, NaN where a unit ranks no run above another.
+    correlations : ndarray, shape (measure, pair)
+        Of each pair of units; NaN where a unit ranks no run above another.
     """
 
     measures: tuple[Measure, ...]
     units: tuple[str, ...]
     runs: tuple[str, ...]
     over: str
-    correlations: tuple[np.ndarray, ...]
-    signature: Signature
+    correlations: np.ndarray
 
     def __repr__(self) -> str:
         return f"Robustness: {len(self.measures)} measures over {len(self.units)} {self.over}"
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return how well rankings agree, one row per measure.
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return how well rankings agree, one row per measure, and what the figure and the mean sum up.
 
-        Columns measure, mean (Spearman's ρ averaged over pairs of units), sd, pairs (that could be compared) and
-        undefined (pairs left out because a unit gives all runs one score).
+        Rows: mean (Spearman's ρ averaged over pairs of units), sd, pairs (that could be compared) and undefined (pairs left
+        out because a unit gives all runs one score). Of the middle half of the correlations low, median and high (NaN without
+        any), runs (how many are ranked) and units. Of collections, whose pairs are few, the correlation of every two.
         """
-        rows = []
-        for measure, values in zip(self.measures, self.correlations, strict=True):
+        rows, middle = [], []
+        for measure, values in zip(map(str, self.measures), self.correlations, strict=True):
             known = values[~np.isnan(values)]
             mean, sd = (known.mean(), known.std()) if len(known) else (np.nan, np.nan)
-            rows.append((str(measure), mean, sd, len(known), len(values) - len(known)))
-        return pd.DataFrame(rows, columns=["measure", "mean", "sd", "pairs", "undefined"])
+            quartiles = np.quantile(known, [0.25, 0.5, 0.75]) if len(known) else [np.nan] * 3
+            rows.append((measure, mean, sd, len(known), len(values) - len(known)))
+            middle.append((measure, *quartiles, len(self.runs), len(self.units)))
+        frames = {
+            "robustness": pd.DataFrame(rows, columns=["measure", "mean", "sd", "pairs", "undefined"]),
+            "middle": pd.DataFrame(middle, columns=["measure", "low", "median", "high", "runs", "units"]),
+        }
+        if self.over == "collections":
+            names = np.array(self.units, dtype=object)[np.array(np.triu_indices(len(self.units), 1))]
+            columns = zip(map(str, self.measures), self.correlations, strict=True)
+            frames["collection_pairs"] = pd.DataFrame({"unit_1": names[0], "unit_2": names[1], **dict(columns)})
+        return frames
 
     def answer(self) -> str:
         """Say with which measure rankings are most alike, and with which least."""
@@ -65,59 +75,33 @@ class Robustness(FormerResult):
         if means.isna().all():
             return "No measure ranks runs on two of them."
         best, worst = int(means.argmax()), int(means.argmin())
+        name, rho = self.measures[best], f"(mean ρ {means.iloc[best]:.2f})"
         unit = "topic to topic" if self.over == "topics" else "collection to collection"
-        found = f"{self.measures[best]} ranks runs most alike from {unit} (mean ρ {means.iloc[best]:.2f})"
         if len(means) == 1:
-            return f"{found.replace(' most alike', '')}."
-        return f"{found}, {self.measures[worst]} least ({means.iloc[worst]:.2f})."
+            return f"{name} ranks runs from {unit} {rho}."
+        return (
+            f"{name} ranks runs most alike from {unit} {rho}, {self.measures[worst]} least ({means.iloc[worst]:.2f})."
+        )
 
-    def middle(self) -> pd.DataFrame:
-        """Return between which values the middle half of the correlations lies, as the figure draws it.
-
-        Columns measure, low, median, high (quartiles; NaN without any correlation), runs (how many are ranked) and
-        units (how many topics or collections).
-        """
-        known = [values[~np.isnan(values)] for values in self.correlations]
-        quartiles = [np.quantile(each, [0.25, 0.5, 0.75]) if len(each) else [np.nan] * 3 for each in known]
-        frame = pd.DataFrame(np.array(quartiles).reshape(-1, 3), columns=["low", "median", "high"])
-        frame.insert(0, "measure", [str(measure) for measure in self.measures])
-        return frame.assign(runs=len(self.runs), units=len(self.units))
-
-    def unit_pairs(self) -> pd.DataFrame:
-        """Return the correlation of every two topics, or collections.
-
-        Columns unit_1, unit_2, and one for each measure.
-        """
-        first, second = np.triu_indices(len(self.units), 1)
-        names = np.array(self.units, dtype=object)
-        columns = {str(measure): values for measure, values in zip(self.measures, self.correlations, strict=True)}
-        labels = pd.DataFrame({"unit_1": names[first], "unit_2": names[second]})
-        return pd.concat([labels, pd.DataFrame(columns)], axis=1)
-
-    def details(self) -> dict[str, pd.DataFrame]:
-        """Return the middle half of the correlations; of collections, whose pairs are few, all of them."""
-        pairs = {"collection_pairs": self.unit_pairs()} if self.over == "collections" else {}
-        return {"middle": self.middle(), **pairs}
-
-    def to_table(self) -> Table:
-        """Return how well rankings agree between topics, or collections."""
-        units = f"{len(self.units)} {self.over}"
-        caption = f"Robustness: Spearman's ρ between rankings of runs on every two of {units}."
-        return Table(self.to_frame().set_index("measure"), caption, self.signature)
-
-    def short_tables(self) -> list[Table]:
-        """Return the table with the measure whose rankings are most alike first."""
-        table = self.to_table()
-        return [replace(table, frame=table.frame[["mean", "sd"]].sort_values("mean", ascending=False, kind="stable"))]
+    def tables(self) -> list[Table]:
+        """Return how well rankings agree; on the first screen the measure whose rankings are most alike comes first."""
+        frame = self.to_frame().set_index("measure")
+        caption = f"Robustness: Spearman's ρ between rankings of runs on every two of {len(self.units)} {self.over}."
+        short = frame[["mean", "sd"]].sort_values("mean", ascending=False, kind="stable")
+        return [
+            Table(short, caption, self.signature, at=("short",)),
+            Table(frame, caption, self.signature, at=("paper", "all")),
+        ]
 
     def charts(self) -> Sequence[Chart]:
         """Return the distribution of Spearman's ρ between topics, or collections, for every measure."""
-        rows = []
         means = self.to_frame()["mean"].to_numpy()
-        ends = self.middle()[["low", "high"]].to_numpy()
-        for m in np.argsort(np.nan_to_num(means, nan=-2.0), kind="stable")[::-1]:
-            bar = None if np.isnan(means[m]) else (ends[m, 0], ends[m, 1])
-            rows.append(Row(str(self.measures[m]), self.measures[m].title, means[m], bar=bar, hollow=True))
+        ends = self.frames()["middle"][["low", "high"]].to_numpy()
+        rows = [
+            Row(str(self.measures[m]), self.measures[m].title, means[m], hollow=True,
+                bar=None if np.isnan(means[m]) else (ends[m, 0], ends[m, 1]))
+            for m in np.argsort(np.nan_to_num(means, nan=-2.0), kind="stable")[::-1]
+        ]  # fmt: skip
         return [IntervalChart(rows, f"Spearman's ρ between the rankings of two {self.over}: mean and middle half")]
 
 
@@ -157,26 +141,23 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
     0     NMD   1.0  0.0      1          0
     """
     if isinstance(scores, Scores):
-        scores, result = choose_runs(scores, distinct_runs, runs=3)
-        diagnostics: tuple[Diagnostics, ...] = (result,)
-        over, units, values, measures = "topics", scores.topics, scores.values, scores.measures
-        collections, runs = [scores], scores.runs
+        chosen, result = choose_runs(scores, distinct_runs, runs=3)
+        collections, parts, diagnostics = [scores], [chosen], (result,)
+        over, units, values = "topics", chosen.topics, chosen.values
     else:
-        collections = list(scores)
-        over = "collections"
+        collections, over = list(scores), "collections"
         parts, diagnostics = choose_common_runs(_take_shared(collections), distinct_runs, "pool")
         if len(parts[0].runs) < 3:
             raise MetaevalError(f"the collections share {len(parts[0].runs)} distinct runs; at least three are needed")
-        units = tuple(
-            collection.collection or f"collection {number}" for number, collection in enumerate(collections, start=1)
-        )
+        units = tuple(scores.collection or f"collection {number}" for number, scores in enumerate(collections, start=1))
         warn_of_same_data(units, [part.values for part in parts])
-        values, measures = np.stack([part.values.mean(axis=1) for part in parts], axis=1), parts[0].measures
-        runs = parts[0].runs
+        values = np.stack([part.values.mean(axis=1) for part in parts], axis=1)
     scaled = scale_scores(values)
-    correlations = tuple(_spearman(scaled[..., m]) for m in range(len(measures)))
-    signature = sign("robustness", collections, over=over, **diagnostics[0].settings)
-    return Robustness(measures, units, runs, over, correlations, signature, diagnostics=diagnostics)
+    correlations = np.array([_spearman(scaled[..., m]) for m in range(scaled.shape[2])])
+    return Robustness(
+        measures=parts[0].measures, units=units, runs=parts[0].runs, over=over, correlations=correlations,
+        signature=sign("robustness", collections, over=over, **diagnostics[0].settings), diagnostics=diagnostics,
+    )  # fmt: skip
 
 
 def _take_shared(collections: Sequence[Scores]) -> list[Scores]:

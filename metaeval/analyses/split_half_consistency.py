@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_jobs, check_seed, check_share, check_tau
-from metaeval.analyses.diagnostics import choose_runs
-from metaeval.analyses.label_order import sort_labels
-from metaeval.analyses.result import FormerResult
+from metaeval.analyses.checks import check_count, check_jobs, check_share, check_tau
+from metaeval.analyses.prepare import prepare
+from metaeval.analyses.result import Result
 from metaeval.analyses.variation import name_pairs
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, IntervalChart, Row
-from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
 from metaeval.stats.anova import effect_size, residual_variance
 from metaeval.stats.letters import compact_letters
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
 from metaeval.stats.rank_correlation import TauVariant
 from metaeval.stats.split_half import split_half_tau
-from metaeval.stats.streams import stream_key
 
 
-@dataclass(frozen=True, eq=False)
-class SplitHalfConsistency(FormerResult):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SplitHalfConsistency(Result):
     """τ between the rankings of runs on two disjoint sets of topics, over many random splits.
 
     Parameters
@@ -43,7 +40,6 @@ class SplitHalfConsistency(FormerResult):
     p_values : ndarray, shape (pair,)
         Of the randomised Tukey HSD test on that matrix; pairs (0, 1), (0, 2), … of measures.
     alpha : float
-    signature : Signature
     """
 
     measures: tuple[Measure, ...]
@@ -52,7 +48,6 @@ class SplitHalfConsistency(FormerResult):
     residual_variance: float
     p_values: np.ndarray
     alpha: float
-    signature: Signature
 
     def __repr__(self) -> str:
         a, b = self.sizes
@@ -71,11 +66,9 @@ class SplitHalfConsistency(FormerResult):
     @property
     def significant(self) -> np.ndarray:
         """Whether two measures differ significantly, shape (measure, measure)."""
-        n = len(self.measures)
-        square = np.zeros((n, n), dtype=bool)
-        first, second = np.triu_indices(n, 1)
-        square[first, second] = square[second, first] = self.p_values <= self.alpha
-        return square
+        square = np.zeros((len(self.measures),) * 2, dtype=bool)
+        square[np.triu_indices(len(square), 1)] = self.p_values <= self.alpha
+        return square | square.T
 
     @property
     def outperforms(self) -> np.ndarray:
@@ -87,24 +80,6 @@ class SplitHalfConsistency(FormerResult):
         worst_first = np.argsort(self.means, kind="stable")
         return np.logical_and.accumulate(beats[:, worst_first], axis=1).sum(axis=1)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the measures from the most to the least consistent one.
-
-        Columns measure, mean_tau, sd, outperforms (the worst k measures, significantly) and letters (two measures
-        without a common letter differ significantly).
-        """
-        order = np.argsort(-self.means, kind="stable")
-        letters = compact_letters(self.significant[np.ix_(order, order)])
-        return pd.DataFrame(
-            {
-                "measure": [str(self.measures[m]) for m in order],
-                "mean_tau": self.means[order],
-                "sd": self.tau.std(axis=0, ddof=1)[order] if len(self.tau) > 1 else np.nan,
-                "outperforms": self.outperforms[order],
-                "letters": letters,
-            }
-        )
-
     def answer(self) -> str:
         """Say which measure ranks runs most stably, and which least."""
         best, worst = int(np.argmax(self.means)), int(np.argmin(self.means))
@@ -114,14 +89,25 @@ class SplitHalfConsistency(FormerResult):
         least = f", {self.measures[worst]} least ({self.means[worst]:.2f})" if len(self.measures) > 1 else ""
         return f"{most} (mean τ {self.means[best]:.2f}){least}."
 
-    def comparisons(self) -> pd.DataFrame:
-        """Return how every two measures differ, and what the test says of it.
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return the measures from the most to the least consistent one, how every two differ, and τ of every split.
 
-        Columns measure_1, measure_2, difference (of mean τ), effect_size (the difference over √V_E2), p_value and
-        significant.
+        Rows: mean_tau, sd, outperforms (the worst k measures, significantly) and letters (two measures without a common
+        letter differ significantly). Comparisons: difference (of mean τ), effect_size (the difference over √V_E2), p_value
+        and significant.
         """
+        order = np.argsort(-self.means, kind="stable")
+        rows = pd.DataFrame(
+            {
+                "measure": [str(self.measures[m]) for m in order],
+                "mean_tau": self.means[order],
+                "sd": self.tau.std(axis=0, ddof=1)[order] if len(self.tau) > 1 else np.nan,
+                "outperforms": self.outperforms[order],
+                "letters": compact_letters(self.significant[np.ix_(order, order)]),
+            }
+        )
         first, second = np.triu_indices(len(self.measures), 1)
-        return pd.DataFrame(
+        comparisons = pd.DataFrame(
             {
                 **name_pairs(self.measures),
                 "difference": self.means[first] - self.means[second],
@@ -130,36 +116,32 @@ class SplitHalfConsistency(FormerResult):
                 "significant": self.significant[first, second],
             }
         )
-
-    def details(self) -> dict[str, pd.DataFrame]:
-        """Return the comparisons of measures, and τ of every split and measure, which the figure sums up."""
         trials = pd.RangeIndex(1, len(self.tau) + 1, name="trial")
         splits = pd.DataFrame(self.tau, index=trials, columns=[str(measure) for measure in self.measures])
-        return {"comparisons": self.comparisons(), "trials": splits}
+        return {"consistency": rows, "comparisons": comparisons, "trials": splits}
 
-    def to_table(self) -> Table:
-        """Return mean τ, best first, with letters in place of the papers' marks, and V_E2 (ACL 2021, Tables 3 and 6)."""
+    def tables(self) -> list[Table]:
+        """Return mean τ, best first, with letters in place of the papers' marks, and V_E2 (ACL 2021, Tables 3 and 6).
+
+        Which differences are significant holds for these topics only, and needs the legend: the first screen leaves it out.
+        """
         frame = self.to_frame().set_index("measure")[["mean_tau", "letters"]].rename(columns={"mean_tau": "mean τ"})
         a, b = self.sizes
         caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits)."
         letters = "Measures without a common letter differ significantly over these splits of these topics."
         legend = f"{letters} V_E2 = {self.residual_variance:.3g}." if len(frame) > 1 else ""
-        return Table(frame, caption, self.signature, legend=legend)
-
-    def short_tables(self) -> list[Table]:
-        """Return mean τ: which differences are significant holds for these topics only, and needs the legend."""
-        table = self.to_table()
-        return [replace(table, frame=table.frame[["mean τ"]])]
+        return [
+            Table(frame[["mean τ"]], caption, self.signature, at=("short",)),
+            Table(frame, caption, self.signature, legend=legend, at=("paper", "all")),
+        ]
 
     def charts(self) -> Sequence[Chart]:
         """Return the distribution of τ over splits for every measure, the most consistent one on top."""
-        ends = np.quantile(self.tau, [0.025, 0.25, 0.75, 0.975], axis=0)
+        ends = np.quantile(self.tau, [0.025, 0.25, 0.75, 0.975], axis=0).T.tolist()
         rows = [
-            Row(
-                str(self.measures[m]), self.measures[m].title, float(self.means[m]),
-                line=(float(ends[0, m]), float(ends[3, m])), bar=(float(ends[1, m]), float(ends[2, m])), hollow=True,
-            )
-            for m in np.argsort(self.means, kind="stable")[::-1]
+            Row(str(self.measures[m]), self.measures[m].title, float(self.means[m]),
+                line=(ends[m][0], ends[m][3]), bar=(ends[m][1], ends[m][2]), hollow=True)
+            for m in np.argsort(self.means, kind="stable")[::-1].tolist()
         ]  # fmt: skip
         a, b = self.sizes
         return [IntervalChart(rows, f"τ between rankings on {a} and {b} other topics: mean, middle half, middle 95 %")]
@@ -218,40 +200,36 @@ def split_half_consistency(
     0  stable            1
     1   noisy            0
     """
-    scores, diagnostics = choose_runs(scores, distinct_runs, clusters="pool")
+    ready = prepare(scores, "split_half_consistency", seed=seed, distinct_runs=distinct_runs, clusters="pool")
     check_share("alpha", alpha)
-    check_seed(seed)
     check_tau(tau)
     check_jobs(n_jobs)
     check_count("n_trials", n_trials, 2)
     check_count("n_permutations", n_permutations, 1)
-    n_topics = len(scores.topics)
+    n_topics, measures = len(ready.scores.topics), ready.scores.measures
     if size is not None:
         check_count("size", size, 1)
         if 2 * size > n_topics:
             raise MetaevalError(f"two disjoint sets of {size} topics need {2 * size}; there are {n_topics}")
-    key = stream_key(seed, scores.collection, "split_half_consistency")
-    order = sort_labels(scores)
-    taus = split_half_tau(order.values, n_trials=n_trials, size=size, key=key, variant=tau)
-    undefined = [str(scores.measures[m]) for m in np.flatnonzero(np.isnan(taus[:, order.measures]).any(axis=0))]
+    taus = split_half_tau(ready.values, n_trials=n_trials, size=size, key=ready.key(), variant=tau)
+    in_order = taus[:, ready.places[2]]  # each measure's trials are neighbours, which are summed pairwise
+    undefined = [str(measures[m]) for m in np.flatnonzero(np.isnan(in_order).any(axis=0))]
     if undefined:
         raise MetaevalError(
             f"τ_b is not defined where all runs are tied, as they are on some half for {format_list(undefined)}: use tau_a"
         )
     variance, p = float("nan"), np.empty(0)
-    if len(scores.measures) > 1:
+    if len(measures) > 1:
         variance = float(residual_variance(taus))
-        test = stream_key(seed, scores.collection, "split_half_consistency", "test")
         table = taus.T[:, :, None]  # measures are compared over trials, as runs are over topics
-        counts = randomised_tukey_hsd(table, n_permutations=n_permutations, key=test, n_jobs=n_jobs)
-        p = p_values(counts, n_permutations)[0, order.measure_pairs]
-    sizes = (size, size) if size is not None else (n_topics // 2, n_topics - n_topics // 2)
-    split = f"{sizes[0]} vs. {sizes[1]}"
-    signature = sign(
-        "split_half_consistency", scores, split=split, trials=n_trials, tau=tau,
-        test="randomised Tukey HSD", B=n_permutations, alpha=alpha, seed=seed,
-        **diagnostics.settings,
+        counts = randomised_tukey_hsd(table, n_permutations=n_permutations, key=ready.key("test"), n_jobs=n_jobs)
+        p = ready.restore(p_values(counts, n_permutations)[0], "measure pair")
+    sizes = (n_topics // 2, n_topics - n_topics // 2) if size is None else (size, size)
+    signature = ready.sign(
+        split=f"{sizes[0]} vs. {sizes[1]}", trials=n_trials, tau=tau, test="randomised Tukey HSD", B=n_permutations,
+        alpha=alpha, seed=seed,
     )  # fmt: skip
     return SplitHalfConsistency(
-        scores.measures, taus[:, order.measures], sizes, variance, p, alpha, signature, diagnostics=(diagnostics,)
-    )
+        measures=measures, tau=in_order, sizes=sizes, residual_variance=variance, p_values=p, alpha=alpha,
+        signature=signature, diagnostics=(ready.diagnostics,),
+    )  # fmt: skip

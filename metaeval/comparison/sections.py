@@ -390,13 +390,11 @@ def _choose_details(result: Result, p_values: bool) -> dict[str, pd.DataFrame]:
     """Return further numbers of a result; those of every pair of runs, split or topic only if asked for."""
     if isinstance(result, DiscriminativePower):
         return {"differences": result.differences}
-    if isinstance(result, RankingSimilarity):
-        return result.details()
-    if isinstance(result, SplitHalfConsistency):
-        details = result.details() if p_values else {"comparisons": result.comparisons()}
-        return details if len(result.measures) > 1 else {}
-    if isinstance(result, BaselinePreference):
-        return result.details() if p_values else {"quadrants": result.quadrants()}
+    if isinstance(result, RankingSimilarity | SplitHalfConsistency | BaselinePreference):
+        if isinstance(result, SplitHalfConsistency) and len(result.measures) < 2:
+            return {}
+        long = () if p_values else ("trials", "deltas")
+        return {name: frame for name, frame in result.details().items() if name not in long}
     return {}
 
 

@@ -387,14 +387,11 @@ def average_tau(studies: Sequence[Study], name: str) -> AverageTau | None:
     similarities = list_results(studies, "similarity")
     if not similarities:
         return None
-    names = [str(measure) for measure in similarities[0].measures]
-    position, numbers = names.index(name), {}
-    for m, other in enumerate(names):
-        if m != position:
-            tau, low, high = (
-                [float(getattr(each, what)[position, m]) for each in similarities] for what in ("tau", "low", "high")
-            )
-            numbers[other] = (float(np.mean(tau)), *add_intervals(tau, low, high))
+    measure = next(measure for measure in similarities[0].measures if str(measure) == name)
+    pairs, numbers = [similarity.take_pairs(measure)[0] for similarity in similarities], {}
+    for other in pairs[0].index:
+        tau, low, high = ([float(frame.loc[other, what]) for frame in pairs] for what in ("tau", "low", "high"))
+        numbers[str(other)] = (float(np.mean(tau)), *add_intervals(tau, low, high))
     order = sorted(numbers, key=lambda other: -2.0 if np.isnan(numbers[other][0]) else numbers[other][0], reverse=True)
     return AverageTau(order, numbers)
 

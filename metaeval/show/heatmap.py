@@ -40,8 +40,8 @@ def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis 
     """
     chart, tree = arrange(chart)
     values, names = chart.values.astype(float), chart.columns
-    hidden = np.eye(len(names), dtype=bool) & (not chart.diagonal)
-    width, height = _find_size(names, size, tree is not None)
+    hidden = np.eye(*values.shape, dtype=bool) & (not chart.diagonal)
+    width, height = _find_size(names, len(values), size, tree is not None)
     with open_canvas(ax, size, signature, width=width, height=height) as canvas:
         axes, figure = canvas.panels[0], canvas.figure
         low = -1.0 if np.nanmin(np.append(values[~hidden], 0)) < 0 else 0.0
@@ -56,7 +56,8 @@ def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis 
         numbered = canvas.is_narrow and points < _NUMBERED
         axes.imshow(painted, interpolation="nearest", aspect="auto" if numbered else "equal")
         axes.grid(False)
-        _name_axes(axes, names, points, canvas.font_size, numbered=numbered)
+        rows = shorten_names(chart.rows, canvas.longest)
+        _name_axes(axes, rows, names, points, canvas.font_size, numbered=numbered)
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
         _write_cells(axes, chart, values, hidden, points)
@@ -66,33 +67,35 @@ def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis 
     return figure
 
 
-def _find_size(names: Sequence[str], size: Size, tree: bool) -> tuple[float, float]:
-    """Return the width and height in inches of a figure with these names, in a column with room for what stands below."""
-    side = max(3.2, 0.62 * len(names) + 1.4)
+def _find_size(names: Sequence[str], n_rows: int, size: Size, tree: bool) -> tuple[float, float]:
+    """Return the width and height in inches of a figure of these columns, in a column with room for what stands below."""
+    side, down = (max(3.2, 0.62 * n + 1.4) for n in (len(names), n_rows))
     if not isinstance(size, str):
-        return side + 0.4, side * 0.86
+        return side + 0.4, down * 0.86
     # Cells are as small as the width wants, and square unless their names would overlap.
     across = find_size(size, side, side)[0]
     if size == "page":
-        return across, 0.92 * across
+        return across, 0.92 * across * down / side
     shown = shorten_names(names, 18)
     points = _cell_points(across, shown)
-    cells = len(names) * max(points, _NUMBERED) / 72
+    cells = n_rows * max(points, _NUMBERED) / 72
     labels = 0.2 if points < _NUMBERED else _label_inches(across, shown)
     return across, (1.2 if tree else 1.05) * cells + labels + 0.75
 
 
-def _name_axes(axes: Axes, names: Sequence[str], points: float, largest: float, *, numbered: bool) -> None:
+def _name_axes(
+    axes: Axes, rows: Sequence[str], names: Sequence[str], points: float, largest: float, *, numbered: bool
+) -> None:
     """Name rows and columns; columns too narrow for that have the numbers of the rows, one in five of them written."""
     if numbered:
-        typeset_ticks(axes, "y", [f"{name}  {n}" for n, name in enumerate(names, start=1)], fontsize=0.8 * _NUMBERED)
+        typeset_ticks(axes, "y", [f"{name}  {n}" for n, name in enumerate(rows, start=1)], fontsize=0.8 * _NUMBERED)
         few = [str(n) if n == 1 or n % 5 == 0 else "" for n in range(1, len(names) + 1)]
         typeset_ticks(axes, "x", few, fontsize=0.8 * _NUMBERED)
         return
     letters, upright = float(np.clip(0.8 * points, 4, largest)), points < 10
     settings: dict[str, Any] = {"rotation": 90 if upright else 45, "va": "center" if upright else None}
     typeset_ticks(axes, "x", names, ha="right", rotation_mode="anchor", fontsize=letters, **settings)
-    typeset_ticks(axes, "y", names, fontsize=letters)
+    typeset_ticks(axes, "y", rows, fontsize=letters)
 
 
 def _draw_scale(figure: Figure, axes: Axes, mapped: ScalarMappable, label: str, *, whole: bool, below: bool) -> None:

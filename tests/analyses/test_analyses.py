@@ -64,7 +64,7 @@ class TestRankingSimilarity:
         means = (scores.values * [1, -1, -1]).mean(axis=1)
         assert found.tau[0, 2] == pytest.approx(correlate(means[:, 0], means[:, 2], "tau_ap"))
         assert found.tau[2, 0] == pytest.approx(correlate(means[:, 2], means[:, 0], "tau_ap"))
-        assert len(found.intervals()) == 6
+        assert len(found.pairs) == 6
         assert "rows are the reference" in found.to_table().whole_caption
         assert found.to_table().frame.shape == (3, 3)
 
@@ -74,21 +74,21 @@ class TestRankingSimilarity:
 
     def test_the_interval_holds_the_value_and_narrows_with_more_topics(self):
         values = np.linspace(0, 1, 12)[:, None, None] + np.random.default_rng(0).normal(0, 1, (12, 100, 2))
-        rows = me.ranking_similarity(scores_of(values, ["NMD", "RNOD"])).intervals().iloc[0]
-        few = me.ranking_similarity(scores_of(values[:, :25], ["NMD", "RNOD"])).intervals().iloc[0]
+        rows = me.ranking_similarity(scores_of(values, ["NMD", "RNOD"])).pairs.iloc[0]
+        few = me.ranking_similarity(scores_of(values[:, :25], ["NMD", "RNOD"])).pairs.iloc[0]
         assert rows["low"] < rows["tau"] < rows["high"]
         assert few["low"] < few["tau"] < few["high"]
         assert rows["high"] - rows["low"] < few["high"] - few["low"]
 
     def test_too_few_runs_or_topics_have_no_interval_and_the_reason_is_said(self, scores):
         found = me.ranking_similarity(scores)
-        assert found.intervals()["low"].isna().all()
+        assert found.pairs["low"].isna().all()
         assert "needs 10 runs and 25 topics to cover what it claims; there are 8 and 40" in found.to_text()
         assert not me.ranking_similarity(scores, n_bootstrap=0).no_interval
 
     def test_two_measures_that_always_agree_have_a_certain_tau(self):
         values = np.repeat(np.random.default_rng(0).random((10, 25, 1)), 2, axis=2)
-        found = me.ranking_similarity(scores_of(values, ["NMD", "RNOD"])).intervals()
+        found = me.ranking_similarity(scores_of(values, ["NMD", "RNOD"])).pairs
         assert found[["low", "high"]].to_numpy().tolist() == [[1, 1]]
 
     def test_a_measure_without_direction_is_taken_as_higher_is_better_and_that_is_said(self):

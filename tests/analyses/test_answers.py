@@ -148,8 +148,9 @@ def test_other_answers_say_what_was_put_in(scores):
         me.robustness(three).answer().endswith("dull least (0.00).") or "dull least (" in me.robustness(three).answer()
     )
     covered = me.coverage(scores, reference=["people"])
+    share = covered.rows["coverage"][1]
     assert covered.answer() == (
-        f"Besides the reference itself, fair covers it best (coverage {covered.coverage[1]:.2f}), clearly better than 1 of "
+        f"Besides the reference itself, fair covers it best (coverage {share:.2f}), clearly better than 1 of "
         "the 2 other measures."
     )
     assert me.baseline_preference(three.sel(measures=["sharp", "fair"]), "r11", "r00").answer() == (

@@ -27,7 +27,7 @@ def test_runs_that_differ_in_their_mean_alone_are_one_run_when_means_are_equal()
         scores = me.Scores(scale * rng.random((4, 20, 1)), runs=range(4), topics=range(20), measures=["X"],
                            higher_is_better=True)  # fmt: skip
         result = calibrate_tests(scores, tests=["bootstrap-t"], n_studies=20, n_permutations=50, n_jobs=1)
-        assert 0.1 < result.difference[0] / scale < 1
+        assert 0.1 < result.rows["difference"][0] / scale < 1
 
 
 def make_scores(n_runs=6, n_topics=40, wide=6.0, seed=0):
@@ -91,14 +91,13 @@ def test_counts_are_those_of_a_loop():
 
 def test_the_papers_test_errs_on_runs_of_unlike_spread_and_the_advice_says_so():
     result = calibrate_tests(make_scores(), tests=["randomised-tukey-hsd", "bootstrap-t"], n_permutations=200, n_jobs=1)
-    assert result.errs.tolist() == [[True, False]]
-    assert result.advice().startswith("Use bootstrap-t: false alarms in ")
-    assert "; too many by randomised-tukey-hsd (" in result.advice()
-    low, high = result.error_ends()
-    assert (low <= result.error).all()
-    assert (result.error <= high).all()
-    assert result.difference[0] == pytest.approx(STANDARD_ERRORS * np.sqrt(2 / 40), rel=0.2)
-    assert 0.2 < result.power[0, 1, 0] < 0.9
+    assert result.rows["errs"].tolist() == [True, False]
+    assert result.answer().startswith("Use bootstrap-t: false alarms in ")
+    assert "; too many by randomised-tukey-hsd (" in result.answer()
+    assert (result.rows["low"] <= result.rows["error"]).all()
+    assert (result.rows["error"] <= result.rows["high"]).all()
+    assert result.rows["difference"][0] == pytest.approx(STANDARD_ERRORS * np.sqrt(2 / 40), rel=0.2)
+    assert 0.2 < result.rows["power"][1] < 0.9
 
 
 def test_a_procedure_of_ones_own_is_tried_and_others_are_recommended_where_the_first_fails():
@@ -110,11 +109,11 @@ def test_a_procedure_of_ones_own_is_tried_and_others_are_recommended_where_the_f
 
     result = calibrate_tests(make_scores(), tests=[always, never], n_studies=40, n_jobs=1)
     assert result.tests == ("always", "never")
-    assert result.error.tolist() == [[1.0, 0.0]]
-    assert result.power[0, :, 0].tolist() == [1.0, 0.0]
-    assert result.advice().startswith("Use never:")
+    assert result.rows["error"].tolist() == [1.0, 0.0]
+    assert result.rows["power"].tolist() == [1.0, 0.0]
+    assert result.answer().startswith("Use never:")
     alone = calibrate_tests(make_scores(), tests=[always], n_studies=40, n_jobs=1)
-    assert alone.advice().startswith("Every test raises too many false alarms in ")
+    assert alone.answer().startswith("Every test raises too many false alarms in ")
 
 
 def test_a_procedure_of_a_file_is_tried_like_any_other_and_named_where_it_fails(tmp_path):
@@ -127,7 +126,7 @@ def test_a_procedure_of_a_file_is_tried_like_any_other_and_named_where_it_fails(
     )
     options = {"n_studies": 20, "n_jobs": 1}
     result = calibrate_tests(make_scores(), tests=f"{file}:always", **options)
-    assert (result.tests, result.error.tolist()) == (("always",), [[1.0]])
+    assert (result.tests, result.rows["error"].tolist()) == (("always",), [1.0])
     for name, why in (("broken", "read-only"), ("many", "more numbers than it was given"), ("none", "nothing called")):
         with pytest.raises(MetaevalError, match=f"mine.py.*{name}.*{why}|mine.py has {why} '{name}'"):
             calibrate_tests(make_scores(), tests=f"{file}:{name}", **options)

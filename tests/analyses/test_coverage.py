@@ -59,7 +59,9 @@ def test_coverage_is_scipys_spearman_over_ordered_pairs(seed):
     found = metaeval.coverage(scores, reference=reference, n_bootstrap=0)
     for m in range(len(NAMES)):
         differences = [round(values[s, :, m].mean() - values[z, :, m].mean(), 9) for s, z in pairs]
-        assert found.coverage[m] == pytest.approx(scipy.stats.spearmanr(differences, ratios).statistic, abs=1e-12)
+        assert found.rows["coverage"][m] == pytest.approx(
+            scipy.stats.spearmanr(differences, ratios).statistic, abs=1e-12
+        )
 
 
 def test_half_of_the_pairs_tell_all_of_the_centred_ranks():
@@ -75,9 +77,9 @@ def test_the_direction_of_a_measure_is_minded():
         scores.values * [1, -1], runs=scores.runs, topics=scores.topics,
         measures=["Accuracy", metaeval.Measure("turned", higher_is_better=True)],
     )  # fmt: skip
-    plain = metaeval.coverage(scores, reference=["Accuracy", "MAE_mu"], n_bootstrap=0).coverage
+    plain = metaeval.coverage(scores, reference=["Accuracy", "MAE_mu"], n_bootstrap=0).rows["coverage"]
     np.testing.assert_array_equal(
-        plain, metaeval.coverage(turned, reference=["Accuracy", "turned"], n_bootstrap=0).coverage
+        plain, metaeval.coverage(turned, reference=["Accuracy", "turned"], n_bootstrap=0).rows["coverage"]
     )
 
 
@@ -85,13 +87,13 @@ def test_the_interval_holds_the_coverage_and_is_the_same_for_all_orders_of_measu
     scores = scores_of(n_runs=10, n_topics=30, digits=2)
     found = metaeval.coverage(scores, reference=NAMES[:2], n_bootstrap=200, seed=3)
     again = metaeval.coverage(scores.sel(measures=NAMES[::-1]), reference=NAMES[:2], n_bootstrap=200, seed=3)
-    np.testing.assert_array_equal(found.low, again.low[::-1])
-    np.testing.assert_array_equal(found.high, again.high[::-1])
-    assert (found.low < found.coverage).all()
-    assert (found.coverage < found.high).all()
+    np.testing.assert_array_equal(found.rows["low"], again.rows["low"][::-1])
+    np.testing.assert_array_equal(found.rows["high"], again.rows["high"][::-1])
+    assert (found.rows["low"] < found.rows["coverage"]).all()
+    assert (found.rows["coverage"] < found.rows["high"]).all()
     other = metaeval.coverage(scores, reference=NAMES[:2], n_bootstrap=200, seed=4)
-    assert (found.low != other.low).any()
-    np.testing.assert_array_equal(found.coverage, other.coverage)
+    assert (found.rows["low"] != other.rows["low"]).any()
+    np.testing.assert_array_equal(found.rows["coverage"], other.rows["coverage"])
 
 
 def test_differences_of_coverage_are_paired_over_resamples():
@@ -100,7 +102,7 @@ def test_differences_of_coverage_are_paired_over_resamples():
         np.concatenate([scores.values, scores.values[..., :1]], axis=2), runs=scores.runs, topics=scores.topics,
         measures=[*scores.measures, metaeval.Measure("again", higher_is_better=scores.measures[0].higher_is_better)],
     )  # fmt: skip
-    frame = metaeval.coverage(twice, reference=NAMES[:1], n_bootstrap=200).compare_coverage()
+    frame = metaeval.coverage(twice, reference=NAMES[:1], n_bootstrap=200).differences
     same = frame[(frame["measure_1"] == NAMES[0]) & (frame["measure_2"] == "again")].iloc[0]
     assert [same["low"], same["difference"], same["high"]] == [0, 0, 0]
     assert same["covers_more"] == "cannot tell"
@@ -110,7 +112,7 @@ def test_differences_of_coverage_are_paired_over_resamples():
 
 def test_without_a_bootstrap_there_is_no_interval():
     found = metaeval.coverage(scores_of(), reference="MI", n_bootstrap=0)
-    assert np.isnan(found.low).all()
+    assert np.isnan(found.rows["low"]).all()
     assert " low " not in found.to_text().splitlines()[2]
 
 
@@ -137,7 +139,9 @@ def test_differences_that_are_equal_as_fractions_are_ties(seed, n_topics):
     sums = whole.sum(axis=1)
     ratios = [round(uir_with_loops(whole[..., :1], s, z) * n_topics) for s, z in pairs]
     exact = [scipy.stats.spearmanr([m[s] - m[z] for s, z in pairs], ratios).statistic for m in sums.T]
-    np.testing.assert_allclose(metaeval.coverage(scores, reference=NAMES[0], n_bootstrap=0).coverage, exact, atol=1e-12)
+    np.testing.assert_allclose(
+        metaeval.coverage(scores, reference=NAMES[0], n_bootstrap=0).rows["coverage"], exact, atol=1e-12
+    )
 
 
 def test_a_reference_measure_that_is_missing_is_named():
@@ -166,7 +170,7 @@ def test_one_run_only_is_refused():
 def test_a_single_topic_is_enough():
     scores = scores_of(n_topics=1)
     found = metaeval.coverage(scores, reference=NAMES[:2], n_bootstrap=20)
-    assert np.isnan(found.low).all()
+    assert np.isnan(found.rows["low"]).all()
     assert "it needs 10 runs and 25 topics to cover what it claims; there are 6 and 1." in found.to_text()
 
 
@@ -176,9 +180,9 @@ def test_a_measure_that_tells_no_runs_apart_has_no_coverage_and_a_warning_names_
     scores = metaeval.Scores(values, runs=range(6), topics=range(9), measures=NAMES)
     with pytest.warns(metaeval.MetaevalWarning, match="MAE_mu gives all runs the same mean score"):
         found = metaeval.coverage(scores, reference=NAMES[:2], n_bootstrap=50)
-    assert np.isnan(found.coverage[3])
-    assert np.isnan(found.low[3])
-    assert np.isfinite(found.coverage[:3]).all()
+    assert np.isnan(found.rows["coverage"][3])
+    assert np.isnan(found.rows["low"][3])
+    assert np.isfinite(found.rows["coverage"][:3]).all()
     assert "–" in found.to_text()
 
 
@@ -190,10 +194,10 @@ def test_a_constant_reference_decides_nothing_and_leaves_the_others_to_decide():
         warnings.simplefilter("ignore", metaeval.MetaevalWarning)
         both = metaeval.coverage(scores, reference=["Accuracy", "MI"], n_bootstrap=0)
         alone = metaeval.coverage(scores, reference=["MI"], n_bootstrap=0)
-    np.testing.assert_array_equal(both.coverage, alone.coverage)
+    np.testing.assert_array_equal(both.rows["coverage"], alone.rows["coverage"])
     with pytest.warns(metaeval.MetaevalWarning, match="no run improves on another unanimously"):
         nothing = metaeval.coverage(scores, reference=["Accuracy"], n_bootstrap=0)
-    assert np.isnan(nothing.coverage).all()
+    assert np.isnan(nothing.rows["coverage"]).all()
 
 
 def test_runs_that_classify_topics_of_one_item_have_a_coverage():
@@ -207,7 +211,7 @@ def test_runs_that_classify_topics_of_one_item_have_a_coverage():
         scores = metaeval.score(runs, ["Accuracy", "tau_a", "MAE_mu"])
     with pytest.warns(metaeval.MetaevalWarning, match="tau_a gives all runs the same mean score"):
         found = metaeval.coverage(scores, reference=["Accuracy", "MAE_mu"], n_bootstrap=0)
-    assert np.isfinite(found.coverage[[0, 2]]).all()
+    assert np.isfinite(found.rows["coverage"][[0, 2]]).all()
 
 
 def test_results_show_themselves_with_their_signature(tmp_path):

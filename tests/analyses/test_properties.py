@@ -206,7 +206,7 @@ def test_results_show_themselves():
     assert row["first"] == "[[1,1,0],[0,1,0],[0,0,1]]"
     assert row["failed"] == row["cases"]
     assert found.plot() is not None
-    (details,) = found.detail_tables()
+    _, details = found.at("all")
     assert len(details.frame) == sum(one.holds is False for one in found.checks)
 
 

@@ -19,7 +19,7 @@ def scores():
 
 
 ANALYSES = {
-    "similarity": lambda scores: me.ranking_similarity(scores, n_bootstrap=20).intervals(),
+    "similarity": lambda scores: me.ranking_similarity(scores, n_bootstrap=20).pairs,
     "consistency": lambda scores: me.split_half_consistency(scores, n_trials=20, n_permutations=20).to_frame(),
     "robustness": lambda scores: me.robustness(scores).to_frame(),
     "coverage": lambda scores: me.coverage(scores, reference=["AP", "own"], n_bootstrap=20).to_frame(),
@@ -65,7 +65,7 @@ def test_a_huge_score_ties_no_other_runs(scores, huge):
     # The run with the huge score is above or below all four others, for all measures: four of ten pairs agree.
     signs = np.array([1, -1, 1])
     assert tau == pytest.approx((6 * expected + 4 * np.outer(signs, signs)) / 10)
-    covered = me.coverage(other, reference=["AP"], n_bootstrap=0).coverage
+    covered = me.coverage(other, reference=["AP"], n_bootstrap=0).rows["coverage"]
     assert not np.isnan(covered).any()
     bits = [me.uir(one, reference=["AP"]).ratio[1:, 1:] for one in (scores, other)]
     assert bits[0].tolist() == bits[1].tolist()

@@ -244,7 +244,7 @@ def test_the_summary_says_what_the_analyses_say():
     frame, study = summarise(result), result.collections[0]
     assert frame["significant"].tolist() == study.power.significant.sum(axis=1).tolist()
     assert frame["tau"].tolist()[1:] == pytest.approx(study.similarity.tau[0, 1:])
-    assert frame["tau_low"].tolist()[1:] == pytest.approx(study.similarity.low[0, 1:])
+    assert frame["tau_low"].tolist()[1:] == pytest.approx(study.similarity.pairs["low"][: len(frame) - 1])
     pairs = study.power.differences.set_index(["measure_1", "measure_2"]).loc["mine"]
     assert (-frame["difference_high"][1:]).tolist() == pytest.approx(pairs["low"].tolist())
     shown = show_summary(result).frame

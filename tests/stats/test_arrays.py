@@ -45,15 +45,6 @@ def test_exponents_are_those_of_the_median_magnitude_that_is_not_zero():
         np.testing.assert_array_equal(np.ldexp(values, -np.array(expected)), scale_scores(values))
 
 
-def test_topics_drawn_anew_are_those_of_one_call():
-    from metaeval.analyses.ranking_similarity import _draw_shares
-
-    parts = _draw_shares(np.random.default_rng(5), 9, 400_000)
-    assert np.array_equal(
-        parts, np.random.default_rng(5).multinomial(400_000, np.full(400_000, 1 / 400_000), 9) / 400_000
-    )
-
-
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_long_test_tells_how_far_it_has_come_and_a_short_one_does_not(monkeypatch, n_jobs):
     values = make_scores()

@@ -92,12 +92,12 @@ def draw_study(population: np.ndarray, n_topics: int, rng: np.random.Generator) 
 def compute_numbers(scores: metaeval.Scores, seed: int, resamples: int) -> Numbers:
     """Return every number that has an interval, with its interval."""
     options = {"n_bootstrap": resamples, "confidence": NOMINAL, "seed": seed}
-    similarity = metaeval.ranking_similarity(scores, **options, simultaneous=False).intervals()
+    similarity = metaeval.ranking_similarity(scores, **options, simultaneous=False).pairs
     reference = [str(measure) for measure in scores.measures[:2]]
     coverage = metaeval.coverage(scores, reference=reference, **options)
     frames = {"τ": similarity.rename(columns={"tau": "value"})}
     frames["coverage"] = coverage.to_frame().rename(columns={"coverage": "value"})
-    frames["difference of coverage"] = coverage.compare_coverage().rename(columns={"difference": "value"})
+    frames["difference of coverage"] = coverage.differences.rename(columns={"difference": "value"})
     for test, title in (("randomised-tukey-hsd", "HSD"), ("bootstrap-t", "bootstrap-t")):
         power = metaeval.discriminative_power(scores, n_permutations=TRIALS, test=test, simultaneous=False, **options)
         frames[f"power, {title}"] = power.to_frame().rename(columns={"power": "value"})
@@ -186,7 +186,7 @@ def compute_correlations(scores: metaeval.Scores, seed: int, resamples: int) -> 
     """Return the rank correlations of every two measures with their intervals."""
     options = {"n_bootstrap": resamples, "confidence": NOMINAL, "seed": seed}
     frames = {
-        name: metaeval.ranking_similarity(scores, tau=variant, simultaneous=False, **options).intervals()
+        name: metaeval.ranking_similarity(scores, tau=variant, simultaneous=False, **options).pairs
         for name, variant in CORRELATIONS.items()
     }
     return {
