@@ -252,8 +252,8 @@ def sample_size(
     if ladder[-1] > _MODELLED * n_topics:
         remarks.append(
             f"expected τ of more than {_MODELLED * n_topics:,} {unit}s rests on a model of the runs\n"
-            f"It takes their differences as normal, which the present {unit}s hardly show. Where runs form groups that lie "
-            "apart, it is too high and its interval misses: docs/concepts/sample-size.md."
+            "It takes them as a random sample of one smooth distribution. Where runs form groups that lie apart, it is too "
+            "high, where they stand at regular distances, too low, and its interval misses: docs/concepts/sample-size.md."
         )
     if unchecked.any():
         remarks.append(
