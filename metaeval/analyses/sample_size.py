@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -30,18 +29,12 @@ from metaeval.stats.paired_tests import PairedTest, all_pairs_test
 from metaeval.stats.rank_correlation import TauVariant
 from metaeval.stats.split_half import expected_tau, split_half_tau
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
-
 _FURTHEST = 4  # times as many topics as there are: as far as expected τ was checked
 _MODELLED = 2  # times as many: from here on expected τ is more the model than the data
 _MOST = 1_000_000
 _SIZES = (5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1000)
 _SHADED = 8  # measures whose intervals can be told apart
-
+_APART = 1.45  # times as many topics: ticks that do not collide
 
 AIMS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
 """Expected τ for which topics are counted: the answer is about the first one that some measure reaches."""
@@ -54,96 +47,64 @@ class SampleSize(Result):
     Parameters
     ----------
     measures : tuple of Measure
-    sizes : tuple of int
-        Numbers of topics.
-    tau : ndarray, shape (size, measure)
-        Mean τ between two disjoint sets of that many topics; NaN where the collection has not twice as many.
-    power : ndarray, shape (size, measure)
-        Mean share of significant run pairs with so many topics; NaN where there are not so many.
-    power_sd : ndarray, shape (size, measure)
-        Its standard deviation over samples of topics; 0 for the whole collection.
-    expected : ndarray, shape (size, measure, 3)
-        Expected τ between two sets of that many new topics, and the ends of its interval; NaN where there is none.
-    truth : ndarray, shape (size, measure, 3)
-        The same for expected τ between the ranking on so many new topics and the one on infinitely many.
-    confidence : float
+    curves : DataFrame
+        A row for each number of topics and measure: columns topics, measure; mean_tau between two disjoint sets of that many
+        topics; power, the mean share of significant pairs of runs, and power_sd over samples of topics, 0 for the whole
+        collection; expected_tau between two sets of that many new topics, and true_tau between the ranking on so many and on
+        infinitely many, each with its interval. NaN where there is no such number.
     unit : str
         What is counted: "topic", or "cluster" where topics come in clusters.
     """
 
     measures: tuple[Measure, ...]
-    sizes: tuple[int, ...]
-    tau: np.ndarray
-    power: np.ndarray
-    power_sd: np.ndarray
-    expected: np.ndarray
-    truth: np.ndarray
-    confidence: float
+    curves: pd.DataFrame
     unit: str = "topic"
 
     def __repr__(self) -> str:
-        return f"SampleSize: {self.sizes[0]} to {self.sizes[-1]} {self.unit}s, {len(self.measures)} measures"
+        sizes = self.curves["topics"]
+        return f"SampleSize: {sizes.min()} to {sizes.max()} {self.unit}s, {len(self.measures)} measures"
+
+    def topics_needed(self) -> pd.DataFrame:
+        """Return about how many topics each measure needs for each expected τ of `AIMS`, between the sizes that were tried."""
+        rows = {}
+        for measure, curve in self.curves.groupby("measure", sort=False):
+            rising = np.maximum.accumulate(curve["expected_tau"].fillna(-np.inf))
+            topics = np.exp(np.interp(AIMS, rising, np.log(curve["topics"]), right=np.nan))
+            rows[measure] = [float(f"{number:.2g}") for number in topics]
+        return pd.DataFrame.from_dict(rows, orient="index", columns=AIMS).rename_axis("measure")
 
     def answer(self) -> str:
         """Say about how many topics the measures need for the highest expected τ that one of them reaches."""
-        needed = self.topics_needed()
-        reached = [aim for aim in AIMS if needed[aim].notna().any()]
-        if not reached:
-            return f"No measure reaches an expected τ of {AIMS[-1]:g} with up to {max(self.sizes):,} {self.unit}s."
-        aim = reached[0]
-        known = needed[aim].dropna().sort_values(kind="stable")
-        parts = [f"{known.index[0]} needs about {known.iloc[0]:,.0f} {self.unit}s for an expected τ of {aim:g}"]
+        needed, most = self.topics_needed(), self.curves["topics"].max()
+        reached = needed.columns[needed.notna().any()]
+        if not len(reached):
+            return f"No measure reaches an expected τ of {AIMS[-1]:g} with up to {most:,} {self.unit}s."
+        known = needed[reached[0]].dropna().sort_values(kind="stable")
+        answer = f"{known.index[0]} needs about {known.iloc[0]:,.0f} {self.unit}s for an expected τ of {reached[0]:g}"
         if len(known) > 1:
-            parts.append(f"{known.index[-1]} about {known.iloc[-1]:,.0f}")
+            answer += f", {known.index[-1]} about {known.iloc[-1]:,.0f}"
         if missing := len(needed) - len(known):
             rest = "all others" if missing == len(needed) - 1 > 1 else f"{missing} of {len(needed)} measures"
-            parts.append(f"{rest} more than {max(self.sizes):,}")
-        return f"{', '.join(parts)}."
-
-    def topics_needed(self) -> pd.DataFrame:
-        """Return about how many topics each measure needs for an expected τ, between the sizes that were tried.
-
-        Returns
-        -------
-        DataFrame, shape (measure, aim)
-            One column an expected τ; NaN where no size that was tried reaches it.
-        """
-        rows = {}
-        for measure, curve in zip(self.measures, self.expected[..., 0].T, strict=True):
-            rising = np.maximum.accumulate(np.nan_to_num(curve, nan=-np.inf))
-            topics = np.exp(np.interp(AIMS, rising, np.log(self.sizes), right=np.nan))
-            rows[str(measure)] = [float(f"{number:.2g}") for number in topics]
-        return pd.DataFrame.from_dict(rows, orient="index", columns=AIMS).rename_axis("measure")
+            answer += f", {rest} more than {most:,}"
+        return f"{answer}."
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Return all curves, a row for each number of topics and measure.
-
-        Returns
-        -------
-        dict of str to DataFrame
-            Columns topics, measure, mean_tau, power, power_sd; expected_tau with its interval expected_low, expected_high;
-            true_tau with its interval true_low, true_high.
-        """
-        names = [str(measure) for measure in self.measures]
-        columns = {"topics": np.repeat(self.sizes, len(names)), "measure": names * len(self.sizes)}
-        columns |= {"mean_tau": self.tau.ravel(), "power": self.power.ravel(), "power_sd": self.power_sd.ravel()}
-        for name, curves in (("expected", self.expected), ("true", self.truth)):
-            columns |= {f"{name}_{end}": curves[..., n].ravel() for n, end in enumerate(("tau", "low", "high"))}
-        return {"curves": pd.DataFrame(columns)}
+        """Return the curves."""
+        return {"curves": self.curves}
 
     def tables(self) -> list[Table]:
         """Return the topics that each measure needs for some values of expected τ; with all, every curve."""
-        needed, most = self.topics_needed(), max(self.sizes)
+        needed, most = self.topics_needed(), self.curves["topics"].max()
         shown = pd.DataFrame(index=needed.index)
-        for aim in reversed([aim for aim in AIMS if needed[aim].notna().any()][:4]):
+        for aim in reversed(needed.columns[needed.notna().any()][:4]):
             shown[f"for τ {aim:g}"] = [f"> {most:,}" if np.isnan(n) else f"{n:,.0f}" for n in needed[aim]]
-        shown[f"τ with {most:,}"] = self.expected[-1, :, 0]
+        shown[f"τ with {most:,}"] = self.curves["expected_tau"].tail(len(needed)).to_numpy()
         caption = f"{self.unit.title()}s needed for an expected τ between two sets of new {self.unit}s."
         caption = f"{caption} {self.no_interval}".strip()
         short = Table(shown, caption, self.signature, digits=2, at=("short", "paper"))
         kinds = {"mean_tau": "τ", "expected_tau": "expected τ", "power": "power"}
         columns = pd.MultiIndex.from_product([kinds, needed.index])
-        curves = self.to_frame().pivot(index="topics", columns="measure", values=list(kinds))[columns]
+        curves = self.curves.pivot(index="topics", columns="measure", values=list(kinds))[columns]
         legend = (
             f"τ: the mean between two disjoint sets of that many {self.unit}s. Expected τ: between two sets of new "
             f"{self.unit}s. Power: the share of significant run pairs. {self.no_interval}"
@@ -154,35 +115,31 @@ class SampleSize(Result):
 
     def charts(self) -> Sequence[LineChart]:
         """Return consistency, with expected τ as thin lines in their intervals, and power against the number of topics."""
-        sizes = np.array(self.sizes)
-        known = np.flatnonzero(~np.isnan(self.power).all(axis=1))
-        by_power = np.argsort(-self.power[known[-1:]].sum(axis=0), kind="stable").tolist()  # with the most topics
+        curves = {str(name): curve.set_index("topics") for name, curve in self.curves.groupby("measure")}
+        known = self.curves.dropna(subset="power")
+        last = known[known["topics"] == known["topics"].max()].set_index("measure")["power"]
         consistency, power = [], []
-        for m in by_power:
-            name, title = str(self.measures[m]), self.measures[m].title
-            middle, low, high = self.expected[:, m].T
-            band = (low, high) if len(self.measures) <= _SHADED else None
-            consistency.append(Line(name, title, sizes, self.tau[:, m], middle=middle, band=band))
-            power.append(Line(name, title, sizes, self.power[:, m]))
+        for measure in sorted(self.measures, key=lambda measure: -last.get(str(measure), 0.0)):
+            name, title, curve = str(measure), measure.title, curves[str(measure)]
+            sizes, ends = curve.index.to_numpy(), (curve["expected_low"].to_numpy(), curve["expected_high"].to_numpy())
+            band = ends if len(self.measures) <= _SHADED else None
+            middle = curve["expected_tau"].to_numpy()
+            consistency.append(Line(name, title, sizes, curve["mean_tau"].to_numpy(), middle=middle, band=band))
+            power.append(Line(name, title, sizes, curve["power"].to_numpy()))
+        ticks: list[list[float]] = []
+        for tried in (self.curves["topics"].unique().tolist(), known["topics"].unique().tolist()):
+            ticks.append(tried[:1])
+            for size in tried[1:]:
+                if size >= _APART * ticks[-1][-1]:
+                    ticks[-1].append(size)
+            ticks[-1][-1:] = tried[-1:]
         return [
-            LineChart(
-                consistency, f"{self.unit}s in either set", "mean τ between two sets", log=True,
-                ticks=_choose_ticks(list(self.sizes)),
-            ),
+            LineChart(consistency, f"{self.unit}s in either set", "mean τ between two sets", log=True, ticks=ticks[0]),
             LineChart(
                 power, f"{self.unit}s", "share of significant run pairs", log=True, limits=(0.0, None), names="right",
-                ticks=_choose_ticks(sizes[known].tolist()),
+                ticks=ticks[1],
             ),
         ]  # fmt: skip
-
-    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
-        """Draw consistency and power against the number of topics, side by side, or below each other in a column."""
-        from metaeval.show.drawing import draw_charts
-
-        width, height = (9.2, 3.8) if size is None else (None, None)
-        return draw_charts(
-            self.charts(), self.signature if signature else None, ax=ax, size=size, width=width, height=height
-        )
 
 
 def sample_size(
@@ -284,16 +241,19 @@ def sample_size(
     )  # fmt: skip
     unchecked = np.array(ladder) > _FURTHEST * n_topics
     expected[unchecked] = truth[unchecked] = np.nan
-    taus, power, spread, expected, truth = (
-        array[:, ready.places[2]] for array in (taus, power, spread, expected, truth)
-    )
-    unit = "cluster" if scores.clusters else "topic"
-    remarks = []
+    names = [str(measure) for measure in ready.scores.measures]
+    curves = pd.DataFrame({"topics": np.repeat(ladder, n_measures), "measure": names * len(ladder)})
+    for column, array in (("mean_tau", taus), ("power", power), ("power_sd", spread)):
+        curves[column] = ready.restore(array, "measure").ravel()
+    for kind, array in (("expected", expected), ("true", truth)):
+        ends = ready.restore(np.moveaxis(array, -1, 0), "measure").reshape(3, -1)
+        curves[[f"{kind}_tau", f"{kind}_low", f"{kind}_high"]] = ends.T
+    unit, remarks = "cluster" if scores.clusters else "topic", []
     if ladder[-1] > _MODELLED * n_topics:
         remarks.append(
             f"expected τ of more than {_MODELLED * n_topics:,} {unit}s rests on a model of the runs\n"
-            f"It takes their differences as normal, which the present {unit}s hardly show. Where runs form groups that lie "
-            "apart, it is too high and its interval misses: docs/concepts/sample-size.md."
+            "It takes them as a random sample of one smooth distribution. Where runs form groups that lie apart, it is too "
+            "high, where they stand at regular distances, too low, and its interval misses: docs/concepts/sample-size.md."
         )
     if unchecked.any():
         remarks.append(
@@ -301,8 +261,7 @@ def sample_size(
             f"Predictions were checked with up to {_FURTHEST} times as many {unit}s as there are."
         )
     return SampleSize(
-        measures=ready.scores.measures, sizes=tuple(ladder), tau=taus, power=power, power_sd=spread, expected=expected,
-        truth=truth, confidence=confidence, unit=unit, no_interval=no_interval,
+        measures=ready.scores.measures, curves=curves, unit=unit, no_interval=no_interval,
         signature=ready.sign(
             trials=n_trials, samples=n_samples, test=test, B=n_permutations, alpha=alpha, tau=tau, confidence=confidence,
             seed=seed,
@@ -322,14 +281,3 @@ def _choose_sizes(sizes: Sequence[int] | None, n_topics: int) -> list[int]:
         given = format_option("sizes", ",".join(map(str, ladder)))
         raise MetaevalError(f"{given}: each size is a number of topics, from 2 to {_MOST:,}")
     return ladder
-
-
-def _choose_ticks(ticks: list[int]) -> list[int]:
-    """Choose some ticks, first and last among them, that do not collide on a logarithmic axis."""
-    retained: list[int] = []
-    for tick in ticks:
-        if not retained or tick >= 1.45 * retained[-1]:
-            retained.append(tick)
-    if ticks and retained[-1] != ticks[-1]:
-        retained[-1] = ticks[-1]
-    return retained

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -41,84 +41,67 @@ class TopicSetSize(Result):
     Parameters
     ----------
     measures : tuple of Measure
-    topics : ndarray, shape (design, measure, 3)
-        The number of topics for each of `DESIGNS`, and the ends of its interval; infinite where no number is enough.
+    topics : DataFrame
+        A row for each measure and each of `DESIGNS`: columns measure, design, topics, low and high; infinite where no number
+        is enough.
     variances : DataFrame
         What the numbers rest on, a row for each measure: the variances V_E2 and V_E1 and the generalisability coefficient of
         the topics there are, each with its interval, and the difference of two runs that a paired t-test on them finds.
-    n_topics, n_runs : int
-        How many topics there are, and how many runs the analysis of variance is to compare.
-    difference, interval_width : float
-        The difference to detect, and the width of the confidence interval, in units of the measures.
-    alpha, beta, target, confidence : float
+    n_topics : int
+        How many topics there are.
+    difference : float
+        The difference to detect, in units of the measures.
+    legend : str
+        What each design asks for.
     unit : str
         What is counted: "topic", or "cluster" where topics come in clusters.
     """
 
     measures: tuple[Measure, ...]
-    topics: np.ndarray
+    topics: pd.DataFrame
     variances: pd.DataFrame
     n_topics: int
-    n_runs: int
     difference: float
-    interval_width: float
-    alpha: float
-    beta: float
-    target: float
-    confidence: float
+    legend: str
     unit: str = "topic"
 
     def __repr__(self) -> str:
         return f"TopicSetSize: a difference of {self.difference:g}, {len(self.measures)} measures"
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Return the topics, a row for each measure and design with columns topics, low and high; and the variances."""
-        names = [str(measure) for measure in self.measures]
-        columns = {"measure": np.repeat(names, len(DESIGNS)), "design": list(DESIGNS) * len(names)}
-        ends = self.topics.transpose(2, 1, 0).reshape(3, -1)
-        topics = pd.DataFrame(columns | dict(zip(("topics", "low", "high"), ends, strict=True)))
-        return {"topics": topics, "variances": self.variances}
+        """Return the topics and the variances."""
+        return {"topics": self.topics, "variances": self.variances}
 
     def answer(self) -> str:
         """Say how many topics a paired t-test needs, by the measure that needs fewest and the one that needs most."""
-        numbers = self.topics[0, :, 0]
-        few, many = int(np.argmin(numbers)), int(np.argmax(numbers))
-        finite = np.isfinite(numbers)
-        needed = (
-            format_count(int(numbers[few]), self.unit) if finite[few] else f"more {self.unit}s than can be collected"
-        )
-        most = (
-            f", {self.measures[many]} {int(numbers[many]):,}" if finite[many] and numbers[few] < numbers[many] else ""
-        )
+        numbers = self.topics[self.topics["design"] == "t-test"].set_index("measure")["topics"]
+        few, many = numbers.min(), numbers.max()
+        needed = format_count(int(few), self.unit) if np.isfinite(few) else f"more {self.unit}s than can be collected"
+        most = f", {numbers.idxmax()} {int(many):,}" if few < many < np.inf else ""
         return (
-            f"To find a difference of {self.difference:g} between two runs by a t-test, {self.measures[few]} needs "
+            f"To find a difference of {self.difference:g} between two runs by a t-test, {numbers.idxmin()} needs "
             f"{needed}{most}."
         )
 
     def tables(self) -> list[Table]:
         """Return the numbers of topics with their intervals, a row for each measure; with all, what this collection can do."""
-        cells = [[_write_number(*ends) for ends in by_design] for by_design in self.topics.transpose(1, 0, 2)]
-        index = pd.Index([str(measure) for measure in self.measures], name="measure")
-        shown = pd.DataFrame(cells, columns=list(DESIGNS), index=index)
+        shown = self.topics[["topics", "low", "high"]].map(lambda end: "∞" if np.isinf(end) else f"{end:.0f}")
+        cells = shown["topics"] + (" (" + shown["low"] + "–" + shown["high"] + ")").where(
+            self.topics["low"].notna(), ""
+        )
+        shown = self.topics.assign(cell=cells).pivot(index="measure", columns="design", values="cell")
+        shown = shown.loc[[str(measure) for measure in self.measures], list(DESIGNS)].rename_axis(columns=None)
         known = self.variances.set_index("measure")[["detectable", "coefficient"]]
-        legend = (
-            f"T-test: to find a difference of {self.difference:g} with probability {1 - self.beta:g} at α = {self.alpha:g} by "
-            f"a paired t-test. ANOVA: between the best and worst of {self.n_runs} runs. Interval: for a "
-            f"{100 * (1 - self.alpha):g} % confidence interval of a difference {self.interval_width:g} wide. "
-            f"Generalisability: for a coefficient of {self.target:g}. {self.no_interval}"
-        ).strip()
         caption = f"{self.unit.title()}s needed to find a difference of {self.difference:g}, and for three other aims."
-        whole = shown.join(known.add_suffix(f" with {self.n_topics}"))
-        return [
-            Table(shown, caption, self.signature, legend=legend, at=("short", "paper")),
-            Table(whole, caption, self.signature, legend=legend, at=("all",)),
-        ]
+        short = Table(shown, caption, self.signature, legend=self.legend, at=("short", "paper"))
+        return [short, replace(short, frame=shown.join(known.add_suffix(f" with {self.n_topics}")), at=("all",))]
 
     def charts(self) -> Sequence[Chart]:
         """Return how many topics a paired t-test needs by every measure, with intervals."""
+        numbers = self.topics[self.topics["design"] == "t-test"][["topics", "low", "high"]].to_numpy()
         rows = [
             Row(str(measure), measure.title, number, line=None if np.isnan(low) else (low, high))
-            for measure, (number, low, high) in zip(self.measures, self.topics[0], strict=True)
+            for measure, (number, low, high) in zip(self.measures, numbers, strict=True)
         ]
         return [IntervalChart(rows, f"{self.unit}s for a paired t-test to find a difference of {self.difference:g}")]
 
@@ -208,31 +191,36 @@ def topic_set_size(
     deviation = np.sqrt(2 * residual)  # of the difference of two runs
     with np.errstate(divide="ignore"):
         effect, spread, relative_width = difference / deviation, difference / np.sqrt(within), width / deviation
-    topics = np.stack(
-        [
-            fewest_topics(lambda n: power_of_t_test(n, effect, alpha) >= 1 - beta, effect),
-            fewest_topics(lambda n: power_of_anova(n, spread, alpha, n_compared) >= 1 - beta, spread),
-            fewest_topics(lambda n: expected_width(n, 1.0, alpha) <= relative_width, relative_width),
-            # One rounding error below the target is the target.
-            fewest_topics(lambda n: generalisability(ratio, n) >= target - 1e-14, ratio, least=1),
-        ]
-    )
-    measures = ready.scores.measures
-    variances = pd.DataFrame({"measure": [str(measure) for measure in measures]})
+    needed = [
+        fewest_topics(lambda n: power_of_t_test(n, effect, alpha) >= 1 - beta, effect),
+        fewest_topics(lambda n: power_of_anova(n, spread, alpha, n_compared) >= 1 - beta, spread),
+        fewest_topics(lambda n: expected_width(n, 1.0, alpha) <= relative_width, relative_width),
+        # One rounding error below the target is the target.
+        fewest_topics(lambda n: generalisability(ratio, n) >= target - 1e-14, ratio, least=1),
+    ]
+    names = [str(measure) for measure in ready.scores.measures]
+    topics = pd.DataFrame({"measure": np.repeat(names, len(DESIGNS)), "design": [*DESIGNS] * len(names)})
+    topics[["topics", "low", "high"]] = np.stack(needed, axis=1).reshape(-1, 3)
+    variances = pd.DataFrame({"measure": names})
     coefficient = generalisability(ratio[:, [0, 2, 1]], n_topics)
     for name, ends in (("V_E2", residual), ("V_E1", within), ("coefficient", coefficient)):
         variances[[name, f"{name}_low", f"{name}_high"]] = ends
     variances["detectable"] = detectable_difference(residual[:, 0] / n_topics, n_topics, alpha, beta)
-    loose = [f"{DESIGNS[d]} ({measures[m]})" for d, m in np.argwhere(topics[..., 2] > _LOOSE * topics[..., 1])]
+    legend = (
+        f"T-test: to find a difference of {difference:g} with probability {1 - beta:g} at α = {alpha:g} by a paired t-test. "
+        f"ANOVA: between the best and worst of {n_compared} runs. Interval: for a {100 * (1 - alpha):g} % confidence interval "
+        f"of a difference {width:g} wide. Generalisability: for a coefficient of {target:g}. {no_interval}"
+    ).strip()
+    far = topics[topics["high"] > _LOOSE * topics["low"]]
+    loose = [f"{design} ({name})" for design in DESIGNS for name in far.loc[far["design"] == design, "measure"]]
     remark = (
         f"the data hardly bound how many topics these need: {format_list(loose)}\n"
         f"The upper end of the interval is more than {_LOOSE} times the lower one."
     )
     resampling = {"bootstrap": n_bootstrap, "confidence": confidence, "seed": seed} if n_bootstrap else {}
     return TopicSetSize(
-        measures=measures, topics=topics, variances=variances, n_topics=n_topics, n_runs=n_compared, difference=difference,
-        interval_width=width, alpha=alpha, beta=beta, target=target, confidence=confidence, no_interval=no_interval,
-        unit="cluster" if scores.clusters else "topic",
+        measures=ready.scores.measures, topics=topics, variances=variances, n_topics=n_topics, difference=difference,
+        legend=legend, unit="cluster" if scores.clusters else "topic", no_interval=no_interval,
         signature=ready.sign(
             difference=difference, interval_width=width, runs_compared=n_compared, alpha=alpha, beta=beta, target=target,
             **resampling,
@@ -264,8 +252,3 @@ def _find_variances(values: np.ndarray, weights: np.ndarray, confidence: float) 
             reach = np.exp(t.ppf((1 + confidence) / 2, n_topics - 1) * np.sqrt(n_topics / (n_topics - 1)) * spread)
             results.append(np.stack([estimate, estimate / reach, estimate * reach], axis=-1) * units[:, None] ** power)
     return results
-
-
-def _write_number(*ends: float) -> str:
-    number, low, high = ("∞" if np.isinf(end) else f"{end:.0f}" for end in ends)
-    return number if np.isnan(ends[1]) else f"{number} ({low}–{high})"

@@ -205,34 +205,13 @@ def expected_tau(
     confidence: float = 0.95,
     intervals: bool = True,
 ) -> tuple[FloatArray, FloatArray]:
-    """How alike do two sets of n topics rank the runs, and how near to the true ranking?
+    """Return the expected τ between two sets of so many new topics, and between so many and infinitely many.
 
-    Parameters
-    ----------
-    values : array_like of float, shape (run, topic, measure)
-        At least two runs and four topics.
-    sizes : sequence of int
-        Numbers of topics in a set, also more than there are.
-    key : int
-        A 64-bit key, from `metaeval.stats.streams.stream_key`, for the halves.
-    group_order : array_like of int, shape (topic,), optional
-        An order of the topics; those that are left out together are N_GROUPS places apart.
-    n_trials : int, optional
-        Random pairs of halves.
-    variant : {"tau_a", "tau_b"}, optional
-        τ_b leaves out pairs of runs that never differ.
-    confidence : float, optional
-    intervals : bool, optional
-        Whether intervals are wanted, which take most of the time; NaN otherwise.
+    `values` are of shape (run, topic, measure), of four topics or more, and both results of shape (size, measure, 3): τ and the
+    ends of its interval, NaN where all runs are tied on some half and τ_b is not defined. `key` and `n_trials` are of the
+    halves, `group_order` is an order of the topics, of which those N_GROUPS places apart are left out together. Without
+    `intervals`, which take most of the time, the ends are NaN.
 
-    Returns
-    -------
-    between, truth : ndarray, shape (size, measure, 3)
-        τ between the rankings on two sets of that many new topics, and between the ranking on so many and on infinitely many,
-        each with the ends of its interval. NaN where all runs are tied on some half and τ_b is not defined.
-
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> values = np.linspace(0, 1, 8)[:, None, None] + rng.normal(0, 1, (8, 60, 1))
     >>> between, truth = expected_tau(values, [30, 60, 240], key=1)

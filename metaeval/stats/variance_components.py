@@ -65,26 +65,9 @@ class Components(NamedTuple):
 def find_components(scores: npt.ArrayLike, facets: Mapping[str, IntArray], rng: np.random.Generator) -> Components:
     """How much of the variance of scores is due to runs, topics, judges, tasks, repeats, and what they have together?
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (score,)
-    facets : mapping of str to ndarray of int, shape (score,)
-        For each facet of `FACETS` that there is, which level each score has, from 0: run and topic at least.
-    rng : numpy.random.Generator
-        For the draws.
+    `facets` say for each facet of `FACETS` that there is, run and topic at least, which level each score has, from 0. The
+    variances are in squares of the scores' unit. A table that is not balanced is refused.
 
-    Returns
-    -------
-    Components
-        In squares of the scores' unit.
-
-    Raises
-    ------
-    MetaevalError
-        If the table is not balanced.
-
-    Examples
-    --------
     >>> table = np.array([[1.0, 2.0, 4.0], [3.0, 3.0, 8.0]])
     >>> run, topic = np.indices(table.shape).reshape(2, -1)
     >>> found = find_components(table.ravel(), {"run": run, "topic": topic}, np.random.default_rng(0))

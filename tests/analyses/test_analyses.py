@@ -424,9 +424,10 @@ class TestSampleSize:
 
     def test_power_ends_with_the_topics_there_are_and_expected_tau_goes_on(self, scores):
         found = me.sample_size(scores, sizes=[40, 160, 400], n_trials=20, n_permutations=100)
-        assert np.isnan(found.power).all(axis=1).tolist() == [False, True, True]
-        assert (found.expected[:2, :, 0] <= found.truth[:2, :, 0]).all()
-        assert np.isnan(found.expected[2]).all()  # further than predictions were checked
+        by_size = found.to_frame().set_index("topics")
+        assert by_size["power"].isna().groupby("topics").all().tolist() == [False, True, True]
+        assert (by_size["expected_tau"] <= by_size["true_tau"]).loc[:160].all()
+        assert by_size["expected_tau"].loc[400].isna().all()  # further than predictions were checked
         assert "No interval: it needs 10 runs" in found.to_table().whole_caption
         assert "checked with up to 4 times as many topics" in found.notes()[-1]
 
@@ -440,8 +441,8 @@ class TestSampleSize:
     def test_with_all_topics_it_is_a_test_of_the_collection(self, scores):
         found = me.sample_size(scores, sizes=[40], n_permutations=3000)
         whole = me.discriminative_power(scores, n_permutations=3000).summary()["power"]
-        assert np.allclose(found.power[0], whole, atol=0.08)
-        assert (found.power_sd == 0).all()
+        assert np.allclose(found.to_frame()["power"], whole, atol=0.08)
+        assert (found.to_frame()["power_sd"] == 0).all()
 
     def test_sizes_out_of_range_are_refused(self, scores):
         with pytest.raises(MetaevalError, match="from 2 to 1,000,000"):

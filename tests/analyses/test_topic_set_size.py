@@ -36,9 +36,8 @@ def test_the_variance_of_a_paired_design_leaves_topics_out_and_that_of_anova_doe
 
 def test_intervals_hold_the_numbers_and_more_topics_narrow_them(scores):
     found = me.topic_set_size(scores)
-    number, low, high = found.topics.transpose(2, 0, 1)
-    assert (low <= number).all()
-    assert (number <= high).all()
+    assert (found.topics["low"] <= found.topics["topics"]).all()
+    assert (found.topics["topics"] <= found.topics["high"]).all()
     known = found.variances
     assert (known["coefficient_low"] < known["coefficient"]).all()
     assert (known["coefficient"] < known["coefficient_high"]).all()
@@ -47,11 +46,11 @@ def test_intervals_hold_the_numbers_and_more_topics_narrow_them(scores):
 
 
 def test_the_order_of_labels_and_other_measures_move_nothing(scores):
-    found = me.topic_set_size(scores, n_bootstrap=100).topics
     turned = scores.sel(runs=scores.runs[::-1], measures=["RR", "AP"])
-    assert np.array_equal(me.topic_set_size(turned, n_bootstrap=100).topics[:, ::-1], found)
-    alone = me.topic_set_size(scores.sel(measures=["RR"]), n_bootstrap=100).topics
-    assert np.array_equal(alone[:, 0], found[:, 1])
+    three = [me.topic_set_size(each, n_bootstrap=100) for each in (scores, turned, scores.sel(measures=["RR"]))]
+    found, other, alone = (each.topics.set_index(["measure", "design"]) for each in three)
+    assert found.equals(other.loc[found.index])
+    assert alone.equals(found.loc[["RR"]])
 
 
 def test_runs_that_differ_by_nothing_need_infinitely_many_topics_to_generalise():
@@ -59,7 +58,7 @@ def test_runs_that_differ_by_nothing_need_infinitely_many_topics_to_generalise()
     values -= values.mean(axis=1, keepdims=True)
     scores = me.Scores(values, runs=range(4), topics=range(6), measures=["AP"])
     found = me.topic_set_size(scores)
-    assert np.isinf(found.topics[3, 0, 0])
+    assert np.isinf(found.topics["topics"][3])
     assert found.variances["coefficient"][0] == 0
     assert "No interval" in found.to_table().whole_caption
     assert "∞" in found.to_text()
@@ -68,7 +67,7 @@ def test_runs_that_differ_by_nothing_need_infinitely_many_topics_to_generalise()
 def test_runs_that_differ_by_the_same_on_every_topic_need_the_fewest():
     values = np.add.outer([0.1, 0.2], np.linspace(0, 1, 5))[..., None]
     found = me.topic_set_size(me.Scores(values, runs=["a", "b"], topics=range(5), measures=["AP"]))
-    assert found.topics[[0, 2, 3], 0, 0].tolist() == [2, 2, 1]
+    assert found.topics["topics"][[0, 2, 3]].tolist() == [2, 2, 1]
 
 
 @pytest.mark.parametrize(

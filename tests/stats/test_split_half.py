@@ -135,6 +135,23 @@ def test_twice_and_eight_times_as_many_topics_are_predicted():
         assert np.mean([truth[place, 0, 0] for _, truth in found]) == pytest.approx(expected[1], abs=0.04)
 
 
+TWO_GROUPS = np.concatenate([np.linspace(-0.3, -0.2, 8), np.linspace(0.2, 0.3, 8)])
+
+
+@pytest.mark.parametrize(("quality", "sign"), [(TWO_GROUPS, 1), (np.linspace(-1.5, 1.5, 16), -1)])
+def test_runs_that_are_no_random_sample_are_predicted_wrongly_as_the_page_says(quality, sign):
+    """Of two groups that lie apart τ is predicted too high beyond the data, of regular distances too low."""
+    rng = np.random.default_rng(8)
+    means = quality + rng.normal(size=(1000, 16)) / np.sqrt(100)
+    expected = tau(means[::2], means[1::2]).mean()
+    studies = quality[:, None] + rng.normal(size=(20, 16, 50))
+    predicted = [
+        expected_tau(study[..., None], [100], key=k, n_trials=50, intervals=False)[0][0, 0, 0]
+        for k, study in enumerate(studies)
+    ]
+    assert 0.01 < sign * (np.mean(predicted) - expected) < 0.15
+
+
 @pytest.mark.skipif(not (DATA / "trec").is_dir(), reason="needs trec/ in the folder that METAEVAL_DATA names")
 @pytest.mark.parametrize("name", ["trec-web-2013", "trec-web-2010", "trec-adhoc-7"])
 def test_half_of_a_collection_predicts_the_whole(name):

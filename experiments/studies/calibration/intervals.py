@@ -231,7 +231,8 @@ def measure_predictions(
             curves = metaeval.sample_size(
                 drawn, sizes=sizes, n_samples=1, n_permutations=1, confidence=NOMINAL, seed=study
             )
-            predictions.append(curves.expected)
+            ends = curves.to_frame()[["expected_tau", "expected_low", "expected_high"]].to_numpy()
+            predictions.append(ends.reshape(len(sizes), -1, 3))
         predicted, low, high = np.moveaxis(np.stack(predictions), -1, 0)
         share = ((low <= expected) & (expected <= high)).mean(axis=0)
         for s, size in enumerate(sizes):
