@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
 from metaeval.analyses.agreement_inputs import Share, find_run_scores, join_reference, list_measures, match_references
 from metaeval.analyses.agreement_result import Agreement, pool_estimates
@@ -18,7 +19,7 @@ from metaeval.analyses.checks import (
     warn_of_same_data,
 )
 from metaeval.analyses.diagnostics import remark_copies
-from metaeval.analyses.disagreement import Disagreement, find_disagreement
+from metaeval.analyses.disagreement import list_disagreement
 from metaeval.analyses.discriminative_power import discriminative_power
 from metaeval.analyses.prepare import Prepared, prepare
 from metaeval.analyses.variation import list_intervals
@@ -233,7 +234,7 @@ def agreement(
 def _compare(
     ready: Prepared, whole: Sequence[Scores], people: Scores | None, measures: Sequence[Measure], asked: Sequence[Statistic],
     n_permutations: int, n_bootstrap: int, over: Over,
-) -> tuple[Sides, list[Estimate], Disagreement]:  # fmt: skip
+) -> tuple[Sides, list[Estimate], dict[str, pd.DataFrame]]:  # fmt: skip
     """Return every statistic of one collection, and where its measures disagree with the reference, the last one.
 
     Measures stay in the order given: nothing is drawn for them, and the same pairs of them are pooled.
@@ -270,8 +271,7 @@ def _compare(
         labelled = by_person.values * find_signs(by_person.measures)
         halves = compare_halves(asked, sides, labelled, ready.generator("annotators"))
         estimates = [each._replace(halves=half) for each, half in zip(estimates, halves, strict=True)]
-    signs, tau_b = find_signs(measures), sides.by_topic["tau_b"]
-    return sides, estimates, find_disagreement(tuple(runs), tuple(topics), run_scores, tau_b, signs)
+    return sides, estimates, list_disagreement(scores, measures, run_scores, sides.by_topic["tau_b"])
 
 
 def remark_coverage(statistics: Sequence[Statistic], n_topics: int) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.disagreement import Disagreement, tabulate_disagreement
+from metaeval.analyses.disagreement import tabulate_disagreement
 from metaeval.analyses.result import Result
 from metaeval.analyses.variation import tabulate_conclusions, tabulate_differences
 from metaeval.errors import MetaevalError, format_count, format_list
@@ -197,8 +197,8 @@ class Agreement(Result):
         As they were asked for.
     results : tuple of StatisticAgreement
         Of every statistic.
-    disagreements : tuple of Disagreement
-        Of every collection, where measures and reference differ.
+    disagreements : tuple of dict of str to DataFrame
+        Of every collection, the runs and the topics where measures and reference differ.
     over : {"topics", "runs and topics"}
         What intervals speak of.
     is_noise : bool
@@ -212,7 +212,7 @@ class Agreement(Result):
     results: tuple[StatisticAgreement, ...]
     alpha: float
     confidence: float
-    disagreements: tuple[Disagreement, ...]
+    disagreements: tuple[dict[str, pd.DataFrame], ...]
     over: Over = "topics"
     is_noise: bool = False
 
@@ -297,11 +297,8 @@ class Agreement(Result):
             better_than=[each.better.sum(axis=1) for each in self.results],
         )  # fmt: skip
         frames = {"rows": rows, "differences": self.differences()}
-        for what, tabulate in (("runs", Disagreement.list_runs), ("topics", Disagreement.list_topics)):
-            parts = [tabulate(disagreement, names) for disagreement in self.disagreements]
-            for part, collection in zip(parts, self.collections, strict=True):
-                part.insert(0, "collection", collection)
-            frames[what] = pd.concat(parts)
+        for what in ("runs", "topics"):
+            frames[what] = pd.concat([disagreement[what] for disagreement in self.disagreements])
         if len(self.collections) > 1:
             low, high = np.stack([each.collection_ends for each in self.results], axis=1)
             frames["collections"] = cross({"collection": self.collections, **labels}, value=self.by_collection)
