@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
 from metaeval.analyses.agreement_inputs import Share, find_run_scores, join_reference, list_measures, match_references
-from metaeval.analyses.agreement_result import Agreement, pool_estimates, remark_coverage, remark_levels
+from metaeval.analyses.agreement_result import Agreement, pool_estimates
 from metaeval.analyses.checks import (
     check_choice,
     check_count,
@@ -18,7 +19,7 @@ from metaeval.analyses.checks import (
     warn_of_same_data,
 )
 from metaeval.analyses.diagnostics import remark_copies
-from metaeval.analyses.disagreement import Disagreement, find_disagreement
+from metaeval.analyses.disagreement import list_disagreement
 from metaeval.analyses.discriminative_power import discriminative_power
 from metaeval.analyses.prepare import Prepared, prepare
 from metaeval.analyses.variation import list_intervals
@@ -32,6 +33,12 @@ from metaeval.stats.agreement import BY_DEFAULT, STATISTICS, Estimate, Sides, St
 from metaeval.stats.arrays import average, scale_scores
 from metaeval.stats.intervals import Over, explain_no_interval, pool
 from metaeval.stats.streams import generator, stream_key
+
+ENOUGH_TOPICS = 60
+"""With fewer, a result says that intervals of statistics of runs may be too narrow: docs/concepts/agreement.md."""
+
+ERRING_TESTS = ("spa", "pearson", "topic_pearson", "topic_tau_b", "topic_spearman", "acc_t", "tau_ap_b")
+"""Statistics whose exchange tests call one of two equally good measures better too often: docs/concepts/agreement.md."""
 
 
 def agreement(
@@ -171,8 +178,8 @@ def agreement(
     sizes = [len(set(each.clusters) or each.topics) for each in collections]
     gaps = [explain_no_interval(len(each.runs), n, over) for each, n in zip(collections, sizes, strict=True)]
     compared = [
-        _compare(each, wholly, persons, [*measures, standard], asked, n_permutations, 0 if gap else n_bootstrap, over)
-        for each, wholly, persons, gap in zip(ready, whole, people, gaps, strict=True)
+        _compare(each, run_level, raters, [*measures, standard], asked, n_permutations, 0 if gap else n_bootstrap, over)
+        for each, run_level, raters, gap in zip(ready, whole, people, gaps, strict=True)
     ]
     sides, estimates, disagreements = zip(*compared, strict=True)
     n_topics, names = min(sizes), sorted(each.collection for each in collections)
@@ -202,6 +209,7 @@ def agreement(
         collections=tuple(each.collection for each in collections),
         measures=measures,
         reference=standard,
+        statistics=tuple(each.name for each in asked),
         results=tuple(pooled),
         alpha=alpha,
         confidence=confidence,
@@ -224,7 +232,7 @@ def agreement(
 def _compare(
     ready: Prepared, whole: Sequence[Scores], people: Scores | None, measures: Sequence[Measure], asked: Sequence[Statistic],
     n_permutations: int, n_bootstrap: int, over: Over,
-) -> tuple[Sides, list[Estimate], Disagreement]:  # fmt: skip
+) -> tuple[Sides, list[Estimate], dict[str, pd.DataFrame]]:  # fmt: skip
     """Return every statistic of one collection, and where its measures disagree with the reference, the last one.
 
     Measures stay in the order given: nothing is drawn for them, and the same pairs of them are pooled.
@@ -261,8 +269,41 @@ def _compare(
         labelled = by_person.values * find_signs(by_person.measures)
         halves = compare_halves(asked, sides, labelled, ready.generator("annotators"))
         estimates = [each._replace(halves=half) for each, half in zip(estimates, halves, strict=True)]
-    signs, tau_b = find_signs(measures), sides.by_topic["tau_b"]
-    return sides, estimates, find_disagreement(tuple(runs), tuple(topics), run_scores, tau_b, signs)
+    return sides, estimates, list_disagreement(scores, measures, run_scores, sides.by_topic["tau_b"])
+
+
+def remark_coverage(statistics: Sequence[Statistic], n_topics: int) -> tuple[str, ...]:
+    """Return what a reader has to know about the intervals of so few topics, if simulations found them too short."""
+    loose = [each.name for each in statistics if each.of in ("runs", "certainty")]
+    if not loose or n_topics >= ENOUGH_TOPICS:
+        return ()
+    return (
+        f"{n_topics} topics are few for intervals of {format_list(loose, 2)}: a measure that is barely better may not be\n"
+        f"With fewer than {ENOUGH_TOPICS} topics, intervals of {format_list(loose)} and of their differences may be too "
+        "narrow: docs/concepts/agreement.md.",
+    )
+
+
+def remark_levels(statistics: Sequence[Statistic], intervals: bool, over: Over = "topics") -> tuple[str, ...]:
+    """Return what a reader has to know about exchange tests, and intervals if there are any, that err more than α."""
+    remarks = []
+    erring = [each.name for each in statistics if (each.kind if each.of == "runs" else each.name) in ERRING_TESTS]
+    if erring:
+        remarks.append(
+            "exchange tests, and the clusters made by them, err too often\n"
+            f"Those of {format_list(erring)} do, for independent errors or where measures favour some runs: "
+            "docs/concepts/agreement.md."
+        )
+    if intervals and over != "topics":
+        remarks.append(
+            "intervals, and what is called better, speak of other runs of the same kind as well as of other topics"
+        )
+    elif intervals:
+        remarks.append(
+            f"“better” speaks of these runs only; {format_option('over', 'runs and topics')} speaks of other runs too\n"
+            "Measures that are equally good over all runs are often unlike on those of a study: docs/concepts/agreement.md."
+        )
+    return tuple(remarks)
 
 
 def _explain_given(asked: Sequence[Statistic], measures: Sequence[Measure], sides: Sequence[Sides]) -> str:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.disagreement import Disagreement, tabulate_disagreement
+from metaeval.analyses.disagreement import tabulate_disagreement
 from metaeval.analyses.result import Result
 from metaeval.analyses.variation import tabulate_conclusions, tabulate_differences
-from metaeval.errors import MetaevalError, format_count, format_list, format_option
+from metaeval.errors import MetaevalError, format_count, format_list
 from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap, IntervalChart, Row
 from metaeval.show.table import Table, cross
@@ -36,12 +36,6 @@ if TYPE_CHECKING:
     from metaeval.show.style import Size
 
 _LARGEST_MAP = 16  # measures of which a heat map can show the numbers
-
-ENOUGH_TOPICS = 60
-"""With fewer, a result says that intervals of statistics of runs may be too narrow: docs/concepts/agreement.md."""
-
-ERRING_TESTS = ("spa", "pearson", "topic_pearson", "topic_tau_b", "topic_spearman", "acc_t", "tau_ap_b")
-"""Statistics whose exchange tests call one of two equally good measures better too often: docs/concepts/agreement.md."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,40 +181,6 @@ def pool_estimates(
     )
 
 
-def remark_coverage(statistics: Sequence[Statistic], n_topics: int) -> tuple[str, ...]:
-    """Return what a reader has to know about the intervals of so few topics, if simulations found them too short."""
-    loose = [each.name for each in statistics if each.of in ("runs", "certainty")]
-    if not loose or n_topics >= ENOUGH_TOPICS:
-        return ()
-    return (
-        f"{n_topics} topics are few for intervals of {format_list(loose, 2)}: a measure that is barely better may not be\n"
-        f"With fewer than {ENOUGH_TOPICS} topics, intervals of {format_list(loose)} and of their differences may be too "
-        "narrow: docs/concepts/agreement.md.",
-    )
-
-
-def remark_levels(statistics: Sequence[Statistic], intervals: bool, over: Over = "topics") -> tuple[str, ...]:
-    """Return what a reader has to know about exchange tests, and intervals if there are any, that err more than α."""
-    remarks = []
-    erring = [each.name for each in statistics if (each.kind if each.of == "runs" else each.name) in ERRING_TESTS]
-    if erring:
-        remarks.append(
-            "exchange tests, and the clusters made by them, err too often\n"
-            f"Those of {format_list(erring)} do, for independent errors or where measures favour some runs: "
-            "docs/concepts/agreement.md."
-        )
-    if intervals and over != "topics":
-        remarks.append(
-            "intervals, and what is called better, speak of other runs of the same kind as well as of other topics"
-        )
-    elif intervals:
-        remarks.append(
-            f"“better” speaks of these runs only; {format_option('over', 'runs and topics')} speaks of other runs too\n"
-            "Measures that are equally good over all runs are often unlike on those of a study: docs/concepts/agreement.md."
-        )
-    return tuple(remarks)
-
-
 def _stack(name: str, axis: int = 0) -> Any:
     """Return a property: what every statistic's result calls so, as one array with the statistics on an axis."""
     return property(lambda agreement: np.stack([getattr(result, name) for result in agreement.results], axis=axis))
@@ -239,10 +199,12 @@ class Agreement(Result):
     ----------
     measures : tuple of Measure
         All but the reference.
+    statistics : tuple of str
+        As they were asked for.
     results : tuple of StatisticAgreement
         Of every statistic.
-    disagreements : tuple of Disagreement
-        Of every collection, where measures and reference differ.
+    disagreements : tuple of dict of str to DataFrame
+        Of every collection, the runs and the topics where measures and reference differ.
     over : {"topics", "runs and topics"}
         What intervals speak of.
     is_noise : bool
@@ -252,10 +214,11 @@ class Agreement(Result):
     collections: tuple[str, ...]
     measures: tuple[Measure, ...]
     reference: Measure
+    statistics: tuple[str, ...]
     results: tuple[StatisticAgreement, ...]
     alpha: float
     confidence: float
-    disagreements: tuple[Disagreement, ...]
+    disagreements: tuple[dict[str, pd.DataFrame], ...]
     over: Over = "topics"
     is_noise: bool = False
 
@@ -267,11 +230,6 @@ class Agreement(Result):
     def __repr__(self) -> str:
         where = ", ".join(filter(None, self.collections)) or "scores"
         return f"Agreement: {len(self.measures)} measures with {self.reference}, {where}"
-
-    @property
-    def statistics(self) -> tuple[str, ...]:
-        """The statistics, as they were asked for."""
-        return tuple(result.name for result in self.results)
 
     def answer(self) -> str:
         """Say which measure agrees best with the reference, how many may be as good, and which are not better than chance.
@@ -345,11 +303,8 @@ class Agreement(Result):
             better_than=[each.better.sum(axis=1) for each in self.results],
         )  # fmt: skip
         frames = {"rows": rows, "differences": self.differences()}
-        for what, tabulate in (("runs", Disagreement.list_runs), ("topics", Disagreement.list_topics)):
-            parts = [tabulate(disagreement, names) for disagreement in self.disagreements]
-            for part, collection in zip(parts, self.collections, strict=True):
-                part.insert(0, "collection", collection)
-            frames[what] = pd.concat(parts)
+        for what in ("runs", "topics"):
+            frames[what] = pd.concat([disagreement[what] for disagreement in self.disagreements])
         if len(self.collections) > 1:
             low, high = np.stack([each.collection_ends for each in self.results], axis=1)
             frames["collections"] = cross({"collection": self.collections, **labels}, value=self.by_collection)
@@ -480,9 +435,3 @@ class Agreement(Result):
     def more_figures(self) -> dict[str, Callable[..., Figure]]:
         """Return the heat map of p-values by the first statistic."""
         return {"differences": self.plot_differences} if len(self.measures) > 1 else {}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data that JSON can hold, as every result does."""
-        plain = super().to_dict()
-        plain["settings"]["statistics"] = list(self.statistics)
-        return plain

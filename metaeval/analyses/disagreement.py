@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from metaeval.data.scores import Scores
+from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, cross
 from metaeval.stats.run_agreement import settle_ties
@@ -16,39 +16,31 @@ from metaeval.stats.run_agreement import settle_ties
 _MOST_ROWS, _MOST_COLUMNS = 5, 8  # of what is printed about runs and topics; exports hold everything
 
 
-@dataclass(frozen=True, eq=False)
-class Disagreement:
-    """Of one collection, where measures and their reference differ.
+def list_disagreement(
+    scores: Scores, measures: Sequence[Measure], run_scores: np.ndarray, tau_b: np.ndarray
+) -> dict[str, pd.DataFrame]:
+    """Compare measures of one collection with their reference, the last of them, run by run and topic by topic.
 
-    `run_scores`, shape (run, measure + 1), are as the measures give them, the reference's in the last column; `ranks`, of
-    the same shape, begin with 1, the best, and ties have their average. `tau`, shape (topic, measure), is τ_b of the runs'
-    scores on one topic with the reference's; NaN where either ties all runs.
+    Runs and topics are in the order of their labels. Higher is better in `run_scores`, shape (run, measure), and listed are the
+    measures' own scores. Ranks begin with 1, the best, and ties have their average; a difference is above 0 where a measure
+    ranks the run worse than the reference does. `tau_b`, shape (measure, topic), is that of the runs' scores with the
+    reference's. What disagrees most comes first.
     """
-
-    runs: tuple[str, ...]
-    topics: tuple[str, ...]
-    run_scores: np.ndarray
-    ranks: np.ndarray
-    tau: np.ndarray
-
-    def list_runs(self, measures: Sequence[str]) -> pd.DataFrame:
-        """Return score and rank of every run by every measure, those that are ranked most differently first.
-
-        The columns are run, measure, score, reference_score, rank, reference_rank and difference, which is above 0 where
-        the measure ranks the run worse than the reference does.
-        """
-        frame = cross(
-            {"run": self.runs, "measure": measures},
-            score=self.run_scores[:, :-1], reference_score=self.run_scores[:, -1:],
-            rank=self.ranks[:, :-1], reference_rank=self.ranks[:, -1:],
-        )  # fmt: skip
-        frame["difference"] = frame["rank"] - frame["reference_rank"]
-        return frame.iloc[np.argsort(-frame["difference"].abs().to_numpy(), kind="stable")].reset_index(drop=True)
-
-    def list_topics(self, measures: Sequence[str]) -> pd.DataFrame:
-        """Return τ_b of every measure with the reference on every topic, the lowest first: topic, measure and tau_b."""
-        frame = cross({"topic": self.topics, "measure": measures}, tau_b=self.tau)
-        return frame.iloc[np.argsort(frame["tau_b"].to_numpy(), kind="stable")].reset_index(drop=True)
+    names = [str(measure) for measure in measures[:-1]]
+    ranks = pd.DataFrame(-settle_ties(run_scores)).rank(method="average").to_numpy()
+    shown = run_scores * find_signs(measures)
+    of_runs = cross(
+        {"collection": [scores.collection], "run": sorted(scores.runs), "measure": names},
+        score=shown[:, :-1], reference_score=shown[:, -1:], rank=ranks[:, :-1], reference_rank=ranks[:, -1:],
+    )  # fmt: skip
+    of_runs["difference"] = of_runs["rank"] - of_runs["reference_rank"]
+    of_topics = cross(
+        {"collection": [scores.collection], "topic": sorted(scores.topics), "measure": names}, tau_b=tau_b.T
+    )
+    far = np.argsort(-of_runs["difference"].abs().to_numpy(), kind="stable")
+    low = np.argsort(of_topics["tau_b"].to_numpy(), kind="stable")
+    frames = {"runs": of_runs.iloc[far], "topics": of_topics.iloc[low]}
+    return {what: frame.reset_index(drop=True) for what, frame in frames.items()}
 
 
 def tabulate_disagreement(
@@ -64,15 +56,3 @@ def tabulate_disagreement(
     farthest = f"Runs that disagree most: rank by the measure less rank by {reference}{best}."
     lowest = f"Topics that disagree most: τ_b of the runs' scores with those of {reference}{best}."
     return [Table(differences.iloc[far], farthest, signature, digits=1), Table(tau.iloc[low], lowest, signature)]
-
-
-def find_disagreement(
-    runs: tuple[str, ...], topics: tuple[str, ...], run_scores: np.ndarray, by_topic: np.ndarray, signs: npt.ArrayLike
-) -> Disagreement:
-    """Compare measures with their reference, the last measure, run by run and topic by topic.
-
-    Higher is better in `run_scores`, of shape (run, measure + 1); with `signs` the measures' own scores become those.
-    `by_topic` has τ_b with the reference, shape (measure, topic).
-    """
-    ranks = pd.DataFrame(-settle_ties(run_scores)).rank(method="average").to_numpy()
-    return Disagreement(runs, topics, run_scores * np.asarray(signs), ranks, by_topic.T)

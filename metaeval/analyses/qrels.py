@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.agreement import agreement
-from metaeval.analyses.agreement_result import Agreement, remark_coverage
+from metaeval.analyses.agreement import agreement, remark_coverage
+from metaeval.analyses.agreement_result import Agreement
 from metaeval.analyses.checks import check_count, check_jobs, check_seed, check_share
 from metaeval.analyses.diagnostics import choose_common_runs
 from metaeval.analyses.qrels_judges import compare_grades, find_favours, map_grades

@@ -136,7 +136,7 @@ class QrelsComparison(FormerResult):
             ends = zip(rows["low"], rows["high"], strict=True)
             shown.insert(1, "interval", [f"{low:.2f} – {high:.2f}" for low, high in ends])
         found = rows.iloc[0][["kept", "reversed", "lost"]].sum()
-        n_pairs = comb(len(self.agreements[m].disagreements[0].runs), 2)
+        n_pairs = comb(self.agreements[m].disagreements[0]["runs"]["run"].nunique(), 2)
         caption = (
             f"{self.measures[m]}: {self.sets[0]} finds {found:,} of {n_pairs:,} pairs of runs significant; what judges reverse "
             "or lose of them, and find besides (new)."

@@ -9,7 +9,7 @@ import pytest
 from experiments.studies.calibration import STUDY, exchanges
 from experiments.studies.calibration.exchanges import RULES, SETTINGS, STATISTICS, Setting, find_excess
 from experiments.templates import fill_template
-from metaeval.analyses.agreement_result import remark_coverage, remark_levels
+from metaeval.analyses.agreement import remark_coverage, remark_levels
 from metaeval.stats.agreement import STATISTICS as ALL, parse_statistic
 
 KEPT = Path(__file__).parents[2] / "results" / "calibration" / "exchanges" / "rates.csv"
