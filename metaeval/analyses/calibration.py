@@ -89,7 +89,7 @@ class TestCalibration(MeasureRows):
         names = format_list([f"{test} ({100 * error:.0f} %)" for test, error in failing["error"].items()])
         if holding.empty:
             return f"Every test raises too many false alarms in {kind}: {names}."
-        best = RECOMMENDED if RECOMMENDED in holding.index else holding["power"].idxmax()
+        best = RECOMMENDED if RECOMMENDED in holding.index else str(holding["power"].idxmax())
         rest = f"; too many by {names}" if len(failing) else ""
         return f"Use {best}: false alarms in {100 * holding['error'][best]:.0f} % of {kind}{rest}."
 
@@ -116,8 +116,8 @@ class TestCalibration(MeasureRows):
         limits = 0.0, float(min(1.0, 1.05 * max(self.rows["high"].max(), 2 * self.alpha)))
         panels, titles = [], {str(measure): measure.title for measure in self.measures}
         for test in self.tests:
-            errors = self.rows[self.rows["test"] == test].itertuples()
-            rows = [Row(row.measure, titles[row.measure], row.error, (row.low, row.high)) for row in errors]
+            errors = self.rows.loc[self.rows["test"] == test, ["measure", "error", "low", "high"]].to_numpy()
+            rows = [Row(name, titles[name], error, (low, high)) for name, error, low, high in errors]
             what, levels = "studies with a false difference", [(self.alpha, "--")]
             panels.append(IntervalChart(rows, what, test, levels=levels, limits=limits))
         return panels
@@ -207,7 +207,7 @@ def calibrate_tests(
     error, found = (counts[:, :, :n_studies, 0] > 0).mean(axis=2), counts[:, :, n_studies:, 1]
     low, high = _find_ends(error, n_studies, 0.05)
     rows = cross(
-        {"measure": [str(measure) for measure in ready.scores.measures], "test": procedures},
+        {"measure": [str(measure) for measure in ready.scores.measures], "test": list(procedures)},
         error=error, low=low, high=high, errs=_find_ends(error, n_studies, 2 * 0.05 / error.size)[0] > alpha,
         difference=shifts[:, np.newaxis], power=found.mean(axis=2),
         power_se=found.std(axis=2, ddof=1) / np.sqrt(found.shape[2]),

@@ -109,7 +109,7 @@ class RankingSimilarity(MeasurePairs):
         frame = take_upper_triangle(square) if which.symmetric else square
         tables = [Table(frame, caption, self.signature, marks=shade_marks(), legend=self.no_interval)]
         if len(self.measures) > MANY:
-            summed = sum_up_matrix(list(square), self.numbers, self.heading)
+            summed = sum_up_matrix(square.index.tolist(), self.numbers, self.heading)
             whole = replace(tables[0], at=("all",))
             tables = [replace(whole, frame=summed, marks=None, at=("short", "paper")), whole]
         if "intervals" in self.frames():
@@ -125,12 +125,11 @@ class RankingSimilarity(MeasurePairs):
         kind = f"{self.confidence:.0%} interval over topics{', of all pairs together' * self.simultaneous}"
         titles = {str(measure): measure.title for measure in self.measures}
         symmetric, tips = parse_rank_correlation(self.variant).symmetric, {}
-        for row in self.pairs.itertuples():
-            names = [row.measure_1, row.measure_2]
-            for one, other in (names, names[::-1]) if symmetric else (names,):
-                text = f"τ = {row.tau:.3f}\n{kind}: {row.low:.3f} to {row.high:.3f}"
-                place = list(titles).index(one), list(titles).index(other)
-                tips[place] = f"{titles[one]} and {titles[other]}\n{text}"
+        for *names, tau, low, high in self.pairs[["measure_1", "measure_2", "tau", "low", "high"]].to_numpy():
+            for pair in (names, names[::-1]) if symmetric else (names,):
+                i, j = map(list(titles).index, pair)
+                interval = f"{kind}: {low:.3f} to {high:.3f}"
+                tips[i, j] = f"{titles[pair[0]]} and {titles[pair[1]]}\nτ = {tau:.3f}\n{interval}"
         return [
             replace(chart, label=self.heading if symmetric else f"{self.heading}; rows are the reference", tips=tips)
         ]

@@ -288,7 +288,7 @@ class MeasureRows(Result):
         """Return the rows, and the differences if there are any."""
         return {"rows": self.rows} | ({"differences": self.differences} if len(self.differences.columns) else {})
 
-    def charts(self) -> Sequence[Chart]:
+    def charts(self) -> Sequence[IntervalChart]:
         """Return the number of every measure with its interval, the largest on top."""
         titles = {str(measure): measure.title for measure in self.measures}
         columns = self.rows["measure"], self.rows[self.number], self.rows["low"], self.rows["high"]

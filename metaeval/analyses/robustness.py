@@ -141,12 +141,12 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
     0     NMD   1.0  0.0      1          0
     """
     if isinstance(scores, Scores):
-        chosen, result = choose_runs(scores, distinct_runs, runs=3)
-        collections, parts, diagnostics = [scores], [chosen], (result,)
+        chosen, *diagnostics = choose_runs(scores, distinct_runs, runs=3)
+        collections, parts = [scores], [chosen]
         over, units, values = "topics", chosen.topics, chosen.values
     else:
         collections, over = list(scores), "collections"
-        parts, diagnostics = choose_common_runs(_take_shared(collections), distinct_runs, "pool")
+        parts, (*diagnostics,) = choose_common_runs(_take_shared(collections), distinct_runs, "pool")
         if len(parts[0].runs) < 3:
             raise MetaevalError(f"the collections share {len(parts[0].runs)} distinct runs; at least three are needed")
         units = tuple(scores.collection or f"collection {number}" for number, scores in enumerate(collections, start=1))
@@ -156,7 +156,7 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
     correlations = np.array([_spearman(scaled[..., m]) for m in range(scaled.shape[2])])
     return Robustness(
         measures=parts[0].measures, units=units, runs=parts[0].runs, over=over, correlations=correlations,
-        signature=sign("robustness", collections, over=over, **diagnostics[0].settings), diagnostics=diagnostics,
+        signature=sign("robustness", collections, over=over, **diagnostics[0].settings), diagnostics=tuple(diagnostics),
     )  # fmt: skip
 
 
