@@ -43,6 +43,10 @@ POWER_STUDIES = 5
 """Of that many studies of runs of equal means there is one of runs that differ."""
 
 
+FEWEST_RUNS, FEWEST_TOPICS = 10, 25
+"""With fewer, the recommended test is outside the domain in which it was checked: docs/concepts/which-test.md."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TestCalibration(MeasureRows):
     """How often each test errs on scores simulated from these, and how many true differences it finds.
@@ -60,6 +64,9 @@ class TestCalibration(MeasureRows):
         Time of one test of one study: no result, which the table alone shows.
     n_studies, n_topics : int
     alpha : float
+    outside : tuple of str
+        Why the scores are outside the domain in which the recommended test was checked, so that simulations from them do not
+        vouch for it.
     """
 
     __test__ = False  # to pytest its name would say that it is one
@@ -70,6 +77,7 @@ class TestCalibration(MeasureRows):
     n_studies: int
     n_topics: int
     alpha: float
+    outside: tuple[str, ...] = ()
 
     number: ClassVar[str] = "error"
 
@@ -91,7 +99,8 @@ class TestCalibration(MeasureRows):
             return f"Every test raises too many false alarms in {kind}: {names}."
         best = RECOMMENDED if RECOMMENDED in holding.index else str(holding["power"].idxmax())
         rest = f"; too many by {names}" if len(failing) else ""
-        return f"Use {best}: false alarms in {100 * holding['error'][best]:.0f} % of {kind}{rest}."
+        care = f" with care ({'; '.join(self.outside)})" if self.outside else ""
+        return f"Use {best}{care}: false alarms in {100 * holding['error'][best]:.0f} % of {kind}{rest}."
 
     def tables(self) -> list[Table]:
         """Return errors and power in percent, one row a measure and test."""
@@ -106,7 +115,8 @@ class TestCalibration(MeasureRows):
         legend = (
             f"{self.answer()} Error: in how many of {self.n_studies} simulated studies of equal runs some pair is called "
             f"different, with its 95 % interval; it should be {100 * self.alpha:g} %. Power: the share of true differences "
-            f"found ({sizes}). ms: time of one test. Near-copies that differ on a few topics are not simulated."
+            f"found ({sizes}). ms: time of one test. Not simulated: near-copies that differ on a few topics, and failures "
+            "that these topics do not show."
         )
         caption = "False alarms and power of tests of all pairs of runs, in simulations from these scores."
         return [Table(shown, caption, self.signature, digits=1, legend=legend, joined=True)]
@@ -212,11 +222,21 @@ def calibrate_tests(
         difference=shifts[:, np.newaxis], power=found.mean(axis=2),
         power_se=found.std(axis=2, ddof=1) / np.sqrt(found.shape[2]),
     )  # fmt: skip
+    # What matters to the recommended test besides what is said of all results.
+    about_pairs = [note for note in ready.diagnostics.describe(RECOMMENDED) if note not in ready.diagnostics.describe()]
+    outside = [f"{len(ready.values)} runs, fewer than {FEWEST_RUNS}"] if len(ready.values) < FEWEST_RUNS else []
+    outside += [f"{n_topics} topics, fewer than {FEWEST_TOPICS}"] if n_topics < FEWEST_TOPICS else []
+    why = (
+        "Simulations from such scores need not show how often a test errs on them: docs/concepts/which-test.md says where "
+        f"{RECOMMENDED} was checked."
+    )
+    remarks = [f"outside the domain of {RECOMMENDED}: {' and '.join(outside)}\n{why}"] if outside else []
     settings = {"tests": ", ".join(procedures), "studies": n_studies, "topics": n_topics, "B": n_permutations}
     return TestCalibration(
         collection=ready.scores.collection, measures=ready.scores.measures, rows=rows, tests=tuple(procedures),
         seconds=np.median(counts[..., 2], axis=(0, 2)), n_studies=n_studies, n_topics=n_topics, alpha=alpha,
         signature=ready.sign(**settings, alpha=alpha, seed=seed), diagnostics=(ready.diagnostics,),
+        remarks=(*remarks, *about_pairs), outside=(*outside, *(["see the notes"] if about_pairs else [])),
     )  # fmt: skip
 
 
