@@ -192,18 +192,15 @@ def _choose_correction(test: PairedTest, correction: Correction, p_add_one: bool
 
 
 def _deviate(values: np.ndarray) -> np.ndarray:
-    """Return the standard deviation over topics of the difference of every two runs, shape (measure, pair).
-
-    Squares of huge differences are more than a float holds, so that each pair has its own unit.
-    """
-    by_measure = np.ascontiguousarray(np.moveaxis(values, -1, 0))
-    n_measures, n_runs, _ = by_measure.shape
+    """Return the standard deviation over topics of the difference of every two runs, shape (measure, pair)."""
+    n_runs, _, n_measures = values.shape
     deviations = np.empty((n_measures, n_runs * (n_runs - 1) // 2))
-    start = 0
-    for run in range(n_runs - 1):
-        gaps = by_measure[:, run + 1 :] - by_measure[:, run : run + 1]
-        exponents = np.frexp(np.abs(gaps).max(axis=-1))[1]
-        spread = np.ldexp(np.ldexp(gaps, -exponents[..., np.newaxis]).std(axis=-1, ddof=1), exponents)
-        deviations[:, start : start + gaps.shape[1]] = spread
-        start += gaps.shape[1]
+    for scores, spread in zip(np.ascontiguousarray(np.moveaxis(values, -1, 0)), deviations, strict=True):
+        # Squares of huge scores are more than a float holds; in units of a power of two of the larger run they are exact.
+        sizes, start = np.frexp(np.abs(scores).max(axis=1))[1], 0
+        for run in range(n_runs - 1):
+            units = np.maximum(np.maximum(sizes[run], sizes[run + 1 :]), -1000)
+            gaps = (scores[run + 1 :] - scores[run]) * np.ldexp(1.0, -units)[:, np.newaxis]
+            spread[start : start + len(gaps)] = np.ldexp(gaps.std(axis=1, ddof=1), units)
+            start += len(gaps)
     return deviations

@@ -284,15 +284,25 @@ class MeasureRows(Result):
     label: ClassVar[str] = ""
     """What the figure says of it."""
 
+    caption: ClassVar[str] = ""
+    """What the table shows."""
+
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return the rows, and the differences if there are any."""
         return {"rows": self.rows} | ({"differences": self.differences} if len(self.differences.columns) else {})
 
-    def charts(self) -> Sequence[IntervalChart]:
+    def tables(self) -> list[Table]:
+        """Return the rows without columns that are not known of any measure."""
+        shown = self.rows.set_index("measure").dropna(axis="columns", how="all")
+        return [Table(shown, self.caption, self.signature, joined=True)]
+
+    def charts(self) -> Sequence[Chart]:
         """Return the number of every measure with its interval, the largest on top."""
-        titles = {str(measure): measure.title for measure in self.measures}
-        columns = self.rows["measure"], self.rows[self.number], self.rows["low"], self.rows["high"]
-        rows = [Row(name, titles[name], mid, line=(low, high)) for name, mid, low, high in zip(*columns, strict=True)]
+        numbers = self.rows.set_index("measure").reindex(columns=[self.number, "low", "high"])
+        rows = []
+        for measure, (centre, low, high) in zip(self.measures, numbers.to_numpy(float), strict=True):
+            line = None if np.isnan(low) else (float(low), float(high))
+            rows.append(Row(str(measure), measure.title, float(centre), line=line))
         rows.sort(key=lambda row: -np.inf if np.isnan(row.centre) else row.centre, reverse=True)
         return [IntervalChart(rows, self.label, row_height=0.3)]
 
