@@ -130,9 +130,8 @@ class RankingSimilarity(MeasurePairs):
                 i, j = map(list(titles).index, pair)
                 interval = f"{kind}: {low:.3f} to {high:.3f}"
                 tips[i, j] = f"{titles[pair[0]]} and {titles[pair[1]]}\nτ = {tau:.3f}\n{interval}"
-        return [
-            replace(chart, label=self.heading if symmetric else f"{self.heading}; rows are the reference", tips=tips)
-        ]
+        label = self.heading if symmetric else f"{self.heading}; rows are the reference"
+        return [replace(chart, label=label, tips=tips)]
 
     def beside(self, measure: Measure) -> Table:
         """Return τ between a measure and each of the others, with its interval, and whether they rank runs alike."""
@@ -216,7 +215,9 @@ def ranking_similarity(
     oriented, places, measures = Scaled(ready.values), ready.places[2], ready.scores.measures
     n_runs, n_topics, _ = oriented.shape
     square = _compare_rankings(oriented.means(), np.abs(oriented.values).mean(axis=1), which)[np.ix_(places, places)]
-    first, second = np.triu_indices(len(square), 1) if which.symmetric else np.nonzero(~np.eye(len(square), dtype=bool))
+    first, second = np.triu_indices(len(square), 1)
+    if not which.symmetric:  # every pair both ways round
+        first, second = np.nonzero(~np.eye(len(square), dtype=bool))
     taus, n_ranked = square[first, second], which.depth or n_runs
     low = high = least = np.full(len(taus), np.nan)
     no_interval = explain_no_interval(n_ranked, n_topics) if n_bootstrap else ""

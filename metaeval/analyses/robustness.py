@@ -135,8 +135,9 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
     correlations = {name: _spearman(scaled[..., m]) for m, name in enumerate(names)}
     for name, rhos in correlations.items():
         known = rhos[~np.isnan(rhos)]
-        spread = (known.mean(), known.std(), *np.quantile(known, [0.25, 0.5, 0.75])) if len(known) else [np.nan] * 5
-        rows.append((name, *spread, len(known), len(rhos) - len(known)))
+        mean, sd = (known.mean(), known.std()) if len(known) else (np.nan, np.nan)
+        quartiles = np.quantile(known, [0.25, 0.5, 0.75]) if len(known) else [np.nan] * 3
+        rows.append((name, mean, sd, *quartiles, len(known), len(rhos) - len(known)))
     pairs = pd.DataFrame()
     if over == "collections":
         first, second = np.array(units, dtype=object)[np.array(np.triu_indices(len(units), 1))]
