@@ -15,7 +15,7 @@ from metaeval.analyses.checks import check_choice, check_count, check_jobs, chec
 from metaeval.analyses.prepare import prepare
 from metaeval.analyses.result import MeasureRows
 from metaeval.data.scores import Scores
-from metaeval.errors import MeasureError, MetaevalError, format_count, format_list
+from metaeval.errors import MeasureError, MetaevalError, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.calls import call_formula
 from metaeval.measures.user_file import is_reference, load_function
@@ -23,7 +23,7 @@ from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.table import Table, cross
 from metaeval.stats.error_rates import Procedure, count_errors, decide
 from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
-from metaeval.stats.parallel import count_jobs, run_parts, tell
+from metaeval.stats.parallel import run_parts, tell
 from metaeval.stats.score_model import ScoreModel, fit_scores
 from metaeval.stats.streams import generator, stream_key
 
@@ -32,9 +32,6 @@ TESTS = (RECOMMENDED, "randomised-tukey-hsd", "max-t", "paired-t")
 
 BATCH = 20
 """Studies that share the trials of a test."""
-
-TIMED = 10
-"""Studies that are tried to say how long all will take."""
 
 STANDARD_ERRORS = 4.0
 """The true difference whose power is stated by default, in standard errors of the difference of a typical pair of runs."""
@@ -310,26 +307,17 @@ def _run_studies(
     plan: Plan,
     n_jobs: int,
 ) -> np.ndarray:
-    """Return what `study_errors` returns of every study, shape (measure, test, study, 3), and tell how long it takes."""
+    """Return what `study_errors` returns of every study, shape (measure, test, study, 3)."""
     n_all = plan.n_equal + max(BATCH, plan.n_equal // POWER_STUDIES)
     kinds = ((0, plan.n_equal), (plan.n_equal, n_all))
     parts = [range(start, min(start + BATCH, end)) for first, end in kinds for start in range(first, end, BATCH)]
-    # What the user wrote runs where it was defined.
-    jobs = [1 if callable(test) else n_jobs for test in procedures.values()]
-    seconds = 0.0
-    for test, n in zip(procedures.values(), jobs, strict=True):
-        begun = time.perf_counter()
-        study_errors(models[0], test, plan, 0.0, range(TIMED))
-        seconds += (time.perf_counter() - begun) / TIMED * n_all * len(models) / count_jobs(n)
-    how_long = f"{seconds / 60:.0f} minutes" if seconds >= 90 else format_count(max(round(seconds), 1), "second")
-    size = f"{format_count(len(models), 'measure')} and {format_count(len(procedures), 'test')}"
-    tell(f"{n_all} simulated studies, some of runs that differ, by {size}: about {how_long}")
     counts = np.empty((len(models), len(procedures), n_all, 3))
     done, total = 0, counts[..., 0].size
     for m, model in enumerate(models):
         for t, (name, test) in enumerate(procedures.items()):
             compute = partial(study_errors, model, test, plan, float(shifts[m]))
-            arrays = run_parts(compute, parts, n_jobs=jobs[t], sharing={"prefer": "processes"})
+            jobs = 1 if callable(test) else n_jobs  # what the user wrote runs where it was defined
+            arrays = run_parts(compute, parts, n_jobs=jobs, sharing={"prefer": "processes"})
             for part, array in zip(parts, arrays, strict=True):
                 counts[m, t, part.start : part.stop] = array
                 done += len(part)
