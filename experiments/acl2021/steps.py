@@ -112,7 +112,7 @@ def _add_similarity(outcome: Outcome, studies: dict[str, Study]) -> None:
             similarity = studies[name].similarity if name in studies else None
             tau = None
             if similarity is not None:
-                outcome.tables[f"{table}/{name.lower()}"] = similarity.to_table()
+                outcome.tables[f"{table}/{name.lower()}"] = similarity.at("all")[0]
                 tau = similarity.to_frame()
             for (first, second), printed in read_triangle(PRINTED[table][name], order).items():
                 value = None if tau is None else float(tau.loc[first, second])  # type: ignore[arg-type]

@@ -58,7 +58,7 @@ def add_tables(outcome: Outcome, study: Study) -> None:
     """Add Tables 2 and 3 and Figure 1 of ACL 2021 for one set."""
     sized = f"{study.name}, {len(study.scores.runs)} runs, {len(study.scores.topics)} topics."
     for question, result in study.results():
-        table = result.to_table()
+        table = result.at("all")[0]  # of many measures, the whole matrix
         name = f"{question}-{shorten(study.name)}"
         outcome.tables[name] = replace(table, caption=f"{sized} {table.caption}")
         outcome.figures[name] = result.plot

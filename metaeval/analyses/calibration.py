@@ -15,7 +15,7 @@ from metaeval.analyses.checks import check_choice, check_count, check_jobs, chec
 from metaeval.analyses.prepare import prepare
 from metaeval.analyses.result import MeasureRows
 from metaeval.data.scores import Scores
-from metaeval.errors import MeasureError, MetaevalError, format_count, format_list
+from metaeval.errors import MeasureError, MetaevalError, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.calls import call_formula
 from metaeval.measures.user_file import is_reference, load_function
@@ -23,8 +23,9 @@ from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.table import Table, cross
 from metaeval.stats.error_rates import Procedure, count_errors, decide
 from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
-from metaeval.stats.parallel import count_jobs, run_parts, tell
-from metaeval.stats.resampling import ScoreModel, fit_scores
+from metaeval.stats.parallel import run_parts, tell
+from metaeval.stats.resampling import ScoreModel
+from metaeval.stats.resampling import fit_scores
 from metaeval.stats.streams import generator, stream_key
 
 TESTS = (RECOMMENDED, "randomised-tukey-hsd", "max-t", "paired-t")
@@ -33,14 +34,15 @@ TESTS = (RECOMMENDED, "randomised-tukey-hsd", "max-t", "paired-t")
 BATCH = 20
 """Studies that share the trials of a test."""
 
-TIMED = 10
-"""Studies that are tried to say how long all will take."""
-
 STANDARD_ERRORS = 4.0
 """The true difference whose power is stated by default, in standard errors of the difference of a typical pair of runs."""
 
 POWER_STUDIES = 5
 """Of that many studies of runs of equal means there is one of runs that differ."""
+
+
+FEWEST_RUNS, FEWEST_TOPICS = 10, 25
+"""With fewer, the recommended test is outside the domain in which it was checked: docs/concepts/which-test.md."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -60,6 +62,9 @@ class TestCalibration(MeasureRows):
         Time of one test of one study: no result, which the table alone shows.
     n_studies, n_topics : int
     alpha : float
+    outside : tuple of str
+        Why the scores are outside the domain in which the recommended test was checked, so that simulations from them do not
+        vouch for it.
     """
 
     __test__ = False  # to pytest its name would say that it is one
@@ -70,6 +75,7 @@ class TestCalibration(MeasureRows):
     n_studies: int
     n_topics: int
     alpha: float
+    outside: tuple[str, ...] = ()
 
     number: ClassVar[str] = "error"
 
@@ -89,9 +95,10 @@ class TestCalibration(MeasureRows):
         names = format_list([f"{test} ({100 * error:.0f} %)" for test, error in failing["error"].items()])
         if holding.empty:
             return f"Every test raises too many false alarms in {kind}: {names}."
-        best = RECOMMENDED if RECOMMENDED in holding.index else holding["power"].idxmax()
+        best = RECOMMENDED if RECOMMENDED in holding.index else str(holding["power"].idxmax())
         rest = f"; too many by {names}" if len(failing) else ""
-        return f"Use {best}: false alarms in {100 * holding['error'][best]:.0f} % of {kind}{rest}."
+        care = f" with care ({'; '.join(self.outside)})" if self.outside else ""
+        return f"Use {best}{care}: false alarms in {100 * holding['error'][best]:.0f} % of {kind}{rest}."
 
     def tables(self) -> list[Table]:
         """Return errors and power in percent, one row a measure and test."""
@@ -106,7 +113,8 @@ class TestCalibration(MeasureRows):
         legend = (
             f"{self.answer()} Error: in how many of {self.n_studies} simulated studies of equal runs some pair is called "
             f"different, with its 95 % interval; it should be {100 * self.alpha:g} %. Power: the share of true differences "
-            f"found ({sizes}). ms: time of one test. Near-copies that differ on a few topics are not simulated."
+            f"found ({sizes}). ms: time of one test. Not simulated: near-copies that differ on a few topics, and failures "
+            "that these topics do not show."
         )
         caption = "False alarms and power of tests of all pairs of runs, in simulations from these scores."
         return [Table(shown, caption, self.signature, digits=1, legend=legend, joined=True)]
@@ -116,8 +124,8 @@ class TestCalibration(MeasureRows):
         limits = 0.0, float(min(1.0, 1.05 * max(self.rows["high"].max(), 2 * self.alpha)))
         panels, titles = [], {str(measure): measure.title for measure in self.measures}
         for test in self.tests:
-            errors = self.rows[self.rows["test"] == test].itertuples()
-            rows = [Row(row.measure, titles[row.measure], row.error, (row.low, row.high)) for row in errors]
+            errors = self.rows.loc[self.rows["test"] == test, ["measure", "error", "low", "high"]].to_numpy()
+            rows = [Row(name, titles[name], error, (low, high)) for name, error, low, high in errors]
             what, levels = "studies with a false difference", [(self.alpha, "--")]
             panels.append(IntervalChart(rows, what, test, levels=levels, limits=limits))
         return panels
@@ -207,16 +215,26 @@ def calibrate_tests(
     error, found = (counts[:, :, :n_studies, 0] > 0).mean(axis=2), counts[:, :, n_studies:, 1]
     low, high = _find_ends(error, n_studies, 0.05)
     rows = cross(
-        {"measure": [str(measure) for measure in ready.scores.measures], "test": procedures},
+        {"measure": [str(measure) for measure in ready.scores.measures], "test": list(procedures)},
         error=error, low=low, high=high, errs=_find_ends(error, n_studies, 2 * 0.05 / error.size)[0] > alpha,
         difference=shifts[:, np.newaxis], power=found.mean(axis=2),
         power_se=found.std(axis=2, ddof=1) / np.sqrt(found.shape[2]),
     )  # fmt: skip
+    # What matters to the recommended test besides what is said of all results.
+    about_pairs = [note for note in ready.diagnostics.describe(RECOMMENDED) if note not in ready.diagnostics.describe()]
+    outside = [f"{len(ready.values)} runs, fewer than {FEWEST_RUNS}"] if len(ready.values) < FEWEST_RUNS else []
+    outside += [f"{n_topics} topics, fewer than {FEWEST_TOPICS}"] if n_topics < FEWEST_TOPICS else []
+    why = (
+        "Simulations from such scores need not show how often a test errs on them: docs/concepts/which-test.md says where "
+        f"{RECOMMENDED} was checked."
+    )
+    remarks = [f"outside the domain of {RECOMMENDED}: {' and '.join(outside)}\n{why}"] if outside else []
     settings = {"tests": ", ".join(procedures), "studies": n_studies, "topics": n_topics, "B": n_permutations}
     return TestCalibration(
         collection=ready.scores.collection, measures=ready.scores.measures, rows=rows, tests=tuple(procedures),
         seconds=np.median(counts[..., 2], axis=(0, 2)), n_studies=n_studies, n_topics=n_topics, alpha=alpha,
         signature=ready.sign(**settings, alpha=alpha, seed=seed), diagnostics=(ready.diagnostics,),
+        remarks=(*remarks, *about_pairs), outside=(*outside, *(["see the notes"] if about_pairs else [])),
     )  # fmt: skip
 
 
@@ -290,26 +308,17 @@ def _run_studies(
     plan: Plan,
     n_jobs: int,
 ) -> np.ndarray:
-    """Return what `study_errors` returns of every study, shape (measure, test, study, 3), and tell how long it takes."""
+    """Return what `study_errors` returns of every study, shape (measure, test, study, 3)."""
     n_all = plan.n_equal + max(BATCH, plan.n_equal // POWER_STUDIES)
     kinds = ((0, plan.n_equal), (plan.n_equal, n_all))
     parts = [range(start, min(start + BATCH, end)) for first, end in kinds for start in range(first, end, BATCH)]
-    # What the user wrote runs where it was defined.
-    jobs = [1 if callable(test) else n_jobs for test in procedures.values()]
-    seconds = 0.0
-    for test, n in zip(procedures.values(), jobs, strict=True):
-        begun = time.perf_counter()
-        study_errors(models[0], test, plan, 0.0, range(TIMED))
-        seconds += (time.perf_counter() - begun) / TIMED * n_all * len(models) / count_jobs(n)
-    how_long = f"{seconds / 60:.0f} minutes" if seconds >= 90 else format_count(max(round(seconds), 1), "second")
-    size = f"{format_count(len(models), 'measure')} and {format_count(len(procedures), 'test')}"
-    tell(f"{n_all} simulated studies, some of runs that differ, by {size}: about {how_long}")
     counts = np.empty((len(models), len(procedures), n_all, 3))
     done, total = 0, counts[..., 0].size
     for m, model in enumerate(models):
         for t, (name, test) in enumerate(procedures.items()):
             compute = partial(study_errors, model, test, plan, float(shifts[m]))
-            arrays = run_parts(compute, parts, n_jobs=jobs[t], sharing={"prefer": "processes"})
+            jobs = 1 if callable(test) else n_jobs  # what the user wrote runs where it was defined
+            arrays = run_parts(compute, parts, n_jobs=jobs, sharing={"prefer": "processes"})
             for part, array in zip(parts, arrays, strict=True):
                 counts[m, t, part.start : part.stop] = array
                 done += len(part)

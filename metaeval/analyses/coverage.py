@@ -108,7 +108,8 @@ class Coverage(MeasureRows):
     def charts(self) -> Sequence[IntervalChart]:
         """Return the coverage of every measure with its interval, reference measures as hollow marks."""
         inside = {str(measure) for measure in self.reference}
-        return [replace(c, rows=[replace(row, hollow=row.name in inside) for row in c.rows]) for c in super().charts()]
+        (chart,) = super().charts()
+        return [replace(chart, rows=[replace(row, hollow=row.name in inside) for row in chart.rows])]
 
 
 def coverage(
@@ -182,7 +183,8 @@ def coverage(
         first, second = np.triu_indices(len(names), 1)
         # A difference of two numbers from −1 to 1, halved to be one of them.
         gap, gaps = ((values[..., first] - values[..., second]) / 2 for values in (result, drawn))
-        differences = tabulate_differences(measures, 2 * gap, *(2 * end for end in interval(gap, gaps)), "covers_more")
+        ends = interval(gap, gaps)
+        differences = tabulate_differences(measures, 2 * gap, 2 * ends[0], 2 * ends[1], "covers_more")
     inside = [measure in chosen for measure in measures]
     rows = pd.DataFrame({"measure": names, "coverage": result, "low": low, "high": high, "reference": inside})
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}

@@ -70,7 +70,8 @@ class Properties(Result):
         """Return what was found for one measure and property; None if the property is of the other kind."""
         if str(measure) not in map(str, self.measures) or name not in self.names:
             raise MetaevalError(f"{name} of {measure} was not tried")
-        return {(str(check.measure), check.property.name): check for check in self.checks}.get((str(measure), name))
+        tried = {(str(check.measure), check.property.name): check for check in self.checks}
+        return tried.get((str(measure), name))
 
     def holds(self) -> np.ndarray:
         """Return whether each measure has each property, shape (measure, property).
@@ -151,9 +152,14 @@ class Properties(Result):
             if check is not None and check.cases:
                 shares[m, p] = 1 - check.failed / check.cases
         titles, label = [measure.title for measure in self.measures], "share of cases without a failure"
-        return [
-            HeatMap(shares, titles, self.names, label, lambda share: "✓" if share == 1 else "✗" if share < 1 else "–")
-        ]
+        return [HeatMap(shares, titles, self.names, label, _mark)]
+
+
+def _mark(share: float) -> str:
+    """Return whether a measure has a property, by the share of cases without a failure."""
+    if np.isnan(share):
+        return "–"
+    return "✓" if share == 1 else "✗"
 
 
 def properties(

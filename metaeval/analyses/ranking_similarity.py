@@ -108,7 +108,7 @@ class RankingSimilarity(MeasurePairs):
         frame = take_upper_triangle(square) if which.symmetric else square
         tables = [Table(frame, caption, self.signature, marks=shade_marks(), legend=self.no_interval)]
         if len(self.measures) > MANY:
-            summed = sum_up_matrix(list(square), self.numbers, self.heading)
+            summed = sum_up_matrix(square.index.tolist(), self.numbers, self.heading)
             whole = replace(tables[0], at=("all",))
             tables = [replace(whole, frame=summed, marks=None, at=("short", "paper")), whole]
         if "intervals" in self.frames():
@@ -124,15 +124,13 @@ class RankingSimilarity(MeasurePairs):
         kind = f"{self.confidence:.0%} interval over topics{', of all pairs together' * self.simultaneous}"
         titles = {str(measure): measure.title for measure in self.measures}
         symmetric, tips = parse_rank_correlation(self.variant).symmetric, {}
-        for row in self.pairs.itertuples():
-            names = [row.measure_1, row.measure_2]
-            for one, other in (names, names[::-1]) if symmetric else (names,):
-                text = f"τ = {row.tau:.3f}\n{kind}: {row.low:.3f} to {row.high:.3f}"
-                place = list(titles).index(one), list(titles).index(other)
-                tips[place] = f"{titles[one]} and {titles[other]}\n{text}"
-        return [
-            replace(chart, label=self.heading if symmetric else f"{self.heading}; rows are the reference", tips=tips)
-        ]
+        for *names, tau, low, high in self.pairs[["measure_1", "measure_2", "tau", "low", "high"]].to_numpy():
+            for pair in (names, names[::-1]) if symmetric else (names,):
+                i, j = map(list(titles).index, pair)
+                interval = f"{kind}: {low:.3f} to {high:.3f}"
+                tips[i, j] = f"{titles[pair[0]]} and {titles[pair[1]]}\nτ = {tau:.3f}\n{interval}"
+        label = self.heading if symmetric else f"{self.heading}; rows are the reference"
+        return [replace(chart, label=label, tips=tips)]
 
     def beside(self, measure: Measure) -> Table:
         """Return τ between a measure and each of the others, with its interval, and whether they rank runs alike."""
@@ -216,7 +214,9 @@ def ranking_similarity(
     oriented, places, measures = Scaled(ready.values), ready.places[2], ready.scores.measures
     n_runs, n_topics, _ = oriented.shape
     square = _compare_rankings(oriented.means(), np.abs(oriented.values).mean(axis=1), which)[np.ix_(places, places)]
-    first, second = np.triu_indices(len(square), 1) if which.symmetric else np.nonzero(~np.eye(len(square), dtype=bool))
+    first, second = np.triu_indices(len(square), 1)
+    if not which.symmetric:  # every pair both ways round
+        first, second = np.nonzero(~np.eye(len(square), dtype=bool))
     taus, n_ranked = square[first, second], which.depth or n_runs
     low = high = least = np.full(len(taus), np.nan)
     no_interval = explain_no_interval(n_ranked, n_topics) if n_bootstrap else ""

@@ -296,7 +296,7 @@ class MeasureRows(Result):
         shown = self.rows.set_index("measure").dropna(axis="columns", how="all")
         return [Table(shown, self.caption, self.signature, joined=True)]
 
-    def charts(self) -> Sequence[Chart]:
+    def charts(self) -> Sequence[IntervalChart]:
         """Return the number of every measure with its interval, the largest on top."""
         numbers = self.rows.set_index("measure").reindex(columns=[self.number, "low", "high"])
         rows = []

@@ -11,19 +11,21 @@ import pandas as pd
 
 from metaeval.analyses.checks import warn_of_same_data
 from metaeval.analyses.diagnostics import choose_common_runs, choose_runs
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import MeasureRows
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, PolicyWarning, format_list
-from metaeval.measures.base import Measure
-from metaeval.show.charts import Chart, IntervalChart, Row
+from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.signature import sign
 from metaeval.show.table import Table
 from metaeval.stats.arrays import round_scaled, scale_scores
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Robustness(Result):
+class Robustness(MeasureRows):
     """Spearman's correlation between the rankings of runs on every pair of topics, or of collections.
+
+    Its rows (`to_frame`) have columns measure; mean, Spearman's ρ averaged over pairs of units, and sd; q1, median and q3, the
+    quartiles; pairs (that could be compared) and undefined (pairs left out because a unit gives all runs one score).
 
     Parameters
     ----------
@@ -32,71 +34,47 @@ class Robustness(Result):
     runs : tuple of str
         Those that are ranked; of several collections, the ones that all have.
     over : {"topics", "collections"}
-    correlations : ndarray, shape (measure, pair)
-        Of each pair of units; NaN where a unit ranks no run above another.
+    unit_pairs : DataFrame
+        ρ of every two collections, whose pairs are few: columns unit_1, unit_2, and one for each measure; empty for topics.
     """
 
-    measures: tuple[Measure, ...]
     units: tuple[str, ...]
     runs: tuple[str, ...]
     over: str
-    correlations: np.ndarray
+    unit_pairs: pd.DataFrame
 
     def __repr__(self) -> str:
         return f"Robustness: {len(self.measures)} measures over {len(self.units)} {self.over}"
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Return how well rankings agree, one row per measure, and what the figure and the mean sum up.
-
-        Rows: mean (Spearman's ρ averaged over pairs of units), sd, pairs (that could be compared) and undefined (pairs left
-        out because a unit gives all runs one score). Of the middle half of the correlations low, median and high (NaN without
-        any), runs (how many are ranked) and units. Of collections, whose pairs are few, the correlation of every two.
-        """
-        rows, middle = [], []
-        for measure, values in zip(map(str, self.measures), self.correlations, strict=True):
-            known = values[~np.isnan(values)]
-            mean, sd = (known.mean(), known.std()) if len(known) else (np.nan, np.nan)
-            quartiles = np.quantile(known, [0.25, 0.5, 0.75]) if len(known) else [np.nan] * 3
-            rows.append((measure, mean, sd, len(known), len(values) - len(known)))
-            middle.append((measure, *quartiles, len(self.runs), len(self.units)))
-        frames = {
-            "robustness": pd.DataFrame(rows, columns=["measure", "mean", "sd", "pairs", "undefined"]),
-            "middle": pd.DataFrame(middle, columns=["measure", "low", "median", "high", "runs", "units"]),
-        }
-        if self.over == "collections":
-            names = np.array(self.units, dtype=object)[np.array(np.triu_indices(len(self.units), 1))]
-            columns = zip(map(str, self.measures), self.correlations, strict=True)
-            frames["collection_pairs"] = pd.DataFrame({"unit_1": names[0], "unit_2": names[1], **dict(columns)})
-        return frames
+        """Return the rows, and of collections the correlation of every two."""
+        return super().frames() | ({} if self.unit_pairs.empty else {"collection_pairs": self.unit_pairs})
 
     def answer(self) -> str:
         """Say with which measure rankings are most alike, and with which least."""
-        means = self.to_frame()["mean"]
+        means = self.rows["mean"]
         if means.isna().all():
             return "No measure ranks runs on two of them."
         best, worst = int(means.argmax()), int(means.argmin())
-        name, rho = self.measures[best], f"(mean ρ {means.iloc[best]:.2f})"
+        name, rho = self.measures[best], f"(mean ρ {means[best]:.2f})"
         unit = "topic to topic" if self.over == "topics" else "collection to collection"
         if len(means) == 1:
             return f"{name} ranks runs from {unit} {rho}."
-        return (
-            f"{name} ranks runs most alike from {unit} {rho}, {self.measures[worst]} least ({means.iloc[worst]:.2f})."
-        )
+        return f"{name} ranks runs most alike from {unit} {rho}, {self.measures[worst]} least ({means[worst]:.2f})."
 
     def tables(self) -> list[Table]:
         """Return how well rankings agree; on the first screen the measure whose rankings are most alike comes first."""
-        frame = self.to_frame().set_index("measure")
+        frame = self.rows.set_index("measure")
         caption = f"Robustness: Spearman's ρ between rankings of runs on every two of {len(self.units)} {self.over}."
         short = frame[["mean", "sd"]].sort_values("mean", ascending=False, kind="stable")
         return [
             Table(short, caption, self.signature, at=("short",)),
-            Table(frame, caption, self.signature, at=("paper", "all")),
+            Table(frame[["mean", "sd", "pairs", "undefined"]], caption, self.signature, at=("paper", "all")),
         ]
 
-    def charts(self) -> Sequence[Chart]:
+    def charts(self) -> Sequence[IntervalChart]:
         """Return the distribution of Spearman's ρ between topics, or collections, for every measure."""
-        means = self.to_frame()["mean"].to_numpy()
-        ends = self.frames()["middle"][["low", "high"]].to_numpy()
+        means, ends = self.rows["mean"].to_numpy(), self.rows[["q1", "q3"]].to_numpy()
         rows = [
             Row(str(self.measures[m]), self.measures[m].title, means[m], hollow=True,
                 bar=None if np.isnan(means[m]) else (ends[m, 0], ends[m, 1]))
@@ -136,27 +114,39 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
     Examples
     --------
     >>> values = np.add.outer([0.1, 0.2, 0.4], [0.0, 0.1])[..., None]
-    >>> robustness(Scores(values, runs="a b c".split(), topics=["t", "u"], measures=["NMD"])).to_frame()
+    >>> scores = Scores(values, runs="a b c".split(), topics=["t", "u"], measures=["NMD"])
+    >>> robustness(scores).to_frame()[["measure", "mean", "sd", "pairs", "undefined"]]
       measure  mean   sd  pairs  undefined
     0     NMD   1.0  0.0      1          0
     """
     if isinstance(scores, Scores):
-        chosen, result = choose_runs(scores, distinct_runs, runs=3)
-        collections, parts, diagnostics = [scores], [chosen], (result,)
+        chosen, *diagnostics = choose_runs(scores, distinct_runs, runs=3)
+        collections, parts = [scores], [chosen]
         over, units, values = "topics", chosen.topics, chosen.values
     else:
         collections, over = list(scores), "collections"
-        parts, diagnostics = choose_common_runs(_take_shared(collections), distinct_runs, "pool")
+        parts, (*diagnostics,) = choose_common_runs(_take_shared(collections), distinct_runs, "pool")
         if len(parts[0].runs) < 3:
             raise MetaevalError(f"the collections share {len(parts[0].runs)} distinct runs; at least three are needed")
         units = tuple(scores.collection or f"collection {number}" for number, scores in enumerate(collections, start=1))
         warn_of_same_data(units, [part.values for part in parts])
         values = np.stack([part.values.mean(axis=1) for part in parts], axis=1)
-    scaled = scale_scores(values)
-    correlations = np.array([_spearman(scaled[..., m]) for m in range(scaled.shape[2])])
+    scaled, names, rows = scale_scores(values), [str(measure) for measure in parts[0].measures], []
+    correlations = {name: _spearman(scaled[..., m]) for m, name in enumerate(names)}
+    for name, rhos in correlations.items():
+        known = rhos[~np.isnan(rhos)]
+        mean, sd = (known.mean(), known.std()) if len(known) else (np.nan, np.nan)
+        quartiles = np.quantile(known, [0.25, 0.5, 0.75]) if len(known) else [np.nan] * 3
+        rows.append((name, mean, sd, *quartiles, len(known), len(rhos) - len(known)))
+    pairs = pd.DataFrame()
+    if over == "collections":
+        first, second = np.array(units, dtype=object)[np.array(np.triu_indices(len(units), 1))]
+        pairs = pd.DataFrame({"unit_1": first, "unit_2": second, **correlations})
+    columns = ["measure", "mean", "sd", "q1", "median", "q3", "pairs", "undefined"]
     return Robustness(
-        measures=parts[0].measures, units=units, runs=parts[0].runs, over=over, correlations=correlations,
-        signature=sign("robustness", collections, over=over, **diagnostics[0].settings), diagnostics=diagnostics,
+        measures=parts[0].measures, rows=pd.DataFrame(rows, columns=columns), units=units, runs=parts[0].runs, over=over,
+        unit_pairs=pairs, signature=sign("robustness", collections, over=over, **diagnostics[0].settings),
+        diagnostics=tuple(diagnostics),
     )  # fmt: skip
 
 

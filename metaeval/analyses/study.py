@@ -87,10 +87,13 @@ class Study:
 
     def by_second_test(self) -> Study:
         """Return the same study with what rests on a test of all pairs by the second one; None where not asked."""
-        power, study = self.second_power, replace(self, power=self.second_power, reference=self.second_reference)
-        overlap = None if power is None or self.overlap is None else significance_overlap(power)
-        contradictions = None if power is None or self.contradictions is None else significance_contradictions(power)
-        return replace(study, overlap=overlap, contradictions=contradictions)
+        power = self.second_power
+        study = replace(self, power=power, reference=self.second_reference, overlap=None, contradictions=None)
+        if power is not None and self.overlap is not None:
+            study = replace(study, overlap=significance_overlap(power))
+        if power is not None and self.contradictions is not None:
+            study = replace(study, contradictions=significance_contradictions(power))
+        return study
 
     def require(self, question: str) -> Result:
         """Return the result of a question, or say why there is none."""

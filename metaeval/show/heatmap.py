@@ -40,7 +40,7 @@ def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis 
     """
     chart, tree = arrange(chart)
     values, names = chart.values.astype(float), chart.columns
-    hidden = np.eye(*values.shape, dtype=bool) & (not chart.diagonal)
+    hidden = np.zeros(values.shape, dtype=bool) if chart.diagonal else np.eye(len(values), dtype=bool)
     width, height = _find_size(names, len(values), size, tree is not None)
     with open_canvas(ax, size, signature, width=width, height=height) as canvas:
         axes, figure = canvas.panels[0], canvas.figure

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import rankdata
@@ -92,7 +94,7 @@ def test_counts_are_those_of_a_loop():
 def test_the_papers_test_errs_on_runs_of_unlike_spread_and_the_advice_says_so():
     result = calibrate_tests(make_scores(), tests=["randomised-tukey-hsd", "bootstrap-t"], n_permutations=200, n_jobs=1)
     assert result.rows["errs"].tolist() == [True, False]
-    assert result.answer().startswith("Use bootstrap-t: false alarms in ")
+    assert result.answer().startswith("Use bootstrap-t with care (6 runs, fewer than 10): false alarms in ")
     assert "; too many by randomised-tukey-hsd (" in result.answer()
     assert (result.rows["low"] <= result.rows["error"]).all()
     assert (result.rows["error"] <= result.rows["high"]).all()
@@ -111,7 +113,7 @@ def test_a_procedure_of_ones_own_is_tried_and_others_are_recommended_where_the_f
     assert result.tests == ("always", "never")
     assert result.rows["error"].tolist() == [1.0, 0.0]
     assert result.rows["power"].tolist() == [1.0, 0.0]
-    assert result.answer().startswith("Use never:")
+    assert result.answer().startswith("Use never with care (6 runs, fewer than 10):")
     alone = calibrate_tests(make_scores(), tests=[always], n_studies=40, n_jobs=1)
     assert alone.answer().startswith("Every test raises too many false alarms in ")
 
@@ -138,6 +140,26 @@ def test_rates_are_the_same_for_any_number_of_jobs_and_order_of_runs():
     assert first.to_frame().equals(calibrate_tests(scores, **options, n_jobs=2).to_frame())
     turned = scores.sel(runs=scores.runs[::-1], topics=scores.topics[::-1])
     assert first.to_frame().equals(calibrate_tests(turned, **options, n_jobs=1).to_frame())
+
+
+@pytest.mark.parametrize(
+    ("n_runs", "n_topics", "skewed", "reasons"),
+    [
+        (12, 40, False, ()),
+        (7, 40, False, ("7 runs, fewer than 10",)),
+        (12, 20, False, ("20 topics, fewer than 25",)),
+        (12, 40, True, ("see the notes",)),
+    ],
+)
+def test_scores_outside_the_domain_of_the_recommended_test_are_flagged(n_runs, n_topics, skewed, reasons):
+    """Few runs or topics, or what a note on pairs of runs says of the scores: here, that they are skewed."""
+    scores = make_scores(n_runs, n_topics, wide=1.0)
+    if skewed:
+        scores = replace(scores, values=np.exp(2 * scores.values))
+    result = calibrate_tests(scores, tests=["paired-t"], n_studies=20, n_jobs=1)
+    assert result.outside == reasons
+    assert ("with care" in result.answer() or "Every test" in result.answer()) == bool(reasons)
+    assert any("outside the domain" in note or "skewed" in note for note in result.notes()) == bool(reasons)
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ def test_a_table_says_what_it_needs_and_has_a_label(results):
     assert power.to_latex().splitlines()[0] == r"% Preamble: \usepackage{booktabs}"
     assert r"\label{tab:discriminative-power-a-b-c}" in power.to_latex(width="column")
     assert r"\label{my-table}" in power.to_latex(label="my }table")
-    assert r"\usepackage[table]{xcolor}" in results[2].to_table().to_latex().splitlines()[0]
+    assert r"\usepackage[table]{xcolor}" in results[2].at("all")[0].to_latex().splitlines()[0]
     assert r"CEM\textsuperscript{ORD}" in power.to_latex()
     assert r"\begin{table*}" in power.to_latex(width="page")
     with pytest.raises(MetaevalError, match="no width 'wide'"):

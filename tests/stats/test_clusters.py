@@ -117,7 +117,7 @@ def test_copies_of_topics_in_one_cluster_make_nothing_more_significant(singles, 
 
 def test_copies_of_topics_change_no_similarity_and_no_consistency(singles, copies):
     one, other = (me.ranking_similarity(scores, n_bootstrap=200) for scores in (singles, copies))
-    np.testing.assert_allclose([other.tau, other.low, other.high], [one.tau, one.low, one.high])
+    np.testing.assert_allclose(other.pairs[["tau", "low", "high"]], one.pairs[["tau", "low", "high"]])
     one, other = (me.split_half_consistency(scores, n_trials=50, n_permutations=50) for scores in (singles, copies))
     np.testing.assert_allclose(other.tau, one.tau)
     assert other.sizes == (15, 15)
