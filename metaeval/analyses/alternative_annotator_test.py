@@ -18,10 +18,10 @@ from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 from metaeval.stats.annotator_wins import (
     Agreement,
+    average_advantage,
     find_p_values,
     mean_agreement,
     reject_by,
-    resample_rates,
     shuffle_answers,
     sum_wins,
     tabulate_agreement,
@@ -312,9 +312,10 @@ def alternative_annotator_test(
     drawn_rho, drawn_omega = (np.empty((0, len(judged))),) * 2
     if not no_interval:
         key = stream_key(seed, annotations.collection, "alternative_annotator_test")
-        drawn_rho, drawn_omega = resample_rates(
-            sums, resampled_topics(key, range(n_bootstrap), len(names)), epsilon, alpha
-        )
+        weights = resampled_topics(key, range(n_bootstrap), len(names)).astype(np.float64)
+        drawn = (weights @ sums.reshape(len(sums), -1)).reshape(n_bootstrap, *sums.shape[1:])
+        drawn_rho, (n_drawn, _, totals_drawn, squares_drawn) = average_advantage(drawn), np.moveaxis(drawn, -1, 0)
+        drawn_omega = reject_by(find_p_values(n_drawn, totals_drawn, squares_drawn, epsilon), alpha).mean(axis=-1)
     rho = advantage.mean(axis=-1)
     step = 1 / testable.sum()
     first, second = np.triu_indices(len(judged), 1)

@@ -20,7 +20,6 @@ from metaeval.stats.prediction_powered import (
     Target,
     are_whole_topics,
     correct_means,
-    count_effective,
     find_unlike,
     spread_weights,
 )
@@ -195,7 +194,7 @@ def _align(scores: Scores, labels: PeopleScores) -> Data:
 
 def _check_weights(weights: np.ndarray, runs: Sequence[str]) -> None:
     """Refuse probabilities by which a few labels stand for nearly all topics."""
-    effective = count_effective(weights)
+    effective = np.square(weights.sum(axis=1)) / np.square(weights).sum(axis=1)  # Kish 1965
     worst = int(effective.argmin())
     if effective[worst] < FEWEST_LABELS - 0.01:
         raise DataError(

@@ -27,23 +27,10 @@ def find_wins(
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """On which items does a judge, or a person, agree at least as well with the other people?
 
-    Parameters
-    ----------
-    labels : ndarray of int, shape (annotator, item)
-        Classes; −1 for none.
-    judged : ndarray of int, shape (judge, item)
-    agreement : ndarray of int, shape (class, class)
-        From `tabulate_agreement`.
+    With labels of shape (annotator, item), −1 for none, answers (judge, item), and an agreement from `tabulate_agreement`:
+    whether the person and another one labelled the item, shape (annotator, item), and whether the judge agrees with the others
+    as well as the person or better, and the reverse, shape (judge, annotator, item); False where not known.
 
-    Returns
-    -------
-    known : ndarray of bool, shape (annotator, item)
-        Whether the person and at least one other labelled the item.
-    judge, human : ndarray of bool, shape (judge, annotator, item)
-        Whether the judge agrees with the others as well as the person or better, and the reverse; False where not known.
-
-    Examples
-    --------
     >>> labels = np.array([[0, 2], [0, 2], [1, -1]])
     >>> known, judge, human = find_wins(labels, np.array([[0, 1]]), tabulate_agreement(3, "accuracy"))
     >>> judge[0].tolist(), human[0].tolist()
@@ -53,11 +40,26 @@ def find_wins(
     return known, (of_judge >= of_human) & known, (of_human >= of_judge) & known
 
 
-def mean_agreement(labels: IntArray, judged: IntArray, agreement: IntArray) -> tuple[FloatArray, float]:
-    """How well do judges agree with people, and people with each other? Means over people and their items.
+def _add_agreement(
+    labels: IntArray, judged: IntArray, agreement: IntArray
+) -> tuple[npt.NDArray[np.bool_], IntArray, IntArray]:
+    """Return which labels are known, and the agreement of judge and person with all other people of the item."""
+    present = labels >= 0
+    # What each class scores against all people; the person's own label is then taken out of both sides alike.
+    against_all = _count_votes(labels, len(agreement)) @ agreement  # agreement is symmetric
+    item, rows = np.arange(labels.shape[1]), np.where(present, labels, 0)
+    of_human = against_all[item, rows] - agreement[rows, rows]
+    of_judge = against_all[item, judged][:, np.newaxis] - agreement[judged[:, np.newaxis], rows]
+    return present & (present.sum(axis=0) > 1), of_judge, of_human
 
-    Both are compared with the other people of an item. The arguments are those of `find_wins`; returns the agreement of
-    judges, shape (judge,), and that of people.
+
+def _count_votes(labels: IntArray, n_classes: int) -> IntArray:
+    """Return how many people gave each class to an item, shape (item, class)."""
+    return np.asarray((labels[..., np.newaxis] == np.arange(n_classes)).sum(axis=0))
+
+
+def mean_agreement(labels: IntArray, judged: IntArray, agreement: IntArray) -> tuple[FloatArray, float]:
+    """How well do judges agree with people, shape (judge,), and people with each other? Means over people and their items.
 
     >>> labels = np.array([[0, 2], [0, 2], [1, -1]])
     >>> judges, people = mean_agreement(labels, np.array([[0, 1]]), tabulate_agreement(3, "accuracy"))
@@ -71,25 +73,14 @@ def mean_agreement(labels: IntArray, judged: IntArray, agreement: IntArray) -> t
 
 
 def shuffle_answers(labels: IntArray, judged: IntArray, agreement: IntArray) -> FloatArray:
-    """How probable is it that a judge agrees as well if its answers are given to the items in random order?
+    """How probable is it that a judge agrees as well if its answers are given to the items in random order, shape (judge,)?
 
     The mean agreement with the people of an item, summed over items, is compared with its mean and standard deviation over all
-    orders (Hoeffding 1951), one-sided, by the normal distribution. The arguments are those of `find_wins`.
-
-    Returns
-    -------
-    ndarray of float64, shape (judge,)
-        1 where no order changes anything: of a judge that always gives one answer.
-
-    Examples
-    --------
-    >>> labels = np.array([[0, 1, 0, 1, 0, 1, 0, 1]])
-    >>> shuffle_answers(labels, np.array([labels[0], 0 * labels[0]]), tabulate_agreement(2, "accuracy")).round(3).tolist()
-    [0.004, 1.0]
+    orders (Hoeffding 1951), one-sided, by the normal distribution; 1 where no order changes anything.
     """
     from scipy.special import ndtr
 
-    votes = (labels[..., np.newaxis] == np.arange(len(agreement))).sum(axis=0)
+    votes = _count_votes(labels, len(agreement))
     some = votes.sum(axis=1) > 0
     by_class = (votes @ agreement)[some] / votes[some].sum(axis=1, keepdims=True)  # of every answer to an item
     by_class -= by_class.mean(axis=0)
@@ -101,20 +92,6 @@ def shuffle_answers(labels: IntArray, judged: IntArray, agreement: IntArray) -> 
         if variance > NO_VARIANCE:
             p[judge] = ndtr(-gained[np.arange(len(answers)), answers].sum() / np.sqrt(variance))
     return p
-
-
-def _add_agreement(
-    labels: IntArray, judged: IntArray, agreement: IntArray
-) -> tuple[npt.NDArray[np.bool_], IntArray, IntArray]:
-    """Return which labels are known, and the agreement of judge and person with all other people of the item."""
-    present = labels >= 0
-    votes = (labels[..., np.newaxis] == np.arange(len(agreement))).sum(axis=0)
-    # What each class scores against all people; the person's own label is then taken out of both sides alike.
-    against_all = votes @ agreement  # agreement is symmetric
-    item, rows = np.arange(labels.shape[1]), np.where(present, labels, 0)
-    of_human = against_all[item, rows] - agreement[rows, rows]
-    of_judge = against_all[item, judged][:, np.newaxis] - agreement[judged[:, np.newaxis], rows]
-    return present & (present.sum(axis=0) > 1), of_judge, of_human
 
 
 def sum_wins(labels: IntArray, judged: IntArray, agreement: IntArray, topic: IntArray) -> FloatArray:
@@ -131,22 +108,8 @@ def sum_wins(labels: IntArray, judged: IntArray, agreement: IntArray, topic: Int
     return np.asarray(np.add.reduceat(np.moveaxis(numbers, 2, 0)[order], starts, axis=0))
 
 
-def resample_rates(sums: FloatArray, weights: IntArray, epsilon: float, rate: float) -> tuple[FloatArray, FloatArray]:
-    """Return the advantage probability ρ and the winning rate ω of every judge on resampled topics, shape (trial, judge).
-
-    `weights`, shape (trial, topic), say how often each topic is drawn, and `rate` is a false discovery rate. A person of whom a
-    trial has no item does not count for ρ, and is not won against.
-    """
-    drawn = (weights.astype(np.float64) @ sums.reshape(len(sums), -1)).reshape(len(weights), *sums.shape[1:])
-    n, _, totals, squares = np.moveaxis(drawn, -1, 0)
-    return average_advantage(drawn), reject_by(find_p_values(n, totals, squares, epsilon), rate).mean(axis=-1)
-
-
 def average_advantage(sums: FloatArray) -> FloatArray:
-    """Return the advantage probability ρ, the share of items that a judge wins, averaged over people who have any, shape (...).
-
-    `sums` are those of `sum_wins` added over topics, shape (..., annotator, 4).
-    """
+    """Return ρ, the share of items that a judge wins, averaged over people who have any: of `sum_wins` added over topics."""
     n, wins = sums[..., 0], sums[..., 1]
     shares = np.divide(wins, n, out=np.zeros_like(n), where=n > 0)
     return np.asarray(shares.sum(axis=-1) / np.maximum((n > 0).sum(axis=-1), 1))
@@ -185,11 +148,8 @@ def find_p_values(
     return np.where(n < 2, 1.0, p)
 
 
-def reject_by(p: npt.ArrayLike, rate: float) -> npt.NDArray[np.bool_]:
+def reject_by(p: FloatArray, rate: float) -> npt.NDArray[np.bool_]:
     """Return which hypotheses, on the last axis, are rejected at a false discovery rate (Benjamini and Yekutieli 2001)."""
     from scipy.stats import false_discovery_control
 
-    values = np.asarray(p, dtype=np.float64)
-    if not values.shape[-1]:
-        return np.zeros(values.shape, dtype=np.bool_)
-    return np.asarray(false_discovery_control(values, axis=-1, method="by") <= rate)
+    return np.asarray(false_discovery_control(p, axis=-1, method="by") <= rate)

@@ -11,13 +11,13 @@ whose variances have an offset, as in `metaeval.stats.max_t`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from metaeval.stats.blocks import FloatArray, IntArray
 from metaeval.stats.max_t import VARIANCE_OFFSET
-from metaeval.stats.resampling import draw_weights, split_trials
+from metaeval.stats.resampling import draw_weights
 
 Target: TypeAlias = Literal["population", "topics"]
 
@@ -53,18 +53,9 @@ class Corrected:
         return np.where(np.abs(self.differences) > self.reach, np.sign(self.differences), 0.0).astype(np.int64)
 
 
-class Parts(NamedTuple):
-    """What each topic adds to the error of each run's mean, shape (run, topic): labelled topics, and all others."""
-
-    labelled: FloatArray
-    others: FloatArray
-
-
 def spread_weights(labelled: np.ndarray, probabilities: FloatArray | None = None) -> FloatArray:
     """Return how many topics each labelled cell stands for, shape (run, topic); those of a run sum to all topics.
 
-    Examples
-    --------
     >>> spread_weights(np.array([[True, False, True, False]]), np.array([[0.5, np.nan, 0.25, np.nan]])).round(2).tolist()
     [[1.33, 0.0, 2.67, 0.0]]
     """
@@ -74,15 +65,9 @@ def spread_weights(labelled: np.ndarray, probabilities: FloatArray | None = None
     return np.asarray(raw * (labelled.shape[1] / raw.sum(axis=1, keepdims=True)))
 
 
-def count_effective(weights: FloatArray) -> FloatArray:
-    """Return how many labels of equal weight those of each run are worth (Kish 1965), shape (run,).
-
-    Examples
-    --------
-    >>> count_effective(np.array([[2.0, 2.0, 0.0, 0.0], [3.0, 1.0, 0.0, 0.0]])).tolist()
-    [2.0, 1.6]
-    """
-    return np.asarray(np.square(weights.sum(axis=1)) / np.square(weights).sum(axis=1))
+def are_whole_topics(weights: FloatArray) -> bool:
+    """Say whether every labelled topic has labels of all runs, with one weight."""
+    return bool(np.allclose(weights, weights[:1], rtol=1e-9, atol=0))
 
 
 def correct_means(
@@ -128,31 +113,26 @@ def correct_means(
     """
     n_topics = people.shape[1]
     known = np.where(weights > 0, people, 0.0)
-    centred = [_centre(each, weights) for each in (known, *judges)]
+    of_people, *columns = (
+        np.where(weights > 0, each - (weights * each).sum(axis=1, keepdims=True) / n_topics, 0.0)
+        for each in (known, *judges)
+    )
+    of_judges = np.array(columns).reshape(judges.shape)
     scale = _find_scale(weights, target)
-    of_judges = np.array(centred[1:]).reshape(judges.shape)
-    lam, by_topic = _fit_weights(scale * centred[0], scale * of_judges)
-    predicted = np.tensordot(lam, judges, axes=1) if len(lam) else np.zeros_like(known)
-    residuals = centred[0] - (by_topic[:, np.newaxis] * of_judges).sum(axis=0)
+    lam, by_topic = _fit_weights(scale * of_people, scale * of_judges)
+    predicted = np.tensordot(lam, judges, axes=1)
+    residuals = of_people - (by_topic[:, np.newaxis] * of_judges).sum(axis=0)
     means = (weights * (known - predicted)).sum(axis=1) / n_topics + predicted.mean(axis=1)
-    errors = scale * residuals
-    some = (weights > 0).any(axis=0)
+    # What each topic adds to the error of each run's mean: labelled topics, and all others, which tell of the population.
     left = predicted - predicted.mean(axis=1, keepdims=True) if target == "population" else np.zeros_like(predicted)
-    parts = Parts((errors + left)[:, some] / n_topics, left[:, ~some] / n_topics)
+    some = (weights > 0).any(axis=0)
+    labelled, others = (scale * residuals + left)[:, some] / n_topics, left[:, ~some] / n_topics
+    n = labelled.shape[1]
+    errors = np.sqrt(n / max(n - 1, 1) * n * labelled.var(axis=1) + (others**2).sum(axis=1))
     first, second = np.triu_indices(len(people), 1)
-    variances, reach = _resample(parts, first, second, key, n_trials, confidence)
-    residual = _sum_squares(_find_scale(weights, "topics") * residuals / n_topics, first, second)
-    return Corrected(means, _find_errors(parts), means[first] - means[second], variances, residual, reach, lam)
-
-
-def _centre(scores: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return scores less the weighted mean of each run; 0 where there is no weight."""
-    return np.where(weights > 0, scores - (weights * scores).sum(axis=1, keepdims=True) / scores.shape[1], 0.0)
-
-
-def are_whole_topics(weights: FloatArray) -> bool:
-    """Say whether every labelled topic has labels of all runs, with one weight."""
-    return bool(np.allclose(weights, weights[:1], rtol=1e-9, atol=0))
+    variances, reach = _resample(labelled, others, key, n_trials, confidence)
+    residual = _sum_squares(_find_scale(weights, "topics") * residuals / n_topics)
+    return Corrected(means, errors, means[first] - means[second], variances, residual, reach, lam)
 
 
 def _find_scale(weights: FloatArray, target: Target) -> FloatArray:
@@ -183,94 +163,60 @@ def _fit_weights(people: FloatArray, judges: FloatArray) -> tuple[FloatArray, Fl
     return lam, np.einsum("tjk,tk->jt", without, total - sums)
 
 
-def _sum_squares(parts: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
+def _sum_squares(parts: FloatArray) -> FloatArray:
+    """Return the sum of squares over topics of the differences of each pair of runs."""
+    first, second = np.triu_indices(len(parts), 1)
     products = parts @ parts.T
-    own = products.diagonal()
-    return np.maximum(own[first] + own[second] - 2 * products[first, second], 0.0)
-
-
-def _find_errors(parts: Parts) -> FloatArray:
-    """Return the standard error of each run's mean."""
-    n = parts.labelled.shape[1]
-    return np.asarray(np.sqrt(n / max(n - 1, 1) * n * parts.labelled.var(axis=1) + (parts.others**2).sum(axis=1)))
+    squares = products.diagonal()
+    return np.maximum(squares[first] + squares[second] - 2 * products[first, second], 0.0)
 
 
 def _resample(
-    parts: Parts, first: IntArray, second: IntArray, key: int, n_trials: int, confidence: float
+    labelled: FloatArray, others: FloatArray, key: int, n_trials: int, confidence: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return the variance of the difference of each pair, and how far its simultaneous interval reaches.
 
     Labelled topics are resampled; what the others add, which are many, is drawn from a normal distribution. In a trial, T is
     the largest |d|/√(V + A) of all pairs, with V the variance in the resample and A a quarter of the median observed one.
     """
-    labelled = parts.labelled - parts.labelled.mean(axis=1, keepdims=True)
+    labelled = labelled - labelled.mean(axis=1, keepdims=True)
     n = labelled.shape[1]
     inflate = n / max(n - 1, 1)
-    fixed = _sum_squares(parts.others, first, second)
-    variances = inflate * _sum_squares(labelled, first, second) + fixed
-    some = variances > 0
-    if not some.any():
+    fixed = _sum_squares(others)
+    variances = inflate * _sum_squares(labelled) + fixed
+    differing = variances > 0
+    if not differing.any():
         return variances, np.zeros_like(variances)
-    offset = VARIANCE_OFFSET * float(np.median(variances[some]))
-    noise = _draw_normal(parts.others, key, n_trials)
-    largest = np.zeros(n_trials)
-    for trials in split_trials(n, n_trials):
-        counts = draw_weights(key, trials, n)
-        largest[trials.start : trials.stop] = _find_largest(
-            labelled, counts, noise[:, trials.start : trials.stop], first, second, fixed + offset
-        )
-    quantile = np.quantile(largest, 1 - SKEW_CORRECTION * (1 - confidence), method="higher")
-    return variances, np.sqrt(quantile * (variances + offset))
-
-
-def _find_largest(
-    labelled: FloatArray, counts: FloatArray, noise: FloatArray, first: IntArray, second: IntArray, added: FloatArray
-) -> FloatArray:
-    """Return the largest squared statistic of each trial; `counts` says how often each labelled topic is drawn."""
-    n_trials, n = counts.shape
-    inflate = n / max(n - 1, 1)
-    sums, drawn = labelled @ counts.T, np.ascontiguousarray(counts.T)
-    largest = np.zeros(n_trials)
+    offset = VARIANCE_OFFSET * float(np.median(variances[differing]))
+    counts = np.ascontiguousarray(draw_weights(key, range(n_trials), n).T)  # how often each topic is drawn
+    sums = labelled @ counts
+    values, vectors = np.linalg.eigh(others @ others.T)
+    normal = np.random.Generator(np.random.PCG64(key)).standard_normal((len(others), n_trials))
+    noise = vectors * np.sqrt(np.maximum(values, 0.0)) @ normal  # with the covariances of the sums of the others
+    first, second = np.triu_indices(len(labelled), 1)
+    added, largest = fixed + offset, np.zeros(n_trials)
     size = max(1, NUMBERS_A_BLOCK // max(n, n_trials))
     for start in range(0, len(first), size):
         i, k = first[start : start + size], second[start : start + size]
         gaps = sums[i] - sums[k]
-        spread = _square(labelled[i] - labelled[k]) @ drawn
+        spread = np.square(labelled[i] - labelled[k]) @ counts
         spread -= gaps**2 / n
         np.maximum(spread, 0.0, out=spread)
         spread *= inflate
         spread += added[start : start + size, np.newaxis]
-        if len(noise):
+        if others.size:
             gaps += noise[i] - noise[k]
-        np.maximum(largest, (_square(gaps) / spread).max(axis=0), out=largest)
-    return largest
-
-
-def _square(numbers: FloatArray) -> FloatArray:
-    """Square in place."""
-    numbers *= numbers
-    return numbers
-
-
-def _draw_normal(parts: FloatArray, key: int, n_trials: int) -> FloatArray:
-    """Draw normal numbers with the covariances that sums of independent parts have, shape (run, trial); none without parts."""
-    if not parts.any():
-        return np.zeros((0, n_trials))
-    values, vectors = np.linalg.eigh(parts @ parts.T)
-    drawn = np.random.Generator(np.random.PCG64(key)).standard_normal((len(parts), n_trials))
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)) @ drawn)
+        np.maximum(largest, (gaps**2 / spread).max(axis=0), out=largest)
+    quantile = np.quantile(largest, 1 - SKEW_CORRECTION * (1 - confidence), method="higher")
+    return variances, np.sqrt(quantile * (variances + offset))
 
 
 def find_unlike(weights: FloatArray, traits: FloatArray) -> FloatArray:
-    """Return how improbable the labelled topics are if they were chosen as stated, one p-value a trait.
+    """Return how improbable the labelled topics are if they were chosen as stated, one p-value a trait, shape (trait, topic).
 
     The weighted sum of the ranks of labelled topics is compared with that of all topics; the errors of a topic's weight are
     taken as independent.
 
-    `weights` has the shape (topic,), and `traits`, such as the mean of the judge's scores, the shape (trait, topic).
-
-    Examples
-    --------
     >>> weights = np.repeat([4.0, 0.0], [25, 75])
     >>> find_unlike(weights, np.array([np.arange(100), np.tile([1, 2], 50)])).round(3).tolist()
     [0.0, 0.817]
