@@ -29,6 +29,12 @@ from .analyses.pooled_discriminative_power import (
     PooledDiscriminativePower as PooledDiscriminativePower,
     pooled_discriminative_power as pooled_discriminative_power,
 )
+from .analyses.power_pairs import (
+    SignificanceContradictions as SignificanceContradictions,
+    SignificanceOverlap as SignificanceOverlap,
+    significance_contradictions as significance_contradictions,
+    significance_overlap as significance_overlap,
+)
 from .analyses.power_result import DiscriminativePower as DiscriminativePower
 from .analyses.properties import Properties as Properties, properties as properties
 from .analyses.qrels import compare_qrels as compare_qrels
@@ -41,14 +47,6 @@ from .analyses.ranking_similarity import (
 from .analyses.robustness import Robustness as Robustness, robustness as robustness
 from .analyses.run_ranks import run_ranks as run_ranks
 from .analyses.sample_size import SampleSize as SampleSize, sample_size as sample_size
-from .analyses.significance_contradictions import (
-    SignificanceContradictions as SignificanceContradictions,
-    significance_contradictions as significance_contradictions,
-)
-from .analyses.significance_overlap import (
-    SignificanceOverlap as SignificanceOverlap,
-    significance_overlap as significance_overlap,
-)
 from .analyses.split_half_consistency import (
     SplitHalfConsistency as SplitHalfConsistency,
     split_half_consistency as split_half_consistency,

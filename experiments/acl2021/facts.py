@@ -65,7 +65,7 @@ class Facts:
                 Number(f"{criterion}: mean τ more by", round(means[measure] - means[other], 6))
                 for criterion, means in self.mean_tau.items()
             ]
-        rows = self.power.compare_power().set_index(["measure_1", "measure_2"])
+        rows = self.power.differences.set_index(["measure_1", "measure_2"])
         sign, pair = (1, (measure, other)) if (measure, other) in rows.index else (-1, (other, measure))
         gap, *ends = sign * rows.loc[pair, ["difference", "low", "high"]].to_numpy(dtype=float)
         name = "power more by"
@@ -211,7 +211,7 @@ def _compare_consistency(consistency: SplitHalfConsistency) -> pd.DataFrame:
 def _compare_power(power: DiscriminativePower) -> pd.DataFrame:
     names = [str(measure) for measure in power.measures]
     ahead = pd.DataFrame(False, index=names, columns=names)
-    for first, second, more in power.compare_power()[["measure_1", "measure_2", "finds_more"]].itertuples(index=False):
+    for first, second, more in power.differences[["measure_1", "measure_2", "finds_more"]].itertuples(index=False):
         if more in (first, second):
             ahead.loc[more, second if more == first else first] = True
     return ahead

@@ -147,7 +147,7 @@ def read_study(study: Study) -> Part:
         (row.measure_1, row.measure_2): Number.unsure("", row.difference)
         if np.isnan(row.low)
         else Number("", row.difference, row.low, row.high)
-        for row in power.compare_power().itertuples()
+        for row in power.differences.itertuples()
     }
     wins, consistent = {}, None
     if study.preference is not None:

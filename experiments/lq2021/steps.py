@@ -165,15 +165,15 @@ def _add_power(outcome: Outcome, studies: dict[str, Study]) -> None:
     pooled = metaeval.pooled_discriminative_power(list(powers.values()))
     outcome.tables["table3"] = pooled.to_table()
     rows = {
-        name: (entry.significant.sum(axis=1).tolist(), entry.signature.data[0], entry.mc_se)
+        name: (entry.significant.sum(axis=1).tolist(), entry.signature.data[0], entry.rows["mc_se"].to_numpy())
         for name, entry in powers.items()
     }
     of = {name: entry.significant.shape[1] for name, entry in powers.items()}
     of["POOLED"] = sum(of.values())
     if set(rows) == set(STUDY["collections"]):
         errors = pooled.to_frame()["mc_se"].to_numpy()
-        rows["POOLED"] = (pooled.significant.sum(axis=0).tolist(), "all eight collections", errors)
-    by_collection = pooled.by_collection().pivot(index="collection", columns="measure", values="significant")
+        rows["POOLED"] = (pooled.rows["significant"].tolist(), "all eight collections", errors)
+    by_collection = pooled.by_collection.pivot(index="collection", columns="measure", values="significant")
     frame = by_collection.loc[[*pooled.collections, "POOLED"], MEASURES]
     caption = "Table 3 by collection: significant run pairs (S_D) of each measure."
     outcome.tables["table3_collections"] = metaeval.Table(frame, caption, pooled.signature)

@@ -207,8 +207,9 @@ def compare_with_parent(studies: Sequence[Study], new: Sequence[str], parent: st
         for study in studies:
             names = [str(m) for m in study.scores.measures]
             n, p = names.index(name), names.index(parent)
-            both = int(study.overlap.both[n, p])
-            mine, theirs = int(study.overlap.both[n, n]) - both, int(study.overlap.both[p, p]) - both
+            significant = study.power.significant
+            both = int((significant[n] & significant[p]).sum())
+            mine, theirs = int(significant[n].sum()) - both, int(significant[p].sum()) - both
             union = mine + both + theirs
             verdicts = study.contradictions.verdicts
             rows[name, study.name] = {

@@ -11,7 +11,7 @@ import pandas as pd
 
 from metaeval.analyses.agreement_estimates import StatisticAgreement, write_ends
 from metaeval.analyses.disagreement import Disagreement, tabulate_disagreement
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import FormerResult
 from metaeval.analyses.variation import tabulate_conclusions, tabulate_differences
 from metaeval.errors import MetaevalError, format_count, format_list
 from metaeval.measures.base import Measure
@@ -35,7 +35,7 @@ def _stack(name: str, axis: int = 0) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement(Result):
+class Agreement(FormerResult):
     """How measures agree with a reference.
 
     What each of `results` holds is an array over statistics too, first axis first: ``values[s, m]``, ``low``, ``high``,

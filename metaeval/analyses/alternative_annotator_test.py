@@ -10,7 +10,7 @@ import pandas as pd
 
 import metaeval
 from metaeval.analyses.checks import check_count, check_seed, check_share
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import FormerResult
 from metaeval.analyses.variation import tabulate_differences
 from metaeval.data.annotations import Annotations, choose_class, describe_annotations, remark_few_labels
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
@@ -47,7 +47,7 @@ EPSILONS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 
 
 @dataclass(frozen=True, eq=False)
-class AlternativeAnnotatorTest(Result):
+class AlternativeAnnotatorTest(FormerResult):
     """How each judge does against each person, by agreement with the other people.
 
     Parameters

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.diagnostics import diagnose
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import FormerResult
 from metaeval.analyses.topic_noise import refuse_clusters
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
@@ -30,7 +30,7 @@ TIE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class BaselinePreference(Result):
+class BaselinePreference(FormerResult):
     """How two runs compare topic by topic according to every measure.
 
     Parameters

@@ -14,7 +14,7 @@ import pandas as pd
 from metaeval.analyses.checks import check_choice, check_count, check_jobs, check_positive, check_seed, check_share
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import FormerResult
 from metaeval.data.scores import Scores
 from metaeval.errors import MeasureError, MetaevalError, format_count, format_list
 from metaeval.measures.base import Measure
@@ -48,7 +48,7 @@ Tested: TypeAlias = PairedTest | Procedure
 
 
 @dataclass(frozen=True, eq=False)
-class TestCalibration(Result):
+class TestCalibration(FormerResult):
     """How often each test errs on scores simulated from these, and how many true differences it finds.
 
     Parameters

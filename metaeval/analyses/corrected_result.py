@@ -13,7 +13,7 @@ import pandas as pd
 from metaeval.analyses.rank_figures import draw_ranks
 from metaeval.analyses.rank_result import LETTERS, RunRanks, find_ranks
 from metaeval.analyses.reference_pairs import name_flips
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import FormerResult
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
@@ -34,7 +34,7 @@ class Labelled(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class CorrectedScores(Result):
+class CorrectedScores(FormerResult):
     """Means of runs by a judge's scores, corrected by people's.
 
     Parameters

@@ -13,7 +13,7 @@ import pandas as pd
 from metaeval.analyses.checks import check_count, check_seed, check_share
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import LabelOrder, sort_labels
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import FormerResult
 from metaeval.analyses.unanimous_improvement import Reference, choose_reference
 from metaeval.analyses.variation import tabulate_differences
 from metaeval.data.scores import Scores
@@ -32,7 +32,7 @@ SAME_COVERAGE = 1e-9  # two coverages no farther apart share the top
 
 
 @dataclass(frozen=True, eq=False)
-class Coverage(Result):
+class Coverage(FormerResult):
     """How closely the differences of each measure follow unanimous improvement.
 
     Parameters

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from metaeval.analyses.checks import (
     check_choice,
     check_count,
     check_jobs,
     check_positive,
-    check_seed,
     check_share,
     check_trials,
     warn_of_constant_measures,
 )
-from metaeval.analyses.diagnostics import choose_runs, remark_copies
-from metaeval.analyses.label_order import sort_labels
+from metaeval.analyses.diagnostics import remark_copies
 from metaeval.analyses.power_result import DiscriminativePower
+from metaeval.analyses.prepare import prepare
 from metaeval.analyses.variation import list_intervals, measure_variation
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
-from metaeval.show.signature import sign
-from metaeval.stats.max_t import VARIANCE_OFFSET, PairedTestResult
+from metaeval.stats.max_t import VARIANCE_OFFSET
 from metaeval.stats.paired_tests import FAMILYWISE, FLIPPING, MAX_T, Correction, PairedTest, all_pairs_test
 from metaeval.stats.significant_counts import significant_count_error
-from metaeval.stats.streams import stream_key
 
 
 def discriminative_power(
@@ -104,61 +102,80 @@ def discriminative_power(
       measure  significant  pairs     power  mc_se
     0     NMD            2      3  0.666667    0.0
     """
-    scores, diagnostics = choose_runs(scores, distinct_runs, clusters="sum" if test in FLIPPING else "pool")
     check_positive("margin", margin)
-    _check_numbers(n_permutations, alpha, seed, n_bootstrap, confidence, n_jobs)
+    check_share("alpha", alpha)
+    check_jobs(n_jobs)
+    check_count("n_permutations", n_permutations, 1)
+    check_count("n_bootstrap", n_bootstrap, 0)
+    check_share("confidence", confidence)
     correction = _choose_correction(test, correction, p_add_one)
+    ready = prepare(
+        scores, "discriminative_power", seed=seed, distinct_runs=distinct_runs,
+        clusters="sum" if test in FLIPPING else "pool",
+    )  # fmt: skip
+    scores, values = ready.scores, ready.values
     n_pairs = len(scores.runs) * (len(scores.runs) - 1) // 2
     remarks = check_trials(test, correction, n_pairs, n_permutations, alpha) + remark_copies(scores)
     # A p of 0 would survive any correction.
     add_one = p_add_one or correction != "none"
     constant = warn_of_constant_measures(scores)
-    order = sort_labels(scores)
-    key = stream_key(seed, scores.collection, "discriminative_power")
     result = all_pairs_test(
-        order.values, test=test, correction=correction, n_permutations=n_permutations, key=key,
+        values, test=test, correction=correction, n_permutations=n_permutations, key=ready.key(),
         add_one=add_one, variance_offset=variance_offset, n_jobs=n_jobs,
     )  # fmt: skip
-    given = np.ix_(order.measures, order.run_pairs)
-    counts = None if result.counts is None else result.counts[given]
+    p_values = np.where(constant[:, np.newaxis], 1.0, ready.restore(result.p, "measure", "run pair"))
+    counts = None if result.counts is None else ready.restore(result.counts, "measure", "run pair")
+    exact = bool(result.exact and result.n_trials)
     add_one = add_one or test in MAX_T
+    if exact:
+        errors = np.zeros(len(p_values))
+    elif counts is None:
+        errors = np.full(len(p_values), np.nan)
+    else:
+        errors = significant_count_error(counts, n_permutations, alpha, correction=correction, add_one=add_one)
     over_topics = measure_variation(
-        order, result, test=test, alpha=alpha, n_bootstrap=n_bootstrap, confidence=confidence,
-        simultaneous=simultaneous, topics=tuple(sorted(scores.topics)), seed=seed,
-    )  # fmt: skip
-    settings = _list_test(test, correction, variance_offset)
-    settings |= _list_trials(result, n_permutations, seed, alpha, add_one)
-    settings |= {"bootstrap": n_bootstrap, "seed": seed} if len(over_topics.shares) else {}
-    settings |= list_intervals(simultaneous, margin, 0.05) if len(over_topics.shares) else {}
-    return DiscriminativePower(
-        scores.collection,
-        scores.runs,
-        scores.measures,
-        order.values.mean(axis=1)[np.ix_(order.runs, order.measures)],
-        np.where(constant[:, np.newaxis], 1.0, result.p[given]),
-        counts,
-        _estimate_errors(result, counts, n_permutations, alpha, correction, add_one),
-        result.n_trials or n_permutations,
-        alpha,
-        test,
-        over_topics,
-        sign("discriminative_power", scores, **settings, **diagnostics.settings),
-        margin,
-        diagnostics=(diagnostics,),
-        remarks=remarks,
+        ready, result, test=test, alpha=alpha, n_bootstrap=n_bootstrap, confidence=confidence, simultaneous=simultaneous
     )
-
-
-def _check_numbers(
-    n_permutations: int, alpha: float, seed: int, n_bootstrap: int, confidence: float, n_jobs: int
-) -> None:
-    """Refuse options that are out of range."""
-    check_share("alpha", alpha)
-    check_seed(seed)
-    check_jobs(n_jobs)
-    check_count("n_permutations", n_permutations, 1)
-    check_count("n_bootstrap", n_bootstrap, 0)
-    check_share("confidence", confidence)
+    significant = (p_values <= alpha).sum(axis=1)
+    low, high = over_topics.find_power_ends(significant / n_pairs)
+    rows = pd.DataFrame(
+        {
+            "measure": [str(measure) for measure in scores.measures], "significant": significant, "pairs": n_pairs,
+            "power": significant / n_pairs, "mc_se": errors, "low": low, "high": high,
+        }
+    )  # fmt: skip
+    settings: dict[str, object] = {"test": test}
+    settings |= {} if test in FAMILYWISE else {"correction": correction}
+    if test == "bootstrap-t":
+        settings["variance_offset"] = VARIANCE_OFFSET if variance_offset is None else variance_offset
+    settings |= {"sign vectors": f"all {result.n_trials}"} if exact else {}
+    settings |= {"B": n_permutations, "seed": seed} if counts is not None and not exact else {}
+    settings["alpha"] = alpha
+    if counts is not None and not result.exact and add_one:
+        settings["p"] = "(count + 1)/(B + 1)"
+    if len(over_topics.shares):
+        settings |= {"bootstrap": n_bootstrap, "seed": seed} | list_intervals(simultaneous, margin, 0.05)
+    return DiscriminativePower(
+        measures=scores.measures,
+        rows=rows,
+        differences=over_topics.compare(scores.measures, significant / n_pairs, margin),
+        over_topics=over_topics,
+        margin=margin,
+        collection=scores.collection,
+        runs=scores.runs,
+        topics=tuple(sorted(scores.topics)),
+        means=ready.restore(values.mean(axis=1), "run", "measure"),
+        p_values=p_values,
+        counts=counts,
+        deviations=ready.restore(_deviate(values), "measure", "run pair"),
+        n_permutations=result.n_trials or n_permutations,
+        alpha=alpha,
+        test=test,
+        signature=ready.sign(**settings),
+        diagnostics=(ready.diagnostics,),
+        remarks=remarks,
+        no_interval=over_topics.no_interval,
+    )
 
 
 def _choose_correction(test: PairedTest, correction: Correction, p_add_one: bool) -> Correction:
@@ -174,39 +191,19 @@ def _choose_correction(test: PairedTest, correction: Correction, p_add_one: bool
     return "none" if test in FAMILYWISE else "holm"
 
 
-def _estimate_errors(
-    result: PairedTestResult,
-    counts: np.ndarray | None,
-    n_permutations: int,
-    alpha: float,
-    correction: Correction,
-    add_one: bool,
-) -> np.ndarray:
-    """Return the Monte Carlo standard error of every measure's significant pairs; NaN for tests without trials."""
-    if result.exact and result.n_trials:
-        return np.zeros(len(result.p))
-    if counts is None:
-        return np.full(len(result.p), np.nan)
-    return significant_count_error(counts, n_permutations, alpha, correction=correction, add_one=add_one)
+def _deviate(values: np.ndarray) -> np.ndarray:
+    """Return the standard deviation over topics of the difference of every two runs, shape (measure, pair).
 
-
-def _list_test(test: PairedTest, correction: Correction, variance_offset: float | None) -> dict[str, object]:
-    """Return what the signature says of the test."""
-    settings: dict[str, object] = {"test": test}
-    settings |= {} if test in FAMILYWISE else {"correction": correction}
-    if test == "bootstrap-t":
-        settings |= {"variance_offset": VARIANCE_OFFSET if variance_offset is None else variance_offset}
-    return settings
-
-
-def _list_trials(
-    result: PairedTestResult, n_permutations: int, seed: int, alpha: float, add_one: bool
-) -> dict[str, object]:
-    """Return what the signature says of trials and significance."""
-    drawn = result.counts is not None and not (result.exact and result.n_trials)
-    settings: dict[str, object] = {"sign vectors": f"all {result.n_trials}"} if result.exact and result.n_trials else {}
-    settings |= {"B": n_permutations, "seed": seed} if drawn else {}
-    settings["alpha"] = alpha
-    if result.counts is not None and not result.exact and add_one:
-        settings["p"] = "(count + 1)/(B + 1)"
-    return settings
+    Squares of huge differences are more than a float holds, so that each pair has its own unit.
+    """
+    by_measure = np.ascontiguousarray(np.moveaxis(values, -1, 0))
+    n_measures, n_runs, _ = by_measure.shape
+    deviations = np.empty((n_measures, n_runs * (n_runs - 1) // 2))
+    start = 0
+    for run in range(n_runs - 1):
+        gaps = by_measure[:, run + 1 :] - by_measure[:, run : run + 1]
+        exponents = np.frexp(np.abs(gaps).max(axis=-1))[1]
+        spread = np.ldexp(np.ldexp(gaps, -exponents[..., np.newaxis]).std(axis=-1, ddof=1), exponents)
+        deviations[:, start : start + gaps.shape[1]] = spread
+        start += gaps.shape[1]
+    return deviations

@@ -9,143 +9,62 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import check_seed, remark_shared_topics, warn_of_same_data
-from metaeval.analyses.power_result import DiscriminativePower, explain_differences, shorten_summary, summary_table
-from metaeval.analyses.result import Result
-from metaeval.analyses.variation import Variation, say_who_finds_most
+from metaeval.analyses.power_result import DiscriminativePower, PowerRows
+from metaeval.analyses.variation import Variation
 from metaeval.errors import MetaevalError
-from metaeval.measures.base import Measure
-from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, cross
 from metaeval.stats.collections import FEWEST_COLLECTIONS, explain_too_few, pool, redraw_collections
 from metaeval.stats.streams import generator
 
 
-@dataclass(frozen=True, eq=False)
-class PooledDiscriminativePower(Result):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PooledDiscriminativePower(PowerRows):
     """Significant pairs over all pairs, added up over collections.
+
+    Its rows (`to_frame`) have columns measure, significant, pairs, power (ΣS_D / ΣT_D); low and high, the interval over topics
+    for these collections and runs; collections_low and collections_high, that for other collections of the same kind; and
+    mc_se, the Monte Carlo standard error of significant: collections have trials of their own, so that its square is the sum
+    of theirs. Intervals are NaN where there are too few topics, runs or collections. Its `differences` have columns as those of
+    `DiscriminativePower`, and collections_low and collections_high.
 
     Parameters
     ----------
     collections : tuple of str
-    measures : tuple of Measure
-    significant : ndarray of int, shape (collection, measure)
-        S_D.
-    mc_se : ndarray, shape (collection, measure)
-        Monte Carlo standard error of S_D; NaN for tests without trials.
-    pairs : ndarray of int, shape (collection,)
-        T_D.
-    over_topics, over_collections : Variation
-        What intervals rest on: these collections with other topics, and other collections.
-    signature : Signature
-    margin : float
-        Up to which difference two measures' power is alike.
+    by_collection : DataFrame
+        S_D, T_D and S_D / T_D of every collection and measure, and pooled (LQ 2021, Table 3): columns collection, measure,
+        significant, pairs, power, mc_se; the last collection is ``POOLED``.
+    over_collections : Variation
+        What intervals for other collections rest on.
     """
 
     collections: tuple[str, ...]
-    measures: tuple[Measure, ...]
-    significant: np.ndarray
-    mc_se: np.ndarray
-    pairs: np.ndarray
-    over_topics: Variation
+    by_collection: pd.DataFrame
     over_collections: Variation
-    signature: Signature
-    margin: float
 
     def __repr__(self) -> str:
         return f"PooledDiscriminativePower: {len(self.collections)} collections × {len(self.measures)} measures"
 
     @property
-    def power(self) -> np.ndarray:
-        """ΣS_D / ΣT_D, shape (measure,)."""
-        return self.significant.sum(axis=0) / self.pairs.sum()
+    def label(self) -> str:  # type: ignore[override]
+        """What the figure shows."""
+        return f"share of significant run pairs in {len(self.collections)} collections, with interval over topics"
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the pooled power of every measure.
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return the pooled power, the power by collection and measure, and which measure finds more than which."""
+        rows, *differences = super().frames().items()
+        return dict([rows, ("by_collection", self.by_collection), *differences])
 
-        Of shape (measure, 9), with columns measure, significant, pairs, power; low and high, the interval over topics
-        for these collections and runs; collections_low and collections_high, that for other collections of the same
-        kind; and mc_se, the Monte Carlo standard error of significant: collections have trials of their own, so that
-        its square is the sum of theirs. Intervals are NaN where there are too few topics, runs or collections.
-        """
-        ends = dict(zip(("low", "high"), self.over_topics.find_power_ends(self.power), strict=True))
-        elsewhere = self.over_collections.find_power_ends(self.power)
-        ends |= dict(zip(("collections_low", "collections_high"), elsewhere, strict=True))
-        counted = {"significant": self.significant.sum(axis=0), "pairs": int(self.pairs.sum()), "power": self.power}
-        names = [str(measure) for measure in self.measures]
-        return pd.DataFrame({"measure": names, **counted, **ends, "mc_se": self._add_errors()})
-
-    def compare_power(self) -> pd.DataFrame:
-        """Does one measure find more than another? The difference of every two, paired over resampled topics.
-
-        Of shape (pair of measures, 9), with columns as of `DiscriminativePower.compare_power`, and collections_low
-        and collections_high, the interval of the difference for other collections.
-        """
-        low, high = self.over_collections.find_difference_ends(self.power)
-        frame = self.over_topics.compare(self.measures, self.power, self.margin)
-        return frame.assign(collections_low=low, collections_high=high)
-
-    def answer(self) -> str:
-        """Say which measure finds most differences in all collections together."""
-        return say_who_finds_most(
-            self.measures, self.significant.sum(axis=0), int(self.pairs.sum()), self.compare_power()
-        )
-
-    def _add_errors(self) -> np.ndarray:
-        return np.sqrt(np.square(self.mc_se).sum(axis=0))
-
-    def by_collection(self) -> pd.DataFrame:
-        """Return S_D, T_D and S_D / T_D of every collection and measure, and pooled: LQ 2021, Table 3.
-
-        Columns collection, measure, significant, pairs, power, mc_se; the last collection is ``POOLED``.
-        """
-        result = np.vstack([self.significant, self.significant.sum(axis=0)])
-        pairs = np.append(self.pairs, self.pairs.sum())
-        names = {"collection": [*self.collections, "POOLED"], "measure": [str(measure) for measure in self.measures]}
-        mc_se = np.vstack([self.mc_se, self._add_errors()])
-        return cross(names, significant=result, pairs=pairs[:, None], power=result / pairs[:, None], mc_se=mc_se)
-
-    def details(self) -> dict[str, pd.DataFrame]:
-        """Return the power by collection and measure, and which measure finds more than which."""
-        return {"by_collection": self.by_collection(), "differences": self.compare_power()}
-
-    def to_table(self) -> Table:
+    def tables(self) -> list[Table]:
         """Return the pooled power with its interval (LQ 2021, Table 3, last row)."""
-        frame = self.to_frame()
-        ends = ["low", "high", "collections_low", "collections_high"]
-        frame[ends] *= 100
+        legend = ""
+        if self.rows["low"].notna().any():
+            legend = f"Low and high: {100 * self.over_topics.confidence:g} % interval on other topics"
+            legend += ", and of other collections." if self.rows["collections_low"].notna().any() else "."
         names = ", ".join(self.collections)
         caption = f"Discriminative power pooled over {len(self.collections)} collections ({names})."
-        legend, level = "", f"{100 * self.over_topics.confidence:g} %"
-        if frame["low"].notna().any():
-            legend = f"Low and high: {level} interval on other topics"
-            legend += ", and of other collections." if frame["collections_low"].notna().any() else "."
-        legend = " ".join(filter(None, [legend, self.over_topics.no_interval, self.over_collections.no_interval]))
-        shown = frame.drop(columns=[end for end in ends if frame[end].isna().all()])
-        return summary_table(shown, caption, self.signature, legend)
-
-    def why_no_interval(self) -> str:
-        """Return in a sentence why there is no interval, if one was asked for."""
-        return self.over_topics.no_interval
-
-    def short_tables(self) -> list[Table]:
-        """Return the table without the number of all pairs, which the answer has, and without Monte Carlo errors."""
-        return [shorten_summary(self.to_table())]
-
-    def explained_tables(self) -> list[Table]:
-        """Return further what is known of the measure that finds most, and every other."""
-        more = explain_differences(self.compare_power(), self.to_frame(), self.margin, self.signature)
-        return [self.to_table(), *more]
-
-    def charts(self) -> Sequence[Chart]:
-        """Return the pooled discriminative power of every measure with its interval."""
-        low, high = self.over_topics.find_power_ends(self.power)
-        rows = [
-            Row(str(measure), measure.title, self.power[m], line=(low[m], high[m]))
-            for m, measure in sorted(enumerate(self.measures), key=lambda row: self.power[row[0]])
-        ]
-        label = f"share of significant run pairs in {len(self.collections)} collections, with interval over topics"
-        return [IntervalChart(rows[::-1], label)]
+        why = filter(None, [legend, self.no_interval, self.over_collections.no_interval])
+        return self.tabulate(caption, " ".join(why))
 
 
 def pooled_discriminative_power(powers: Sequence[DiscriminativePower], *, seed: int = 0) -> PooledDiscriminativePower:
@@ -191,20 +110,46 @@ def pooled_discriminative_power(powers: Sequence[DiscriminativePower], *, seed: 
     _check_poolable(powers)
     labels = tuple(power.collection or f"collection {number}" for number, power in enumerate(powers, start=1))
     warn_of_same_data(labels, [power.means for power in powers])
+    measures, pairs = powers[0].measures, np.array([power.p_values.shape[1] for power in powers])
     significant = np.array([power.significant.sum(axis=1) for power in powers])
-    mc_se = np.array([power.mc_se for power in powers])
-    pairs = np.array([power.p_values.shape[1] for power in powers])
-    over_topics, over_collections = pool_over_topics(powers), _pool_over_collections(labels, powers, seed)
+    errors = np.array([power.rows["mc_se"] for power in powers])
+    found, n_pairs, error = significant.sum(axis=0), int(pairs.sum()), np.sqrt(np.square(errors).sum(axis=0))
+    over_topics = pool_over_topics(powers)
+    over_collections = _pool_over_collections(labels, powers, over_topics, seed)
+    low, high = over_topics.find_power_ends(found / n_pairs)
+    collections_low, collections_high = over_collections.find_power_ends(found / n_pairs)
+    names = [str(measure) for measure in measures]
+    rows = pd.DataFrame(
+        {
+            "measure": names, "significant": found, "pairs": n_pairs, "power": found / n_pairs, "low": low, "high": high,
+            "collections_low": collections_low, "collections_high": collections_high, "mc_se": error,
+        }
+    )  # fmt: skip
+    counts, of_all = np.vstack([significant, found]), np.append(pairs, n_pairs)[:, np.newaxis]
+    by_collection = cross(
+        {"collection": [*labels, "POOLED"], "measure": names},
+        significant=counts, pairs=of_all, power=counts / of_all, mc_se=np.vstack([errors, error]),
+    )  # fmt: skip
+    differences = over_topics.compare(measures, found / n_pairs, powers[0].margin)
+    low, high = over_collections.find_difference_ends(found / n_pairs)
     drawn = len(over_collections.shares) > 0
     return PooledDiscriminativePower(
-        labels, powers[0].measures, significant, mc_se, pairs, over_topics, over_collections,
-        _sign(powers, seed if drawn else None), powers[0].margin,
+        measures=measures,
+        rows=rows,
+        differences=differences.assign(collections_low=low, collections_high=high),
+        over_topics=over_topics,
+        over_collections=over_collections,
+        margin=powers[0].margin,
+        collections=labels,
+        by_collection=by_collection,
+        signature=_sign(powers, seed if drawn else None),
         diagnostics=tuple(part for power in powers for part in power.diagnostics),
         remarks=(
             *dict.fromkeys(remark for power in powers for remark in power.remarks),
-            *remark_shared_topics(labels, [power.over_topics.topics for power in powers]),
+            *remark_shared_topics(labels, [power.topics for power in powers]),
         ),
-    )  # fmt: skip
+        no_interval=over_topics.no_interval,
+    )
 
 
 def _check_poolable(powers: Sequence[DiscriminativePower]) -> None:
@@ -242,10 +187,11 @@ def pool_over_topics(powers: Sequence[DiscriminativePower]) -> Variation:
     return Variation(n_topics, pool(drawn, pairs), steps, first.confidence, why, first.simultaneous)
 
 
-def _pool_over_collections(labels: Sequence[str], powers: Sequence[DiscriminativePower], seed: int) -> Variation:
+def _pool_over_collections(
+    labels: Sequence[str], powers: Sequence[DiscriminativePower], over_topics: Variation, seed: int
+) -> Variation:
     """Return how the pooled power varies where collections might be others, too."""
     pairs, drawn = _list_drawn(powers)
-    over_topics = pool_over_topics(powers)
     shares, why = over_topics.shares[:0], explain_too_few(len(powers)) if len(over_topics.shares) else ""
     if len(over_topics.shares) and len(powers) >= FEWEST_COLLECTIONS:
         # Collections are drawn in the order of their labels.

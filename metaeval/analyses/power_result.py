@@ -5,64 +5,120 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.rank_result import RunRanks, find_ranks
-from metaeval.analyses.result import Result
-from metaeval.analyses.variation import TopicVariation, say_who_finds_most, tabulate_conclusions
+from metaeval.analyses.result import MeasureRows
+from metaeval.analyses.variation import Variation, tabulate_conclusions
 from metaeval.files import PathLike
-from metaeval.measures.base import Measure, find_signs
+from metaeval.measures.base import find_signs
 from metaeval.show.charts import Line, LineChart
-from metaeval.show.signature import Signature
 from metaeval.show.table import Table, write_frames
+from metaeval.stats.intervals import FEWEST_TOPICS, interval_of_differences
 from metaeval.stats.paired_tests import PairedTest
 
-ROWS_A_PART = 200_000
-"""P-values held as a frame at once."""
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PowerRows(MeasureRows):
+    """How many significant pairs each measure finds, in one collection or in several.
+
+    Parameters
+    ----------
+    over_topics : Variation
+        What intervals rest on.
+    margin : float
+        Up to which difference two measures' power is alike.
+    """
+
+    over_topics: Variation
+    margin: float = 0.05
+
+    number: ClassVar[str] = "power"
+
+    def answer(self) -> str:
+        """Say which measure finds most significant pairs, and than how many others that is clear."""
+        counts, n_pairs = self.rows["significant"].to_numpy(), int(self.rows["pairs"].iloc[0])
+        best, n_others = int(counts.argmax()), len(counts) - 1
+        name, of_all = str(self.measures[best]), f"{counts[best]:,} of {n_pairs:,} pairs of runs"
+        if not counts[best]:
+            return f"{'No measure finds any' if n_others else f'{name} finds no'} difference between runs ({of_all})."
+        if not n_others:
+            return f"{name} finds {of_all} significant."
+        most = f"{name} finds most differences ({of_all})"
+        if self.differences["low"].isna().all():
+            return f"{most}; whether clearly more than others is unknown."
+        beaten = self.differences.loc[self.differences["finds_more"] == name, ["measure_1", "measure_2"]].to_numpy()
+        others = beaten[beaten != name].tolist()
+        if not others:
+            return f"{most}, but not clearly more than any other measure."
+        whom = " and ".join(others) if len(others) <= 2 else f"{len(others)} of the {n_others} other measures"
+        return f"{most}, clearly more than {'every other measure' if len(others) == n_others > 1 else whom}."
+
+    def tabulate(self, caption: str, legend: str) -> list[Table]:
+        """Return counts of significant pairs as the papers head them, #sig, #all and percent, and what is known of the best."""
+        ends = [column for column in ("low", "high", "collections_low", "collections_high") if column in self.rows]
+        ends = [column for column in ends if self.rows[column].notna().any()]
+        shown = self.rows[["measure", "significant", "mc_se", "pairs", "power"]].set_index("measure")
+        shown = shown.rename(columns={"significant": "#sig", "mc_se": "±", "pairs": "#all", "power": "%"})
+        shown["%"] *= 100
+        if shown["±"].isna().all():
+            shown = shown.drop(columns="±")
+        else:
+            legend = f"{legend} ±: Monte Carlo standard error of #sig."
+        for column in ends:
+            shown[column] = 100 * self.rows[column].to_numpy()
+        table = Table(shown, caption, self.signature, digits=1, legend=legend.strip(), joined=True)
+        brief = shown.drop(columns=["±", "#all"], errors="ignore").sort_values("#sig", ascending=False, kind="stable")
+        tables = [replace(table, frame=brief, at=("short",)), replace(table, at=("paper", "all"))]
+        if self.differences["low"].notna().any():
+            best = str(self.rows["measure"][int(self.rows["significant"].argmax())])
+            caption = f"Differences of power: alike are measures within {100 * self.margin:g} points of each other."
+            known = tabulate_conclusions(self.differences, "difference", "difference", caption, self.signature, best)
+            tables.append(replace(known, at=("all",)))
+        return tables
 
 
-@dataclass(frozen=True, eq=False)
-class DiscriminativePower(Result):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DiscriminativePower(PowerRows):
     """The p-value of every pair of runs according to every measure.
+
+    Its rows (`to_frame`) have columns measure, significant (S_D), pairs (T_D), power (S_D / T_D), mc_se (the Monte Carlo
+    standard error of S_D, NaN for tests without trials), low and high: the expected power of the same runs on as many new
+    topics lies between them, NaN if no interval was asked for, or with fewer than 10 runs or 25 topics. Its `differences`
+    have columns measure_1, measure_2, difference (of the first's power less the second's), low, high, finds_more (the measure
+    that does if the interval leaves 0 out, and "cannot tell" otherwise) and conclusion: whether the power of both is alike up
+    to `margin` (see `metaeval.stats.equivalence`).
 
     Parameters
     ----------
     collection : str
-    runs : tuple of str
-    measures : tuple of Measure
+    runs, topics : tuple of str
     means : ndarray, shape (run, measure)
     p_values : ndarray, shape (measure, pair)
         Pairs of runs in the order (0, 1), (0, 2), …, (1, 2), ….
     counts : ndarray of int, shape (measure, pair), or None
         Of how many trials' ranges each difference is exceeded or equalled; None for tests without trials.
-    mc_se : ndarray, shape (measure,)
-        Monte Carlo standard error of S_D: how much it would vary with other trials; NaN for tests without trials.
+    deviations : ndarray, shape (measure, pair)
+        Standard deviation over topics of the difference of two runs.
     n_permutations : int
         B; of ``test="max-t"`` with up to 16 topics, the number of all sign vectors.
     alpha : float
     test : str
-    over_topics : TopicVariation
-        What intervals rest on.
-    signature : Signature
-    margin : float
-        Up to which difference two measures' power is alike.
     """
 
     collection: str
     runs: tuple[str, ...]
-    measures: tuple[Measure, ...]
+    topics: tuple[str, ...]
     means: np.ndarray
     p_values: np.ndarray
     counts: np.ndarray | None
-    mc_se: np.ndarray
+    deviations: np.ndarray
     n_permutations: int
     alpha: float
     test: PairedTest
-    over_topics: TopicVariation
-    signature: Signature
-    margin: float = 0.05
 
     def __repr__(self) -> str:
         size = f"{self.p_values.shape[1]:,} run pairs × {len(self.measures)} measures"
@@ -88,7 +144,16 @@ class DiscriminativePower(Result):
         ]
         return np.array(won, dtype=np.int8)
 
-    def to_frame(self) -> pd.DataFrame:
+    @property
+    def mc_se(self) -> np.ndarray:
+        """Monte Carlo standard error of S_D, shape (measure,): how much it would vary with other trials; NaN without any."""
+        return self.rows["mc_se"].to_numpy()
+
+    def summary(self) -> pd.DataFrame:
+        """Return how many pairs each measure finds significant, without intervals: LQ 2021, Table 3."""
+        return self.rows[["measure", "significant", "pairs", "power", "mc_se"]]
+
+    def run_pairs(self) -> pd.DataFrame:
         """Return every p-value, one row per measure and pair of runs.
 
         Of shape (measure · pair, 13), with columns measure, run_a, run_b, mean_a, mean_b, count (missing for tests
@@ -96,44 +161,14 @@ class DiscriminativePower(Result):
         (the difference over the standard deviation of the differences by topic) with d_low and d_high. An interval is
         for its pair alone, and missing with fewer than 25 topics.
         """
-        return pd.concat(self.frames(), ignore_index=True)
-
-    def frames(self) -> Iterator[pd.DataFrame]:
-        """Yield the rows of `to_frame` in parts, each of one measure, which memory holds one by one."""
-        runs = np.array(self.runs, dtype=object)
-        n_pairs = len(self.runs) * (len(self.runs) - 1) // 2
-        for m, measure in enumerate(self.measures):
-            start, parts, size = 0, [], 0
-            scores = self.over_topics.take_scores(m)
-            for run in range(len(self.runs) - 1):
-                pairs = slice(start, start + len(self.runs) - run - 1)
-                start = pairs.stop
-                means = self.means[run, m], self.means[run + 1 :, m]
-                counts = np.full(len(means[1]), pd.NA, dtype=object) if self.counts is None else self.counts[m, pairs]
-                parts.append(
-                    {
-                        "measure": np.full(len(means[1]), str(measure), dtype=object),
-                        "run_a": np.full(len(means[1]), runs[run], dtype=object),
-                        "run_b": runs[run + 1 :],
-                        "mean_a": np.full(len(means[1]), means[0]),
-                        "mean_b": means[1],
-                        "count": counts,
-                        "p_value": self.p_values[m, pairs],
-                        **self.over_topics.describe_effects(scores, run, means[0] - means[1]),
-                    }
-                )
-                size += len(means[1])
-                if size >= ROWS_A_PART or start == n_pairs:
-                    yield pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
-                    parts, size = [], 0
+        return pd.concat(self.list_run_pairs(), ignore_index=True)
 
     def write_p_values(self, path: PathLike) -> Path:
-        """Write the rows of `to_frame`, every p-value, to a file; memory does not grow with their number.
+        """Write the rows of `run_pairs`, one measure after the other, to a ``.csv`` or ``.parquet`` file.
 
         Parameters
         ----------
         path : path
-            ``.csv``, or ``.parquet``, which takes a fifth of the room.
 
         Returns
         -------
@@ -144,49 +179,34 @@ class DiscriminativePower(Result):
         MetaevalError
             If the name does not tell one of these formats, or the file cannot be written.
         """
-        return write_frames(path, self.frames())
+        return write_frames(path, self.list_run_pairs())
 
-    def rows(self) -> pd.DataFrame:
-        """Return how many pairs each measure finds significant, with intervals; `write_p_values` writes every p-value."""
-        return self.summary().merge(self.intervals())
-
-    def summary(self) -> pd.DataFrame:
-        """Return how many pairs each measure finds significant: LQ 2021, Table 3.
-
-        Of shape (measure, 5), with columns measure, significant (S_D), pairs (T_D), power (S_D / T_D) and mc_se, the
-        Monte Carlo standard error of S_D (missing for tests without trials).
-        """
-        result = self.significant.sum(axis=1)
-        n_pairs = self.p_values.shape[1]
-        names = [str(measure) for measure in self.measures]
-        counted = {"measure": names, "significant": result, "pairs": n_pairs, "power": result / n_pairs}
-        return pd.DataFrame({**counted, "mc_se": self.mc_se})
-
-    def intervals(self) -> pd.DataFrame:
-        """Return the power of every measure with its interval over topics, for the same runs.
-
-        Of shape (measure, 4), with columns measure, power, low, high: the expected power on as many new topics lies
-        between them. NaN if no interval was asked for, or with fewer than 10 runs or 25 topics.
-        """
-        power = self.significant.mean(axis=1)
-        low, high = self.over_topics.find_power_ends(power)
-        names = [str(measure) for measure in self.measures]
-        return pd.DataFrame({"measure": names, "power": power, "low": low, "high": high})
-
-    def compare_power(self) -> pd.DataFrame:
-        """Does one measure find more than another? The difference of every two, paired over resampled topics.
-
-        Of shape (pair of measures, 7), with columns measure_1, measure_2, difference (of the first's power less the
-        second's), low, high, and finds_more: the measure that does if the interval leaves 0 out, and "cannot tell"
-        otherwise. Intervals of all pairs hold together, unless single ones were asked for. Last, conclusion: whether
-        the power of both is alike up to `margin` (see `metaeval.stats.equivalence`).
-        """
-        return self.over_topics.compare(self.measures, self.significant.mean(axis=1), self.margin)
-
-    def answer(self) -> str:
-        """Say which measure finds most differences."""
-        found, n_pairs = self.significant.sum(axis=1), self.p_values.shape[1]
-        return say_who_finds_most(self.measures, found, n_pairs, self.compare_power())
+    def list_run_pairs(self) -> Iterator[pd.DataFrame]:
+        """Yield the rows of `run_pairs` measure by measure."""
+        runs = np.array(self.runs, dtype=object)
+        first, second = self.pairs
+        n_topics = len(self.topics)
+        for m, measure in enumerate(self.measures):
+            difference = self.means[first, m] - self.means[second, m]
+            ends = interval_of_differences(
+                difference, self.deviations[m], n_topics, confidence=self.over_topics.confidence
+            )
+            effects = dict(zip(("low", "high", "d", "d_low", "d_high"), ends, strict=True))
+            if n_topics < FEWEST_TOPICS:
+                effects |= {name: np.full(difference.shape, np.nan) for name in effects if name != "d"}
+            yield pd.DataFrame(
+                {
+                    "measure": str(measure),
+                    "run_a": runs[first],
+                    "run_b": runs[second],
+                    "mean_a": self.means[first, m],
+                    "mean_b": self.means[second, m],
+                    "count": pd.NA if self.counts is None else self.counts[m],
+                    "p_value": self.p_values[m],
+                    "difference": difference,
+                    **effects,
+                }
+            )
 
     def ranks(self) -> RunRanks:
         """Return which ranks of runs are real by this test; `metaeval.run_ranks` tests scores by bootstrap-t."""
@@ -203,38 +223,20 @@ class DiscriminativePower(Result):
         pairs = pd.RangeIndex(1, ordered.shape[1] + 1, name="pair")
         return pd.DataFrame(ordered.T, index=pairs, columns=[str(measure) for measure in self.measures])
 
-    def details(self) -> dict[str, pd.DataFrame]:
-        """Return which measure finds more than which, with intervals."""
-        return {"differences": self.compare_power()}
-
-    def to_table(self) -> Table:
+    def tables(self) -> list[Table]:
         """Return S_D, T_D and the percentage of significant pairs (LQ 2021, Table 3)."""
-        caption = f"Significant pairs of runs by {self.test} at α = {self.alpha:g}."
-        legend, frame, intervals = "", self.summary(), self.intervals()
-        if intervals["low"].notna().any():
-            level = 100 * self.over_topics.confidence
-            ends = {name: 100 * intervals[name] for name in ("low", "high")}
-            more = self.compare_power()["finds_more"].value_counts()
-            frame = frame.assign(**ends, more=[int(more.get(name, 0)) for name in frame["measure"]])
-            frame = frame.rename(columns={"more": "finds more than"})
+        legend = self.no_interval
+        if self.rows["low"].notna().any():
             legend = (
-                f"Low and high: {level:g} % interval for the percentage on other topics. Finds more "
-                f"than: how many measures, where the {self.over_topics.kind} interval of the difference leaves 0 out."
+                f"Low and high: {100 * self.over_topics.confidence:g} % interval for the percentage on other topics. Finds "
+                f"more than: how many measures, where the {self.over_topics.kind} interval of the difference leaves 0 out."
             )
-        return summary_table(frame, caption, self.signature, f"{legend} {self.over_topics.no_interval}".strip())
-
-    def why_no_interval(self) -> str:
-        """Return in a sentence why there is no interval, if one was asked for."""
-        return self.over_topics.no_interval
-
-    def short_tables(self) -> list[Table]:
-        """Return the table without the number of all pairs, which the answer has, and without Monte Carlo errors."""
-        return [shorten_summary(self.to_table())]
-
-    def explained_tables(self) -> list[Table]:
-        """Return further what is known of the measure that finds most, and every other."""
-        more = explain_differences(self.compare_power(), self.summary(), self.margin, self.signature)
-        return [self.to_table(), *more]
+        short, paper, *known = self.tabulate(f"Significant pairs of runs by {self.test} at α = {self.alpha:g}.", legend)
+        if known:
+            more = self.differences["finds_more"].value_counts()
+            for table in (short, paper):
+                table.frame["finds more than"] = [int(more.get(name, 0)) for name in table.frame.index]
+        return [short, paper, *known]
 
     def charts(self) -> Sequence[LineChart]:
         """Return the discriminative power curves: p-values of all run pairs, descending (ACL 2021, Figures 1 to 3)."""
@@ -252,32 +254,3 @@ class DiscriminativePower(Result):
                 level=(self.alpha, f"α = {self.alpha:g}"), marks=5, names="top", counted="significant pairs",
             )
         ]  # fmt: skip
-
-
-def explain_differences(
-    compared: pd.DataFrame, summary: pd.DataFrame, margin: float, signature: Signature
-) -> list[Table]:
-    """Return a table of whether other measures find as much as the one that finds most; none without intervals."""
-    if compared["low"].isna().all():
-        return []
-    best = summary["measure"][int(summary["significant"].argmax())]
-    caption = f"Differences of power: alike are measures within {100 * margin:g} points of each other."
-    return [tabulate_conclusions(compared, "difference", "difference", caption, signature, best)]
-
-
-def shorten_summary(table: Table) -> Table:
-    """Return a summary of power without what only ``--explain`` prints, the measure that finds most first."""
-    short = table.frame.drop(columns=["±", "#all"], errors="ignore")
-    return replace(table, frame=short.sort_values("#sig", ascending=False, kind="stable"))
-
-
-def summary_table(frame: pd.DataFrame, caption: str, signature: Signature, legend: str) -> Table:
-    """Return counts of significant pairs as the papers head them: #sig, #all and percent."""
-    shown = frame.assign(power=100 * frame["power"]).set_index("measure")
-    if shown["mc_se"].isna().all():
-        shown = shown.drop(columns="mc_se")
-    else:
-        shown.insert(1, "±", shown.pop("mc_se"))
-        legend = f"{legend} ±: Monte Carlo standard error of #sig.".strip()
-    shown = shown.rename(columns={"significant": "#sig", "pairs": "#all", "power": "%"})
-    return Table(shown, caption, signature, digits=1, legend=legend, joined=True)

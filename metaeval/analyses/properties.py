@@ -11,7 +11,7 @@ import pandas as pd
 
 import metaeval
 from metaeval.analyses.checks import check_count, check_seed
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import FormerResult
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.properties import (
@@ -38,7 +38,7 @@ CONSTANT, SYMMETRIC = "constant", "symmetric"
 
 
 @dataclass(frozen=True, eq=False)
-class Properties(Result):
+class Properties(FormerResult):
     """Which properties measures have, as far as a search can tell.
 
     Parameters

@@ -12,7 +12,7 @@ import pandas as pd
 
 from metaeval.analyses.agreement_result import Agreement
 from metaeval.analyses.disagreement import tabulate_disagreement
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import FormerResult
 from metaeval.errors import format_count
 from metaeval.measures.base import Measure
 from metaeval.show.charts import IntervalChart, Row
@@ -21,7 +21,7 @@ from metaeval.show.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class QrelsComparison(Result):
+class QrelsComparison(FormerResult):
     """What other judgements change, compared with those of the reference.
 
     Parameters

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.rank_figures import MOST_NAMES, draw_groups, draw_ranks
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import FormerResult
 from metaeval.errors import MetaevalError, format_count
 from metaeval.files import write_atomically
 from metaeval.measures.base import Measure
@@ -36,7 +36,7 @@ LETTERS = (
 
 
 @dataclass(frozen=True, eq=False)
-class RunRanks(Result):
+class RunRanks(FormerResult):
     """The rank of every run according to every measure, and between which ranks it stands.
 
     Parameters

@@ -11,10 +11,11 @@ import pandas as pd
 from metaeval.analyses.checks import check_count, check_depth, check_seed, check_share
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import FormerResult
 from metaeval.analyses.variation import list_intervals, tabulate_conclusions
 from metaeval.data.scores import Scores
 from metaeval.measures.base import Measure, find_signs
+from metaeval.show.cells import NOTHING
 from metaeval.show.charts import HeatMap
 from metaeval.show.colours import shade_marks
 from metaeval.show.signature import Signature, sign
@@ -38,7 +39,7 @@ _CELLS = 4_000_000  # run scores held at once while resampling: 32 MB
 
 
 @dataclass(frozen=True, eq=False)
-class RankingSimilarity(Result):
+class RankingSimilarity(FormerResult):
     """The rank correlation between the run rankings of every pair of measures.
 
     Parameters
@@ -142,6 +143,19 @@ class RankingSimilarity(Result):
         caption = f"{level} of {self.symbol} on other topics; alike is {self.margin:g} or more."
         listed = tabulate_conclusions(self.intervals(), "tau", self.symbol, caption, self.signature)
         return [self.to_table(), listed]
+
+    def beside(self, measure: Measure) -> Table:
+        """Return τ between a measure and each of the others, with its interval, and whether they rank runs alike."""
+        frame, m = self.to_frame(), [str(other) for other in self.measures].index(str(measure))
+        both = zip(self.low[m], self.high[m], strict=True)
+        ends = [f"{low:.2f} to {high:.2f}" if low <= high else NOTHING for low, high in both]
+        row = pd.DataFrame({"τ": frame[str(measure)], "95 % interval": ends})
+        if self.conclusions is not None:
+            row["ranks alike"] = [word.partition(":")[0] for word in self.conclusions[m]]
+        row = row.drop(index=str(measure)).sort_values("τ", ascending=False, kind="stable")
+        why = f". {self.no_interval.rstrip('.')}" if self.no_interval else ""
+        caption = f"τ between the rankings of runs by {measure.title} and by each other measure{why}"
+        return Table(row, caption, self.signature, digits=2)
 
     def charts(self) -> Sequence[HeatMap]:
         """Return τ between all pairs of measures as a heat map with its numbers, and its intervals as tips."""

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.power_result import DiscriminativePower
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import FormerResult
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, IntervalChart, Row
@@ -22,7 +22,7 @@ COUNTS = ("confirmed", "contradicted", "only_here", "missed")
 
 
 @dataclass(frozen=True, eq=False)
-class ReferencePairs(Result):
+class ReferencePairs(FormerResult):
     """What becomes of the pairs of runs that measures find significant, compared with those of a reference.
 
     Parameters

@@ -1,77 +1,101 @@
-"""What every result can do besides holding its numbers: show itself as a table, a figure, files, or plain data."""
+"""What every result can do besides holding its numbers: answer, and show itself as tables, figures, files, or plain data."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import pandas as pd
 
 from metaeval.analyses.diagnostics import Diagnostics
 from metaeval.errors import head_of, lower_first, whole_note
 from metaeval.files import write_atomically
 from metaeval.measures.base import Measure
+from metaeval.show.charts import HeatMap, IntervalChart, Row
 from metaeval.show.fitting import Width
 from metaeval.show.html import write_fragment, write_page
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table, format_csv, to_plain, to_records
+from metaeval.show.table import (
+    MANY,
+    Level,
+    Table,
+    arrange_pairs,
+    format_csv,
+    join_latex,
+    sum_up_matrix,
+    to_plain,
+    to_records,
+)
 from metaeval.show.workbook import write_workbook
 
 if TYPE_CHECKING:
     from metaeval.show.canvas import Axis, Figure, Size
     from metaeval.show.charts import Chart
 
-COMMON = ("diagnostics", "remarks")
+COMMON = ("diagnostics", "remarks", "no_interval")
 """Fields of every result, which exports describe in their own way."""
 
 
-@dataclass(frozen=True, eq=False)
-class Result(ABC):
-    """Base of the results of analyses: small, frozen, with a signature.
+class Shown(ABC):
+    """What results have in common, as long as some are `FormerResult`."""
 
-    Parameters
-    ----------
-    diagnostics : tuple of Diagnostics
-        For each collection, what is irregular about its runs.
-    remarks : tuple of str
-        What else a reader has to know, a note each.
-    """
-
-    diagnostics: tuple[Diagnostics, ...] = field(default=(), repr=False, kw_only=True)
-    remarks: tuple[str, ...] = field(default=(), repr=False, kw_only=True)
-
-    if TYPE_CHECKING:  # a field of each result, whose place among its fields is its own
-
-        @property
-        def signature(self) -> Signature:
-            """Exactly what was computed."""
-
-    @abstractmethod
-    def to_frame(self) -> pd.DataFrame:
-        """Return the numbers as a frame; every analysis says which columns."""
+    if TYPE_CHECKING:
+        signature: Signature
+        diagnostics: tuple[Diagnostics, ...]
+        remarks: tuple[str, ...]
+        no_interval: str
 
     def answer(self) -> str:
         """Return in one sentence what came out; the command line prints it first."""
         return ""
 
-    def rows(self) -> pd.DataFrame:
-        """Return the rows that files and JSON hold: those of `to_frame`, unless there is one for every two runs."""
-        return self.to_frame()
-
     @abstractmethod
-    def to_table(self) -> Table:
-        """Return the result as the table a paper would print, with caption and signature."""
-
-    def to_summary(self) -> Table:
-        """Return the table that a paper has room for: of at most five columns, unless they are measures."""
-        return self.to_table()
+    def tables(self) -> list[Table]:
+        """Return the tables of every level, the most important first; `Table.at` says where each is shown."""
 
     def charts(self) -> Sequence[Chart]:
         """Return what the figure shows, panel by panel: `plot` draws it on paper, reports on the screen."""
         return ()
+
+    @abstractmethod
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return every number by name: first the rows that CSV and JSON hold, then details, each a file of its own."""
+
+    def beside(self, measure: Measure) -> Table | None:
+        """Return what is known of a measure and each of the others, the nearest ones first, where measures are compared."""
+        return None
+
+    def at(self, level: Level) -> list[Table]:
+        """Return the tables of a level: "short" (the first screen), "paper", or "all" (``--explain`` and pages)."""
+        return [table for table in self.tables() if level in table.at]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the numbers as a frame; every analysis says which columns."""
+        return next(iter(self.frames().values()))
+
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return what was computed besides the rows, by name; exports hold all of it."""
+        return dict(list(self.frames().items())[1:])
+
+    def to_table(self) -> Table:
+        """Return the result as the table a paper would print, with caption and signature."""
+        return self.at("paper")[0]
+
+    def to_text(self) -> str:
+        """Return the table for a terminal."""
+        return self.to_table().to_text()
+
+    def to_markdown(self) -> str:
+        """Return the table as Markdown."""
+        return self.to_table().to_markdown()
+
+    def to_latex(self, *, width: Width = "column", label: str = "") -> str:
+        """Return the table as LaTeX with booktabs rules, see `metaeval.Table.to_latex`."""
+        return self.at("paper")[0].to_latex(width=width, label=label)
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Return the figure that shows the result.
@@ -93,68 +117,32 @@ class Result(ABC):
         return draw_charts(self.charts(), self.signature if signature else None, ax=ax, size=size)
 
     def more_figures(self) -> dict[str, Callable[..., Figure]]:
-        """Return how to draw further figures, of a size, by name: ``--out`` writes them as NAME-FIGURE.png and .svg."""
+        """Return how to draw further figures, by name, each of a size: ``--out`` writes NAME-FIGURE.png."""
         return {}
-
-    def detail_tables(self) -> list[Table]:
-        """Return further tables that the command line prints below the first one."""
-        return []
-
-    def short_tables(self) -> list[Table]:
-        """Return what the command line prints unless ``--explain`` asks for all: tables of few columns."""
-        return [self.to_summary(), *self.detail_tables()]
-
-    def explained_tables(self) -> list[Table]:
-        """Return what the command line prints with ``--explain``."""
-        return [self.to_table(), *self.detail_tables()]
-
-    def details(self) -> dict[str, pd.DataFrame]:
-        """Return what was computed, printed or drawn besides `rows`, by name; exports hold all of it."""
-        return {}
-
-    def write_tables(self, folder: Path, name: str, width: Width = "column") -> None:
-        """Write the table as NAME.md and NAME.tex, the rows as NAME.csv, each detail as NAME-DETAIL.csv, and a page, NAME.html.
-
-        The folder is created if it does not exist; `width` is that of the LaTeX.
-        """
-        folder.mkdir(parents=True, exist_ok=True)
-        table = self.to_table()
-        write_atomically(folder / f"{name}.md", table.to_markdown())
-        write_atomically(folder / f"{name}.tex", self.to_latex(width=width))
-        write_atomically(folder / f"{name}.csv", format_csv(self.rows()))
-        for detail, frame in self.details().items():
-            write_atomically(folder / f"{name}-{detail.replace('_', '-')}.csv", format_csv(frame))
-        title = f"{name}: {collection}" if (collection := getattr(self, "collection", "")) else name
-        page = write_page(title, self.page_tables(), answer=self.answer(), notes=self.notes())
-        write_atomically(folder / f"{name}.html", page)
-
-    def page_tables(self) -> list[Table]:
-        """Return the tables of the page, the most important first."""
-        return self.explained_tables()
 
     def notes(self, *, short: bool = False) -> list[str]:
         """Return what a reader has to know about runs and method, for this test; if `short`, the first line of each."""
         test = dict(self.signature.settings).get("test", "")
         notes = [*(note for diagnostic in self.diagnostics for note in diagnostic.describe(test)), *self.remarks]
         if short:  # a table says in its legend why it has no intervals, which is not printed then
-            return [*filter(None, [lower_first(self.why_no_interval())]), *map(head_of, notes)]
+            return [*filter(None, [lower_first(getattr(self, "no_interval", ""))]), *map(head_of, notes)]
         return list(map(whole_note, notes))
 
-    def why_no_interval(self) -> str:
-        """Return in a sentence why there is no interval, if one was asked for."""
-        return str(getattr(self, "no_interval", ""))
+    def write_tables(self, folder: Path, name: str, width: Width = "column") -> None:
+        """Write the tables as NAME.md and .tex, the rows as NAME.csv, each detail as NAME-DETAIL.csv, and a page, NAME.html.
 
-    def to_text(self) -> str:
-        """Return the table for a terminal."""
-        return self.to_table().to_text()
-
-    def to_markdown(self) -> str:
-        """Return the table as Markdown."""
-        return self.to_table().to_markdown()
-
-    def to_latex(self, *, width: Width = "column", label: str = "") -> str:
-        """Return the table of `to_summary` as LaTeX with booktabs rules, see `metaeval.Table.to_latex`."""
-        return self.to_summary().to_latex(width=width, label=label)
+        The folder is created if it does not exist; `width` is that of the LaTeX.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        printed = self.at("paper")
+        write_atomically(folder / f"{name}.md", "\n".join(table.to_markdown() for table in printed))
+        write_atomically(folder / f"{name}.tex", join_latex(printed, width))
+        write_atomically(folder / f"{name}.csv", format_csv(next(iter(self.frames().values()))))
+        for detail, frame in self.details().items():
+            write_atomically(folder / f"{name}-{detail.replace('_', '-')}.csv", format_csv(frame))
+        title = f"{name}: {collection}" if (collection := getattr(self, "collection", "")) else name
+        page = write_page(title, self.at("all"), answer=self.answer(), notes=self.notes())
+        write_atomically(folder / f"{name}.html", page)
 
     def to_excel(self, path: str | Path) -> None:
         """Write a workbook (.xlsx): the table, every row, and each detail on a sheet of its own.
@@ -169,8 +157,8 @@ class Result(ABC):
 
     def list_measures(self) -> list[Measure]:
         """Return the measures that the result is about, those that they are compared with among them."""
-        held = [getattr(self, name, ()) for name in ("measures", "reference", "candidates")]
-        listed = [each for some in held for each in (some if isinstance(some, tuple) else (some,))]
+        fields_of_measures = [getattr(self, name, ()) for name in ("measures", "reference", "candidates")]
+        listed = [each for some in fields_of_measures for each in (some if isinstance(some, tuple) else (some,))]
         return [each for each in listed if isinstance(each, Measure)]
 
     def _repr_html_(self) -> str:
@@ -179,11 +167,11 @@ class Result(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data that JSON can hold: kind, signature, directions, settings, rows, details, notes."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {name: value for name, value in vars(self).items() if name not in COMMON}
         settings = {
             name: [*map(to_plain, value)] if isinstance(value, tuple) else to_plain(value)
             for name, value in values.items()
-            if name not in COMMON and _is_plain(value)
+            if all(isinstance(each, str | int | float) for each in (value if isinstance(value, tuple) else (value,)))
         }
         details = {name: to_records(frame) for name, frame in self.details().items()}
         return {
@@ -191,14 +179,192 @@ class Result(ABC):
             "signature": str(self.signature),
             "directions": {str(measure): measure.direction for measure in self.list_measures()},
             "settings": settings,
-            "rows": to_records(self.rows()),
+            "rows": to_records(next(iter(self.frames().values()))),
             **({"details": details} if details else {}),
             "notes": self.notes(),
             "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
         }
 
 
-def _is_plain(value: object) -> bool:
-    return isinstance(value, str | int | float) or (
-        isinstance(value, tuple) and all(isinstance(each, str | int | float) for each in value)
-    )
+@dataclass(frozen=True, eq=False)
+class Result(Shown):
+    """Base of the results of analyses: small, frozen, with a signature. A result overrides five methods at most.
+
+    `answer` says in a sentence what came out, `tables` shows it, `charts` draws it, `frames` holds every number, and `beside`
+    is what a report shows of one measure. Everything else is made of these.
+
+    Parameters
+    ----------
+    signature : Signature
+        Exactly what was computed.
+    diagnostics : tuple of Diagnostics
+        For each collection, what is irregular about its runs.
+    remarks : tuple of str
+        What else a reader has to know, a note each.
+    no_interval : str
+        Why there is no interval, if one was asked for.
+    """
+
+    _: KW_ONLY
+    signature: Signature
+    diagnostics: tuple[Diagnostics, ...] = field(default=(), repr=False)
+    remarks: tuple[str, ...] = field(default=(), repr=False)
+    no_interval: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class FormerResult(Shown):
+    """A result of the former fifteen methods, shown by the five of `Result`; goes when all results are rebuilt."""
+
+    diagnostics: tuple[Diagnostics, ...] = field(default=(), repr=False, kw_only=True)
+    remarks: tuple[str, ...] = field(default=(), repr=False, kw_only=True)
+
+    @abstractmethod
+    def to_frame(self) -> pd.DataFrame: ...  # noqa: D102
+
+    @abstractmethod
+    def to_table(self) -> Table: ...  # noqa: D102
+
+    def rows(self) -> pd.DataFrame:  # noqa: D102
+        return self.to_frame()
+
+    def details(self) -> dict[str, pd.DataFrame]:  # noqa: D102
+        return {}
+
+    def to_summary(self) -> Table:  # noqa: D102
+        return self.to_table()
+
+    def detail_tables(self) -> list[Table]:  # noqa: D102
+        return []
+
+    def short_tables(self) -> list[Table]:  # noqa: D102
+        return [self.to_summary(), *self.detail_tables()]
+
+    def explained_tables(self) -> list[Table]:  # noqa: D102
+        return [self.to_table(), *self.detail_tables()]
+
+    def page_tables(self) -> list[Table]:  # noqa: D102
+        return self.explained_tables()
+
+    def why_no_interval(self) -> str:  # noqa: D102
+        return str(getattr(self, "no_interval", ""))
+
+    def frames(self) -> dict[str, pd.DataFrame]:  # noqa: D102
+        return {"rows": self.rows(), **self.details()}
+
+    def tables(self) -> list[Table]:  # noqa: D102
+        levels = {
+            "short": self.short_tables(), "paper": [self.to_summary(), *self.detail_tables()], "all": self.page_tables()
+        }  # fmt: skip
+        return [replace(table, at=(level,)) for level, tables in levels.items() for table in tables]  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MeasureRows(Result):
+    """A row for each measure, whose numbers may have intervals.
+
+    Parameters
+    ----------
+    measures : tuple of Measure
+    rows : DataFrame
+        Of shape (measure, …): column measure, then numbers; `low` and `high` are the ends of the interval of `number`, NaN
+        where there is none.
+    differences : DataFrame, optional
+        Of shape (pair of measures, …): columns measure_1, measure_2, difference, low, high, and what is known of it;
+        empty where measures are not compared.
+    """
+
+    measures: tuple[Measure, ...]
+    rows: pd.DataFrame
+    differences: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    number: ClassVar[str] = "mean"
+    """The column by which measures are compared."""
+
+    label: ClassVar[str] = ""
+    """What the figure says of it."""
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return the rows, and the differences if there are any."""
+        return {"rows": self.rows} | ({"differences": self.differences} if len(self.differences.columns) else {})
+
+    def charts(self) -> Sequence[Chart]:
+        """Return the number of every measure with its interval, the largest on top."""
+        titles = {str(measure): measure.title for measure in self.measures}
+        columns = self.rows["measure"], self.rows[self.number], self.rows["low"], self.rows["high"]
+        rows = [Row(name, titles[name], mid, line=(low, high)) for name, mid, low, high in zip(*columns, strict=True)]
+        rows.sort(key=lambda row: -np.inf if np.isnan(row.centre) else row.centre, reverse=True)
+        return [IntervalChart(rows, self.label, row_height=0.3)]
+
+
+@dataclass(frozen=True, eq=False)
+class MeasurePairs(Result):
+    """A number for every two measures.
+
+    Parameters
+    ----------
+    collection : str
+    measures : tuple of Measure
+    numbers : ndarray, shape (measure, measure)
+        Symmetric.
+    pairs : DataFrame
+        Of shape (pair of measures, …), in the order (0, 1), (0, 2), …: columns measure_1, measure_2, then all numbers.
+    """
+
+    collection: str
+    measures: tuple[Measure, ...]
+    numbers: np.ndarray
+    pairs: pd.DataFrame
+
+    heading: ClassVar[str] = ""
+    """What a number is, in few words."""
+
+    caption: ClassVar[str] = ""
+    """What the triangle shows."""
+
+    legend: ClassVar[str] = ""
+    whole: ClassVar[bool] = False
+    """Whether numbers are counts, which can be added up; otherwise they are shares from 0 to 1, shown in percent."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}: {len(self.measures)} measures, {self.collection or 'scores'}"
+
+    def write(self, number: float) -> str:
+        """Return a number as a cell shows it."""
+        if np.isnan(number):
+            return "–"
+        return f"{number:.0f}" if self.whole else f"{100 * number:.1f}"
+
+    def take_pairs(self, measure: Measure) -> tuple[pd.DataFrame, np.ndarray]:
+        """Return the pairs of a measure by the name of the other one, and in which of them it is the first."""
+        first = (self.pairs["measure_1"] == str(measure)).to_numpy()
+        mine = first | (self.pairs["measure_2"] == str(measure)).to_numpy()
+        other = self.pairs["measure_2"].where(first, self.pairs["measure_1"]).rename("measure")
+        return self.pairs[mine].set_index(other[mine]), first[mine]
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return a row for every pair of measures."""
+        return {"pairs": self.pairs}
+
+    def tables(self) -> list[Table]:
+        """Return the triangle, or of many measures the largest numbers of each, and the triangle with all."""
+        names = [str(measure) for measure in self.measures]
+        cells = [self.write(number) for number in self.numbers[np.triu_indices(len(names), 1)]]
+        triangle = Table(arrange_pairs(names, cells, "–"), self.caption, self.signature, legend=self.legend)
+        if len(names) <= MANY:
+            return [triangle]
+        numbers = self.numbers if self.whole else 100 * self.numbers
+        summed = sum_up_matrix(names, numbers, self.heading, total=self.whole)
+        brief = replace(triangle, frame=summed, legend="", at=("short", "paper"))
+        return [replace(brief, digits=1), replace(triangle, at=("all",))]
+
+    def charts(self) -> Sequence[HeatMap]:
+        """Return the numbers as a heat map."""
+        names = [measure.title for measure in self.measures]
+        highest = max(1.0, float(np.nanmax(self.numbers))) if self.whole else 1.0
+        return [
+            HeatMap(
+                self.numbers, names, names, self.heading, self.write, highest=highest, whole=self.whole, opposed=self.whole,
+                diagonal=False, clustered=True,
+            )
+        ]  # fmt: skip

@@ -11,7 +11,7 @@ import pandas as pd
 
 from metaeval.analyses.checks import warn_of_same_data
 from metaeval.analyses.diagnostics import Diagnostics, choose_common_runs, choose_runs
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import FormerResult
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, PolicyWarning, format_list
 from metaeval.measures.base import Measure
@@ -22,7 +22,7 @@ from metaeval.stats.blocks import round_scaled, scale_scores
 
 
 @dataclass(frozen=True, eq=False)
-class Robustness(Result):
+class Robustness(FormerResult):
     """Spearman's correlation between the rankings of runs on every pair of topics, or of collections.
 
     Parameters

@@ -21,7 +21,7 @@ from metaeval.analyses.checks import (
 )
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import FormerResult
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure
@@ -54,7 +54,7 @@ AIMS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
 
 
 @dataclass(frozen=True, eq=False)
-class SampleSize(Result):
+class SampleSize(FormerResult):
     """Consistency, expected τ and discriminative power for several numbers of topics.
 
     Parameters

@@ -11,7 +11,7 @@ import pandas as pd
 from metaeval.analyses.checks import check_count, check_jobs, check_seed, check_share, check_tau
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import FormerResult
 from metaeval.analyses.variation import name_pairs
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
@@ -28,7 +28,7 @@ from metaeval.stats.streams import stream_key
 
 
 @dataclass(frozen=True, eq=False)
-class SplitHalfConsistency(Result):
+class SplitHalfConsistency(FormerResult):
     """τ between the rankings of runs on two disjoint sets of topics, over many random splits.
 
     Parameters

@@ -10,13 +10,17 @@ from metaeval.analyses.baseline_preference import BaselinePreference, baseline_p
 from metaeval.analyses.coverage import Coverage, coverage
 from metaeval.analyses.diagnostics import Diagnostics, choose_runs
 from metaeval.analyses.discriminative_power import discriminative_power
+from metaeval.analyses.power_pairs import (
+    SignificanceContradictions,
+    SignificanceOverlap,
+    significance_contradictions,
+    significance_overlap,
+)
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.ranking_similarity import RankingSimilarity, ranking_similarity
 from metaeval.analyses.reference_pairs import ReferencePairs, reference_pairs
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import Shown as Result
 from metaeval.analyses.sample_size import SampleSize, sample_size
-from metaeval.analyses.significance_contradictions import SignificanceContradictions, significance_contradictions
-from metaeval.analyses.significance_overlap import SignificanceOverlap, significance_overlap
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency, split_half_consistency
 from metaeval.data.runs import ClassificationRuns, Runs
 from metaeval.data.score import score

@@ -11,7 +11,7 @@ import pandas as pd
 from metaeval.analyses.checks import check_count, check_positive, check_seed, check_share
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import FormerResult
 from metaeval.data.scores import Scores
 from metaeval.errors import format_count, format_list
 from metaeval.measures.base import Measure
@@ -38,7 +38,7 @@ _LOOSE = 100
 
 
 @dataclass(frozen=True, eq=False)
-class TopicSetSize(Result):
+class TopicSetSize(FormerResult):
     """How many topics every measure needs, by several designs.
 
     Parameters

@@ -11,7 +11,7 @@ import pandas as pd
 
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import orient_scores
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import FormerResult
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
@@ -29,7 +29,7 @@ Reference = Iterable[MeasureLike] | MeasureLike
 
 
 @dataclass(frozen=True, eq=False)
-class UnanimousImprovement(Result):
+class UnanimousImprovement(FormerResult):
     """The Unanimous Improvement Ratio of every two runs.
 
     Parameters

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import FormerResult
 from metaeval.errors import format_count
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, Line, LineChart
@@ -24,7 +24,7 @@ PLURALS = {"run": "runs", "topic": "topics", "repeat": "repeats", "judge": "judg
 
 
 @dataclass(frozen=True, eq=False)
-class VarianceComponents(Result):
+class VarianceComponents(FormerResult):
     """Components of variance of every measure, how reliable means of runs are, and what a budget buys.
 
     Parameters

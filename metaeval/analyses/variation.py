@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.label_order import LabelOrder
+from metaeval.analyses.prepare import Prepared
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 from metaeval.stats.equivalence import Ends, judge_difference
-from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval, explain_no_interval, interval_of_differences
+from metaeval.stats.intervals import centre_interval, explain_no_interval
 from metaeval.stats.max_t import PairedTestResult
 from metaeval.stats.paired_tests import MAX_T, PairedTest
 from metaeval.stats.resampled_power import resample_power
 from metaeval.stats.resampling import draw_weights
 from metaeval.stats.streams import stream_key
-
-NUMBERS_A_BLOCK = 2**21
-"""Differences of two runs by topic that are held at once."""
 
 MOST_CONCLUSIONS = 45
 """Rows of a table of conclusions: all pairs of ten measures."""
@@ -95,44 +92,8 @@ class Variation:
         return tabulate_differences(measures, gap, *ends, "finds_more").assign(conclusion=words)
 
 
-@dataclass(frozen=True, eq=False)
-class TopicVariation(Variation):
-    """How far the results of a test of all pairs vary over topics.
-
-    Parameters
-    ----------
-    order : LabelOrder
-        What was tested: standard deviations of the differences of two runs are made of it where they are asked for.
-    topics : tuple of str
-        Their labels, sorted.
-    """
-
-    order: LabelOrder = field(kw_only=True)
-    topics: tuple[str, ...] = field(kw_only=True)
-
-    def take_scores(self, measure: int) -> np.ndarray:
-        """Return the scores of one measure, shape (run, topic), with runs and the measure as they were given."""
-        return np.ascontiguousarray(self.order.values[self.order.runs, :, self.order.measures[measure]])
-
-    def describe_effects(self, scores: np.ndarray, run: int, differences: np.ndarray) -> dict[str, np.ndarray]:
-        """Return differences of one run from those after it, plain and standardised, with intervals: columns of shape (pair,).
-
-        `scores`, of shape (run, topic), are of one measure, and `differences` are of the means. Intervals are NaN with fewer
-        than 25 topics, and d where the differences do not vary.
-        """
-        names = ("low", "high", "d", "d_low", "d_high")
-        rows = max(1, NUMBERS_A_BLOCK // self.n)
-        starts = range(run + 1, len(scores), rows)
-        deviations = np.concatenate([_deviate(scores[start : start + rows] - scores[run]) for start in starts])
-        result = interval_of_differences(differences, deviations, self.n, confidence=self.confidence)
-        columns = dict(zip(names, result, strict=True))
-        if self.n < FEWEST_TOPICS:
-            columns |= {name: np.full(differences.shape, np.nan) for name in names if name != "d"}
-        return {"difference": differences, **columns}
-
-
 def measure_variation(
-    order: LabelOrder,
+    ready: Prepared,
     result: PairedTestResult,
     *,
     test: PairedTest,
@@ -140,50 +101,28 @@ def measure_variation(
     n_bootstrap: int,
     confidence: float,
     simultaneous: bool,
-    topics: tuple[str, ...],
-    seed: int,
-) -> TopicVariation:
+) -> Variation:
     """Resample topics after a test of all pairs of runs; collections that share topics have the same ones drawn."""
-    key = stream_key(seed, *topics, "discriminative_power", "interval")
-    values = order.values
-    n_runs, n_topics, n_measures = values.shape
+    n_runs, n_topics, n_measures = ready.values.shape
     no_interval = explain_no_interval(n_runs, n_topics) if n_bootstrap else ""
     shares, steps = np.empty((0, n_measures)), np.zeros(n_measures)
     if n_bootstrap and not no_interval:
+        key = stream_key(ready.seed, *sorted(ready.scores.topics), "discriminative_power", "interval")
         shares, steps = resample_power(
-            values, result.p, draw=partial(draw_weights, key, n_topics=n_topics), alpha=alpha, n_trials=n_bootstrap,
+            ready.values, result.p, draw=partial(draw_weights, key, n_topics=n_topics), alpha=alpha, n_trials=n_bootstrap,
             smallest_p=0.5 / result.n_trials if result.n_trials else 1e-12, studentised=test in _OWN_ERROR,
         )  # fmt: skip
-        shares, steps = shares[:, order.measures], steps[order.measures]
+        shares, steps = (ready.restore(each, "measure") for each in (shares, steps))
         if test in MAX_T:
             centre = shares.mean(axis=0)
             shares = centre + np.sqrt(1 + _OWN_NULL / n_topics) * (shares - centre)
-    return TopicVariation(n_topics, shares, steps, confidence, no_interval, simultaneous, order=order, topics=topics)
+    return Variation(n_topics, shares, steps, confidence, no_interval, simultaneous)
 
 
 def list_intervals(simultaneous: bool, margin: float, usual: float) -> dict[str, object]:
     """Return what a signature says of intervals and conclusions, where it is not as usual."""
     settings: dict[str, object] = {} if simultaneous else {"intervals": "single"}
     return settings | ({"margin": margin} if margin != usual else {})
-
-
-def say_who_finds_most(measures: Sequence[Measure], counts: np.ndarray, n_pairs: int, compared: pd.DataFrame) -> str:
-    """Say which measure finds most significant pairs, and than how many others that is clear."""
-    best, n_others = int(np.argmax(counts)), len(measures) - 1
-    name, of_all = str(measures[best]), f"{counts[best]:,} of {n_pairs:,} pairs of runs"
-    if not counts[best]:
-        return f"{'No measure finds any' if n_others else f'{name} finds no'} difference between runs ({of_all})."
-    if not n_others:
-        return f"{name} finds {of_all} significant."
-    found = f"{name} finds most differences ({of_all})"
-    if compared["low"].isna().all():
-        return f"{found}; whether clearly more than others is unknown."
-    beaten = compared.loc[compared["finds_more"] == name, ["measure_1", "measure_2"]].to_numpy().ravel()
-    beaten = beaten[beaten != name].tolist()
-    if not beaten:
-        return f"{found}, but not clearly more than any other measure."
-    whom = " and ".join(beaten) if len(beaten) <= 2 else f"{len(beaten)} of the {n_others} other measures"
-    return f"{found}, clearly more than {'every other measure' if len(beaten) == n_others > 1 else whom}."
 
 
 def tabulate_conclusions(
@@ -213,9 +152,3 @@ def name_pairs(measures: Sequence[Measure | str]) -> dict[str, np.ndarray]:
     """Return the names of every two measures, the columns measure_1 and measure_2 of a table of pairs."""
     names = np.array([str(measure) for measure in measures], dtype=object)
     return dict(zip(("measure_1", "measure_2"), names[np.array(np.triu_indices(len(names), 1))], strict=True))
-
-
-def _deviate(gaps: np.ndarray) -> np.ndarray:
-    """Return standard deviations over topics, shape (run,); squares of huge gaps are more than a float holds."""
-    _, exponents = np.frexp(np.abs(gaps).max(axis=1))
-    return np.ldexp(np.ldexp(gaps, -exponents[:, np.newaxis]).std(axis=1, ddof=1), exponents)

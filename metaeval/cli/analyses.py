@@ -62,9 +62,9 @@ ANALYSES = {
             "calibrate scores.csv --test bootstrap-t --test my_test.py:my_test",
         ),
     ),
-    "overlap": Analysis("analyses.significance_overlap:significance_overlap", ("overlap scores.csv",)),
+    "overlap": Analysis("analyses.power_pairs:significance_overlap", ("overlap scores.csv",)),
     "contradictions": Analysis(
-        "analyses.significance_contradictions:significance_contradictions",
+        "analyses.power_pairs:significance_contradictions",
         ("contradictions stc3-dq-a", "contradictions scores.csv --run-pairs all.csv"),
         pairs="run_pairs",
     ),

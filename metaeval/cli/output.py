@@ -20,7 +20,7 @@ from metaeval.show.fitting import WIDTHS, Width
 from metaeval.show.terminal import fit_table, wrap_text
 
 if TYPE_CHECKING:
-    from metaeval.analyses.result import Result
+    from metaeval.analyses.result import Shown as Result
     from metaeval.data.scores import Scores
     from metaeval.show.table import Table
 
@@ -170,7 +170,7 @@ def show_results(
     if style == "latex":
         from metaeval.show.table import join_latex
 
-        tables = [table for result in results.values() for table in (result.to_summary(), *result.detail_tables())]
+        tables = [table for result in results.values() for table in result.at("paper")]
         print_text(join_latex(tables, width or "column"), end="", data=True)
     else:
         for result in results.values():
@@ -188,21 +188,20 @@ def _show_result(result: Result, style: str, out: Path | None, explain: bool, *,
     elif style == "csv":
         from metaeval.show.table import format_csv
 
-        print_text(format_csv(result.rows()), end="", data=True)
+        (rows, *details) = result.frames().items()
+        print_text(format_csv(rows[1]), end="", data=True)
         print_status(str(result.signature))
-        if out is None and (more := [detail.replace("_", " ") for detail in result.details()]):
+        if out is None and (more := [detail.replace("_", " ") for detail, _ in details]):
             print_note(f"--out and --format json have more: {', '.join(more)}")
     elif style == "text":
         if result.answer():
             collection = getattr(result, "collection", "") if among_others else ""
             print_answer(f"{collection}: {result.answer()}" if collection else result.answer())
-        tables = result.explained_tables() if explain else result.short_tables()
+        tables = result.at("all" if explain else "short")
         *first, last = [replace(table, signature="") for table in tables[:-1]] + tables[-1:]
         print_text("\n".join(render(table, style, explain=explain) for table in (*first, last)), end="")
     else:
-        print_text(
-            "\n".join(table.render(style) for table in [result.to_table(), *result.detail_tables()]), end="", data=True
-        )
+        print_text("\n".join(table.render(style) for table in result.at("paper")), end="", data=True)
 
 
 def _print_json(content: dict[str, Any]) -> None:

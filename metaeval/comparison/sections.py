@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from metaeval.analyses.baseline_preference import BaselinePreference
 from metaeval.analyses.grades import CONTRADICTED
+from metaeval.analyses.power_pairs import SignificanceContradictions, SignificanceOverlap
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.reference_pairs import ReferencePairs
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import Shown as Result
 from metaeval.analyses.sample_size import SampleSize
-from metaeval.analyses.significance_contradictions import SignificanceContradictions
-from metaeval.analyses.significance_overlap import SignificanceOverlap
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency
 from metaeval.analyses.study import Study
 from metaeval.comparison.answer import find_answer
@@ -314,7 +312,7 @@ def _show_question(comparison: ComparisonResults, key: str, files: ReportFiles, 
             parts.append(Section(f"{key}-{number}", study.name, (), blocks, collection=number))
     pooled: tuple[Block, ...] = ()
     if key == "power" and comparison.pooled is not None:
-        table, by = comparison.pooled.to_table(), comparison.pooled.by_collection()
+        table, by = comparison.pooled.to_table(), comparison.pooled.by_collection
         frame, details = comparison.pooled.to_frame(), {"by_collection": by}
         pooled = (files.put_table(table, "pooled-power", frame=frame, details=details, highlight=comparison.new),)
     if not parts:
@@ -360,7 +358,9 @@ def _list_blocks(
             charts.append(_show_curves(result, place))
         details = _choose_details(result, p_values)
         if isinstance(result, SampleSize):
-            links = files.write_table(result.to_table(), name, frame=result.rows(), details=details)
+            links = files.write_table(
+                result.to_table(), name, frame=next(iter(result.frames().values())), details=details
+            )
             blocks += [block.link(*links) for block in _show_sizes(result, place)]
             continue
         meanings = {}
@@ -369,13 +369,13 @@ def _list_blocks(
         block = files.put_table(
             result.to_table(),
             name,
-            frame=result.rows(),
+            frame=next(iter(result.frames().values())),
             details=details,
             highlight=comparison.new,
             definitions=meanings,
         )
         if p_values and isinstance(result, DiscriminativePower):
-            block = block.link(("CSV: p values", files.write_parts(result.frames(), f"{name}-p-values")))
+            block = block.link(("CSV: p values", files.write_parts(result.list_run_pairs(), f"{name}-p-values")))
         blocks.append(block)
         if isinstance(result, SplitHalfConsistency) and question == "consistency":
             charts.append(_show_splits(result, place))
@@ -389,7 +389,7 @@ def _list_blocks(
 def _choose_details(result: Result, p_values: bool) -> dict[str, pd.DataFrame]:
     """Return further numbers of a result; those of every pair of runs, split or topic only if asked for."""
     if isinstance(result, DiscriminativePower):
-        return {"differences": result.compare_power()}
+        return {"differences": result.differences}
     if isinstance(result, RankingSimilarity):
         return result.details()
     if isinstance(result, SplitHalfConsistency):
@@ -407,7 +407,9 @@ def _show_pairs(result: _OfPairs, place: _Place) -> list[Block]:
     """Return every new measure's row, nearest first, and below it the whole matrix, folded and in the order of clusters."""
     blocks = [_show_row(result, one, place.collection) for one in result.measures if str(one) in place.new]
     details = _choose_details(result, False)
-    links = place.files.write_table(result.to_table(), place.name, frame=result.rows(), details=details)
+    links = place.files.write_table(
+        result.to_table(), place.name, frame=next(iter(result.frames().values())), details=details
+    )
     for chart in result.charts():
         caption = f"{chart.label}, {place.collection}: every two measures, alike ones beside each other."
         title = f"All {len(result.measures)} measures"
@@ -417,38 +419,13 @@ def _show_pairs(result: _OfPairs, place: _Place) -> list[Block]:
 
 def _show_row(result: _OfPairs, measure: Measure, collection: str) -> Block:
     """Return what a matrix says of one measure and each of the others, the nearest ones first."""
-    row, caption = _take_row(result, measure)
-    if not len(row):
+    table = result.beside(measure)
+    if table is None or table.frame.empty:
         return Block("notes", {"notes": [f"{measure.title} contradicts no other measure on {collection}."]})
-    row = row.sort_values(row.columns[0], ascending=False, kind="stable")
-    some = f" The first {_NEAREST} of {len(row)}." if len(row) > _NEAREST else ""
-    digits: dict[object, int] = {"τ": 2, "overlap, %": 1}
-    return table_block(Table(row.head(_NEAREST), f"{caption}, {collection}.{some}", result.signature, digits=digits))
-
-
-def _take_row(result: _OfPairs, measure: Measure) -> tuple[pd.DataFrame, str]:
-    """Return the numbers of a measure and each of the others, by name, what they are ordered by first, and what they are."""
-    name, title = str(measure), measure.title
-    if isinstance(result, RankingSimilarity):
-        frame, m = result.to_frame(), [str(other) for other in result.measures].index(name)
-        both = zip(result.low[m], result.high[m], strict=True)
-        ends = [f"{low:.2f} to {high:.2f}" if low <= high else NOTHING for low, high in both]
-        row = pd.DataFrame({"τ": frame[name], "95 % interval": ends})
-        if result.conclusions is not None:
-            row["ranks alike"] = [word.partition(":")[0] for word in result.conclusions[m]]
-        why = f". {result.no_interval.rstrip('.')}" if result.no_interval else ""
-        return row.drop(index=name), f"τ between the rankings of runs by {title} and by each other measure{why}"
-    pairs = result.to_frame()
-    first = pairs["measure_1"] == name
-    pairs = pairs[first | (pairs["measure_2"] == name)]
-    pairs = pairs.assign(measure=pairs["measure_2"].where(first, pairs["measure_1"])).set_index("measure")
-    if isinstance(result, SignificanceContradictions):
-        row = pairs.loc[pairs["contradictions"] > 0, ["contradictions"]]
-        return row, f"Run pairs on which {title} and another measure reach opposite significant conclusions"
-    mine = np.where(pairs["measure_1"] == name, pairs["a"], pairs["c"])
-    row = pd.DataFrame({"overlap, %": 100 * pairs["sso"], "both": pairs["b"], "only the new one": mine})
-    row["only the other"] = pairs["a"] + pairs["c"] - mine
-    return row, f"Run pairs that {title} and another measure find significant"
+    n = len(table.frame)
+    some = f" The first {_NEAREST} of {n}." if n > _NEAREST else ""
+    caption = f"{table.caption}, {collection}.{some}"
+    return table_block(replace(table, frame=table.frame.head(_NEAREST), caption=caption))
 
 
 def _show_curves(power: DiscriminativePower, place: _Place) -> Block:

@@ -21,9 +21,9 @@ from metaeval.analyses.grades import (
     rate_consistency_results,
 )
 from metaeval.analyses.pooled_discriminative_power import pool_over_topics
+from metaeval.analyses.power_pairs import SignificanceContradictions
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.ranking_similarity import ALIKE
-from metaeval.analyses.significance_contradictions import SignificanceContradictions
 from metaeval.analyses.study import Study
 from metaeval.comparison.agreement_verdict import judge_with_reference
 from metaeval.comparison.repeats import NOT_TRIED, Repeats

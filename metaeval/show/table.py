@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,9 @@ from metaeval.show.terminal import fit_table
 
 Mark = Callable[["pd.DataFrame"], "pd.DataFrame"]
 """Takes the numbers of a table and returns a frame of the same shape with words such as ``"bold"`` or ``"band high"``."""
+
+Level: TypeAlias = Literal["short", "paper", "all"]
+"""Where a table is shown: on the first screen of a command, in a paper (LaTeX, Markdown), or with all, on pages too."""
 
 STYLES = ("text", "csv", "md", "latex", "json")
 """Output formats of the command line."""
@@ -56,6 +59,8 @@ class Table:
         How to read it, which the command line prints only with ``--explain``.
     joined : bool
         Whether columns low and high, min and max, and ± belong to the number before them: LaTeX shows them beside it.
+    at : tuple of {"short", "paper", "all"}, optional
+        Where a result shows it; by default everywhere.
     """
 
     frame: pd.DataFrame
@@ -65,6 +70,7 @@ class Table:
     marks: Mark | None = field(default=None, repr=False)
     legend: str = ""
     joined: bool = False
+    at: tuple[Level, ...] = ("short", "paper", "all")
 
     @property
     def whole_caption(self) -> str:

@@ -1,6 +1,7 @@
 """What the analyses answer, compared with worked cases, the papers' own numbers and other packages."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import scipy.stats
 
 import metaeval as me
 from metaeval.errors import DirectionWarning, MetaevalError, MetaevalWarning
+from metaeval.show.signature import sign
 from metaeval.stats.weighted_correlation import correlate
 
 
@@ -139,12 +141,12 @@ class TestSplitHalfConsistency:
 
 class TestDiscriminativePower:
     def test_the_interval_of_a_pair_is_students(self, scores):
-        frame = me.discriminative_power(scores, n_permutations=10).to_frame().iloc[0]
+        frame = me.discriminative_power(scores, n_permutations=10).run_pairs().iloc[0]
         gap = scores.values[0, :, 0] - scores.values[1, :, 0]
         expected = scipy.stats.ttest_1samp(gap, 0).confidence_interval()
         np.testing.assert_allclose([frame["low"], frame["high"]], expected)
         assert frame["d"] == pytest.approx(gap.mean() / gap.std(ddof=1))
-        few = me.discriminative_power(scores.sel(topics=scores.topics[:24]), n_permutations=10).to_frame()
+        few = me.discriminative_power(scores.sel(topics=scores.topics[:24]), n_permutations=10).run_pairs()
         assert few["low"].isna().all()
 
     @pytest.mark.parametrize("test", ["randomised-tukey-hsd", "bootstrap-t", "paired-t"])
@@ -153,11 +155,11 @@ class TestDiscriminativePower:
         noise = rng.normal(size=(12, 60, 1)) * [0.3, 0.3, 2.0]
         scores = scores_of(np.linspace(0, 1, 12)[:, None, None] + noise, ["NMD", "RNOD", "JSD"])
         power = me.discriminative_power(scores, n_permutations=300, test=test, n_bootstrap=200)
-        rows = power.compare_power().set_index(["measure_1", "measure_2"])
+        rows = power.differences.set_index(["measure_1", "measure_2"])
         assert rows["finds_more"].tolist() == ["cannot tell", "NMD", "RNOD"]
         same = rows.loc[("NMD", "RNOD")]  # nothing but the step of one pair of runs: the scores are the same
         assert [same["low"], same["difference"], same["high"]] == pytest.approx([-1 / 66, 0, 1 / 66])
-        own = power.intervals()
+        own = power.to_frame()
         assert (own["low"] <= own["power"]).all()
         assert (own["power"] <= own["high"]).all()
         assert (own["low"] < own["high"]).all()
@@ -165,26 +167,26 @@ class TestDiscriminativePower:
 
     def test_power_of_few_runs_or_topics_has_no_interval_and_the_reason_is_said(self, scores):
         power = me.discriminative_power(scores, n_permutations=10)
-        assert set(power.compare_power()["finds_more"]) == {"cannot tell"}
+        assert set(power.differences["finds_more"]) == {"cannot tell"}
         assert "there are 8 and 40" in power.to_text()
 
     def test_frames_have_the_stated_columns(self, scores):
         power = me.discriminative_power(scores, n_permutations=200)
-        assert list(power.to_frame()) == [
+        assert list(power.run_pairs()) == [
             *("measure", "run_a", "run_b", "mean_a", "mean_b", "count", "p_value"),
             *("difference", "low", "high", "d", "d_low", "d_high"),
         ]
         assert list(power.summary()) == ["measure", "significant", "pairs", "power", "mc_se"]
-        frame = power.to_frame()
+        frame = power.run_pairs()
         assert len(frame) == 3 * 28
         assert np.allclose(frame["p_value"], frame["count"] / 200)
         row = frame.iloc[30]
         assert row["mean_a"] == pytest.approx(scores.means().loc[row["run_a"], row["measure"]])
 
     def test_adding_or_reordering_measures_moves_no_other_number(self, scores):
-        all_three = me.discriminative_power(scores, n_permutations=300).to_frame().set_index("measure")
-        alone = me.discriminative_power(scores.sel(measures=["RNOD"]), n_permutations=300).to_frame()
-        turned = me.discriminative_power(scores.sel(measures=["RNOD", "Accuracy"]), n_permutations=300).to_frame()
+        all_three = me.discriminative_power(scores, n_permutations=300).run_pairs().set_index("measure")
+        alone = me.discriminative_power(scores.sel(measures=["RNOD"]), n_permutations=300).run_pairs()
+        turned = me.discriminative_power(scores.sel(measures=["RNOD", "Accuracy"]), n_permutations=300).run_pairs()
         assert all_three.loc["RNOD", "count"].tolist() == alone["count"].tolist()
         assert turned[turned["measure"] == "RNOD"]["count"].tolist() == alone["count"].tolist()
         consistent = me.split_half_consistency(scores, n_trials=50).tau[:, 2]
@@ -212,7 +214,7 @@ class TestDiscriminativePower:
     )
     def test_all_tests_agree_on_what_is_plain(self, scores, test):
         power = me.discriminative_power(scores, test=test, n_permutations=2000)
-        frame = power.to_frame().set_index(["measure", "run_a", "run_b"])["p_value"]
+        frame = power.run_pairs().set_index(["measure", "run_a", "run_b"])["p_value"]
         assert frame.loc["Accuracy", "r0", "r7"] < 0.02
         assert 0 <= frame.min() <= frame.max() <= 1
 
@@ -280,7 +282,7 @@ class TestPooledDiscriminativePower:
         pooled = me.pooled_discriminative_power(powers)
         row = pooled.to_frame().iloc[0]
         assert row["collections_low"] < row["low"] < row["power"] < row["high"] < row["collections_high"]
-        (gap,) = pooled.compare_power().itertuples()
+        (gap,) = pooled.differences.itertuples()
         pairs = 66 * np.array([power.over_topics.shares @ [1, -1] for power in powers])
         by_hand = gap.difference + np.array([-1.96, 1.96]) * (pairs.sum(axis=0) / 198).std(ddof=1) * np.sqrt(30 / 29)
         assert [gap.low, gap.high] == pytest.approx(by_hand, abs=0.02)
@@ -315,10 +317,13 @@ class TestSignificance:
 
     def test_the_overlap_printed_for_nmd_and_rnod_on_dialeval_dq_s(self):
         """LQ 2021, Table 4(h): 52.2 (11/71/54)."""
-        from metaeval.analyses.significance_overlap import SignificanceOverlap
-
-        both = np.array([[82, 71], [71, 125]])
-        overlap = SignificanceOverlap("dq-s", (me.measure("NMD"), me.measure("RNOD")), both, "")
+        pair = np.arange(231)
+        significant = np.array([pair < 82, (pair >= 11) & (pair < 11 + 125)])
+        power = SimpleNamespace(
+            collection="dq-s", measures=(me.measure("NMD"), me.measure("RNOD")), significant=significant, p_values=significant,
+            signature=sign("power", []), diagnostics=(), remarks=(),
+        )  # fmt: skip
+        overlap = me.significance_overlap(power)
         row = overlap.to_frame().iloc[0]
         assert (row["a"], row["b"], row["c"], round(100 * row["sso"], 1)) == (11, 71, 54, 52.2)
         assert "52.2 (11/71/54)" in overlap.to_text()

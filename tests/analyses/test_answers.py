@@ -110,10 +110,10 @@ def test_copies_of_a_measure_are_named(scores):
 
 def test_where_no_difference_is_found_no_measure_finds_most(scores):
     power = me.discriminative_power(scores, n_permutations=200, n_bootstrap=0)
-    none = replace(power, p_values=np.ones_like(power.p_values))
+    none = replace(power, rows=power.rows.assign(significant=0))
     assert none.answer() == "No measure finds any difference between runs (0 of 66 pairs of runs)."
     single = me.discriminative_power(scores.sel(measures="dull"), n_permutations=200, n_bootstrap=0)
-    none = replace(single, p_values=np.ones_like(single.p_values))
+    none = replace(single, rows=single.rows.assign(significant=0))
     assert none.answer() == "dull finds no difference between runs (0 of 66 pairs of runs)."
 
 

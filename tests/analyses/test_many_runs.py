@@ -8,7 +8,7 @@ import pytest
 import scipy.stats
 
 import metaeval as me
-from metaeval.analyses import power_result, significance_contradictions as contradictions_module
+from metaeval.analyses import power_pairs
 from metaeval.errors import MetaevalError
 from metaeval.show import drawing
 
@@ -30,18 +30,15 @@ def power():
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-@pytest.mark.parametrize("rows", [5, 200_000])
-def test_p_values_written_in_parts_are_those_of_the_frame(power, tmp_path, monkeypatch, suffix, rows):
-    monkeypatch.setattr(power_result, "ROWS_A_PART", rows)
+def test_p_values_written_in_parts_are_those_of_the_frame(power, tmp_path, suffix):
     file = power[1].write_p_values(tmp_path / f"p.{suffix}")
     found = pd.read_csv(file) if suffix == "csv" else pd.read_parquet(file)
-    monkeypatch.undo()
-    pd.testing.assert_frame_equal(found, power[1].to_frame(), check_dtype=False, rtol=1e-14)
+    pd.testing.assert_frame_equal(found, power[1].run_pairs(), check_dtype=False, rtol=1e-14)
 
 
 def test_the_interval_of_a_pair_is_students(power):
     scores, found = power
-    for row in found.to_frame().sample(20, random_state=1).itertuples():
+    for row in found.run_pairs().sample(20, random_state=1).itertuples():
         one, other = (scores.sel(runs=run, measures=row.measure).values.ravel() for run in (row.run_a, row.run_b))
         low, high = scipy.stats.ttest_rel(one, other).confidence_interval(0.95)
         assert (row.low, row.high) == pytest.approx((low, high))
@@ -76,8 +73,10 @@ def test_contradictions_beyond_the_first_are_counted_and_written_where_asked(pow
     whole = found.run_pairs()
     assert len(whole) == found.to_frame()["contradictions"].sum() > 5
     assert not any("first" in note for note in found.notes())
-    monkeypatch.setattr(contradictions_module, "MOST_LISTED", 5)
-    (listed,) = found.detail_tables()
+    monkeypatch.setattr(power_pairs, "MOST_LISTED", 5)
+    monkeypatch.setattr(power_pairs, "FEW_LISTED", 5)
+    found = me.significance_contradictions(power[1])
+    listed = found.at("paper")[-1]
     assert f"The first 5 of {len(whole)} contradictions" in listed.whole_caption
     assert any(f"The first 5 of {len(whole)}" in note for note in found.notes())
     pd.testing.assert_frame_equal(found.details()["run_pairs"], whole.head(5))

@@ -53,7 +53,7 @@ def test_a_result_of_another_test_is_refused_with_what_to_call():
 def test_ranks_and_their_ends_are_counts_of_better_runs():
     power = make_power()
     found = power.ranks().to_frame()
-    pairs = power.to_frame()
+    pairs = power.run_pairs()
     for row in found.itertuples():
         sign = 1 if row.measure == "AP" else -1
         own = pairs[(pairs["measure"] == row.measure) & ((pairs["run_a"] == row.run) | (pairs["run_b"] == row.run))]
@@ -68,7 +68,7 @@ def test_ranks_and_their_ends_are_counts_of_better_runs():
 def test_two_runs_share_a_letter_if_and_only_if_they_do_not_differ():
     power = make_power(n_runs=12, seed=3, test="bootstrap-t")
     found = power.ranks().to_frame().set_index(["measure", "run"])
-    for row in power.to_frame().itertuples():
+    for row in power.run_pairs().itertuples():
         one, two = (set(found.loc[(row.measure, run), "letters"]) for run in (row.run_a, row.run_b))
         assert bool(one & two) == (row.p_value > 0.05)
 

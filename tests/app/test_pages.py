@@ -380,7 +380,7 @@ def test_an_answer_is_that_of_the_command_and_power_is_drawn_as_by_the_api(score
     shares = IntervalChart([Row(row.measure, row.measure, row.power) for row in rows], "", description="shares")
     assert draw_chart(shares, 560).partition(">")[2] in dots
     beside = find_table(page, "finds more")
-    wide = power.compare_power()["difference"].abs().max()
+    wide = power.differences["difference"].abs().max()
     assert abs(float(beside.loc[0, "difference"])) == pytest.approx(100 * wide, abs=0.05)
 
 

@@ -91,9 +91,9 @@ class TestCompare:
         result = compare("RNADW", runs, **QUICK)
         scores = me.score(runs, ["NMD", "RNADW"])
         alone = me.discriminative_power(scores, test="bootstrap-t", n_permutations=100)
-        both = result.collections[0].power.to_frame()
+        both = result.collections[0].power.run_pairs()
         for name in ("NMD", "RNADW"):
-            mine, found = alone.to_frame(), both
+            mine, found = alone.run_pairs(), both
             assert found[found["measure"] == name]["count"].tolist() == mine[mine["measure"] == name]["count"].tolist()
 
     def test_only_what_is_new_is_computed_when_the_store_has_the_rest(self, tmp_path):
@@ -179,7 +179,7 @@ class TestReport:
         def refuse(_):
             raise AssertionError("a row for every pair and measure is held at once")
 
-        monkeypatch.setattr(me.DiscriminativePower, "to_frame", refuse)
+        monkeypatch.setattr(me.DiscriminativePower, "run_pairs", refuse)
         sizes = {}
         for n_runs in (6, 40):
             result = compare("RNADW", quantified(n_runs=n_runs, baselines=False), **QUICK)
@@ -192,7 +192,7 @@ class TestReport:
         frame = pd.read_csv(tmp_path / "all" / "tables" / "oq-power-p-values.csv")
         assert len(frame) == 7 * 40 * 39 // 2
         monkeypatch.undo()
-        expected = result.collections[0].power.to_frame()
+        expected = result.collections[0].power.run_pairs()
         pd.testing.assert_frame_equal(frame, expected.astype(frame.dtypes), check_exact=True)
         described = json.loads((tmp_path / "all" / "report.json").read_text("utf-8"))
         assert list(described["results"]["oq-power"]["details"]) == ["differences"]

@@ -245,7 +245,7 @@ def test_the_summary_says_what_the_analyses_say():
     assert frame["significant"].tolist() == study.power.significant.sum(axis=1).tolist()
     assert frame["tau"].tolist()[1:] == pytest.approx(study.similarity.tau[0, 1:])
     assert frame["tau_low"].tolist()[1:] == pytest.approx(study.similarity.low[0, 1:])
-    pairs = study.power.compare_power().set_index(["measure_1", "measure_2"]).loc["mine"]
+    pairs = study.power.differences.set_index(["measure_1", "measure_2"]).loc["mine"]
     assert (-frame["difference_high"][1:]).tolist() == pytest.approx(pairs["low"].tolist())
     shown = show_summary(result).frame
     assert not [column for column in shown.columns if set(shown[column]) == {"–"}]

@@ -100,9 +100,9 @@ def compute_numbers(scores: metaeval.Scores, seed: int, resamples: int) -> Numbe
     frames["difference of coverage"] = coverage.compare_coverage().rename(columns={"difference": "value"})
     for test, title in (("randomised-tukey-hsd", "HSD"), ("bootstrap-t", "bootstrap-t")):
         power = metaeval.discriminative_power(scores, n_permutations=TRIALS, test=test, simultaneous=False, **options)
-        frames[f"power, {title}"] = power.intervals().rename(columns={"power": "value"})
-        frames[f"difference of power, {title}"] = power.compare_power().rename(columns={"difference": "value"})
-        effects = power.to_frame()
+        frames[f"power, {title}"] = power.to_frame().rename(columns={"power": "value"})
+        frames[f"difference of power, {title}"] = power.differences.rename(columns={"difference": "value"})
+        effects = power.run_pairs()
     frames["difference of two runs"] = effects.rename(columns={"difference": "value"})
     frames["standardised difference of two runs"] = effects[["d", "d_low", "d_high"]].set_axis(
         ["value", "low", "high"], axis=1

@@ -55,7 +55,7 @@ def judge_study(size: Size, study: int) -> list[tuple[str, str, float, float]]:
             power = metaeval.discriminative_power(
                 measures, test=test, n_permutations=TRIALS, n_bootstrap=TRIALS, seed=study, simultaneous=simultaneous
             )
-            more = power.compare_power()["finds_more"]
+            more = power.differences["finds_more"]
             rows.append((f"power, {test}", kind, *_count(more)))
         agreement = metaeval.agreement(
             scores, reference="reference", statistics=STATISTICS, n_permutations=1, n_bootstrap=TRIALS, seed=study,
