@@ -13,7 +13,7 @@ from scipy.stats import kendalltau
 
 import metaeval as me
 from metaeval.analyses.qrels import list_flips
-from metaeval.analyses.qrels_judges import find_favours
+from metaeval.analyses.qrels_scores import find_favours
 from metaeval.data.judged import rank_documents
 from metaeval.errors import MetaevalError
 from metaeval.stats.max_t import bootstrap_max_t, simultaneous_reach
@@ -153,7 +153,7 @@ def test_a_judge_that_turns_the_grades_round_reverses_what_people_find():
         result.answer()
         == f"turned ranks runs unlike people (τ_b {row.tau:.2f}) and reverses {row.reversed} conclusions."
     )
-    assert result.notes()[0] == "turned grades low what people grades high: check its grades"
+    assert result.remarks[0] == "turned grades low what people grades high: check its grades"
 
 
 def test_the_same_judgements_change_nothing():
@@ -167,7 +167,7 @@ def test_the_same_judgements_change_nothing():
     assert (row.tau, row.reversed, row.lost, row.new) == (1, 0, 0, 0)
     assert result.flips.empty
     assert result.answer() == "copy ranks runs like people (τ_b 1.00) and reverses no conclusion."
-    assert result.notes()[0] == "copy gives every document the grade of people: was it copied?"
+    assert result.remarks[0] == "copy gives every document the grade of people: was it copied?"
     assert result.grades[["same_grade", "kappa", "tau_b"]].to_numpy().tolist() == [[1, 1, 1]]
 
 
@@ -343,6 +343,8 @@ def test_runs_and_judgements_that_cannot_be_compared_are_refused(judged):
             me.JudgedRuns(sets, named)
     with pytest.raises(MetaevalError, match="every run is of the model near"):
         me.compare_qrels(judged, family=dict.fromkeys(runs, "near"), n_permutations=20)
+    with pytest.raises(MetaevalError, match="no judge is of the model 'nea'"):
+        me.compare_qrels(judged, family={"r05": "nea"}, n_permutations=20)
     with pytest.raises(MetaevalError, match="takes JudgedRuns, not dict"):
         me.compare_qrels({})
 
@@ -354,7 +356,7 @@ def test_identical_runs_can_count_once():
         me.compare_qrels(judged, n_permutations=50, n_bootstrap=0, distinct_runs=each) for each in (False, True)
     )
     assert any("2 of 13 runs have the same scores" in note for note in both.notes())
-    assert [each.agreements[0].runs()["run"].nunique() for each in (both, once)] == [13, 12]
+    assert [(each.runs["run"].nunique(), each.n_runs) for each in (both, once)] == [(13, 13), (12, 12)]
 
 
 def test_without_ir_measures_it_is_said_how_to_have_it(judged, monkeypatch):
@@ -398,5 +400,5 @@ def test_of_deep_learning_2021_scores_are_those_of_trec_eval_and_flips_those_of_
     flips = set(found.flips[["judge", "flip", "run_1", "run_2"]].itertuples(index=False, name=None))
     assert flips == loop_over_pairs(scores, power)
     again, pairs = list_flips(scores, 500, 0.05, 1)
-    assert (pairs == found.pairs[0]).all()
+    assert (pairs == found.rows[["kept", "reversed", "new", "lost"]]).all(axis=None)
     assert len(again) == len(flips)
