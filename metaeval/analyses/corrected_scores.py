@@ -131,18 +131,13 @@ class CorrectedScores(Result):
         return frame.assign(flips=name_flips(judge.signs, both.signs), topics_needed=np.where(possible, needed, np.nan))
 
     @cached_property
-    def worth(self) -> float:
-        """How many labels of people one score of the judge is worth, by the median pair of runs; 0 if all are labelled.
-
-        An estimate without an interval: it is far too high where the judge happens not to err on the labelled topics.
-        """
-        n, of = self.n_labelled, self.n_topics
-        people, both = (self.evidence[name].residual for name in ("people alone", "both"))
-        some = people > 0
-        if n >= of or not some.any():
-            return 0.0
-        ratio = float(np.median(both[some] / people[some]))
-        return (1 / (1 / of + (1 / n - 1 / of) * ratio) - n) / (of - n)
+    def worth(self) -> tuple[float, float, float]:
+        """How many labels of people one score of the judge is worth, and the ends of its interval; 0 if all are labelled."""
+        n, of, (share, low, high) = self.n_labelled, self.n_topics, self.evidence["both"].ratio
+        if n >= of:
+            return 0.0, 0.0, 0.0
+        worth, least, most = ((1 / (1 / of + (1 / n - 1 / of) * each) - n) / (of - n) for each in (share, high, low))
+        return worth, max(least, 0.0), most
 
     def answer(self) -> str:
         """Say who is first, and how many other runs may be as good."""
@@ -410,9 +405,12 @@ def _remark_worth(result: CorrectedScores) -> Iterator[str]:
     n, of = result.n_labelled, result.n_topics
     if n >= of:
         return
-    worth = round(result.worth, 2) + 0.0  # which is never −0
-    equal = f"the judge makes {n} labelled topics worth {n + result.worth * (of - n):,.0f}"
-    yield f"{equal}: its score is worth {worth:.2f} labels, an estimate without an interval"
+    equal, low, high = (f"{n + each * (of - n):,.0f}" for each in result.worth)
+    worth, least, most = (f"{each + 0.0:.2f}" for each in result.worth)  # which is never −0
+    yield (
+        f"the judge makes {n} labelled topics worth {equal} ({low} to {high}): its score is worth {worth} labels "
+        f"({least} to {most})"
+    )
     leader, pairs = result.runs[int(result.ranks.order(0)[0])], result.pairs
     rivals = pairs[(pairs[["first", "second"]] == leader).any(axis=1) & (pairs["both"] == 0)]
     need = rivals["topics_needed"].max(skipna=False)

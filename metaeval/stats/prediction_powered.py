@@ -5,7 +5,8 @@ mean is estimated by λ times the mean of F over all topics, plus the weighted m
 (Angelopoulos et al., Science 382, 2023; λ: Angelopoulos, Duchi and Zrnic, "PPI++", 2023). The published λ is tuned for one
 number. Here one λ a judge serves all runs: it minimises the sum of the variances of all differences, which many cells estimate
 well, and differences of means stay differences of means. Intervals are simultaneous, by a studentised bootstrap of the topics
-whose variances have an offset, as in `metaeval.stats.max_t`.
+whose variances have an offset, as in `metaeval.stats.max_t`. Few labels may show none of a judge's errors: intervals leave
+room for them, by the rule of three (Hanley and Lippman-Hand, JAMA 249(13), 1983).
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ NUMBERS_A_BLOCK = 2**15
 SKEW_CORRECTION = 0.5
 """Share of 1 − confidence at which the bootstrap's quantile is taken: that of skewed scores falls short. By simulation."""
 
+RULE_OF_THREE = 3.0
+"""Errors of a judge that n labelled topics may hide: of events in 3/n of the topics none is seen once in twenty times."""
+
 RIDGE = 1e-9
 """Share of a judge's own sum of squares that is added to it, so that two equal judges share a weight."""
 
@@ -36,7 +40,8 @@ class Corrected:
     """Means of runs with standard errors, and differences of pairs with how far simultaneous intervals reach on either side.
 
     Pairs are in the order of ``np.triu_indices(n_runs, 1)``. `residual` is the variance of a pair's difference that comes from
-    labelling only some topics, and `weights` the λ of each judge.
+    labelling only some topics, `weights` the λ of each judge, and `ratio` says, with the ends of an interval, which share of
+    the variance of people alone is left with the judges, summed over pairs.
     """
 
     means: FloatArray
@@ -46,6 +51,7 @@ class Corrected:
     residual: FloatArray
     reach: FloatArray
     weights: FloatArray
+    ratio: FloatArray
 
     @property
     def signs(self) -> IntArray:
@@ -128,11 +134,48 @@ def correct_means(
     some = (weights > 0).any(axis=0)
     labelled, others = (scale * residuals + left)[:, some] / n_topics, left[:, ~some] / n_topics
     n = labelled.shape[1]
-    errors = np.sqrt(n / max(n - 1, 1) * n * labelled.var(axis=1) + (others**2).sum(axis=1))
+    unseen = _find_unseen(weights, predicted)
+    errors = np.sqrt(n / max(n - 1, 1) * n * labelled.var(axis=1) + (others**2).sum(axis=1) + unseen)
     first, second = np.triu_indices(len(people), 1)
-    variances, reach = _resample(labelled, others, key, n_trials, confidence)
-    residual = _sum_squares(_find_scale(weights, "topics") * residuals / n_topics)
-    return Corrected(means, errors, means[first] - means[second], variances, residual, reach, lam)
+    of_pairs = unseen[first] + unseen[second]
+    variances, reach = _resample(labelled, others, of_pairs, key, n_trials, confidence)
+    scaled = _find_scale(weights, "topics")[:, some] / n_topics
+    with_judges, without = scaled * residuals[:, some], scaled * of_people[:, some]
+    residual = _sum_squares(with_judges) + of_pairs
+    counts = draw_weights(key, range(n_trials), n)
+    ratio = _compare_variances(with_judges, without, (1 - 1 / len(people)) * unseen.sum(), counts, confidence)
+    return Corrected(means, errors, means[first] - means[second], variances, residual, reach, lam, ratio)
+
+
+def _find_unseen(weights: FloatArray, predicted: FloatArray) -> FloatArray:
+    """Return the variance of each run's mean that one error of the judge more would make, which the labels may not show.
+
+    Of n labelled topics none may show an error that a judge makes on one topic in n. If its size is M, that is
+    M²/n (1/n − 1/N): nothing where all N topics are labelled, or the judge does not count. M² is the mean square of what the
+    judge sees between two runs on a topic, where it sees a difference.
+    """
+    n_runs, n_topics = predicted.shape
+    differing = sum(int((predicted != row).sum()) for row in predicted)
+    square = 2 * n_runs**2 * predicted.var(axis=0).sum() / max(differing, 1)
+    share = np.square(weights).sum(axis=1) / n_topics**2  # 1/n of equal weights (Kish 1965)
+    return np.asarray(square * share * np.maximum(share - 1 / n_topics, 0.0))
+
+
+def _compare_variances(
+    with_judges: FloatArray, without: FloatArray, unseen: float, counts: FloatArray, confidence: float
+) -> FloatArray:
+    """Return which share of the variance of all pairs is left with the judges, and the ends of its interval over topics.
+
+    The share counts one unseen error about each run; its upper end is not below three of them.
+    """
+    remaining, whole = (np.square(parts - parts.mean(axis=0)).sum(axis=0) for parts in (with_judges, without))
+    if not whole.any():
+        return np.ones(3)
+    drawn, drawn_whole = counts @ remaining, np.maximum(counts @ whole, np.finfo(float).tiny)
+    tail = SKEW_CORRECTION * (1 - confidence) / 2
+    low = np.quantile(drawn / drawn_whole, tail)
+    high = np.quantile(np.maximum(drawn + unseen, RULE_OF_THREE * unseen) / drawn_whole, 1 - tail)
+    return np.array([(remaining.sum() + unseen) / whole.sum(), low, high])
 
 
 def _find_scale(weights: FloatArray, target: Target) -> FloatArray:
@@ -172,18 +215,19 @@ def _sum_squares(parts: FloatArray) -> FloatArray:
 
 
 def _resample(
-    labelled: FloatArray, others: FloatArray, key: int, n_trials: int, confidence: float
+    labelled: FloatArray, others: FloatArray, unseen: FloatArray, key: int, n_trials: int, confidence: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return the variance of the difference of each pair, and how far its simultaneous interval reaches.
 
     Labelled topics are resampled; what the others add, which are many, is drawn from a normal distribution. In a trial, T is
-    the largest |d|/√(V + A) of all pairs, with V the variance in the resample and A a quarter of the median observed one.
+    the largest |d|/√(V + A + U) of all pairs, with V the variance in the resample, A a quarter of the median observed one, and
+    U that of one unseen error of the judge about each run. No interval is narrower than three such errors make it.
     """
     labelled = labelled - labelled.mean(axis=1, keepdims=True)
     n = labelled.shape[1]
     inflate = n / max(n - 1, 1)
     fixed = _sum_squares(others)
-    variances = inflate * _sum_squares(labelled) + fixed
+    variances = inflate * _sum_squares(labelled) + fixed + unseen
     differing = variances > 0
     if not differing.any():
         return variances, np.zeros_like(variances)
@@ -194,7 +238,7 @@ def _resample(
     normal = np.random.Generator(np.random.PCG64(key)).standard_normal((len(others), n_trials))
     noise = vectors * np.sqrt(np.maximum(values, 0.0)) @ normal  # with the covariances of the sums of the others
     first, second = np.triu_indices(len(labelled), 1)
-    added, largest = fixed + offset, np.zeros(n_trials)
+    added, largest = fixed + unseen + offset, np.zeros(n_trials)
     size = max(1, NUMBERS_A_BLOCK // max(n, n_trials))
     for start in range(0, len(first), size):
         i, k = first[start : start + size], second[start : start + size]
@@ -208,7 +252,7 @@ def _resample(
             gaps += noise[i] - noise[k]
         np.maximum(largest, (gaps**2 / spread).max(axis=0), out=largest)
     quantile = np.quantile(largest, 1 - SKEW_CORRECTION * (1 - confidence), method="higher")
-    return variances, np.sqrt(quantile * (variances + offset))
+    return variances, np.sqrt(np.maximum(quantile * (variances + offset), RULE_OF_THREE**2 * unseen))
 
 
 def find_unlike(weights: FloatArray, traits: FloatArray) -> FloatArray:

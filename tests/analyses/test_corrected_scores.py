@@ -57,7 +57,9 @@ def test_the_conclusions_of_judge_people_and_both_stand_side_by_side(found):
 
 def test_notes_say_what_the_judge_is_worth_and_how_biased_it_is(found):
     notes = found.notes()
-    assert notes[0].endswith(f"its score is worth {found.worth:.2f} labels, an estimate without an interval")
+    worth, low, high = found.worth
+    assert notes[0].endswith(f"its score is worth {worth:.2f} labels ({low:.2f} to {high:.2f})")
+    assert 0 < low < worth < high < 1
     assert notes[-1].startswith("the scores of nDCG are 0.2")
 
 
@@ -67,7 +69,7 @@ def test_what_a_judge_is_worth_is_the_number_of_labels_that_would_do_the_same():
     for seed in range(12):
         some = np.random.default_rng(seed).permutation(150)[:60]
         people = me.Scores(truth[:, some, None], runs=RUNS, topics=[TOPICS[t] for t in some], measures=["nDCG"])
-        worth.append(me.corrected_scores(scores, people=people, n_trials=100, target="topics").worth)
+        worth.append(me.corrected_scores(scores, people=people, n_trials=100, target="topics").worth[0])
     n_equal = 60 + np.mean(worth) * 90
     rng = np.random.default_rng(1)
     errors = {"both": [], "alone": []}
