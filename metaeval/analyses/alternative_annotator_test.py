@@ -13,6 +13,7 @@ from metaeval.analyses.checks import check_choice, check_count, check_seed, chec
 from metaeval.analyses.result import Result
 from metaeval.analyses.variation import tabulate_differences
 from metaeval.data.annotations import Annotations, choose_class, describe_annotations, remark_few_labels
+from metaeval.data.labels import rank_labels
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
 from metaeval.show.charts import Chart, IntervalChart, Line, LineChart, Row
 from metaeval.show.signature import Signature
@@ -29,13 +30,16 @@ from metaeval.stats.annotator_wins import (
 )
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval
 from metaeval.stats.resampling import resampled_topics
-from metaeval.stats.streams import stream_key
+from metaeval.stats.streams import generator, stream_key
 
 PASS = 0.5
 """Share of the people that a judge has to win against."""
 
 FEWEST_ITEMS = 30
 """Items of a person below which the t-test is not made (Calderon et al. 2025)."""
+
+N_SHUFFLES, BLIND_P = 499, 0.01
+"""How often a judge's answers are shuffled, and the share of shuffles that agree as well from which on it is blind."""
 
 EPSILONS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 """At which the outcome is shown besides that of the test."""
@@ -93,7 +97,13 @@ class AlternativeAnnotatorTest(Result):
         seeing = rows if rows["blind"].all() else rows[~rows["blind"]]
         best, passing = seeing["agrees"].idxmax(), rows.index[rows["passes"]].tolist()
         who = f"{len(passing) or 'None'} of {format_count(len(rows), 'judge')} may replace people"
-        who += f": {format_list(passing, 3)}" if passing else ""
+        who += (
+            f": {format_list(passing, 3)}"
+            if passing
+            else ": none does better than chance"
+            if rows["blind"].all()
+            else ""
+        )
         judge, people = self._write_agreement(seeing["agrees"].max()), self._write_agreement(self.people_agree)
         if self.agreement == "accuracy":
             return f"{who}. {best} agrees with people on {judge} of labels, people with each other on {people}."
@@ -160,7 +170,7 @@ def alternative_annotator_test(
     For each person: on how many items does the judge agree with the other people at least as well as this person does, and
     the reverse? The judge wins against the person if it is worse by less than ε, significantly. ε is the advantage that it
     gets because it costs less (Calderon, Reichart and Dror 2025). p-values are corrected by Benjamini and Yekutieli. A blind
-    judge never passes: one whose answers would agree with people as well in random order.
+    judge never passes: one whose answers in random order agree with people as well in more than 1 % of 499 shuffles.
 
     Parameters
     ----------
@@ -225,7 +235,8 @@ def alternative_annotator_test(
     p, rejected = _test(whole, epsilon, alpha)
     rho, omega = advantage.mean(axis=-1), rejected.mean(axis=-1)
     by_epsilon = np.stack([_test(whole, each, alpha)[1].mean(axis=-1) for each in EPSILONS], axis=-1)
-    blind = shuffle_answers(annotations.labels, judged, near) > alpha
+    order, rng = np.argsort(rank_labels(annotations.items)), generator(seed, annotations.collection, "shuffled answers")
+    blind = shuffle_answers(annotations.labels[:, order], judged[:, order], near, N_SHUFFLES, rng) > BLIND_P
     # Labels are as far apart as the test has it; what is shown is the mean number of classes.
     shown = near if agreement == "accuracy" else -np.sqrt(-near).astype(np.int64)
     agrees, people_agree = mean_agreement(annotations.labels, judged, shown)

@@ -12,8 +12,8 @@ from metaeval.stats.blocks import FloatArray, IntArray
 Agreement: TypeAlias = Literal["accuracy", "squared-error"]
 """How near two labels are: 1 if they are the same, else 0; or minus the square of the classes between them."""
 
-NO_VARIANCE = 1e-12
-"""Variance of a sum of agreements that is due to rounding: one answer that differs makes more."""
+ROUNDING = 1e-6
+"""Difference of two sums of agreements that is due to rounding: one answer that differs makes more."""
 
 
 def tabulate_agreement(n_classes: int, agreement: Agreement) -> IntArray:
@@ -72,26 +72,23 @@ def mean_agreement(labels: IntArray, judged: IntArray, agreement: IntArray) -> t
     return (of_judge / others * known).sum(axis=(1, 2)) / count, float((of_human / others * known).sum() / count)
 
 
-def shuffle_answers(labels: IntArray, judged: IntArray, agreement: IntArray) -> FloatArray:
+def shuffle_answers(
+    labels: IntArray, judged: IntArray, agreement: IntArray, n_shuffles: int, rng: np.random.Generator
+) -> FloatArray:
     """How probable is it that a judge agrees as well if its answers are given to the items in random order, shape (judge,)?
 
-    The mean agreement with the people of an item, summed over items, is compared with its mean and standard deviation over all
-    orders (Hoeffding 1951), one-sided, by the normal distribution; 1 where no order changes anything.
+    The mean agreement with the people of an item, summed over items, is compared with that of shuffled answers: p is
+    (1 + how many reach it)/(1 + shuffles), which is 1 where no order changes anything.
     """
-    from scipy.special import ndtr
-
     votes = _count_votes(labels, len(agreement))
     some = votes.sum(axis=1) > 0
     by_class = (votes @ agreement)[some] / votes[some].sum(axis=1, keepdims=True)  # of every answer to an item
-    by_class -= by_class.mean(axis=0)
-    p = np.ones(len(judged))
-    for judge, answers in enumerate(judged[:, some]):
-        counts = np.bincount(answers, minlength=len(agreement))
-        gained = by_class - (by_class @ counts / len(answers))[:, np.newaxis]
-        variance = float((gained**2 @ counts).sum()) / max(len(answers) - 1, 1)
-        if variance > NO_VARIANCE:
-            p[judge] = ndtr(-gained[np.arange(len(answers)), answers].sum() / np.sqrt(variance))
-    return p
+    answers, items = judged[:, some], np.arange(some.sum())
+    reached, observed = np.ones(len(judged)), by_class[items, answers].sum(axis=1)
+    for _ in range(n_shuffles):
+        shuffled = by_class[items, answers[:, rng.permutation(len(items))]].sum(axis=1)
+        reached += shuffled > observed - ROUNDING
+    return reached / (1 + n_shuffles)
 
 
 def sum_wins(labels: IntArray, judged: IntArray, agreement: IntArray, topic: IntArray) -> FloatArray:

@@ -178,7 +178,8 @@ def test_people_agree_with_each_other_as_counted_by_hand():
     # It wins against two of three people, and always gives one label.
     assert found.rows["omega"][0] >= 0.5
     assert found.answer() == (
-        "None of 1 judge may replace people. j agrees with people on 33 % of labels, people with each other on 33 %."
+        "None of 1 judge may replace people: none does better than chance. j agrees with people on 33 % of labels, people "
+        "with each other on 33 %."
     )
 
 
