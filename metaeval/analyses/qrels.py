@@ -38,6 +38,9 @@ from metaeval.stats.max_t import bootstrap_max_t, simultaneous_reach
 from metaeval.stats.significant_counts import trials_needed
 from metaeval.stats.streams import stream_key
 
+COUNTS = ("kept", "reversed", "new", "lost", "clear")
+"""What becomes of conclusions about pairs of runs, and how many changes are significant themselves."""
+
 
 @dataclass(frozen=True, eq=False)
 class QrelsComparison(Result):
@@ -50,7 +53,8 @@ class QrelsComparison(Result):
     rows : DataFrame
         By measure and judge: tau with low and high, chance and ceiling (what the reference reaches on topics drawn anew). Of
         the pairs of runs that the reference finds significant how many the judge finds too (kept), reverses and loses; new:
-        only the judge finds them; clear: flips of which the change itself is significant.
+        only the judge finds them; clear: flips of which the change itself is significant. Each count has an error: how far
+        other random trials of the test would move it.
     flips : DataFrame
         Pairs of runs whose conclusion changes: measure, judge, flip (reversed, lost or new), run_1, which is ahead by the
         reference, or if that is not significant, by the judge, and run_2; their difference by_reference, by_judge and its
@@ -115,14 +119,17 @@ class QrelsComparison(Result):
         people, tables = self.sets[0], []
         for measure in self.measures:
             rows = self._take(measure).set_index("judge")
-            shown = rows[["tau", "reversed", "lost", "new"]].rename(columns={"tau": self.statistic})
+            shown = rows[["tau"]].rename(columns={"tau": self.statistic})
+            for name in ("reversed", "lost", "new"):
+                counts = zip(rows[name], rows[f"{name}_error"], strict=True)
+                shown[name] = [f"{count:,} ± {error:.1f}" if error else f"{count:,}" for count, error in counts]
             if rows["low"].notna().any():
                 ends = zip(rows["low"], rows["high"], strict=True)
                 shown.insert(1, "interval", [f"{low:.2f} – {high:.2f}" for low, high in ends])
             decided = rows.iloc[0][["kept", "reversed", "lost"]].sum()
             caption = (
                 f"{measure}: {people} finds {decided:,} of {comb(self.n_runs, 2):,} pairs of runs significant; what judges "
-                "reverse or lose of them, and find besides (new)."
+                "reverse or lose of them, and find besides (new); ±: with other random trials."
             )
             tables.append(Table(shown, caption, self.signature, at=("short", "paper")))
         legend = (
@@ -281,11 +288,10 @@ def compare_qrels(
             scores, reference=scores.measures[0], statistics=[statistic], n_permutations=1,
             n_bootstrap=n_bootstrap, confidence=confidence, seed=seed,
         )  # fmt: skip
-        flips, pairs = list_flips(scores, n_permutations, alpha, seed, n_jobs)
+        flips, counts, errors = list_flips(scores, n_permutations, alpha, seed, n_jobs)
         rows = ranked.to_frame()[["measure", "value", "low", "high", "chance", "ceiling"]]
-        rows[["kept", "reversed", "new", "lost"]] = pairs
-        clear = flips.groupby("judge")["clear"].sum()
-        rows["clear"] = [int(clear.get(judge, 0)) for judge in rows["measure"]]
+        rows[list(COUNTS)] = counts
+        rows[[f"{name}_error" for name in COUNTS]] = errors
         frames = {"rows": rows.rename(columns={"value": "tau"}), "flips": flips}
         frames |= {name: ranked.details()[name] for name in ("differences", "runs", "topics")}
         if chosen:
@@ -320,24 +326,31 @@ def compare_qrels(
 
 def list_flips(
     scores: Scores, n_permutations: int, alpha: float, seed: int, n_jobs: int = 1
-) -> tuple[pd.DataFrame, np.ndarray]:
+) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     """Which pairs of runs differ significantly by one of two sets of judgements only, or the other way round?
 
     Intervals of all pairs hold together, those by each set and those of the change from one to the other; a flip is clear if
     the change is. `scores` have runs and topics sorted by label, and the reference first. Of every judge's pairs it is counted,
-    shape (judge, 4), how many the reference confirms, contradicts, does not find, and finds alone.
+    shape (judge, 5), how many the reference confirms, contradicts, does not find, and finds alone, and how many flips are
+    clear; the last array says how far other random trials would move these counts, as standard errors.
     """
     signed = scores.values * find_signs(scores.measures)
     values = np.concatenate([signed, signed[..., 1:] - signed[..., :1]], axis=-1)
     key = stream_key(seed, scores.collection, "discriminative_power")  # the same trials, and p-values, as there
     result = bootstrap_max_t(values, n_permutations=n_permutations, key=key, n_jobs=n_jobs)
     assert result.largest is not None  # noqa: S101  (a max-T test has them)
-    reach = simultaneous_reach(values, result.largest, alpha)
+    # With other trials the critical value would be that of another share of trials: α, give or take its binomial error.
+    step = np.sqrt(alpha * (1 - alpha) / n_permutations)
+    levels = (alpha, alpha + step, alpha - step)
+    reach, *moved = (simultaneous_reach(values, result.largest, level) for level in levels)
     first, second = np.triu_indices(len(scores.runs), 1)
     means, n_sets = values.mean(axis=1).T, len(scores.measures)
     gaps = means[:, first] - means[:, second]
-    verdicts = np.where(result.p <= alpha, np.sign(gaps), 0)
-    runs, frames = np.array(scores.runs, dtype=object), []
+    verdicts, more, fewer = (np.where(result.p[:n_sets] <= level, np.sign(gaps[:n_sets]), 0) for level in levels)
+    counts = count_conclusions(verdicts[1:], verdicts[0])
+    by_reference = count_conclusions(verdicts[1:], more[0]) - count_conclusions(verdicts[1:], fewer[0])
+    by_judges = count_conclusions(more[1:], verdicts[0]) - count_conclusions(fewer[1:], verdicts[0])
+    runs, frames, clear = np.array(scores.runs, dtype=object), [], []
     for j in range(1, n_sets):
         people, judge = verdicts[0], verdicts[j]
         kinds = name_flips(people, judge)
@@ -352,7 +365,10 @@ def list_flips(
             middle, wide = ahead * gaps[column, at], reach[column, at]
             columns |= {name: middle, f"{name}_low": middle - wide, f"{name}_high": middle + wide}
         frames.append(pd.DataFrame(columns).assign(clear=np.abs(middle) > wide))
-    return pd.concat(frames, ignore_index=True), count_conclusions(verdicts[1:n_sets], verdicts[0])
+        clear.append([np.count_nonzero(np.abs(middle) > each[column, at]) for each in (reach, *moved)])
+    number, most, least = np.array(clear).T
+    errors = np.column_stack([np.hypot(by_reference, by_judges), most - least]) / 2
+    return pd.concat(frames, ignore_index=True), np.column_stack([counts, number]), errors
 
 
 def _remark(

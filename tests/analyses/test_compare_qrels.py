@@ -138,6 +138,20 @@ def test_differences_and_their_change_are_those_of_the_scores_and_intervals_say_
         assert row.clear == (not row.change_low <= 0 <= row.change_high)
 
 
+def test_other_random_trials_move_counts_of_flips_as_far_as_their_errors_say():
+    rng = np.random.default_rng(0)
+    people = np.linspace(0, 1, 24)[:, None] + rng.normal(0, 0.6, (24, 50))
+    values = np.stack([people, people + rng.normal(0, 0.6, people.shape)], axis=-1)
+    scores = me.Scores(values, runs=range(24), topics=range(50), measures=["people", "judge"], higher_is_better=True)
+    found = [list_flips(scores, 500, 0.05, seed)[1:] for seed in range(40)]
+    spread = np.std([counts[0] for counts, _ in found], axis=0, ddof=1)
+    stated = np.sqrt(np.mean([errors[0] ** 2 for _, errors in found], axis=0))
+    ratio = stated[[0, 2, 3]] / spread[[0, 2, 3]]  # kept, new and lost; critical values are taken as independent
+    assert ((ratio > 0.6) & (ratio < 1.7)).all()
+    assert spread[3] > 1
+    assert stated[[1, 4]] == pytest.approx(spread[[1, 4]], abs=0.5)
+
+
 def test_a_judge_that_turns_the_grades_round_reverses_what_people_find():
     judgements, runs = draw()
     turned = {q: {d: 3 - grade for d, grade in some.items()} for q, some in judgements["people"].items()}
@@ -399,6 +413,7 @@ def test_of_deep_learning_2021_scores_are_those_of_trec_eval_and_flips_those_of_
     power = me.discriminative_power(scores, test="bootstrap-t", n_permutations=500, seed=1, n_bootstrap=0)
     flips = set(found.flips[["judge", "flip", "run_1", "run_2"]].itertuples(index=False, name=None))
     assert flips == loop_over_pairs(scores, power)
-    again, pairs = list_flips(scores, 500, 0.05, 1)
-    assert (pairs == found.rows[["kept", "reversed", "new", "lost"]]).all(axis=None)
+    again, counts, errors = list_flips(scores, 500, 0.05, 1)
+    assert (counts == found.rows[["kept", "reversed", "new", "lost", "clear"]]).all(axis=None)
+    assert (errors == found.rows.filter(like="_error")).all(axis=None)
     assert len(again) == len(flips)
