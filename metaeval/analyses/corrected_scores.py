@@ -411,6 +411,8 @@ def _remark_worth(result: CorrectedScores) -> Iterator[str]:
         f"the judge makes {n} labelled topics worth {equal} ({low} to {high}): its score is worth {worth} labels "
         f"({least} to {most})"
     )
+    if not result.worth[1]:
+        yield "nothing shows that the judge's scores tell more of the runs than chance would"
     leader, pairs = result.runs[int(result.ranks.order(0)[0])], result.pairs
     rivals = pairs[(pairs[["first", "second"]] == leader).any(axis=1) & (pairs["both"] == 0)]
     need = rivals["topics_needed"].max(skipna=False)

@@ -103,9 +103,13 @@ class QrelsComparison(Result):
 
     def answer(self) -> str:
         """Say which judge ranks runs most like the reference, and whether it reverses conclusions."""
-        best, people = self._take(self.measures[0]).iloc[0], self.sets[0]
+        rows, people = self._take(self.measures[0]), self.sets[0]
+        best = rows.iloc[0]
         if np.isnan(best["tau"]):
             return f"The ranking of runs by {people} cannot be compared with any other."
+        if best["low"] <= best["chance"] <= best["high"] and not (rows["low"] > rows["chance"]).any():
+            most = f"{best['judge']} {self.statistic} {best['tau']:.2f}"
+            return f"No judge is shown to rank runs like {people} better than chance ({most})."
         alike = "like" if best["tau"] >= (1 + best["chance"]) / 2 else "unlike"
         how = "most like" if len(self.sets) > 2 else alike
         ranks = f"{best['judge']} ranks runs {how} {people} ({self.statistic} {best['tau']:.2f})"

@@ -170,6 +170,16 @@ def test_a_judge_that_turns_the_grades_round_reverses_what_people_find():
     assert result.remarks[0] == "turned grades low what people grades high: check its grades"
 
 
+def test_judges_that_rank_runs_no_better_than_chance_are_said_to_do_so():
+    """Ten runs of one quality: what a judge sees of them is chance."""
+    rng = np.random.default_rng(3)
+    judgements, _ = draw()
+    runs = {f"r{r}": {q: dict(zip(DOCUMENTS, rng.random(20).tolist(), strict=True)) for q in TOPICS} for r in range(10)}
+    sets = {name: judgements[name] for name in ("people", "noise")}
+    result = me.compare_qrels(me.JudgedRuns(sets, runs), n_permutations=50, n_bootstrap=200)
+    assert result.answer().startswith("No judge is shown to rank runs like people better than chance (noise τ_b ")
+
+
 def test_the_same_judgements_change_nothing():
     judgements, runs = draw()
     with warnings.catch_warnings():

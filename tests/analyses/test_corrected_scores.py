@@ -285,6 +285,8 @@ def test_a_judge_that_is_reversed_copied_or_blind_is_said_to_be_so_and_no_other(
         given = me.Scores(judge[..., None], runs=RUNS, topics=TOPICS, measures=["nDCG"])
         said[name] = me.corrected_scores(given, people=people, n_trials=200).remarks
     assert all(said[name][0].startswith("the judge makes 60 labelled topics worth") for name in ("right", "noise"))
+    no_better = "nothing shows that the judge's scores tell more of the runs than chance would"
+    assert [name for name, notes in said.items() if no_better in notes] == ["blind", "noise"]
     assert said["reversed"][0].startswith("nDCG scores low what people score high: check its direction")
     assert said["copied"][0] == "all labels of people equal the scores of nDCG: were they copied from it?"
     assert said["blind"][0] == "nDCG gives all runs the same score on every topic: it tells nothing about them"
