@@ -123,10 +123,10 @@ class AlternativeAnnotatorTest(Result):
         short.loc["(people)"] = ""
         heading = "same labels as people" if self.agreement == "accuracy" else "classes from people"
         short[heading] = list(map(self._write_agreement, [*rows["agrees"], self.people_agree]))
-        passing = self.sensitivity[self.sensitivity["passes"]].groupby("judge")["epsilon"].min()
+        passing = self.sensitivity[self.sensitivity["passes"]].groupby("judge")["epsilon"].min().to_dict()
         full["passes from ε"] = [
             f"{passing[judge]:g}" if judge in passing else "never" if blind else f"above {EPSILONS[-1]:g}"
-            for judge, blind in rows["blind"].items()
+            for judge, blind in zip(rows.index, rows["blind"], strict=True)
         ]
         people = format_count(self._n_people, "annotator")
         caption = (

@@ -214,7 +214,7 @@ def corrected_scores(
     Prediction-powered inference (Angelopoulos et al. 2023) takes a run's mean from the judge's scores on all topics, and
     corrects it by how people's scores differ from the judge's where there are both. Intervals are simultaneous for all pairs
     of runs. The labelled topics must have been chosen at random, or with known probabilities. Of a judge that errs rarely,
-    few labels may show no error: intervals are then too short (docs/concepts/correction.md).
+    few labels may show no error: intervals leave room for as many as the rule of three allows (docs/concepts/correction.md).
 
     Parameters
     ----------

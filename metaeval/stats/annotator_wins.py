@@ -22,24 +22,6 @@ def tabulate_agreement(n_classes: int, agreement: Agreement) -> IntArray:
     return np.where(gap == 0, 1, 0) if agreement == "accuracy" else -(gap**2)
 
 
-def find_wins(
-    labels: IntArray, judged: IntArray, agreement: IntArray
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """On which items does a judge, or a person, agree at least as well with the other people?
-
-    With labels of shape (annotator, item), −1 for none, answers (judge, item), and an agreement from `tabulate_agreement`:
-    whether the person and another one labelled the item, shape (annotator, item), and whether the judge agrees with the others
-    as well as the person or better, and the reverse, shape (judge, annotator, item); False where not known.
-
-    >>> labels = np.array([[0, 2], [0, 2], [1, -1]])
-    >>> known, judge, human = find_wins(labels, np.array([[0, 1]]), tabulate_agreement(3, "accuracy"))
-    >>> judge[0].tolist(), human[0].tolist()
-    ([[True, False], [True, False], [True, False]], [[True, True], [True, True], [False, False]])
-    """
-    known, of_judge, of_human = _add_agreement(labels, judged, agreement)
-    return known, (of_judge >= of_human) & known, (of_human >= of_judge) & known
-
-
 def _add_agreement(
     labels: IntArray, judged: IntArray, agreement: IntArray
 ) -> tuple[npt.NDArray[np.bool_], IntArray, IntArray]:
@@ -92,12 +74,18 @@ def shuffle_answers(
 
 
 def sum_wins(labels: IntArray, judged: IntArray, agreement: IntArray, topic: IntArray) -> FloatArray:
-    """Return what the test needs of each topic: numbers of items and sums over them, shape (topic, judge, annotator, 4).
+    """On which items of a topic does a judge, or a person, agree at least as well with the other people?
 
-    They are whole numbers: the person's items, the judge's wins, the sum of the person's wins less the judge's, and of its
-    squares. `topic`, shape (item,), numbers the topics from 0; the other arguments are those of `find_wins`.
+    With labels of shape (annotator, item), −1 for none, answers (judge, item), an agreement from `tabulate_agreement`, and the
+    number of each item's topic from 0. Returns whole numbers, shape (topic, judge, annotator, 4): the person's items that
+    another person labelled too, the judge's wins, the sum of the person's wins less the judge's, and of its squares.
+
+    >>> labels = np.array([[0, 2], [0, 2], [1, -1]])
+    >>> sum_wins(labels, np.array([[0, 1]]), tabulate_agreement(3, "accuracy"), np.array([0, 0]))[0, 0].astype(int).tolist()
+    [[2, 1, 1, 1], [2, 1, 1, 1], [1, 1, -1, 1]]
     """
-    known, judge, human = find_wins(labels, judged, agreement)
+    known, of_judge, of_human = _add_agreement(labels, judged, agreement)
+    judge, human = (of_judge >= of_human) & known, (of_human >= of_judge) & known
     gap = human.astype(np.int64) - judge
     numbers = np.stack([np.broadcast_to(known, gap.shape), judge, gap, gap**2], axis=-1).astype(np.float64)
     order = np.argsort(topic, kind="stable")

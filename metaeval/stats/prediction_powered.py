@@ -138,11 +138,11 @@ def correct_means(
     errors = np.sqrt(n / max(n - 1, 1) * n * labelled.var(axis=1) + (others**2).sum(axis=1) + unseen)
     first, second = np.triu_indices(len(people), 1)
     of_pairs = unseen[first] + unseen[second]
-    variances, reach = _resample(labelled, others, of_pairs, key, n_trials, confidence)
+    counts = draw_weights(key, range(n_trials), n)  # how often each labelled topic is drawn
+    variances, reach = _resample(labelled, others, of_pairs, counts, key, confidence)
     scaled = _find_scale(weights, "topics")[:, some] / n_topics
     with_judges, without = scaled * residuals[:, some], scaled * of_people[:, some]
     residual = _sum_squares(with_judges) + of_pairs
-    counts = draw_weights(key, range(n_trials), n)
     ratio = _compare_variances(with_judges, without, (1 - 1 / len(people)) * unseen.sum(), counts, confidence)
     return Corrected(means, errors, means[first] - means[second], variances, residual, reach, lam, ratio)
 
@@ -215,7 +215,7 @@ def _sum_squares(parts: FloatArray) -> FloatArray:
 
 
 def _resample(
-    labelled: FloatArray, others: FloatArray, unseen: FloatArray, key: int, n_trials: int, confidence: float
+    labelled: FloatArray, others: FloatArray, unseen: FloatArray, counts: FloatArray, key: int, confidence: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return the variance of the difference of each pair, and how far its simultaneous interval reaches.
 
@@ -224,7 +224,7 @@ def _resample(
     U that of one unseen error of the judge about each run. No interval is narrower than three such errors make it.
     """
     labelled = labelled - labelled.mean(axis=1, keepdims=True)
-    n = labelled.shape[1]
+    n_trials, n = counts.shape
     inflate = n / max(n - 1, 1)
     fixed = _sum_squares(others)
     variances = inflate * _sum_squares(labelled) + fixed + unseen
@@ -232,8 +232,8 @@ def _resample(
     if not differing.any():
         return variances, np.zeros_like(variances)
     offset = VARIANCE_OFFSET * float(np.median(variances[differing]))
-    counts = np.ascontiguousarray(draw_weights(key, range(n_trials), n).T)  # how often each topic is drawn
-    sums = labelled @ counts
+    drawn = np.ascontiguousarray(counts.T)
+    sums = labelled @ drawn
     values, vectors = np.linalg.eigh(others @ others.T)
     normal = np.random.Generator(np.random.PCG64(key)).standard_normal((len(others), n_trials))
     noise = vectors * np.sqrt(np.maximum(values, 0.0)) @ normal  # with the covariances of the sums of the others
@@ -243,7 +243,7 @@ def _resample(
     for start in range(0, len(first), size):
         i, k = first[start : start + size], second[start : start + size]
         gaps = sums[i] - sums[k]
-        spread = np.square(labelled[i] - labelled[k]) @ counts
+        spread = np.square(labelled[i] - labelled[k]) @ drawn
         spread -= gaps**2 / n
         np.maximum(spread, 0.0, out=spread)
         spread *= inflate

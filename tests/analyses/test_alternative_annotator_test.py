@@ -13,7 +13,7 @@ from metaeval.analyses.alternative_annotator_test import EPSILONS, alternative_a
 from metaeval.data.annotations import Annotations, choose_class, find_median
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
 from metaeval.io import read_annotations
-from metaeval.stats.annotator_wins import find_p_values, find_wins, reject_by, shuffle_answers, tabulate_agreement
+from metaeval.stats.annotator_wins import find_p_values, reject_by, shuffle_answers, sum_wins, tabulate_agreement
 
 DATA = Path(os.environ.get("METAEVAL_DATA", "nowhere")) / "alttest"
 
@@ -75,10 +75,13 @@ def test_wins_of_a_case_worked_by_hand():
     # Item 0: others of p0 say 0 and 2. Squared errors: p0's 1 costs 1 + 1, the judge's 0 costs 0 + 4: only p0 wins.
     # By accuracy p0 is right for nobody and the judge for one: only the judge wins. On item 1 both said the same.
     labels, judged = np.array([[1, 2], [0, 2], [2, -1]]), np.array([[0, 2]])
-    for agreement, judge_wins, human_wins in (("squared-error", False, True), ("accuracy", True, False)):
-        known, judge, human = find_wins(labels, judged, tabulate_agreement(3, agreement))
-        assert (judge[0, 0].tolist(), human[0, 0].tolist()) == ([judge_wins, True], [human_wins, True])
-        assert known.tolist() == [[True, True], [True, True], [True, False]]
+    for agreement, judge_wins, human_wins in (("squared-error", 0, 1), ("accuracy", 1, 0)):
+        sums = sum_wins(labels, judged, tabulate_agreement(3, agreement), np.arange(2))  # every item a topic
+        items, judge, gap, square = np.moveaxis(sums[:, 0], -1, 0)
+        assert items.T.tolist() == [[1, 1], [1, 1], [1, 0]]
+        assert judge[:, 0].tolist() == [judge_wins, 1]
+        assert gap[:, 0].tolist() == [human_wins - judge_wins, 0]
+        assert (square == gap**2).all()
 
 
 def test_p_is_that_of_scipy_and_decided_where_nothing_varies():
