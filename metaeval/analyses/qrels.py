@@ -121,12 +121,14 @@ class QrelsComparison(Result):
     def tables(self) -> list[Table]:
         """Return rank correlations and flips by each measure, families if they were asked for, and then all that was found."""
         people, tables = self.sets[0], []
+        written = self.rows.set_index("judge").rename(columns={"tau": self.statistic}).drop(columns="chance")
+        for name in COUNTS:
+            counts = zip(self.rows[name], written.pop(f"{name}_error"), strict=True)
+            written[name] = [f"{count:,} ± {error:.1f}" if error else f"{count:,}" for count, error in counts]
         for measure in self.measures:
             rows = self._take(measure).set_index("judge")
-            shown = rows[["tau"]].rename(columns={"tau": self.statistic})
-            for name in ("reversed", "lost", "new"):
-                counts = zip(rows[name], rows[f"{name}_error"], strict=True)
-                shown[name] = [f"{count:,} ± {error:.1f}" if error else f"{count:,}" for count, error in counts]
+            of_measure = written[written["measure"] == str(measure)].loc[rows.index]
+            shown = of_measure[[self.statistic, "reversed", "lost", "new"]]
             if rows["low"].notna().any():
                 ends = zip(rows["low"], rows["high"], strict=True)
                 shown.insert(1, "interval", [f"{low:.2f} – {high:.2f}" for low, high in ends])
@@ -140,11 +142,11 @@ class QrelsComparison(Result):
             f"{self.statistic}: of the rankings of runs, low and high its {100 * self.confidence:g} % interval over topics; "
             f"ceiling: what {people} reaches on topics drawn anew. Of the pairs of runs that {people} finds "
             f"significant (bootstrap-t, α = {self.alpha:g}), the judge finds the same (kept), the opposite (reversed), or "
-            f"nothing (lost); new: only the judge finds it. Clear: flips whose change is significant itself. {self.no_interval}"
+            f"nothing (lost); new: only the judge finds it. Clear: flips whose change is significant itself. ±: by how much "
+            f"other random trials of the test would move a count. {self.no_interval}"
         )
-        whole = self.frames()["judges"].set_index("judge").rename(columns={"tau": self.statistic})
         caption = f"Conclusions about runs, compared with those of {people}."
-        tables.append(Table(whole, caption, self.signature, legend=legend.strip(), at=("all",)))
+        tables.append(Table(written, caption, self.signature, legend=legend.strip(), at=("all",)))
         grades = self.grades.set_index("judge").filter(regex="^(?!.*_(low|high)$)")
         caption = f"Grades of documents, compared with those of {people}."
         tables.append(Table(grades, caption, self.signature, at=("all",)))
