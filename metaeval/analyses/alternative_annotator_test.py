@@ -241,18 +241,10 @@ def alternative_annotator_test(
     shown = near if agreement == "accuracy" else -np.sqrt(-near).astype(np.int64)
     agrees, people_agree = mean_agreement(annotations.labels, judged, shown)
 
-    settings = {
-        "agreement": agreement,
-        "epsilon": f"{epsilon:g}",
-        "alpha": f"{alpha:g}",
-        "correction": "benjamini-yekutieli",
-    }
-    few_topics = (
-        "" if len(names) >= FEWEST_TOPICS else f"No interval: it needs {FEWEST_TOPICS} topics; there are {len(names)}."
-    )
-    weights = np.empty((0, len(names)))
-    if n_bootstrap and not few_topics:
-        settings |= {"bootstrap": f"{n_bootstrap:,}", "confidence": f"{confidence:g}", "seed": f"{seed:,}"}
+    no_interval, weights = "", np.empty((0, len(names)))
+    if len(names) < FEWEST_TOPICS:
+        no_interval = f"No interval: it needs {FEWEST_TOPICS} topics; there are {len(names)}."
+    elif n_bootstrap:
         key = stream_key(seed, annotations.collection, "alternative_annotator_test")
         weights = resampled_topics(key, range(n_bootstrap), len(names)).astype(np.float64)
     ends = _find_ends(sums, weights, rho, omega, epsilon, alpha, confidence)
@@ -274,14 +266,16 @@ def alternative_annotator_test(
     )  # fmt: skip
     first, second = np.triu_indices(len(rho), 1)
     differences = tabulate_differences(annotations.judges, rho[first] - rho[second], *ends["differences"], "better")
-    signed = tuple(settings.items())
+    settings = {"agreement": agreement, "epsilon": epsilon, "alpha": alpha, "correction": "benjamini-yekutieli"}
+    settings |= {"shuffles": N_SHUFFLES, "bootstrap": len(weights), "confidence": confidence, "seed": seed}
+    signed = tuple((name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in settings.items())
     return AlternativeAnnotatorTest(
         annotations.collection, annotations.judges,
         rows.sort_values(["rho", "judge"], ascending=[False, True], ignore_index=True), people, sensitivity,
         differences.rename(columns={"measure_1": "judge_1", "measure_2": "judge_2"}),
         people_agree, agreement, epsilon, alpha, confidence,
         signature=Signature("alternative_annotator_test", (describe_annotations(annotations),), signed, metaeval.__version__),
-        remarks=tuple(_remark(annotations, n_items, blind)), no_interval=few_topics if n_bootstrap else "",
+        remarks=tuple(_remark(annotations, n_items, blind)), no_interval=no_interval if n_bootstrap else "",
     )  # fmt: skip
 
 
