@@ -64,8 +64,8 @@ class CorrectedScores(Result):
         In the order of their labels.
     judges, measure : tuple of Measure, and Measure
         Of the judges, and of people.
-    evidence : dict of str to Corrected
-        What follows from each judge alone, from "people alone", and from "both"; larger values are better.
+    alone, people, both : tuple of Corrected, Corrected, Corrected
+        What follows from each judge alone, from people alone, and from both; larger values are better.
     n_labelled, n_topics : int
         How many topics of a run are labelled, at least, and how many topics there are.
     bias : ndarray, shape (judge, run)
@@ -78,7 +78,9 @@ class CorrectedScores(Result):
     runs: tuple[str, ...]
     judges: tuple[Measure, ...]
     measure: Measure
-    evidence: dict[str, Corrected]
+    alone: tuple[Corrected, ...]
+    people: Corrected
+    both: Corrected
     n_labelled: int
     n_topics: int
     bias: np.ndarray
@@ -91,11 +93,10 @@ class CorrectedScores(Result):
     @cached_property
     def ranks(self) -> RunRanks:
         """The corrected ranks of runs."""
-        return self.rank("both")
+        return self.rank(self.both)
 
-    def rank(self, name: str) -> RunRanks:
-        """Return the ranks of runs that follow from one kind of evidence."""
-        evidence = self.evidence[name]
+    def rank(self, evidence: Corrected) -> RunRanks:
+        """Return the ranks of runs that follow from one kind of evidence: one of `alone`, `people` and `both`."""
         first, second = np.triu_indices(len(self.runs), 1)
         differ, better = np.zeros((2, 1, len(self.runs), len(self.runs)), dtype=bool)
         differ[0, first, second] = differ[0, second, first] = evidence.signs != 0
@@ -116,11 +117,11 @@ class CorrectedScores(Result):
         lost or new; and with how many labelled topics an open pair would be decided (missing where all would not do).
         """
         first, second = np.triu_indices(len(self.runs), 1)
-        names, (judge, *_, people, both) = np.array(self.runs, dtype=object), self.evidence.values()
+        names, judge, both = np.array(self.runs, dtype=object), self.alone[0], self.both
         differences = find_signs((self.measure,))[0] * both.differences
         frame = pd.DataFrame({"first": names[first], "second": names[second], "difference": differences})
         frame = frame.assign(low=differences - both.reach, high=differences + both.reach)
-        frame = frame.assign(judge=judge.signs, people=people.signs, both=both.signs)
+        frame = frame.assign(judge=judge.signs, people=self.people.signs, both=both.signs)
         # The variance falls as 1/n − 1/N, to the part that is left when every topic is labelled.
         n, of = self.n_labelled, self.n_topics
         rest = np.maximum(both.variances - both.residual, 0.0) if self.target == "population" else 0.0
@@ -133,7 +134,7 @@ class CorrectedScores(Result):
     @cached_property
     def worth(self) -> tuple[float, float, float]:
         """How many labels of people one score of the judge is worth, and the ends of its interval; 0 if all are labelled."""
-        n, of, (share, low, high) = self.n_labelled, self.n_topics, self.evidence["both"].ratio
+        n, of, (share, low, high) = self.n_labelled, self.n_topics, self.both.ratio
         if n >= of:
             return 0.0, 0.0, 0.0
         worth, least, most = ((1 / (1 / of + (1 / n - 1 / of) * each) - n) / (of - n) for each in (share, high, low))
@@ -153,13 +154,13 @@ class CorrectedScores(Result):
         """
         order = self.ranks.order(0)
         runs = self.ranks.to_frame().drop(columns=["measure", "near_first"])
-        runs.insert(2, "error", self.evidence["both"].errors[order])
-        judge_rank = self.rank(next(iter(self.evidence))).ranks[0][order]
+        runs.insert(2, "error", self.both.errors[order])
+        judge_rank = self.rank(self.alone[0]).ranks[0][order]
         runs = runs.assign(judge_rank=judge_rank, bias=self.bias[0][order])
-        rows = []
-        for name, evidence in self.evidence.items():
-            flips = name_flips(evidence.signs, self.evidence["both"].signs).tolist()
-            firsts = self.rank(name).to_frame().query("near_first")["run"].tolist()
+        names, rows = [*(f"{judge} alone" for judge in self.judges), "people alone", "both"], []
+        for name, evidence in zip(names, (*self.alone, self.people, self.both), strict=True):
+            flips = name_flips(evidence.signs, self.both.signs).tolist()
+            firsts = self.rank(evidence).to_frame().query("near_first")["run"].tolist()
             first = firsts[0] if len(firsts) == 1 else f"one of {len(firsts)}"
             rows.append((name, np.count_nonzero(evidence.signs), flips.count("reversed"), flips.count("lost"), first))
         summary = pd.DataFrame(rows, columns=["evidence", "decided", "reversed", "open", "first"])
@@ -194,9 +195,10 @@ class CorrectedScores(Result):
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the ranks that runs may have by the first judge alone, people alone and both; in a column by both."""
-        names = {"judge alone": next(iter(self.evidence)), "people alone": "people alone", "corrected": "both"}
-        shown = ["corrected"] if size == "column" else list(names)
-        boards = {title: self.rank(names[title]).to_frame() for title in shown}
+        shown = {"judge alone": self.alone[0], "people alone": self.people, "corrected": self.both}
+        if size == "column":
+            shown = {"corrected": self.both}
+        boards = {title: self.rank(evidence).to_frame() for title, evidence in shown.items()}
         return draw_ranks(boards, self.signature if signature else None, ax=ax, size=size)
 
 
@@ -267,13 +269,11 @@ def corrected_scores(
     key = stream_key(seed, scores.collection, "corrected_scores")
     options: dict[str, Any] = {"key": key, "n_trials": n_trials, "confidence": confidence}
     none, everywhere = data.judges[:0], np.ones_like(data.weights)
-    alone = [correct_means(judge, none, everywhere, **options) for judge in data.judges]
-    evidence = dict(zip((f"{judge} alone" for judge in scores.measures), alone, strict=True))
-    evidence["people alone"] = correct_means(data.given, none, data.weights, target=target, **options)
-    evidence["both"] = correct_means(data.given, data.judges, data.weights, target=target, **options)
     result = CorrectedScores(
         scores.collection, data.runs, scores.measures, labels.measure,
-        evidence,
+        tuple(correct_means(judge, none, everywhere, **options) for judge in data.judges),
+        correct_means(data.given, none, data.weights, target=target, **options),
+        correct_means(data.given, data.judges, data.weights, target=target, **options),
         int(data.known.sum(axis=1).min()), len(data.topics), _find_bias(data, find_signs(scores.measures)), target, confidence,
         signature=sign(
             "corrected_scores", scores, people=f"{labels.measure}@{labels.fingerprint}", labels=int(data.known.sum()),
@@ -429,5 +429,5 @@ def _remark_bias(result: CorrectedScores) -> Iterator[str]:
         mean, ends = float(bias.mean()), f"{bias.min():+.3g} to {bias.max():+.3g} by run"
         way = "higher" if mean > 0 else "lower"
         yield f"the scores of {judge} are {abs(mean):.3g} {way} than people's on average, {ends}"
-    elif not len(bias) and result.evidence[f"{judge} alone"].differences.any():
+    elif not len(bias) and result.alone[0].differences.any():
         yield f"{judge} uses another scale than people: its scores were rescaled, and its bias is not stated"

@@ -142,7 +142,7 @@ def test_two_judges_with_errors_of_their_own_are_better_than_one():
     found = me.corrected_scores(both, people=people, n_trials=200)
     assert found.details()["summary"]["evidence"].tolist() == ["nDCG alone", "AP alone", "people alone", "both"]
     one = me.corrected_scores(scores, people=people, n_trials=200)
-    assert found.evidence["both"].residual.mean() < 0.8 * one.evidence["both"].residual.mean()
+    assert found.both.residual.mean() < 0.8 * one.both.residual.mean()
 
 
 def test_a_list_with_empty_labels_is_said_to_hold_when_all_are_filled_in():
@@ -250,7 +250,7 @@ def test_a_judge_that_sees_no_difference_is_said_to_decide_nothing():
     flat = me.Scores(np.ones_like(scores.values), runs=RUNS, topics=TOPICS, measures=["nDCG"])
     found = me.corrected_scores(flat, people=people, n_trials=200)
     assert found.tables()[1].caption.endswith(": the judge alone decides nothing.")
-    assert found.evidence["both"].differences == pytest.approx(found.evidence["people alone"].differences)
+    assert found.both.differences == pytest.approx(found.people.differences)
 
 
 def test_single_cells_are_enough():
