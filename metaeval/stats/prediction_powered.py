@@ -155,7 +155,10 @@ def _find_unseen(weights: FloatArray, predicted: FloatArray) -> FloatArray:
     judge sees between two runs on a topic, where it sees a difference.
     """
     n_runs, n_topics = predicted.shape
-    differing = sum(int((predicted != row).sum()) for row in predicted)
+    ordered = np.sort(predicted.T, axis=1)
+    starts = np.flatnonzero(np.diff(ordered, axis=1, prepend=np.inf))  # of runs that the judge sees alike on a topic
+    alike = np.diff(starts, append=ordered.size)
+    differing = n_runs**2 * n_topics - np.square(alike).sum()
     square = 2 * n_runs**2 * predicted.var(axis=0).sum() / max(differing, 1)
     share = np.square(weights).sum(axis=1) / n_topics**2  # 1/n of equal weights (Kish 1965)
     return np.asarray(square * share * np.maximum(share - 1 / n_topics, 0.0))
@@ -250,7 +253,9 @@ def _resample(
         spread += added[start : start + size, np.newaxis]
         if others.size:
             gaps += noise[i] - noise[k]
-        np.maximum(largest, (gaps**2 / spread).max(axis=0), out=largest)
+        gaps *= gaps
+        gaps /= spread
+        np.maximum(largest, gaps.max(axis=0), out=largest)
     quantile = np.quantile(largest, 1 - SKEW_CORRECTION * (1 - confidence), method="higher")
     return variances, np.sqrt(np.maximum(quantile * (variances + offset), RULE_OF_THREE**2 * unseen))
 
