@@ -21,8 +21,7 @@ from .analyses.board_ranks import board_ranks as board_ranks
 from .analyses.board_result import BoardRanks as BoardRanks
 from .analyses.calibration import TestCalibration as TestCalibration, calibrate_tests as calibrate_tests
 from .analyses.citation import cite as cite
-from .analyses.corrected_result import CorrectedScores as CorrectedScores
-from .analyses.corrected_scores import corrected_scores as corrected_scores
+from .analyses.corrected_scores import CorrectedScores as CorrectedScores, corrected_scores as corrected_scores
 from .analyses.coverage import (
     Coverage as Coverage,
     UnanimousImprovement as UnanimousImprovement,
@@ -42,8 +41,7 @@ from .analyses.power_pairs import (
 )
 from .analyses.power_result import DiscriminativePower as DiscriminativePower
 from .analyses.properties import Properties as Properties, properties as properties
-from .analyses.qrels import compare_qrels as compare_qrels
-from .analyses.qrels_result import QrelsComparison as QrelsComparison
+from .analyses.qrels import QrelsComparison as QrelsComparison, compare_qrels as compare_qrels
 from .analyses.rank_result import RunRanks as RunRanks
 from .analyses.ranking_similarity import (
     RankingSimilarity as RankingSimilarity,

@@ -47,15 +47,14 @@ class Facts:
 
     def list_leads_over_constant(self) -> list[Number]:
         """Return by how much ρ of every judge is above that of the constant one."""
-        frame = self.tested.compare_judges()
+        frame = self.tested.differences
         rows = frame[frame["judge_2"] == self.constant][["judge_1", "difference", "low", "high"]]
         return [Number(*row) for row in rows.itertuples(index=False)]
 
     def constant_omega(self) -> Number:
         """Return the share of people that the constant judge wins against."""
-        j = self.tested.judges.index(self.constant)
-        low, high = (float(ends[j]) for ends in self.tested.omega_ends)
-        return Number(f"ω of {self.constant}", float(self.tested.omega[j]), low, high)
+        row = self.tested.rows.set_index("judge").loc[self.constant]
+        return Number(f"ω of {self.constant}", *map(float, row[["omega", "omega_low", "omega_high"]]))
 
 
 def _lead(differences: Differences, m: int, judge: int, other: int) -> Number:

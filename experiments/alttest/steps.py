@@ -105,14 +105,14 @@ def add_constant_judge(annotations: Annotations) -> Annotations:
 
 def compare_rates(name: str, tested: metaeval.AlternativeAnnotatorTest) -> list[Cell]:
     """Return the rates of a set beside those in print."""
-    rates = {"omega": tested.omega, "rho": tested.rho}
+    rates = tested.rows.set_index("judge")
     return [
         cell(
-            ITEM, f"{name} {judge}", column, printed[column], float(values[tested.judges.index(judge)]),
+            ITEM, f"{name} {judge}", column, printed[column], float(rates.loc[judge, column]),
             data=name, digits=2,
         )
         for judge, printed in PRINTED[name].items()
-        for column, values in rates.items()
+        for column in ("omega", "rho")
     ]  # fmt: skip
 
 
@@ -185,15 +185,15 @@ def list_scores(differences: Differences) -> pd.DataFrame:
 
 def describe_constant(judged: Judged) -> dict[str, object]:
     """Return how the constant judge does in the alternative annotator test."""
-    tested = judged.with_constant
-    j = tested.judges.index(judged.constant)
+    rows = judged.with_constant.rows
+    row = rows.set_index("judge").loc[judged.constant]
     return {
         "label": judged.constant.removeprefix("always-"),
-        "ρ": float(tested.rho[j]),
-        "ρ low": float(tested.rho_ends[0][j]),
-        "ρ high": float(tested.rho_ends[1][j]),
-        "ω": float(tested.omega[j]),
-        "passes": "yes" if tested.omega[j] >= PASS else "no",  # by the authors' test alone
-        "judges": len(tested.judges) - 1,
-        "judges below": int((tested.rho < tested.rho[j]).sum()),
+        "ρ": float(row["rho"]),
+        "ρ low": float(row["rho_low"]),
+        "ρ high": float(row["rho_high"]),
+        "ω": float(row["omega"]),
+        "passes": "yes" if row["omega"] >= PASS else "no",  # by the authors' test alone
+        "judges": len(rows) - 1,
+        "judges below": int((rows["rho"] < row["rho"]).sum()),
     }

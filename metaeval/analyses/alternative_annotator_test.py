@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 import metaeval
-from metaeval.analyses.checks import check_count, check_seed, check_share
-from metaeval.analyses.result import FormerResult
+from metaeval.analyses.checks import check_choice, check_count, check_seed, check_share
+from metaeval.analyses.result import Result
 from metaeval.analyses.variation import tabulate_differences
 from metaeval.data.annotations import Annotations, choose_class, describe_annotations, remark_few_labels
+from metaeval.data.labels import rank_labels
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
+from metaeval.show.charts import Chart, IntervalChart, Line, LineChart, Row
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table
+from metaeval.show.table import Table, cross
 from metaeval.stats.annotator_wins import (
     Agreement,
+    average_advantage,
     find_p_values,
     mean_agreement,
     reject_by,
-    resample_rates,
     shuffle_answers,
     sum_wins,
     tabulate_agreement,
 )
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval
 from metaeval.stats.resampling import resampled_topics
-from metaeval.stats.streams import stream_key
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
+from metaeval.stats.streams import generator, stream_key
 
 PASS = 0.5
 """Share of the people that a judge has to win against."""
@@ -42,184 +38,121 @@ PASS = 0.5
 FEWEST_ITEMS = 30
 """Items of a person below which the t-test is not made (Calderon et al. 2025)."""
 
+N_SHUFFLES, BLIND_P = 499, 0.01
+"""How often a judge's answers are shuffled, and the share of shuffles that agree as well from which on it is blind."""
+
 EPSILONS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 """At which the outcome is shown besides that of the test."""
 
 
 @dataclass(frozen=True, eq=False)
-class AlternativeAnnotatorTest(FormerResult):
+class AlternativeAnnotatorTest(Result):
     """How each judge does against each person, by agreement with the other people.
 
     Parameters
     ----------
-    annotators : tuple of str
-        All of them.
-    n_items : ndarray of int, shape (annotator,)
-        Items that at least one other person labelled too.
-    testable : ndarray of bool, shape (annotator,)
-        Whether these are enough.
-    advantage : ndarray, shape (judge, annotator)
-        Share of a person's items on which the judge agrees with the others as well or better; NaN if not testable.
-    p, rejected : ndarray, shape (judge, annotator)
-        Of the test that the person does not win more often than the judge by ε or more, and whether it is rejected.
-    omega, rho : ndarray, shape (judge,)
-        Share of testable people that a judge wins against, and mean of `advantage` over them.
-    omega_ends, rho_ends : tuple of (ndarray, ndarray)
-        Their intervals over topics; NaN where there is none.
-    gap_ends : tuple of (ndarray, ndarray)
-        Intervals of the differences in ρ, in the order of `numpy.triu_indices`.
-    by_epsilon : ndarray, shape (judge, epsilon)
-        ω for each of `EPSILONS`.
-    agrees : ndarray, shape (judge,)
-        Mean over people and their items: share of the other people with the same label, or minus the mean number of classes
-        from them.
+    judges : tuple of str
+        In the order given.
+    rows : DataFrame
+        By judge, the largest ρ first: columns judge; rho, the share of a person's items on which it agrees with the others as
+        well or better, averaged over people; omega, the share of testable people that it wins against; both with low and high
+        over topics; passes; blind, whether it agrees with people no better than its answers would in random order; and agrees,
+        the mean share of other people with the same label, or minus the mean number of classes from them.
+    people : DataFrame
+        By judge and annotator: items, whether they are enough to be tested, the judge's advantage, p, and whether it wins.
+    sensitivity, differences : DataFrame
+        By judge and epsilon: omega, and whether the judge passes; and the difference in ρ of every two judges.
     people_agree : float
-        The same of the people themselves.
-    blind : ndarray of bool, shape (judge,)
-        Whether nothing shows that a judge sees the items: it agrees with people no better than if its answers were given to
-        the items in random order.
+        What `agrees` is of the people themselves.
     """
 
     collection: str
     judges: tuple[str, ...]
-    annotators: tuple[str, ...]
-    n_items: np.ndarray
-    testable: np.ndarray
-    advantage: np.ndarray
-    p: np.ndarray
-    rejected: np.ndarray
-    omega: np.ndarray
-    rho: np.ndarray
-    omega_ends: tuple[np.ndarray, np.ndarray]
-    rho_ends: tuple[np.ndarray, np.ndarray]
-    gap_ends: tuple[np.ndarray, np.ndarray]
-    by_epsilon: np.ndarray
-    agrees: np.ndarray
+    rows: pd.DataFrame
+    people: pd.DataFrame
+    sensitivity: pd.DataFrame
+    differences: pd.DataFrame
     people_agree: float
-    blind: np.ndarray
     agreement: Agreement
     epsilon: float
     alpha: float
     confidence: float
-    signature: Signature
 
     def __repr__(self) -> str:
-        judges, people = format_count(len(self.judges), "judge"), format_count(int(self.testable.sum()), "annotator")
+        judges, people = format_count(len(self.judges), "judge"), format_count(self._n_people, "annotator")
         return f"AlternativeAnnotatorTest: {judges} against {people}, {self.collection or 'annotations'}"
 
     @property
-    def passes(self) -> np.ndarray:
-        """Whether a judge wins against at least half of the people and is not blind, shape (judge,)."""
-        return (self.omega >= PASS) & ~self.blind
+    def _n_people(self) -> int:
+        return int(self.people["tested"].sum()) // len(self.judges)
 
-    @property
-    def _passes_by_epsilon(self) -> np.ndarray:
-        return (self.by_epsilon >= PASS) & ~self.blind[:, np.newaxis]
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per judge, the one with the largest ρ first.
-
-        Shape (judge, 8): columns judge, rho, rho_low, rho_high, omega, omega_low, omega_high, passes.
-        """
-        names = ["judge", "rho", "rho_low", "rho_high", "omega", "omega_low", "omega_high", "passes"]
-        columns = (self.judges, self.rho, *self.rho_ends, self.omega, *self.omega_ends, self.passes)
-        frame = pd.DataFrame(dict(zip(names, columns, strict=True)))
-        return frame.iloc[np.lexsort((np.array(self.judges), -self.rho))].reset_index(drop=True)
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return judges, every person by judge, ω for several ε, and the differences of judges in ρ."""
+        details = {"annotators": self.people, "sensitivity": self.sensitivity, "differences": self.differences}
+        return {"judges": self.rows, **details}
 
     def answer(self) -> str:
         """Say how many judges may replace people, and how the best one agrees with them, beside people with each other."""
-        best = int(np.nanargmax(np.where(self.blind & ~self.blind.all(), -np.inf, self.agrees)))
-        passing = [judge for judge, passes in zip(self.judges, self.passes, strict=True) if passes]
-        who = f"{len(passing) or 'None'} of {format_count(len(self.judges), 'judge')} may replace people"
-        who += f": {format_list(passing, 3)}" if passing else ""
-        judge, people = self._write_agreement(self.agrees[best]), self._write_agreement(self.people_agree)
+        rows = self.rows.set_index("judge")
+        seeing = rows if rows["blind"].all() else rows[~rows["blind"]]
+        best, passing = seeing["agrees"].idxmax(), rows.index[rows["passes"]].tolist()
+        who = f"{len(passing) or 'None'} of {format_count(len(rows), 'judge')} may replace people"
+        who += (
+            f": {format_list(passing, 3)}"
+            if passing
+            else ": none does better than chance"
+            if rows["blind"].all()
+            else ""
+        )
+        judge, people = self._write_agreement(seeing["agrees"].max()), self._write_agreement(self.people_agree)
         if self.agreement == "accuracy":
-            return f"{who}. {self.judges[best]} agrees with people on {judge} of labels, people with each other on {people}."
-        return f"{who}. On average {self.judges[best]} is {judge} classes from a person, and people {people} from each other."
+            return f"{who}. {best} agrees with people on {judge} of labels, people with each other on {people}."
+        return f"{who}. On average {best} is {judge} classes from a person, and people {people} from each other."
 
     def _write_agreement(self, value: float) -> str:
         """Write a share of equal labels, or a mean number of classes."""
         return f"{100 * value:.0f} %" if self.agreement == "accuracy" else f"{abs(value):.2f}"
 
-    def compare_judges(self) -> pd.DataFrame:
-        """Return the difference in ρ of every two judges, and which is better if its interval leaves 0 out.
-
-        Shape (pair of judges, 6): columns judge_1, judge_2, difference, low, high, better.
-        """
-        first, second = np.triu_indices(len(self.judges), 1)
-        frame = tabulate_differences(self.judges, self.rho[first] - self.rho[second], *self.gap_ends, "better")
-        return frame.rename(columns={"measure_1": "judge_1", "measure_2": "judge_2"})
-
-    def details(self) -> dict[str, pd.DataFrame]:
-        """Return every person by judge, ω for several ε, and the differences of judges in ρ."""
-        n_people = len(self.annotators)
-        people = pd.DataFrame(
-            {
-                "judge": np.repeat(self.judges, n_people),
-                "annotator": np.tile(self.annotators, len(self.judges)),
-                "items": np.tile(self.n_items, len(self.judges)),
-                "tested": np.tile(self.testable, len(self.judges)),
-                "advantage": self.advantage.ravel(),
-                "p": self.p.ravel(),
-                "wins": self.rejected.ravel(),
-            }
-        )
-        sensitivity = pd.DataFrame(
-            {
-                "judge": np.repeat(self.judges, len(EPSILONS)),
-                "epsilon": np.tile(EPSILONS, len(self.judges)),
-                "omega": self.by_epsilon.ravel(),
-                "passes": self._passes_by_epsilon.ravel(),
-            }
-        )
-        return {"annotators": people, "sensitivity": sensitivity, "differences": self.compare_judges()}
-
-    def to_table(self) -> Table:
-        """Return judges by ρ, with ω, whether they pass, and from which ε on."""
-        frame = self.to_frame().set_index("judge")
-        position = {judge: j for j, judge in enumerate(self.judges)}
-        places = [position[str(judge)] for judge in frame.index]
-        passing = [np.flatnonzero(self._passes_by_epsilon[place]) for place in places]
-        shown = frame.rename(columns=lambda name: name.replace("rho", "ρ").replace("omega", "ω").replace("_", " "))
-        blind = self.blind[places]
-        shown["passes"] = np.where(blind, "no, blind", np.where(frame["passes"], "yes", "no"))
-        shown["passes from ε"] = [
-            f"{EPSILONS[each[0]]:g}" if len(each) else "never" if one else f"above {EPSILONS[-1]:g}"
-            for each, one in zip(passing, blind, strict=True)
+    def tables(self) -> list[Table]:
+        """Return judges by ρ: whether they pass, and how well they agree with people; then all rates with their intervals."""
+        rows = self.rows.set_index("judge")
+        passes = np.where(rows["blind"], "no, blind", np.where(rows["passes"], "yes", "no"))
+        full = rows.drop(columns=["blind", "agrees"]).assign(passes=passes)
+        full = full.rename(columns=lambda name: name.replace("rho", "ρ").replace("omega", "ω").replace("_", " "))
+        short = full[["ρ", "ω"]].map("{:.2f}".format).assign(passes=passes)
+        short.loc["(people)"] = ""
+        heading = "same labels as people" if self.agreement == "accuracy" else "classes from people"
+        short[heading] = list(map(self._write_agreement, [*rows["agrees"], self.people_agree]))
+        passing = self.sensitivity[self.sensitivity["passes"]].groupby("judge")["epsilon"].min().to_dict()
+        full["passes from ε"] = [
+            f"{passing[judge]:g}" if judge in passing else "never" if blind else f"above {EPSILONS[-1]:g}"
+            for judge, blind in zip(rows.index, rows["blind"], strict=True)
         ]
-        people = format_count(int(self.testable.sum()), "annotator")
+        people = format_count(self._n_people, "annotator")
+        caption = (
+            f"Alternative annotator test of {format_count(len(rows), 'judge')} against {people}, ε = {self.epsilon:g}, "
+            f"agreement {self.agreement}."
+        )
         legend = (
             f"ρ: how often a judge agrees with the other people as well as a person or better. ω: the "
             f"share of people it wins against; it passes if that is at least {PASS:g} and it is not blind. Low and high: "
             f"{100 * self.confidence:g} % interval over topics."
         )
-        caption = (
-            f"Alternative annotator test of {format_count(len(self.judges), 'judge')} against {people}, ε = "
-            f"{self.epsilon:g}, agreement {self.agreement}."
-        )
-        return Table(shown, caption, self.signature, digits=2, legend=legend, joined=True)
+        return [
+            Table(short, caption, self.signature, at=("short",)),
+            Table(full, caption, self.signature, digits=2, legend=legend, joined=True, at=("paper", "all")),
+        ]
 
-    def short_tables(self) -> list[Table]:
-        """Return judges by ρ, whether they pass, and how well they and people agree with people."""
-        table = self.to_table()
-        agrees = dict(zip(self.judges, map(self._write_agreement, self.agrees), strict=True))
-        heading = "same labels as people" if self.agreement == "accuracy" else "classes from people"
-        frame = table.frame[["ρ", "ω", "passes"]].assign(**{heading: [agrees[str(name)] for name in table.frame.index]})
-        people = pd.DataFrame(
-            {"ρ": "", "ω": "", "passes": "", heading: self._write_agreement(self.people_agree)}, ["(people)"]
-        )
-        shown = pd.concat([frame.assign(**{name: frame[name].map("{:.2f}".format) for name in "ρω"}), people])
-        return [replace(table, frame=shown.rename_axis("judge"))]
-
-    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
-        """Draw ρ of every judge with its interval, and ω by ε."""
-        from metaeval.analyses.annotator_figure import draw_judges
-
-        shown = self.signature if signature else None
-        curves = (EPSILONS, self.by_epsilon)
-        return draw_judges(
-            self.judges, self.rho, self.rho_ends, curves, (self.epsilon, PASS), self.collection, shown, ax=ax, size=size
-        )
+    def charts(self) -> Sequence[Chart]:
+        """Return ρ of every judge with its interval, and ω by ε."""
+        rows, curves = [], self.sensitivity.pivot(index="epsilon", columns="judge", values="omega")
+        for judge, rho, low, high in self.rows[["judge", "rho", "rho_low", "rho_high"]].itertuples(index=False):
+            rows.append(Row(judge, judge, rho, line=None if np.isnan(low) else (low, high)))
+        lines = [Line(row.name, row.name, curves.index.to_numpy(), curves[row.name].to_numpy()) for row in rows]
+        return [
+            IntervalChart(rows, "advantage probability ρ", self.collection),
+            LineChart(lines, "ε", "winning rate ω", limits=(-0.04, None), level=(PASS, "")),
+        ]
 
 
 def alternative_annotator_test(
@@ -237,7 +170,7 @@ def alternative_annotator_test(
     For each person: on how many items does the judge agree with the other people at least as well as this person does, and
     the reverse? The judge wins against the person if it is worse by less than ε, significantly. ε is the advantage that it
     gets because it costs less (Calderon, Reichart and Dror 2025). p-values are corrected by Benjamini and Yekutieli. A blind
-    judge never passes: one whose answers would agree with people as well in random order.
+    judge never passes: one whose answers in random order agree with people as well in more than 1 % of 499 shuffles.
 
     Parameters
     ----------
@@ -278,8 +211,7 @@ def alternative_annotator_test(
         raise MetaevalError(
             f"the test takes Annotations, not {type(annotations).__name__}: see metaeval.io.read_annotations"
         )
-    if agreement not in get_args(Agreement):
-        raise MetaevalError(f"there is no agreement {agreement!r}: use {' or '.join(get_args(Agreement))}")
+    check_choice("agreement", agreement, Agreement)
     if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not 0 <= epsilon < 1:
         raise MetaevalError(f"{format_option('epsilon')} is {epsilon!r}; it lies from 0 to below 1")
     check_share("alpha", alpha)
@@ -298,77 +230,95 @@ def alternative_annotator_test(
             f"that another person labelled too; the most are {n_items.max()}"
         )
     sums = sums[:, :, testable]
-    n, wins, totals, squares = np.moveaxis(sums.sum(axis=0), -1, 0)
-    p = find_p_values(n, totals, squares, epsilon)
-    rejected = reject_by(p, alpha)
-    omega, advantage = rejected.mean(axis=-1), wins / n
-    by_epsilon = np.stack(
-        [reject_by(find_p_values(n, totals, squares, e), alpha).mean(axis=-1) for e in EPSILONS], axis=-1
-    )
+    whole = sums.sum(axis=0)
+    advantage = whole[..., 1] / whole[..., 0]
+    p, rejected = _test(whole, epsilon, alpha)
+    rho, omega = advantage.mean(axis=-1), rejected.mean(axis=-1)
+    by_epsilon = np.stack([_test(whole, each, alpha)[1].mean(axis=-1) for each in EPSILONS], axis=-1)
+    order, rng = np.argsort(rank_labels(annotations.items)), generator(seed, annotations.collection, "shuffled answers")
+    blind = shuffle_answers(annotations.labels[:, order], judged[:, order], near, N_SHUFFLES, rng) > BLIND_P
     # Labels are as far apart as the test has it; what is shown is the mean number of classes.
     shown = near if agreement == "accuracy" else -np.sqrt(-near).astype(np.int64)
-    blind = shuffle_answers(annotations.labels, judged, near) > alpha
-    no_interval = n_bootstrap == 0 or len(names) < FEWEST_TOPICS
-    drawn_rho, drawn_omega = (np.empty((0, len(judged))),) * 2
-    if not no_interval:
+    agrees, people_agree = mean_agreement(annotations.labels, judged, shown)
+
+    no_interval, weights = "", np.empty((0, len(names)))
+    if len(names) < FEWEST_TOPICS:
+        no_interval = f"No interval: it needs {FEWEST_TOPICS} topics; there are {len(names)}."
+    elif n_bootstrap:
         key = stream_key(seed, annotations.collection, "alternative_annotator_test")
-        drawn_rho, drawn_omega = resample_rates(
-            sums, resampled_topics(key, range(n_bootstrap), len(names)), epsilon, alpha
-        )
-    rho = advantage.mean(axis=-1)
-    step = 1 / testable.sum()
-    first, second = np.triu_indices(len(judged), 1)
-    few = max(len(names), 2)
-    rho_ends = centre_interval(rho, drawn_rho, few, confidence=confidence, scale="share")
-    gap_ends = centre_interval(
-        rho[first] - rho[second], drawn_rho[:, first] - drawn_rho[:, second], few, confidence=confidence
+        weights = resampled_topics(key, range(n_bootstrap), len(names)).astype(np.float64)
+    ends = _find_ends(sums, weights, rho, omega, epsilon, alpha, confidence)
+
+    rows = pd.DataFrame(
+        {"judge": annotations.judges, "rho": rho, "rho_low": ends["rho"][0], "rho_high": ends["rho"][1]}
     )
-    omega_ends = centre_interval(
-        omega, drawn_omega, few, confidence=confidence, scale="share", step=step, least=step, student=False
-    )
-    settings = {
-        "agreement": agreement, "epsilon": f"{epsilon:g}", "alpha": f"{alpha:g}", "correction": "benjamini-yekutieli",
-        **({} if no_interval else {"bootstrap": n_bootstrap, "confidence": f"{confidence:g}", "seed": seed}),
-    }  # fmt: skip
+    rows = rows.assign(omega=omega, omega_low=ends["omega"][0], omega_high=ends["omega"][1])
+    rows = rows.assign(passes=(omega >= PASS) & ~blind, blind=blind, agrees=agrees)
+    outcome = np.full((3, len(judged), len(n_items)), np.nan)
+    outcome[..., testable] = advantage, p, rejected
+    people = cross(
+        {"judge": annotations.judges, "annotator": annotations.annotators},
+        items=n_items, tested=testable, advantage=outcome[0], p=outcome[1], wins=outcome[2] == 1,
+    )  # fmt: skip
+    sensitivity = cross(
+        {"judge": annotations.judges, "epsilon": EPSILONS},
+        omega=by_epsilon, passes=(by_epsilon >= PASS) & ~blind[:, np.newaxis],
+    )  # fmt: skip
+    first, second = np.triu_indices(len(rho), 1)
+    differences = tabulate_differences(annotations.judges, rho[first] - rho[second], *ends["differences"], "better")
+    settings = {"agreement": agreement, "epsilon": epsilon, "alpha": alpha, "correction": "benjamini-yekutieli"}
+    settings |= {"shuffles": N_SHUFFLES, "bootstrap": len(weights), "confidence": confidence, "seed": seed}
+    signed = tuple((name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in settings.items())
     return AlternativeAnnotatorTest(
-        annotations.collection, annotations.judges, annotations.annotators, n_items, testable,
-        _spread(advantage, testable, np.nan), _spread(p, testable, np.nan), _spread(rejected, testable, False),
-        omega, rho, omega_ends, rho_ends, gap_ends, by_epsilon,
-        *mean_agreement(annotations.labels, judged, shown), blind, agreement, epsilon, alpha, confidence,
-        _sign(annotations, settings),
-        remarks=_remark(annotations, n_items, testable, blind, len(names) if no_interval and n_bootstrap else 0),
+        annotations.collection, annotations.judges,
+        rows.sort_values(["rho", "judge"], ascending=[False, True], ignore_index=True), people, sensitivity,
+        differences.rename(columns={"measure_1": "judge_1", "measure_2": "judge_2"}),
+        people_agree, agreement, epsilon, alpha, confidence,
+        signature=Signature("alternative_annotator_test", (describe_annotations(annotations),), signed, metaeval.__version__),
+        remarks=tuple(_remark(annotations, n_items, blind)), no_interval=no_interval if n_bootstrap else "",
     )  # fmt: skip
 
 
-def _spread(values: np.ndarray, testable: np.ndarray, empty: float | bool) -> np.ndarray:
-    """Return values of testable people among those of all."""
-    full = np.full((len(values), len(testable)), empty)
-    full[:, testable] = values
-    return full
+def _test(sums: np.ndarray, epsilon: float, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return p of every judge and person, shape (…, judge, annotator), and whether the judge wins."""
+    p = find_p_values(sums[..., 0], sums[..., 2], sums[..., 3], epsilon)
+    return p, reject_by(p, alpha)
 
 
-def _remark(
-    annotations: Annotations, n_items: np.ndarray, testable: np.ndarray, blind: np.ndarray, few_topics: int
-) -> tuple[str, ...]:
-    remarks = []
+def _find_ends(
+    sums: np.ndarray,
+    weights: np.ndarray,
+    rho: np.ndarray,
+    omega: np.ndarray,
+    epsilon: float,
+    alpha: float,
+    confidence: float,
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return the intervals over topics of ρ, ω, and the differences of judges in ρ; `weights` are those of resamples."""
+    drawn = (weights @ sums.reshape(len(sums), -1)).reshape(len(weights), *sums.shape[1:])
+    drawn_rho, drawn_omega = average_advantage(drawn), _test(drawn, epsilon, alpha)[1].mean(axis=-1)
+    first, second = np.triu_indices(len(rho), 1)
+    gaps, drawn_gaps = rho[first] - rho[second], drawn_rho[:, first] - drawn_rho[:, second]
+    few, step = max(len(sums), 2), 1 / sums.shape[2]
+    return {
+        "rho": centre_interval(rho, drawn_rho, few, confidence=confidence, scale="share"),
+        "omega": centre_interval(
+            omega, drawn_omega, few, confidence=confidence, scale="share", step=step, least=step, student=False
+        ),
+        "differences": centre_interval(gaps, drawn_gaps, few, confidence=confidence),
+    }
+
+
+def _remark(annotations: Annotations, n_items: np.ndarray, blind: np.ndarray) -> Iterator[str]:
+    """Yield which judges are blind and which people cannot be tested, a note each."""
     if blind.any():
-        named = [judge for judge, one in zip(annotations.judges, blind, strict=True) if one]
-        remarks.append(
+        named = [judge for judge, is_blind in zip(annotations.judges, blind, strict=True) if is_blind]
+        yield (
             f"{format_list(named)}: the same answers in random order would agree with people as well, and cannot replace them\n"
             "That is so of a judge that always gives one label, of one that does not see the items, and of one whose scale is "
             "turned round."
         )
-    if not testable.all():
-        left = [f"{annotations.annotators[a]} ({n_items[a]} items)" for a in np.flatnonzero(~testable)]
-        remarks.append(
-            f"not testable, with fewer than {FEWEST_ITEMS} items that others labelled too: {format_list(left)}"
-        )
-    remarks += remark_few_labels(annotations)
-    if few_topics:
-        remarks.append(f"no interval: it needs {FEWEST_TOPICS} topics; there are {few_topics}")
-    return tuple(remarks)
-
-
-def _sign(annotations: Annotations, settings: dict[str, object]) -> Signature:
-    shown = tuple((name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in settings.items())
-    return Signature("alternative_annotator_test", (describe_annotations(annotations),), shown, metaeval.__version__)
+    if (n_items < FEWEST_ITEMS).any():
+        few = [f"{annotations.annotators[a]} ({n_items[a]} items)" for a in np.flatnonzero(n_items < FEWEST_ITEMS)]
+        yield f"not testable, with fewer than {FEWEST_ITEMS} items that others labelled too: {format_list(few)}"
+    yield from remark_few_labels(annotations)

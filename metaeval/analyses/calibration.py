@@ -24,8 +24,7 @@ from metaeval.show.table import Table, cross
 from metaeval.stats.error_rates import Procedure, count_errors, decide
 from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
 from metaeval.stats.parallel import run_parts, tell
-from metaeval.stats.resampling import ScoreModel
-from metaeval.stats.resampling import fit_scores
+from metaeval.stats.resampling import ScoreModel, fit_scores
 from metaeval.stats.streams import generator, stream_key
 
 TESTS = (RECOMMENDED, "randomised-tukey-hsd", "max-t", "paired-t")

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import check_choice, check_count, check_scores, check_seed, check_share
-from metaeval.analyses.corrected_result import CorrectedScores, Labelled
+from metaeval.analyses.rank_figures import draw_ranks
+from metaeval.analyses.rank_result import LETTERS, RunRanks, find_ranks
+from metaeval.analyses.reference_pairs import name_flips
+from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, MetaevalError, format_count, format_option
 from metaeval.io.partial_scores import PeopleScores, read_partial
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import sign
+from metaeval.show.table import Table
 from metaeval.stats.prediction_powered import (
     Corrected,
     Target,
     are_whole_topics,
     correct_means,
-    count_effective,
     find_unlike,
     spread_weights,
 )
 from metaeval.stats.streams import stream_key
+
+if TYPE_CHECKING:
+    from metaeval.show.canvas import Axis, Figure, Size
 
 FEWEST_LABELS = 5
 """Labelled topics of a run below which nothing is said."""
@@ -45,6 +54,154 @@ OTHER_SCALE = 3.0
 """How many times as much one's scores spread as the other's before judge and people are on different scales."""
 
 
+@dataclass(frozen=True, eq=False)
+class CorrectedScores(Result):
+    """Means of runs by a judge's scores, corrected by people's.
+
+    Parameters
+    ----------
+    runs : tuple of str
+        In the order of their labels.
+    judges, measure : tuple of Measure, and Measure
+        Of the judges, and of people.
+    alone, people, both : tuple of Corrected, Corrected, Corrected
+        What follows from each judge alone, from people alone, and from both; larger values are better.
+    n_labelled, n_topics : int
+        How many topics of a run are labelled, at least, and how many topics there are.
+    bias : ndarray, shape (judge, run)
+        How much higher a judge scores a run than people do; NaN where they use different scales.
+    confidence : float
+        Of all intervals together.
+    """
+
+    collection: str
+    runs: tuple[str, ...]
+    judges: tuple[Measure, ...]
+    measure: Measure
+    alone: tuple[Corrected, ...]
+    people: Corrected
+    both: Corrected
+    n_labelled: int
+    n_topics: int
+    bias: np.ndarray
+    target: Target
+    confidence: float
+
+    def __repr__(self) -> str:
+        return f"CorrectedScores: {len(self.runs)} runs, {self.n_labelled} of {self.n_topics} topics labelled"
+
+    @cached_property
+    def ranks(self) -> RunRanks:
+        """The corrected ranks of runs."""
+        return self.rank(self.both)
+
+    def rank(self, evidence: Corrected) -> RunRanks:
+        """Return the ranks of runs that follow from one kind of evidence: one of `alone`, `people` and `both`."""
+        first, second = np.triu_indices(len(self.runs), 1)
+        differ, better = np.zeros((2, 1, len(self.runs), len(self.runs)), dtype=bool)
+        differ[0, first, second] = differ[0, second, first] = evidence.signs != 0
+        better[0, first, second], better[0, second, first] = evidence.differences > 0, evidence.differences < 0
+        tested = SimpleNamespace(
+            collection=self.collection, runs=self.runs, measures=(self.measure,), test="bootstrap-t",
+            means=evidence.means[:, np.newaxis] * find_signs((self.measure,)), alpha=1 - self.confidence,
+            signature=self.signature, diagnostics=(), remarks=(),
+        )  # fmt: skip
+        return find_ranks(tested, better, differ)
+
+    @cached_property
+    def pairs(self) -> pd.DataFrame:
+        """What is concluded about every pair of runs, a row each.
+
+        Columns first, second, difference, low, high; judge, people and both, which are 1 where the first run is better, −1
+        where the second is and 0 where it is open; flips: whether people reverse the first judge's conclusion, or one is
+        lost or new; and with how many labelled topics an open pair would be decided (missing where all would not do).
+        """
+        first, second = np.triu_indices(len(self.runs), 1)
+        names, judge, both = np.array(self.runs, dtype=object), self.alone[0], self.both
+        differences = find_signs((self.measure,))[0] * both.differences
+        frame = pd.DataFrame({"first": names[first], "second": names[second], "difference": differences})
+        frame = frame.assign(low=differences - both.reach, high=differences + both.reach)
+        frame = frame.assign(judge=judge.signs, people=self.people.signs, both=both.signs)
+        # The variance falls as 1/n − 1/N, to the part that is left when every topic is labelled.
+        n, of = self.n_labelled, self.n_topics
+        rest = np.maximum(both.variances - both.residual, 0.0) if self.target == "population" else 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            aim = both.variances * (both.differences / both.reach) ** 2 - rest
+            needed = np.ceil(1 / (aim / both.residual * (1 / n - 1 / of) + 1 / of))
+        possible = (both.signs == 0) & (needed > n) & (needed <= of)
+        return frame.assign(flips=name_flips(judge.signs, both.signs), topics_needed=np.where(possible, needed, np.nan))
+
+    @cached_property
+    def worth(self) -> tuple[float, float, float]:
+        """How many labels of people one score of the judge is worth, and the ends of its interval; 0 if all are labelled."""
+        n, of, (share, low, high) = self.n_labelled, self.n_topics, self.both.ratio
+        if n >= of:
+            return 0.0, 0.0, 0.0
+        worth, least, most = ((1 / (1 / of + (1 / n - 1 / of) * each) - n) / (of - n) for each in (share, high, low))
+        return worth, max(least, 0.0), most
+
+    def answer(self) -> str:
+        """Say who is first, and how many other runs may be as good."""
+        return self.ranks.answer()
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return runs by rank, what is concluded from each judge alone, people alone and both, and every pair.
+
+        Runs have the columns run, mean (corrected), error (its standard error), rank, low and high (between which ranks it
+        stands), letters, judge_rank and bias (both by the first judge). Conclusions have evidence; decided (pairs of runs);
+        reversed and open (how many of these both together reverse, or leave open); first (which run is in the first place, or
+        how many may be).
+        """
+        order = self.ranks.order(0)
+        runs = self.ranks.to_frame().drop(columns=["measure", "near_first"])
+        runs.insert(2, "error", self.both.errors[order])
+        judge_rank = self.rank(self.alone[0]).ranks[0][order]
+        runs = runs.assign(judge_rank=judge_rank, bias=self.bias[0][order])
+        names, rows = [*(f"{judge} alone" for judge in self.judges), "people alone", "both"], []
+        for name, evidence in zip(names, (*self.alone, self.people, self.both), strict=True):
+            flips = name_flips(evidence.signs, self.both.signs).tolist()
+            firsts = self.rank(evidence).to_frame().query("near_first")["run"].tolist()
+            first = firsts[0] if len(firsts) == 1 else f"one of {len(firsts)}"
+            rows.append((name, np.count_nonzero(evidence.signs), flips.count("reversed"), flips.count("lost"), first))
+        summary = pd.DataFrame(rows, columns=["evidence", "decided", "reversed", "open", "first"])
+        return {"runs": runs, "summary": summary, "pairs": self.pairs}
+
+    def tables(self) -> list[Table]:
+        """Return the runs by corrected rank, with the ranks they may have, and what is concluded from each kind of evidence."""
+        frames = self.frames()
+        board = self.ranks.leaderboard(self.measure).frame
+        runs = board[["may be", "mean", "letters"]].assign(**{"judge's rank": frames["runs"]["judge_rank"].to_numpy()})
+        what = "these topics" if self.target == "topics" else "the population that the topics are from"
+        legend = (
+            f"May be: the ranks that the intervals of all pairs, together {self.confidence:.0%} sure, leave. "
+            f"Letters: {LETTERS}."
+        )
+        counts = self.pairs["flips"].value_counts()
+        if reversals := counts.get("reversed", 0):
+            judged = f"people reverse {reversals} of the judge's conclusions"
+        elif lost := counts.get("lost", 0):
+            judged = f"people leave {lost} of the judge's conclusions open"
+        elif self.pairs["judge"].any():
+            judged = "people confirm all of the judge's conclusions"
+        else:
+            judged = "the judge alone decides nothing"
+        summary = (
+            frames["summary"].set_index("evidence").rename(columns={"decided": "pairs decided", "open": "left open"})
+        )
+        return [
+            Table(runs, f"Runs by corrected mean of {self.measure}, of {what}.", self.signature, legend=legend),
+            Table(summary, f"Conclusions about {len(self.pairs):,} pairs of runs: {judged}.", self.signature),
+        ]
+
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
+        """Draw the ranks that runs may have by the first judge alone, people alone and both; in a column by both."""
+        shown = {"judge alone": self.alone[0], "people alone": self.people, "corrected": self.both}
+        if size == "column":
+            shown = {"corrected": self.both}
+        boards = {title: self.rank(evidence).to_frame() for title, evidence in shown.items()}
+        return draw_ranks(boards, self.signature if signature else None, ax=ax, size=size)
+
+
 def corrected_scores(
     scores: Scores,
     *,
@@ -59,7 +216,7 @@ def corrected_scores(
     Prediction-powered inference (Angelopoulos et al. 2023) takes a run's mean from the judge's scores on all topics, and
     corrects it by how people's scores differ from the judge's where there are both. Intervals are simultaneous for all pairs
     of runs. The labelled topics must have been chosen at random, or with known probabilities. Of a judge that errs rarely,
-    few labels may show no error: intervals are then too short (docs/concepts/correction.md).
+    few labels may show no error: intervals leave room for as many as the rule of three allows (docs/concepts/correction.md).
 
     Parameters
     ----------
@@ -111,107 +268,93 @@ def corrected_scores(
     data = _align(scores, labels)
     key = stream_key(seed, scores.collection, "corrected_scores")
     options: dict[str, Any] = {"key": key, "n_trials": n_trials, "confidence": confidence}
-    alone, by_people, both = _correct(data, target, options)
-    signature = sign(
-        "corrected_scores", scores, people=f"{labels.measure}@{labels.fingerprint}", labels=int(data.known.sum()),
-        target=target, trials=n_trials, confidence=confidence, seed=seed,
+    none, everywhere = data.judges[:0], np.ones_like(data.weights)
+    result = CorrectedScores(
+        scores.collection, data.runs, scores.measures, labels.measure,
+        tuple(correct_means(judge, none, everywhere, **options) for judge in data.judges),
+        correct_means(data.given, none, data.weights, target=target, **options),
+        correct_means(data.given, data.judges, data.weights, target=target, **options),
+        int(data.known.sum(axis=1).min()), len(data.topics), _find_bias(data, find_signs(scores.measures)), target, confidence,
+        signature=sign(
+            "corrected_scores", scores, people=f"{labels.measure}@{labels.fingerprint}", labels=int(data.known.sum()),
+            target=target, trials=n_trials, confidence=confidence, seed=seed,
+        ),
     )  # fmt: skip
-    labelled = Labelled(int(data.known.sum(axis=1).min()), len(data.topics))
-    return CorrectedScores(
-        scores.collection, data.runs, scores.measures, labels.measure, alone, by_people, both, labelled,
-        data.find_bias(find_signs(scores.measures)), target, confidence, signature,
-        remarks=(*_remark(data, target), *_remark_judges(data, scores.measures)),
-    )  # fmt: skip
+    remarks = (
+        *_remark(data, target),
+        *_remark_judges(data, scores.measures),
+        *_remark_worth(result),
+        *_remark_bias(result),
+    )
+    return replace(result, remarks=remarks)
 
 
 class Data(NamedTuple):
     """Scores of judges and people of which larger ones are better, in the order of labels.
 
-    `given` and `weights` have the shape (run, topic), `judges` (judge, run, topic). `order` is a topic's place in the file,
-    `unfilled` how many topics have a probability and no label, `sign` is −1 where lower scores of people are better.
+    `given` and `weights` have the shape (run, topic), `judges` (judge, run, topic), and `known` says which cells people
+    labelled. `order` is a topic's place in the file, `unfilled` how many topics have a probability and no label, `sign` is −1
+    where lower scores of people are better.
     """
 
     runs: tuple[str, ...]
     topics: tuple[str, ...]
     given: np.ndarray
+    known: np.ndarray
     judges: np.ndarray
     weights: np.ndarray
     order: np.ndarray
     sign: int
-    stated: bool
     unfilled: int
-
-    @property
-    def known(self) -> np.ndarray:
-        """Which cells people labelled, shape (run, topic)."""
-        return ~np.isnan(self.given)
-
-    def find_bias(self, signs: np.ndarray) -> np.ndarray:
-        """Return how much higher each judge scores each run than people do, shape (judge, run); NaN on another scale.
-
-        `signs` are the directions of the judges, shape (judge,): another one than people's is another scale.
-        """
-        gaps = np.where(self.known, self.judges - np.nan_to_num(self.given), 0.0)
-        bias = self.sign * (gaps * self.weights).sum(axis=2) / len(self.topics)
-        people, *judges = (each[self.known] for each in (self.given, *self.judges))
-        apart = np.array([_are_apart(judge, people) for judge in judges]) | (signs != self.sign)
-        return np.where(apart[:, np.newaxis], np.nan, bias)
-
-
-def _are_apart(judge: np.ndarray, people: np.ndarray) -> bool:
-    """Say whether scores are on different scales: one spreads much more, or they lie far apart."""
-    spreads = sorted([float(judge.std()), float(people.std())])
-    return spreads[1] > OTHER_SCALE * spreads[0] or abs(float(judge.mean() - people.mean())) > OTHER_SCALE * spreads[1]
 
 
 def _align(scores: Scores, labels: PeopleScores) -> Data:
-    """Return both in the order of labels."""
+    """Return both in the order of labels, refused where labels are too few or scores out of reach."""
     place = {topic: number for number, topic in enumerate(scores.topics)}
     ordered = scores.sel(runs=sorted(scores.runs), topics=sorted(scores.topics))
     given, probabilities = labels.align(ordered.runs, ordered.topics)
-    turn = int(find_signs((labels.measure,))[0])
-    counts = (~np.isnan(given)).sum(axis=1)
+    known = ~np.isnan(given)
+    counts = known.sum(axis=1)
     if counts.min() < FEWEST_LABELS:
         raise DataError(
             f"people labelled {counts.min()} of {len(ordered.topics)} topics of the run {ordered.runs[int(counts.argmin())]}; "
             f"intervals need at least {FEWEST_LABELS} of every run"
         )
-    weights = spread_weights(~np.isnan(given), probabilities)
-    _check_weights(weights, ordered.runs)
-    for name, values in (
-        (labels.measure, given),
-        *zip(scores.measures, np.moveaxis(ordered.values, 2, 0), strict=True),
-    ):
-        largest = float(np.nanmax(np.abs(values)))
-        if largest and not 1 / OUT_OF_REACH < largest < OUT_OF_REACH:
-            raise DataError(f"{name}: scores reach {largest:.0e}, whose squares are no numbers: rescale them")
-    unfilled = 0 if probabilities is None else int((np.isnan(given) & ~np.isnan(probabilities)).any(axis=0).sum())
-    return Data(
-        ordered.runs, ordered.topics, given * turn, (ordered.values * find_signs(scores.measures)).transpose(2, 0, 1),
-        weights, np.array([place[topic] for topic in ordered.topics]), turn,
-        probabilities is not None, unfilled,
-    )  # fmt: skip
-
-
-def _check_weights(weights: np.ndarray, runs: Sequence[str]) -> None:
-    """Refuse probabilities by which a few labels stand for nearly all topics."""
-    effective = count_effective(weights)
+    weights = spread_weights(known, probabilities)
+    effective = np.square(weights.sum(axis=1)) / np.square(weights).sum(axis=1)  # Kish 1965
     worst = int(effective.argmin())
     if effective[worst] < FEWEST_LABELS - 0.01:
         raise DataError(
-            f"by their probabilities the labels of the run {runs[worst]} are worth {effective[worst]:.1f} equal ones, and "
-            f"intervals need {FEWEST_LABELS}: are the smallest probabilities right?"
+            f"by their probabilities the labels of the run {ordered.runs[worst]} are worth {effective[worst]:.1f} equal ones, "
+            f"and intervals need {FEWEST_LABELS}: are the smallest probabilities right?"
         )
+    columns = zip(scores.measures, np.moveaxis(ordered.values, 2, 0), strict=True)
+    for name, values in ((labels.measure, given), *columns):
+        largest = float(np.nanmax(np.abs(values)))
+        if largest and not 1 / OUT_OF_REACH < largest < OUT_OF_REACH:
+            raise DataError(f"{name}: scores reach {largest:.0e}, whose squares are no numbers: rescale them")
+    turn = int(find_signs((labels.measure,))[0])
+    unfilled = 0 if probabilities is None else int((~known & ~np.isnan(probabilities)).any(axis=0).sum())
+    return Data(
+        ordered.runs, ordered.topics, given * turn, known, (ordered.values * find_signs(scores.measures)).transpose(2, 0, 1),
+        weights, np.array([place[topic] for topic in ordered.topics]), turn, unfilled,
+    )  # fmt: skip
 
 
-def _correct(data: Data, target: Target, options: dict[str, Any]) -> tuple[tuple[Corrected, ...], Corrected, Corrected]:
-    """Return what follows from each judge alone, from people alone, and from both."""
-    none, everywhere = data.judges[:0], np.ones_like(data.weights)
-    return (
-        tuple(correct_means(judge, none, everywhere, **options) for judge in data.judges),
-        correct_means(data.given, none, data.weights, target=target, **options),
-        correct_means(data.given, data.judges, data.weights, target=target, **options),
-    )
+def _find_bias(data: Data, signs: np.ndarray) -> np.ndarray:
+    """Return how much higher each judge scores each run than people do, shape (judge, run); NaN on another scale.
+
+    Scales differ where one spreads much more, they lie far apart, or a judge's direction, its sign, is not people's.
+    """
+    gaps = np.where(data.known, data.judges - np.nan_to_num(data.given), 0.0)
+    bias = data.sign * (gaps * data.weights).sum(axis=2) / len(data.topics)
+    people = data.given[data.known]
+    for row, judge, direction in zip(bias, data.judges[:, data.known], signs, strict=True):
+        narrow, wide = sorted([float(judge.std()), float(people.std())])
+        far = abs(float(judge.mean() - people.mean())) > OTHER_SCALE * wide
+        if wide > OTHER_SCALE * narrow or far or direction != data.sign:
+            row[:] = np.nan
+    return bias
 
 
 def _remark(data: Data, target: Target) -> Iterator[str]:
@@ -237,26 +380,54 @@ def _remark(data: Data, target: Target) -> Iterator[str]:
         yield "people labelled other topics of some runs than of others: intervals are a little too wide"
 
 
-def _remark_judges(data: Data, judges: Sequence[Measure]) -> Iterator[str]:
-    """Yield which judges tell nothing, were copied, or score the other way round, a note each."""
-    for judge, scored in zip(judges, data.judges, strict=True):
-        if not np.ptp(scored, axis=0).any():
+def _remark_judges(data: Data, judges: tuple[Measure, ...]) -> Iterator[str]:
+    """Yield which judges tell nothing, were copied, or order runs the other way round and not by chance, a note each."""
+    n_known = np.maximum(data.known.sum(axis=0), 1)
+    people, *scored = (
+        np.where(data.known, each - np.where(data.known, each, 0.0).sum(axis=0) / n_known, 0.0)
+        for each in (data.given, *data.judges)
+    )
+    for judge, values, deviations in zip(judges, data.judges, scored, strict=True):
+        by_topic = (deviations * people).sum(axis=0)
+        if not np.ptp(values, axis=0).any():
             yield f"{judge} gives all runs the same score on every topic: it tells nothing about them"
-        elif np.allclose(scored[data.known], data.given[data.known], rtol=1e-9, atol=0):
+        elif np.allclose(values[data.known], data.given[data.known], rtol=1e-9, atol=0):
             yield f"all labels of people equal the scores of {judge}: were they copied from it?"
-        elif _is_reversed(scored, data.given):
+        elif by_topic.sum() < REVERSED * np.linalg.norm(by_topic):
             yield (
                 f"{judge} scores low what people score high: check its direction\n"
                 "Its λ is negative: the correction reverses its scores."
             )
 
 
-def _is_reversed(judge: np.ndarray, people: np.ndarray) -> bool:
-    """Say whether a judge orders runs on labelled topics the other way round than people do, and not by chance."""
-    known = ~np.isnan(people)
-    mine, theirs = (
-        np.where(known, scored - np.where(known, scored, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1), 0.0)
-        for scored in (judge, people)
+def _remark_worth(result: CorrectedScores) -> Iterator[str]:
+    """Yield what the judge's scores are worth in labels, and how many labels would decide the first place, a note each."""
+    n, of = result.n_labelled, result.n_topics
+    if n >= of:
+        return
+    equal, low, high = (f"{n + each * (of - n):,.0f}" for each in result.worth)
+    worth, least, most = (f"{each + 0.0:.2f}" for each in result.worth)  # which is never −0
+    yield (
+        f"the judge makes {n} labelled topics worth {equal} ({low} to {high}): its score is worth {worth} labels "
+        f"({least} to {most})"
     )
-    by_topic = (mine * theirs).sum(axis=0)
-    return bool(by_topic.sum() < REVERSED * np.linalg.norm(by_topic))
+    if not result.worth[1]:
+        yield "nothing shows that the judge's scores tell more of the runs than chance would"
+    leader, pairs = result.runs[int(result.ranks.order(0)[0])], result.pairs
+    rivals = pairs[(pairs[["first", "second"]] == leader).any(axis=1) & (pairs["both"] == 0)]
+    need = rivals["topics_needed"].max(skipna=False)
+    if len(rivals) and np.isnan(need):
+        yield "labelling all topics would probably not decide the first place"
+    elif len(rivals):
+        yield f"about {need:,.0f} labelled topics would decide the first place"
+
+
+def _remark_bias(result: CorrectedScores) -> Iterator[str]:
+    """Yield how much higher or lower than people the first judge scores runs."""
+    bias, judge = result.bias[0][np.isfinite(result.bias[0])], result.judges[0]
+    if bias.any():
+        mean, ends = float(bias.mean()), f"{bias.min():+.3g} to {bias.max():+.3g} by run"
+        way = "higher" if mean > 0 else "lower"
+        yield f"the scores of {judge} are {abs(mean):.3g} {way} than people's on average, {ends}"
+    elif not len(bias) and result.alone[0].differences.any():
+        yield f"{judge} uses another scale than people: its scores were rescaled, and its bias is not stated"

@@ -3,34 +3,197 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import comb
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.agreement import agreement, remark_coverage
-from metaeval.analyses.agreement_result import Agreement
 from metaeval.analyses.checks import check_count, check_jobs, check_seed, check_share
 from metaeval.analyses.diagnostics import choose_common_runs
-from metaeval.analyses.qrels_judges import compare_grades, find_favours, map_grades
-from metaeval.analyses.qrels_result import QrelsComparison
+from metaeval.analyses.disagreement import tabulate_disagreement
 from metaeval.analyses.qrels_scores import (
-    RetrievalMeasure,
+    compare_grades,
+    find_favours,
     label_scores,
+    map_grades,
     measure_gaps,
     parse_measures,
     score_judged,
 )
 from metaeval.analyses.reference_pairs import count_conclusions, name_flips
+from metaeval.analyses.result import Result
 from metaeval.data.judged import Grades, JudgedRuns
 from metaeval.data.labels import find_labels
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_option
-from metaeval.measures.base import find_signs
+from metaeval.measures.base import Measure, find_signs
+from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.signature import sign
+from metaeval.show.table import Table
 from metaeval.stats.agreement import parse_statistic
 from metaeval.stats.max_t import bootstrap_max_t, simultaneous_reach
 from metaeval.stats.significant_counts import trials_needed
 from metaeval.stats.streams import stream_key
+
+COUNTS = ("kept", "reversed", "new", "lost", "clear")
+"""What becomes of conclusions about pairs of runs, and how many changes are significant themselves."""
+
+
+@dataclass(frozen=True, eq=False)
+class QrelsComparison(Result):
+    """What other judgements change, compared with those of the reference.
+
+    Parameters
+    ----------
+    sets : tuple of str
+        Sets of judgements; the first is the reference, the others are judges.
+    rows : DataFrame
+        By measure and judge: tau with low and high, chance and ceiling (what the reference reaches on topics drawn anew). Of
+        the pairs of runs that the reference finds significant how many the judge finds too (kept), reverses and loses; new:
+        only the judge finds them; clear: flips of which the change itself is significant. Each count has an error: how far
+        other random trials of the test would move it.
+    flips : DataFrame
+        Pairs of runs whose conclusion changes: measure, judge, flip (reversed, lost or new), run_1, which is ahead by the
+        reference, or if that is not significant, by the judge, and run_2; their difference by_reference, by_judge and its
+        change, each with low and high of simultaneous intervals, and clear: whether that of the change leaves 0 out.
+    grades, favours : DataFrame
+        Whether judges give documents the grades of the reference, and whether they favour runs of a model (empty if not asked).
+    unjudged : DataFrame
+        By measure and set: share of documents down to the measure's cut without a grade, mean cost (what runs would score more
+        without such documents), and the run that this changes most.
+    differences, runs, topics : DataFrame
+        By measure: differences of judges in tau, and ranks of runs and τ_b on topics beside the reference's.
+    statistic : str
+        How rankings of runs are compared.
+    """
+
+    collection: str
+    sets: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    rows: pd.DataFrame
+    flips: pd.DataFrame
+    grades: pd.DataFrame
+    unjudged: pd.DataFrame
+    differences: pd.DataFrame
+    runs: pd.DataFrame
+    topics: pd.DataFrame
+    favours: pd.DataFrame
+    statistic: str
+    n_runs: int
+    alpha: float
+    confidence: float
+
+    def __repr__(self) -> str:
+        judges = format_count(len(self.sets) - 1, "judge")
+        return f"QrelsComparison: {judges} compared with {self.sets[0]}, {format_count(len(self.measures), 'measure')}"
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return judges, flips, grades, unjudged documents, differences of judges, runs and topics, and families if any."""
+        names = ("flips", "grades", "unjudged", "differences", "runs", "topics")
+        frames = {"judges": self.rows.drop(columns="chance")} | {name: getattr(self, name) for name in names}
+        return frames | ({"family": self.favours} if len(self.favours) else {})
+
+    def _take(self, measure: Measure) -> pd.DataFrame:
+        """Return the rows of one measure, the judge that ranks runs most like the reference first."""
+        rows = self.rows[self.rows["measure"] == str(measure)]
+        return rows.sort_values("tau", ascending=False, kind="stable")
+
+    def answer(self) -> str:
+        """Say which judge ranks runs most like the reference, and whether it reverses conclusions."""
+        rows, people = self._take(self.measures[0]), self.sets[0]
+        best = rows.iloc[0]
+        if np.isnan(best["tau"]):
+            return f"The ranking of runs by {people} cannot be compared with any other."
+        if best["low"] <= best["chance"] <= best["high"] and not (rows["low"] > rows["chance"]).any():
+            most = f"{best['judge']} {self.statistic} {best['tau']:.2f}"
+            return f"No judge is shown to rank runs like {people} better than chance ({most})."
+        alike = "like" if best["tau"] >= (1 + best["chance"]) / 2 else "unlike"
+        how = "most like" if len(self.sets) > 2 else alike
+        ranks = f"{best['judge']} ranks runs {how} {people} ({self.statistic} {best['tau']:.2f})"
+        turned = int(self.rows.loc[self.rows["judge"] == best["judge"], "reversed"].sum())  # by any measure
+        if not turned:
+            return f"{ranks} and reverses no conclusion."
+        return f"{ranks} {'and' if how == 'unlike' else 'but'} reverses {format_count(turned, 'conclusion')}."
+
+    def tables(self) -> list[Table]:
+        """Return rank correlations and flips by each measure, families if they were asked for, and then all that was found."""
+        people, tables = self.sets[0], []
+        written = self.rows.set_index("judge").rename(columns={"tau": self.statistic}).drop(columns="chance")
+        for name in COUNTS:
+            counts = zip(self.rows[name], written.pop(f"{name}_error"), strict=True)
+            written[name] = [f"{count:,} ± {error:.1f}" if error else f"{count:,}" for count, error in counts]
+        for measure in self.measures:
+            rows = self._take(measure).set_index("judge")
+            of_measure = written[written["measure"] == str(measure)].loc[rows.index]
+            shown = of_measure[[self.statistic, "reversed", "lost", "new"]]
+            if rows["low"].notna().any():
+                ends = zip(rows["low"], rows["high"], strict=True)
+                shown.insert(1, "interval", [f"{low:.2f} – {high:.2f}" for low, high in ends])
+            decided = rows.iloc[0][["kept", "reversed", "lost"]].sum()
+            caption = (
+                f"{measure}: {people} finds {decided:,} of {comb(self.n_runs, 2):,} pairs of runs significant; what judges "
+                "reverse or lose of them, and find besides (new); ±: with other random trials."
+            )
+            tables.append(Table(shown, caption, self.signature, at=("short", "paper")))
+        legend = (
+            f"{self.statistic}: of the rankings of runs, low and high its {100 * self.confidence:g} % interval over topics; "
+            f"ceiling: what {people} reaches on topics drawn anew. Of the pairs of runs that {people} finds "
+            f"significant (bootstrap-t, α = {self.alpha:g}), the judge finds the same (kept), the opposite (reversed), or "
+            f"nothing (lost); new: only the judge finds it. Clear: flips whose change is significant itself. ±: by how much "
+            f"other random trials of the test would move a count. {self.no_interval}"
+        )
+        caption = f"Conclusions about runs, compared with those of {people}."
+        tables.append(Table(written, caption, self.signature, legend=legend.strip(), at=("all",)))
+        grades = self.grades.set_index("judge").filter(regex="^(?!.*_(low|high)$)")
+        caption = f"Grades of documents, compared with those of {people}."
+        tables.append(Table(grades, caption, self.signature, at=("all",)))
+        caption = "Documents without a grade, and what they cost runs."
+        tables.append(Table(self.unjudged.set_index("judge"), caption, self.signature, at=("all",)))
+        if len(self.favours):
+            tables.append(self._tabulate_favours())
+        runs, topics = (
+            frame[frame["measure"] == str(self.measures[0])]
+            .drop(columns="measure")
+            .rename(columns={"judge": "measure"})
+            for frame in (self.runs, self.topics)
+        )
+        judges = self._take(self.measures[0])["judge"].tolist()
+        disagreement = tabulate_disagreement(runs, topics, judges, people, self.signature)
+        return [*tables, *(replace(table, at=("all",)) for table in disagreement)]
+
+    def _tabulate_favours(self) -> Table:
+        own = self.favours[self.favours["own"]].set_index("judge")
+        shown = own[["measure", "model"]] if len(self.measures) > 1 else own[["model"]]
+        for name in ("favour", "at_same_score"):
+            cells = []
+            for value, low, high in own[[name, f"{name}_low", f"{name}_high"]].to_numpy():
+                interval = "" if np.isnan(low) else f" [{low:+.3f}, {high:+.3f}]"
+                cells.append("–" if np.isnan(value) else f"{value:+.3f}{interval}")
+            shown = shown.assign(**{name.replace("_", " "): cells})
+        caption = (
+            "How much judges favour runs of their own model: difference in differences, then at the reference's score."
+        )
+        return Table(shown, caption, self.signature)
+
+    def charts(self) -> Sequence[IntervalChart]:
+        """Return, by the first measure, the rank correlation of every judge, and which conclusions it loses and adds."""
+        rows, points = self._take(self.measures[0]), []
+        for judge, tau, low, high in rows[["judge", "tau", "low", "high"]].itertuples(index=False):
+            points.append(Row(judge, judge, tau, None if np.isnan(low) else (low, high)))
+        ceiling = rows["ceiling"].iloc[0]
+        levels = [(ceiling, "--")] if np.isfinite(ceiling) else []
+        charts = [IntervalChart(points, f"{self.statistic} with {self.sets[0]}", str(self.measures[0]), levels=levels)]
+        lost, both = rows["lost"] + rows["reversed"], rows["kept"] + rows["reversed"]
+        for label, part, whole in (
+            ("% lost or reversed", lost, both + rows["lost"]),
+            ("% the judge's alone", rows["new"], both + rows["new"]),
+        ):
+            share = 100 * part / whole.clip(lower=1)
+            bars = [Row(judge, judge, number) for judge, number in zip(rows["judge"], share.tolist(), strict=True)]
+            charts.append(IntervalChart(bars, label, filled=True, limits=(0.0, max(5.0, 1.2 * share.max()))))
+        return charts
 
 
 def compare_qrels(
@@ -109,94 +272,90 @@ def compare_qrels(
     check_count("n_bootstrap", n_bootstrap, 0)
     check_seed(seed)
     check_jobs(n_jobs)
-    family = family or {}
     which = parse_statistic(statistic)
-    if which.of != "runs":
+    if which.run_statistic is None:
         others = "use tau_b, tau_a, tau_ap_b, tau_gap, spearman, pearson or pairwise_accuracy"
         raise MetaevalError(f"{format_option('statistic', statistic)} does not compare rankings of runs: {others}")
-    known, names = parse_measures(measures), tuple(judged.runs)
-    find_labels(family, names, "run")
-    sets = map_grades(judged, scales or {})
-    values, condensed = (score_judged(judged, known, sets, condensed=each) for each in (False, True))
-    labelled = [label_scores(judged, each, array) for each, array in zip(known, values, strict=True)]
+    scales, family = scales or {}, family or {}
+    retrieval = parse_measures(measures)
+    find_labels(family, tuple(judged.runs), "run")
+    sets = map_grades(judged, scales)
+    values, condensed = (score_judged(judged, retrieval, sets, condensed=each) for each in (False, True))
+    known = tuple(each.measure for each in retrieval)
+    labelled = [label_scores(judged, measure, array) for measure, array in zip(known, values, strict=True)]
     scored, diagnostics = choose_common_runs(labelled, distinct_runs)
-    compared = [_compare(scores, statistic, n_bootstrap, confidence, seed) for scores in scored]
-    flips, pairs = zip(*(list_flips(each, n_permutations, alpha, seed, n_jobs) for each in scored), strict=True)
-    key = stream_key(seed, judged.collection, "compare_qrels")
-    gaps = measure_gaps(judged, known, values, condensed)
-    grades = compare_grades(sets, scales or {}, key, n_bootstrap, confidence)
     chosen = {run: model for run, model in family.items() if run in scored[0].runs}
-    favours = [find_favours(each, chosen, confidence) for each in scored] if chosen else []
-    settings = {"measures": ", ".join(str(each.measure) for each in known), "judgements": ", ".join(judged.sets)}
-    settings |= _describe_settings(scales, family) | {"statistic": statistic, "test": "bootstrap-t"}
+
+    parts: dict[str, list[pd.DataFrame]] = {}
+    for measure, scores in zip(known, scored, strict=True):
+        # Judges are measures here, and none is exchanged for another.
+        ranked = agreement(
+            scores, reference=scores.measures[0], statistics=[statistic], n_permutations=1,
+            n_bootstrap=n_bootstrap, confidence=confidence, seed=seed,
+        )  # fmt: skip
+        flips, counts, errors = list_flips(scores, n_permutations, alpha, seed, n_jobs)
+        rows = ranked.to_frame()[["measure", "value", "low", "high", "chance", "ceiling"]]
+        rows[list(COUNTS)] = counts
+        rows[[f"{name}_error" for name in COUNTS]] = errors
+        frames = {"rows": rows.rename(columns={"value": "tau"}), "flips": flips}
+        frames |= {name: ranked.details()[name] for name in ("differences", "runs", "topics")}
+        if chosen:
+            frames["favours"] = find_favours(scores, chosen, confidence)
+        for name, frame in frames.items():
+            named = frame.rename(columns=lambda column: column.replace("measure", "judge"))
+            named.insert(0, "measure", str(measure))
+            parts.setdefault(name, []).append(named.drop(columns=["p_first", "p_second"], errors="ignore"))
+    joined = {name: pd.concat(some, ignore_index=True) for name, some in parts.items()}
+    favours = joined.pop("favours", pd.DataFrame())
+
+    key = stream_key(seed, judged.collection, "compare_qrels")
+    grades = compare_grades(sets, scales, key, n_bootstrap, confidence)
+    unjudged = measure_gaps(judged, retrieval, (condensed - values).mean(axis=2))
+    settings = {"measures": ", ".join(map(str, known)), "judgements": ", ".join(judged.sets)}
+    if scales:
+        settings["scale"] = "; ".join(f"{name} {list(each)}" for name, each in scales.items())
+    if family:
+        settings["family"] = f"{format_count(len(family), 'run')} of {len(set(family.values()))}"
+    settings |= {"statistic": statistic, "test": "bootstrap-t"}
     numbers = {"B": n_permutations, "alpha": alpha, "bootstrap": n_bootstrap, "seed": seed}
+    remarks = list(_remark(sets, grades, unjudged, favours))
+    if n_bootstrap and not ranked.no_interval:
+        remarks += remark_coverage([which], len(judged.topics))
     return QrelsComparison(
-        judged.collection,
-        judged.sets,
-        tuple(each.measure for each in known),
-        tuple(compared),
-        np.array(pairs),
-        _stack(known, flips),
-        gaps,
-        grades,
-        _stack(known, favours),
-        alpha,
-        confidence,
-        sign("compare_qrels", scored, **settings, **numbers, **diagnostics[0].settings),
-        compared[0].no_interval,
-        diagnostics=diagnostics,
-        remarks=(
-            *_remark_judges(sets, grades),
-            *_remark_favours(favours),
-            *_remark_gaps(gaps),
-            *_remark_grades(grades, judged.sets[0]),
-            *_remark_empty(sets),
-            *(remark_coverage([which], len(judged.topics)) if n_bootstrap and not compared[0].no_interval else ()),
-        ),
-    )
-
-
-def _compare(scores: Scores, statistic: str, n_bootstrap: int, confidence: float, seed: int) -> Agreement:
-    """Compare the rankings of runs; no judges are exchanged."""
-    return agreement(
-        scores, reference=scores.measures[0], statistics=[statistic], n_permutations=1,
-        n_bootstrap=n_bootstrap, confidence=confidence, seed=seed,
+        judged.collection, judged.sets, known, **joined, grades=grades, unjudged=unjudged, favours=favours,
+        statistic=ranked.results[0].title.partition(",")[0], n_runs=len(scored[0].runs), alpha=alpha, confidence=confidence,
+        signature=sign("compare_qrels", scored, **settings, **numbers, **diagnostics[0].settings),
+        no_interval=ranked.no_interval, diagnostics=diagnostics, remarks=tuple(remarks),
     )  # fmt: skip
-
-
-def _describe_settings(scales: Mapping[str, Sequence[int]] | None, family: Mapping[str, str]) -> dict[str, str]:
-    """Return what the signature says of what was stated about judges and runs."""
-    settings = {"scale": "; ".join(f"{name} {list(each)}" for name, each in (scales or {}).items())}
-    settings["family"] = f"{format_count(len(family), 'run')} of {len(set(family.values()))}" if family else ""
-    return {name: text for name, text in settings.items() if text}
-
-
-def _stack(measures: Sequence[RetrievalMeasure], frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the frames of all measures as one, with the measure in front."""
-    named = [frame.assign(measure=str(one.measure)) for one, frame in zip(measures, frames, strict=False)]
-    return pd.concat(named, ignore_index=True)[["measure", *frames[0]]] if named else pd.DataFrame()
 
 
 def list_flips(
     scores: Scores, n_permutations: int, alpha: float, seed: int, n_jobs: int = 1
-) -> tuple[pd.DataFrame, np.ndarray]:
+) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     """Which pairs of runs differ significantly by one of two sets of judgements only, or the other way round?
 
     Intervals of all pairs hold together, those by each set and those of the change from one to the other; a flip is clear if
     the change is. `scores` have runs and topics sorted by label, and the reference first. Of every judge's pairs it is counted,
-    shape (judge, 4), how many the reference confirms, contradicts, does not find, and finds alone.
+    shape (judge, 5), how many the reference confirms, contradicts, does not find, and finds alone, and how many flips are
+    clear; the last array says how far other random trials would move these counts, as standard errors.
     """
     signed = scores.values * find_signs(scores.measures)
     values = np.concatenate([signed, signed[..., 1:] - signed[..., :1]], axis=-1)
     key = stream_key(seed, scores.collection, "discriminative_power")  # the same trials, and p-values, as there
     result = bootstrap_max_t(values, n_permutations=n_permutations, key=key, n_jobs=n_jobs)
     assert result.largest is not None  # noqa: S101  (a max-T test has them)
-    reach = simultaneous_reach(values, result.largest, alpha)
+    # With other trials the critical value would be that of another share of trials: α, give or take its binomial error.
+    step = np.sqrt(alpha * (1 - alpha) / n_permutations)
+    levels = (alpha, alpha + step, alpha - step)
+    reach, *moved = (simultaneous_reach(values, result.largest, level) for level in levels)
     first, second = np.triu_indices(len(scores.runs), 1)
     means, n_sets = values.mean(axis=1).T, len(scores.measures)
     gaps = means[:, first] - means[:, second]
-    verdicts = np.where(result.p <= alpha, np.sign(gaps), 0)
-    runs, frames = np.array(scores.runs, dtype=object), []
+    verdicts, more, fewer = (np.where(result.p[:n_sets] <= level, np.sign(gaps[:n_sets]), 0) for level in levels)
+    counts = count_conclusions(verdicts[1:], verdicts[0])
+    by_reference = count_conclusions(verdicts[1:], more[0]) - count_conclusions(verdicts[1:], fewer[0])
+    by_judges = count_conclusions(more[1:], verdicts[0]) - count_conclusions(fewer[1:], verdicts[0])
+    runs, frames, clear = np.array(scores.runs, dtype=object), [], []
     for j in range(1, n_sets):
         people, judge = verdicts[0], verdicts[j]
         kinds = name_flips(people, judge)
@@ -211,11 +370,16 @@ def list_flips(
             middle, wide = ahead * gaps[column, at], reach[column, at]
             columns |= {name: middle, f"{name}_low": middle - wide, f"{name}_high": middle + wide}
         frames.append(pd.DataFrame(columns).assign(clear=np.abs(middle) > wide))
-    return pd.concat(frames, ignore_index=True), count_conclusions(verdicts[1:n_sets], verdicts[0])
+        clear.append([np.count_nonzero(np.abs(middle) > each[column, at]) for each in (reach, *moved)])
+    number, most, least = np.array(clear).T
+    errors = np.column_stack([np.hypot(by_reference, by_judges), most - least]) / 2
+    return pd.concat(frames, ignore_index=True), np.column_stack([counts, number]), errors
 
 
-def _remark_judges(sets: Mapping[str, Grades], grades: pd.DataFrame) -> Iterator[str]:
-    """Yield which judges give all documents one grade, are copies of the reference, or grade the other way round."""
+def _remark(
+    sets: Mapping[str, Grades], grades: pd.DataFrame, unjudged: pd.DataFrame, favours: pd.DataFrame
+) -> Iterator[str]:
+    """Yield what is doubtful about judges, whom they favour by the first measure, and what judgements lack, a note each."""
     reference, *judges = sets
     for name, high in zip(judges, grades["tau_b_high"], strict=True):
         given = {grade for some in sets[name].values() for grade in some.values()}
@@ -225,38 +389,26 @@ def _remark_judges(sets: Mapping[str, Grades], grades: pd.DataFrame) -> Iterator
             yield f"{name} gives every document the grade of {reference}: was it copied?"
         elif high < 0:
             yield f"{name} grades low what {reference} grades high: check its grades"
-
-
-def _remark_favours(favours: Sequence[pd.DataFrame]) -> tuple[str, ...]:
-    """Say which judges favour runs of their own model, or the opposite, by the first measure."""
-    if not favours:
-        return ()
-    own = favours[0][favours[0]["own"]]
-    clear = own[(own["at_same_score_low"] > 0) | (own["at_same_score_high"] < 0)]
-    listed = [
-        f"{judge} scores runs of {model} {value:+.3f}"
-        for judge, model, value in zip(clear["judge"], clear["model"], clear["at_same_score"], strict=True)
-    ]
-    said = f"{'; '.join(listed)}, compared with other runs of the same score" if listed else ""
-    return (said or "no judge clearly favours runs of its own model, compared with other runs of the same score",)
-
-
-def _remark_gaps(gaps: pd.DataFrame) -> tuple[str, ...]:
-    worst = gaps.iloc[int(gaps["unjudged"].to_numpy().argmax())]
-    if worst["unjudged"] == 0:
-        return ()
-    return (
-        f"{worst['judge']} leaves {100 * worst['unjudged']:.1f} % of the documents that {worst['measure']} looks at unjudged\n"
-        f"Without them runs would score {worst['cost']:+.3f} on average, {worst['run']} {worst['cost_of_run']:+.3f}",
-    )
-
-
-def _remark_grades(grades: pd.DataFrame, reference: str) -> tuple[str, ...]:
+    if len(favours):
+        own = favours[favours["own"] & (favours["measure"] == favours["measure"].iloc[0])]
+        clear = own[(own["at_same_score_low"] > 0) | (own["at_same_score_high"] < 0)]
+        columns = clear[["judge", "model", "at_same_score"]].itertuples(index=False)
+        listed = [f"{judge} scores runs of {model} {value:+.3f}" for judge, model, value in columns]
+        favoured = "; ".join(listed) or "no judge clearly favours runs of its own model"
+        yield f"{favoured}, compared with other runs of the same score"
+    worst = unjudged.iloc[int(unjudged["unjudged"].to_numpy().argmax())]
+    if worst["unjudged"]:
+        yield (
+            f"{worst['judge']} leaves {100 * worst['unjudged']:.1f} % of the documents that {worst['measure']} looks at "
+            "unjudged\n"
+            f"Without them runs would score {worst['cost']:+.3f} on average, {worst['run']} {worst['cost_of_run']:+.3f}"
+        )
     lacking = [f"{name} {count:,}" for name, count in zip(grades["judge"], grades["lacking"], strict=True) if count]
-    return (f"lines of {reference} that a judge lacks count as unjudged: {', '.join(lacking)}",) if lacking else ()
-
-
-def _remark_empty(sets: Mapping[str, Grades]) -> tuple[str, ...]:
-    empty = {name: sum(max(some.values(), default=0) <= 0 for some in grades.values()) for name, grades in sets.items()}
-    listed = [f"{name} {format_count(count, 'topic')}" for name, count in empty.items() if count]
-    return (f"topics without a relevant document, on which all runs tie: {', '.join(listed)}",) if listed else ()
+    if lacking:
+        yield f"lines of {reference} that a judge lacks count as unjudged: {', '.join(lacking)}"
+    empty = []
+    for name, topics in sets.items():
+        count = sum(max(some.values(), default=0) <= 0 for some in topics.values())
+        empty += [f"{name} {format_count(count, 'topic')}"] * bool(count)
+    if empty:
+        yield f"topics without a relevant document, on which all runs tie: {', '.join(empty)}"

@@ -1,18 +1,23 @@
-"""Scores of runs under several sets of judgements, by ir_measures: as they are, or without unjudged documents."""
+"""What judgements make of runs and documents: scores by ir_measures, unjudged documents, grades, and favourites."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from metaeval.data.judged import Grades, JudgedRuns
+from metaeval.data.judged import LARGEST_GRADE, Grades, JudgedRuns
+from metaeval.data.labels import find_labels
 from metaeval.data.scores import Scores
-from metaeval.errors import DataError, MetaevalError, format_list
-from metaeval.measures.base import Measure
+from metaeval.errors import DataError, MetaevalError, format_list, format_option
+from metaeval.measures.agreement import kappa
+from metaeval.measures.base import Measure, find_signs
+from metaeval.measures.correlation import tau_b
 from metaeval.measures.resolve import measure_of_label
+from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval
+from metaeval.stats.resampling import draw_weights
 
 DEEPEST = 1_000_000
 """Documents that a measure may look at."""
@@ -62,11 +67,14 @@ def score_judged(
     position = {each.parsed: m for m, each in enumerate(measures)}
     place = {topic: t for t, topic in enumerate(judged.topics)}
     values = np.zeros((len(measures), len(judged.runs), len(judged.topics), len(sets)))
-    whole = [_write_scores(topics) for topics in judged.runs.values()]
     for s, grades in enumerate(sets.values()):
         evaluator: Any = ir_measures.evaluator([*position], grades)  # type: ignore[arg-type]
         for r, topics in enumerate(judged.runs.values()):
-            run = _write_scores(_condense(topics, grades)) if condensed else whole[r]
+            # Scores fall by one from rank to rank: every program then ranks documents alike.
+            run = {}
+            for topic, documents in topics.items():
+                listed = [each for each in documents if each in grades[topic]] if condensed else documents
+                run[topic] = {document: float(-rank) for rank, document in enumerate(listed)}
             try:
                 for metric in evaluator.iter_calc(run):
                     values[position[metric.measure], r, place[metric.query_id], s] = metric.value
@@ -76,56 +84,153 @@ def score_judged(
     return values
 
 
-def _write_scores(topics: Mapping[str, Sequence[str]]) -> dict[str, dict[str, float]]:
-    """Return scores that fall by one from rank to rank: every program then ranks documents alike."""
-    return {topic: {document: float(-rank) for rank, document in enumerate(some)} for topic, some in topics.items()}
-
-
-def _condense(topics: Mapping[str, Sequence[str]], grades: Grades) -> dict[str, list[str]]:
-    return {topic: [document for document in some if document in grades[topic]] for topic, some in topics.items()}
-
-
-def label_scores(judged: JudgedRuns, measure: RetrievalMeasure, values: np.ndarray) -> Scores:
+def label_scores(judged: JudgedRuns, measure: Measure, values: np.ndarray) -> Scores:
     """Return the scores by one measure, shape (run, topic, set), with a measure for each set."""
-    direction = bool(measure.measure.higher_is_better)
     for name, column in zip(judged.sets, np.moveaxis(values, -1, 0), strict=True):
         if not column.any():
             hint = "is it of another scale? --scale says what its grades are"
-            raise DataError("every run scores 0 on every topic", file=name, measure=measure.measure, hint=hint)
+            raise DataError("every run scores 0 on every topic", file=name, measure=measure, hint=hint)
     return Scores(
-        values,
-        runs=judged.runs,
-        topics=judged.topics,
-        measures=[Measure(name, higher_is_better=direction) for name in judged.sets],
-        collection=judged.collection,
-        provenance=judged.provenance,
-    )
+        values, runs=judged.runs, topics=judged.topics,
+        measures=[Measure(name, higher_is_better=bool(measure.higher_is_better)) for name in judged.sets],
+        collection=judged.collection, provenance=judged.provenance,
+    )  # fmt: skip
 
 
-def measure_gaps(
-    judged: JudgedRuns, measures: Sequence[RetrievalMeasure], values: np.ndarray, condensed: np.ndarray
-) -> pd.DataFrame:
-    """How many documents down to the cut are unjudged, and how much would runs score without them? A row a measure and set."""
-    cost = (condensed - values).mean(axis=2)
+def measure_gaps(judged: JudgedRuns, measures: Sequence[RetrievalMeasure], costs: np.ndarray) -> pd.DataFrame:
+    """How many documents down to the cut are unjudged, and how much would runs score without them? A row a measure and set.
+
+    `costs`, shape (measure, run, set), are means over topics.
+    """
     runs, rows = list(judged.runs), []
-    by_cutoff = {
-        cutoff: [_share_unjudged(judged, grades, cutoff) for grades in judged.judgements.values()]
-        for cutoff in {each.cutoff for each in measures}
-    }
-    for m, each in enumerate(measures):
-        for s, name in enumerate(judged.sets):
-            shares, costs = by_cutoff[each.cutoff][s], cost[m, :, s]
-            worst = int(np.abs(costs).argmax())
-            means = shares.mean(), costs.mean()
-            rows.append((str(each.measure), name, *means, runs[worst], shares[worst], costs[worst]))
+    for each, cost_of_sets in zip(measures, costs, strict=True):
+        for (name, grades), cost in zip(judged.judgements.items(), cost_of_sets.T, strict=True):
+            shares = np.zeros(len(runs))
+            for r, topics in enumerate(judged.runs.values()):
+                some = [
+                    document not in grades[topic]
+                    for topic, ranked in topics.items()
+                    for document in ranked[: each.cutoff]
+                ]
+                shares[r] = np.mean(some)
+            worst = int(np.abs(cost).argmax())
+            rows.append((str(each.measure), name, shares.mean(), cost.mean(), runs[worst], shares[worst], cost[worst]))
     columns = ["measure", "judge", "unjudged", "cost", "run", "unjudged_of_run", "cost_of_run"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _share_unjudged(judged: JudgedRuns, grades: Grades, cutoff: int | None) -> np.ndarray:
-    """Return the share of each run's documents down to the cut that have no grade, shape (run,)."""
-    shares = []
-    for topics in judged.runs.values():
-        seen = [document not in grades[topic] for topic, some in topics.items() for document in some[:cutoff]]
-        shares.append(np.mean(seen))
-    return np.array(shares)
+def map_grades(judged: JudgedRuns, scales: Mapping[str, Sequence[int]]) -> dict[str, Grades]:
+    """Return all judgements, those with a stated scale with the grades that it gives for 0, 1, 2, …"""
+    find_labels(scales, judged.sets, "set of judgements")
+    mapped: dict[str, Grades] = dict(judged.judgements)
+    for name, scale in scales.items():
+        stated = format_option("scales", f"{name}={','.join(map(str, scale))}")
+        if any(not isinstance(grade, int) or not 0 <= grade <= LARGEST_GRADE for grade in scale):
+            raise MetaevalError(f"{stated}: grades are whole numbers from 0 to {LARGEST_GRADE}")
+        if sorted(scale) != list(scale):
+            raise MetaevalError(f"{stated}: grades fall, and a higher grade of a judge never stands for a lower one")
+        top = _find_largest(mapped[name])
+        if top >= len(scale):
+            raise DataError(f"the grade {top} is beyond {stated}", file=name)
+        mapped[name] = {
+            topic: {document: scale[max(grade, 0)] for document, grade in some.items()}
+            for topic, some in mapped[name].items()
+        }
+    return mapped
+
+
+def _find_largest(grades: Grades) -> int:
+    return max(1, *(grade for some in grades.values() for grade in some.values()))
+
+
+def compare_grades(
+    judgements: Mapping[str, Grades], stated: Mapping[str, Sequence[int]], key: int, n_bootstrap: int, confidence: float
+) -> pd.DataFrame:
+    """Do judges give documents the grades of the reference? A row a judge, of all documents that both judge.
+
+    τ_b asks for the same order only. κ, with linear weights, and the share of equal grades need one scale: that of a judge is
+    the reference's if it is stated, or the largest grades are the same. Grades below 0 count as 0.
+    """
+    reference, *judges = judgements.values()
+    largest, rows = _find_largest(reference), []
+    for name, grades in zip(list(judgements)[1:], judges, strict=True):
+        top = _find_largest(grades)
+        size, lacking, extra = max(largest, top) + 1, 0, 0
+        counts = np.zeros((len(reference), size, size))
+        for t, (topic, some) in enumerate(reference.items()):
+            lacking += len(some.keys() - grades[topic].keys())
+            extra += len(grades[topic].keys() - some.keys())
+            for document in some.keys() & grades[topic].keys():
+                counts[t, max(some[document], 0), max(grades[topic][document], 0)] += 1
+        total = counts.sum(axis=0)
+        comparable = name in stated or top == largest
+        same = float(np.trace(total) / total.sum()) if comparable and total.any() else np.nan
+        scale = ",".join(map(str, stated[name])) if name in stated else f"0–{top}"
+        order = _estimate(tau_b, counts, key, n_bootstrap, confidence)
+        level = _estimate(kappa, counts, key, n_bootstrap, confidence) if comparable else (np.nan,) * 3
+        rows.append((name, scale, int(total.sum()), lacking, extra, *order, same, *level))
+    columns = ["judge", "scale", "documents", "lacking", "extra", "tau_b", "tau_b_low", "tau_b_high"]
+    return pd.DataFrame(rows, columns=[*columns, "same_grade", "kappa", "kappa_low", "kappa_high"])
+
+
+def _estimate(
+    measure: Callable[[np.ndarray], np.ndarray], counts: np.ndarray, key: int, n_bootstrap: int, confidence: float
+) -> tuple[float, float, float]:
+    """Return a measure of counts, shape (topic, grade, grade), over all topics, with its interval over topics."""
+    n_topics, size, _ = counts.shape
+    if not counts.any():
+        return (np.nan,) * 3
+    value, drawn = float(measure(counts.sum(axis=0))), np.empty(0)
+    if n_topics >= FEWEST_TOPICS and n_bootstrap:
+        weights = draw_weights(key, range(n_bootstrap), n_topics)
+        drawn = measure((weights @ counts.reshape(n_topics, -1)).reshape(-1, size, size))
+    low, high = centre_interval(value, drawn, max(n_topics, 2), confidence=confidence)
+    return value, float(low), float(high)
+
+
+def find_favours(scores: Scores, family: Mapping[str, str], confidence: float) -> pd.DataFrame:
+    """Does a judge favour runs made with its own model? A row a judge and model, better being higher.
+
+    `favour` is a difference in differences: how much the judge scores these runs above the reference, less the same of all
+    other runs. `at_same_score` compares them with other runs to which the reference gives the same score: how far they lie
+    above the line of least squares from the reference's means to the judge's. Intervals are over runs, by how far the others
+    are from their mean, or that line, and hold together (Bonferroni). A judge is of a model if its name is the model's, or a
+    part of it between - and _.
+    """
+    models, judges = sorted(set(family.values())), [str(measure) for measure in scores.measures[1:]]
+    of_run = np.array([family.get(run, "") for run in scores.runs])
+    reference, *means = (scores.values * find_signs(scores.measures)).mean(axis=1).T
+    level, rows = 1 - (1 - confidence) / (2 * len(models) * len(judges)), []
+    for model in models:
+        part, *names = (f"-{name.lower().replace('_', '-')}-" for name in (model, *judges))
+        if not any(part in name for name in names):
+            problem = f"no judge is of the model {model!r}: a judge is of it if its name, or a part of it, is the same"
+            raise MetaevalError(f"{problem}; judges are {format_list(judges)}")
+        own = of_run == model
+        if own.all():
+            raise MetaevalError(f"every run is of the model {model}: there is none to compare with")
+        for judge, name, scored in zip(judges, names, means, strict=True):
+            favours = [_compare_own(scored, reference, own, level, line) for line in (False, True)]
+            rows.append((judge, model, int(own.sum()), part in name, *favours[0], *favours[1]))
+    columns = [f"{name}{end}" for name in ("favour", "at_same_score") for end in ("", "_low", "_high")]
+    return pd.DataFrame(rows, columns=["judge", "model", "runs", "own", *columns])
+
+
+def _compare_own(
+    judge: np.ndarray, reference: np.ndarray, own: np.ndarray, level: float, line: bool
+) -> tuple[float, float, float]:
+    """Return how far own runs lie above the other runs, or above the line through them, with Student's t interval."""
+    from scipy.special import stdtrit
+
+    x, y = (each[~own] - each[~own].mean() for each in (reference, judge))
+    lead = [each[own].mean() - each[~own].mean() for each in (reference, judge)]
+    squares, freedom = float(x @ x), len(x) - 1 - line
+    if line and squares < 1e-12:
+        return (np.nan,) * 3
+    slope, leverage = (float(x @ y) / squares, lead[0] ** 2 / squares) if line else (1.0, 0.0)
+    gap = float(lead[1] - slope * lead[0])
+    if freedom < 1:
+        return gap, np.nan, np.nan
+    error = np.sqrt(((y - slope * x) ** 2).sum() / freedom * (1 / own.sum() + 1 / len(x) + leverage))
+    reach = float(stdtrit(freedom, level) * error)
+    return gap, gap - reach, gap + reach

@@ -10,7 +10,6 @@ import pandas as pd
 from metaeval.analyses.grades import (
     CONTRADICTED,
     LIMIT,
-    RULES,
     UNTOLD,
     grade,
     grade_reference_results,
@@ -22,6 +21,40 @@ from metaeval.analyses.study import Study
 from metaeval.comparison.results import ComparisonResults, list_results
 from metaeval.comparison.verdicts import compare_all_pooled, is_backed
 from metaeval.show.cells import NOTHING
+
+RULES = {
+    "similarity": (
+        "Measures are put into groups by average linkage: the two groups with the highest mean τ between them, averaged "
+        "over collections, are joined first, as long as it is at least {threshold:g}. A is the largest group; a measure "
+        "that joins no other has a letter of its own."
+    ),
+    "consistency": (
+        "The net is the share of the other measures that a measure significantly outperforms in split-half consistency, "
+        "minus the share that significantly outperform it, averaged over collections and split sizes. It is good from "
+        "1/3 up and poor from −1/3 down."
+    ),
+    "power": (
+        "The net is the share of the other measures than which a measure finds more differences, minus the share than which it "
+        "finds fewer, by paired 95 % intervals over topics of the differences. It is good from 1/3 up and poor from −1/3 down; "
+        "where no interval leaves out 0, it cannot tell."
+    ),
+    "no reference": (
+        "No reference was given. Finding more is good only where the measure ranks runs like another one; otherwise it is "
+        "unverified: nothing says whether the differences are right."
+    ),
+    "power compared with a reference": (
+        "Where the measure contradicts the reference, by the rule of the column reference, that stands in place of the "
+        "word; and finding more is good only where the reference confirms it better than chance."
+    ),
+    "reference": (
+        "Of the pairs of runs that both the measure and the reference {reference} find significant, it is counted in how "
+        "many the measure prefers the other run; in brackets: how many of how many, over all collections. The measure "
+        "contradicts the reference where the 95 % interval of this share lies above {limit:g} %, is better than chance "
+        "where it does not and lies below one half, and cannot tell otherwise. The interval is binomial (Clopper and "
+        "Pearson); because pairs share runs, n pairs of m runs count as 9n/(2m + 5) independent ones."
+    ),
+}
+"""How each mark is reached, for the reader."""
 
 
 def mark_measures(comparison: ComparisonResults) -> pd.DataFrame:

@@ -12,8 +12,8 @@ from metaeval.stats.arrays import FloatArray, IntArray
 Agreement: TypeAlias = Literal["accuracy", "squared-error"]
 """How near two labels are: 1 if they are the same, else 0; or minus the square of the classes between them."""
 
-NO_VARIANCE = 1e-12
-"""Variance of a sum of agreements that is due to rounding: one answer that differs makes more."""
+ROUNDING = 1e-6
+"""Difference of two sums of agreements that is due to rounding: one answer that differs makes more."""
 
 
 def tabulate_agreement(n_classes: int, agreement: Agreement) -> IntArray:
@@ -22,42 +22,26 @@ def tabulate_agreement(n_classes: int, agreement: Agreement) -> IntArray:
     return np.where(gap == 0, 1, 0) if agreement == "accuracy" else -(gap**2)
 
 
-def find_wins(
+def _add_agreement(
     labels: IntArray, judged: IntArray, agreement: IntArray
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """On which items does a judge, or a person, agree at least as well with the other people?
+) -> tuple[npt.NDArray[np.bool_], IntArray, IntArray]:
+    """Return which labels are known, and the agreement of judge and person with all other people of the item."""
+    present = labels >= 0
+    # What each class scores against all people; the person's own label is then taken out of both sides alike.
+    against_all = _count_votes(labels, len(agreement)) @ agreement  # agreement is symmetric
+    item, rows = np.arange(labels.shape[1]), np.where(present, labels, 0)
+    of_human = against_all[item, rows] - agreement[rows, rows]
+    of_judge = against_all[item, judged][:, np.newaxis] - agreement[judged[:, np.newaxis], rows]
+    return present & (present.sum(axis=0) > 1), of_judge, of_human
 
-    Parameters
-    ----------
-    labels : ndarray of int, shape (annotator, item)
-        Classes; −1 for none.
-    judged : ndarray of int, shape (judge, item)
-    agreement : ndarray of int, shape (class, class)
-        From `tabulate_agreement`.
 
-    Returns
-    -------
-    known : ndarray of bool, shape (annotator, item)
-        Whether the person and at least one other labelled the item.
-    judge, human : ndarray of bool, shape (judge, annotator, item)
-        Whether the judge agrees with the others as well as the person or better, and the reverse; False where not known.
-
-    Examples
-    --------
-    >>> labels = np.array([[0, 2], [0, 2], [1, -1]])
-    >>> known, judge, human = find_wins(labels, np.array([[0, 1]]), tabulate_agreement(3, "accuracy"))
-    >>> judge[0].tolist(), human[0].tolist()
-    ([[True, False], [True, False], [True, False]], [[True, True], [True, True], [False, False]])
-    """
-    known, of_judge, of_human = _add_agreement(labels, judged, agreement)
-    return known, (of_judge >= of_human) & known, (of_human >= of_judge) & known
+def _count_votes(labels: IntArray, n_classes: int) -> IntArray:
+    """Return how many people gave each class to an item, shape (item, class)."""
+    return np.asarray((labels[..., np.newaxis] == np.arange(n_classes)).sum(axis=0))
 
 
 def mean_agreement(labels: IntArray, judged: IntArray, agreement: IntArray) -> tuple[FloatArray, float]:
-    """How well do judges agree with people, and people with each other? Means over people and their items.
-
-    Both are compared with the other people of an item. The arguments are those of `find_wins`; returns the agreement of
-    judges, shape (judge,), and that of people.
+    """How well do judges agree with people, shape (judge,), and people with each other? Means over people and their items.
 
     >>> labels = np.array([[0, 2], [0, 2], [1, -1]])
     >>> judges, people = mean_agreement(labels, np.array([[0, 1]]), tabulate_agreement(3, "accuracy"))
@@ -70,60 +54,38 @@ def mean_agreement(labels: IntArray, judged: IntArray, agreement: IntArray) -> t
     return (of_judge / others * known).sum(axis=(1, 2)) / count, float((of_human / others * known).sum() / count)
 
 
-def shuffle_answers(labels: IntArray, judged: IntArray, agreement: IntArray) -> FloatArray:
-    """How probable is it that a judge agrees as well if its answers are given to the items in random order?
+def shuffle_answers(
+    labels: IntArray, judged: IntArray, agreement: IntArray, n_shuffles: int, rng: np.random.Generator
+) -> FloatArray:
+    """How probable is it that a judge agrees as well if its answers are given to the items in random order, shape (judge,)?
 
-    The mean agreement with the people of an item, summed over items, is compared with its mean and standard deviation over all
-    orders (Hoeffding 1951), one-sided, by the normal distribution. The arguments are those of `find_wins`.
-
-    Returns
-    -------
-    ndarray of float64, shape (judge,)
-        1 where no order changes anything: of a judge that always gives one answer.
-
-    Examples
-    --------
-    >>> labels = np.array([[0, 1, 0, 1, 0, 1, 0, 1]])
-    >>> shuffle_answers(labels, np.array([labels[0], 0 * labels[0]]), tabulate_agreement(2, "accuracy")).round(3).tolist()
-    [0.004, 1.0]
+    The mean agreement with the people of an item, summed over items, is compared with that of shuffled answers: p is
+    (1 + how many reach it)/(1 + shuffles), which is 1 where no order changes anything.
     """
-    from scipy.special import ndtr
-
-    votes = (labels[..., np.newaxis] == np.arange(len(agreement))).sum(axis=0)
+    votes = _count_votes(labels, len(agreement))
     some = votes.sum(axis=1) > 0
     by_class = (votes @ agreement)[some] / votes[some].sum(axis=1, keepdims=True)  # of every answer to an item
-    by_class -= by_class.mean(axis=0)
-    p = np.ones(len(judged))
-    for judge, answers in enumerate(judged[:, some]):
-        counts = np.bincount(answers, minlength=len(agreement))
-        gained = by_class - (by_class @ counts / len(answers))[:, np.newaxis]
-        variance = float((gained**2 @ counts).sum()) / max(len(answers) - 1, 1)
-        if variance > NO_VARIANCE:
-            p[judge] = ndtr(-gained[np.arange(len(answers)), answers].sum() / np.sqrt(variance))
-    return p
-
-
-def _add_agreement(
-    labels: IntArray, judged: IntArray, agreement: IntArray
-) -> tuple[npt.NDArray[np.bool_], IntArray, IntArray]:
-    """Return which labels are known, and the agreement of judge and person with all other people of the item."""
-    present = labels >= 0
-    votes = (labels[..., np.newaxis] == np.arange(len(agreement))).sum(axis=0)
-    # What each class scores against all people; the person's own label is then taken out of both sides alike.
-    against_all = votes @ agreement  # agreement is symmetric
-    item, rows = np.arange(labels.shape[1]), np.where(present, labels, 0)
-    of_human = against_all[item, rows] - agreement[rows, rows]
-    of_judge = against_all[item, judged][:, np.newaxis] - agreement[judged[:, np.newaxis], rows]
-    return present & (present.sum(axis=0) > 1), of_judge, of_human
+    answers, items = judged[:, some], np.arange(some.sum())
+    reached, observed = np.ones(len(judged)), by_class[items, answers].sum(axis=1)
+    for _ in range(n_shuffles):
+        shuffled = by_class[items, answers[:, rng.permutation(len(items))]].sum(axis=1)
+        reached += shuffled > observed - ROUNDING
+    return reached / (1 + n_shuffles)
 
 
 def sum_wins(labels: IntArray, judged: IntArray, agreement: IntArray, topic: IntArray) -> FloatArray:
-    """Return what the test needs of each topic: numbers of items and sums over them, shape (topic, judge, annotator, 4).
+    """On which items of a topic does a judge, or a person, agree at least as well with the other people?
 
-    They are whole numbers: the person's items, the judge's wins, the sum of the person's wins less the judge's, and of its
-    squares. `topic`, shape (item,), numbers the topics from 0; the other arguments are those of `find_wins`.
+    With labels of shape (annotator, item), −1 for none, answers (judge, item), an agreement from `tabulate_agreement`, and the
+    number of each item's topic from 0. Returns whole numbers, shape (topic, judge, annotator, 4): the person's items that
+    another person labelled too, the judge's wins, the sum of the person's wins less the judge's, and of its squares.
+
+    >>> labels = np.array([[0, 2], [0, 2], [1, -1]])
+    >>> sum_wins(labels, np.array([[0, 1]]), tabulate_agreement(3, "accuracy"), np.array([0, 0]))[0, 0].astype(int).tolist()
+    [[2, 1, 1, 1], [2, 1, 1, 1], [1, 1, -1, 1]]
     """
-    known, judge, human = find_wins(labels, judged, agreement)
+    known, of_judge, of_human = _add_agreement(labels, judged, agreement)
+    judge, human = (of_judge >= of_human) & known, (of_human >= of_judge) & known
     gap = human.astype(np.int64) - judge
     numbers = np.stack([np.broadcast_to(known, gap.shape), judge, gap, gap**2], axis=-1).astype(np.float64)
     order = np.argsort(topic, kind="stable")
@@ -131,22 +93,8 @@ def sum_wins(labels: IntArray, judged: IntArray, agreement: IntArray, topic: Int
     return np.asarray(np.add.reduceat(np.moveaxis(numbers, 2, 0)[order], starts, axis=0))
 
 
-def resample_rates(sums: FloatArray, weights: IntArray, epsilon: float, rate: float) -> tuple[FloatArray, FloatArray]:
-    """Return the advantage probability ρ and the winning rate ω of every judge on resampled topics, shape (trial, judge).
-
-    `weights`, shape (trial, topic), say how often each topic is drawn, and `rate` is a false discovery rate. A person of whom a
-    trial has no item does not count for ρ, and is not won against.
-    """
-    drawn = (weights.astype(np.float64) @ sums.reshape(len(sums), -1)).reshape(len(weights), *sums.shape[1:])
-    n, _, totals, squares = np.moveaxis(drawn, -1, 0)
-    return average_advantage(drawn), reject_by(find_p_values(n, totals, squares, epsilon), rate).mean(axis=-1)
-
-
 def average_advantage(sums: FloatArray) -> FloatArray:
-    """Return the advantage probability ρ, the share of items that a judge wins, averaged over people who have any, shape (...).
-
-    `sums` are those of `sum_wins` added over topics, shape (..., annotator, 4).
-    """
+    """Return ρ, the share of items that a judge wins, averaged over people who have any: of `sum_wins` added over topics."""
     n, wins = sums[..., 0], sums[..., 1]
     shares = np.divide(wins, n, out=np.zeros_like(n), where=n > 0)
     return np.asarray(shares.sum(axis=-1) / np.maximum((n > 0).sum(axis=-1), 1))
@@ -185,11 +133,8 @@ def find_p_values(
     return np.where(n < 2, 1.0, p)
 
 
-def reject_by(p: npt.ArrayLike, rate: float) -> npt.NDArray[np.bool_]:
+def reject_by(p: FloatArray, rate: float) -> npt.NDArray[np.bool_]:
     """Return which hypotheses, on the last axis, are rejected at a false discovery rate (Benjamini and Yekutieli 2001)."""
     from scipy.stats import false_discovery_control
 
-    values = np.asarray(p, dtype=np.float64)
-    if not values.shape[-1]:
-        return np.zeros(values.shape, dtype=np.bool_)
-    return np.asarray(false_discovery_control(values, axis=-1, method="by") <= rate)
+    return np.asarray(false_discovery_control(p, axis=-1, method="by") <= rate)

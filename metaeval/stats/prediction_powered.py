@@ -5,19 +5,20 @@ mean is estimated by λ times the mean of F over all topics, plus the weighted m
 (Angelopoulos et al., Science 382, 2023; λ: Angelopoulos, Duchi and Zrnic, "PPI++", 2023). The published λ is tuned for one
 number. Here one λ a judge serves all runs: it minimises the sum of the variances of all differences, which many cells estimate
 well, and differences of means stay differences of means. Intervals are simultaneous, by a studentised bootstrap of the topics
-whose variances have an offset, as in `metaeval.stats.max_t`.
+whose variances have an offset, as in `metaeval.stats.max_t`. Few labels may show none of a judge's errors: intervals leave
+room for them, by the rule of three (Hanley and Lippman-Hand, JAMA 249(13), 1983).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from metaeval.stats.arrays import FloatArray, IntArray
 from metaeval.stats.max_t import VARIANCE_OFFSET
-from metaeval.stats.resampling import draw_weights, split_trials
+from metaeval.stats.resampling import draw_weights
 
 Target: TypeAlias = Literal["population", "topics"]
 
@@ -26,6 +27,9 @@ NUMBERS_A_BLOCK = 2**15
 
 SKEW_CORRECTION = 0.5
 """Share of 1 − confidence at which the bootstrap's quantile is taken: that of skewed scores falls short. By simulation."""
+
+RULE_OF_THREE = 3.0
+"""Errors of a judge that n labelled topics may hide: of events in 3/n of the topics none is seen once in twenty times."""
 
 RIDGE = 1e-9
 """Share of a judge's own sum of squares that is added to it, so that two equal judges share a weight."""
@@ -36,7 +40,8 @@ class Corrected:
     """Means of runs with standard errors, and differences of pairs with how far simultaneous intervals reach on either side.
 
     Pairs are in the order of ``np.triu_indices(n_runs, 1)``. `residual` is the variance of a pair's difference that comes from
-    labelling only some topics, and `weights` the λ of each judge.
+    labelling only some topics, `weights` the λ of each judge, and `ratio` says, with the ends of an interval, which share of
+    the variance of people alone is left with the judges, summed over pairs.
     """
 
     means: FloatArray
@@ -46,6 +51,7 @@ class Corrected:
     residual: FloatArray
     reach: FloatArray
     weights: FloatArray
+    ratio: FloatArray
 
     @property
     def signs(self) -> IntArray:
@@ -53,18 +59,9 @@ class Corrected:
         return np.where(np.abs(self.differences) > self.reach, np.sign(self.differences), 0.0).astype(np.int64)
 
 
-class Parts(NamedTuple):
-    """What each topic adds to the error of each run's mean, shape (run, topic): labelled topics, and all others."""
-
-    labelled: FloatArray
-    others: FloatArray
-
-
 def spread_weights(labelled: np.ndarray, probabilities: FloatArray | None = None) -> FloatArray:
     """Return how many topics each labelled cell stands for, shape (run, topic); those of a run sum to all topics.
 
-    Examples
-    --------
     >>> spread_weights(np.array([[True, False, True, False]]), np.array([[0.5, np.nan, 0.25, np.nan]])).round(2).tolist()
     [[1.33, 0.0, 2.67, 0.0]]
     """
@@ -74,15 +71,9 @@ def spread_weights(labelled: np.ndarray, probabilities: FloatArray | None = None
     return np.asarray(raw * (labelled.shape[1] / raw.sum(axis=1, keepdims=True)))
 
 
-def count_effective(weights: FloatArray) -> FloatArray:
-    """Return how many labels of equal weight those of each run are worth (Kish 1965), shape (run,).
-
-    Examples
-    --------
-    >>> count_effective(np.array([[2.0, 2.0, 0.0, 0.0], [3.0, 1.0, 0.0, 0.0]])).tolist()
-    [2.0, 1.6]
-    """
-    return np.asarray(np.square(weights.sum(axis=1)) / np.square(weights).sum(axis=1))
+def are_whole_topics(weights: FloatArray) -> bool:
+    """Say whether every labelled topic has labels of all runs, with one weight."""
+    return bool(np.allclose(weights, weights[:1], rtol=1e-9, atol=0))
 
 
 def correct_means(
@@ -128,31 +119,66 @@ def correct_means(
     """
     n_topics = people.shape[1]
     known = np.where(weights > 0, people, 0.0)
-    centred = [_centre(each, weights) for each in (known, *judges)]
+    of_people, *columns = (
+        np.where(weights > 0, each - (weights * each).sum(axis=1, keepdims=True) / n_topics, 0.0)
+        for each in (known, *judges)
+    )
+    of_judges = np.array(columns).reshape(judges.shape)
     scale = _find_scale(weights, target)
-    of_judges = np.array(centred[1:]).reshape(judges.shape)
-    lam, by_topic = _fit_weights(scale * centred[0], scale * of_judges)
-    predicted = np.tensordot(lam, judges, axes=1) if len(lam) else np.zeros_like(known)
-    residuals = centred[0] - (by_topic[:, np.newaxis] * of_judges).sum(axis=0)
+    lam, by_topic = _fit_weights(scale * of_people, scale * of_judges)
+    predicted = np.tensordot(lam, judges, axes=1)
+    residuals = of_people - (by_topic[:, np.newaxis] * of_judges).sum(axis=0)
     means = (weights * (known - predicted)).sum(axis=1) / n_topics + predicted.mean(axis=1)
-    errors = scale * residuals
-    some = (weights > 0).any(axis=0)
+    # What each topic adds to the error of each run's mean: labelled topics, and all others, which tell of the population.
     left = predicted - predicted.mean(axis=1, keepdims=True) if target == "population" else np.zeros_like(predicted)
-    parts = Parts((errors + left)[:, some] / n_topics, left[:, ~some] / n_topics)
+    some = (weights > 0).any(axis=0)
+    labelled, others = (scale * residuals + left)[:, some] / n_topics, left[:, ~some] / n_topics
+    n = labelled.shape[1]
+    unseen = _find_unseen(weights, predicted)
+    errors = np.sqrt(n / max(n - 1, 1) * n * labelled.var(axis=1) + (others**2).sum(axis=1) + unseen)
     first, second = np.triu_indices(len(people), 1)
-    variances, reach = _resample(parts, first, second, key, n_trials, confidence)
-    residual = _sum_squares(_find_scale(weights, "topics") * residuals / n_topics, first, second)
-    return Corrected(means, _find_errors(parts), means[first] - means[second], variances, residual, reach, lam)
+    of_pairs = unseen[first] + unseen[second]
+    counts = draw_weights(key, range(n_trials), n)  # how often each labelled topic is drawn
+    variances, reach = _resample(labelled, others, of_pairs, counts, key, confidence)
+    scaled = _find_scale(weights, "topics")[:, some] / n_topics
+    with_judges, without = scaled * residuals[:, some], scaled * of_people[:, some]
+    residual = _sum_squares(with_judges) + of_pairs
+    ratio = _compare_variances(with_judges, without, (1 - 1 / len(people)) * unseen.sum(), counts, confidence)
+    return Corrected(means, errors, means[first] - means[second], variances, residual, reach, lam, ratio)
 
 
-def _centre(scores: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return scores less the weighted mean of each run; 0 where there is no weight."""
-    return np.where(weights > 0, scores - (weights * scores).sum(axis=1, keepdims=True) / scores.shape[1], 0.0)
+def _find_unseen(weights: FloatArray, predicted: FloatArray) -> FloatArray:
+    """Return the variance of each run's mean that one error of the judge more would make, which the labels may not show.
+
+    Of n labelled topics none may show an error that a judge makes on one topic in n. If its size is M, that is
+    M²/n (1/n − 1/N): nothing where all N topics are labelled, or the judge does not count. M² is the mean square of what the
+    judge sees between two runs on a topic, where it sees a difference.
+    """
+    n_runs, n_topics = predicted.shape
+    ordered = np.sort(predicted.T, axis=1)
+    starts = np.flatnonzero(np.diff(ordered, axis=1, prepend=np.inf))  # of runs that the judge sees alike on a topic
+    alike = np.diff(starts, append=ordered.size)
+    differing = n_runs**2 * n_topics - np.square(alike).sum()
+    square = 2 * n_runs**2 * predicted.var(axis=0).sum() / max(differing, 1)
+    share = np.square(weights).sum(axis=1) / n_topics**2  # 1/n of equal weights (Kish 1965)
+    return np.asarray(square * share * np.maximum(share - 1 / n_topics, 0.0))
 
 
-def are_whole_topics(weights: FloatArray) -> bool:
-    """Say whether every labelled topic has labels of all runs, with one weight."""
-    return bool(np.allclose(weights, weights[:1], rtol=1e-9, atol=0))
+def _compare_variances(
+    with_judges: FloatArray, without: FloatArray, unseen: float, counts: FloatArray, confidence: float
+) -> FloatArray:
+    """Return which share of the variance of all pairs is left with the judges, and the ends of its interval over topics.
+
+    The share counts one unseen error about each run; its upper end is not below three of them.
+    """
+    remaining, whole = (np.square(parts - parts.mean(axis=0)).sum(axis=0) for parts in (with_judges, without))
+    if not whole.any():
+        return np.ones(3)
+    drawn, drawn_whole = counts @ remaining, np.maximum(counts @ whole, np.finfo(float).tiny)
+    tail = SKEW_CORRECTION * (1 - confidence) / 2
+    low = np.quantile(drawn / drawn_whole, tail)
+    high = np.quantile(np.maximum(drawn + unseen, RULE_OF_THREE * unseen) / drawn_whole, 1 - tail)
+    return np.array([(remaining.sum() + unseen) / whole.sum(), low, high])
 
 
 def _find_scale(weights: FloatArray, target: Target) -> FloatArray:
@@ -183,94 +209,63 @@ def _fit_weights(people: FloatArray, judges: FloatArray) -> tuple[FloatArray, Fl
     return lam, np.einsum("tjk,tk->jt", without, total - sums)
 
 
-def _sum_squares(parts: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
+def _sum_squares(parts: FloatArray) -> FloatArray:
+    """Return the sum of squares over topics of the differences of each pair of runs."""
+    first, second = np.triu_indices(len(parts), 1)
     products = parts @ parts.T
-    own = products.diagonal()
-    return np.maximum(own[first] + own[second] - 2 * products[first, second], 0.0)
-
-
-def _find_errors(parts: Parts) -> FloatArray:
-    """Return the standard error of each run's mean."""
-    n = parts.labelled.shape[1]
-    return np.asarray(np.sqrt(n / max(n - 1, 1) * n * parts.labelled.var(axis=1) + (parts.others**2).sum(axis=1)))
+    squares = products.diagonal()
+    return np.maximum(squares[first] + squares[second] - 2 * products[first, second], 0.0)
 
 
 def _resample(
-    parts: Parts, first: IntArray, second: IntArray, key: int, n_trials: int, confidence: float
+    labelled: FloatArray, others: FloatArray, unseen: FloatArray, counts: FloatArray, key: int, confidence: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return the variance of the difference of each pair, and how far its simultaneous interval reaches.
 
     Labelled topics are resampled; what the others add, which are many, is drawn from a normal distribution. In a trial, T is
-    the largest |d|/√(V + A) of all pairs, with V the variance in the resample and A a quarter of the median observed one.
+    the largest |d|/√(V + A + U) of all pairs, with V the variance in the resample, A a quarter of the median observed one, and
+    U that of one unseen error of the judge about each run. No interval is narrower than three such errors make it.
     """
-    labelled = parts.labelled - parts.labelled.mean(axis=1, keepdims=True)
-    n = labelled.shape[1]
-    inflate = n / max(n - 1, 1)
-    fixed = _sum_squares(parts.others, first, second)
-    variances = inflate * _sum_squares(labelled, first, second) + fixed
-    some = variances > 0
-    if not some.any():
-        return variances, np.zeros_like(variances)
-    offset = VARIANCE_OFFSET * float(np.median(variances[some]))
-    noise = _draw_normal(parts.others, key, n_trials)
-    largest = np.zeros(n_trials)
-    for trials in split_trials(n, n_trials):
-        counts = draw_weights(key, trials, n)
-        largest[trials.start : trials.stop] = _find_largest(
-            labelled, counts, noise[:, trials.start : trials.stop], first, second, fixed + offset
-        )
-    quantile = np.quantile(largest, 1 - SKEW_CORRECTION * (1 - confidence), method="higher")
-    return variances, np.sqrt(quantile * (variances + offset))
-
-
-def _find_largest(
-    labelled: FloatArray, counts: FloatArray, noise: FloatArray, first: IntArray, second: IntArray, added: FloatArray
-) -> FloatArray:
-    """Return the largest squared statistic of each trial; `counts` says how often each labelled topic is drawn."""
+    labelled = labelled - labelled.mean(axis=1, keepdims=True)
     n_trials, n = counts.shape
     inflate = n / max(n - 1, 1)
-    sums, drawn = labelled @ counts.T, np.ascontiguousarray(counts.T)
-    largest = np.zeros(n_trials)
+    fixed = _sum_squares(others)
+    variances = inflate * _sum_squares(labelled) + fixed + unseen
+    differing = variances > 0
+    if not differing.any():
+        return variances, np.zeros_like(variances)
+    offset = VARIANCE_OFFSET * float(np.median(variances[differing]))
+    drawn = np.ascontiguousarray(counts.T)
+    sums = labelled @ drawn
+    values, vectors = np.linalg.eigh(others @ others.T)
+    normal = np.random.Generator(np.random.PCG64(key)).standard_normal((len(others), n_trials))
+    noise = vectors * np.sqrt(np.maximum(values, 0.0)) @ normal  # with the covariances of the sums of the others
+    first, second = np.triu_indices(len(labelled), 1)
+    added, largest = fixed + unseen + offset, np.zeros(n_trials)
     size = max(1, NUMBERS_A_BLOCK // max(n, n_trials))
     for start in range(0, len(first), size):
         i, k = first[start : start + size], second[start : start + size]
         gaps = sums[i] - sums[k]
-        spread = _square(labelled[i] - labelled[k]) @ drawn
+        spread = np.square(labelled[i] - labelled[k]) @ drawn
         spread -= gaps**2 / n
         np.maximum(spread, 0.0, out=spread)
         spread *= inflate
         spread += added[start : start + size, np.newaxis]
-        if len(noise):
+        if others.size:
             gaps += noise[i] - noise[k]
-        np.maximum(largest, (_square(gaps) / spread).max(axis=0), out=largest)
-    return largest
-
-
-def _square(numbers: FloatArray) -> FloatArray:
-    """Square in place."""
-    numbers *= numbers
-    return numbers
-
-
-def _draw_normal(parts: FloatArray, key: int, n_trials: int) -> FloatArray:
-    """Draw normal numbers with the covariances that sums of independent parts have, shape (run, trial); none without parts."""
-    if not parts.any():
-        return np.zeros((0, n_trials))
-    values, vectors = np.linalg.eigh(parts @ parts.T)
-    drawn = np.random.Generator(np.random.PCG64(key)).standard_normal((len(parts), n_trials))
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)) @ drawn)
+        gaps *= gaps
+        gaps /= spread
+        np.maximum(largest, gaps.max(axis=0), out=largest)
+    quantile = np.quantile(largest, 1 - SKEW_CORRECTION * (1 - confidence), method="higher")
+    return variances, np.sqrt(np.maximum(quantile * (variances + offset), RULE_OF_THREE**2 * unseen))
 
 
 def find_unlike(weights: FloatArray, traits: FloatArray) -> FloatArray:
-    """Return how improbable the labelled topics are if they were chosen as stated, one p-value a trait.
+    """Return how improbable the labelled topics are if they were chosen as stated, one p-value a trait, shape (trait, topic).
 
     The weighted sum of the ranks of labelled topics is compared with that of all topics; the errors of a topic's weight are
     taken as independent.
 
-    `weights` has the shape (topic,), and `traits`, such as the mean of the judge's scores, the shape (trait, topic).
-
-    Examples
-    --------
     >>> weights = np.repeat([4.0, 0.0], [25, 75])
     >>> find_unlike(weights, np.array([np.arange(100), np.tile([1, 2], 50)])).round(3).tolist()
     [0.0, 0.817]

@@ -188,11 +188,12 @@ def test_people_agree_with_each_other_as_counted_by_hand():
     found = me.alternative_annotator_test(given, agreement="accuracy", n_bootstrap=0)
     # Of the others, a and b find one of two with their label, c none; the judge none, but c beside a's and b's items.
     assert found.people_agree == pytest.approx((0.5 + 0.5 + 0) / 3)
-    assert found.agrees[0] == pytest.approx((0.5 + 0.5 + 0) / 3)
+    assert found.rows["agrees"][0] == pytest.approx((0.5 + 0.5 + 0) / 3)
     # It wins against two of three people, and always gives one label.
-    assert found.omega[0] >= 0.5
+    assert found.rows["omega"][0] >= 0.5
     assert found.answer() == (
-        "None of 1 judge may replace people. j agrees with people on 33 % of labels, people with each other on 33 %."
+        "None of 1 judge may replace people: none does better than chance. j agrees with people on 33 % of labels, people "
+        "with each other on 33 %."
     )
 
 
@@ -205,13 +206,13 @@ def test_how_far_a_judge_is_from_people_is_a_mean_of_classes():
     found = me.alternative_annotator_test(given, n_bootstrap=0)
     gaps = [np.abs(row - labels).mean() for row in judged]
     people = np.mean([np.abs(labels[a] - labels[b]).mean() for a, b in ((0, 1), (0, 2), (1, 2))])
-    assert -found.agrees == pytest.approx(gaps)
+    assert (-found.rows.set_index("judge")["agrees"])[["j", "k"]].tolist() == pytest.approx(gaps)
     assert -found.people_agree == pytest.approx(people)
     near = int(np.argmin(gaps))
     assert (
         f"On average {'jk'[near]} is {gaps[near]:.2f} classes from a person, and people {people:.2f}" in found.answer()
     )
-    (table,) = found.short_tables()
+    (table,) = found.at("short")
     assert table.frame["classes from people"].to_dict() == {
         "j": f"{gaps[0]:.2f}", "k": f"{gaps[1]:.2f}", "(people)": f"{people:.2f}",
     }  # fmt: skip

@@ -13,7 +13,7 @@ from scipy.stats import kendalltau
 
 import metaeval as me
 from metaeval.analyses.qrels import list_flips
-from metaeval.analyses.qrels_judges import find_favours
+from metaeval.analyses.qrels_scores import find_favours
 from metaeval.data.judged import rank_documents
 from metaeval.errors import MetaevalError
 from metaeval.stats.max_t import bootstrap_max_t, simultaneous_reach
@@ -138,6 +138,20 @@ def test_differences_and_their_change_are_those_of_the_scores_and_intervals_say_
         assert row.clear == (not row.change_low <= 0 <= row.change_high)
 
 
+def test_other_random_trials_move_counts_of_flips_as_far_as_their_errors_say():
+    rng = np.random.default_rng(0)
+    people = np.linspace(0, 1, 24)[:, None] + rng.normal(0, 0.6, (24, 50))
+    values = np.stack([people, people + rng.normal(0, 0.6, people.shape)], axis=-1)
+    scores = me.Scores(values, runs=range(24), topics=range(50), measures=["people", "judge"], higher_is_better=True)
+    found = [list_flips(scores, 500, 0.05, seed)[1:] for seed in range(40)]
+    spread = np.std([counts[0] for counts, _ in found], axis=0, ddof=1)
+    stated = np.sqrt(np.mean([errors[0] ** 2 for _, errors in found], axis=0))
+    ratio = stated[[0, 2, 3]] / spread[[0, 2, 3]]  # kept, new and lost; critical values are taken as independent
+    assert ((ratio > 0.6) & (ratio < 1.7)).all()
+    assert spread[3] > 1
+    assert stated[[1, 4]] == pytest.approx(spread[[1, 4]], abs=0.5)
+
+
 def test_a_judge_that_turns_the_grades_round_reverses_what_people_find():
     judgements, runs = draw()
     turned = {q: {d: 3 - grade for d, grade in some.items()} for q, some in judgements["people"].items()}
@@ -153,7 +167,17 @@ def test_a_judge_that_turns_the_grades_round_reverses_what_people_find():
         result.answer()
         == f"turned ranks runs unlike people (τ_b {row.tau:.2f}) and reverses {row.reversed} conclusions."
     )
-    assert result.notes()[0] == "turned grades low what people grades high: check its grades"
+    assert result.remarks[0] == "turned grades low what people grades high: check its grades"
+
+
+def test_judges_that_rank_runs_no_better_than_chance_are_said_to_do_so():
+    """Ten runs of one quality: what a judge sees of them is chance."""
+    rng = np.random.default_rng(3)
+    judgements, _ = draw()
+    runs = {f"r{r}": {q: dict(zip(DOCUMENTS, rng.random(20).tolist(), strict=True)) for q in TOPICS} for r in range(10)}
+    sets = {name: judgements[name] for name in ("people", "noise")}
+    result = me.compare_qrels(me.JudgedRuns(sets, runs), n_permutations=50, n_bootstrap=200)
+    assert result.answer().startswith("No judge is shown to rank runs like people better than chance (noise τ_b ")
 
 
 def test_the_same_judgements_change_nothing():
@@ -167,7 +191,7 @@ def test_the_same_judgements_change_nothing():
     assert (row.tau, row.reversed, row.lost, row.new) == (1, 0, 0, 0)
     assert result.flips.empty
     assert result.answer() == "copy ranks runs like people (τ_b 1.00) and reverses no conclusion."
-    assert result.notes()[0] == "copy gives every document the grade of people: was it copied?"
+    assert result.remarks[0] == "copy gives every document the grade of people: was it copied?"
     assert result.grades[["same_grade", "kappa", "tau_b"]].to_numpy().tolist() == [[1, 1, 1]]
 
 
@@ -343,6 +367,8 @@ def test_runs_and_judgements_that_cannot_be_compared_are_refused(judged):
             me.JudgedRuns(sets, named)
     with pytest.raises(MetaevalError, match="every run is of the model near"):
         me.compare_qrels(judged, family=dict.fromkeys(runs, "near"), n_permutations=20)
+    with pytest.raises(MetaevalError, match="no judge is of the model 'nea'"):
+        me.compare_qrels(judged, family={"r05": "nea"}, n_permutations=20)
     with pytest.raises(MetaevalError, match="takes JudgedRuns, not dict"):
         me.compare_qrels({})
 
@@ -354,7 +380,7 @@ def test_identical_runs_can_count_once():
         me.compare_qrels(judged, n_permutations=50, n_bootstrap=0, distinct_runs=each) for each in (False, True)
     )
     assert any("2 of 13 runs have the same scores" in note for note in both.notes())
-    assert [each.agreements[0].frames()["runs"]["run"].nunique() for each in (both, once)] == [13, 12]
+    assert [(each.runs["run"].nunique(), each.n_runs) for each in (both, once)] == [(13, 13), (12, 12)]
 
 
 def test_without_ir_measures_it_is_said_how_to_have_it(judged, monkeypatch):
@@ -397,6 +423,7 @@ def test_of_deep_learning_2021_scores_are_those_of_trec_eval_and_flips_those_of_
     power = me.discriminative_power(scores, test="bootstrap-t", n_permutations=500, seed=1, n_bootstrap=0)
     flips = set(found.flips[["judge", "flip", "run_1", "run_2"]].itertuples(index=False, name=None))
     assert flips == loop_over_pairs(scores, power)
-    again, pairs = list_flips(scores, 500, 0.05, 1)
-    assert (pairs == found.pairs[0]).all()
+    again, counts, errors = list_flips(scores, 500, 0.05, 1)
+    assert (counts == found.rows[["kept", "reversed", "new", "lost", "clear"]]).all(axis=None)
+    assert (errors == found.rows.filter(like="_error")).all(axis=None)
     assert len(again) == len(flips)

@@ -35,7 +35,7 @@ def found():
 
 def test_a_favoured_run_falls_behind_and_the_answer_says_so(found):
     assert found.answer() == "d is first by nDCG." == found.ranks.answer()
-    assert found.detail_tables()[0].caption.endswith(": people reverse 1 of the judge's conclusions.")
+    assert found.tables()[1].caption.endswith(": people reverse 1 of the judge's conclusions.")
     pairs = found.pairs.set_index(["first", "second"])
     assert pairs.loc[("a", "c"), ["judge", "both", "flips"]].tolist() == [1, -1, "reversed"]
     assert found.to_frame()["run"].tolist()[:2] == ["d", "c"]
@@ -47,17 +47,19 @@ def test_a_favoured_run_falls_behind_and_the_answer_says_so(found):
 
 
 def test_the_conclusions_of_judge_people_and_both_stand_side_by_side(found):
-    summary = found.summary().set_index("evidence")
+    summary = found.details()["summary"].set_index("evidence")
     assert summary.index.tolist() == ["nDCG alone", "people alone", "both"]
     assert summary.loc["nDCG alone", "reversed"] == 1
     assert summary.loc["both", ["reversed", "open"]].tolist() == [0, 0]
     assert summary.loc["both", "decided"] == (found.pairs["both"] != 0).sum()
-    assert all(table.frame.shape[1] <= 4 for table in found.short_tables())
+    assert all(table.frame.shape[1] <= 4 for table in found.at("short"))
 
 
 def test_notes_say_what_the_judge_is_worth_and_how_biased_it_is(found):
     notes = found.notes()
-    assert notes[0].endswith(f"its score is worth {found.worth:.2f} labels, an estimate without an interval")
+    worth, low, high = found.worth
+    assert notes[0].endswith(f"its score is worth {worth:.2f} labels ({low:.2f} to {high:.2f})")
+    assert 0 < low < worth < high < 1
     assert notes[-1].startswith("the scores of nDCG are 0.2")
 
 
@@ -67,7 +69,7 @@ def test_what_a_judge_is_worth_is_the_number_of_labels_that_would_do_the_same():
     for seed in range(12):
         some = np.random.default_rng(seed).permutation(150)[:60]
         people = me.Scores(truth[:, some, None], runs=RUNS, topics=[TOPICS[t] for t in some], measures=["nDCG"])
-        worth.append(me.corrected_scores(scores, people=people, n_trials=100, target="topics").worth)
+        worth.append(me.corrected_scores(scores, people=people, n_trials=100, target="topics").worth[0])
     n_equal = 60 + np.mean(worth) * 90
     rng = np.random.default_rng(1)
     errors = {"both": [], "alone": []}
@@ -138,7 +140,7 @@ def test_two_judges_with_errors_of_their_own_are_better_than_one():
     other = truth + np.random.default_rng(9).normal(0, 0.4, truth.shape)
     both = scores.add_measures(me.Scores(other[..., None], runs=RUNS, topics=TOPICS, measures=["AP"]))
     found = me.corrected_scores(both, people=people, n_trials=200)
-    assert found.summary()["evidence"].tolist() == ["nDCG alone", "AP alone", "people alone", "both"]
+    assert found.details()["summary"]["evidence"].tolist() == ["nDCG alone", "AP alone", "people alone", "both"]
     one = me.corrected_scores(scores, people=people, n_trials=200)
     assert found.both.residual.mean() < 0.8 * one.both.residual.mean()
 
@@ -247,7 +249,7 @@ def test_a_judge_that_sees_no_difference_is_said_to_decide_nothing():
     scores, people, _ = made()
     flat = me.Scores(np.ones_like(scores.values), runs=RUNS, topics=TOPICS, measures=["nDCG"])
     found = me.corrected_scores(flat, people=people, n_trials=200)
-    assert found.detail_tables()[0].caption.endswith(": the judge alone decides nothing.")
+    assert found.tables()[1].caption.endswith(": the judge alone decides nothing.")
     assert found.both.differences == pytest.approx(found.people.differences)
 
 
@@ -282,7 +284,9 @@ def test_a_judge_that_is_reversed_copied_or_blind_is_said_to_be_so_and_no_other(
     for name, judge in {"right": values, "reversed": -values, "copied": copied, "blind": blind, "noise": noise}.items():
         given = me.Scores(judge[..., None], runs=RUNS, topics=TOPICS, measures=["nDCG"])
         said[name] = me.corrected_scores(given, people=people, n_trials=200).remarks
-    assert said["right"] == said["noise"] == ()
+    assert all(said[name][0].startswith("the judge makes 60 labelled topics worth") for name in ("right", "noise"))
+    no_better = "nothing shows that the judge's scores tell more of the runs than chance would"
+    assert [name for name, notes in said.items() if no_better in notes] == ["blind", "noise"]
     assert said["reversed"][0].startswith("nDCG scores low what people score high: check its direction")
-    assert said["copied"] == ("all labels of people equal the scores of nDCG: were they copied from it?",)
-    assert said["blind"] == ("nDCG gives all runs the same score on every topic: it tells nothing about them",)
+    assert said["copied"][0] == "all labels of people equal the scores of nDCG: were they copied from it?"
+    assert said["blind"][0] == "nDCG gives all runs the same score on every topic: it tells nothing about them"

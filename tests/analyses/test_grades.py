@@ -12,7 +12,6 @@ from metaeval.analyses.grades import (
     rate_consistency,
     rate_consistency_results,
 )
-from metaeval.errors import MetaevalError
 
 
 def link_by_loops(tau, threshold):
@@ -76,8 +75,3 @@ def test_nets_count_who_outperforms_whom():
 def test_nets_are_averaged_over_collections():
     first, second = np.array([[0, 1], [0, 0]]), np.array([[0, 0], [0, 0]])
     assert rate_consistency([first, second]).tolist() == [0.5, -0.5]
-
-
-def test_a_relation_that_is_not_square_is_refused():
-    with pytest.raises(MetaevalError, match=r"shape \(measure, measure\), not \(3,\)"):
-        group_measures([1, 2, 3])

