@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.rank_figures import draw_ranks
-from metaeval.analyses.rank_result import LETTERS, RunRanks, find_ranks
+from metaeval.analyses.rank_result import LETTERS, RunRanks, draw_ranks, find_ranks
 from metaeval.analyses.reference_pairs import name_flips
 from metaeval.analyses.result import FormerResult
 from metaeval.measures.base import Measure, find_signs

@@ -204,11 +204,11 @@ def test_categories_weigh_the_same():
 
 def test_the_sentence_says_what_was_resampled_and_json_holds_it():
     tasks = make_tasks(sizes=(12,) * 6)
-    assert "topics resampled within tasks" in me.board_ranks(tasks).sentence()
+    assert "topics resampled within tasks" in me.board_ranks(tasks).sentence
     found = me.board_ranks(tasks, over="tasks")
-    assert "; tasks resampled" in found.sentence()
+    assert "; tasks resampled" in found.sentence
     held = json.loads(json.dumps(found.to_dict()))
-    assert held["sentence"] == found.sentence()
+    assert held["settings"]["sentence"] == found.sentence
     assert {"summary", "tasks", "topics", "aggregates", "orders"} <= set(held["details"])
 
 
@@ -278,7 +278,7 @@ def test_scores_with_gaps_are_for_boards_only(tmp_path):
 def test_figures_and_pages_are_drawn(tmp_path):
     found = me.board_ranks(make_tasks())
     found.write_tables(tmp_path, "ranks")
-    assert found.sentence() in (tmp_path / "ranks.md").read_text("utf-8")
+    assert found.sentence in (tmp_path / "ranks.md").read_text("utf-8")
     assert (tmp_path / "ranks.html").read_text("utf-8").count("<table") >= 3
     labels = [label.get_text() for axes in found.plot().axes for label in axes.get_yticklabels()]
     assert labels[:6] == found.to_frame()["run"].tolist()
