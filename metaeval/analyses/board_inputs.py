@@ -16,6 +16,8 @@ from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_list, format_option, suggest_names
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signed
+from metaeval.stats.board_draws import OverTasks
+from metaeval.stats.collections import FEWEST_COLLECTIONS
 
 Gaps: TypeAlias = Literal["present", "complete"]
 """Where scores are missing: means over the topics present, or complete runs only."""
@@ -135,13 +137,19 @@ def _join_tasks(ordered: Sequence[Scores]) -> Signed:
     )  # fmt: skip
 
 
-def check_topics(tasks: Tasks) -> None:
-    """Refuse too few topics, where topics are resampled."""
+def check_samples(tasks: Tasks, over: OverTasks) -> None:
+    """Refuse too few topics, or tasks, of those that are resampled."""
+    n_drawn, n_tasks = sum(map(len, tasks.drawn)), len(tasks.drawn)
+    if over == "tasks" and n_tasks < FEWEST_COLLECTIONS:
+        lone = f"; name the column of tasks: {format_option('columns', 'collection=NAME')}" if n_tasks == 1 else ""
+        few = f"{format_option('over', 'tasks')} needs {FEWEST_COLLECTIONS} tasks or more"
+        raise MetaevalError(f"{few}; there {'is' if n_tasks == 1 else 'are'} {n_tasks}{lone}")
+    if over == "tasks":
+        return
     for name, topics, codes in zip(tasks.names, tasks.drawn, tasks.clusters, strict=True):
         if len(topics) < 2:
             what = "topic" if codes is None else "cluster of topics"
             raise MetaevalError(f"the task {name} has one {what}, which cannot be resampled: leave its rows out")
-    n_drawn, n_tasks = sum(map(len, tasks.drawn)), len(tasks.drawn)
     if n_drawn - n_tasks < FEWEST_FREE:
         what = "topic" if all(codes is None for codes in tasks.clusters) else "cluster"
         few = f"{format_count(n_drawn, what)} in {format_count(n_tasks, 'task')} tell no ranks"

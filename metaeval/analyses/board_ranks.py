@@ -9,9 +9,9 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.board_inputs import Gaps, Tasks, align_tasks, check_topics, weigh_tasks
+from metaeval.analyses.board_inputs import Gaps, Tasks, align_tasks, check_samples, weigh_tasks
 from metaeval.analyses.checks import check_choice, check_count, check_seed, check_share, remark_shared_topics
-from metaeval.analyses.rank_result import LETTERS, RunRanks, order_runs, tabulate_ranks
+from metaeval.analyses.rank_result import RunRanks, order_runs, tabulate_ranks
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_list, format_option, shorten
 from metaeval.measures.base import Measure
@@ -20,9 +20,9 @@ from metaeval.show.table import Table
 from metaeval.stats.blocks import round_scaled
 from metaeval.stats.board_draws import OverTasks, compare_runs, find_lone
 from metaeval.stats.boards import Aggregate, Board, find_scale
-from metaeval.stats.collections import FEWEST_COLLECTIONS
 from metaeval.stats.rank_correlation import tau
 from metaeval.stats.rank_sets import find_rank_sets
+from metaeval.stats.run_means import find_best
 from metaeval.stats.streams import stream_key
 
 
@@ -30,17 +30,13 @@ from metaeval.stats.streams import stream_key
 class BoardRanks(RunRanks):
     """The rank of every run of a board, and the ranks it may have, all of them at once.
 
-    Its rows have the columns of `RunRanks`, where mean is the aggregate, low and high are the ranks that a run may have, all
-    runs together, and near_first says whether it may be first; letters_low and letters_high, between which letters leave it;
-    and in how many tasks a run is, with part of the topics of how many, and how many it lacks: tasks, partial, lacking.
+    Its rows have the columns of `RunRanks`, where mean is the aggregate; and tasks, partial, lacking: in how many tasks a run
+    is, with part of the topics of how many, and how many it lacks.
 
     Parameters
     ----------
     over : {"topics", "tasks"}
         What was resampled.
-    better : ndarray of bool, shape (run, run)
-        ``better[i, j]``: run i is surely better than run j; low and high count these claims. `differ` and letters are those of
-        the two-sided test with one critical value.
     tasks : DataFrame, shape (task, 11)
         Columns task, topics, runs, partial, lacking, weight; all_solve and none_solve, topics with the highest or lowest
         score of the task from every run; share, of the variance of the runs' means; and the first run and τ_b with the order
@@ -54,7 +50,6 @@ class BoardRanks(RunRanks):
     """
 
     over: OverTasks
-    better: np.ndarray
     tasks: pd.DataFrame
     topics: pd.DataFrame
     orders: pd.DataFrame
@@ -66,21 +61,12 @@ class BoardRanks(RunRanks):
     def summary(self) -> pd.DataFrame:
         """Return how far the ranks are real.
 
-        Of shape (1, 8), with columns measure; near_first, runs that may be first; adjacent, neighbours by rank that are
-        separated, of `neighbours`; width, ranks that a run may have on average, and letters_width, as many as letters leave;
-        all_or_none, topics that all or none solve; and half, how many topics carry half of the spread.
+        Of shape (1, 7), with the columns of `RunRanks.summary`; all_or_none, topics that all or none solve; and half, how many
+        topics carry half of the spread.
         """
-        rows, order = self.rows, self.order(0)
-        shares = self.topics["share"]
-        row = {
-            "measure": str(self.measures[0]), "near_first": int(rows["near_first"].sum()),
-            "adjacent": int((self.better | self.better.T)[order[:-1], order[1:]].sum()), "neighbours": len(order) - 1,
-            "width": (rows["high"] - rows["low"] + 1).mean(),
-            "letters_width": (rows["letters_high"] - rows["letters_low"] + 1).mean(),
-            "all_or_none": int((self.topics["solved_by"] != "").sum()),
-            "half": int((shares.cumsum() < 0.5).sum()) + 1 if shares.notna().any() else None,
-        }  # fmt: skip
-        return pd.DataFrame([row])
+        shares, solved = self.topics["share"], (self.topics["solved_by"] != "").sum()
+        half = int((shares.cumsum() < 0.5).sum()) + 1 if shares.notna().any() else None
+        return super().summary().assign(all_or_none=solved, half=half)
 
     def aggregates(self) -> pd.DataFrame:
         """Return how the order changes with the aggregate.
@@ -108,10 +94,8 @@ class BoardRanks(RunRanks):
 
     def leaderboard(self, measure: Measure | str) -> Table:
         """Return the runs by rank, with the ranks they may have and their letters; `measure` is the aggregate."""
-        legend = f"May be: the ranks that a run may have, all runs together. Letters: {LETTERS}."
         table = super().leaderboard(measure)
-        shown = table.frame.rename(columns={"mean": str(measure)})
-        return replace(table, frame=shown, caption=self.sentence, legend=legend)
+        return replace(table, frame=table.frame.rename(columns={"mean": str(measure)}), caption=self.sentence)
 
     def tables(self) -> list[Table]:
         """Return the leaderboard, how the order changes with the aggregate, and what every task says of it."""
@@ -205,14 +189,7 @@ def board_ranks(
     check_seed(seed)
     aligned = align_tasks(tasks, gaps)
     names, n_tasks = aligned.names, len(aligned.names)
-    if over == "topics":
-        check_topics(aligned)
-    elif n_tasks < FEWEST_COLLECTIONS:
-        lone = f"; name the column of tasks: {format_option('columns', 'collection=NAME')}" if n_tasks == 1 else ""
-        raise MetaevalError(
-            f"{format_option('over', 'tasks')} needs {FEWEST_COLLECTIONS} tasks or more; there "
-            f"{'is' if n_tasks == 1 else 'are'} {n_tasks}{lone}"
-        )
+    check_samples(aligned, over)
     if aggregate == "mean" and aligned.unlike:
         other = next(each for each in aligned.measures if str(each) != str(aligned.measures[0]))
         raise MetaevalError(
@@ -222,33 +199,22 @@ def board_ranks(
     board = Board(aligned.values, weigh_tasks(names, task_weights, categories), aggregate, aligned.clusters)
     keys = [stream_key(seed, *topics, "board_ranks") for topics in aligned.drawn]
     statistics, draws = compare_runs(board, over, n_bootstrap, keys, stream_key(seed, *names, "board_ranks"))
-    found = find_rank_sets(statistics, draws, alpha)
+    found, best = find_rank_sets(statistics, draws, alpha), find_best(statistics, draws, alpha)
 
-    unit = aligned.unit if aggregate == "mean" else 1.0
-    title = {"mean": "mean of tasks" if n_tasks > 1 else "mean", "win-rate": "mean win rate", "borda": "Borda count"}[
-        aggregate
-    ]
-    if aggregate == "mean":
-        title = "mean of categories" if categories else title
+    titles = {"mean": "mean of tasks" if n_tasks > 1 else "mean", "win-rate": "mean win rate", "borda": "Borda count"}
+    title = "mean of categories" if categories and aggregate == "mean" else titles[aggregate]
     measure = Measure(title, higher_is_better=aggregate != "mean" or aligned.measures[0].sign > 0)
-    ranks = _rank(board)
-    rows, remarks = tabulate_ranks(
-        measure, aligned.runs, board.estimates * measure.sign * unit, ranks, found.sets, found.differ
-    )
+    estimates = board.estimates * measure.sign * (aligned.unit if aggregate == "mean" else 1.0)
+    ranks, differ = _rank(board), found.better | found.better.T
+    rows, remarks = tabulate_ranks(measure, aligned.runs, estimates, ranks, found.sets, differ, best)
     order = order_runs(ranks, aligned.runs)
-    claims = (found.better & found.differ)[np.ix_(order, order)]  # of what letters leave
-    rows = rows.assign(
-        near_first=rows["low"] == 1, letters_low=1 + claims.sum(axis=0), letters_high=len(order) - claims.sum(axis=1)
-    )
     some = np.stack([~np.isnan(values).all(axis=1) for values in aligned.values], axis=1)
     whole = np.stack([~np.isnan(values).any(axis=1) for values in aligned.values], axis=1)
     counts = {"tasks": some, "partial": some & ~whole, "lacking": ~some}
     rows = rows.assign(**{name: runs.sum(axis=1)[order] for name, runs in counts.items()})
     of_tasks, of_topics = _describe_tasks(aligned, board, ranks)
-    aggregates = [each for each in get_args(Aggregate) if each != "mean" or not aligned.unlike]
-    orders = {str(aggregate): ranks} | {
-        each: _rank(replace(board, aggregate=each)) for each in aggregates if each != aggregate
-    }
+    others = [each for each in get_args(Aggregate) if each != aggregate and not (each == "mean" and aligned.unlike)]
+    orders = {str(aggregate): ranks} | {each: _rank(replace(board, aggregate=each)) for each in others}
 
     noise = aligned.noise
     if noise and over == "tasks":  # topics are not drawn
@@ -260,14 +226,14 @@ def board_ranks(
     signature = sign(
         "board_ranks", aligned.signed, **settings, over=over, bootstrap=n_bootstrap, seed=seed, alpha=alpha
     )
-    separated = (found.better | found.better.T)[order[:-1], order[1:]]
+    separated = differ[order[:-1], order[1:]]
     drawn = "topics resampled within tasks" if over == "topics" else "tasks resampled"
     size = f"{format_count(n_tasks, 'task')}, {format_count(len(of_topics), 'topic')}"
     sure = f"simultaneous {100 * (1 - alpha):g} % rank sets"
     return BoardRanks(
         collection=aligned.signed.collection, runs=aligned.runs, measures=(measure,), rows=rows, ranks=ranks[np.newaxis],
-        differ=found.differ[np.newaxis], test="simultaneous rank sets", alpha=alpha, signature=signature, over=over,
-        better=found.better, tasks=of_tasks, topics=of_topics, orders=pd.DataFrame({"run": aligned.runs, **orders}),
+        differ=differ[np.newaxis], with_best=True, test="simultaneous rank sets", alpha=alpha, signature=signature, over=over,
+        tasks=of_tasks, topics=of_topics, orders=pd.DataFrame({"run": aligned.runs, **orders}),
         sentence=f"Of {len(rows)} runs ranked by {measure} ({size}; {drawn}, {sure}), {_say_first(rows, separated)}.",
         remarks=(
             *_remark_gaps(aligned, gaps), *remarks, *(noise.describe(pooled=False) if noise else ()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,9 @@ MOST_ROWS = 100
 LONGEST = 24
 """Characters of a run's letters in a figure."""
 
+FEW_RUNS, FEW_PAIRS = 6, 15
+"""Runs of which every pair is listed, and pairs that the first screen shows beside a summary of several measures."""
+
 LETTERS = (
     "two runs share a letter if and only if they do not differ significantly; letters are not transitive, and sharing one "
     "does not show that two runs are equal"
@@ -47,10 +50,10 @@ LETTERS = (
 class RunRanks(Result):
     """The rank of every run according to every measure, and between which ranks it stands.
 
-    Its rows (`to_frame`), one per measure and run, by rank, have columns measure, run, mean, rank, low and high (between which
-    ranks it stands: 1 + the number of significantly better runs, and the number of runs less that of significantly worse ones),
-    letters (missing where a measure would take too many), and near_first: whether it does not differ significantly from a run
-    of rank 1.
+    Its rows (`to_frame`), one per measure and run, by rank, have columns measure, run, mean, mean_low and mean_high (the ends
+    of its interval, if scores are known), rank, low and high (between which ranks it stands: 1 + the number of significantly
+    better runs, and the number of runs less that of significantly worse ones), letters (missing where a measure would take too
+    many), and near_first: whether it may be the best. Ranks and letters rest on the same claims about all pairs of runs.
 
     Parameters
     ----------
@@ -64,6 +67,12 @@ class RunRanks(Result):
         Whether two runs differ significantly.
     test : str
     alpha : float
+    pairs : DataFrame, shape (measure · pair, 7)
+        Of at most six runs whose scores are known, columns measure, run and other_run (the better one first), difference of
+        their means with low and high, and p_value; otherwise empty.
+    with_best : bool
+        Whether near_first rests on comparisons of each run with the best (Hsu 1984), and otherwise on the claims about all
+        pairs. It never holds for a run that these say is worse than another.
     """
 
     collection: str
@@ -74,6 +83,8 @@ class RunRanks(Result):
     differ: np.ndarray
     test: str
     alpha: float
+    pairs: pd.DataFrame = field(default_factory=pd.DataFrame)
+    with_best: bool = False
 
     def __repr__(self) -> str:
         return f"RunRanks: {len(self.runs)} runs × {len(self.measures)} measures, {self.collection or 'scores'}"
@@ -83,7 +94,12 @@ class RunRanks(Result):
         return order_runs(self.ranks[measure], self.runs)
 
     def answer(self) -> str:
-        """Say how many runs may be first."""
+        """Say how many runs may be first; of two, whether one is better, by how much, and how sure that is."""
+        if len(self.runs) == 2 and len(self.pairs) == 1:
+            pair = self.pairs.iloc[0]
+            size = f"{pair['difference']:.3g} [{pair['low']:.3g}, {pair['high']:.3g}], p = {pair['p_value']:.2g}"
+            what = f"{pair['run']} is better than {pair['other_run']} by {self.measures[0]}"
+            return f"{what} ({size})." if self.differ.any() else f"It is open whether {what} ({size})."
         firsts = self.summary()["near_first"].tolist()
         if len(firsts) == 1:
             n, leader = firsts[0], f"{self.rows['run'].iloc[0]} is first by {self.measures[0]}"
@@ -95,9 +111,8 @@ class RunRanks(Result):
     def summary(self) -> pd.DataFrame:
         """Return how far each measure tells the ranks of runs apart.
 
-        Of shape (measure, 5), with columns measure, near_first (runs that do not differ significantly from one of rank 1,
-        itself included), adjacent (neighbours by rank that differ significantly), neighbours (of how many), width (the number
-        of ranks that a run may have, on average).
+        Of shape (measure, 5), with columns measure, near_first (runs that may be the best), adjacent (neighbours by rank that
+        differ significantly), neighbours (of how many), width (the number of ranks that a run may have, on average).
         """
         parts = []
         for m, measure in enumerate(self.measures):
@@ -112,28 +127,50 @@ class RunRanks(Result):
         return self.rows[self.rows["measure"] == str(measure)]
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Return the runs by rank, and how far each measure tells them apart."""
-        return {"rows": self.rows, "summary": self.summary()}
+        """Return the runs by rank, how far each measure tells them apart, and every pair of few runs."""
+        frames = {"rows": self.rows, "summary": self.summary()}
+        return frames | ({"pairs": self.pairs} if len(self.pairs) else {})
 
     def tables(self) -> list[Table]:
         """Return the leaderboard of every measure, and how far each tells runs apart: first, if there are several."""
         names = {
-            "near_first": "not separable from the first",
+            "near_first": "may be the best",
             "adjacent": "neighbours separated",
             "neighbours": "of",
             "width": "ranks a run may have",
         }
-        legend = (
-            "Runs that do not differ significantly from the first (itself included), neighbours by rank that do, and how "
-            "many ranks a run may have on average."
-        )
+        several, later = len(self.measures) > 1, ("paper", "all")  # what the first screen leaves out
+        legend = f"{self.explain_best()} Neighbours separated: they differ significantly. Ranks: on average."
         caption = f"How far the ranks of {len(self.runs)} runs are real, by {self.test} at α = {self.alpha:g}."
         shown = self.summary().set_index("measure").rename(columns=names)
         summary = Table(shown, caption, self.signature, digits=1, legend=legend)
-        boards = [self.leaderboard(measure) for measure in self.measures]
-        if len(boards) == 1:
-            return [*boards, replace(summary, at=("paper", "all"))]
-        return [summary, *(replace(board, at=("paper", "all")) for board in boards)]
+        boards, pairs = [self.leaderboard(measure) for measure in self.measures], []
+        if len(self.pairs):
+            shown = self.pairs.rename(columns={"other_run": "ahead of", "difference": "by", "p_value": "p"})
+            shown = shown.set_index("measure") if several else shown.drop(columns="measure").set_index("run")
+            legend = f"Low, high: {1 - self.alpha:.0%} intervals, each for itself."
+            caption = f"Differences of runs in their means, by {self.test}."
+            digits = {"by": 3, "low": 3, "high": 3, "p": 4}
+            pairs = [Table(shown, caption, self.signature, digits, legend=legend, joined=True)]
+        if several:
+            pairs = [replace(table, at=later) if len(table.frame) > FEW_PAIRS else table for table in pairs]
+            return [summary, *pairs, *(replace(board, at=later) for board in boards)]
+        return [*boards, *pairs, replace(summary, at=later)]
+
+    def explain_best(self) -> str:
+        """Say on what it rests that a run may be the best."""
+        if self.with_best:
+            return (
+                f"May be the best: with {1 - self.alpha:.0%} confidence the best run is one of these, by comparisons of each "
+                "run with the best (Hsu 1984)."
+            )
+        return "May be the best: no other run is significantly better, of claims about all pairs."
+
+    def tabulate_pairs(self, measure: Measure | str) -> Table:
+        """Return the difference of every two of few runs by one measure, with its interval and p-value."""
+        rows = self.pairs[self.pairs["measure"] == str(measure)].drop(columns="measure")
+        shown = rows.set_index("run").rename(columns={"other_run": "ahead of", "p_value": "p"})
+        return Table(shown, f"Differences in mean {measure}, by {self.test}.", self.signature, joined=True)
 
     def leaderboard(self, measure: Measure | str) -> Table:
         """Return the runs by rank according to one measure, with the ranks they may have and their letters.
@@ -148,18 +185,21 @@ class RunRanks(Result):
         Table
         """
         rows = self.take_rows(measure)
-        ends = [
-            f"{low}–{high}" if low < high else f"{low}" for low, high in zip(rows["low"], rows["high"], strict=True)
-        ]
-        columns = {
-            "rank": rows["rank"],
-            "may be": ends,
-            "mean": rows["mean"],
-            "letters": rows["letters"].fillna("too many"),
-        }
+        low, high = rows["low"].astype(str), rows["high"].astype(str)
+        shown = {"rank": rows["rank"], "may be": low.where(low == high, low + "–" + high), "mean": rows["mean"]}
+        if "mean_low" in rows:
+            shown |= {"low": rows["mean_low"], "high": rows["mean_high"]}
+        frame = pd.DataFrame(shown | {"letters": rows["letters"].fillna("too many")}).set_index(rows["run"])
+        best = pd.DataFrame("", index=frame.index, columns=frame.columns)
+        best.loc[rows["near_first"].to_numpy(), "mean"] = "bold"
         caption = f"Runs by {measure}, with the ranks they may have by {self.test} at α = {self.alpha:g}."
-        shown = pd.DataFrame(columns).set_index(rows["run"])
-        return Table(shown, caption, self.signature, legend=f"Letters: {LETTERS}.")
+        legend = (
+            f"May be: ranks that claims about all pairs of runs leave. Letters rest on the same claims: {LETTERS}. "
+            f"{self.explain_best()} Their means are bold."
+        )
+        if "mean_low" in rows:
+            legend += f" Low, high: {1 - self.alpha:.0%} interval of the mean on other topics, for each run by itself."
+        return Table(frame, caption, self.signature, marks=lambda _: best, legend=legend, joined=True)
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the runs by rank, each with the ranks it may have and its letters.
@@ -248,9 +288,18 @@ def find_ranks(power: Any, better: np.ndarray, differ: np.ndarray) -> RunRanks:
 
 
 def tabulate_ranks(
-    measure: Measure, runs: tuple[str, ...], means: np.ndarray, ranks: np.ndarray, ends: np.ndarray, differ: np.ndarray
+    measure: Measure,
+    runs: tuple[str, ...],
+    means: np.ndarray,
+    ranks: np.ndarray,
+    ends: np.ndarray,
+    differ: np.ndarray,
+    best: np.ndarray | bool = True,
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return a row per run, by rank, as `RunRanks` has them, and a remark if it would take too many letters."""
+    """Return a row per run, by rank, as `RunRanks` has them, and a remark if it would take too many letters.
+
+    Where runs were compared with the best, `best` are those that may be it; no claim about all pairs may deny it of them.
+    """
     order = order_runs(ranks, runs)
     apart, remarks = differ[np.ix_(order, order)], []
     letters: list[Any] = [pd.NA] * len(order)
@@ -261,7 +310,7 @@ def tabulate_ranks(
     columns = {
         "measure": str(measure), "run": [runs[run] for run in order], "mean": means[order], "rank": ranks[order],
         "low": ends[order, 0], "high": ends[order, 1], "letters": letters,
-        "near_first": (~apart[ranks[order] == 1]).any(axis=0),
+        "near_first": ((ends[:, 0] == 1) & best)[order],
     }  # fmt: skip
     return pd.DataFrame(columns), remarks
 
