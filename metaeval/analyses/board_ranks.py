@@ -3,29 +3,121 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import get_args
 
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.board_inputs import Gaps, Tasks, align_tasks, check_topics, join_tasks, weigh_tasks
-from metaeval.analyses.board_result import BoardRanks
+from metaeval.analyses.board_inputs import Gaps, Tasks, align_tasks, check_samples, weigh_tasks
 from metaeval.analyses.checks import check_choice, check_count, check_seed, check_share, remark_shared_topics
-from metaeval.analyses.rank_result import spell_letters
+from metaeval.analyses.rank_result import RunRanks, order_runs, tabulate_ranks
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, format_count, format_list, format_option
+from metaeval.errors import MetaevalError, format_count, format_list, format_option, shorten
 from metaeval.measures.base import Measure
 from metaeval.show.signature import sign
+from metaeval.show.table import Table
 from metaeval.stats.arrays import round_scaled
 from metaeval.stats.board_draws import OverTasks, compare_runs, find_lone
 from metaeval.stats.boards import Aggregate, Board, find_scale
-from metaeval.stats.intervals import FEWEST_COLLECTIONS
 from metaeval.stats.rank_correlation import tau
 from metaeval.stats.rank_sets import find_rank_sets
+from metaeval.stats.run_means import find_best
 from metaeval.stats.streams import stream_key
 
-TITLES = {"mean": "mean of tasks", "win-rate": "mean win rate", "borda": "Borda count"}
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BoardRanks(RunRanks):
+    """The rank of every run of a board, and the ranks it may have, all of them at once.
+
+    Its rows have the columns of `RunRanks`, where mean is the aggregate; and tasks, partial, lacking: in how many tasks a run
+    is, with part of the topics of how many, and how many it lacks.
+
+    Parameters
+    ----------
+    over : {"topics", "tasks"}
+        What was resampled.
+    tasks : DataFrame, shape (task, 11)
+        Columns task, topics, runs, partial, lacking, weight; all_solve and none_solve, topics with the highest or lowest
+        score of the task from every run; share, of the variance of the runs' means; and the first run and τ_b with the order
+        of runs if the task were not there.
+    topics : DataFrame, shape (topic, 4)
+        Columns task, topic, share, solved_by; the largest share first.
+    orders : DataFrame, shape (run, 4)
+        Columns run, and its rank by every aggregate, the chosen one first.
+    sentence : str
+        The result in words to paste: what was resampled, how sure it is, who may be first, what is open.
+    """
+
+    over: OverTasks
+    tasks: pd.DataFrame
+    topics: pd.DataFrame
+    orders: pd.DataFrame
+    sentence: str
+
+    def __repr__(self) -> str:
+        return f"BoardRanks: {len(self.runs)} runs × {format_count(len(self.tasks), 'task')}, {self.measures[0]}"
+
+    def summary(self) -> pd.DataFrame:
+        """Return how far the ranks are real.
+
+        Of shape (1, 7), with the columns of `RunRanks.summary`; all_or_none, topics that all or none solve; and half, how many
+        topics carry half of the spread.
+        """
+        shares, solved = self.topics["share"], (self.topics["solved_by"] != "").sum()
+        half = int((shares.cumsum() < 0.5).sum()) + 1 if shares.notna().any() else None
+        return super().summary().assign(all_or_none=solved, half=half)
+
+    def aggregates(self) -> pd.DataFrame:
+        """Return how the order changes with the aggregate.
+
+        Of shape (aggregate, 5), with columns aggregate, first (run), tau_b with the chosen aggregate, and the run that
+        moves_most with its change of rank, by, positive if it falls.
+        """
+        runs, (chosen, *_), rows = self.orders["run"], self.orders.columns[1:], []
+        for name, ranks in self.orders.drop(columns="run").items():
+            moves = ranks - self.orders[chosen]
+            farthest = int(moves.abs().argmax())
+            rows.append(
+                {
+                    "aggregate": name, "first": runs[ranks.argmin()],
+                    "tau_b": _compare_orders(ranks, self.orders[chosen]),
+                    "moves_most": runs[farthest] if moves.any() else "", "by": int(moves[farthest]),
+                }
+            )  # fmt: skip
+        return pd.DataFrame(rows)
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return the runs by rank, the summary, what tasks and topics say, and ranks by every aggregate."""
+        of_tasks = {"tasks": self.tasks, "topics": self.topics}
+        return super().frames() | of_tasks | {"aggregates": self.aggregates(), "orders": self.orders}
+
+    def leaderboard(self, measure: Measure | str) -> Table:
+        """Return the runs by rank, with the ranks they may have and their letters; `measure` is the aggregate."""
+        table = super().leaderboard(measure)
+        return replace(table, frame=table.frame.rename(columns={"mean": str(measure)}), caption=self.sentence)
+
+    def tables(self) -> list[Table]:
+        """Return the leaderboard, how the order changes with the aggregate, and what every task says of it."""
+        names = {
+            "topics": "topics", "runs": "runs", "all_solve": "all solve", "none_solve": "none solves",
+            "share": "% of spread", "tau_without": "τ without",
+        }  # fmt: skip
+        tasks = self.tasks.assign(share=100 * self.tasks["share"]).set_index("task")[list(names)].rename(columns=names)
+        what = (
+            "All solve, none solves: topics with the highest or lowest score from every run. % of spread: share of the "
+            "variance of the runs' means. τ without: τ_b of the order of runs with that without the task."
+        )
+        orders = self.aggregates().set_index("aggregate").rename(columns={"tau_b": "τ_b", "moves_most": "moves most"})
+        caption, legend = (
+            "How the order changes with the aggregate.",
+            "By: how many ranks that run falls; below 0 it rises.",
+        )
+        return [
+            self.leaderboard(self.measures[0]),
+            Table(orders, caption, self.signature, legend=legend, at=("paper", "all")),
+            Table(tasks, "Tasks, and what they carry.", self.signature, 2, legend=what, at=("paper", "all")),
+        ]
 
 
 def board_ranks(
@@ -96,179 +188,150 @@ def board_ranks(
     check_share("alpha", alpha)
     check_seed(seed)
     aligned = align_tasks(tasks, gaps)
-    shares = weigh_tasks(aligned.names, task_weights, categories)
-    _check_samples(aligned, aggregate, over)
-    board = Board(aligned.values, shares, aggregate, aligned.clusters)
+    names, n_tasks = aligned.names, len(aligned.names)
+    check_samples(aligned, over)
+    if aggregate == "mean" and aligned.unlike:
+        other = next(each for each in aligned.measures if str(each) != str(aligned.measures[0]))
+        raise MetaevalError(
+            f"tasks have scores of several measures, such as {aligned.measures[0]} and {other}, which have no mean: use "
+            f"{format_option('aggregate', 'win-rate')}"
+        )
+    board = Board(aligned.values, weigh_tasks(names, task_weights, categories), aggregate, aligned.clusters)
     keys = [stream_key(seed, *topics, "board_ranks") for topics in aligned.drawn]
-    statistics, rows = compare_runs(board, over, n_bootstrap, keys, stream_key(seed, *aligned.names, "board_ranks"))
-    found = find_rank_sets(statistics, rows, alpha)
-    ranks = _rank(board)
-    measure = _name_measure(aligned, board, categories)
-    letters, remarks = spell_letters(measure, ranks, aligned.runs, found.differ)
-    settings: dict[str, str] = {"aggregate": aggregate, **({"categories": "equal"} if categories else {})}
-    if task_weights:
-        settings["weights"] = ", ".join(f"{name} {weight:g}" for name, weight in sorted(task_weights.items()))
-    if gaps:
-        settings["gaps"] = gaps
+    statistics, draws = compare_runs(board, over, n_bootstrap, keys, stream_key(seed, *names, "board_ranks"))
+    found, best = find_rank_sets(statistics, draws, alpha), find_best(statistics, draws, alpha)
+
+    titles = {"mean": "mean of tasks" if n_tasks > 1 else "mean", "win-rate": "mean win rate", "borda": "Borda count"}
+    title = "mean of categories" if categories and aggregate == "mean" else titles[aggregate]
+    measure = Measure(title, higher_is_better=aggregate != "mean" or aligned.measures[0].sign > 0)
+    estimates = board.estimates * measure.sign * (aligned.unit if aggregate == "mean" else 1.0)
+    ranks, differ = _rank(board), found.better | found.better.T
+    rows, remarks = tabulate_ranks(measure, aligned.runs, estimates, ranks, found.sets, differ, best)
+    order = order_runs(ranks, aligned.runs)
+    some = np.stack([~np.isnan(values).all(axis=1) for values in aligned.values], axis=1)
+    whole = np.stack([~np.isnan(values).any(axis=1) for values in aligned.values], axis=1)
+    counts = {"tasks": some, "partial": some & ~whole, "lacking": ~some}
+    rows = rows.assign(**{name: runs.sum(axis=1)[order] for name, runs in counts.items()})
+    of_tasks, of_topics = _describe_tasks(aligned, board, ranks)
+    others = [each for each in get_args(Aggregate) if each != aggregate and not (each == "mean" and aligned.unlike)]
+    orders = {str(aggregate): ranks} | {each: _rank(replace(board, aggregate=each)) for each in others}
+
     noise = aligned.noise
     if noise and over == "tasks":  # topics are not drawn
         noise = replace(noise, n_clusters=0)
-    settings |= noise.settings if noise else {}
-    joined = join_tasks([tasks] if isinstance(tasks, Scores) else list(tasks))
-    signature = sign("board_ranks", joined, **settings, over=over, bootstrap=n_bootstrap, seed=seed, alpha=alpha)
-    return BoardRanks(
-        joined.collection,
-        aligned.runs,
-        (measure,),
-        (board.estimates * measure.sign * (aligned.unit if aggregate == "mean" else 1.0))[:, np.newaxis],
-        ranks[np.newaxis],
-        found.sets[np.newaxis],
-        found.differ[np.newaxis],
-        (letters,),
-        "simultaneous rank sets",
-        alpha,
-        signature,
-        over,
-        found.better,
-        _describe_runs(aligned),
-        _describe_tasks(aligned, board),
-        _describe_topics(aligned, board),
-        _compare_orders(aligned, board, ranks),
-        remarks=(
-            *_remark_gaps(aligned, gaps),
-            *remarks,
-            *(noise.describe(pooled=False) if noise else ()),
-            *_remark_topics(aligned, board, over),
-        ),
+    settings: dict[str, str] = {"aggregate": aggregate} | ({"categories": "equal"} if categories else {})
+    if task_weights:
+        settings["weights"] = ", ".join(f"{name} {weight:g}" for name, weight in sorted(task_weights.items()))
+    settings |= ({"gaps": gaps} if gaps else {}) | (noise.settings if noise else {})
+    signature = sign(
+        "board_ranks", aligned.signed, **settings, over=over, bootstrap=n_bootstrap, seed=seed, alpha=alpha
     )
+    separated = differ[order[:-1], order[1:]]
+    drawn = "topics resampled within tasks" if over == "topics" else "tasks resampled"
+    size = f"{format_count(n_tasks, 'task')}, {format_count(len(of_topics), 'topic')}"
+    sure = f"simultaneous {100 * (1 - alpha):g} % rank sets"
+    return BoardRanks(
+        collection=aligned.signed.collection, runs=aligned.runs, measures=(measure,), rows=rows, ranks=ranks[np.newaxis],
+        differ=differ[np.newaxis], with_best=True, test="simultaneous rank sets", alpha=alpha, signature=signature, over=over,
+        tasks=of_tasks, topics=of_topics, orders=pd.DataFrame({"run": aligned.runs, **orders}),
+        sentence=f"Of {len(rows)} runs ranked by {measure} ({size}; {drawn}, {sure}), {_say_first(rows, separated)}.",
+        remarks=(
+            *_remark_gaps(aligned, gaps), *remarks, *(noise.describe(pooled=False) if noise else ()),
+            *(_remark_topics(aligned, board) if over == "topics" else ()),
+        ),
+    )  # fmt: skip
 
 
-def _check_samples(tasks: Tasks, aggregate: Aggregate, over: OverTasks) -> None:
-    """Refuse what cannot be resampled, or added up."""
-    n_tasks = len(tasks.names)
-    if over == "tasks" and n_tasks < FEWEST_COLLECTIONS:
-        lone = f"; name the column of tasks: {format_option('columns', 'collection=NAME')}" if n_tasks == 1 else ""
-        raise MetaevalError(
-            f"{format_option('over', 'tasks')} needs {FEWEST_COLLECTIONS} tasks or more; there "
-            f"{'is' if n_tasks == 1 else 'are'} {n_tasks}{lone}"
-        )
-    if over == "topics":
-        check_topics(tasks)
-    if aggregate == "mean" and tasks.unlike:
-        other = next(each for each in tasks.measures if str(each) != str(tasks.measures[0]))
-        raise MetaevalError(
-            f"tasks have scores of several measures, such as {tasks.measures[0]} and {other}, which have no mean: use "
-            f"{format_option('aggregate', 'win-rate')}"
-        )
-
-
-def _rank(board: Board, without: int | None = None) -> np.ndarray:
-    """Return 1 + the number of runs ahead of each, shape (run,); `without` is a task that is left out."""
-    times = np.arange(len(board.values)) != without
-    found = board.pool(board.parts, times)
-    differences = np.subtract.outer(found, found)
+def _rank(board: Board, times: np.ndarray | float = 1.0) -> np.ndarray:
+    """Return 1 + the number of runs ahead of each, shape (run,), each task counted so many times."""
+    estimates = board.pool(board.parts, times)
+    differences = np.subtract.outer(estimates, estimates)
     ahead = round_scaled(np.nan_to_num(differences) / find_scale(differences)) > 0
     return np.asarray(1 + ahead.sum(axis=0))
 
 
-def _name_measure(tasks: Tasks, board: Board, categories: bool) -> Measure:
-    """Return the aggregate as a measure, with the direction of the scores whose mean it is."""
-    title = TITLES[board.aggregate]
-    if board.aggregate == "mean":
-        title = "mean of categories" if categories else title if len(tasks.names) > 1 else "mean"
-        return Measure(title, higher_is_better=tasks.measures[0].sign > 0)
-    return Measure(title, higher_is_better=True)
+def _compare_orders(ranks: np.ndarray | pd.Series, others: np.ndarray | pd.Series) -> float:
+    return float(tau(-1.0 * np.asarray(ranks), -1.0 * np.asarray(others), variant="tau_b"))
 
 
-def _describe_runs(tasks: Tasks) -> pd.DataFrame:
-    """Return in how many tasks every run is, of how many it lacks a part, and how many it lacks."""
-    present = [~np.isnan(board) for board in tasks.values]
-    some = np.stack([known.any(axis=1) for known in present], axis=1)
-    whole = np.stack([known.all(axis=1) for known in present], axis=1)
-    counts = {"tasks": some.sum(axis=1), "partial": (some & ~whole).sum(axis=1), "lacking": (~some).sum(axis=1)}
-    return pd.DataFrame({"run": tasks.runs, **counts})
+def _describe_tasks(tasks: Tasks, board: Board, ranks: np.ndarray) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return what every task says of the order, and what every topic does, the largest share of the spread first."""
+    unknown = [np.full(values.shape[1], np.nan) for values in tasks.values]
+    shares = unknown if tasks.unlike else _share_spread(board)
+    of_tasks, of_topics, runs, several = [], [], np.array(tasks.runs, dtype=object), len(tasks.names) > 1
+    for number, (name, topics, values, share) in enumerate(
+        zip(tasks.names, tasks.topics, tasks.values, shares, strict=True)
+    ):
+        # All solve a topic with the highest score of the task from every run, none one with the lowest.
+        low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
+        solved = np.where(high == high.max(), "all", np.where(low == low.min(), "none", ""))
+        solved = np.where(low == high, solved, "")
+        of_topics.append(pd.DataFrame({"task": name, "topic": topics, "share": share, "solved_by": solved}))
+        without = _rank(board, np.arange(len(tasks.names)) != number) if several else ranks
+        of_tasks.append(
+            {
+                "task": name, "topics": len(topics), "runs": int((~np.isnan(values).all(axis=1)).sum()),
+                "partial": int(tasks.partial[:, number].sum()), "lacking": int(tasks.lacking[:, number].sum()),
+                "weight": board.weights[number] / board.weights.sum(), "all_solve": int((solved == "all").sum()),
+                "none_solve": int((solved == "none").sum()), "share": share.sum(),
+                "first_without": runs[without.argmin()] if several else "",
+                "tau_without": _compare_orders(without, ranks) if several else np.nan,
+            }
+        )  # fmt: skip
+    topics = pd.concat(of_topics, ignore_index=True)
+    return pd.DataFrame(of_tasks), topics.sort_values("share", ascending=False, kind="stable", ignore_index=True)
 
 
-def _carry(board: Board) -> list[np.ndarray]:
+def _share_spread(board: Board) -> list[np.ndarray]:
     """Return the share of every topic in the variance of the runs' means of tasks, by task; all sum to 1."""
     means = replace(board, aggregate="mean")
     ahead = means.estimates - means.estimates.mean()
-    total, parts = float(np.square(ahead).sum()), means.parts
-    weights = means.weights * ~np.isnan(parts)
+    total = float(np.square(ahead).sum()) or 1.0
+    weights = means.weights * ~np.isnan(means.parts)
     weights = weights / weights.sum(axis=1, keepdims=True)
-    found = []
+    shares = []
     for values, weight in zip(board.values, weights.T, strict=True):
         counts = np.maximum((~np.isnan(values)).sum(axis=1), 1)
-        found.append((ahead * weight / counts) @ np.nan_to_num(values) / (total or 1.0))
-    return found
+        shares.append((ahead * weight / counts) @ np.nan_to_num(values) / total)
+    return shares
 
 
-def _describe_tasks(tasks: Tasks, board: Board) -> pd.DataFrame:
-    """Return of every task its size, what is missing, and what it says of the order."""
-    names = np.array(tasks.runs, dtype=object)
-    carried = [np.nan] * len(tasks.names) if tasks.unlike else [share.sum() for share in _carry(board)]
-    rows = []
-    for number, (name, values) in enumerate(zip(tasks.names, tasks.values, strict=True)):
-        outcome, ranks = _solve(values), _rank(board, without=number) if len(tasks.names) > 1 else None
-        rows.append(
-            {
-                "task": name, "topics": values.shape[1], "runs": int((~np.isnan(values).all(axis=1)).sum()),
-                "partial": int(tasks.partial[:, number].sum()), "lacking": int(tasks.lacking[:, number].sum()),
-                "weight": board.weights[number] / board.weights.sum(), "all_solve": int((outcome == "all").sum()),
-                "none_solve": int((outcome == "none").sum()), "share": carried[number],
-                "first_without": "" if ranks is None else names[ranks.argmin()],
-                "tau_without": np.nan if ranks is None else float(tau(-1.0 * ranks, -1.0 * _rank(board), variant="tau_b")),
-            }
-        )  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def _solve(values: np.ndarray) -> np.ndarray:
-    """Return which topics all runs solve, with the highest score of the task, or none, all with the lowest, shape (topic,)."""
-    low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
-    same = low == high
-    return np.where(same & (high == high.max()), "all", np.where(same & (low == low.min()), "none", ""))
-
-
-def _describe_topics(tasks: Tasks, board: Board) -> pd.DataFrame:
-    """Return of every topic what share of the spread of the runs it carries, the largest first."""
-    shares = [np.full(len(topics), np.nan) for topics in tasks.topics] if tasks.unlike else _carry(board)
-    parts = [
-        pd.DataFrame({"task": name, "topic": topics, "share": share, "solved_by": _solve(values)})
-        for name, topics, share, values in zip(tasks.names, tasks.topics, shares, tasks.values, strict=True)
-    ]
-    return pd.concat(parts, ignore_index=True).sort_values("share", ascending=False, kind="stable", ignore_index=True)
-
-
-def _compare_orders(tasks: Tasks, board: Board, ranks: np.ndarray) -> pd.DataFrame:
-    """Return the rank of every run by every aggregate, the chosen one first."""
-    others = [each for each in get_args(Aggregate) if each != board.aggregate and not (each == "mean" and tasks.unlike)]
-    columns = {str(board.aggregate): ranks} | {each: _rank(replace(board, aggregate=each)) for each in others}
-    return pd.DataFrame({"run": tasks.runs, **columns})
+def _say_first(rows: pd.DataFrame, separated: np.ndarray) -> str:
+    """Say which runs may be first, and how many neighbours are not separated."""
+    leader, n_near, n_ties = shorten(rows["run"].iloc[0]), int(rows["near_first"].sum()), int((rows["rank"] == 1).sum())
+    if n_ties > 1:
+        first = f"{n_ties} tie for the lead, and {n_near} may be first"
+    elif n_near > 1:
+        first = f"{leader} leads, and {format_count(n_near - 1, 'other run')} may be first"
+    else:
+        first = f"only {leader} may be first"
+    n_open = int((~separated).sum())
+    return f"{first}; {f'{n_open} of {len(separated)}' if n_open else 'no'} neighbours cannot be separated"
 
 
 def _remark_gaps(tasks: Tasks, gaps: Gaps | None) -> list[str]:
     """Say how much is missing, and what was done about it."""
-    partial, lacking = int(tasks.partial.sum()), int(tasks.lacking.sum())
-    if not partial + lacking:
+    counts = {"some topics": int(tasks.partial.sum()), "all topics": int(tasks.lacking.sum())}
+    missing = [f"{count:,} lack {what}" for what, count in counts.items() if count]
+    if not missing:
         return []
-    done = {
-        "present": "each run's means are over the topics that it has",
-        "complete": f"{tasks.all_runs - len(tasks.runs):,} of {format_count(tasks.all_runs, 'run')} were left out",
-    }[gaps or "complete"]
-    found = [f"{count:,} lack {what}" for count, what in ((partial, "some topics"), (lacking, "all topics")) if count]
-    return [f"of {tasks.partial.size:,} cells (run × task), {' and '.join(found)}: {done}"]
+    if gaps == "present":
+        done = "each run's means are over the topics that it has"
+    else:
+        n_all = len(tasks.partial)
+        done = f"{n_all - len(tasks.runs):,} of {format_count(n_all, 'run')} were left out"
+    return [f"of {tasks.partial.size:,} cells (run × task), {' and '.join(missing)}: {done}"]
 
 
-def _remark_topics(tasks: Tasks, board: Board, over: OverTasks) -> tuple[str, ...]:
+def _remark_topics(tasks: Tasks, board: Board) -> tuple[str, ...]:
     """Say which runs have too few topics, and which tasks share topics, which are drawn as if they did not."""
-    if over == "tasks":
-        return ()
     alone = np.array(tasks.runs, dtype=object)[find_lone(board)].tolist()
-    lone = len(alone)
-    has, it = ("has", "it is") if lone == 1 else ("have", "they are")
+    shared = remark_shared_topics(tasks.names, tasks.topics)
+    if not alone:
+        return shared
+    has, it = ("has", "it is") if len(alone) == 1 else ("have", "they are")
     few = (
         f"{format_list(alone, most=3)} {has} one topic only of a task, or one cluster: nothing tells how much that varies, "
         f"and {it} separated from no other run"
     )
-    return (*([few] if lone else []), *remark_shared_topics(tasks.names, tasks.topics))
+    return (few, *shared)

@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import check_choice, check_count, check_scores, check_seed, check_share
-from metaeval.analyses.rank_figures import draw_ranks
-from metaeval.analyses.rank_result import LETTERS, RunRanks, find_ranks
+from metaeval.analyses.rank_result import LETTERS, RunRanks, draw_ranks, find_ranks
 from metaeval.analyses.reference_pairs import name_flips
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores

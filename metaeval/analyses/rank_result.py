@@ -1,33 +1,44 @@
-"""The result of `run_ranks`: runs by rank with what the significant differences say of it, intervals and letters."""
+"""Ranks of runs: what the significant differences say of them, with letters, tables and figures."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.rank_figures import MOST_NAMES, draw_groups, draw_ranks
-from metaeval.analyses.result import FormerResult
+from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError, format_count
-from metaeval.files import write_atomically
 from metaeval.measures.base import Measure
+from metaeval.show.names import shorten_name
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table, join_latex
-from metaeval.stats.letters import compact_letters, rank_intervals
+from metaeval.show.style import GREY
+from metaeval.show.table import Table
+from metaeval.stats.letters import compact_letters, letter_groups, rank_intervals
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from matplotlib.axes import Axes
 
     from metaeval.show.canvas import Axis, Figure, Size
-    from metaeval.show.fitting import Width
 
 MOST_PANELS = 6
 """Measures that a figure shows side by side."""
+
+MOST_NAMES = 150
+"""Runs that a critical-difference diagram, written beside other results, names, and that a figure draws all of."""
+
+MOST_ROWS = 100
+"""Runs that a figure draws of more: half of them the first ones, half evenly spaced ones of the others."""
+
+LONGEST = 24
+"""Characters of a run's letters in a figure."""
+
+FEW_RUNS, FEW_PAIRS = 6, 15
+"""Runs of which every pair is listed, and pairs that the first screen shows beside a summary of several measures."""
 
 LETTERS = (
     "two runs share a letter if and only if they do not differ significantly; letters are not transitive, and sharing one "
@@ -35,96 +46,63 @@ LETTERS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class RunRanks(FormerResult):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RunRanks(Result):
     """The rank of every run according to every measure, and between which ranks it stands.
+
+    Its rows (`to_frame`), one per measure and run, by rank, have columns measure, run, mean, mean_low and mean_high (the ends
+    of its interval, if scores are known), rank, low and high (between which ranks it stands: 1 + the number of significantly
+    better runs, and the number of runs less that of significantly worse ones), letters (missing where a measure would take too
+    many), and near_first: whether it may be the best. Ranks and letters rest on the same claims about all pairs of runs.
 
     Parameters
     ----------
     collection : str
     runs : tuple of str
     measures : tuple of Measure
-    means : ndarray, shape (run, measure)
+    rows : DataFrame, shape (measure · run, 8)
     ranks : ndarray of int, shape (measure, run)
         1 + the number of runs with a better mean.
-    ends : ndarray of int, shape (measure, run, 2)
-        1 + the number of significantly better runs, and the number of runs less that of significantly worse ones.
     differ : ndarray of bool, shape (measure, run, run)
         Whether two runs differ significantly.
-    letters : tuple of (tuple of str, or None)
-        Of every run by measure; None where a measure would take too many.
     test : str
     alpha : float
-    signature : Signature
+    pairs : DataFrame, shape (measure · pair, 7)
+        Of at most six runs whose scores are known, columns measure, run and other_run (the better one first), difference of
+        their means with low and high, and p_value; otherwise empty.
+    with_best : bool
+        Whether near_first rests on comparisons of each run with the best (Hsu 1984), and otherwise on the claims about all
+        pairs. It never holds for a run that these say is worse than another.
     """
 
     collection: str
     runs: tuple[str, ...]
     measures: tuple[Measure, ...]
-    means: np.ndarray
+    rows: pd.DataFrame
     ranks: np.ndarray
-    ends: np.ndarray
     differ: np.ndarray
-    letters: tuple[tuple[str, ...] | None, ...]
     test: str
     alpha: float
-    signature: Signature
+    pairs: pd.DataFrame = field(default_factory=pd.DataFrame)
+    with_best: bool = False
 
     def __repr__(self) -> str:
         return f"RunRanks: {len(self.runs)} runs × {len(self.measures)} measures, {self.collection or 'scores'}"
 
     def order(self, measure: int) -> np.ndarray:
-        """Return the positions of the runs by rank; those of one rank in the order of their labels.
-
-        Parameters
-        ----------
-        measure : int
-            Position of the measure.
-
-        Returns
-        -------
-        ndarray of int, shape (run,)
-        """
-        return _order(self.ranks[measure], self.runs)
-
-    def _place(self, measure: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the order of the runs, and in it which runs differ and which may be as good as one of rank 1."""
-        order = self.order(measure)
-        differ = self.differ[measure][np.ix_(order, order)]
-        return order, differ, (~differ[self.ranks[measure][order] == 1]).any(axis=0)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per measure and run, by rank.
-
-        Of shape (measure · run, 8), with columns measure, run, mean, rank, low and high (between which ranks it
-        stands), letters (missing where it would take too many), and near_first: whether it does not differ
-        significantly from a run of rank 1.
-        """
-        parts = []
-        for m, measure in enumerate(self.measures):
-            order, _, near_first = self._place(m)
-            letters = self.letters[m]
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "measure": str(measure),
-                        "run": [self.runs[r] for r in order],
-                        "mean": self.means[order, m],
-                        "rank": self.ranks[m][order],
-                        "low": self.ends[m, order, 0],
-                        "high": self.ends[m, order, 1],
-                        "letters": [pd.NA if letters is None else letters[r] for r in order],
-                        "near_first": near_first,
-                    }
-                )
-            )
-        return pd.concat(parts, ignore_index=True)
+        """Return the positions of the runs by rank, shape (run,); those of one rank in the order of their labels."""
+        return order_runs(self.ranks[measure], self.runs)
 
     def answer(self) -> str:
-        """Say how many runs may be first."""
+        """Say how many runs may be first; of two, whether one is better, by how much, and how sure that is."""
+        if len(self.runs) == 2 and len(self.pairs) == 1:
+            pair = self.pairs.iloc[0]
+            size = f"{pair['difference']:.3g} [{pair['low']:.3g}, {pair['high']:.3g}], p = {pair['p_value']:.2g}"
+            what = f"{pair['run']} is better than {pair['other_run']} by {self.measures[0]}"
+            return f"{what} ({size})." if self.differ.any() else f"It is open whether {what} ({size})."
         firsts = self.summary()["near_first"].tolist()
         if len(firsts) == 1:
-            n, leader = firsts[0], f"{self.runs[int(self.order(0)[0])]} is first by {self.measures[0]}"
+            n, leader = firsts[0], f"{self.rows['run'].iloc[0]} is first by {self.measures[0]}"
             return f"{leader}." if n == 1 else f"{leader}; {format_count(n - 1, 'other run')} may be as good."
         named = [f"{measure} {n}" for measure, n in zip(self.measures, firsts, strict=True)]
         more = f" and {len(named) - 3} other measures" * (len(named) > 3)
@@ -133,45 +111,66 @@ class RunRanks(FormerResult):
     def summary(self) -> pd.DataFrame:
         """Return how far each measure tells the ranks of runs apart.
 
-        Of shape (measure, 5), with columns measure, near_first (runs that do not differ significantly from one of
-        rank 1, itself included), adjacent (neighbours by rank that differ significantly), neighbours (of how many),
-        width (the number of ranks that a run may have, on average).
+        Of shape (measure, 5), with columns measure, near_first (runs that may be the best), adjacent (neighbours by rank that
+        differ significantly), neighbours (of how many), width (the number of ranks that a run may have, on average).
         """
-        rows = []
+        parts = []
         for m, measure in enumerate(self.measures):
-            order, differ, near_first = self._place(m)
-            width = float((self.ends[m, :, 1] - self.ends[m, :, 0] + 1).mean())
-            adjacent = int(np.diagonal(differ, 1).sum())
-            rows.append((str(measure), int(near_first.sum()), adjacent, len(order) - 1, width))
-        return pd.DataFrame(rows, columns=["measure", "near_first", "adjacent", "neighbours", "width"])
+            rows, order = self.take_rows(measure), self.order(m)
+            adjacent = self.differ[m][order[:-1], order[1:]].sum()
+            width = (rows["high"] - rows["low"] + 1).mean()
+            parts.append((str(measure), rows["near_first"].sum(), adjacent, len(order) - 1, width))
+        return pd.DataFrame(parts, columns=["measure", "near_first", "adjacent", "neighbours", "width"])
 
-    def details(self) -> dict[str, pd.DataFrame]:
-        """Return the summary beside the ranks."""
-        return {"summary": self.summary()}
+    def take_rows(self, measure: Measure | str) -> pd.DataFrame:
+        """Return the rows of one measure."""
+        return self.rows[self.rows["measure"] == str(measure)]
 
-    def to_table(self) -> Table:
-        """Return how far each measure tells the ranks of runs apart; leaderboards are `detail_tables`."""
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return the runs by rank, how far each measure tells them apart, and every pair of few runs."""
+        frames = {"rows": self.rows, "summary": self.summary()}
+        return frames | ({"pairs": self.pairs} if len(self.pairs) else {})
+
+    def tables(self) -> list[Table]:
+        """Return the leaderboard of every measure, and how far each tells runs apart: first, if there are several."""
         names = {
-            "near_first": "not separable from the first",
+            "near_first": "may be the best",
             "adjacent": "neighbours separated",
             "neighbours": "of",
             "width": "ranks a run may have",
         }
+        several, later = len(self.measures) > 1, ("paper", "all")  # what the first screen leaves out
+        legend = f"{self.explain_best()} Neighbours separated: they differ significantly. Ranks: on average."
         caption = f"How far the ranks of {len(self.runs)} runs are real, by {self.test} at α = {self.alpha:g}."
-        legend = (
-            "Runs that do not differ significantly from the first (itself included), neighbours by rank that do, and how "
-            "many ranks a run may have on average."
-        )
         shown = self.summary().set_index("measure").rename(columns=names)
-        return Table(shown, caption, self.signature, digits=1, legend=legend)
+        summary = Table(shown, caption, self.signature, digits=1, legend=legend)
+        boards, pairs = [self.leaderboard(measure) for measure in self.measures], []
+        if len(self.pairs):
+            shown = self.pairs.rename(columns={"other_run": "ahead of", "difference": "by", "p_value": "p"})
+            shown = shown.set_index("measure") if several else shown.drop(columns="measure").set_index("run")
+            legend = f"Low, high: {1 - self.alpha:.0%} intervals, each for itself."
+            caption = f"Differences of runs in their means, by {self.test}."
+            digits = {"by": 3, "low": 3, "high": 3, "p": 4}
+            pairs = [Table(shown, caption, self.signature, digits, legend=legend, joined=True)]
+        if several:
+            pairs = [replace(table, at=later) if len(table.frame) > FEW_PAIRS else table for table in pairs]
+            return [summary, *pairs, *(replace(board, at=later) for board in boards)]
+        return [*boards, *pairs, replace(summary, at=later)]
 
-    def short_tables(self) -> list[Table]:
-        """Return the leaderboard of a single measure, or of several how far each tells runs apart."""
-        return [self.leaderboard(self.measures[0]) if len(self.measures) == 1 else self.to_table()]
+    def explain_best(self) -> str:
+        """Say on what it rests that a run may be the best."""
+        if self.with_best:
+            return (
+                f"May be the best: with {1 - self.alpha:.0%} confidence the best run is one of these, by comparisons of each "
+                "run with the best (Hsu 1984)."
+            )
+        return "May be the best: no other run is significantly better, of claims about all pairs."
 
-    def detail_tables(self) -> list[Table]:
-        """Return the leaderboard of every measure."""
-        return [self.leaderboard(measure) for measure in self.measures]
+    def tabulate_pairs(self, measure: Measure | str) -> Table:
+        """Return the difference of every two of few runs by one measure, with its interval and p-value."""
+        rows = self.pairs[self.pairs["measure"] == str(measure)].drop(columns="measure")
+        shown = rows.set_index("run").rename(columns={"other_run": "ahead of", "p_value": "p"})
+        return Table(shown, f"Differences in mean {measure}, by {self.test}.", self.signature, joined=True)
 
     def leaderboard(self, measure: Measure | str) -> Table:
         """Return the runs by rank according to one measure, with the ranks they may have and their letters.
@@ -185,32 +184,22 @@ class RunRanks(FormerResult):
         -------
         Table
         """
-        frame = self.to_frame()
-        rows = frame[frame["measure"] == str(measure)]
-        letters = rows["letters"].fillna("too many")
-        shown = pd.DataFrame(
-            {
-                "rank": rows["rank"],
-                "may be": [
-                    f"{low}–{high}" if low < high else f"{low}" for low, high in zip(rows.low, rows.high, strict=True)
-                ],
-                "mean": rows["mean"],
-                "letters": letters,
-            }
-        ).set_index(rows["run"])
+        rows = self.take_rows(measure)
+        low, high = rows["low"].astype(str), rows["high"].astype(str)
+        shown = {"rank": rows["rank"], "may be": low.where(low == high, low + "–" + high), "mean": rows["mean"]}
+        if "mean_low" in rows:
+            shown |= {"low": rows["mean_low"], "high": rows["mean_high"]}
+        frame = pd.DataFrame(shown | {"letters": rows["letters"].fillna("too many")}).set_index(rows["run"])
+        best = pd.DataFrame("", index=frame.index, columns=frame.columns)
+        best.loc[rows["near_first"].to_numpy(), "mean"] = "bold"
         caption = f"Runs by {measure}, with the ranks they may have by {self.test} at α = {self.alpha:g}."
-        return Table(shown, caption, self.signature, legend=f"Letters: {LETTERS}.")
-
-    def write_tables(self, folder: Path, name: str, width: Width = "column") -> None:
-        """Write what every result writes, the leaderboards before the summary."""
-        super().write_tables(folder, name, width)
-        tables = self.page_tables()
-        write_atomically(folder / f"{name}.md", "\n".join(table.to_markdown() for table in tables))
-        write_atomically(folder / f"{name}.tex", join_latex(tables, width))
-
-    def page_tables(self) -> list[Table]:
-        """Return the leaderboards before the summary."""
-        return [*self.detail_tables(), self.to_table()]
+        legend = (
+            f"May be: ranks that claims about all pairs of runs leave. Letters rest on the same claims: {LETTERS}. "
+            f"{self.explain_best()} Their means are bold."
+        )
+        if "mean_low" in rows:
+            legend += f" Low, high: {1 - self.alpha:.0%} interval of the mean on other topics, for each run by itself."
+        return Table(frame, caption, self.signature, marks=lambda _: best, legend=legend, joined=True)
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the runs by rank, each with the ranks it may have and its letters.
@@ -218,20 +207,18 @@ class RunRanks(FormerResult):
         The first six measures are drawn, in a page of print three, in a column one. Of more than 150 runs, the first 50
         are drawn and 50 of the others, evenly spaced over their ranks; the figure says so.
         """
-        frame, shown = self.to_frame(), self.measures[:MOST_PANELS]
-        shown = shown[:1] if size == "column" else shown[:3] if size == "page" else shown
-        boards = {measure.title: frame[frame["measure"] == str(measure)] for measure in shown}
+        most = 1 if size == "column" else 3 if size == "page" else MOST_PANELS
+        boards = {measure.title: self.take_rows(measure) for measure in self.measures[:most]}
         return draw_ranks(boards, self.signature if signature else None, ax=ax, size=size)
 
     def more_figures(self) -> dict[str, Callable[..., Figure]]:
         """Return the critical-difference diagrams of the first six measures; none of more runs than one can read."""
         if len(self.runs) > MOST_NAMES:
             return {}
-        names = [
-            re.sub(r"[^\w.]+", "-", str(measure)).strip("-.") or "measure" for measure in self.measures[:MOST_PANELS]
-        ]
-        named = {name if names.count(name) == 1 else f"{name}-{number}": number for number, name in enumerate(names)}
-        return {f"groups-{name}": partial(self.plot_groups, self.measures[number]) for name, number in named.items()}
+        shown = self.measures[:MOST_PANELS]
+        names = [re.sub(r"[^\w.]+", "-", str(measure)).strip("-.") or "measure" for measure in shown]
+        named = [name if names.count(name) == 1 else f"{name}-{number}" for number, name in enumerate(names)]
+        return {f"groups-{name}": partial(self.plot_groups, each) for name, each in zip(named, shown, strict=True)}
 
     def plot_groups(
         self, measure: Measure | str, *, ax: Axis = None, size: Size = None, signature: bool = True
@@ -248,40 +235,127 @@ class RunRanks(FormerResult):
         -------
         matplotlib.figure.Figure
         """
+        from metaeval.show.canvas import open_canvas, typeset
+
         position = [str(each) for each in self.measures].index(str(measure))
-        order, differ, _ = self._place(position)
-        return draw_groups(
-            [self.runs[r] for r in order], self.means[order, position], differ, self.measures[position],
-            self.signature if signature else None, ax=ax, size=size,
-        )  # fmt: skip
+        order, shown, rows = self.order(position), self.measures[position], self.take_rows(measure)
+        means = rows["mean"].to_numpy()
+        table = letter_groups(self.differ[position][np.ix_(order, order)])
+        groups = [np.flatnonzero(column) for column in table.T if column.sum() > 1]
+        down, stamp = 1.6 + 0.13 * (len(rows) + len(groups)), self.signature if signature else None
+        with open_canvas(ax, size, stamp, width=6.4, height=down) as canvas:
+            axes = canvas.panels[0]
+            half = (len(rows) + 1) // 2
+            # Names stand left and right of the axis of means, the best outermost, each tied to its mean by a line.
+            for row, (run, mean) in enumerate(zip(rows["run"], means, strict=True)):
+                left = row < half
+                height = -(1 + (row if left else len(rows) - 1 - row)) - len(groups)
+                edge = 0.0 if left else 1.0
+                axes.plot([mean, mean], [0, height], color="#BBBBBB", linewidth=0.6)
+                axes.annotate(
+                    str(run), (mean, height), (edge, height), xycoords="data",
+                    textcoords=axes.get_yaxis_transform(), ha="right" if left else "left", va="center", fontsize=6,
+                    arrowprops={"arrowstyle": "-", "color": "#BBBBBB", "linewidth": 0.6},
+                )  # fmt: skip
+            for number, group in enumerate(groups):
+                axes.plot(
+                    means[group], [-0.5 - number] * len(group), "|-", color="#0064B0", linewidth=1.6, markersize=5
+                )
+            axes.plot(means, np.zeros(len(means)), "o", color="black", markersize=3)
+            note = f"a bar joins the runs that it marks,{chr(10) if canvas.is_narrow else ' '}no two of which differ"
+            axes.set(xlabel=f"mean {shown.title}\n{note}", yticks=[])
+            typeset(axes.xaxis.label)
+            if shown.sign > 0:
+                axes.invert_xaxis()  # the best stands left, as its name does
+            axes.spines["left"].set_visible(False)
+            axes.grid(visible=False)
+        return canvas.figure
 
 
 def find_ranks(power: Any, better: np.ndarray, differ: np.ndarray) -> RunRanks:
     """Return the ranks of a `DiscriminativePower`, from which runs are better and differ, shape (measure, run, run)."""
     ranks, ends = (np.stack(arrays) for arrays in zip(*map(rank_intervals, better, differ), strict=True))
-    letters: list[tuple[str, ...] | None] = []
-    remarks = list(power.remarks)
-    for measure, rank, differs in zip(power.measures, ranks, differ, strict=True):
-        spelled, remark = spell_letters(measure, rank, power.runs, differs)
-        letters.append(spelled)
+    rows, remarks = [], list(power.remarks)
+    for measure, means, *places in zip(power.measures, power.means.T, ranks, ends, differ, strict=True):
+        frame, remark = tabulate_ranks(measure, power.runs, means, *places)
+        rows.append(frame)
         remarks += remark
     return RunRanks(
-        power.collection, power.runs, power.measures, power.means, ranks, ends, differ, tuple(letters), power.test,
-        power.alpha, power.signature.follow("run_ranks"), diagnostics=power.diagnostics, remarks=tuple(remarks),
+        collection=power.collection, runs=power.runs, measures=power.measures, rows=pd.concat(rows, ignore_index=True),
+        ranks=ranks, differ=differ, test=power.test, alpha=power.alpha, signature=power.signature.follow("run_ranks"),
+        diagnostics=power.diagnostics, remarks=tuple(remarks),
     )  # fmt: skip
 
 
-def _order(ranks: np.ndarray, runs: tuple[str, ...]) -> np.ndarray:
+def tabulate_ranks(
+    measure: Measure,
+    runs: tuple[str, ...],
+    means: np.ndarray,
+    ranks: np.ndarray,
+    ends: np.ndarray,
+    differ: np.ndarray,
+    best: np.ndarray | bool = True,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return a row per run, by rank, as `RunRanks` has them, and a remark if it would take too many letters.
+
+    Where runs were compared with the best, `best` are those that may be it; no claim about all pairs may deny it of them.
+    """
+    order = order_runs(ranks, runs)
+    apart, remarks = differ[np.ix_(order, order)], []
+    letters: list[Any] = [pd.NA] * len(order)
+    try:
+        letters = compact_letters(apart)
+    except MetaevalError as error:
+        remarks.append(f"{measure}: no letters. {error}")
+    columns = {
+        "measure": str(measure), "run": [runs[run] for run in order], "mean": means[order], "rank": ranks[order],
+        "low": ends[order, 0], "high": ends[order, 1], "letters": letters,
+        "near_first": ((ends[:, 0] == 1) & best)[order],
+    }  # fmt: skip
+    return pd.DataFrame(columns), remarks
+
+
+def order_runs(ranks: np.ndarray, runs: tuple[str, ...]) -> np.ndarray:
+    """Return the positions of the runs by rank; those of one rank in the order of their labels."""
     return np.lexsort((np.array(runs, dtype=str), ranks))
 
 
-def spell_letters(
-    measure: Measure, ranks: np.ndarray, runs: tuple[str, ...], differ: np.ndarray
-) -> tuple[tuple[str, ...] | None, list[str]]:
-    """Return the letters of every run, a being that of the best; where they would be too many none, and a remark."""
-    order = _order(ranks, runs)
-    try:
-        spelled = compact_letters(differ[np.ix_(order, order)])
-    except MetaevalError as error:
-        return None, [f"{measure}: no letters. {error}"]
-    return tuple(each for _, each in sorted(zip(order.tolist(), spelled, strict=True))), []
+def draw_ranks(
+    boards: Mapping[str, pd.DataFrame], signature: Signature | None, *, ax: Axis = None, size: Size = None
+) -> Figure:
+    """Draw the runs by rank side by side, one panel for each measure's title and rows of `RunRanks`."""
+    from metaeval.show.canvas import open_canvas
+
+    n, half = max(map(len, boards.values())), MOST_ROWS // 2
+    places = np.arange(n)
+    if n > MOST_NAMES:
+        places = np.concatenate([places[:half], np.linspace(half, n - 1, MOST_ROWS - half).round().astype(int)])
+    across, down = 1.2 + 3.1 * len(boards), max(2.4, 1.4 + 0.17 * len(places))
+    with open_canvas(ax, size, signature, width=across, height=down, shape=(1, len(boards))) as canvas:
+        for axes, (title, frame) in zip(canvas.panels, boards.items(), strict=False):
+            _draw_board(axes, frame.iloc[places], title, n)
+    return canvas.figure
+
+
+def _draw_board(axes: Axes, frame: pd.DataFrame, title: str, n_runs: int) -> None:
+    from metaeval.show.canvas import typeset
+
+    places = np.arange(len(frame))
+    axes.hlines(places, frame["low"], frame["high"], color="#8FC3F2", linewidth=3)
+    axes.plot(frame["rank"], places, "o", color="black", markersize=3.5)
+    small = 7 if len(frame) <= 60 else 5
+    axes.set_yticks(places, frame["run"].tolist(), fontsize=small)
+    for position, letters in zip(places, frame["letters"].fillna(""), strict=True):
+        axes.annotate(
+            shorten_name(letters, LONGEST), (1, position), xycoords=("axes fraction", "data"), xytext=(3, 0),
+            textcoords="offset points", va="center", fontsize=small,
+        )  # fmt: skip
+    label, missing = "rank", n_runs - len(frame)
+    if missing:
+        half = MOST_ROWS // 2
+        axes.axhline(half - 0.5, color=GREY, linewidth=0.9, linestyle="--")
+        others = f"{len(frame) - half}\nof the other {n_runs - half:,}, evenly spaced."
+        label += f"\nThe first {half} of {n_runs:,} runs; below the line, {others}"
+    axes.set(title=title, xlabel=label, xlim=(0.4 - 0.01 * missing, n_runs + 0.6), ylim=(len(frame) - 0.4, -0.6))
+    axes.grid(axis="y", visible=False)
+    typeset(axes.title)

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
 from metaeval.analyses.discriminative_power import discriminative_power
 from metaeval.analyses.power_result import DiscriminativePower
-from metaeval.analyses.rank_result import RunRanks
+from metaeval.analyses.prepare import restore_pairs, sort_scores
+from metaeval.analyses.rank_result import FEW_RUNS, RunRanks
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
+from metaeval.stats.arrays import scale_scores
+from metaeval.stats.board_draws import compare_runs
+from metaeval.stats.boards import Board
 from metaeval.stats.paired_tests import RECOMMENDED, Correction, PairedTest
+from metaeval.stats.run_means import find_best, interval_of_means
+from metaeval.stats.streams import stream_key
+
+MOST_BEST = 1_000
+"""Resamples in which runs are compared with the best, if there are not fewer."""
 
 
 def run_ranks(
@@ -47,6 +61,7 @@ def run_ranks(
     Returns
     -------
     RunRanks
+        With the interval of every run's mean, and by bootstrap-t with comparisons of every run with the best.
 
     Examples
     --------
@@ -66,7 +81,48 @@ def run_ranks(
             f"run_ranks takes scores, which it tests by {RECOMMENDED}; for ranks by the test of this result, "
             f"{scores.test}, call its method ranks()"
         )
-    return discriminative_power(
+    power = discriminative_power(
         scores, n_permutations=n_permutations, alpha=alpha, seed=seed, test=test, correction=correction,
         distinct_runs=distinct_runs, n_bootstrap=0, n_jobs=n_jobs,
-    ).ranks()  # fmt: skip
+    )  # fmt: skip
+    ranks, with_best, n_trials = power.ranks(), test == RECOMMENDED, min(n_permutations, MOST_BEST)
+    chosen = scores.sel(runs=power.runs)
+    values, (places, _, columns) = sort_scores(chosen)
+    pooled = sort_scores(chosen.pool_clusters())[0] if chosen.clusters else None
+    drawn = scale_scores(values if pooled is None else pooled)
+    key, parts, pairs = stream_key(seed, scores.collection, "run_ranks"), [], []
+    for m, (measure, column) in enumerate(zip(power.measures, columns, strict=True)):
+        order, rows = ranks.order(m), ranks.take_rows(measure)
+        if with_best:
+            board = Board([measure.sign * drawn[..., column]], np.ones(1))
+            statistics, draws = compare_runs(board, "topics", n_trials, [key], key)
+            rows["near_first"] &= find_best(statistics, draws, alpha)[places[order]]
+        clusters = None if pooled is None else pooled[..., column]
+        low, high = interval_of_means(values[..., column], pooled=clusters, confidence=1 - alpha)
+        rows.insert(3, "mean_low", low[places[order]])
+        rows.insert(4, "mean_high", high[places[order]])
+        parts.append(rows)
+    if len(power.runs) <= FEW_RUNS:
+        pairs = [_list_pairs(rows, ranks.order(m)) for m, rows in enumerate(power.list_run_pairs())]
+    return replace(
+        ranks, rows=pd.concat(parts, ignore_index=True), pairs=pd.concat(pairs, ignore_index=True) if pairs else pd.DataFrame(),
+        with_best=with_best,
+    )  # fmt: skip
+
+
+def _list_pairs(pairs: pd.DataFrame, order: np.ndarray) -> pd.DataFrame:
+    """Return pairs of runs by one measure in the order of the ranks, the better run first."""
+    better, worse = np.triu_indices(len(order), 1)
+    turned = np.where(order[better] < order[worse], 1.0, -1.0)
+    pairs = pairs.iloc[restore_pairs(order)]
+    ends = np.sort([turned * pairs["low"], turned * pairs["high"]], axis=0)
+    first, second = (
+        np.where(turned > 0, pairs[one], pairs[other]) for one, other in (("run_a", "run_b"), ("run_b", "run_a"))
+    )
+    columns = {
+        "measure": pairs["measure"],
+        "run": first,
+        "other_run": second,
+        "difference": turned * pairs["difference"],
+    }
+    return pd.DataFrame(columns | {"low": ends[0], "high": ends[1], "p_value": pairs["p_value"]})

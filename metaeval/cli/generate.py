@@ -14,6 +14,7 @@ from metaeval.cli.command import Values, make_command
 from metaeval.cli.complete import complete_source
 from metaeval.cli.docstrings import find_question, parse_docstring
 from metaeval.cli.opening import (
+    join_runs,
     open_annotations,
     open_judged_runs,
     open_partial,
@@ -257,6 +258,7 @@ class Plan:
             reference_opens = any(parameter.opens == "files or names" for parameter in self.parameters().values())
             scores = open_sources(sources, values, reference_opens=reference_opens, several=self.several)
             if self.board is not None:
+                scores = join_runs(scores, sources)
                 function, when = self._choose_board(self.board, scores, values)
                 self._refuse_unused(values.stated, [None if function is self.board else self.before, function], when)
             results = self._analyse(function, scores, values)

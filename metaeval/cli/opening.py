@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metaeval.cli.command import Values
@@ -46,6 +47,44 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool, s
             measure=getattr(values, "reference_measure", None),
         )  # fmt: skip
     return _state_directions(opened, values)
+
+
+def join_runs(opened: list[Scores], sources: list[str]) -> list[Scores]:
+    """Join sources that score other runs on the same topics to one collection, such as the logs of two models.
+
+    Where two logs of one task are of one model, runs are called after their files too.
+    """
+    import numpy as np
+
+    from metaeval.data.scores import hold_scores
+
+    if len(opened) < 2 or len(opened) > len(sources):
+        return opened
+    groups: dict[object, list[tuple[Scores, str]]] = {}
+    for scores, source in zip(opened, sources, strict=True):
+        key = frozenset(scores.topics), frozenset(map(str, scores.measures))
+        groups.setdefault(key, []).append((scores, Path(source).stem))
+    joined: list[Scores] = []
+    for parts in groups.values():
+        runs, names = (
+            [run for scores, _ in parts for run in scores.runs],
+            {scores.collection: None for scores, _ in parts},
+        )
+        if len(names) == 1:
+            twice = {run for run in runs if runs.count(run) > 1}
+            runs = [f"{run} ({stem})" if run in twice else run for scores, stem in parts for run in scores.runs]
+        if len(parts) == 1 or len(set(runs)) < len(runs):
+            joined += [scores for scores, _ in parts]
+            continue
+        first = parts[0][0]
+        values = [scores.sel(topics=first.topics, measures=first.measures).values for scores, _ in parts]
+        joined.append(
+            hold_scores(
+                np.concatenate(values), runs=runs, topics=first.topics, measures=first.measures,
+                collection=" + ".join(names), provenance=first.provenance, clusters=first.clusters, repeats=first.repeats,
+            )
+        )  # fmt: skip
+    return joined
 
 
 def read_columns(values: Values) -> dict[str, str] | None:
@@ -220,8 +259,6 @@ def read_gold(gold: str, values: Values, **others: Any) -> Runs:
 
 def open_annotations(values: Values) -> Any:
     """Return the labels of people and judges, of two files or of a data set."""
-    from pathlib import Path
-
     from metaeval.data.annotations import Annotations
     from metaeval.datasets import load_dataset
     from metaeval.io import read_annotations

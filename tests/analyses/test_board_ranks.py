@@ -104,11 +104,13 @@ def test_shares_of_the_spread_sum_to_one_and_are_those_of_topics():
     assert found.tasks.set_index("task")["share"].to_dict() == pytest.approx(by_task.to_dict())
 
 
-def test_a_rank_set_holds_its_rank_and_lies_in_the_range_that_letters_leave():
+def test_a_rank_set_holds_its_rank_and_rests_on_the_claims_that_letters_show():
     for aggregate in ("mean", "win-rate", "borda"):
         frame = me.board_ranks(make_tasks(9), aggregate=aggregate).to_frame()
-        assert (frame["low"] >= frame["letters_low"]).all()
-        assert (frame["high"] <= frame["letters_high"]).all()
+        apart = np.array([[not set(one) & set(two) for two in frame["letters"]] for one in frame["letters"]])
+        ahead = np.triu(apart)
+        assert frame["low"].tolist() == (1 + ahead.sum(axis=0)).tolist()
+        assert frame["high"].tolist() == (len(frame) - ahead.sum(axis=1)).tolist()
         assert frame["rank"].between(frame["low"], frame["high"]).all()
 
 
@@ -142,7 +144,7 @@ def in_clusters(tasks, size=3):
 def test_clusters_of_equal_sizes_are_drawn_as_topics_with_their_means_are(aggregate):
     tasks = make_tasks()
     alone, clustered = (me.board_ranks(each, aggregate=aggregate) for each in (tasks, in_clusters(tasks)))
-    columns = ["run", "rank", "low", "high", "letters_low", "letters_high"]
+    columns = ["run", "rank", "low", "high", "letters", "near_first"]
     pd.testing.assert_frame_equal(alone.to_frame()[columns], clustered.to_frame()[columns])
     n_topics = sum(len(task.topics) for task in tasks)
     assert f"clusters={n_topics} of {3 * n_topics} topics" in str(clustered.signature).replace("clusters ", "clusters=")
@@ -166,7 +168,7 @@ def test_a_run_with_one_topic_of_a_task_is_separated_from_none():
         frame = found.to_frame().set_index("run")
         assert frame.loc["r0", ["low", "high"]].tolist() == [1, len(frame)]
         assert any("r0 has one topic only of a task" in note for note in found.notes())
-        assert found.better.sum() >= whole.better[1:, 1:].sum() / 2  # the others are compared as before
+        assert found.differ.sum() >= whole.differ[0, 1:, 1:].sum() / 2  # the others are compared as before
 
 
 def test_neither_the_order_of_rows_nor_that_of_tasks_changes_anything():
@@ -204,11 +206,11 @@ def test_categories_weigh_the_same():
 
 def test_the_sentence_says_what_was_resampled_and_json_holds_it():
     tasks = make_tasks(sizes=(12,) * 6)
-    assert "topics resampled within tasks" in me.board_ranks(tasks).sentence()
+    assert "topics resampled within tasks" in me.board_ranks(tasks).sentence
     found = me.board_ranks(tasks, over="tasks")
-    assert "; tasks resampled" in found.sentence()
+    assert "; tasks resampled" in found.sentence
     held = json.loads(json.dumps(found.to_dict()))
-    assert held["sentence"] == found.sentence()
+    assert held["settings"]["sentence"] == found.sentence
     assert {"summary", "tasks", "topics", "aggregates", "orders"} <= set(held["details"])
 
 
@@ -278,7 +280,7 @@ def test_scores_with_gaps_are_for_boards_only(tmp_path):
 def test_figures_and_pages_are_drawn(tmp_path):
     found = me.board_ranks(make_tasks())
     found.write_tables(tmp_path, "ranks")
-    assert found.sentence() in (tmp_path / "ranks.md").read_text("utf-8")
+    assert found.sentence in (tmp_path / "ranks.md").read_text("utf-8")
     assert (tmp_path / "ranks.html").read_text("utf-8").count("<table") >= 3
     labels = [label.get_text() for axes in found.plot().axes for label in axes.get_yticklabels()]
     assert labels[:6] == found.to_frame()["run"].tolist()

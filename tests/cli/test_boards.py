@@ -87,3 +87,33 @@ def test_other_commands_refuse_gaps_that_were_kept(run, board):
     status, _, err = run("power", board, *COLUMNS, "--missing", "keep")
     assert status == 2
     assert "1 score is missing" in err.splitlines()[-1]
+
+
+def write_log(path, model, right, task="arc"):
+    """Write a log of Inspect with so many right answers of 40."""
+    samples = [
+        {"id": str(item), "epoch": 1, "scores": {"choice": {"value": "C" if item < right else "I"}}}
+        for item in range(40)
+    ]
+    log = {"version": 2, "status": "success", "eval": {"task": task, "model": model}, "samples": samples}
+    path.write_text(json.dumps(log))
+    return path
+
+
+def test_two_logs_on_the_same_items_are_two_runs(run, tmp_path):
+    logs = [write_log(tmp_path / f"{name}.json", name, right) for name, right in (("a", 18), ("b", 36))]
+    status, out, err = run("ranks", *logs)
+    assert status == 0, err
+    assert out.startswith("b is better than a by choice (0.45 [")
+    assert "Differences of runs in their means" in out
+    again = write_log(tmp_path / "again.json", "b", 35)
+    status, out, err = run("ranks", logs[1], again)
+    assert status == 0, err
+    assert "It is open whether b (b) is better than b (again) by choice (0.025 [" in " ".join(out.split())
+    other = write_log(tmp_path / "other.json", "a", 20, task="mmlu")
+    other.write_text(other.read_text().replace('"id": "', '"id": "m'))
+    both = write_log(tmp_path / "both.json", "b", 30, task="mmlu")
+    both.write_text(both.read_text().replace('"id": "', '"id": "m'))
+    status, out, err = run("ranks", *logs, other, both)
+    assert status == 0, err
+    assert "2 tasks, 80 topics" in " ".join(out.split())

@@ -54,7 +54,7 @@ def tables(results):
               marks=lambda f: f.map(lambda v: "bold, underline")),
         Table(pd.DataFrame({"n": [1]}, index=pd.MultiIndex.from_tuples([("a", "[b")], names=["one", "two"])), "Two.", "s"),
     ]  # fmt: skip
-    details = [one for result in results[1:2] for one in result.detail_tables()[:3]]
+    details = [one for result in results[1:2] for one in result.tables()[1:4]]
     return [*(one.to_table() for one in results), *own, *details]
 
 

@@ -1,0 +1,92 @@
+"""Means of runs: where they lie on other topics, and which run may be the best.
+
+Comparisons with the best are those of Hsu ("Constrained simultaneous confidence intervals for multiple comparisons with the
+best", Annals of Statistics 12(3), 1984). If a run is the best, others are ahead of it by chance only, and by more than the
+largest of their leads is in resamples in a share α of samples. A run that is further behind some other is not the best. So the
+best one, whichever it is, stays with confidence 1 − α. Each run is compared with all others, and no other pairs are: less is
+claimed than of all pairs, and more can be said.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from metaeval.stats.arrays import FloatArray
+from metaeval.stats.rank_sets import Rows
+
+
+def interval_of_means(
+    values: FloatArray, *, pooled: FloatArray | None = None, confidence: float = 0.95
+) -> tuple[FloatArray, FloatArray]:
+    """Where does the mean of each run lie on other topics of the same kind?
+
+    Student's t interval; of scores that are all 0 or 1 that of Clopper and Pearson (Biometrika 26(4), 1934), which has a width
+    where a run has a mean of 0 or 1, too. Of topics in clusters, this is for such means, with each cluster as one topic.
+
+    Parameters
+    ----------
+    values : ndarray, shape (run, topic)
+    pooled : ndarray, shape (run, cluster), optional
+        Pseudo-values of clusters of topics, of `metaeval.stats.clusters.pool_clusters`.
+    confidence : float, optional
+        Of each interval by itself.
+
+    Returns
+    -------
+    low, high : ndarray, shape (run,)
+        NaN for a run that has the same score, but neither 0 nor 1, throughout: nothing tells how much it may vary.
+
+    Examples
+    --------
+    >>> low, high = interval_of_means(np.array([[1.0, 1.0, 1.0, 1.0], [1.0, 0.0, 1.0, 0.0]]))
+    >>> low.round(2).tolist(), high.round(2).tolist()
+    ([0.4, 0.07], [1.0, 0.93])
+    """
+    from scipy.special import stdtrit
+    from scipy.stats import beta
+
+    drawn = values if pooled is None else pooled
+    n, tail = drawn.shape[1], (1 - confidence) / 2
+    means, spread = drawn.mean(axis=1), drawn.std(axis=1, ddof=1)
+    reach = np.where(spread > 0, -stdtrit(n - 1, tail) * spread / np.sqrt(n), np.nan)
+    low, high = means - reach, means + reach
+    if not np.isin(values, (0, 1)).all():
+        return low, high
+    share = values.mean(axis=1)
+    right, by_clusters = np.rint(share * n), (share > 0) & (share < 1) & (pooled is not None)
+    # A beta distribution without successes, or without failures, is not defined.
+    exact_low = np.where(right > 0, beta.ppf(tail, np.maximum(right, 1), n - right + 1), 0.0)
+    exact_high = np.where(right < n, beta.ppf(1 - tail, right + 1, np.maximum(n - right, 1)), 1.0)
+    return np.where(by_clusters, low.clip(0, 1), exact_low), np.where(by_clusters, high.clip(0, 1), exact_high)
+
+
+def find_best(statistics: FloatArray, rows: Rows, alpha: float = 0.05) -> npt.NDArray[np.bool_]:
+    """Which runs may be the best?
+
+    Parameters
+    ----------
+    statistics, rows
+        As of `metaeval.stats.rank_sets.find_rank_sets`.
+    alpha : float, optional
+        How often the best run may be missing.
+
+    Returns
+    -------
+    ndarray of bool, shape (run,)
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(0).standard_normal((3, 2000)) / np.sqrt(2)
+    >>> means = np.array([3.0, 2.0, 0.0])
+    >>> find_best(np.subtract.outer(means, means), lambda: (noise[i] - noise[i + 1 :] for i in range(2))).tolist()
+    [True, True, False]
+    """
+    behind = np.zeros((len(statistics), 0))
+    for run, drawn in enumerate(rows()):
+        if not run:
+            behind = np.zeros((len(statistics), drawn.shape[1]), dtype=drawn.dtype)
+        np.maximum(behind[run + 1 :], drawn, out=behind[run + 1 :])
+        np.maximum(behind[run], -drawn.min(axis=0), out=behind[run])
+    critical = np.quantile(behind, 1 - alpha, axis=1, method="higher")
+    return np.asarray(statistics.max(axis=0) <= critical)
