@@ -24,7 +24,7 @@ from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table, cross
 from metaeval.stats.error_rates import Procedure, count_errors, decide
-from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
+from metaeval.stats.pair_tests import RECOMMENDED, PairedTest
 from metaeval.stats.parallel import count_jobs, run_parts, tell
 from metaeval.stats.score_model import ScoreModel, fit_scores
 from metaeval.stats.streams import generator, stream_key

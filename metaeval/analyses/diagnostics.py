@@ -17,7 +17,7 @@ from metaeval.data.scores import Scores
 from metaeval.errors import format_count, format_list, format_option, shorten
 from metaeval.measures.base import Measure
 from metaeval.stats.irregular_runs import SKEWED, WIDE, equal_rows, far_behind, residual_spread, shape_of_differences
-from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
+from metaeval.stats.pair_tests import RECOMMENDED, PairedTest
 
 EXCHANGING = ("randomised-tukey-hsd", "tukey-hsd")
 """Tests that take runs to differ in their means alone."""

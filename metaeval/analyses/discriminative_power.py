@@ -21,8 +21,16 @@ from metaeval.analyses.variation import list_intervals, measure_variation
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
 from metaeval.show.signature import sign
-from metaeval.stats.max_t import VARIANCE_OFFSET, PairedTestResult
-from metaeval.stats.paired_tests import FAMILYWISE, FLIPPING, MAX_T, Correction, PairedTest, all_pairs_test
+from metaeval.stats.pair_tests import (
+    FAMILYWISE,
+    FLIPPING,
+    MAX_T,
+    VARIANCE_OFFSET,
+    Correction,
+    PairedTest,
+    PairedTestResult,
+    all_pairs_test,
+)
 from metaeval.stats.significant_counts import significant_count_error
 from metaeval.stats.streams import stream_key
 

@@ -17,7 +17,7 @@ from metaeval.measures.base import Measure, find_signs
 from metaeval.show.charts import Line, LineChart
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, write_frames
-from metaeval.stats.paired_tests import PairedTest
+from metaeval.stats.pair_tests import PairedTest
 
 ROWS_A_PART = 200_000
 """P-values held as a frame at once."""

@@ -7,7 +7,7 @@ from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.rank_result import RunRanks
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
-from metaeval.stats.paired_tests import RECOMMENDED, Correction, PairedTest
+from metaeval.stats.pair_tests import RECOMMENDED, Correction, PairedTest
 
 
 def run_ranks(

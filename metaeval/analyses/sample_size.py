@@ -30,7 +30,7 @@ from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
 from metaeval.stats.expected_tau import expected_tau
 from metaeval.stats.intervals import explain_no_interval
-from metaeval.stats.paired_tests import PairedTest, all_pairs_test
+from metaeval.stats.pair_tests import PairedTest, all_pairs_test
 from metaeval.stats.rank_correlation import TauVariant
 from metaeval.stats.split_half import split_half_tau
 from metaeval.stats.streams import generator, stream_key

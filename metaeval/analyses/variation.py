@@ -15,8 +15,7 @@ from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 from metaeval.stats.equivalence import Ends, judge_difference
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval, explain_no_interval, interval_of_differences
-from metaeval.stats.max_t import PairedTestResult
-from metaeval.stats.paired_tests import MAX_T, PairedTest
+from metaeval.stats.pair_tests import MAX_T, PairedTest, PairedTestResult
 from metaeval.stats.resampled_power import resample_power
 from metaeval.stats.resampling import draw_weights
 from metaeval.stats.streams import stream_key

@@ -12,7 +12,7 @@ import numpy as np
 from metaeval.errors import MetaevalError
 from metaeval.stats.anova import residual_variance, studentised_range_tail
 from metaeval.stats.blocks import FloatArray
-from metaeval.stats.paired_tests import FAMILYWISE, RESAMPLING, PairedTest, all_pairs_test
+from metaeval.stats.pair_tests import FAMILYWISE, RESAMPLING, PairedTest, all_pairs_test
 
 Procedure: TypeAlias = Callable[[FloatArray], FloatArray]
 """A test of somebody's own: takes scores of shape (run, topic), returns the p-value of every pair of runs, shape (pair,)."""

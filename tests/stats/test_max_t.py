@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from functools import partial
 from statistics import median
 
 import numpy as np
 import pytest
 
-from metaeval.stats import _max_t_trials as trials, max_t as module
-from metaeval.stats.max_t import bootstrap_max_t, sign_flip_max_t, simultaneous_reach
-from metaeval.stats.paired_tests import all_pairs_test
+from metaeval.stats import pair_tests as module
+from metaeval.stats.pair_tests import all_pairs_test, simultaneous_reach
 from metaeval.stats.parallel import listen
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import stream_key
 
 KEY = stream_key(1, "tests")
+sign_flip_max_t, bootstrap_max_t = (partial(all_pairs_test, test=test) for test in ("max-t", "bootstrap-t"))
 TESTS = {"max-t": sign_flip_max_t, "bootstrap-t": bootstrap_max_t}
 
 
@@ -91,7 +92,7 @@ def test_resampled_topics_are_those_of_a_plain_loop(values, offset):
 
 
 def count_in_fractions(whole, n_trials, offset):
-    """Count as `bootstrap_max_t` does, by rational arithmetic: a difference without variance is above every other."""
+    """Count as bootstrap-t does, by rational arithmetic: a difference without variance is above every other."""
     n_topics = whole.shape[1]
     gaps = [(whole[i] - whole[j]).tolist() for i, j in itertools.combinations(range(len(whole)), 2)]
 
@@ -136,7 +137,7 @@ def test_samples_without_variance_are_those_of_rational_arithmetic(kind, offset,
         result = bootstrap_max_t(whole[..., None] / step, n_permutations=200, key=KEY, variance_offset=float(offset))
         assert result.counts[0].tolist() == count_in_fractions(whole, 200, offset)
         # An interval leaves 0 out where a pair is significant.
-        reach = simultaneous_reach(whole[..., None] / step, result.largest)[0]
+        reach = simultaneous_reach(result)[0]
         gaps = np.abs(differences_of(whole[..., None], 0).mean(axis=1)) / step
         if offset:
             assert ((gaps > reach) == (result.p[0] <= 0.05)).all()
@@ -166,10 +167,8 @@ def test_blocks_jobs_and_other_measures_move_no_bit(values, test, monkeypatch):
     whole = TESTS[test](values, n_permutations=150, key=KEY).p
     alone = TESTS[test](values[..., [1]], n_permutations=150, key=KEY).p
     assert (alone[0] == whole[1]).all()
-    for one in (module, trials):
-        monkeypatch.setattr(one, "NUMBERS_A_BLOCK", 50)
-    monkeypatch.setattr(trials, "FEWEST_TRIALS", 7)
-    monkeypatch.setattr(module, "TOPICS_A_PRODUCT", 4)
+    monkeypatch.setattr(module, "NUMBERS_A_BLOCK", 50)
+    monkeypatch.setattr(module, "FEWEST_TRIALS", 7)
     for n_jobs in (1, 2):
         assert (TESTS[test](values, n_permutations=150, key=KEY, n_jobs=n_jobs).p == whole).all()
 
@@ -198,8 +197,7 @@ def test_no_division_of_the_trials_moves_a_bit(scores, test, options, monkeypatc
     options = {**options, "n_permutations": 120, "key": KEY}
     whole = TESTS[test](values, **options)
     told = []
-    monkeypatch.setattr(trials, "TRIALS_A_BLOCK", 50)
-    monkeypatch.setattr(module, "TOPICS_A_PRODUCT", 11)
+    monkeypatch.setattr(module, "MOST_TRIALS", 50)
     for n_jobs in (1, 2):
         with listen(lambda *what: told.append(what)):
             parts = TESTS[test](values, **options, n_jobs=n_jobs)
@@ -215,7 +213,7 @@ def test_no_division_of_the_trials_moves_a_bit(scores, test, options, monkeypatc
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_scores_in_memory_tell_how_far_the_work_has_come(values, test, n_jobs, monkeypatch):
-    monkeypatch.setattr(trials, "TRIALS_A_BLOCK", 50)
+    monkeypatch.setattr(module, "MOST_TRIALS", 50)
     told = []
     with listen(lambda *what: told.append(what)):
         TESTS[test](values, n_permutations=120, key=KEY, n_jobs=n_jobs)

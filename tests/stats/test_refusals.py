@@ -6,7 +6,7 @@ import pytest
 from metaeval.errors import MetaevalError
 from metaeval.stats.anova import effect_size, residual_variance
 from metaeval.stats.letters import letter_groups
-from metaeval.stats.paired_tests import all_pairs_test, correct
+from metaeval.stats.pair_tests import all_pairs_test, correct
 from metaeval.stats.pearson import pearson
 from metaeval.stats.permutations import permutations
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd

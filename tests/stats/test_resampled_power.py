@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from metaeval.stats import resampled_power
-from metaeval.stats.paired_tests import all_pairs_test
+from metaeval.stats.pair_tests import all_pairs_test
 from metaeval.stats.resampled_power import count_wide_pairs, find_critical_value, resample_power
 
 
