@@ -20,8 +20,7 @@ from scipy.stats import permutation_test
 
 import metaeval
 from metaeval.stats.blocks import quantise
-from metaeval.stats.permutations import permutations
-from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd, trial_ranges
+from metaeval.stats.randomised_tukey import p_values, permutations, randomised_tukey_hsd, trial_ranges
 from metaeval.stats.streams import stream_key
 
 KEY = stream_key(1, "tests")
