@@ -16,8 +16,8 @@ from metaeval.show.table import Table
 from metaeval.stats.equivalence import Ends, judge_difference
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval, explain_no_interval, interval_of_differences
 from metaeval.stats.pair_tests import MAX_T, PairedTest, PairedTestResult
-from metaeval.stats.resampled_power import resample_power
 from metaeval.stats.resampling import draw_weights
+from metaeval.stats.significant_counts import resample_power
 from metaeval.stats.streams import stream_key
 
 NUMBERS_A_BLOCK = 2**21
