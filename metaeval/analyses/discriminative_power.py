@@ -24,7 +24,10 @@ from metaeval.show.signature import sign
 from metaeval.stats.pair_tests import (
     FAMILYWISE,
     FLIPPING,
+    LEAST_IF_TIED,
+    LEAST_VARIANCE,
     MAX_T,
+    TIED,
     VARIANCE_OFFSET,
     Correction,
     PairedTest,
@@ -204,6 +207,7 @@ def _list_test(test: PairedTest, correction: Correction, variance_offset: float 
     settings |= {} if test in FAMILYWISE else {"correction": correction}
     if test == "bootstrap-t":
         settings |= {"variance_offset": VARIANCE_OFFSET if variance_offset is None else variance_offset}
+        settings |= {"least_variance": f"{LEAST_VARIANCE:g}, {LEAST_IF_TIED:g} with {TIED:g} ties"}
     return settings
 
 

@@ -58,6 +58,12 @@ RECOMMENDED: PairedTest = "bootstrap-t"
 VARIANCE_OFFSET = 0.25
 """Share of the median variance that bootstrap-t adds to every variance by default, chosen by simulation."""
 
+LEAST_VARIANCE, LEAST_IF_TIED, TIED = 0.02, 0.1, 0.8
+"""Share of a pair's variance that a sample must hold to say how large the difference of the pair, over its own standard error,
+may be by chance: of any pair, and of one that ties on at least this share of topics. Chosen by simulation: near-copies that
+differ on a few topics hide no other pairs then, and runs that seldom succeed, of whose variance a sample holds a tenth by
+chance, cause no false differences, as they do if a tenth of the variance of every pair is added."""
+
 ENUMERATED_TOPICS = 16
 """With this many topics or fewer, max-t tries all sign vectors: at most 2 ** 15."""
 
@@ -117,11 +123,11 @@ def all_pairs_test(
         - ``"bootstrap-t"``: the largest d²/V and d²/(V + `variance_offset` A) of all pairs in resampled topics, with d the
           mean difference less the observed one, V the variance of the differences in the sample, and A the median observed V
           of all pairs of different runs. The p-value of a pair is the smaller one of both statistics, compared with the
-          smaller one of every trial, so that both together err as often as one. With few topics a sample may contain almost
-          no variance between two runs, which makes d²/V so large that little that is observed reaches it; the offset (Tusher,
-          Tibshirani and Chu, PNAS 98(9), 2001) repairs that, but hides precise small differences, of near-identical runs. The
-          first statistic misses these too if two other runs differ on one to three topics only: in a sample without these
-          topics it is infinite (docs/concepts/which-test.md).
+          smaller one of every trial, so that both together err as often as one. With few topics a sample may contain little
+          variance between two runs, which makes d²/V so large that little that is observed reaches it; the offset (Tusher,
+          Tibshirani and Chu, PNAS 98(9), 2001) repairs that, but hides precise small differences, of near-identical runs. In
+          the first statistic samples without almost any of a pair's variance do not count for this pair: less than 2 % of it,
+          or than 10 % where both runs have the same score on at least 80 % of the topics (docs/concepts/which-test.md).
         - ``"tukey-hsd"``: the studentised range of the two-way analysis of variance, V_E2 on (m - 1)(n - 1)
           degrees of freedom.
         - ``"paired-t"``: Student's t test of the per-topic differences.
@@ -261,6 +267,7 @@ class WeightedPairs:
     All are in units of 2 ** -`exponent`: `units`, the scores above the lowest of their topic, as whole numbers; `sums` over
     topics of the differences, and `squares`, their summed squared deviations from the mean, both of shape (pair,). If topics
     are flipped, squares are summed without the mean, and stay as they are. Scores were scaled, so that squares are floats.
+    `ties` are the shares of topics on which both runs have the same score.
     """
 
     def __init__(self, scores: FloatArray, *, flips: bool = False) -> None:
@@ -278,7 +285,10 @@ class WeightedPairs:
         self.rows = [(run, slice(*starts[run : run + 2])) for run in range(n_runs - 1)]
         self.sums = np.concatenate([totals[run] - totals[run + 1 :] for run, _ in self.rows])
         self.sums[np.abs(self.sums) <= self.rounding * self.n_topics] = 0.0
-        self.squares = np.concatenate([self._square(run, pairs).sum(axis=1) for run, pairs in self.rows])
+        self.squares, self.ties = np.empty((2, len(self.sums)))
+        for run, pairs in self.rows:
+            self.squares[pairs] = self._square(run, pairs).sum(axis=1)
+            self.ties[pairs] = (np.abs(self.units[run] - self.units[run + 1 :]) <= self.rounding).mean(axis=1)
         self.squares[self.squares <= self.rounding**2 * self.n_topics] = 0.0
         self.differ = (self.sums != 0) | (self.squares > 0)
 
@@ -315,6 +325,12 @@ class WeightedPairs:
             yield pairs, sums, squares
 
 
+def find_least(squares: FloatArray, ties: FloatArray) -> FloatArray:
+    """Return the squares below which a sample says nothing of a pair, from its squares and its share of ties."""
+    share = np.where(ties >= TIED, LEAST_IF_TIED, LEAST_VARIANCE)
+    return squares * share * (1 - SAME_STATISTIC["bootstrap-t"])
+
+
 def divide_squares(sums: FloatArray, squares: FloatArray) -> FloatArray:
     """Return (Σd)²/squares: infinite for a difference without variance, and NaN for none."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -329,19 +345,22 @@ def _test_largest(
     exact = test == "max-t" and n_topics <= ENUMERATED_TOPICS
     n_trials = 2 ** (n_topics - 1) if exact else n_permutations
     measures = [WeightedPairs(column, flips=test in FLIPPING) for column in np.moveaxis(scale_scores(scores), -1, 0)]
-    # What is added to the squares of all pairs, one number for each kind of statistic.
-    added = []
+    # What is added to the squares of all pairs, one number for each kind of statistic; and what the first kind needs.
+    added, least = [], []
     for pairs in measures:
         median = float(np.median(pairs.squares[pairs.differ])) if pairs.differ.any() else 0.0
         added.append([0.0, offset * median] if offset else [0.0])
+        least.append(find_least(pairs.squares, pairs.ties))
 
     def find_largest(trials: range) -> FloatArray:
         weights = _draw(test, key, trials, n_topics, exact)
         largest = np.zeros((len(measures), len(added[0]), len(trials)))
-        for of_measure, pairs, more in zip(largest, measures, added, strict=True):
-            for _, sums, squares in pairs.weigh(weights):
+        for of_measure, pairs, more, enough in zip(largest, measures, added, least, strict=True):
+            for rows, sums, squares in pairs.weigh(weights):
                 for of_kind, number in zip(of_measure, more, strict=True):
                     statistics = divide_squares(sums, squares + number if number else squares)
+                    if not pairs.flips and not number:
+                        statistics[squares < enough[rows, np.newaxis]] = 0.0
                     np.fmax(of_kind, np.fmax.reduce(statistics, axis=0), out=of_kind)
         return largest
 
