@@ -18,11 +18,9 @@ from metaeval.errors import MetaevalError, format_count, format_list, format_opt
 from metaeval.measures.base import Measure
 from metaeval.show.signature import sign
 from metaeval.stats.blocks import round_scaled
-from metaeval.stats.board_draws import OverTasks, compare_runs, find_lone
-from metaeval.stats.boards import Aggregate, Board, find_scale
+from metaeval.stats.boards import FEWEST_TASKS, Aggregate, Board, OverTasks, find_scale, rank_board
 from metaeval.stats.collections import FEWEST_COLLECTIONS
 from metaeval.stats.rank_correlation import tau
-from metaeval.stats.rank_sets import find_rank_sets
 from metaeval.stats.streams import stream_key
 
 TITLES = {"mean": "mean of tasks", "win-rate": "mean win rate", "borda": "Borda count"}
@@ -42,7 +40,7 @@ def board_ranks(
 ) -> BoardRanks:
     """Which ranks of a board of several tasks are real?
 
-    Rank sets miss ranks more often than `alpha` where scores are skewed, such as those with many zeros: docs/how-to/boards.md.
+    Rank sets rest on resampled topics, by the statistics of bootstrap-t: docs/how-to/boards.md says how often they held.
 
     Parameters
     ----------
@@ -100,8 +98,7 @@ def board_ranks(
     _check_samples(aligned, aggregate, over)
     board = Board(aligned.values, shares, aggregate, aligned.clusters)
     keys = [stream_key(seed, *topics, "board_ranks") for topics in aligned.drawn]
-    statistics, rows = compare_runs(board, over, n_bootstrap, keys, stream_key(seed, *aligned.names, "board_ranks"))
-    found = find_rank_sets(statistics, rows, alpha)
+    found = rank_board(board, over, n_bootstrap, keys, stream_key(seed, *aligned.names, "board_ranks"), alpha)
     ranks = _rank(board)
     measure = _name_measure(aligned, board, categories)
     letters, remarks = spell_letters(measure, ranks, aligned.runs, found.differ)
@@ -262,9 +259,14 @@ def _remark_gaps(tasks: Tasks, gaps: Gaps | None) -> list[str]:
 
 def _remark_topics(tasks: Tasks, board: Board, over: OverTasks) -> tuple[str, ...]:
     """Say which runs have too few topics, and which tasks share topics, which are drawn as if they did not."""
+    if over == "tasks" and len(tasks.names) < FEWEST_TASKS:
+        return (
+            f"{len(tasks.names)} tasks are too few to tell which runs are better in others too: it takes {FEWEST_TASKS}, and "
+            "no run is separated from another",
+        )
     if over == "tasks":
         return ()
-    alone = np.array(tasks.runs, dtype=object)[find_lone(board)].tolist()
+    alone = np.array(tasks.runs, dtype=object)[board.lone].tolist()
     lone = len(alone)
     has, it = ("has", "it is") if lone == 1 else ("have", "they are")
     few = (

@@ -12,7 +12,7 @@ Scores are made whole numbers, so that sums are exact, and ties are decided by t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -265,14 +265,15 @@ class WeightedPairs:
     """Differences of all pairs of runs, observed and with other weights of the topics, from scores of shape (run, topic).
 
     All are in units of 2 ** -`exponent`: `units`, the scores above the lowest of their topic, as whole numbers; `sums` over
-    topics of the differences, and `squares`, their summed squared deviations from the mean, both of shape (pair,). If topics
-    are flipped, squares are summed without the mean, and stay as they are. Scores were scaled, so that squares are floats.
-    `ties` are the shares of topics on which both runs have the same score.
+    topics of the differences, shape (pair,), and `squares`, their summed squared deviations from the mean, shape (pair,), and
+    by part, (part, pair). `parts` of the topics, by default one, are drawn among themselves, and have means of their own. If
+    topics are flipped, squares are summed without the mean, and stay as they are. `ties` are the shares of topics on which both
+    runs have the same score. Scores were scaled, so that squares are floats.
     """
 
-    def __init__(self, scores: FloatArray, *, flips: bool = False) -> None:
+    def __init__(self, scores: FloatArray, *, flips: bool = False, parts: Sequence[slice] = (slice(None),)) -> None:
         n_runs, self.n_topics = scores.shape
-        self.flips = flips
+        self.flips, self.parts = flips, parts
         above = scores - scores.min(axis=0)
         # Weighted sums are at most the number of topics times as large, and differences of two are twice as large if drawn.
         bits = EXACT_BITS - (self.n_topics - 1).bit_length() - (not flips)
@@ -280,23 +281,28 @@ class WeightedPairs:
         scaled = np.ldexp(above, self.exponent)
         self.units = np.rint(scaled)
         self.rounding = 0 if (self.units == scaled).all() else SAME_UNITS
-        totals = self.units.sum(axis=1)
+        self.totals = [self.units[:, part].sum(axis=1) for part in parts]
         starts = np.cumsum([0, *range(n_runs - 1, 0, -1)]).tolist()
         self.rows = [(run, slice(*starts[run : run + 2])) for run in range(n_runs - 1)]
-        self.sums = np.concatenate([totals[run] - totals[run + 1 :] for run, _ in self.rows])
-        self.sums[np.abs(self.sums) <= self.rounding * self.n_topics] = 0.0
-        self.squares, self.ties = np.empty((2, len(self.sums)))
+        self.sums, self.ties = np.zeros((2, starts[-1]))
+        self.by_part = np.empty((len(parts), starts[-1]))
         for run, pairs in self.rows:
-            self.squares[pairs] = self._square(run, pairs).sum(axis=1)
+            squares = self._square(run)
+            for part, total, of_part in zip(parts, self.totals, self.by_part, strict=True):
+                self.sums[pairs] += total[run] - total[run + 1 :]
+                of_part[pairs] = squares[:, part].sum(axis=1)
             self.ties[pairs] = (np.abs(self.units[run] - self.units[run + 1 :]) <= self.rounding).mean(axis=1)
+        self.sums[np.abs(self.sums) <= self.rounding * self.n_topics] = 0.0
+        self.squares = self.by_part.sum(axis=0)
         self.squares[self.squares <= self.rounding**2 * self.n_topics] = 0.0
         self.differ = (self.sums != 0) | (self.squares > 0)
 
-    def _square(self, run: int, pairs: slice) -> FloatArray:
+    def _square(self, run: int) -> FloatArray:
         """Return squares of a run's differences from later ones by topic, less their means if topics are drawn."""
         gaps = self.units[run] - self.units[run + 1 :]
         if not self.flips:
-            gaps -= self.sums[pairs, np.newaxis] / self.n_topics
+            for part, total in zip(self.parts, self.totals, strict=True):
+                gaps[:, part] -= (total[run] - total[run + 1 :, np.newaxis]) / gaps[:, part].shape[1]
         gaps *= gaps
         return gaps
 
@@ -305,16 +311,24 @@ class WeightedPairs:
 
         Both have the shape (pair, trial). If topics are drawn, sums are less the observed ones.
         """
-        totals = self.units @ weights
         if self.flips:
+            totals = self.units @ weights
             for run, pairs in self.rows:
                 yield pairs, totals[run] - totals[run + 1 :], self.squares[pairs, np.newaxis]
             return
-        totals -= self.units.sum(axis=1, keepdims=True)
+        moved = [
+            self.units[:, part] @ weights[part] - total[:, np.newaxis]
+            for part, total in zip(self.parts, self.totals, strict=True)
+        ]
         for run, pairs in self.rows:
-            sums, squares = totals[run] - totals[run + 1 :], self._square(run, pairs) @ weights
-            rounding = np.square(sums)
-            rounding /= self.n_topics
+            sums, rounding = np.zeros((2, moved[0].shape[0] - run - 1, weights.shape[1]))
+            for part, totals in zip(self.parts, moved, strict=True):
+                gaps = totals[run] - totals[run + 1 :]
+                sums += gaps
+                gaps *= gaps
+                gaps /= len(weights[part])
+                rounding += gaps
+            squares = self._square(run) @ weights
             squares -= rounding
             rounding *= NO_VARIANCE
             rounding += self.rounding**2 * self.n_topics
