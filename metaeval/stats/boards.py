@@ -311,26 +311,13 @@ def _square(pairs: FloatArray, n_runs: int) -> FloatArray:
 def find_rank_sets(statistics: FloatArray, rows: Rows, alpha: float = 0.05) -> RankSets:
     """Which ranks may every run have, all of them at once?
 
-    Parameters
-    ----------
-    statistics : ndarray, shape (run, run)
-        ``statistics[i, j]``: by how many standard errors run i is ahead of run j; antisymmetric, 0 where nothing is known.
-    rows : callable
-        Returns an iterator: of each run but the last, draws of the statistics of it and every later run as they would be if
-        both were equally good, shape (later run, trial).
-    alpha : float, optional
-        How often any claim may be wrong.
+    ``statistics[i, j]``, shape (run, run), say by how many standard errors run i is ahead of run j; antisymmetric, 0 where
+    nothing is known. `rows` draws the same, as they would be if both were equally good.
 
-    Returns
-    -------
-    RankSets
-
-    Examples
-    --------
     >>> noise = np.random.default_rng(0).standard_normal((3, 2000)) / np.sqrt(2)
     >>> means = np.array([9.0, 1.0, 0.0])
-    >>> found = find_rank_sets(np.subtract.outer(means, means), lambda: (noise[i] - noise[i + 1 :] for i in range(2)))
-    >>> found.sets.tolist()
+    >>> result = find_rank_sets(np.subtract.outer(means, means), lambda: (noise[i] - noise[i + 1 :] for i in range(2)))
+    >>> result.sets.tolist()
     [[1, 1], [2, 3], [2, 3]]
     """
     n_runs = len(statistics)

@@ -192,23 +192,11 @@ def all_pairs_test(
 
 
 def simultaneous_reach(result: PairedTestResult, alpha: float = 0.05) -> FloatArray:
-    """How far do intervals of all pairs' differences, which hold together, reach to either side?
+    """How far do intervals of all pairs' differences, which hold together, reach to either side? Shape (measure, pair).
 
-    They turn bootstrap-t round: an interval leaves 0 out where the pair is significant, p ≤ α.
+    They turn bootstrap-t round: an interval leaves 0 out where the pair is significant, p ≤ α. Infinite where so few trials
+    were drawn that no pair could be significant.
 
-    Parameters
-    ----------
-    result : PairedTestResult
-        Of `all_pairs_test` with bootstrap-t.
-    alpha : float
-
-    Returns
-    -------
-    ndarray, shape (measure, pair)
-        In the unit of the scores; infinite where so few trials were drawn that no pair could be significant.
-
-    Examples
-    --------
     >>> values = np.random.default_rng(0).random((3, 40, 1)) + np.array([0.0, 0.0, 0.5]).reshape(3, 1, 1)
     >>> simultaneous_reach(all_pairs_test(values, test="bootstrap-t", n_permutations=1000, key=1)).round(2)
     array([[0.13, 0.19, 0.18]])

@@ -131,31 +131,12 @@ def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = Fals
 
 
 def permutations(key: int, trials: npt.ArrayLike, n_topics: int, n_runs: int) -> npt.NDArray[np.intp]:
-    """Return the permutations of the runs for each topic and trial, as `randomised_tukey_hsd` uses them.
+    """Return the permutations of the runs for each topic and trial, as the test uses them, shape (trial, topic, column).
 
-    Each is uniform over all orders and a pure function of (key, trial, topic, n_runs): it does not depend on which
-    other trials and topics are requested.
+    `[b, t, j]` is the run whose score on topic t is in column j in trial b. Each is uniform over all orders and a pure function
+    of (key, trial, topic, n_runs): it does not depend on which other trials and topics are requested.
 
-    Parameters
-    ----------
-    key : int
-        A 64-bit key, from `metaeval.stats.streams.stream_key`.
-    trials : array_like of int, shape (n_trials,)
-        Trial numbers, from 0, for example `range(100)`.
-    n_topics, n_runs : int
-        At least 1 topic and 2 runs.
-
-    Returns
-    -------
-    ndarray of int, shape (trial, topic, column)
-        `[b, t, j]` is the run whose score on topic t is in column j in trial b.
-
-    Examples
-    --------
-    >>> orders = permutations(7, range(3), n_topics=2, n_runs=4)
-    >>> orders.shape
-    (3, 2, 4)
-    >>> np.sort(orders, axis=-1)[0, 0].tolist()
+    >>> np.sort(permutations(7, range(3), n_topics=2, n_runs=4), axis=-1)[0, 0].tolist()
     [0, 1, 2, 3]
     """
     numbers = np.atleast_1d(np.asarray(trials))

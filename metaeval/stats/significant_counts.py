@@ -50,28 +50,11 @@ _NEVER = 1e-12  # a p-value of 0 has an infinite quantile
 def significance_chances(
     counts: npt.ArrayLike, n_permutations: int, alpha: float, *, correction: str = "none", add_one: bool = False
 ) -> FloatArray:
-    """How likely are at least 1, 2, 3, … significant pairs, if the test is repeated with other trials?
+    """How likely are at least 1, 2, 3, … significant pairs, if the test is repeated with other trials? Shape (..., pair).
 
-    Parameters
-    ----------
-    counts : array_like of int, shape (..., pair)
-        How many trials are at least as extreme as each pair's difference.
-    n_permutations : int
-        Number of trials, B.
-    alpha : float
-    correction : {"none", "bonferroni", "holm", "benjamini-hochberg"}
-        Correction of the p-values. It belongs to tests in which every pair has trials of its own, whose counts are taken
-        to move together too.
-    add_one : bool
-        Whether p is (count + 1)/(B + 1) in place of count/B.
+    Takes the counts of trials that are at least as extreme as each pair, of that shape. A correction belongs to tests in which
+    every pair has trials of its own, whose counts are taken to move together too; with `add_one` p is (count + 1)/(B + 1).
 
-    Returns
-    -------
-    ndarray of float64, shape (..., pair)
-        ``chances[..., s - 1]`` is P(S ≥ s).
-
-    Examples
-    --------
     >>> significance_chances([0, 45, 200], 1000, 0.05).round(2)
     array([1. , 0.8, 0. ])
     """
@@ -117,8 +100,15 @@ def significant_count_error(
 
     Parameters
     ----------
-    counts, n_permutations, alpha, correction, add_one
-        As in `significance_chances`.
+    counts : array_like of int, shape (..., pair)
+        How many trials are at least as extreme as each pair's difference.
+    n_permutations : int
+        Number of trials, B.
+    alpha : float
+    correction : {"none", "bonferroni", "holm", "benjamini-hochberg"}
+        Of the p-values.
+    add_one : bool
+        Whether p is (count + 1)/(B + 1) in place of count/B.
 
     Returns
     -------
