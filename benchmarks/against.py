@@ -21,8 +21,8 @@ if name == "split-half":
     from metaeval.stats.split_half import split_half_tau
     call = lambda trials: split_half_tau(values, key=key, n_trials=trials)
 elif name == "max-t":
-    from metaeval.stats.max_t import sign_flip_max_t
-    call = lambda trials: sign_flip_max_t(values, key=key, n_permutations=trials)
+    from metaeval.stats.pair_tests import all_pairs_test
+    call = lambda trials: all_pairs_test(values, test="max-t", key=key, n_permutations=trials)
 else:
     from metaeval.stats.randomised_tukey import randomised_tukey_hsd
     call = lambda trials: randomised_tukey_hsd(values, key=key, n_permutations=trials)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from benchmarks.tukey import KEY, fastest, row
-from metaeval.stats.max_t import bootstrap_max_t, sign_flip_max_t
+from metaeval.stats.pair_tests import MAX_T, all_pairs_test
 from metaeval.stats.randomised_tukey import randomised_tukey_hsd
 from metaeval.stats.resampling import resampled_topics
 
-TESTS: dict[str, Callable[..., Any]] = {"max-t": sign_flip_max_t, "bootstrap-t": bootstrap_max_t}
+TESTS: dict[str, Callable[..., Any]] = {name: partial(all_pairs_test, test=name) for name in MAX_T}
 
 
 def largest_statistics(signed_means: np.ndarray, squares: np.ndarray, n_topics: int) -> np.ndarray:

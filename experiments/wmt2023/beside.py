@@ -16,7 +16,7 @@ from experiments.wmt2023.claims import Facts
 from metaeval.analyses.reference_pairs import COUNTS, count_conclusions
 from metaeval.show.drawing import sign_figure
 from metaeval.show.style import house_style
-from metaeval.stats.paired_tests import RECOMMENDED
+from metaeval.stats.pair_tests import RECOMMENDED
 
 COLUMNS = ("significant", "consistency", "contradictions")
 """What is seen without people, and may go with agreement."""

@@ -49,7 +49,7 @@ class StatisticAgreement:
     against the others. ``p_values[i, j]``, one-sided: how often exchanging measures i and j at random gives i as large a lead;
     it rests on `exchanged`, shape (trial, measure pair). `gap_ends`, shape (2, measure pair), is the interval of the first less
     the second measure's value, paired, and `conclusions` says of each pair whether they agree with the reference alike (see
-    `metaeval.stats.equivalence`). `collection_ends` and `collection_gap_ends` are the same ends where collections might be
+    `metaeval.stats.intervals`). `collection_ends` and `collection_gap_ends` are the same ends where collections might be
     others, too. `by_collection` has shape (collection, measure). What there is not is NaN.
     """
 

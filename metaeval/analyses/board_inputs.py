@@ -16,7 +16,7 @@ from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_list, format_option, suggest_names
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signed
-from metaeval.stats.board_draws import OverTasks
+from metaeval.stats.boards import OverTasks
 from metaeval.stats.intervals import FEWEST_COLLECTIONS
 
 Gaps: TypeAlias = Literal["present", "complete"]

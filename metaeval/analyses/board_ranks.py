@@ -18,10 +18,8 @@ from metaeval.measures.base import Measure
 from metaeval.show.signature import sign
 from metaeval.show.table import Table
 from metaeval.stats.arrays import round_scaled
-from metaeval.stats.board_draws import OverTasks, compare_runs, find_lone
-from metaeval.stats.boards import Aggregate, Board, find_scale
+from metaeval.stats.boards import FEWEST_TASKS, Aggregate, Board, OverTasks, compare_board, find_rank_sets, find_scale
 from metaeval.stats.rank_correlation import tau
-from metaeval.stats.rank_sets import find_rank_sets
 from metaeval.stats.run_means import find_best
 from metaeval.stats.streams import stream_key
 
@@ -134,7 +132,7 @@ def board_ranks(
 ) -> BoardRanks:
     """Which ranks of a board of several tasks are real?
 
-    Rank sets miss ranks more often than `alpha` where scores are skewed, such as those with many zeros: docs/how-to/boards.md.
+    Rank sets rest on resampled topics, by the statistics of bootstrap-t: docs/how-to/boards.md says how often they held.
 
     Parameters
     ----------
@@ -198,7 +196,8 @@ def board_ranks(
         )
     board = Board(aligned.values, weigh_tasks(names, task_weights, categories), aggregate, aligned.clusters)
     keys = [stream_key(seed, *topics, "board_ranks") for topics in aligned.drawn]
-    statistics, draws = compare_runs(board, over, n_bootstrap, keys, stream_key(seed, *names, "board_ranks"))
+    key = stream_key(seed, *names, "board_ranks")
+    statistics, draws = compare_board(board, over, n_bootstrap, keys, key, alpha)
     found, best = find_rank_sets(statistics, draws, alpha), find_best(statistics, draws, alpha)
 
     titles = {"mean": "mean of tasks" if n_tasks > 1 else "mean", "win-rate": "mean win rate", "borda": "Borda count"}
@@ -237,7 +236,7 @@ def board_ranks(
         sentence=f"Of {len(rows)} runs ranked by {measure} ({size}; {drawn}, {sure}), {_say_first(rows, separated)}.",
         remarks=(
             *_remark_gaps(aligned, gaps), *remarks, *(noise.describe(pooled=False) if noise else ()),
-            *(_remark_topics(aligned, board) if over == "topics" else ()),
+            *(_remark_topics(aligned, board) if over == "topics" else _remark_tasks(n_tasks)),
         ),
     )  # fmt: skip
 
@@ -323,9 +322,19 @@ def _remark_gaps(tasks: Tasks, gaps: Gaps | None) -> list[str]:
     return [f"of {tasks.partial.size:,} cells (run × task), {' and '.join(missing)}: {done}"]
 
 
+def _remark_tasks(n_tasks: int) -> tuple[str, ...]:
+    """Say that a few tasks separate nothing."""
+    if n_tasks >= FEWEST_TASKS:
+        return ()
+    return (
+        f"{n_tasks} tasks are too few to tell which runs are better in others too: it takes {FEWEST_TASKS}, and "
+        "no run is separated from another",
+    )
+
+
 def _remark_topics(tasks: Tasks, board: Board) -> tuple[str, ...]:
     """Say which runs have too few topics, and which tasks share topics, which are drawn as if they did not."""
-    alone = np.array(tasks.runs, dtype=object)[find_lone(board)].tolist()
+    alone = np.array(tasks.runs, dtype=object)[board.lone].tolist()
     shared = remark_shared_topics(tasks.names, tasks.topics)
     if not alone:
         return shared

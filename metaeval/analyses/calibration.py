@@ -22,7 +22,7 @@ from metaeval.measures.user_file import is_reference, load_function
 from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.table import Table, cross
 from metaeval.stats.error_rates import Procedure, count_errors, decide
-from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
+from metaeval.stats.pair_tests import RECOMMENDED, PairedTest
 from metaeval.stats.parallel import run_parts, tell
 from metaeval.stats.resampling import ScoreModel, fit_scores
 from metaeval.stats.streams import generator, stream_key

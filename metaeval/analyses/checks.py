@@ -11,7 +11,7 @@ import numpy as np
 
 from metaeval.data.scores import Scores, refuse_gaps
 from metaeval.errors import MetaevalError, MetaevalWarning, format_count, format_list, format_option
-from metaeval.stats.paired_tests import RESAMPLING
+from metaeval.stats.pair_tests import RESAMPLING
 from metaeval.stats.significant_counts import trials_needed
 
 

@@ -15,9 +15,18 @@ from metaeval.analyses.topic_noise import TopicNoise, find_noise, refuse_cluster
 from metaeval.data.distinct import distinct_runs as take_distinct_runs, find_identical_runs
 from metaeval.data.scores import Scores
 from metaeval.errors import format_count, format_list, format_option, shorten
-from metaeval.measures.base import Measure
-from metaeval.stats.irregular_runs import SKEWED, WIDE, equal_rows, far_behind, residual_spread, shape_of_differences
-from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
+from metaeval.measures.base import Measure, find_signs
+from metaeval.stats.irregular_runs import (
+    ODD,
+    SKEWED,
+    WIDE,
+    count_failures,
+    equal_rows,
+    far_behind,
+    residual_spread,
+    shape_of_differences,
+)
+from metaeval.stats.pair_tests import RECOMMENDED, PairedTest
 
 EXCHANGING = ("randomised-tukey-hsd", "tukey-hsd")
 """Tests that take runs to differ in their means alone."""
@@ -30,7 +39,8 @@ class Diagnostics:
     `spread_ratio` is the spread of a run's residuals over the median of all, and `wide` says whether that is more than
     chance explains (see `metaeval.stats.irregular_runs.residual_spread`); `hopeless` runs are far behind all others. The runs
     of a group of `identical` ones have the same scores on every topic under all measures; if `distinct`, all but the first
-    were left out. `values` are the scores of the different runs, `noise` is about clusters of topics and repeats.
+    were left out. `values` are the scores of the
+    `different` runs, `noise` is about clusters of topics and repeats.
     """
 
     collection: str
@@ -41,23 +51,33 @@ class Diagnostics:
     hopeless: np.ndarray
     identical: tuple[tuple[str, ...], ...]
     values: np.ndarray
+    different: tuple[str, ...]
     distinct: bool = False
     noise: TopicNoise | None = None
 
     @cached_property
-    def shape(self) -> tuple[np.ndarray, np.ndarray]:
-        """Both of the following, of which `metaeval.stats.irregular_runs` says more."""
-        return shape_of_differences(self.values)
+    def pairs(self) -> pd.DataFrame:
+        """Pairs of different runs by measure: skewness of their differences, share of zeros, and largest share of one topic."""
+        pairs, skewness, zeros, one_topic = shape_of_differences(self.values)
+        names = np.array(self.different, dtype=object)[pairs]
+        columns = {"skewness": np.abs(skewness).ravel(), "zeros": zeros.ravel(), "one_topic": one_topic.ravel()}
+        runs = dict(zip(("run_1", "run_2"), np.tile(names, (len(self.measures), 1)).T, strict=True))
+        return pd.DataFrame({"measure": np.repeat(np.arange(len(self.measures)), len(pairs)), **runs, **columns})
 
     @property
     def skewness(self) -> np.ndarray:
         """Absolute skewness of the differences of a typical pair of runs over topics, shape (measure,)."""
-        return self.shape[0]
+        return self.pairs.groupby("measure")["skewness"].median().reindex(range(len(self.measures))).to_numpy()
 
     @property
     def zeros(self) -> np.ndarray:
         """Share of them that is 0, shape (measure,)."""
-        return self.shape[1]
+        return self.pairs.groupby("measure")["zeros"].median().reindex(range(len(self.measures))).to_numpy()
+
+    @cached_property
+    def failures(self) -> np.ndarray:
+        """On how many topics each different run fails outright, if on a few and clearly, shape (measure, run)."""
+        return count_failures(self.values * find_signs(self.measures))
 
     @property
     def doubtful(self) -> np.ndarray:
@@ -113,7 +133,7 @@ class Diagnostics:
         notes = []
         if test in get_args(PairedTest):
             notes += [self._describe_spread(), self._describe_hopeless()] if test in EXCHANGING else []
-            notes.append(self._describe_skewness())
+            notes += [self._describe_skewness(), self._describe_odd_pair(), self._describe_failures()]
         notes.append(self._describe_identical())
         notes = [*(self.noise.describe() if self.noise else []), *notes]
         return [f"{self.collection or 'scores'}: {note}" for note in notes if note]
@@ -152,8 +172,39 @@ class Diagnostics:
             f"differences between runs are skewed with {format_list(names, 2)}: any test may raise more false alarms than it "
             "should\n"
             f"A typical pair of runs has the skewness {self.skewness[m]:.1f} with {self.measures[m]}, where "
-            f"{100 * self.zeros[m]:.0f} % of the differences are 0. The note looks at the median pair, from {SKEWED:g} on, "
-            "and not at single ones: docs/concepts/which-test.md."
+            f"{100 * self.zeros[m]:.0f} % of the differences are 0. The note looks at the median pair, from {SKEWED:g} on: "
+            "docs/concepts/which-test.md."
+        )
+
+    def _describe_odd_pair(self) -> str:
+        odd = self.pairs[self.pairs["skewness"] >= ODD]
+        if odd.empty:
+            return ""
+        worst = odd.loc[odd["skewness"].idxmax()]
+        first, second = shorten(worst["run_1"]), shorten(worst["run_2"])
+        counts = odd["measure"].value_counts()
+        names = [str(self.measures[measure]) for measure in sorted(counts.index)]
+        n_pairs = int((self.pairs["measure"] == worst["measure"]).sum())
+        return (
+            f"{first} and {second} differ much on few topics: look at these before you rely on what a test says of them, "
+            f"{RECOMMENDED} included\n"
+            f"One topic has {100 * worst['one_topic']:.0f} % of the squares of their differences with "
+            f"{self.measures[worst['measure']]}, and their skewness is {worst['skewness']:.1f}; from {ODD:g} on tests err more "
+            f"often than they should. So are {counts.max():,} of {n_pairs:,} pairs, with {format_list(names, 2)}. If one run "
+            "is a near-copy of the other, leave one of them out."
+        )
+
+    def _describe_failures(self) -> str:
+        if not self.failures.any():
+            return ""
+        m = int((self.failures > 0).sum(axis=1).argmax())
+        runs = [run for run, count in zip(self.different, self.failures[m], strict=True) if count]
+        return (
+            f"{format_list([shorten(run) for run in runs], most=3)} fail{'s' if len(runs) == 1 else ''} outright on a few "
+            "topics: any test may find too much between such runs and others\n"
+            f"With {self.measures[m]}, on {format_count(int(self.failures[m].max()), 'topic')} at most, nearly on none else. "
+            "Look at these topics: if something broke, such as a time limit, mend it or leave them out. A sample of topics "
+            "without such a failure does not show it, so that no test allows for it."
         )
 
     def _describe_hopeless(self) -> str:
@@ -208,6 +259,7 @@ def diagnose(scores: Scores) -> Diagnostics:
     return Diagnostics(
         scores.collection, scores.runs, scores.measures, ratio[:, position], wide[:, position], behind[:, position],
         find_identical_runs(scores), values,
+        scores.runs if values is scores.values else tuple(scores.runs[run] for run in one_of_each),
     )  # fmt: skip
 
 

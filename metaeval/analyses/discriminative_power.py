@@ -20,8 +20,18 @@ from metaeval.analyses.prepare import prepare
 from metaeval.analyses.variation import list_intervals, measure_variation
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
-from metaeval.stats.max_t import VARIANCE_OFFSET
-from metaeval.stats.paired_tests import FAMILYWISE, FLIPPING, MAX_T, Correction, PairedTest, all_pairs_test
+from metaeval.stats.pair_tests import (
+    FAMILYWISE,
+    FLIPPING,
+    LEAST_IF_TIED,
+    LEAST_VARIANCE,
+    MAX_T,
+    TIED,
+    VARIANCE_OFFSET,
+    Correction,
+    PairedTest,
+    all_pairs_test,
+)
 from metaeval.stats.significant_counts import significant_count_error
 
 
@@ -148,6 +158,7 @@ def discriminative_power(
     settings |= {} if test in FAMILYWISE else {"correction": correction}
     if test == "bootstrap-t":
         settings["variance_offset"] = VARIANCE_OFFSET if variance_offset is None else variance_offset
+        settings["least_variance"] = f"{LEAST_VARIANCE:g}, {LEAST_IF_TIED:g} with {TIED:g} ties"
     settings |= {"sign vectors": f"all {result.n_trials}"} if exact else {}
     settings |= {"B": n_permutations, "seed": seed} if counts is not None and not exact else {}
     settings["alpha"] = alpha

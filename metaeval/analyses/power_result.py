@@ -18,7 +18,7 @@ from metaeval.measures.base import find_signs
 from metaeval.show.charts import Line, LineChart
 from metaeval.show.table import Table, write_frames
 from metaeval.stats.intervals import FEWEST_TOPICS, interval_of_differences
-from metaeval.stats.paired_tests import PairedTest
+from metaeval.stats.pair_tests import PairedTest
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -33,7 +33,7 @@ from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.signature import sign
 from metaeval.show.table import Table
 from metaeval.stats.agreement import parse_statistic
-from metaeval.stats.max_t import bootstrap_max_t, simultaneous_reach
+from metaeval.stats.pair_tests import all_pairs_test, simultaneous_reach
 from metaeval.stats.significant_counts import trials_needed
 from metaeval.stats.streams import stream_key
 
@@ -342,12 +342,11 @@ def list_flips(
     signed = scores.values * find_signs(scores.measures)
     values = np.concatenate([signed, signed[..., 1:] - signed[..., :1]], axis=-1)
     key = stream_key(seed, scores.collection, "discriminative_power")  # the same trials, and p-values, as there
-    result = bootstrap_max_t(values, n_permutations=n_permutations, key=key, n_jobs=n_jobs)
-    assert result.largest is not None  # noqa: S101  (a max-T test has them)
+    result = all_pairs_test(values, test="bootstrap-t", n_permutations=n_permutations, key=key, n_jobs=n_jobs)
     # With other trials the critical value would be that of another share of trials: α, give or take its binomial error.
     step = np.sqrt(alpha * (1 - alpha) / n_permutations)
     levels = (alpha, alpha + step, alpha - step)
-    reach, *moved = (simultaneous_reach(values, result.largest, level) for level in levels)
+    reach, *moved = (simultaneous_reach(result, level) for level in levels)
     first, second = np.triu_indices(len(scores.runs), 1)
     means, n_sets = values.mean(axis=1).T, len(scores.measures)
     gaps = means[:, first] - means[:, second]

@@ -43,7 +43,7 @@ class RankingSimilarity(MeasurePairs):
     Its rows (`to_frame`) are a square: row i, column j compares the rankings by mean score of measures i and j, and is
     `numbers[i, j]`. `pairs` has columns measure_1, measure_2, tau; low and high, the interval for τ on as many new topics, NaN
     where there is none; and conclusion: whether two measures rank runs alike, from τ = `margin` on (see
-    `metaeval.stats.equivalence`). If it matters which is the reference, that is the row, or measure_1, and every pair has two
+    `metaeval.stats.intervals`). If it matters which is the reference, that is the row, or measure_1, and every pair has two
     rows.
 
     Parameters

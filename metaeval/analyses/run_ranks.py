@@ -14,9 +14,8 @@ from metaeval.analyses.rank_result import FEW_RUNS, RunRanks
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
 from metaeval.stats.arrays import scale_scores
-from metaeval.stats.board_draws import compare_runs
-from metaeval.stats.boards import Board
-from metaeval.stats.paired_tests import RECOMMENDED, Correction, PairedTest
+from metaeval.stats.boards import Board, compare_board
+from metaeval.stats.pair_tests import RECOMMENDED, Correction, PairedTest
 from metaeval.stats.run_means import find_best, interval_of_means
 from metaeval.stats.streams import stream_key
 
@@ -95,7 +94,7 @@ def run_ranks(
         order, rows = ranks.order(m), ranks.take_rows(measure)
         if with_best:
             board = Board([measure.sign * drawn[..., column]], np.ones(1))
-            statistics, draws = compare_runs(board, "topics", n_trials, [key], key)
+            statistics, draws = compare_board(board, "topics", n_trials, [key], key, alpha)
             rows["near_first"] &= find_best(statistics, draws, alpha)[places[order]]
         clusters = None if pooled is None else pooled[..., column]
         low, high = interval_of_means(values[..., column], pooled=clusters, confidence=1 - alpha)

@@ -25,7 +25,7 @@ from metaeval.measures.base import Measure
 from metaeval.show.charts import Line, LineChart
 from metaeval.show.table import Table
 from metaeval.stats.intervals import explain_no_interval
-from metaeval.stats.paired_tests import PairedTest, all_pairs_test
+from metaeval.stats.pair_tests import PairedTest, all_pairs_test
 from metaeval.stats.rank_correlation import TauVariant
 from metaeval.stats.split_half import expected_tau, split_half_tau
 

@@ -26,7 +26,7 @@ from metaeval.data.runs import ClassificationRuns, Runs
 from metaeval.data.score import score
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, whole_note
-from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
+from metaeval.stats.pair_tests import RECOMMENDED, PairedTest
 
 REFERENCE = ("Accuracy", "tau_a", "MI")
 """Amigó et al. (2020), §5: what coverage is measured against, for measures of classification."""

@@ -14,10 +14,9 @@ from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 from metaeval.stats.intervals import Ends, centre_interval, explain_no_interval, judge_difference
-from metaeval.stats.max_t import PairedTestResult
-from metaeval.stats.paired_tests import MAX_T, PairedTest
-from metaeval.stats.resampled_power import resample_power
+from metaeval.stats.pair_tests import MAX_T, PairedTest, PairedTestResult
 from metaeval.stats.resampling import draw_weights
+from metaeval.stats.significant_counts import resample_power
 from metaeval.stats.streams import stream_key
 
 MOST_CONCLUSIONS = 45

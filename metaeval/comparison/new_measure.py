@@ -41,7 +41,7 @@ from metaeval.measures.directions import Names
 from metaeval.measures.properties import PropertyCheck
 from metaeval.measures.resolve import MeasureLike
 from metaeval.show.signature import sign
-from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
+from metaeval.stats.pair_tests import RECOMMENDED, PairedTest
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,7 +15,7 @@ from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
 from metaeval.measures.properties import PropertyCheck
 from metaeval.show.signature import Signature
-from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
+from metaeval.stats.pair_tests import RECOMMENDED, PairedTest
 
 
 @dataclass(frozen=True, eq=False)

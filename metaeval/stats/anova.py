@@ -20,20 +20,8 @@ from metaeval.stats.arrays import FloatArray
 
 
 def residual_variance(matrix: npt.ArrayLike) -> FloatArray:
-    """How much do scores vary beyond what their row and their column explain?
+    """How much do scores, shape (..., row, column), vary beyond what their row and their column explain? V_E2, shape (...).
 
-    Parameters
-    ----------
-    matrix : array_like of float, shape (..., row, column)
-        One score per cell, such as topic x run, or trial x measure.
-
-    Returns
-    -------
-    ndarray of float64, shape (...)
-        V_E2, the residual variance of the two-way analysis of variance without replication.
-
-    Examples
-    --------
     >>> residual_variance([[[1.0, 2.0], [3.0, 4.0]], [[0.0, 1.0], [1.0, 0.0]]])
     array([0., 1.])
     """
@@ -51,20 +39,8 @@ def residual_variance(matrix: npt.ArrayLike) -> FloatArray:
 def effect_size(first: npt.ArrayLike, second: npt.ArrayLike, residual_variance: npt.ArrayLike) -> FloatArray:
     """How many residual standard deviations lie between two means? Sakai (ACL 2021), captions of Tables 3, 6 and 9.
 
-    Parameters
-    ----------
-    first, second : array_like of float, shape (...)
-        The means.
-    residual_variance : array_like of float, shape (...)
-        V_E2, from `residual_variance`.
+    Infinite where only the residual variance is zero, NaN where the means are equal too.
 
-    Returns
-    -------
-    ndarray of float64, shape (...)
-        (first - second)/sqrt(V_E2); infinite where only the variance is zero, NaN where the means are equal too.
-
-    Examples
-    --------
     >>> round(float(effect_size(0.962, 0.806, 0.00211)), 2)
     3.4
     """
@@ -87,28 +63,13 @@ VALUES_A_CALL = 64
 
 
 def studentised_range_tail(values: npt.ArrayLike, n_groups: int, degrees_of_freedom: float) -> FloatArray:
-    """How probable is a studentised range at least this large, if all means are equal?
+    """How probable is a studentised range at least this large, if all k means are equal?
 
     With s the root of a chi-square variable over its degrees of freedom, the tail at q is the mean over s of
     1 - C(q s), where C(w) = k times the integral of phi(z) (Phi(z) - Phi(z - w))^(k - 1) dz is the
-    probability that k normal deviates lie within w.
+    probability that k normal deviates lie within w. The absolute error is below 1e-11 up to 100 groups, and below 1e-8 up to
+    500.
 
-    Parameters
-    ----------
-    values : array_like of float, shape (...)
-        Ranges divided by their standard error, from 0 to infinity.
-    n_groups : int
-        Number of means, k.
-    degrees_of_freedom : float
-        Of the standard error.
-
-    Returns
-    -------
-    ndarray of float64, shape (...)
-        Absolute error below 1e-11 up to 100 groups, and below 1e-8 up to 500.
-
-    Examples
-    --------
     >>> studentised_range_tail([0.0, 3.5064, np.inf], 3, 20).round(4)
     array([1.    , 0.0554, 0.    ])
     """

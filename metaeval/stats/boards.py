@@ -1,19 +1,53 @@
-"""Boards: scores of runs on the topics of several tasks, and what they add up to."""
+"""Boards: scores of runs on the topics of several tasks, what they add up to, and between which ranks every run stands.
+
+The claim that one run is better than another is a one-sided hypothesis for every ordered pair of runs. Mogstad, Romano, Shaikh
+and Wilhelm ("Inference for ranks with applications to mobility across neighbourhoods and academic achievement across
+countries", Review of Economic Studies 91(1), 2024, §3) reject them step by step with the critical value of the largest
+statistic: a rejected one leaves the family, and the next critical value is smaller (Romano and Wolf, Econometrica 73(4),
+2005). Here the reverse of a rejected one leaves too, as in the two-sided step-down, which makes the sets narrower. Counting
+claims gives a set of ranks for each run, simultaneous with the confidence asked for if the draws are those of the statistics.
+The first step alone is the two-sided test of all pairs on which letters rest, so that a rank set is never wider than the
+range that letters leave.
+
+The statistics of means are those of bootstrap-t (`metaeval.stats.pair_tests`): the topics of each task are drawn among
+themselves, or tasks are, and the difference of two runs is divided by its standard error in the sample. What is drawn are
+pseudo-values, which are scores where none is missing: the mean of a run, and how far each topic, or each cluster of topics,
+moves it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.arrays import FloatArray, IntArray, average, round_scaled
 from metaeval.stats.clusters import add_by_cluster, effective_number, pool_clusters
+from metaeval.stats.pair_tests import WeightedPairs, find_least
+from metaeval.stats.resampling import draw_weights
 
 Aggregate: TypeAlias = Literal["mean", "win-rate", "borda"]
+OverTasks: TypeAlias = Literal["topics", "tasks"]
+
+Rows: TypeAlias = Callable[[], Iterator[FloatArray]]
+"""Of every run but the last: draws of its standardised differences from the later runs, shape (later run, trial)."""
+
+ROUNDING = 1e-12
+"""Differences of what ranks add up to that are rounding, and their standard deviations."""
+
+FEWEST_TASKS = 10
+"""Tasks below which no run is claimed to be better than another in other tasks too: where the effects of runs are skewed, no
+test of so few keeps its error rate."""
+
+MOST_HELD = 2**26
+"""Pairs of runs, both ways round, times trials, of which statistics are held."""
+
+MANY = 30
+"""Degrees of freedom from which on resamples alone tell how large a difference may be by chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,29 +80,27 @@ class Board:
     clusters: Sequence[IntArray | None] = ()
 
     @cached_property
-    def drawn(self) -> Sequence[FloatArray]:
-        """What is drawn of every task, shape (run, topic), or (run, cluster) where topics come in clusters."""
-        return [
-            values if codes is None else pool_clusters(values, codes, widen=False)
-            for values, codes in zip(self.values, self.codes, strict=True)
-        ]
+    def drawn(self) -> list[FloatArray]:
+        """What is drawn of every task: pseudo-values of topics or clusters, with the means of the runs, shape (run, unit)."""
+        units = []
+        for values, codes in zip(self.values, self.clusters or [None] * len(self.values), strict=True):
+            pooled = values if codes is None else pool_clusters(values, codes)
+            known = ~np.isnan(pooled)
+            if not known.all():
+                means = average(values)[:, np.newaxis]
+                times = pooled.shape[1] / np.maximum(known.sum(axis=1, keepdims=True), 1)
+                pooled = means + np.where(known, times * (pooled - means), 0.0)
+            units.append(pooled)
+        return units
 
     @cached_property
-    def counts(self) -> Sequence[FloatArray]:
+    def counts(self) -> list[FloatArray]:
         """On how many topics of every task each run is, or how many equal clusters its own are worth, shape (run,)."""
-        return [
-            known.sum(axis=1) if codes is None else effective_number(add_by_cluster(1.0 * known, codes))
-            for known, codes in zip(self._known, self.codes, strict=True)
-        ]
-
-    @property
-    def _known(self) -> Sequence[npt.NDArray[np.bool_]]:
-        return [~np.isnan(values) for values in self.values]
-
-    @property
-    def codes(self) -> Sequence[IntArray | None]:
-        """The clusters of every task, None where topics are single."""
-        return self.clusters or [None] * len(self.values)
+        counts = []
+        for values, codes in zip(self.values, self.clusters or [None] * len(self.values), strict=True):
+            known = 1.0 * ~np.isnan(values)
+            counts.append(known.sum(axis=1) if codes is None else effective_number(add_by_cluster(known, codes)))
+        return counts
 
     @cached_property
     def parts(self) -> FloatArray:
@@ -76,20 +108,23 @@ class Board:
         return np.stack([self.judge(average(values), find_scale(values)) for values in self.values], axis=-1)
 
     @cached_property
-    def differences(self) -> FloatArray:
-        """How far every run is ahead of every other, shape (run, run)."""
-        return np.subtract.outer(self.estimates, self.estimates)
-
-    @cached_property
     def estimates(self) -> FloatArray:
         """The aggregate of every run, shape (run,)."""
         return self.pool(self.parts)
+
+    @property
+    def lone(self) -> npt.NDArray[np.bool_]:
+        """Which runs have one topic, or cluster, only of a task, shape (run,): how much that varies, nothing tells."""
+        return np.any([counts == 1 for counts in self.counts], axis=0)
 
     def judge(self, means: FloatArray, scale: float) -> FloatArray:
         """Return what a task adds, shape (…, run), of means of that shape."""
         if self.aggregate == "mean":
             return means
-        wins, others = _win(round_scaled(means / scale))
+        from scipy.stats import rankdata
+
+        wins = rankdata(round_scaled(means / scale), axis=-1, nan_policy="omit") - 1.0
+        others = (~np.isnan(means)).sum(axis=-1, keepdims=True) - 1
         if self.aggregate == "borda":
             return np.where(others > 0, wins, np.nan)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -117,18 +152,195 @@ def find_scale(values: FloatArray) -> float:
     return float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
 
 
-def _win(means: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return how many others every run beats, ties half, and how many others there are; shapes (…, run)."""
-    order = np.argsort(means, axis=-1)
-    ordered = np.take_along_axis(means, order, axis=-1)
-    place = np.broadcast_to(np.arange(means.shape[-1]), means.shape)
-    begins = np.ones(means.shape, dtype=bool)
-    begins[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
-    ends = np.roll(begins, -1, axis=-1)
-    first = np.maximum.accumulate(np.where(begins, place, 0), axis=-1)
-    last = np.minimum.accumulate(np.where(ends, place, means.shape[-1])[..., ::-1], axis=-1)[..., ::-1]
-    wins = np.empty(means.shape)
-    np.put_along_axis(wins, order, (first + last) / 2, axis=-1)
-    known = ~np.isnan(means)
-    others = known.sum(axis=-1, keepdims=True) - 1
-    return np.where(known, wins, np.nan), np.where(known, others, 0)
+class RankSets(NamedTuple):
+    """Which ranks runs may have, and the claims that they rest on.
+
+    `sets`, shape (run, 2), are the first and last rank that a run may have, all runs together. ``better[i, j]``, shape
+    (run, run), says that run i is claimed to be better than run j, and `differ` which pairs of runs the first step alone
+    separates: the two-sided test with one critical value.
+    """
+
+    sets: IntArray
+    better: npt.NDArray[np.bool_]
+    differ: npt.NDArray[np.bool_]
+
+
+def rank_board(
+    board: Board, over: OverTasks, n_trials: int, keys: Sequence[int], key: int, alpha: float = 0.05
+) -> RankSets:
+    """Which ranks may every run of a board have, all of them at once?
+
+    Parameters
+    ----------
+    board : Board
+    over : {"topics", "tasks"}
+        What is resampled.
+    n_trials : int
+    keys : sequence of int
+        Of the draws of every task's topics, from `metaeval.stats.streams.stream_key`.
+    key : int
+        Of the draws of tasks.
+    alpha : float, optional
+        How often any claim may be wrong.
+
+    Returns
+    -------
+    RankSets
+
+    Examples
+    --------
+    >>> scores = np.random.default_rng(0).random((3, 30)) + np.array([[0.5], [0.4], [0.0]])
+    >>> rank_board(Board([scores], np.ones(1)), "topics", 500, [1], 2).sets.tolist()
+    [[1, 2], [1, 2], [3, 3]]
+    """
+    return find_rank_sets(*compare_board(board, over, n_trials, keys, key, alpha), alpha)
+
+
+def compare_board(
+    board: Board, over: OverTasks, n_trials: int, keys: Sequence[int], key: int, alpha: float = 0.05
+) -> tuple[FloatArray, Rows]:
+    """Return by how many standard errors every run of a board is ahead of every other, shape (run, run), and draws of these."""
+    if over == "tasks":
+        # What each task adds to a mean, or to a sum of those that are there, about the mean or sum itself.
+        times, parts = (
+            (len(board.values), np.nan_to_num(board.parts)) if board.aggregate == "borda" else (1, board.parts)
+        )
+        gaps = times * np.nan_to_num(parts - board.estimates[:, np.newaxis] / times) * share(board.weights, parts)
+        units = [board.estimates[:, np.newaxis] + gaps.shape[1] * gaps]
+        counts = [np.full(len(gaps), float(gaps.shape[1]))]
+        sizes, rows = compare_runs(units, counts, n_trials, [key], alpha)
+        # Where few tasks differ by the same, as ranks often do, others need not.
+        unknown = np.isinf(sizes) | (len(board.values) < FEWEST_TASKS)
+    elif board.aggregate == "mean":
+        means = np.stack([average(values) for values in board.values], axis=1)
+        shares = share(board.weights, means).T[..., np.newaxis]
+        units = [np.nan_to_num(each) * part for each, part in zip(board.drawn, shares, strict=True)]
+        sizes, rows = compare_runs(units, board.counts, n_trials, keys, alpha)
+        unknown = np.logical_or.outer(board.lone, board.lone)
+    else:
+        sizes, rows = _compare_ranks(board, n_trials, keys, alpha)
+        unknown = np.logical_or.outer(board.lone, board.lone)
+    # Every step of what follows takes the draws, and they take long to make.
+    held = list(rows()) if sizes.size * n_trials <= MOST_HELD else []
+    return np.where(unknown, 0.0, sizes), (lambda: iter(held)) if held else rows
+
+
+def compare_runs(
+    units: Sequence[FloatArray], counts: Sequence[FloatArray], n_trials: int, keys: Sequence[int], alpha: float
+) -> tuple[FloatArray, Rows]:
+    """Return by how many standard errors every run is ahead of every other, shape (run, run), and draws of the same.
+
+    How far it is ahead is the sum over tasks of the mean of its `units`, shape (run, unit), which are drawn task by task.
+    `counts`, shape (run,), say how many they are worth.
+    """
+    first, second = np.triu_indices(len(units[0]), 1)
+    ends = np.cumsum([0, *(each.shape[1] for each in units)]).tolist()
+    parts = [slice(*ends[number : number + 2]) for number in range(len(units))]
+    pairs = WeightedPairs(np.concatenate([each / each.shape[1] for each in units], axis=1), parts=parts)
+    total, slack = np.zeros((2, len(first)))
+    for squares, worth in zip(pairs.by_part, counts, strict=True):
+        worth = np.where(worth > 0, worth, np.inf)  # a run without the task lowers no other's
+        free = np.maximum(np.minimum(worth[first], worth[second]) - 1, 1e-9)
+        total += squares * (1 + 1 / free)
+        slack += (squares * (1 + 1 / free)) ** 2 / free
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = np.where(slack > 0, total**2 / slack, np.inf)
+        sizes, t = (np.where(pairs.sums == 0, 0.0, pairs.sums / np.sqrt(each)) for each in (pairs.squares, total))
+    least = find_least(pairs.squares, pairs.ties)[:, np.newaxis]
+
+    def draw_rows() -> Iterator[FloatArray]:
+        drawn = [draw_weights(key, range(n_trials), each.shape[1]).T for key, each in zip(keys, units, strict=True)]
+        for some, sums, squares in pairs.weigh(np.concatenate(drawn)):
+            enough = (squares >= least[some]) & (squares > 0)
+            yield np.divide(sums, np.sqrt(squares), out=np.zeros_like(sums), where=enough)
+
+    return _square(_keep_sure(sizes, t, freedom, alpha), len(units[0])), draw_rows
+
+
+def _compare_ranks(board: Board, n_trials: int, keys: Sequence[int], alpha: float) -> tuple[FloatArray, Rows]:
+    """Return the same of what ranks in tasks add up to, which is no mean: over its standard deviation in all samples.
+
+    Ranks of means are drawn about means that are closer to each other by the share of their variance that is noise of topics:
+    about the means themselves they would vary less than they do, since noise has set runs apart that are alike.
+    """
+    first, second = np.triu_indices(len(board.values[0]), 1)
+    known = ~np.isnan(board.parts)
+    shares = share(board.weights, board.parts) if board.aggregate == "win-rate" else known * board.weights
+    drawn, free = np.zeros((n_trials, len(known))), np.zeros((2, len(known)))
+    for number, (values, units, count) in enumerate(zip(board.values, board.drawn, board.counts, strict=True)):
+        centre, few = average(values), np.maximum(count - 1, 1e-9)
+        gaps = (units - centre[:, np.newaxis]) / units.shape[1]
+        noise = np.nanmean(np.square(gaps - np.nanmean(gaps, axis=0)).sum(axis=1) * (1 + 1 / np.maximum(few, 1)))
+        between = np.nanvar(centre, ddof=1)
+        centre = centre - (np.clip(noise / between, 0, 1) if between > 0 else 1.0) * (centre - np.nanmean(centre))
+        means = centre + draw_weights(keys[number], range(n_trials), units.shape[1]) @ gaps.T
+        drawn += np.nan_to_num(board.judge(means, find_scale(values))) * shares[:, number]
+        free += known[:, number] * np.array([few, np.ones_like(few)])
+    drawn -= drawn.mean(axis=0)
+    freedom, each = (np.minimum(row[first], row[second]) for row in (free[0], free[0] / np.maximum(free[1], 1)))
+    spread = np.array(np.cov(drawn, rowvar=False, ddof=0), ndmin=2)
+    deviation = np.sqrt(np.maximum(np.add.outer(spread.diagonal(), spread.diagonal()) - 2 * spread, 0.0))
+    deviation *= deviation > ROUNDING
+    ahead = board.estimates[first] - board.estimates[second]
+    ahead *= np.abs(ahead) > ROUNDING
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sizes = np.nan_to_num(ahead / deviation[first, second] / np.sqrt(1 + 1 / np.maximum(each, 1e-9)), posinf=np.inf)
+
+    def draw_rows() -> Iterator[FloatArray]:
+        for run in range(len(deviation) - 1):
+            gaps, scale = (drawn[:, run] - drawn[:, run + 1 :].T), deviation[run, run + 1 :, np.newaxis]
+            yield np.divide(gaps, scale, out=np.zeros_like(gaps), where=scale > 0)
+
+    return _square(_keep_sure(sizes, sizes, freedom, alpha), len(deviation)), draw_rows
+
+
+def _keep_sure(sizes: FloatArray, t: FloatArray, freedom: FloatArray, alpha: float) -> FloatArray:
+    """Return sizes of all pairs, 0 where there are few degrees of freedom and Bonferroni's t test finds no difference.
+
+    Samples of few topics cannot show how large a studentised difference gets by chance.
+    """
+    from scipy.special import stdtr
+
+    unsure = (freedom < MANY) & (2 * stdtr(np.minimum(freedom, 1e9), -np.abs(t)) > alpha / len(sizes))
+    return np.where(unsure, 0.0, sizes)
+
+
+def _square(pairs: FloatArray, n_runs: int) -> FloatArray:
+    """Return numbers of pairs as an antisymmetric matrix."""
+    matrix = np.zeros((n_runs, n_runs))
+    matrix[np.triu_indices(n_runs, 1)] = pairs
+    return matrix - matrix.T
+
+
+def find_rank_sets(statistics: FloatArray, rows: Rows, alpha: float = 0.05) -> RankSets:
+    """Which ranks may every run have, all of them at once?
+
+    ``statistics[i, j]``, shape (run, run), say by how many standard errors run i is ahead of run j; antisymmetric, 0 where
+    nothing is known. `rows` draws the same, as they would be if both were equally good.
+
+    >>> noise = np.random.default_rng(0).standard_normal((3, 2000)) / np.sqrt(2)
+    >>> means = np.array([9.0, 1.0, 0.0])
+    >>> result = find_rank_sets(np.subtract.outer(means, means), lambda: (noise[i] - noise[i + 1 :] for i in range(2)))
+    >>> result.sets.tolist()
+    [[1, 1], [2, 3], [2, 3]]
+    """
+    n_runs = len(statistics)
+    better = differ = np.zeros(statistics.shape, dtype=bool)
+    for step in range(n_runs**2):
+        largest = []
+        for run, drawn in enumerate(rows()):
+            undecided = ~(better | better.T)[run, run + 1 :]
+            largest.append(np.abs(drawn[undecided]).max(axis=0, initial=0.0))
+        critical = np.quantile(np.max(largest, axis=0), 1 - alpha, method="higher")
+        claimed = better | (statistics > critical)
+        differ = claimed | claimed.T if step == 0 else differ
+        implied = None
+        while implied is None or (implied != claimed).any():
+            # If i is better than j, and j than k, then i is better than k: true whenever both others are.
+            claimed = claimed if implied is None else implied
+            claims = claimed.astype(np.float32)
+            implied = claimed | (claims @ claims > 0)
+        if (claimed == better).all():
+            break
+        better = claimed
+    return RankSets(np.stack([1 + better.sum(axis=0), n_runs - better.sum(axis=1)], axis=1), better, differ)

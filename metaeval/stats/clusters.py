@@ -22,18 +22,8 @@ Float = TypeVar("Float", bound=np.floating)
 def add_by_cluster(numbers: npt.NDArray[Float], clusters: IntArray | None) -> npt.NDArray[Float]:
     """Add numbers of topics, shape (..., topic), over each cluster, shape (..., cluster); without clusters, return them.
 
-    Parameters
-    ----------
-    numbers : ndarray of float, shape (..., topic)
-    clusters : ndarray of int, shape (topic,), or None
-        The number of the cluster of each topic, from 0; no number is left out.
+    `clusters` hold the number of the cluster of each topic, from 0; no number is left out.
 
-    Returns
-    -------
-    ndarray of the same type, shape (..., cluster)
-
-    Examples
-    --------
     >>> add_by_cluster(np.array([1.0, 2.0, 4.0]), np.array([0, 1, 0])).tolist()
     [5.0, 2.0]
     """
@@ -45,22 +35,11 @@ def add_by_cluster(numbers: npt.NDArray[Float], clusters: IntArray | None) -> np
 
 
 def effective_number(sizes: npt.ArrayLike) -> FloatArray:
-    """How many clusters of equal sizes tell as much of the variance of a mean? (Σn²)²/Σn⁴.
+    """How many clusters of equal sizes tell as much of the variance of a mean? (Σn²)²/Σn⁴, of sizes of shape (..., cluster).
 
     The worst case, topics of a cluster that are all alike, of Carter, Schnepel and Steigerwald (Review of Economics and
-    Statistics 99(4), 2017, §3).
+    Statistics 99(4), 2017, §3). A cluster that is not there has 0 topics.
 
-    Parameters
-    ----------
-    sizes : array_like, shape (..., cluster)
-        Numbers of topics; 0 for a cluster that is not there.
-
-    Returns
-    -------
-    ndarray of float64, shape (...)
-
-    Examples
-    --------
     >>> effective_number([[5, 5, 5, 5], [1, 1, 1, 7]]).round(2).tolist()
     [4.0, 1.12]
     """
@@ -113,25 +92,13 @@ def pool_clusters(values: FloatArray, clusters: IntArray, *, sums: bool = False,
 
 
 def intraclass_correlation(values: FloatArray, clusters: IntArray) -> FloatArray:
-    """How alike are differences between runs on two topics of one cluster?
+    """How alike are differences between runs on two topics of one cluster? Shape (measure,).
 
-    Of what neither run nor topic explains, by the analysis of variance of clusters of unequal sizes (Donner 1986): with the
-    mean squares between and within clusters, and n0 = (N - Σn²/N)/(G - 1), (B - W)/(B + (n0 - 1)W). It is negative where
-    topics of one cluster are less alike than others.
+    Of what neither run nor topic explains of scores of shape (run, topic, measure), by the analysis of variance of clusters of
+    unequal sizes (Donner 1986): with the mean squares between and within clusters, and n0 = (N - Σn²/N)/(G - 1),
+    (B - W)/(B + (n0 - 1)W). It is negative where topics of one cluster are less alike than others, and NaN where each topic is
+    its own cluster, or nothing is left to explain.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (run, topic, measure)
-    clusters : ndarray of int, shape (topic,)
-        As for `add_by_cluster`; at least two clusters.
-
-    Returns
-    -------
-    ndarray of float64, shape (measure,)
-        NaN where each topic is its own cluster, or nothing is left to explain.
-
-    Examples
-    --------
     >>> difference = np.array([1.0, 1.0, -1.0, -1.0])[:, None]
     >>> intraclass_correlation(np.stack([difference, -difference]), np.array([0, 0, 1, 1])).tolist()
     [1.0]

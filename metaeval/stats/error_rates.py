@@ -12,7 +12,7 @@ import numpy as np
 from metaeval.errors import MetaevalError
 from metaeval.stats.anova import residual_variance, studentised_range_tail
 from metaeval.stats.arrays import FloatArray
-from metaeval.stats.paired_tests import FAMILYWISE, RESAMPLING, PairedTest, all_pairs_test
+from metaeval.stats.pair_tests import FAMILYWISE, RESAMPLING, PairedTest, all_pairs_test
 
 Procedure: TypeAlias = Callable[[FloatArray], FloatArray]
 """A test of somebody's own: takes scores of shape (run, topic), returns the p-value of every pair of runs, shape (pair,)."""
@@ -49,31 +49,32 @@ def decide(
 ) -> BoolArray:
     """Test all pairs of runs in each study, scores of shape (run, topic, study): whether p ≤ α, shape (study, pair).
 
-    `options` go to `all_pairs_test`; ``n_permutations`` is raised to what a correction needs.
+    `options` go to `all_pairs_test`; with a correction ``n_permutations`` is raised until a pair that no trial reached can be
+    significant.
     """
+    n_runs, n_topics, n_studies = values.shape
+    n_pairs = n_runs * (n_runs - 1) // 2
     if callable(test):
-        return np.array([call_procedure(test, values[..., k]) <= alpha for k in range(values.shape[2])])
-    given = dict(options or {})
+        return np.array([_call_procedure(test, values[..., k], n_pairs) <= alpha for k in range(n_studies)])
     if test == "tukey-hsd":
-        return _exceeds_critical_range(values, alpha)
+        # By its critical value: the p-value of every pair would take 400 times as long.
+        first, second = np.triu_indices(n_runs, 1)
+        means = values.mean(axis=1)
+        variances = np.array([residual_variance(np.ascontiguousarray(values[..., k].T)) for k in range(n_studies)])
+        critical = find_critical_range(n_runs, (n_runs - 1) * (n_topics - 1), alpha)
+        return np.asarray((np.abs(means[first] - means[second]) >= critical * np.sqrt(variances / n_topics)).T)
+    given = dict(options or {})
     if test in RESAMPLING:
-        given |= {"n_permutations": count_permutations(test, len(values), alpha, given), "key": key}
+        least = 0 if test in FAMILYWISE else 1000 * ceil(n_pairs / alpha / 1000)
+        given |= {"n_permutations": max(int(given.get("n_permutations", 1000)), least), "key": key}
     # A p of 0 would survive any correction.
     add_one = test not in FAMILYWISE and given.get("correction") != "none"
     return np.asarray(all_pairs_test(values, test=test, **given, add_one=add_one).p <= alpha)
 
 
-def count_permutations(test: str, n_runs: int, alpha: float, options: Mapping[str, Any]) -> int:
-    """Return B of a resampling test: with a correction, enough for a pair that no trial reached to be significant."""
-    asked = int(options.get("n_permutations", 1000))
-    n_pairs = n_runs * (n_runs - 1) // 2
-    return asked if test in FAMILYWISE else max(asked, 1000 * ceil(n_pairs / alpha / 1000))
-
-
-def call_procedure(test: Procedure, scores: FloatArray) -> FloatArray:
+def _call_procedure(test: Procedure, scores: FloatArray, n_pairs: int) -> FloatArray:
     """Return the p-values of a test of somebody's own, which are checked."""
-    name, n_pairs = getattr(test, "__name__", "the procedure"), len(scores) * (len(scores) - 1) // 2
-    p = np.asarray(test(scores), dtype=np.float64)
+    name, p = getattr(test, "__name__", "the procedure"), np.asarray(test(scores), dtype=np.float64)
     if p.shape != (n_pairs,):
         raise MetaevalError(
             f"{name} returned shape {p.shape} for {len(scores)} runs; it is to return the p-value of every pair, "
@@ -82,16 +83,6 @@ def call_procedure(test: Procedure, scores: FloatArray) -> FloatArray:
     if not ((p >= 0) & (p <= 1)).all():
         raise MetaevalError(f"{name} returned p-values that are not between 0 and 1")
     return p
-
-
-def _exceeds_critical_range(values: FloatArray, alpha: float) -> BoolArray:
-    """Decide as Tukey's HSD does, by its critical value: the p-value of every pair would take 400 times as long."""
-    n_runs, n_topics, n_studies = values.shape
-    first, second = np.triu_indices(n_runs, 1)
-    means = values.mean(axis=1)
-    variances = np.array([residual_variance(np.ascontiguousarray(values[..., k].T)) for k in range(n_studies)])
-    critical = find_critical_range(n_runs, (n_runs - 1) * (n_topics - 1), alpha)
-    return np.asarray((np.abs(means[first] - means[second]) >= critical * np.sqrt(variances / n_topics)).T)
 
 
 @lru_cache

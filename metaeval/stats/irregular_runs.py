@@ -1,4 +1,4 @@
-"""Rows of a score matrix that break what tests of all pairs assume: unequal spread, far-off means, equal rows."""
+"""Rows of a score matrix that break what tests of all pairs assume: unequal spread, far-off means, equal rows, odd pairs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.arrays import FloatArray
+from metaeval.stats.arrays import FloatArray, IntArray
 
 WIDE = 1.5
 """Ratio to the median residual spread from which on a run is wide; docs/concepts/discriminative-power.md says what such
@@ -21,8 +21,14 @@ SKEWED = 0.75
 """Median absolute skewness of the differences of two runs from which on a note says that tests of all pairs may err;
 docs/concepts/which-test.md says what it does not see."""
 
-FEWEST_PAIRS, NUMBERS = 100, 2**17
-"""Pairs of runs at least whose differences are looked at, and numbers at most beyond that."""
+FEWEST_PAIRS, NUMBERS, MOST_NUMBERS = 100, 2**17, 2**22
+"""Pairs of runs at least whose differences are looked at, numbers that are held at once, and numbers at most beyond that."""
+
+ODD = 2.5
+"""Absolute skewness of the differences of two runs from which on a note names them."""
+
+FEW_FAILURES, CLEAR = 0.1, 1.5
+"""Share of topics up to which a run fails on a few, and standard deviations by which its other scores are clear of failing."""
 
 SAME = 1e-24
 """Variance of scaled differences that is rounding."""
@@ -72,42 +78,60 @@ def residual_spread(values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool
     return ratio, ratio >= limit
 
 
-def shape_of_differences(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """How skewed are differences of two runs over topics, and how many of them are 0?
+def shape_of_differences(values: FloatArray) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+    """How skewed are the differences of two runs over topics, how many are 0, and how much rests on a single topic?
 
-    Takes scores of shape (run, topic, measure); returns the median over pairs of different runs of the absolute skewness
-    m₃ / m₂^1.5 of their differences, and of the share of topics on which both runs have the same score, both of shape
-    (measure,). Of very many pairs some are looked at, evenly spaced; NaN where no pair differs in more than its mean.
+    Takes scores of shape (run, topic, measure). Returns pairs of runs, shape (pair, 2); and of each, shape (measure, pair), the
+    skewness m₃ / m₂^1.5 of the differences of the first less the second run, the share of topics on which both have the same
+    score, and the largest share of one topic in the sum of squared deviations. NaN where a pair differs in no more than its
+    mean. Of very many pairs some are looked at, evenly spaced.
     """
     n_runs, n_topics, n_measures = values.shape
-    skewness, zeros = np.full((2, n_measures), np.nan)
     n_pairs = n_runs * (n_runs - 1) // 2
-    some = np.linspace(0, n_pairs - 1, min(n_pairs, max(FEWEST_PAIRS, NUMBERS // n_topics))).round().astype(np.int64)
+    some = (
+        np.linspace(0, n_pairs - 1, min(n_pairs, max(FEWEST_PAIRS, MOST_NUMBERS // n_topics))).round().astype(np.int64)
+    )
     with np.errstate(over="ignore", invalid="ignore"):  # means of scores near the largest float
         order = np.argsort(values.mean(axis=1).mean(axis=1), kind="stable")  # not that of a file
-    first, second = (order[ends[some]] for ends in np.triu_indices(n_runs, 1))
+    pairs = order[np.stack(np.triu_indices(n_runs, 1), axis=1)[some]]
+    shapes = np.full((3, n_measures, len(pairs)), np.nan)
+    size = max(1, NUMBERS // n_topics)
     for measure in range(n_measures):
-        shapes = [
-            _shape(values[first[part], :, measure] - values[second[part], :, measure])
-            for part in np.array_split(np.arange(len(some)), max(1, len(some) * n_topics // NUMBERS))
-        ]
-        joined = np.concatenate(shapes, axis=1)
-        if joined.size:
-            skewness[measure], zeros[measure] = np.median(joined, axis=1)
-    return skewness, zeros
+        for start in range(0, len(pairs), size):
+            first, second = pairs[start : start + size].T
+            gaps = values[first, :, measure] - values[second, :, measure]
+            largest = np.abs(gaps).max(axis=1)
+            known = np.flatnonzero((largest > 0) & (largest < np.inf))
+            deviations = gaps[known] / largest[known, np.newaxis]
+            ties = (deviations == 0).mean(axis=1)
+            deviations -= deviations.mean(axis=1, keepdims=True)
+            squares = np.square(deviations)
+            variance, third = squares.mean(axis=1), np.einsum("pt,pt->p", squares, deviations) / n_topics
+            vary = variance > SAME
+            found = np.stack([third, ties, squares.max(axis=1)])[:, vary]
+            found[0] /= variance[vary] ** 1.5
+            found[2] /= variance[vary] * n_topics
+            shapes[:, measure, start + known[vary]] = found
+    return pairs, *shapes
 
 
-def _shape(gaps: FloatArray) -> FloatArray:
-    """Return the absolute skewness and the share of zeros of differences of each pair that vary, shape (2, pair)."""
-    largest = np.abs(gaps).max(axis=1)
-    known = (largest > 0) & (largest < np.inf)
-    deviations = gaps[known] / largest[known, np.newaxis]
-    equal = (deviations == 0).mean(axis=1)
-    deviations -= deviations.mean(axis=1, keepdims=True)
-    squares = np.square(deviations)
-    variance, third = squares.mean(axis=1), np.einsum("pt,pt->p", squares, deviations) / gaps.shape[1]
-    vary = variance > SAME
-    return np.stack([np.abs(third[vary]) / variance[vary] ** 1.5, equal[vary]])
+def count_failures(oriented: FloatArray) -> IntArray:
+    """On how many topics does each run fail outright, if it does so on a few and is well clear of failing on all others?
+
+    Takes scores of shape (run, topic, measure), higher being better; to fail is to have the lowest score, if that occurs more
+    than once. Returns a count of shape (measure, run), 0 where a run fails on none, or on more than a tenth of the topics, or
+    its other scores come near to failing, or do not vary.
+    """
+    scores = np.ldexp(oriented, -np.frexp(np.abs(oriented).max(axis=(0, 1)))[1] - 1)
+    failed = scores == scores.min(axis=(0, 1))
+    counts = failed.sum(axis=1)
+    known = np.maximum((~failed).sum(axis=1), 1)
+    rest = np.where(failed, 0.0, scores).sum(axis=1) / known
+    spread = np.sqrt(np.square(np.where(failed, 0.0, scores - rest[:, np.newaxis])).sum(axis=1) / known)
+    nearest = np.where(failed, np.inf, scores).min(axis=1)
+    clear = (nearest - scores.min(axis=(0, 1)) >= CLEAR * spread) & (spread > 0)
+    clear &= counts.sum(axis=0) > 1
+    return np.where(clear & (counts <= FEW_FAILURES * oriented.shape[1]), counts, 0).T
 
 
 def far_behind(oriented_means: FloatArray) -> npt.NDArray[np.bool_]:
@@ -126,21 +150,17 @@ def far_behind(oriented_means: FloatArray) -> npt.NDArray[np.bool_]:
 
 def equal_rows(*values: FloatArray) -> npt.NDArray[np.intp]:
     """Return for each row the position of the first one that is equal to it in every cell of every array, shape (row,)."""
-    # Equal rows have equal sums of bits, which are quick to make; only rows with an equal sum are looked at closely.
-    sums = sum(_view_bits(array).sum(axis=1) for array in values)
-    _, number, size = np.unique(sums, return_inverse=True, return_counts=True)
+    # Equal rows have equal sums of bits, which are quick to make; only rows with an equal sum are looked at closely. The bits
+    # of −0 are made those of 0.
+    rows = [np.ascontiguousarray(array + 0.0).reshape(len(array), -1).view(np.uint64) for array in values]
+    _, number, size = np.unique(sum(bits.sum(axis=1) for bits in rows), return_inverse=True, return_counts=True)
     digests: dict[bytes, int] = {}
-    first = np.arange(len(values[0]))
+    first = np.arange(len(rows[0]))
     for row in np.flatnonzero(size[number] > 1).tolist():
+        # Different rows have different checksums: none are known that do not, and rows themselves would take as much memory
+        # as the scores.
         digest = hashlib.sha256()
-        for array in values:
-            # Different rows have different checksums: none are known that do not, and rows themselves would take as
-            # much memory as the scores.
-            digest.update(_view_bits(array[row : row + 1]).data)
+        for bits in rows:
+            digest.update(bits[row].data)
         first[row] = digests.setdefault(digest.digest(), row)
     return first
-
-
-def _view_bits(rows: FloatArray) -> npt.NDArray[np.uint64]:
-    """Return the bits of the numbers in each row, shape (row, number), with those of 0 for −0."""
-    return np.ascontiguousarray(rows + 0.0).reshape(len(rows), -1).view(np.uint64)

@@ -24,7 +24,6 @@ from metaeval.stats.arrays import FloatArray, IntArray, round_scaled
 MOST_SETS = 5_000
 """Letters beyond which a display says nothing to anybody, and takes long."""
 
-
 ROUNDING = 1e-11
 """Two differences that are this close are equal: one has as many trials on either side."""
 
@@ -54,8 +53,7 @@ def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         raise MetaevalError("Significant differences must be a square, symmetric matrix.")
     if differs.diagonal().any():
         raise MetaevalError("A group cannot differ from itself.")
-    n_groups = len(differs)
-    if n_groups == 0:
+    if not len(differs):
         return np.zeros((0, 0), dtype=bool)
     table = _sweep(_find_largest_sets(differs))
     # Sorting by the negated columns puts the letter of the first group first, and so on.
@@ -82,10 +80,8 @@ def compact_letters(different: npt.ArrayLike) -> list[str]:
     """
     table = letter_groups(different)
     alphabet = string.ascii_letters
-    names = []
-    for letter in range(table.shape[1]):
-        cycle, position = divmod(letter, len(alphabet))
-        names.append(alphabet[position] + (str(cycle + 1) if cycle else ""))
+    cycles = [divmod(letter, len(alphabet)) for letter in range(table.shape[1])]
+    names = [f"{alphabet[position]}{cycle + 1 if cycle else ''}" for cycle, position in cycles]
     return ["".join(name for name, has in zip(names, row, strict=True) if has) for row in table]
 
 
@@ -96,7 +92,7 @@ def _find_largest_sets(differs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     sets: list[int] = []
     groups = np.arange(len(differs))
     for group, row in enumerate(differs):
-        alike = _gather_bits(~row & (groups < group))
+        alike = int.from_bytes(np.packbits(~row & (groups < group), bitorder="little").tobytes(), "little")
         parts = sorted({alike & members for members in sets} or {0}, key=int.bit_count, reverse=True)
         largest: list[int] = []
         for part in parts:
@@ -111,10 +107,6 @@ def _find_largest_sets(differs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     packed = np.frombuffer(b"".join(members.to_bytes(n_bytes, "little") for members in sets), dtype=np.uint8)
     bits = np.unpackbits(packed.reshape(-1, n_bytes), axis=1, count=len(differs), bitorder="little")
     return np.ascontiguousarray(bits.T).astype(bool)
-
-
-def _gather_bits(flags: npt.NDArray[np.bool_]) -> int:
-    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
 
 
 def _sweep(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
@@ -136,24 +128,11 @@ def _sweep(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
 
 
 def rank_intervals(better: npt.NDArray[np.bool_], significant: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
-    """Between which ranks does every run stand, as far as the significant differences tell?
+    """Return the rank of every run by its mean, shape (run,), and the ranks that significant differences leave, (run, 2).
 
-    Parameters
-    ----------
-    better : ndarray of bool, shape (run, run)
-        ``better[i, j]``: run i has the better mean.
-    significant : ndarray of bool, shape (run, run)
-        Whether two runs differ; symmetric.
+    ``better[i, j]``: run i has the better mean; `significant`, symmetric, says whether two runs differ. The first rank left is
+    1 + the number of significantly better runs, the last one the number of runs less that of significantly worse ones.
 
-    Returns
-    -------
-    ranks : ndarray of int, shape (run,)
-        1 + the number of runs with a better mean.
-    ends : ndarray of int, shape (run, 2)
-        1 + the number of significantly better runs, and the number of runs less that of significantly worse ones.
-
-    Examples
-    --------
     >>> better = np.triu(np.ones((3, 3), dtype=bool), 1)
     >>> differ = np.array([[False, False, True], [False, False, False], [True, False, False]])
     >>> ranks, ends = rank_intervals(better, differ)
@@ -166,23 +145,12 @@ def rank_intervals(better: npt.NDArray[np.bool_], significant: npt.NDArray[np.bo
 
 
 def swap_p_values(observed: FloatArray, exchanged: FloatArray) -> FloatArray:
-    """How often does exchanging two measures give as large a difference in agreement as there is?
+    """How often does exchanging two measures give as large a difference in agreement as there is? Shape (measure, measure).
 
-    Parameters
-    ----------
-    observed : ndarray, shape (measure,)
-        How each measure agrees with the reference.
-    exchanged : ndarray, shape (trial, measure pair)
-        The first less the second measure's agreement after each exchange; pairs in the order (0, 1), (0, 2), ….
+    Takes how each measure agrees with the reference, shape (measure,), and the first less the second measure's agreement after
+    each exchange, shape (trial, measure pair), pairs in the order (0, 1), (0, 2), …. ``p[i, j]`` is (count + 1)/(trials + 1),
+    one-sided, for measure i agreeing no better than j; 1 on the diagonal, NaN where an agreement is not defined.
 
-    Returns
-    -------
-    ndarray, shape (measure, measure)
-        ``p[i, j]`` is (count + 1)/(trials + 1), one-sided, for measure i agreeing no better than j; 1 on the diagonal,
-        NaN where an agreement is not defined.
-
-    Examples
-    --------
     >>> swap_p_values(np.array([0.9, 0.5]), np.array([[0.1], [-0.2], [0.4]])).tolist()
     [[1.0, 0.5], [1.0, 1.0]]
     """
@@ -199,26 +167,13 @@ def swap_p_values(observed: FloatArray, exchanged: FloatArray) -> FloatArray:
 
 
 def find_clusters(observed: FloatArray, p_values: FloatArray, alpha: float) -> IntArray:
-    """Return the significance cluster of every measure, from 1, the best.
+    """Return the significance cluster of every measure, from 1, the best; 0 where its agreement is not defined.
 
-    Going down the ranking, a new cluster begins with a measure that one of the current cluster beats significantly. Two
-    measures of one cluster do not differ significantly; two of different clusters need not differ either. Measures that
-    agree equally well, but for rounding, are gone through in their own order.
+    Takes agreements, shape (measure,), and p-values from `swap_p_values`. Going down the ranking, a new cluster begins with a
+    measure that one of the current cluster beats significantly. Two measures of one cluster do not differ significantly; two
+    of different clusters need not differ either. Measures that agree equally well, but for rounding, are gone through in their
+    own order.
 
-    Parameters
-    ----------
-    observed : ndarray, shape (measure,)
-    p_values : ndarray, shape (measure, measure)
-        From `swap_p_values`.
-    alpha : float
-
-    Returns
-    -------
-    ndarray of int, shape (measure,)
-        0 for a measure whose agreement is not defined.
-
-    Examples
-    --------
     >>> p = np.array([[1, 0.2, 0.01], [0.8, 1, 0.2], [0.99, 0.8, 1]])
     >>> find_clusters(np.array([0.9, 0.3, 0.1 + 0.2]), p, 0.05).tolist()
     [1, 1, 2]

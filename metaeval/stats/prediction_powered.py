@@ -5,7 +5,7 @@ mean is estimated by λ times the mean of F over all topics, plus the weighted m
 (Angelopoulos et al., Science 382, 2023; λ: Angelopoulos, Duchi and Zrnic, "PPI++", 2023). The published λ is tuned for one
 number. Here one λ a judge serves all runs: it minimises the sum of the variances of all differences, which many cells estimate
 well, and differences of means stay differences of means. Intervals are simultaneous, by a studentised bootstrap of the topics
-whose variances have an offset, as in `metaeval.stats.max_t`. Few labels may show none of a judge's errors: intervals leave
+whose variances have an offset, as in `metaeval.stats.pair_tests`. Few labels may show none of a judge's errors: intervals leave
 room for them, by the rule of three (Hanley and Lippman-Hand, JAMA 249(13), 1983).
 """
 
@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from metaeval.stats.arrays import FloatArray, IntArray
-from metaeval.stats.max_t import VARIANCE_OFFSET
+from metaeval.stats.pair_tests import VARIANCE_OFFSET
 from metaeval.stats.resampling import draw_weights
 
 Target: TypeAlias = Literal["population", "topics"]

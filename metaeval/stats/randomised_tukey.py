@@ -19,9 +19,8 @@ from metaeval.stats.arrays import FloatArray, IntArray, UnitArray, check_count, 
 from metaeval.stats.parallel import count_jobs, run_parts, tell
 from metaeval.stats.streams import check_key, trial_keys
 
-# With fewer trials in a part, its overhead is a noticeable share of its time.
-SMALLEST_PART = 640
-SMALLEST_TOLD = 2_560
+SMALLEST_PART, SMALLEST_TOLD = 640, 2_560
+"""Trials below which the overhead of a part is a noticeable share of its time, and below which it is not told."""
 
 TOLD_WORK = 4_000_000_000
 """Work of a part of the trials, about half a second, after which it is told how far the work has come."""
@@ -73,15 +72,33 @@ def randomised_tukey_hsd(
     from metaeval.stats._permuted_sums import load_kernel  # takes a second, which only this test needs
 
     load_kernel()
-    units = quantise(raw)
-    parts = _divide_trials(range(first_trial, first_trial + n_permutations), raw.shape, n_jobs)
+    units, n_jobs_used = quantise(raw), count_jobs(n_jobs)
+    n_topics, n_runs, n_measures = units.shape
+    told = max(SMALLEST_TOLD, TOLD_WORK // (n_runs * n_topics * (4 + n_measures)))
+    size = max(SMALLEST_PART, min(-(-n_permutations // n_jobs_used), told))
+    trials = range(first_trial, first_trial + n_permutations)
+    parts = [trials[start : start + size] for start in range(0, n_permutations, size)]
 
     def say(done: int) -> None:
-        if len(parts) > count_jobs(n_jobs):  # a short test says nothing
+        if len(parts) > n_jobs_used:  # a short test says nothing
             tell("permuting", done, n_permutations)
 
-    ranges = run_parts(partial(trial_ranges, units, key), parts, n_jobs=n_jobs, say=say)
-    return _count_exceedances(units, np.concatenate(list(ranges)))
+    ranges = np.concatenate(list(run_parts(partial(trial_ranges, units, key), parts, n_jobs=n_jobs, say=say)))
+    sums = units.sum(axis=0, dtype=np.int64)
+    first, second = np.triu_indices(n_runs, 1)
+    counts = np.empty((n_measures, first.size), dtype=np.int64)
+    for measure in range(n_measures):
+        # A difference consists of two sums, and so does a range.
+        observed = np.abs(sums[first, measure] - sums[second, measure]) - tie_tolerance(2 * n_topics)
+        counts[measure] = n_permutations - np.searchsorted(np.sort(ranges[:, measure]), observed, side="left")
+    return counts
+
+
+def trial_ranges(units: UnitArray, key: int, trials: range) -> IntArray:
+    """Return the largest minus the smallest permuted sum of a run in each trial, shape (trial, measure)."""
+    from metaeval.stats._permuted_sums import compute_ranges
+
+    return compute_ranges(units, trial_keys(key, trials))
 
 
 def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = False) -> FloatArray:
@@ -113,31 +130,22 @@ def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = Fals
     return (exceeding + add_one) / (n_permutations + add_one)
 
 
-def _count_exceedances(units: UnitArray, ranges: IntArray) -> IntArray:
-    """Return how many ranges reach the difference of each pair, shape (measure, pair)."""
-    n_topics, n_runs, n_measures = units.shape
-    sums = units.sum(axis=0, dtype=np.int64)
-    first, second = np.triu_indices(n_runs, 1)
-    # A difference consists of two sums, and so does a range.
-    tolerance = tie_tolerance(2 * n_topics)
-    counts = np.empty((n_measures, first.size), dtype=np.int64)
-    for measure in range(n_measures):
-        observed = np.abs(sums[first, measure] - sums[second, measure]) - tolerance
-        counts[measure] = len(ranges) - np.searchsorted(np.sort(ranges[:, measure]), observed, side="left")
-    return counts
+def permutations(key: int, trials: npt.ArrayLike, n_topics: int, n_runs: int) -> npt.NDArray[np.intp]:
+    """Return the permutations of the runs for each topic and trial, as the test uses them, shape (trial, topic, column).
 
+    `[b, t, j]` is the run whose score on topic t is in column j in trial b. Each is uniform over all orders and a pure function
+    of (key, trial, topic, n_runs): it does not depend on which other trials and topics are requested.
 
-def _divide_trials(trials: range, shape: tuple[int, ...], n_jobs: int) -> list[range]:
-    """Divide the trials among jobs and, where they take long, further, so that progress can be told."""
-    n_runs, n_topics, n_measures = shape
-    share = -(-len(trials) // count_jobs(n_jobs))
-    told = max(SMALLEST_TOLD, TOLD_WORK // (n_runs * n_topics * (4 + n_measures)))
-    size = max(SMALLEST_PART, min(share, told))
-    return [trials[start : start + size] for start in range(0, len(trials), size)]
+    >>> np.sort(permutations(7, range(3), n_topics=2, n_runs=4), axis=-1)[0, 0].tolist()
+    [0, 1, 2, 3]
+    """
+    numbers = np.atleast_1d(np.asarray(trials))
+    if n_runs < 2:
+        raise MetaevalError(f"A permutation needs at least two runs, not {n_runs}.")
+    if n_topics < 1:
+        raise MetaevalError(f"A permutation needs at least one topic, not {n_topics}.")
+    if numbers.size and (numbers.dtype.kind not in "iu" or numbers.min() < 0):
+        raise MetaevalError("Trial numbers must be integers from 0.")
+    from metaeval.stats._permuted_sums import compute_orders
 
-
-def trial_ranges(units: UnitArray, key: int, trials: range) -> IntArray:
-    """Return the largest minus the smallest permuted sum of a run in each trial, shape (trial, measure)."""
-    from metaeval.stats._permuted_sums import compute_ranges
-
-    return compute_ranges(units, trial_keys(key, trials))
+    return compute_orders(trial_keys(key, numbers), n_topics, n_runs)

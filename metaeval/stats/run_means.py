@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.arrays import FloatArray
-from metaeval.stats.rank_sets import Rows
+from metaeval.stats.boards import Rows
 
 
 def interval_of_means(
@@ -67,7 +67,7 @@ def find_best(statistics: FloatArray, rows: Rows, alpha: float = 0.05) -> npt.ND
     Parameters
     ----------
     statistics, rows
-        As of `metaeval.stats.rank_sets.find_rank_sets`.
+        As of `metaeval.stats.boards.find_rank_sets`.
     alpha : float, optional
         How often the best run may be missing.
 

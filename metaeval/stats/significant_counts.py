@@ -1,6 +1,6 @@
-"""How much does the number of significant pairs depend on the random trials of a test?
+"""How much does the number of significant pairs depend on the trials of a test, and on the topics?
 
-In a test with B trials a pair is significant if at most c of them are as extreme as its difference. With other trials
+*Trials.* With B trials a pair is significant if at most c of them are as extreme as its difference. With other trials
 its count is binomial: Bin(B, p) with p estimated by count/B. The pairs' counts come from the same trials. Where all
 pairs are compared with the same B maxima (randomised Tukey HSD, max-T), they move together: each count says how many
 maxima lie above a threshold, so that with thresholds in order s pairs are significant if and only if the one with the
@@ -9,54 +9,73 @@ s-th smallest p is, and
     P(S ≥ s) = P(Bin(B, p_(s)) ≤ c).
 
 This is the bootstrap over trials with infinitely many resamples, without drawing any.
+
+*Topics.* Discriminative power is computed on resampled topics, without repeating the test: the critical value is held. The
+share of significant pairs on a resample is too large, since it draws the noise of run means a second time, so that the means
+lie farther apart than on new topics. Here the observed means are first moved together so that with the noise they spread as
+they did. With F the ratio of the variance of run means to the part of it that is noise, they are multiplied by √(1 − 1/F).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.arrays import FloatArray, IntArray, check_count
+from metaeval.stats.anova import residual_variance
+from metaeval.stats.arrays import FloatArray, IntArray, check_count, scale_squares
+from metaeval.stats.irregular_runs import equal_rows
+from metaeval.stats.pair_tests import WeightedPairs, divide_squares
+from metaeval.stats.parallel import tell
 
 PAIRS_A_BLOCK = 2**23
 """Cells of a table of measures and pairs that are multiplied at once."""
+
+SMALLEST_VARIANCE = 0.25
+"""Share of a pair's observed variance below which its variance in a resample does not count."""
+
+TRIALS_A_BLOCK, WEIGHTS_A_BLOCK = 200, 2**21
+"""Resamples that are drawn at once, so that their weights stay in the processor's cache, and numbers of weights at most."""
+
+Find: TypeAlias = Callable[[FloatArray], FloatArray]
+"""From weights of topics, shape (trial, topic), to shares, shape (trial, measure)."""
+
+_NEVER = 1e-12  # a p-value of 0 has an infinite quantile
 
 
 def significance_chances(
     counts: npt.ArrayLike, n_permutations: int, alpha: float, *, correction: str = "none", add_one: bool = False
 ) -> FloatArray:
-    """How likely are at least 1, 2, 3, … significant pairs, if the test is repeated with other trials?
+    """How likely are at least 1, 2, 3, … significant pairs, if the test is repeated with other trials? Shape (..., pair).
 
-    Parameters
-    ----------
-    counts : array_like of int, shape (..., pair)
-        How many trials are at least as extreme as each pair's difference.
-    n_permutations : int
-        Number of trials, B.
-    alpha : float
-    correction : {"none", "bonferroni", "holm", "benjamini-hochberg"}
-        Correction of the p-values. It belongs to tests in which every pair has trials of its own, whose counts are taken
-        to move together too.
-    add_one : bool
-        Whether p is (count + 1)/(B + 1) in place of count/B.
+    Takes the counts of trials that are at least as extreme as each pair, of that shape. A correction belongs to tests in which
+    every pair has trials of its own, whose counts are taken to move together too; with `add_one` p is (count + 1)/(B + 1).
 
-    Returns
-    -------
-    ndarray of float64, shape (..., pair)
-        ``chances[..., s - 1]`` is P(S ≥ s).
-
-    Examples
-    --------
     >>> significance_chances([0, 45, 200], 1000, 0.05).round(2)
     array([1. , 0.8, 0. ])
     """
     from scipy.special import bdtr
 
+    check_count(n_permutations, "permutations")
     ordered = np.sort(np.asarray(counts), axis=-1)
-    most = _most_extreme(ordered.shape[-1], n_permutations, alpha, correction, add_one)
+    n_pairs = ordered.shape[-1]
+    rank = np.arange(1, n_pairs + 1)
+    factors = {
+        "none": np.ones(n_pairs),
+        "bonferroni": np.full(n_pairs, float(n_pairs)),
+        "holm": n_pairs + 1.0 - rank,
+        "benjamini-hochberg": n_pairs / rank,
+    }
+    if correction not in factors:
+        raise MetaevalError(f"The correction must be one of {', '.join(factors)}, not {correction!r}.")
+    # The largest count with which the pair of the j-th smallest p is significant, -1 for none. As p-values are compared:
+    # rounding must not decide whether count/B is at most α.
+    possible = (np.arange(n_permutations + 1) + add_one) / (n_permutations + add_one)
+    most = np.searchsorted(possible, alpha / factors[correction], side="right") - 1
     # Of millions of pairs few have another count, or another one to reach, than the pair before.
     new = np.ones(ordered.shape, dtype=np.bool_)
     new[..., 1:] = (ordered[..., 1:] != ordered[..., :-1]) | (most[1:] != most[:-1])
@@ -81,8 +100,15 @@ def significant_count_error(
 
     Parameters
     ----------
-    counts, n_permutations, alpha, correction, add_one
-        As in `significance_chances`.
+    counts : array_like of int, shape (..., pair)
+        How many trials are at least as extreme as each pair's difference.
+    n_permutations : int
+        Number of trials, B.
+    alpha : float
+    correction : {"none", "bonferroni", "holm", "benjamini-hochberg"}
+        Of the p-values.
+    add_one : bool
+        Whether p is (count + 1)/(B + 1) in place of count/B.
 
     Returns
     -------
@@ -99,17 +125,6 @@ def significant_count_error(
     return np.sqrt(np.maximum((chances * weights).sum(axis=-1) - np.square(mean), 0.0))
 
 
-def count_common(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> IntArray:
-    """Count the pairs, on the last axis, that are true of each measure in the one table and each in the other."""
-    common = np.zeros((len(first), len(second)), dtype=np.int64)
-    # Counts of fewer than 2**24 pairs are whole numbers of four bytes too, which have the quickest product.
-    size = max(1, PAIRS_A_BLOCK // max(len(first), len(second), 1))
-    for start in range(0, first.shape[1], size):
-        left, right = (table[:, start : start + size].astype(np.float32) for table in (first, second))
-        common += (left @ right.T).astype(np.int64)
-    return common
-
-
 def trials_needed(n_pairs: int, alpha: float) -> int:
     """Return the smallest B with n_pairs/(B + 1) ≤ α, which a single significant pair needs if p is corrected for all pairs.
 
@@ -122,18 +137,158 @@ def trials_needed(n_pairs: int, alpha: float) -> int:
     return trials
 
 
-def _most_extreme(n_pairs: int, n_permutations: int, alpha: float, correction: str, add_one: bool) -> IntArray:
-    """Return the largest count with which the pair of the j-th smallest p is significant, shape (pair,); -1 for none."""
-    check_count(n_permutations, "permutations")
-    rank = np.arange(1, n_pairs + 1)
-    factors = {
-        "none": np.ones(n_pairs),
-        "bonferroni": np.full(n_pairs, float(n_pairs)),
-        "holm": n_pairs + 1.0 - rank,
-        "benjamini-hochberg": n_pairs / rank,
-    }
-    if correction not in factors:
-        raise MetaevalError(f"The correction must be one of {', '.join(factors)}, not {correction!r}.")
-    # As p-values are compared: rounding must not decide whether count/B is at most α.
-    possible = (np.arange(n_permutations + 1) + add_one) / (n_permutations + add_one)
-    return np.searchsorted(possible, alpha / factors[correction], side="right") - 1
+def count_common(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> IntArray:
+    """Count the pairs, on the last axis, that are true of each measure in the one table and each in the other."""
+    common = np.zeros((len(first), len(second)), dtype=np.int64)
+    # Counts of fewer than 2**24 pairs are whole numbers of four bytes too, which have the quickest product.
+    size = max(1, PAIRS_A_BLOCK // max(len(first), len(second), 1))
+    for start in range(0, first.shape[1], size):
+        left, right = (table[:, start : start + size].astype(np.float32) for table in (first, second))
+        common += (left @ right.T).astype(np.int64)
+    return common
+
+
+class ResampledPower(NamedTuple):
+    """The share of significant pairs on resampled topics, shape (trial, measure), and the smallest step of each measure.
+
+    A step is the share that turns when two different runs do: more than one pair where runs are identical.
+    """
+
+    shares: FloatArray
+    steps: FloatArray
+
+
+def resample_power(
+    values: npt.ArrayLike,
+    p: npt.ArrayLike,
+    draw: Callable[[range], FloatArray],
+    n_trials: int,
+    *,
+    alpha: float = 0.05,
+    smallest_p: float = _NEVER,
+    studentised: bool = False,
+) -> ResampledPower:
+    """Which share of pairs of runs would be significant on resampled topics?
+
+    `values` have shape (run, topic, measure), and `p`, after any correction, shape (measure, pair). It says where the test's
+    critical value lies: between the statistics of the last significant pair and the first that is not; a p of 0 counts as
+    `smallest_p`, half a trial of a resampling test. `draw` returns how often each topic occurs in each trial, shape
+    (trial, topic). A `studentised` test divides a pair's difference by its own standard error, and not by that of all runs.
+    """
+    scores, given = np.asarray(values, dtype=np.float64), np.maximum(np.asarray(p, dtype=np.float64), smallest_p)
+    n_runs, n_topics, n_measures = scores.shape
+    by_run = [scale_squares(np.ascontiguousarray(scores[..., measure])) for measure in range(n_measures)]
+    find_shares = (_compare_studentised if studentised else _compare_means)(by_run, given, alpha)
+    shares = np.empty((n_trials, n_measures))
+    size = max(1, min(TRIALS_A_BLOCK, WEIGHTS_A_BLOCK // n_topics))
+    for start in range(0, n_trials, size):
+        trials = range(start, min(start + size, n_trials))
+        shares[start : trials.stop] = find_shares(draw(trials))
+        tell("resampling topics", trials.stop, n_trials)
+    # The pairs between the two largest groups of identical runs: one pair where none are.
+    groups = [np.sort(np.append(np.bincount(equal_rows(scores)), 0))[-2:] for scores in by_run]
+    return ResampledPower(shares, np.array([float(one * other) for one, other in groups]) / (n_runs * (n_runs - 1) / 2))
+
+
+def find_critical_value(statistics: FloatArray, p: FloatArray, alpha: float) -> float:
+    """Find the value from which on a statistic is significant, as far as the p-values of all pairs, shape (pair,), tell it.
+
+    Between two statistics it is interpolated, and beyond the largest it is extrapolated, in proportion to the
+    quantiles that their p-values have as p-values of the largest of as many absolute normal numbers. As many statistics are
+    at least this large as p-values are at most alpha.
+    """
+    from scipy.special import ndtri  # scipy.stats would take as long to import as everything else together
+
+    size, chance = -np.sort(-statistics), np.sort(p)
+    n_significant, n_pairs = int(np.count_nonzero(p <= alpha)), len(p)
+
+    def quantile(level: float) -> float:
+        return -float(ndtri(-np.expm1(np.log1p(-min(level, 1 - 1e-9)) / n_pairs) / 2))
+
+    aim = quantile(alpha)
+    if n_significant == 0:
+        return float(size[0] * max(aim / max(quantile(chance[0]), 1e-3), 1.0)) if size[0] > 0 else np.inf
+    if n_significant == n_pairs:
+        return float(size[-1] * aim / quantile(chance[-1]))
+    inner, outer = quantile(chance[n_significant]), quantile(chance[n_significant - 1])
+    share = (aim - inner) / (outer - inner)
+    return float(size[n_significant] + (size[n_significant - 1] - size[n_significant]) * np.clip(share, 1e-6, 1.0))
+
+
+def _compare_means(by_run: list[FloatArray], p: FloatArray, alpha: float) -> Find:
+    """Prepare the shares for a test that compares differences of means with the residual variance of all runs."""
+    n_measures, (n_runs, n_topics) = len(by_run), by_run[0].shape
+    first, second = np.triu_indices(n_runs, 1)
+    # Scores less the mean of the topic, and a last row with their sums of squares: one product with weights gives all.
+    rows = np.empty((n_runs + 1, n_measures, n_topics))
+    moves, critical, noise = np.empty((n_runs, n_measures, 1)), np.empty((n_measures, 1)), np.empty((n_measures, 1))
+    for measure, scores in enumerate(by_run):
+        means = scores.mean(axis=1)
+        critical[measure] = find_critical_value(np.abs(means[first] - means[second]), p[measure], alpha)
+        squares = np.square(np.subtract(scores, scores.mean(axis=0), out=rows[:-1, measure]))
+        squares.sum(axis=0, out=rows[-1, measure])
+        noise[measure] = squares.mean(axis=1).sum() - np.square(means - means.mean()).sum()
+        moves[:, measure, 0] = (_shrinkage(scores) - 1) * (means - means.mean())
+    varies, given = noise > 0, np.mean(p <= alpha, axis=1)[:, np.newaxis]
+    scale = np.divide(critical**2, noise, out=np.zeros_like(noise), where=varies) * (n_topics / (n_topics - 1))
+
+    def find_shares(weights: FloatArray) -> FloatArray:
+        sums = (rows.reshape(-1, n_topics) @ weights.T).reshape(n_runs + 1, n_measures, -1)
+        sums /= n_topics
+        means, spread = sums[:-1], sums[-1]
+        spread -= np.einsum("rmt,rmt->mt", means, means)
+        limits = np.sqrt(np.maximum(spread, 0.0) * scale)
+        means += moves
+        wide = count_wide_pairs(means.reshape(n_runs, -1), limits.ravel()).reshape(limits.shape)
+        return np.where(varies, wide / len(first), given).T
+
+    return find_shares
+
+
+def count_wide_pairs(means: FloatArray, limits: FloatArray) -> IntArray:
+    """Count pairs of runs whose means, shape (run, case), lie at least as far apart as a limit, shape (case,)."""
+    ordered, n_runs = np.sort(means, axis=0), len(means)
+    cases = np.arange(len(limits))
+    far, counts = np.zeros(len(limits), dtype=np.int64), np.zeros(len(limits), dtype=np.int64)
+    for run, mean in enumerate(ordered):
+        # The first run above this one that is far enough: never before that of the last run.
+        near = cases
+        while near.size:
+            near = near[far[near] < n_runs]
+            near = near[ordered[far[near], near] - mean[near] < limits[near]]
+            far[near] += 1
+        counts += n_runs - np.maximum(far, run + 1)
+    return counts
+
+
+def _compare_studentised(by_run: list[FloatArray], p: FloatArray, alpha: float) -> Find:
+    """Prepare the shares for a test that divides the difference of each pair by its own standard error."""
+    n_runs, n_topics = by_run[0].shape
+    pairs, limits, gaps = [WeightedPairs(scores) for scores in by_run], [], []
+    varies, constant = [of_measure.squares.any() for of_measure in pairs], np.mean(p <= alpha, axis=1)
+    for of_measure, scores, given in zip(pairs, by_run, p, strict=True):
+        size = np.sqrt(np.nan_to_num(divide_squares(of_measure.sums, of_measure.squares), posinf=0.0))
+        limits.append(find_critical_value(size, given, alpha))
+        gaps.append(of_measure.sums * _shrinkage(scores))
+
+    def find_shares(weights: FloatArray) -> FloatArray:
+        drawn, counts = np.ascontiguousarray(weights.T), np.zeros((len(weights), len(by_run)))
+        for measure, (of_measure, limit, gap) in enumerate(zip(pairs, limits, gaps, strict=True)):
+            for some, sums, squares in of_measure.weigh(drawn):
+                observed = of_measure.squares[some, np.newaxis]
+                squares *= n_topics / (n_topics - 1)
+                spread = np.sqrt(np.maximum(squares, SMALLEST_VARIANCE * observed))
+                sums += gap[some, np.newaxis]
+                with np.errstate(invalid="ignore"):
+                    wide = np.abs(sums) >= limit * spread
+                counts[:, measure] += (wide & (observed > 0)).sum(axis=0)
+        return np.where(varies, counts / (n_runs * (n_runs - 1) / 2), constant)
+
+    return find_shares
+
+
+def _shrinkage(by_run: FloatArray) -> float:
+    """Return √(1 − 1/F) of one measure: 0 where the means of runs differ by no more than noise."""
+    noise = float(residual_variance(by_run.T)) / by_run.shape[1]
+    between = by_run.mean(axis=1).var(ddof=1)
+    return float(np.sqrt(max(0.0, 1 - noise / between))) if between > 0 else 0.0

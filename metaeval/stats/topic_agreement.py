@@ -1,6 +1,6 @@
 """Agreement of scores of runs on topics: Pearson over cells, correlation topic by topic, ties, and certainty of differences.
 
-Scores have shape (run, topic, measure + 1), as `metaeval.stats.blocks.scale_scores` makes them; the last measure is the
+Scores have shape (run, topic, measure + 1), as `metaeval.stats.arrays.scale_scores` makes them; the last measure is the
 reference. What would be if two measures were equally good is seen by exchanging them at random, with the same draws for all
 pairs of measures: differences after that have shape (trial, measure pair). Topics of one cluster, whose numbers have shape
 (topic,), are exchanged together.

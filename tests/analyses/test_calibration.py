@@ -12,7 +12,7 @@ import metaeval as me
 from metaeval.analyses.calibration import STANDARD_ERRORS, calibrate_tests
 from metaeval.errors import MetaevalError
 from metaeval.stats.error_rates import count_errors, decide
-from metaeval.stats.paired_tests import all_pairs_test
+from metaeval.stats.pair_tests import all_pairs_test
 from metaeval.stats.resampling import fit_scores
 from metaeval.stats.streams import stream_key
 

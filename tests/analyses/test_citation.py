@@ -18,7 +18,7 @@ from metaeval.datasets import datasets
 from metaeval.errors import MetaevalError
 from metaeval.measures.registry import measures
 from metaeval.show.bibliography import bibliography, find_labels, list_labels
-from metaeval.stats.paired_tests import FAMILYWISE
+from metaeval.stats.pair_tests import FAMILYWISE
 from metaeval.stats.weighted_correlation import SYMBOLS
 
 TEXT = (files("metaeval.show") / "bibliography.bib").read_text(encoding="utf-8")

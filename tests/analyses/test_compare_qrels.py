@@ -16,7 +16,7 @@ from metaeval.analyses.qrels import list_flips
 from metaeval.analyses.qrels_scores import find_favours
 from metaeval.data.judged import rank_documents
 from metaeval.errors import MetaevalError
-from metaeval.stats.max_t import bootstrap_max_t, simultaneous_reach
+from metaeval.stats.pair_tests import all_pairs_test, simultaneous_reach
 
 ir_measures = pytest.importorskip("ir_measures")
 pytest.importorskip("pytrec_eval")
@@ -333,8 +333,8 @@ def test_simultaneous_intervals_leave_0_out_where_the_test_finds_a_pair_signific
     values = rng.gamma(1, 1, (10, n_topics, 2)) * rng.uniform(0.5, 2, (10, 1, 1)) + np.linspace(0, 2, 10)[:, None, None]
     values[3] = values[4]
     for trials in (30, 999):
-        result = bootstrap_max_t(values, n_permutations=trials, key=3, variance_offset=offset)
-        reach = simultaneous_reach(values, result.largest, variance_offset=offset)
+        result = all_pairs_test(values, test="bootstrap-t", n_permutations=trials, key=3, variance_offset=offset)
+        reach = simultaneous_reach(result)
         first, second = np.triu_indices(10, 1)
         gaps = np.abs(values.mean(axis=1)[first] - values.mean(axis=1)[second]).T
         assert ((gaps > reach) == (result.p <= 0.05)).all()
@@ -347,7 +347,7 @@ def test_simultaneous_intervals_hold_all_true_differences():
     for study in range(300):
         noise = rng.normal(0, 0.2, (8, 50)) * np.linspace(0.5, 1.5, 8)[:, None] + rng.normal(0, 0.2, 50)
         values = (truth[:, None] + noise)[..., None]
-        reach = simultaneous_reach(values, bootstrap_max_t(values, n_permutations=200, key=study).largest)[0]
+        reach = simultaneous_reach(all_pairs_test(values, test="bootstrap-t", n_permutations=200, key=study))[0]
         means = values.mean(axis=(1, 2)) - truth
         held += (np.abs(means[first] - means[second]) <= reach).all()
     assert held / 300 >= 0.92  # three standard errors below 0.95 are 0.912

@@ -226,3 +226,20 @@ def test_very_skewed_differences_are_said():
     same = me.Scores(np.add.outer(np.arange(3.0), np.ones((20, 1))), runs=list("abc"), topics=range(20), measures=["x"],
                      higher_is_better=True)  # fmt: skip
     assert np.isnan(diagnose(same).skewness).all()
+
+
+@pytest.mark.parametrize("test", ["bootstrap-t", "max-t", "randomised-tukey-hsd"])
+def test_near_copies_that_differ_on_one_topic_and_runs_that_fail_on_a_few_are_named(test):
+    rng = np.random.default_rng(0)
+    values = rng.normal(0.6, 0.1, (10, 50, 2))
+    values[4, :, 0] = values[3, :, 0]
+    values[4, 7, 0] += 0.3
+    values[8, [1, 20], 1] = 0
+    scores = me.Scores(values, runs=list("abcdefghij"), topics=range(50), measures=["X", "Y"], higher_is_better=True)
+    notes = " | ".join(diagnose(scores).describe(test))
+    assert "e and d differ much on few topics" in notes or "d and e differ much on few topics" in notes
+    assert "98 % of the squares of their differences with X" in notes
+    assert "i fails outright on a few topics" in notes
+    assert "With Y, on 2 topics at most" in notes
+    assert not diagnose(scores).describe()
+    assert not diagnose(scores.sel(runs=list("abcdfg"))).describe(test)

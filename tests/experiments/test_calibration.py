@@ -23,7 +23,6 @@ from experiments.studies.calibration.steps import SIMULATED, read_simulated, rep
 from experiments.studies.calibration.together import Size, count_together
 from experiments.templates import fill_template
 from metaeval import Scores
-from metaeval.stats import paired_tests
 from metaeval.stats.intervals import FEWEST_COLLECTIONS
 
 CELL = Cell("equal means", "choosing", "spread", "normal, two 3x", 5, 12, "effects", 100)
@@ -238,7 +237,7 @@ def committed():
 
 def test_the_recommended_test_is_what_the_study_recommends(committed):
     found = conclude(committed)
-    assert found.holding[0] == RECOMMENDED == paired_tests.RECOMMENDED
+    assert found.holding[0] == RECOMMENDED == pair_tests.RECOMMENDED
     assert not found.recommended.failed
     assert STUDY["tests"][RECOMMENDED] == {"test": RECOMMENDED}
 
@@ -249,7 +248,7 @@ def test_p_values_of_few_cells_are_those_of_scipy():
     pairs = [(i, j) for i in range(5) for j in range(i + 1, 5)]
     for k in range(3):
         p = np.array([ttest_rel(values[i, :, k], values[j, :, k]).pvalue for i, j in pairs])
-        assert significant[k].tolist() == (paired_tests.correct([p], "holm")[0] <= 0.05).tolist()
+        assert significant[k].tolist() == (pair_tests.correct([p], "holm")[0] <= 0.05).tolist()
 
 
 @pytest.mark.parametrize("source", SIMULATED)

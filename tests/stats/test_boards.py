@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from metaeval.stats.board_draws import compare_runs
-from metaeval.stats.boards import Board
-from metaeval.stats.rank_sets import find_rank_sets
+from metaeval.stats.boards import Board, rank_board
 
 
 def make(gaps, seed=0, n_runs=7, sizes=(6, 1, 9, 4)):
@@ -68,6 +66,6 @@ def test_few_topics_claim_no_more_than_many(aggregate, sizes):
     for study in range(200):
         rng = np.random.default_rng([study, *sizes])
         board = Board([rng.normal(size=(10, size)) for size in sizes], np.ones(len(sizes)), aggregate)
-        found = find_rank_sets(*compare_runs(board, "topics", 200, [study + task for task in range(len(sizes))], study))
+        found = rank_board(board, "topics", 200, [study + task for task in range(len(sizes))], study)
         claims += found.better.any()
     assert claims / 200 < 0.096

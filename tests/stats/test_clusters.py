@@ -8,7 +8,7 @@ import metaeval as me
 from metaeval.errors import DataError, MetaevalError
 from metaeval.stats.agreement import STATISTICS
 from metaeval.stats.clusters import add_by_cluster, design_effect, intraclass_correlation, pool_clusters
-from metaeval.stats.paired_tests import all_pairs_test
+from metaeval.stats.pair_tests import all_pairs_test
 from metaeval.stats.resampling import draw_weights, weigh_by_topic
 
 LABELS = {"runs": [f"r{r:02}" for r in range(12)], "measures": ["X", "Y", "human"], "higher_is_better": True}

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.stats import skew
 
-from metaeval.stats.irregular_runs import equal_rows, far_behind, residual_spread
+from metaeval.stats.irregular_runs import count_failures, equal_rows, far_behind, residual_spread, shape_of_differences
 
 
 def test_the_ratio_is_that_of_the_residuals_written_out():
@@ -76,3 +77,30 @@ def test_equal_rows_are_equal_in_every_cell():
     x[4] = x[1]
     x[4, 2, 1] = np.nextafter(x[4, 2, 1], 2)
     assert equal_rows(x).tolist() == [0, 1, 2, 1, 4]
+
+
+def test_the_pair_that_rests_on_one_topic_is_the_most_skewed():
+    x = np.random.default_rng(7).normal(size=(8, 40, 2))
+    x[5] = x[2]
+    x[5, 17, 0] += 3
+    pairs, skewness, zeros, one_topic = shape_of_differences(x)
+    worst = np.nanargmax(np.abs(skewness[0]))
+    assert set(pairs[worst]) == {2, 5}
+    gaps = x[pairs[worst, 0], :, 0] - x[pairs[worst, 1], :, 0]
+    assert skewness[0, worst] == pytest.approx(skew(gaps))
+    squares = (gaps - gaps.mean()) ** 2
+    assert one_topic[0, worst] == pytest.approx(squares.max() / squares.sum())
+    assert zeros[0, worst] == 39 / 40
+    assert np.isnan(skewness[1, worst])  # where both are equal throughout
+    assert np.nanmax(np.abs(np.delete(skewness, worst, axis=1))) < 2
+
+
+def test_runs_that_fail_outright_on_a_few_topics_are_found_and_no_others():
+    rng = np.random.default_rng(8)
+    x = rng.normal(0.6, 0.1, (12, 60, 2))
+    x[3, [4, 30], 0] = x[9, 11, 0] = 0
+    x[5, :20, 0] = 0
+    counts = count_failures(x)
+    assert {run: int(counts[0, run]) for run in np.flatnonzero(counts[0])} == {3: 2, 9: 1}
+    assert not counts[1].any()
+    assert not count_failures(np.round(rng.random((12, 60, 1)))).any()

@@ -11,9 +11,9 @@ import pytest
 from scipy.stats import chi2, permutation_test, studentized_range, ttest_rel
 from statsmodels.stats.multitest import multipletests
 
-from metaeval.stats import paired_tests as module
+from metaeval.stats import pair_tests as module
 from metaeval.stats.anova import studentised_range_tail
-from metaeval.stats.paired_tests import all_pairs_test, correct
+from metaeval.stats.pair_tests import all_pairs_test, correct
 from metaeval.stats.randomised_tukey import randomised_tukey_hsd
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import stream_key

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.stats import chi2
 
 from metaeval.stats import _permuted_sums as kernel
-from metaeval.stats.permutations import permutations
+from metaeval.stats.randomised_tukey import permutations
 from metaeval.stats.streams import attempt_keys, stream_key, trial_keys, words
 
 

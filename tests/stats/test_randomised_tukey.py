@@ -20,8 +20,7 @@ from scipy.stats import permutation_test
 
 import metaeval
 from metaeval.stats.arrays import quantise
-from metaeval.stats.permutations import permutations
-from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd, trial_ranges
+from metaeval.stats.randomised_tukey import p_values, permutations, randomised_tukey_hsd, trial_ranges
 from metaeval.stats.streams import stream_key
 
 KEY = stream_key(1, "tests")
@@ -236,7 +235,7 @@ def test_the_p_value_may_count_the_observed_scores():
 
 
 def test_importing_the_layer_loads_nothing_heavy():
-    modules = ("anova", "letters", "paired_tests", "pearson", "randomised_tukey", "split_half")
+    modules = ("anova", "letters", "pair_tests", "pearson", "randomised_tukey", "split_half")
     code = (
         f"import sys; {'; '.join(f'import metaeval.stats.{name}' for name in modules)}; "
         "print(sorted({'numba', 'scipy', 'statsmodels', 'pandas', 'joblib'} & set(sys.modules)))"

@@ -6,9 +6,8 @@ import pytest
 from metaeval.errors import MetaevalError
 from metaeval.stats.anova import effect_size, residual_variance
 from metaeval.stats.letters import letter_groups
-from metaeval.stats.paired_tests import all_pairs_test, correct
-from metaeval.stats.permutations import permutations
-from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
+from metaeval.stats.pair_tests import all_pairs_test, correct
+from metaeval.stats.randomised_tukey import p_values, permutations, randomised_tukey_hsd
 from metaeval.stats.rank_correlation import tau, tau_matrix
 from metaeval.stats.split_half import split_half_tau, splits
 from metaeval.stats.streams import stream_key, trial_keys

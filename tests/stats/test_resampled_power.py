@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from metaeval.stats import resampled_power
-from metaeval.stats.paired_tests import all_pairs_test
-from metaeval.stats.resampled_power import count_wide_pairs, find_critical_value, resample_power
+from metaeval.stats.pair_tests import all_pairs_test
+from metaeval.stats.significant_counts import count_wide_pairs, find_critical_value, resample_power
 
 
 def resample(values, p, weights, **options):
@@ -68,12 +67,4 @@ def test_pairs_that_lie_apart_are_counted_without_looking_at_every_one():
         first, second = np.triu_indices(n_runs, 1)
         for limit in (0.0, 0.1, 0.3, 0.1 + 0.2, abs(means[0] - means[-1]), np.inf):
             expected = np.count_nonzero(np.abs(means[first] - means[second]) >= limit)
-            assert count_wide_pairs(means, limit) == expected, (case, limit)
-
-
-def test_many_runs_have_the_shares_that_every_pair_gives(monkeypatch):
-    values, weights = graded().round(1), np.random.default_rng(1).multinomial(40, [1 / 40] * 40, 30)
-    p = all_pairs_test(values, n_permutations=200, key=1).p
-    expected = resample(values, p, weights).shares
-    monkeypatch.setattr(resampled_power, "MANY_RUNS", 2)
-    np.testing.assert_array_equal(resample(values, p, weights).shares, expected)
+            assert count_wide_pairs(means[:, np.newaxis], np.array([limit])).tolist() == [expected], (case, limit)

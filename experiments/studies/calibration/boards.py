@@ -11,9 +11,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.studies.calibration.noise import draw_sizes
-from metaeval.stats.board_draws import OverTasks, compare_runs
-from metaeval.stats.boards import Aggregate, Board
-from metaeval.stats.rank_sets import find_rank_sets
+from metaeval.stats.boards import Aggregate, Board, OverTasks, rank_board
 from metaeval.stats.streams import generator, stream_key
 
 SEED, TRIALS, TOPICS, CLUSTERS = 28, 500, 30, 25
@@ -110,8 +108,7 @@ def count_cell(cell: Cell, studies: int) -> dict[str, Any]:
         tasks, codes = zip(*drawn, strict=True)
         keys = [stream_key(SEED, str(study), str(task)) for task in range(cell.tasks)]
         board = Board(tasks, np.ones(cell.tasks), cell.aggregate, codes)
-        statistics, rows = compare_runs(board, cell.over, TRIALS, keys, stream_key(SEED, str(study)))
-        found = find_rank_sets(statistics, rows)
+        found = rank_board(board, cell.over, TRIALS, keys, stream_key(SEED, str(study)))
         estimates.append(board.estimates)
         claims.append(found.better)
         widths.append((found.sets[:, 1] - found.sets[:, 0] + 1).mean())

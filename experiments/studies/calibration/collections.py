@@ -10,8 +10,8 @@ import pandas as pd
 from scipy.stats import t
 
 from metaeval.stats.intervals import centre_interval, redraw_collections
-from metaeval.stats.resampled_power import resample_power
 from metaeval.stats.resampling import draw_weights
+from metaeval.stats.significant_counts import resample_power
 
 SEED, TRIALS, POOL, STUDIES = 11, 100, 3000, 1000
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 import metaeval
 from metaeval.stats.clusters import design_effect, intraclass_correlation, pool_clusters
-from metaeval.stats.paired_tests import FLIPPING, all_pairs_test
+from metaeval.stats.pair_tests import FLIPPING, all_pairs_test
 
 RUNS, SIZE, B, ALPHA = 22, 10, 400, 0.05
 STUDIES, MANY_STUDIES = 1000, 4000

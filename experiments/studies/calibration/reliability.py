@@ -11,13 +11,13 @@ import pandas as pd
 
 import metaeval
 from experiments.studies.calibration import STUDY
-from metaeval.stats import paired_tests
+from metaeval.stats import pair_tests
 from metaeval.stats.rank_correlation import tau
 from metaeval.stats.streams import generator
 
 SETTINGS = STUDY["reliability"]
 TESTS: dict[str, dict[str, str]] = {name: STUDY["tests"][name] for name in SETTINGS["tests"]}
-RESAMPLING = [name for name in TESTS if TESTS[name]["test"] in paired_tests.RESAMPLING]
+RESAMPLING = [name for name in TESTS if TESTS[name]["test"] in pair_tests.RESAMPLING]
 
 Power = np.ndarray
 """Share of significant pairs of runs, shape (measure,)."""
