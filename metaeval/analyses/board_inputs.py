@@ -68,7 +68,9 @@ def align_tasks(given: Scores | Sequence[Scores], gaps: Gaps | None) -> Tasks:
     keep = _choose_runs(missing, gaps)
     if keep.sum() < 2:
         raise MetaevalError(f"ranks compare two runs or more; there is {runs[keep][0]} only")
-    topics, clusters, drawn = [], [], []
+    topics: list[list[str]] = []
+    clusters: list[np.ndarray | None] = []
+    drawn: list[Sequence[str]] = []
     for number, (name, task) in enumerate(zip(names, ordered, strict=True)):
         board = values[number][keep] / unit
         scored = np.flatnonzero(~np.isnan(board).all(axis=1))

@@ -277,8 +277,8 @@ def _describe_tasks(tasks: Tasks, board: Board, ranks: np.ndarray) -> tuple[pd.D
                 "tau_without": _compare_orders(without, ranks) if several else np.nan,
             }
         )  # fmt: skip
-    topics = pd.concat(of_topics, ignore_index=True)
-    return pd.DataFrame(of_tasks), topics.sort_values("share", ascending=False, kind="stable", ignore_index=True)
+    listed = pd.concat(of_topics, ignore_index=True)
+    return pd.DataFrame(of_tasks), listed.sort_values("share", ascending=False, kind="stable", ignore_index=True)
 
 
 def _share_spread(board: Board) -> list[np.ndarray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metaeval.analyses.result import Shown as Result
+from metaeval.analyses.result import Result
 from metaeval.datasets.registry import datasets
 from metaeval.errors import MetaevalError, one_line
 from metaeval.measures.base import Measure, find_registered

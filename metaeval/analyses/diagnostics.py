@@ -180,7 +180,7 @@ class Diagnostics:
         odd = self.pairs[self.pairs["skewness"] >= ODD]
         if odd.empty:
             return ""
-        worst = odd.loc[odd["skewness"].idxmax()]
+        worst = odd.iloc[int(odd["skewness"].argmax())]
         first, second = shorten(worst["run_1"]), shorten(worst["run_2"])
         counts = odd["measure"].value_counts()
         names = [str(self.measures[measure]) for measure in sorted(counts.index)]

@@ -238,7 +238,7 @@ class DiscriminativePower(PowerRows):
                 table.frame["finds more than"] = [int(more.get(name, 0)) for name in table.frame.index]
         return [short, paper, *known]
 
-    def charts(self) -> Sequence[LineChart]:
+    def charts(self) -> Sequence[LineChart]:  # type: ignore[override]
         """Return the discriminative power curves: p-values of all run pairs, descending (ACL 2021, Figures 1 to 3)."""
         curve = self.curve()
         pairs, values = curve.index.to_numpy(), curve.to_numpy()

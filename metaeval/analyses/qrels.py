@@ -273,7 +273,7 @@ def compare_qrels(
     check_seed(seed)
     check_jobs(n_jobs)
     which = parse_statistic(statistic)
-    if which.run_statistic is None:
+    if which.of != "runs":
         others = "use tau_b, tau_a, tau_ap_b, tau_gap, spearman, pearson or pairwise_accuracy"
         raise MetaevalError(f"{format_option('statistic', statistic)} does not compare rankings of runs: {others}")
     scales, family = scales or {}, family or {}

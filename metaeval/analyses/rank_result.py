@@ -17,7 +17,7 @@ from metaeval.measures.base import Measure
 from metaeval.show.names import shorten_name
 from metaeval.show.signature import Signature
 from metaeval.show.style import GREY
-from metaeval.show.table import Table
+from metaeval.show.table import Level, Table
 from metaeval.stats.letters import compact_letters, letter_groups, rank_intervals
 
 if TYPE_CHECKING:
@@ -139,7 +139,8 @@ class RunRanks(Result):
             "neighbours": "of",
             "width": "ranks a run may have",
         }
-        several, later = len(self.measures) > 1, ("paper", "all")  # what the first screen leaves out
+        several = len(self.measures) > 1
+        later: tuple[Level, ...] = ("paper", "all")  # what the first screen leaves out
         legend = f"{self.explain_best()} Neighbours separated: they differ significantly. Ranks: on average."
         caption = f"How far the ranks of {len(self.runs)} runs are real, by {self.test} at α = {self.alpha:g}."
         shown = self.summary().set_index("measure").rename(columns=names)
@@ -150,7 +151,7 @@ class RunRanks(Result):
             shown = shown.set_index("measure") if several else shown.drop(columns="measure").set_index("run")
             legend = f"Low, high: {1 - self.alpha:.0%} intervals, each for itself."
             caption = f"Differences of runs in their means, by {self.test}."
-            digits = {"by": 3, "low": 3, "high": 3, "p": 4}
+            digits: dict[object, int] = {"by": 3, "low": 3, "high": 3, "p": 4}
             pairs = [Table(shown, caption, self.signature, digits, legend=legend, joined=True)]
         if several:
             pairs = [replace(table, at=later) if len(table.frame) > FEW_PAIRS else table for table in pairs]

@@ -40,14 +40,30 @@ COMMON = ("diagnostics", "remarks", "no_interval")
 """Fields of every result, which exports describe in their own way."""
 
 
-class Shown(ABC):
-    """What results have in common, as long as some are `FormerResult`."""
+@dataclass(frozen=True, eq=False)
+class Result(ABC):
+    """Base of the results of analyses: small, frozen, with a signature. A result overrides five methods at most.
 
-    if TYPE_CHECKING:
-        signature: Signature
-        diagnostics: tuple[Diagnostics, ...]
-        remarks: tuple[str, ...]
-        no_interval: str
+    `answer` says in a sentence what came out, `tables` shows it, `charts` draws it, `frames` holds every number, and `beside`
+    is what a report shows of one measure. Everything else is made of these.
+
+    Parameters
+    ----------
+    signature : Signature
+        Exactly what was computed.
+    diagnostics : tuple of Diagnostics
+        For each collection, what is irregular about its runs.
+    remarks : tuple of str
+        What else a reader has to know, a note each.
+    no_interval : str
+        Why there is no interval, if one was asked for.
+    """
+
+    _: KW_ONLY
+    signature: Signature
+    diagnostics: tuple[Diagnostics, ...] = field(default=(), repr=False)
+    remarks: tuple[str, ...] = field(default=(), repr=False)
+    no_interval: str = field(default="", repr=False)
 
     def answer(self) -> str:
         """Return in one sentence what came out; the command line prints it first."""
@@ -125,7 +141,7 @@ class Shown(ABC):
         test = dict(self.signature.settings).get("test", "")
         notes = [*(note for diagnostic in self.diagnostics for note in diagnostic.describe(test)), *self.remarks]
         if short:  # a table says in its legend why it has no intervals, which is not printed then
-            return [*filter(None, [lower_first(getattr(self, "no_interval", ""))]), *map(head_of, notes)]
+            return [*filter(None, [lower_first(self.no_interval)]), *map(head_of, notes)]
         return list(map(whole_note, notes))
 
     def write_tables(self, folder: Path, name: str, width: Width = "column") -> None:
@@ -137,7 +153,7 @@ class Shown(ABC):
         printed = self.at("paper")
         write_atomically(folder / f"{name}.md", "\n".join(table.to_markdown() for table in printed))
         write_atomically(folder / f"{name}.tex", join_latex(printed, width))
-        write_atomically(folder / f"{name}.csv", format_csv(next(iter(self.frames().values()))))
+        write_atomically(folder / f"{name}.csv", format_csv(self.to_frame()))
         for detail, frame in self.details().items():
             write_atomically(folder / f"{name}-{detail.replace('_', '-')}.csv", format_csv(frame))
         title = f"{name}: {collection}" if (collection := getattr(self, "collection", "")) else name
@@ -179,84 +195,11 @@ class Shown(ABC):
             "signature": str(self.signature),
             "directions": {str(measure): measure.direction for measure in self.list_measures()},
             "settings": settings,
-            "rows": to_records(next(iter(self.frames().values()))),
+            "rows": to_records(self.to_frame()),
             **({"details": details} if details else {}),
             "notes": self.notes(),
             "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
         }
-
-
-@dataclass(frozen=True, eq=False)
-class Result(Shown):
-    """Base of the results of analyses: small, frozen, with a signature. A result overrides five methods at most.
-
-    `answer` says in a sentence what came out, `tables` shows it, `charts` draws it, `frames` holds every number, and `beside`
-    is what a report shows of one measure. Everything else is made of these.
-
-    Parameters
-    ----------
-    signature : Signature
-        Exactly what was computed.
-    diagnostics : tuple of Diagnostics
-        For each collection, what is irregular about its runs.
-    remarks : tuple of str
-        What else a reader has to know, a note each.
-    no_interval : str
-        Why there is no interval, if one was asked for.
-    """
-
-    _: KW_ONLY
-    signature: Signature
-    diagnostics: tuple[Diagnostics, ...] = field(default=(), repr=False)
-    remarks: tuple[str, ...] = field(default=(), repr=False)
-    no_interval: str = field(default="", repr=False)
-
-
-@dataclass(frozen=True, eq=False)
-class FormerResult(Shown):
-    """A result of the former fifteen methods, shown by the five of `Result`; goes when all results are rebuilt."""
-
-    diagnostics: tuple[Diagnostics, ...] = field(default=(), repr=False, kw_only=True)
-    remarks: tuple[str, ...] = field(default=(), repr=False, kw_only=True)
-
-    @abstractmethod
-    def to_frame(self) -> pd.DataFrame: ...  # noqa: D102
-
-    @abstractmethod
-    def to_table(self) -> Table: ...  # noqa: D102
-
-    def rows(self) -> pd.DataFrame:  # noqa: D102
-        return self.to_frame()
-
-    def details(self) -> dict[str, pd.DataFrame]:  # noqa: D102
-        return {}
-
-    def to_summary(self) -> Table:  # noqa: D102
-        return self.to_table()
-
-    def detail_tables(self) -> list[Table]:  # noqa: D102
-        return []
-
-    def short_tables(self) -> list[Table]:  # noqa: D102
-        return [self.to_summary(), *self.detail_tables()]
-
-    def explained_tables(self) -> list[Table]:  # noqa: D102
-        return [self.to_table(), *self.detail_tables()]
-
-    def page_tables(self) -> list[Table]:  # noqa: D102
-        return self.explained_tables()
-
-    def why_no_interval(self) -> str:  # noqa: D102
-        return str(getattr(self, "no_interval", ""))
-
-    def frames(self) -> dict[str, pd.DataFrame]:  # noqa: D102
-        return {"rows": self.rows(), **self.details()}
-
-    def tables(self) -> list[Table]:  # noqa: D102
-        levels = {
-            "short": self.short_tables(), "paper": [self.to_summary(), *self.detail_tables()], "all": self.page_tables()
-        }  # fmt: skip
-        return [replace(table, at=(level,)) for level, tables in levels.items() for table in tables]  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

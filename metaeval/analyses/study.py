@@ -19,7 +19,7 @@ from metaeval.analyses.power_pairs import (
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.ranking_similarity import RankingSimilarity, ranking_similarity
 from metaeval.analyses.reference_pairs import ReferencePairs, reference_pairs
-from metaeval.analyses.result import Shown as Result
+from metaeval.analyses.result import Result
 from metaeval.analyses.sample_size import SampleSize, sample_size
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency, split_half_consistency
 from metaeval.data.runs import ClassificationRuns, Runs

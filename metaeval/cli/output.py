@@ -20,7 +20,7 @@ from metaeval.show.fitting import WIDTHS, Width
 from metaeval.show.terminal import fit_table, wrap_text
 
 if TYPE_CHECKING:
-    from metaeval.analyses.result import Shown as Result
+    from metaeval.analyses.result import Result
     from metaeval.data.scores import Scores
     from metaeval.show.table import Table
 

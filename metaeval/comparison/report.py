@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from metaeval.analyses.result import Shown as Result
+from metaeval.analyses.result import Result
 from metaeval.comparison.answer import find_answer
 from metaeval.comparison.answer_figure import draw_answer
 from metaeval.comparison.marks import mark_measures

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from metaeval.analyses.result import Shown as Result
+from metaeval.analyses.result import Result
 from metaeval.analyses.study import SMALL
 from metaeval.comparison.page import Block, table_block
 from metaeval.comparison.results import ComparisonResults

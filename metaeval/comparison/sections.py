@@ -14,7 +14,7 @@ from metaeval.analyses.power_pairs import SignificanceContradictions, Significan
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.reference_pairs import ReferencePairs
-from metaeval.analyses.result import Shown as Result
+from metaeval.analyses.result import Result
 from metaeval.analyses.sample_size import SampleSize
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency
 from metaeval.analyses.study import Study

@@ -23,6 +23,7 @@ from experiments.studies.calibration.steps import SIMULATED, read_simulated, rep
 from experiments.studies.calibration.together import Size, count_together
 from experiments.templates import fill_template
 from metaeval import Scores
+from metaeval.stats import pair_tests
 from metaeval.stats.intervals import FEWEST_COLLECTIONS
 
 CELL = Cell("equal means", "choosing", "spread", "normal, two 3x", 5, 12, "effects", 100)
