@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import check_count, check_share
-from metaeval.analyses.diagnostics import choose_runs
-from metaeval.analyses.prepare import prepare
+from metaeval.analyses.prepare import choose_runs, prepare
 from metaeval.analyses.result import MeasureRows, Result
 from metaeval.analyses.variation import tabulate_differences
 from metaeval.data.scores import Scores

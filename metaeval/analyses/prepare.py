@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from metaeval.analyses.checks import check_seed
-from metaeval.analyses.diagnostics import Clustered, Diagnostics, choose_runs
+from metaeval.analyses.checks import check_scores, check_seed
+from metaeval.analyses.diagnostics import Diagnostics, diagnose
+from metaeval.analyses.topic_noise import find_noise, refuse_clusters
+from metaeval.data.distinct import distinct_runs as take_distinct_runs, find_identical_runs
 from metaeval.data.labels import rank_labels
 from metaeval.data.scores import Scores, take_cells
 from metaeval.measures.base import find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.stats.streams import generator, stream_key
+
+
+Clustered: TypeAlias = Literal["refuse", "pool", "sum", "keep"]
+"""What an analysis does with topics in clusters: refuse them, take their pseudo-values or sums as topics, or draw them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,3 +121,45 @@ def restore_pairs(places: np.ndarray) -> np.ndarray:
     pair = np.zeros((len(places), len(places)), dtype=np.intp)
     pair[first, second] = pair[second, first] = np.arange(len(first))
     return np.asarray(pair[places[first], places[second]])
+
+
+def choose_runs(
+    scores: Scores,
+    distinct_runs: bool,
+    *,
+    runs: int = 2,
+    topics: int = 2,
+    measures: int = 1,
+    clusters: Clustered = "refuse",
+) -> tuple[Scores, Diagnostics]:
+    """Return the scores that an analysis is to use, checked for their size, and what is irregular about them."""
+    check_scores(scores, runs=runs, topics=topics, measures=measures)
+    (chosen,), (diagnostics,) = choose_common_runs([scores], distinct_runs, clusters)
+    check_scores(chosen, runs=runs, topics=topics, measures=measures)
+    return chosen, diagnostics
+
+
+def choose_common_runs(
+    collections: Sequence[Scores], distinct_runs: bool, clusters: Clustered = "refuse"
+) -> tuple[list[Scores], tuple[Diagnostics, ...]]:
+    """Return several collections of the same runs as an analysis is to use them, and what is irregular about each."""
+    chosen, identical = list(collections), None
+    if distinct_runs:
+        identical = find_identical_runs(*collections)
+        chosen = [take_distinct_runs(collection, identical=identical) for collection in collections]
+    noise = [find_noise(each) for each in chosen]
+    chosen = [_treat_clusters(each, clusters) for each in chosen]
+    found = [replace(diagnose(each), noise=of_topics) for each, of_topics in zip(chosen, noise, strict=True)]
+    if identical is not None:
+        found = [replace(each, identical=identical, distinct=True) for each in found]
+    return chosen, tuple(found)
+
+
+def _treat_clusters(scores: Scores, clusters: Clustered) -> Scores:
+    """Return scores as an analysis takes them where topics come in clusters."""
+    if not scores.clusters:
+        return scores
+    if clusters == "refuse":
+        refuse_clusters(scores)
+    pooled = scores.pool_clusters(sums=clusters == "sum")  # which refuses a single cluster, whatever draws them
+    return scores if clusters == "keep" else pooled

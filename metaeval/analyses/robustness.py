@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import warn_of_same_data
-from metaeval.analyses.diagnostics import choose_common_runs, choose_runs
+from metaeval.analyses.prepare import choose_common_runs, choose_runs
 from metaeval.analyses.result import MeasureRows
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, PolicyWarning, format_list

@@ -8,7 +8,7 @@ from typing import Any
 
 from metaeval.analyses.baseline_preference import BaselinePreference, baseline_preference
 from metaeval.analyses.coverage import Coverage, coverage
-from metaeval.analyses.diagnostics import Diagnostics, choose_runs
+from metaeval.analyses.diagnostics import Diagnostics
 from metaeval.analyses.discriminative_power import discriminative_power
 from metaeval.analyses.power_pairs import (
     SignificanceContradictions,
@@ -17,6 +17,7 @@ from metaeval.analyses.power_pairs import (
     significance_overlap,
 )
 from metaeval.analyses.power_result import DiscriminativePower
+from metaeval.analyses.prepare import choose_runs
 from metaeval.analyses.ranking_similarity import RankingSimilarity, ranking_similarity
 from metaeval.analyses.reference_pairs import ReferencePairs, reference_pairs
 from metaeval.analyses.result import Result
