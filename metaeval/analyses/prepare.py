@@ -18,7 +18,6 @@ from metaeval.measures.base import find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.stats.streams import generator, stream_key
 
-
 Clustered: TypeAlias = Literal["refuse", "pool", "sum", "keep"]
 """What an analysis does with topics in clusters: refuse them, take their pseudo-values or sums as topics, or draw them."""
 
