@@ -2,11 +2,14 @@
 
 import ast
 import graphlib
+import importlib
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from metaeval.analyses.result import Result
 
 HOUSE = Path(__file__).parent.parent / "metaeval"
 if not HOUSE.exists():  # the tests run against an installed copy
@@ -151,3 +154,21 @@ def test_no_file_imports_in_a_circle():
                 named |= {alias.name for alias in node.names}
         imports[name] = {other for other in named if other in files and other.count(".") and other != name}
     graphlib.TopologicalSorter(imports).prepare()  # raises the circle that it finds
+
+
+def test_a_result_overrides_five_methods_and_what_no_chart_draws():
+    for path in sorted((HOUSE / "analyses").glob("*.py")):
+        if path.stem != "conftest":
+            importlib.import_module(f"metaeval.analyses.{path.stem}")
+    shown = {name for name, each in vars(Result).items() if callable(each) and not name.startswith("__")}
+    drawn = {"plot", "more_figures"}
+    results, waiting = set(), [Result]
+    while waiting:
+        kinds = waiting.pop().__subclasses__()
+        results |= set(kinds)
+        waiting += kinds
+    assert len(results) > 20
+    for result in results:
+        assert shown & set(vars(result)) - drawn <= {"answer", "tables", "charts", "frames", "beside", "_repr_html_"}, (
+            result
+        )
