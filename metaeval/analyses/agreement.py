@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -169,8 +170,8 @@ def agreement(
     standard = joined[0][1]
     if len(unlike := sorted({str(known) for _, known in joined})) > 1:
         raise MetaevalError(f"the collections are compared with different measures: {format_list(unlike)}")
-    ready = [prepare(each, "agreement", seed=seed, distinct_runs=distinct_runs, measures=2, clusters="keep", oriented=True)
-             for each, _ in joined]  # fmt: skip
+    options: dict[str, Any] = {"seed": seed, "distinct_runs": distinct_runs, "measures": 2, "clusters": "keep"}
+    ready = [prepare(each, "agreement", oriented=True, **options) for each, _ in joined]
     collections, diagnostics = [each.scores for each in ready], tuple(each.diagnostics for each in ready)
     measures = list_measures(collections, standard)
     titles = [each.collection or str(number) for number, each in enumerate(collections, start=1)]
@@ -199,12 +200,6 @@ def agreement(
     settings |= {"weights": ", ".join(f"{weight:g}" for weight in share)} if len(share) > 1 else {}
     labels = [f"{each.collection or 'scores'}@{each.fingerprint}" for some in whole for each in some]
     settings |= {"run scores": "; ".join(labels)} if labels else {}
-    power = [
-        discriminative_power(
-            each.sel(measures=str(standard)), n_bootstrap=0, n_permutations=n_permutations, alpha=alpha, seed=seed
-        )
-        for each in collections
-    ]
     return Agreement(
         collections=tuple(each.collection for each in collections),
         measures=measures,
@@ -215,7 +210,7 @@ def agreement(
         confidence=confidence,
         disagreements=disagreements,
         over=over,
-        is_noise=not any((each.p_values <= alpha).any() for each in power),
+        is_noise=_is_noise(collections, standard, n_permutations, alpha, seed),
         no_interval=_explain_given(asked, [*measures, standard], sides) if intervals else no_interval,
         signature=sign("agreement", collections, **settings, **diagnostics[0].settings),
         diagnostics=diagnostics,
@@ -270,6 +265,13 @@ def _compare(
         halves = compare_halves(asked, sides, labelled, ready.generator("annotators"))
         estimates = [each._replace(halves=half) for each, half in zip(estimates, halves, strict=True)]
     return sides, estimates, list_disagreement(scores, measures, run_scores, sides.by_topic["tau_b"])
+
+
+def _is_noise(collections: Sequence[Scores], reference: Measure, n_permutations: int, alpha: float, seed: int) -> bool:
+    """Return whether the reference tells no two runs of any collection apart, by the papers' test."""
+    options: dict[str, Any] = {"n_bootstrap": 0, "n_permutations": n_permutations, "alpha": alpha, "seed": seed}
+    by_reference = [each.sel(measures=str(reference)) for each in collections]
+    return not any(discriminative_power(each, **options).significant.any() for each in by_reference)
 
 
 def remark_coverage(statistics: Sequence[Statistic], n_topics: int) -> tuple[str, ...]:

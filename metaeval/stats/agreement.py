@@ -25,8 +25,7 @@ from metaeval.stats.run_agreement import RunStatistic, settle_ties
 from metaeval.stats.topic_agreement import soft_accuracy
 from metaeval.stats.weighted_correlation import DEPTH
 
-MOST_SPLITS = 50
-"""Splits of annotators into halves that are tried: all, or as many random ones."""
+MOST_SPLITS = 50  # of annotators into halves: all are tried, or as many random ones
 
 
 @dataclass(frozen=True, eq=False)

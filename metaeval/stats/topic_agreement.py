@@ -67,10 +67,10 @@ def correlate_topics(scores: FloatArray, which: Sequence[RunStatistic]) -> ByNam
     return {name: np.concatenate([part[name] for part in parts], axis=1) for name in which}
 
 
-def swap_signs(columns: FloatArray, key: int, n_trials: int) -> FloatArray:
-    """Exchange what each unit adds to every two measures, shape (unit, measure): the differences of their sums."""
+def swap_signs(columns: npt.NDArray[np.floating], key: int, n_trials: int, start: int = 0) -> FloatArray:
+    """Exchange what units from number `start` on add to every two measures, shape (unit, measure): differences of sums."""
     signed = np.zeros((n_trials, columns.shape[1]))
-    add_signed(signed, columns, key, 0)
+    add_signed(signed, columns, key, start)
     first, second = np.triu_indices(columns.shape[1], 1)
     return np.asarray(signed[:, first] - signed[:, second])
 
@@ -112,31 +112,42 @@ def tie_accuracy(scores: FloatArray) -> TieAccuracy:
     >>> accuracy.value.tolist(), accuracy.threshold.round(2).tolist()
     ([1.0], [0.1])
     """
-    n_runs, n_topics, n_columns = scores.shape
-    first, second = np.triu_indices(n_runs, 1)
-    order = np.sign(scores[first, :, -1] - scores[second, :, -1]).astype(np.int8)
-    thresholds, value, by_topic = np.zeros(n_columns - 1), np.empty(n_columns - 1), np.empty((n_columns - 1, n_topics))
-    for measure in range(n_columns - 1):
-        gaps = scores[first, :, measure] - scores[second, :, measure]
-        sizes, ordered = np.abs(gaps), (order != 0) & (np.sign(gaps) == order)
-        right = int(ordered.sum()) + int(((order == 0) & (sizes == 0)).sum())  # without ties
-        changing = ((order == 0) | ordered) & (sizes > 0)
-        by_size = np.argsort(sizes[changing])
-        candidates = sizes[changing][by_size]
-        # A pair that becomes tied is right from then on if the reference ties it, and was right if it was well ordered.
-        rights = right + np.cumsum(np.where(order[changing][by_size] == 0, 1, -1))
-        last = np.flatnonzero(np.append(candidates[1:] != candidates[:-1], True)[: len(candidates)])
-        if len(last) and rights[last].max() > right:
-            thresholds[measure] = candidates[last[rights[last].argmax()]]
-        by_topic[measure] = _find_right(gaps, order, thresholds[measure]).sum(axis=0) / len(first)
-        value[measure] = max(right, rights[last].max(initial=0)) / order.size
-        tell("tie thresholds", measure + 1, n_columns - 1)
-    return TieAccuracy(value, thresholds, by_topic, float((order == 0).mean()))
+    n_topics, n_measures = scores.shape[1], scores.shape[2] - 1
+    order = _decide(_subtract_runs(scores[..., -1]))
+    thresholds, totals, by_topic = np.empty(n_measures), np.empty(n_measures), np.empty((n_measures, n_topics))
+    for measure in range(n_measures):
+        gaps = _subtract_runs(scores[..., measure])
+        thresholds[measure], totals[measure] = _find_threshold(gaps, order)
+        by_topic[measure] = (_decide(gaps, thresholds[measure]) == order).sum(axis=0) / len(order)
+        tell("tie thresholds", measure + 1, n_measures)
+    return TieAccuracy(totals / order.size, thresholds, by_topic, float((order == 0).mean()))
 
 
-def _find_right(gaps: FloatArray, order: npt.NDArray[np.number], threshold: float) -> npt.NDArray[np.bool_]:
-    """Return whether differences of two runs are right about the reference's order, 1, -1 or 0."""
-    return np.where(np.abs(gaps) <= threshold, order == 0, (order != 0) & (np.sign(gaps) == order))
+def _find_threshold(gaps: FloatArray, order: npt.NDArray[np.int8]) -> tuple[float, int]:
+    """Return the smallest best threshold of differences of two runs, and about how many the measure is right then."""
+    sizes, ordered = np.abs(gaps), (order != 0) & (_decide(gaps) == order)
+    without_ties = int(ordered.sum()) + int(((order == 0) & (sizes == 0)).sum())
+    changing = ((order == 0) | ordered) & (sizes > 0)
+    sizes, tied = sizes[changing], order[changing] == 0
+    by_size = np.argsort(sizes)
+    sizes = sizes[by_size]
+    # A pair that becomes tied is right from then on if the reference ties it, and was right if it was well ordered.
+    right = without_ties + np.cumsum(np.where(tied[by_size], 1, -1))
+    last = np.flatnonzero(np.append(sizes[1:] != sizes[:-1], True)[: len(sizes)])
+    if not len(last) or right[last].max() <= without_ties:
+        return 0.0, without_ties
+    best = last[right[last].argmax()]
+    return float(sizes[best]), int(right[best])
+
+
+def _subtract_runs(scores: FloatArray) -> FloatArray:
+    """Return the differences of every two runs, shape (run, topic), the first less the second: shape (pair, topic)."""
+    return np.concatenate([scores[run] - scores[run + 1 :] for run in range(len(scores) - 1)])
+
+
+def _decide(gaps: FloatArray, threshold: float = 0.0) -> npt.NDArray[np.int8]:
+    """Return whether the first or the second of two runs is better, 1 or -1, or 0 where they are tied."""
+    return (gaps > threshold).astype(np.int8) - (gaps < -threshold)
 
 
 def swap_ties(
@@ -147,16 +158,17 @@ def swap_ties(
     An exchange turns the sign of right_A − right_B, which is −1, 0 or 1; the signs of a trial are the same for all measures,
     so that all pairs of measures need one matrix product.
     """
-    (first, second), n_measures = np.triu_indices(len(scores), 1), len(thresholds)
-    signed, size = np.zeros((n_trials, n_measures)), _NUMBERS // (n_measures * scores.shape[1])
+    columns, (first, second) = np.ascontiguousarray(np.moveaxis(scores, -1, 0)), np.triu_indices(len(scores), 1)
+    size, n_measures = _NUMBERS // (len(thresholds) * scores.shape[1]), len(thresholds)
+    exchanged = np.zeros((n_trials, n_measures * (n_measures - 1) // 2))
     for some in split_work(len(first), size, "exchanging pairs of runs"):
-        gaps = np.moveaxis(scores[first[some]] - scores[second[some]], -1, 0)
-        right = [_find_right(gap, np.sign(gaps[-1]), limit) for gap, limit in zip(gaps, thresholds, strict=False)]
+        gaps = columns[:, first[some]] - columns[:, second[some]]
+        order = _decide(gaps[-1])
+        right = [_decide(gap, limit) == order for gap, limit in zip(gaps[:-1], thresholds, strict=True)]
         # Sums of so few signs are whole numbers that four bytes hold exactly.
         added = add_by_cluster(np.array(right, dtype=np.float32), clusters)
-        add_signed(signed, added.reshape(n_measures, -1).T, key, some.start * added.shape[-1])
-    one, other = np.triu_indices(n_measures, 1)
-    return (signed[:, one] - signed[:, other]) / (len(first) * scores.shape[1])
+        exchanged += swap_signs(added.reshape(len(added), -1).T, key, n_trials, some.start * added.shape[-1])
+    return np.asarray(exchanged / (len(first) * scores.shape[1]))
 
 
 def flip_p_values(scores: FloatArray, key: int, n_trials: int) -> FloatArray:

@@ -227,16 +227,18 @@ def test_soft_accuracy_of_the_reference_itself_is_one():
     assert soft_accuracy(1 - p[0], p[0]) == pytest.approx(1 - np.abs(1 - 2 * p[0]).mean())
 
 
-def test_exchanging_cells_softly_is_done_as_by_hand():
-    values, reference = draw(10)
+@pytest.mark.parametrize(("n_runs", "n_topics"), [(5, 7), (6, 9000)])  # the second is computed in several parts
+def test_exchanging_cells_softly_is_done_as_by_hand(n_runs, n_topics):
+    values, reference = draw(10, n_runs, n_topics)
     both = beside(values, reference)
     wanted = normal_p_values(both)[-1]
     found = swap_softly(sides(values, reference).cells[:-1], wanted, 6, 15)
-    z = standardise(values.transpose(2, 0, 1).reshape(3, -1)).reshape(3, 5, 7)
-    for trial, kept in enumerate(topic_signs(6, range(15), reference.size).reshape(15, 5, 7) > 0):
+    z = standardise(values.transpose(2, 0, 1).reshape(3, -1)).reshape(3, n_runs, n_topics)
+    kept = topic_signs(6, range(15), reference.size).reshape(15, n_runs, n_topics) > 0
+    for trial in range(15):
         for pair, (a, b) in enumerate(itertools.combinations(range(3), 2)):
-            mixed = np.stack([np.where(kept, z[a], z[b]), np.where(kept, z[b], z[a])], axis=-1)
-            one, two = soft_accuracy(normal_p_values(mixed), wanted)
+            mixed = [np.where(kept[trial], z[one], z[other]) for one, other in ((a, b), (b, a))]
+            one, two = soft_accuracy(normal_p_values(np.stack(mixed, axis=-1)), wanted)
             np.testing.assert_allclose(found[trial, pair], one - two, atol=1e-12)
 
 
