@@ -228,6 +228,5 @@ def _find_inapplicable(
         why["coverage"] = "Coverage needs three runs."
     if scores.clusters:
         each = "takes topics one by one, and these come in clusters."
-        why["sample_size"] = f"The curve over numbers of topics {each}"
         why |= {"preference": f"Baseline preference {each}", "coverage": f"Coverage {each}"}
     return why
