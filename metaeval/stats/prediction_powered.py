@@ -223,8 +223,8 @@ def _resample(
     """Return the variance of the difference of each pair, and how far its simultaneous interval reaches.
 
     Labelled topics are resampled; what the others add, which are many, is drawn from a normal distribution. In a trial, T is
-    the largest |d|/√(V + A + U) of all pairs, with V the variance in the resample, A a quarter of the median observed one, and
-    U that of one unseen error of the judge about each run. No interval is narrower than three such errors make it.
+    the largest |d|/√(V + U + A) of all pairs, with V the variance in the resample, U that of one unseen error of the judge
+    about each run, and A a quarter of the median observed V + U. Intervals leave room for three such errors besides.
     """
     labelled = labelled - labelled.mean(axis=1, keepdims=True)
     n_trials, n = counts.shape
@@ -257,7 +257,7 @@ def _resample(
         gaps /= spread
         np.maximum(largest, gaps.max(axis=0), out=largest)
     quantile = np.quantile(largest, 1 - SKEW_CORRECTION * (1 - confidence), method="higher")
-    return variances, np.sqrt(np.maximum(quantile * (variances + offset), RULE_OF_THREE**2 * unseen))
+    return variances, np.sqrt(quantile * (variances + offset) + RULE_OF_THREE**2 * unseen)
 
 
 def find_unlike(weights: FloatArray, traits: FloatArray) -> FloatArray:
