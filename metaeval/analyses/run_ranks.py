@@ -84,44 +84,38 @@ def run_ranks(
         scores, n_permutations=n_permutations, alpha=alpha, seed=seed, test=test, correction=correction,
         distinct_runs=distinct_runs, n_bootstrap=0, n_jobs=n_jobs,
     )  # fmt: skip
-    ranks, with_best, n_trials = power.ranks(), test == RECOMMENDED, min(n_permutations, MOST_BEST)
-    chosen = scores.sel(runs=power.runs)
+    ranks, chosen = power.ranks(), scores.sel(runs=power.runs)
     values, (places, _, columns) = sort_scores(chosen)
     pooled = sort_scores(chosen.pool_clusters())[0] if chosen.clusters else None
     drawn = scale_scores(values if pooled is None else pooled)
-    key, parts, pairs = stream_key(seed, scores.collection, "run_ranks"), [], []
+    key, parts, pairs = stream_key(seed, scores.collection, "run_ranks"), [], [pd.DataFrame()]
     for m, (measure, column) in enumerate(zip(power.measures, columns, strict=True)):
-        order, rows = ranks.order(m), ranks.take_rows(measure)
-        if with_best:
-            board = Board([measure.sign * drawn[..., column]], np.ones(1))
-            statistics, draws = compare_board(board, "topics", n_trials, [key], key, alpha)
-            rows["near_first"] &= find_best(statistics, draws, alpha)[places[order]]
+        rows, order = ranks.take_rows(measure), places[ranks.order(m)]
         clusters = None if pooled is None else pooled[..., column]
         low, high = interval_of_means(values[..., column], pooled=clusters, confidence=1 - alpha)
-        rows.insert(3, "mean_low", low[places[order]])
-        rows.insert(4, "mean_high", high[places[order]])
+        rows.insert(3, "mean_low", low[order])
+        rows.insert(4, "mean_high", high[order])
+        if test == RECOMMENDED:
+            board = Board([measure.sign * drawn[..., column]], np.ones(1))
+            n_trials = min(n_permutations, MOST_BEST)
+            statistics, draws = compare_board(board, "topics", n_trials, [key], key, alpha)
+            rows["near_first"] &= find_best(statistics, draws, alpha)[order]
         parts.append(rows)
     if len(power.runs) <= FEW_RUNS:
         pairs = [_list_pairs(rows, ranks.order(m)) for m, rows in enumerate(power.list_run_pairs())]
-    return replace(
-        ranks, rows=pd.concat(parts, ignore_index=True), pairs=pd.concat(pairs, ignore_index=True) if pairs else pd.DataFrame(),
-        with_best=with_best,
-    )  # fmt: skip
+    whole, few = pd.concat(parts, ignore_index=True), pd.concat(pairs, ignore_index=True)
+    return replace(ranks, rows=whole, pairs=few, with_best=test == RECOMMENDED)
 
 
 def _list_pairs(pairs: pd.DataFrame, order: np.ndarray) -> pd.DataFrame:
     """Return pairs of runs by one measure in the order of the ranks, the better run first."""
     better, worse = np.triu_indices(len(order), 1)
-    turned = np.where(order[better] < order[worse], 1.0, -1.0)
     pairs = pairs.iloc[restore_pairs(order)]
-    ends = np.sort([turned * pairs["low"], turned * pairs["high"]], axis=0)
-    first, second = (
-        np.where(turned > 0, pairs[one], pairs[other]) for one, other in (("run_a", "run_b"), ("run_b", "run_a"))
+    turned = order[better] > order[worse]
+    opposite = {"run_a": pairs["run_b"], "run_b": pairs["run_a"], "difference": 0.0 - pairs["difference"]}
+    opposite |= {"low": -pairs["high"], "high": -pairs["low"]}
+    pairs = pairs.assign(
+        **{name: column.where(~turned, opposite[name]) for name, column in pairs.items() if name in opposite}
     )
-    columns = {
-        "measure": pairs["measure"],
-        "run": first,
-        "other_run": second,
-        "difference": turned * pairs["difference"],
-    }
-    return pd.DataFrame(columns | {"low": ends[0], "high": ends[1], "p_value": pairs["p_value"]})
+    pairs = pairs.rename(columns={"run_a": "run", "run_b": "other_run"})
+    return pairs[["measure", "run", "other_run", "difference", "low", "high", "p_value"]]

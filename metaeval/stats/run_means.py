@@ -1,19 +1,21 @@
 """Means of runs: where they lie on other topics, and which run may be the best.
 
 Comparisons with the best are those of Hsu ("Constrained simultaneous confidence intervals for multiple comparisons with the
-best", Annals of Statistics 12(3), 1984). If a run is the best, others are ahead of it by chance only, and by more than the
-largest of their leads is in resamples in a share α of samples. A run that is further behind some other is not the best. So the
-best one, whichever it is, stays with confidence 1 − α. Each run is compared with all others, and no other pairs are: less is
-claimed than of all pairs, and more can be said.
+best", Annals of Statistics 12(3), 1984). If a run is the best, others are ahead of it by chance only, and by more than its
+largest difference from any is in resamples in a share of at most α of samples. A run that is further behind some other is not
+the best. So the best one, whichever it is, stays with confidence 1 − α. Each run is compared with all others, and no other
+pairs are: less is claimed than of all pairs, and more can be said. Differences are taken on both sides, other than by Hsu:
+where scores are skewed, one side alone erred too often in simulations; and of two runs the claim is that of their pair.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.arrays import FloatArray
-from metaeval.stats.boards import Rows
 
 
 def interval_of_means(
@@ -61,13 +63,18 @@ def interval_of_means(
     return np.where(by_clusters, low.clip(0, 1), exact_low), np.where(by_clusters, high.clip(0, 1), exact_high)
 
 
-def find_best(statistics: FloatArray, rows: Rows, alpha: float = 0.05) -> npt.NDArray[np.bool_]:
+def find_best(
+    statistics: FloatArray, rows: Callable[[], Iterator[FloatArray]], alpha: float = 0.05
+) -> npt.NDArray[np.bool_]:
     """Which runs may be the best?
 
     Parameters
     ----------
-    statistics, rows
-        As of `metaeval.stats.boards.find_rank_sets`.
+    statistics : ndarray, shape (run, run)
+        ``statistics[i, j]``: by how many standard errors run i is ahead of run j; antisymmetric.
+    rows : callable
+        Returns an iterator: of each run but the last, draws of the statistics of it and every later run as they would be if
+        both were equally good, shape (later run, trial).
     alpha : float, optional
         How often the best run may be missing.
 
@@ -82,11 +89,11 @@ def find_best(statistics: FloatArray, rows: Rows, alpha: float = 0.05) -> npt.ND
     >>> find_best(np.subtract.outer(means, means), lambda: (noise[i] - noise[i + 1 :] for i in range(2))).tolist()
     [True, True, False]
     """
-    behind = np.zeros((len(statistics), 0))
+    largest = np.zeros((len(statistics), 0))
     for run, drawn in enumerate(rows()):
         if not run:
-            behind = np.zeros((len(statistics), drawn.shape[1]), dtype=drawn.dtype)
-        np.maximum(behind[run + 1 :], drawn, out=behind[run + 1 :])
-        np.maximum(behind[run], -drawn.min(axis=0), out=behind[run])
-    critical = np.quantile(behind, 1 - alpha, axis=1, method="higher")
-    return np.asarray(statistics.max(axis=0) <= critical)
+            largest = np.zeros((len(statistics), drawn.shape[1]), dtype=drawn.dtype)
+        sizes = np.abs(drawn)
+        np.maximum(largest[run + 1 :], sizes, out=largest[run + 1 :])
+        np.maximum(largest[run], sizes.max(axis=0), out=largest[run])
+    return np.asarray(statistics.max(axis=0) <= np.quantile(largest, 1 - alpha, axis=1, method="higher"))

@@ -45,7 +45,7 @@ def test_runs_that_may_be_the_best_are_those_of_plain_loops(seed):
     found = find_best(np.subtract.outer(means, means), lambda: (pairs[i, i + 1 :] for i in range(5)), 0.1)
     for run in range(6):
         others = [other for other in range(6) if other != run]
-        largest = sorted(max(0.0, *(noise[other, b] - noise[run, b] for other in others)) for b in range(301))
+        largest = sorted(max(abs(noise[other, b] - noise[run, b]) for other in others) for b in range(301))
         critical = largest[int(np.ceil(0.9 * 300))]
         assert found[run] == (max(means[other] - means[run] for other in others) <= critical)
     assert found[means.argmax()]
