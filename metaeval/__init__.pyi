@@ -17,8 +17,7 @@ from .analyses.baseline_preference import (
     BaselinePreference as BaselinePreference,
     baseline_preference as baseline_preference,
 )
-from .analyses.board_ranks import board_ranks as board_ranks
-from .analyses.board_result import BoardRanks as BoardRanks
+from .analyses.board_ranks import BoardRanks as BoardRanks, board_ranks as board_ranks
 from .analyses.calibration import TestCalibration as TestCalibration, calibrate_tests as calibrate_tests
 from .analyses.citation import cite as cite
 from .analyses.corrected_result import CorrectedScores as CorrectedScores
