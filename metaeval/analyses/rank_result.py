@@ -87,7 +87,8 @@ class RunRanks(Result):
         """Say how many runs may be first; of two, whether one is better, by how much, and how sure that is."""
         if len(self.runs) == 2 and len(self.pairs) == 1:
             pair = self.pairs.iloc[0]
-            size = f"{pair['difference']:.3g} [{pair['low']:.3g}, {pair['high']:.3g}], p = {pair['p_value']:.2g}"
+            ends = f" [{pair['low']:.3g}, {pair['high']:.3g}]" if np.isfinite(pair["low"]) else ""
+            size = f"{pair['difference']:.3g}{ends}, p = {pair['p_value']:.2g}"
             what = f"{pair['run']} is better than {pair['other_run']} by {self.measures[0]}"
             return f"{what} ({size})." if self.differ.any() else f"It is open whether {what} ({size})."
         firsts = self.summary()["near_first"].tolist()
