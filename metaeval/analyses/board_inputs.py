@@ -41,7 +41,7 @@ class Tasks(NamedTuple):
     measures: tuple[Measure, ...]
     values: list[np.ndarray]
     clusters: list[np.ndarray | None]
-    drawn: list[Sequence[str]]
+    drawn: Sequence[Sequence[str]]
     noise: TopicNoise | None
     partial: np.ndarray
     lacking: np.ndarray

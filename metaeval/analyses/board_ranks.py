@@ -72,18 +72,14 @@ class BoardRanks(RunRanks):
         Of shape (aggregate, 5), with columns aggregate, first (run), tau_b with the chosen aggregate, and the run that
         moves_most with its change of rank, by, positive if it falls.
         """
-        runs, (chosen, *_), rows = self.orders["run"], self.orders.columns[1:], []
-        for name, ranks in self.orders.drop(columns="run").items():
-            moves = ranks - self.orders[chosen]
+        runs, ranks, rows = self.orders["run"], self.orders.drop(columns="run"), []
+        chosen = ranks.iloc[:, 0]
+        for name, column in ranks.items():
+            moves = column - chosen
             farthest = int(moves.abs().argmax())
-            rows.append(
-                {
-                    "aggregate": name, "first": runs[ranks.argmin()],
-                    "tau_b": _compare_orders(ranks, self.orders[chosen]),
-                    "moves_most": runs[farthest] if moves.any() else "", "by": int(moves[farthest]),
-                }
-            )  # fmt: skip
-        return pd.DataFrame(rows)
+            most = runs[farthest] if moves.any() else ""
+            rows.append((name, runs[column.argmin()], _compare_orders(column, chosen), most, int(moves[farthest])))
+        return pd.DataFrame(rows, columns=["aggregate", "first", "tau_b", "moves_most", "by"])
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return the runs by rank, the summary, what tasks and topics say, and ranks by every aggregate."""
@@ -97,23 +93,19 @@ class BoardRanks(RunRanks):
 
     def tables(self) -> list[Table]:
         """Return the leaderboard, how the order changes with the aggregate, and what every task says of it."""
-        names = {
-            "topics": "topics", "runs": "runs", "all_solve": "all solve", "none_solve": "none solves",
-            "share": "% of spread", "tau_without": "τ without",
-        }  # fmt: skip
-        tasks = self.tasks.assign(share=100 * self.tasks["share"]).set_index("task")[list(names)].rename(columns=names)
         what = (
             "All solve, none solves: topics with the highest or lowest score from every run. % of spread: share of the "
             "variance of the runs' means. τ without: τ_b of the order of runs with that without the task."
         )
+        tasks = self.tasks[["topics", "runs", "all_solve", "none_solve"]].set_index(self.tasks["task"])
+        tasks = tasks.rename(columns={"all_solve": "all solve", "none_solve": "none solves"})
+        tasks["% of spread"] = 100 * self.tasks["share"].to_numpy()
+        tasks["τ without"] = self.tasks["tau_without"].to_numpy()
         orders = self.aggregates().set_index("aggregate").rename(columns={"tau_b": "τ_b", "moves_most": "moves most"})
-        caption, legend = (
-            "How the order changes with the aggregate.",
-            "By: how many ranks that run falls; below 0 it rises.",
-        )
+        how, moves = "How the order changes with the aggregate.", "By: how many ranks that run falls; below 0 it rises."
         return [
             self.leaderboard(self.measures[0]),
-            Table(orders, caption, self.signature, legend=legend, at=("paper", "all")),
+            Table(orders, how, self.signature, legend=moves, at=("paper", "all")),
             Table(tasks, "Tasks, and what they carry.", self.signature, 2, legend=what, at=("paper", "all")),
         ]
 

@@ -21,21 +21,11 @@ from metaeval.show.table import Level, Table
 from metaeval.stats.letters import compact_letters, letter_groups, rank_intervals
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from metaeval.show.canvas import Axis, Figure, Size
 
-MOST_PANELS = 6
-"""Measures that a figure shows side by side."""
-
-MOST_NAMES = 150
-"""Runs that a critical-difference diagram, written beside other results, names, and that a figure draws all of."""
-
-MOST_ROWS = 100
-"""Runs that a figure draws of more: half of them the first ones, half evenly spaced ones of the others."""
-
-LONGEST = 24
-"""Characters of a run's letters in a figure."""
+MOST_PANELS, MOST_NAMES, MOST_ROWS = 6, 150, 100
+"""Measures that a figure shows side by side; runs that a figure shows all of; and how many it draws of more, half of them the
+first ones, half evenly spaced ones of the others."""
 
 FEW_RUNS, FEW_PAIRS = 6, 15
 """Runs of which every pair is listed, and pairs that the first screen shows beside a summary of several measures."""
@@ -97,7 +87,8 @@ class RunRanks(Result):
         """Say how many runs may be first; of two, whether one is better, by how much, and how sure that is."""
         if len(self.runs) == 2 and len(self.pairs) == 1:
             pair = self.pairs.iloc[0]
-            size = f"{pair['difference']:.3g} [{pair['low']:.3g}, {pair['high']:.3g}], p = {pair['p_value']:.2g}"
+            ends = f" [{pair['low']:.3g}, {pair['high']:.3g}]" if np.isfinite(pair["low"]) else ""
+            size = f"{pair['difference']:.3g}{ends}, p = {pair['p_value']:.2g}"
             what = f"{pair['run']} is better than {pair['other_run']} by {self.measures[0]}"
             return f"{what} ({size})." if self.differ.any() else f"It is open whether {what} ({size})."
         firsts = self.summary()["near_first"].tolist()
@@ -139,8 +130,7 @@ class RunRanks(Result):
             "neighbours": "of",
             "width": "ranks a run may have",
         }
-        several = len(self.measures) > 1
-        later: tuple[Level, ...] = ("paper", "all")  # what the first screen leaves out
+        several, later = len(self.measures) > 1, partial(replace, at=("paper", "all"))  # after the first screen
         legend = f"{self.explain_best()} Neighbours separated: they differ significantly. Ranks: on average."
         caption = f"How far the ranks of {len(self.runs)} runs are real, by {self.test} at α = {self.alpha:g}."
         shown = self.summary().set_index("measure").rename(columns=names)
@@ -151,12 +141,12 @@ class RunRanks(Result):
             shown = shown.set_index("measure") if several else shown.drop(columns="measure").set_index("run")
             legend = f"Low, high: {1 - self.alpha:.0%} intervals, each for itself."
             caption = f"Differences of runs in their means, by {self.test}."
-            digits: dict[object, int] = {"by": 3, "low": 3, "high": 3, "p": 4}
+            digits: dict[object, int] = {**dict.fromkeys(shown, 3), "p": 4}
             pairs = [Table(shown, caption, self.signature, digits, legend=legend, joined=True)]
         if several:
-            pairs = [replace(table, at=later) if len(table.frame) > FEW_PAIRS else table for table in pairs]
-            return [summary, *pairs, *(replace(board, at=later) for board in boards)]
-        return [*boards, *pairs, replace(summary, at=later)]
+            pairs = pairs if len(self.pairs) <= FEW_PAIRS else list(map(later, pairs))
+            return [summary, *pairs, *map(later, boards)]
+        return [*boards, *pairs, later(summary)]
 
     def explain_best(self) -> str:
         """Say on what it rests that a run may be the best."""
@@ -191,8 +181,14 @@ class RunRanks(Result):
         if "mean_low" in rows:
             shown |= {"low": rows["mean_low"], "high": rows["mean_high"]}
         frame = pd.DataFrame(shown | {"letters": rows["letters"].fillna("too many")}).set_index(rows["run"])
-        best = pd.DataFrame("", index=frame.index, columns=frame.columns)
-        best.loc[rows["near_first"].to_numpy(), "mean"] = "bold"
+        best = rows["run"][rows["near_first"]]
+
+        def mark_best(shown: pd.DataFrame) -> pd.DataFrame:
+            """Return which means are bold, of all runs or the first ones."""
+            marks = pd.DataFrame("", index=shown.index, columns=shown.columns)
+            marks[shown.columns[2]] = np.where(shown.index.isin(best), "bold", "")
+            return marks
+
         caption = f"Runs by {measure}, with the ranks they may have by {self.test} at α = {self.alpha:g}."
         legend = (
             f"May be: ranks that claims about all pairs of runs leave. Letters rest on the same claims: {LETTERS}. "
@@ -200,7 +196,7 @@ class RunRanks(Result):
         )
         if "mean_low" in rows:
             legend += f" Low, high: {1 - self.alpha:.0%} interval of the mean on other topics, for each run by itself."
-        return Table(frame, caption, self.signature, marks=lambda _: best, legend=legend, joined=True)
+        return Table(frame, caption, self.signature, marks=mark_best, legend=legend, joined=True)
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the runs by rank, each with the ranks it may have and its letters.
@@ -325,38 +321,32 @@ def draw_ranks(
     boards: Mapping[str, pd.DataFrame], signature: Signature | None, *, ax: Axis = None, size: Size = None
 ) -> Figure:
     """Draw the runs by rank side by side, one panel for each measure's title and rows of `RunRanks`."""
-    from metaeval.show.canvas import open_canvas
+    from metaeval.show.canvas import open_canvas, typeset
 
     n, half = max(map(len, boards.values())), MOST_ROWS // 2
-    places = np.arange(n)
+    places, label, missing = np.arange(n), "rank", 0
     if n > MOST_NAMES:
         places = np.concatenate([places[:half], np.linspace(half, n - 1, MOST_ROWS - half).round().astype(int)])
-    across, down = 1.2 + 3.1 * len(boards), max(2.4, 1.4 + 0.17 * len(places))
+        missing = n - len(places)
+        others = f"{len(places) - half}\nof the other {n - half:,}, evenly spaced."
+        label += f"\nThe first {half} of {n:,} runs; below the line, {others}"
+    rows, small = np.arange(len(places)), 7 if len(places) <= 60 else 5
+    across, down = 1.2 + 3.1 * len(boards), max(2.4, 1.4 + 0.17 * len(rows))
     with open_canvas(ax, size, signature, width=across, height=down, shape=(1, len(boards))) as canvas:
-        for axes, (title, frame) in zip(canvas.panels, boards.items(), strict=False):
-            _draw_board(axes, frame.iloc[places], title, n)
+        for axes, (title, whole) in zip(canvas.panels, boards.items(), strict=False):
+            frame = whole.iloc[places]
+            axes.hlines(rows, frame["low"], frame["high"], color="#8FC3F2", linewidth=3)
+            axes.plot(frame["rank"], rows, "o", color="black", markersize=3.5)
+            axes.set_yticks(rows, frame["run"].tolist(), fontsize=small)
+            for row, letters in zip(rows, frame["letters"].fillna(""), strict=True):
+                axes.annotate(
+                    shorten_name(letters, 24), (1, row), xycoords=("axes fraction", "data"), xytext=(3, 0),
+                    textcoords="offset points", va="center", fontsize=small,
+                )  # fmt: skip
+            if missing:
+                axes.axhline(half - 0.5, color=GREY, linewidth=0.9, linestyle="--")
+            ends = {"xlim": (0.4 - 0.01 * missing, n + 0.6), "ylim": (len(rows) - 0.4, -0.6)}
+            axes.set(title=title, xlabel=label, **ends)
+            axes.grid(axis="y", visible=False)
+            typeset(axes.title)
     return canvas.figure
-
-
-def _draw_board(axes: Axes, frame: pd.DataFrame, title: str, n_runs: int) -> None:
-    from metaeval.show.canvas import typeset
-
-    places = np.arange(len(frame))
-    axes.hlines(places, frame["low"], frame["high"], color="#8FC3F2", linewidth=3)
-    axes.plot(frame["rank"], places, "o", color="black", markersize=3.5)
-    small = 7 if len(frame) <= 60 else 5
-    axes.set_yticks(places, frame["run"].tolist(), fontsize=small)
-    for position, letters in zip(places, frame["letters"].fillna(""), strict=True):
-        axes.annotate(
-            shorten_name(letters, LONGEST), (1, position), xycoords=("axes fraction", "data"), xytext=(3, 0),
-            textcoords="offset points", va="center", fontsize=small,
-        )  # fmt: skip
-    label, missing = "rank", n_runs - len(frame)
-    if missing:
-        half = MOST_ROWS // 2
-        axes.axhline(half - 0.5, color=GREY, linewidth=0.9, linestyle="--")
-        others = f"{len(frame) - half}\nof the other {n_runs - half:,}, evenly spaced."
-        label += f"\nThe first {half} of {n_runs:,} runs; below the line, {others}"
-    axes.set(title=title, xlabel=label, xlim=(0.4 - 0.01 * missing, n_runs + 0.6), ylim=(len(frame) - 0.4, -0.6))
-    axes.grid(axis="y", visible=False)
-    typeset(axes.title)

@@ -95,7 +95,7 @@ def run_ranks(
         low, high = interval_of_means(values[..., column], pooled=clusters, confidence=1 - alpha)
         rows.insert(3, "mean_low", low[order])
         rows.insert(4, "mean_high", high[order])
-        if test == RECOMMENDED:
+        if test == RECOMMENDED and rows["near_first"].sum() > 1:
             board = Board([measure.sign * drawn[..., column]], np.ones(1))
             n_trials = min(n_permutations, MOST_BEST)
             statistics, draws = compare_board(board, "topics", n_trials, [key], key, alpha)

@@ -50,9 +50,13 @@ def interval_of_means(
 
     drawn = values if pooled is None else pooled
     n, tail = drawn.shape[1], (1 - confidence) / 2
+    exponent = np.frexp(np.abs(drawn).max())[1]  # squares of huge scores are more than a float holds
+    drawn = np.ldexp(drawn, -exponent)
     means, spread = drawn.mean(axis=1), drawn.std(axis=1, ddof=1)
-    reach = np.where(spread > 0, -stdtrit(n - 1, tail) * spread / np.sqrt(n), np.nan)
-    low, high = means - reach, means + reach
+    # Nothing tells how much a constant run may vary, whose deviations are rounding.
+    varies = drawn.min(axis=1) < drawn.max(axis=1)
+    reach = np.where(varies, -stdtrit(n - 1, tail) * spread / np.sqrt(n), np.nan)
+    low, high = np.ldexp(means - reach, exponent), np.ldexp(means + reach, exponent)
     if not np.isin(values, (0, 1)).all():
         return low, high
     share = values.mean(axis=1)

@@ -287,7 +287,7 @@ def letters(case):
     result = case.result_of(me.discriminative_power, scores, test=test, n_permutations=60, n_bootstrap=0, alpha=0.3)
     significant = {
         (row["measure"], frozenset((row["run_a"], row["run_b"]))): row["p_value"] <= 0.3
-        for row in result.to_frame().to_dict("records")
+        for row in result.run_pairs().to_dict("records")
     }
     ranks = result.ranks().to_frame()
     held = {(row["measure"], row["run"]): set(row["letters"]) for row in ranks.to_dict("records")}

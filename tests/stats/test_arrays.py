@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from metaeval.stats import randomised_tukey, uir
-from metaeval.stats.arrays import Scaled, find_exponents, scale_scores
+from metaeval.stats import randomised_tukey
+from metaeval.stats.arrays import find_exponents, scale_scores
 from metaeval.stats.parallel import listen
 from metaeval.stats.randomised_tukey import randomised_tukey_hsd
 from metaeval.stats.resampling import topic_signs
@@ -60,17 +60,6 @@ def test_a_long_test_tells_how_far_it_has_come_and_a_short_one_does_not(monkeypa
     assert len(done) == len(heard) > 3
     assert done == sorted(set(done))
     assert done[-1] == 12_000
-
-
-@pytest.mark.parametrize("long", [False, True])
-def test_resamples_of_many_pairs_of_runs_are_said_to_take_long_before_they_begin(monkeypatch, long):
-    values, heard = make_scores(n_runs=13, n_topics=37, n_measures=2), []
-    monkeypatch.setattr(uir, "LONG", 78 * 60 - long)
-    with listen(lambda *what: heard.append(what)):
-        uir.coverage_resampled(Scaled(values), Scaled(values, [0]), lambda trials: np.ones((len(trials), 37)), 60)
-    stated = [what for what, _, total in heard if not total]
-    assert len(stated) == long
-    assert not long or "78 pairs of runs are ranked anew on each of the 60 resamples, which takes long" in heard[0][0]
 
 
 def make_agreement(seed, n_runs=13, n_topics=37, levels=10):

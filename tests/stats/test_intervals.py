@@ -303,7 +303,7 @@ def test_captions_say_what_intervals_speak_of_and_explained_tables_what_is_known
     }
     for over, (where, needed) in words.items():
         found = me.agreement(scores, reference="people", n_permutations=50, margin=0.001, over=over, **options)
-        text = "\n".join(table.to_text() for table in found.explained_tables())
+        text = "\n".join(table.to_text() for table in found.at("all"))
         assert "conclusion" in text
         assert ("other runs" in text) == (over != "topics")
         assert where in text

@@ -18,6 +18,9 @@ def test_the_interval_is_students_and_of_zeros_and_ones_that_of_clopper_and_pear
     found = interval_of_means(np.array([np.arange(17) < k for k in right], dtype=float))
     np.testing.assert_allclose(np.transpose(found), exact, atol=1e-12)
     assert np.isnan(interval_of_means(np.full((1, 9), 0.3))).all()
+    for factor in (2.0**-900, 2.0**900):
+        again = np.transpose(interval_of_means(values * factor, confidence=0.9))
+        np.testing.assert_allclose(again / factor, expected)
 
 
 def test_topics_in_clusters_are_as_many_as_there_are_clusters():
