@@ -193,31 +193,24 @@ def rank_board(
     >>> rank_board(Board([scores], np.ones(1)), "topics", 500, [1], 2).sets.tolist()
     [[1, 2], [1, 2], [3, 3]]
     """
+    n_tasks, unknown = len(board.values), np.logical_or.outer(board.lone, board.lone)
     if over == "tasks":
         # What each task adds to a mean, or to a sum of those that are there, about the mean or sum itself.
-        times, parts = (
-            (len(board.values), np.nan_to_num(board.parts)) if board.aggregate == "borda" else (1, board.parts)
-        )
+        times, parts = (n_tasks, np.nan_to_num(board.parts)) if board.aggregate == "borda" else (1, board.parts)
         gaps = times * np.nan_to_num(parts - board.estimates[:, np.newaxis] / times) * share(board.weights, parts)
-        units, counts = (
-            [board.estimates[:, np.newaxis] + gaps.shape[1] * gaps],
-            [np.full(len(gaps), float(gaps.shape[1]))],
-        )
-        sizes, rows = compare_runs(units, counts, n_trials, [key], alpha)
+        units = [board.estimates[:, np.newaxis] + n_tasks * gaps]
+        sizes, rows = compare_runs(units, [np.full(len(gaps), float(n_tasks))], n_trials, [key], alpha)
         # Where few tasks differ by the same, as ranks often do, others need not.
-        unknown = np.isinf(sizes) | (len(board.values) < FEWEST_TASKS)
+        unknown = np.isinf(sizes) | (n_tasks < FEWEST_TASKS)
     elif board.aggregate == "mean":
         means = np.stack([average(values) for values in board.values], axis=1)
         shares = share(board.weights, means).T[..., np.newaxis]
         units = [np.nan_to_num(each) * part for each, part in zip(board.drawn, shares, strict=True)]
         sizes, rows = compare_runs(units, board.counts, n_trials, keys, alpha)
-        unknown = np.logical_or.outer(board.lone, board.lone)
     else:
         sizes, rows = _compare_ranks(board, n_trials, keys, key, alpha)
-        unknown = np.logical_or.outer(board.lone, board.lone)
-    held = (
-        list(rows()) if sizes.size * n_trials <= MOST_HELD else []
-    )  # every step takes them, and they take long to draw
+    # Every step takes all draws, which are long in coming.
+    held = list(rows()) if sizes.size * n_trials <= MOST_HELD else []
     return find_rank_sets(np.where(unknown, 0.0, sizes), (lambda: iter(held)) if held else rows, alpha)
 
 
@@ -262,11 +255,9 @@ def _compare_ranks(board: Board, n_trials: int, keys: Sequence[int], key: int, a
     """
     first, second = np.triu_indices(len(board.values[0]), 1)
     known = ~np.isnan(board.parts)
-    shares = (
-        share(board.weights, board.parts)
-        if board.aggregate == "win-rate"
-        else known * board.weights / board.weights.mean()
-    )
+    shares = known * board.weights / board.weights.mean()
+    if board.aggregate == "win-rate":
+        shares = share(board.weights, board.parts)
     drawn, free = np.zeros((n_trials, len(known))), np.zeros((2, len(known)))
     for number, (values, units, count) in enumerate(zip(board.values, board.drawn, board.counts, strict=True)):
         centre, few = average(values), np.maximum(count - 1, 1e-9)

@@ -354,9 +354,8 @@ def _test_largest(
         added.append([0.0, offset * median] if offset else [0.0])
         least.append(find_least(pairs.squares, pairs.ties))
 
-    def find_largest(trials: range) -> FloatArray:
-        weights = _draw(test, key, trials, n_topics, exact)
-        largest = np.zeros((len(measures), len(added[0]), len(trials)))
+    def find_largest(weights: FloatArray) -> FloatArray:
+        largest = np.zeros((len(measures), len(added[0]), weights.shape[1]))
         for of_measure, pairs, more, enough in zip(largest, measures, added, least, strict=True):
             for rows, sums, squares in pairs.weigh(weights):
                 for of_kind, number in zip(of_measure, more, strict=True):
@@ -366,7 +365,7 @@ def _test_largest(
                     np.fmax(of_kind, np.fmax.reduce(statistics, axis=0), out=of_kind)
         return largest
 
-    largest = np.concatenate(_run_trials(find_largest, test, n_trials, n_topics, n_jobs), axis=2)
+    largest = np.concatenate(_run_trials(find_largest, test, key, n_topics, n_trials, n_jobs, exact=exact), axis=2)
     counts, spread = [], []
     for of_trials, pairs, more, exponent in zip(largest, measures, added, find_exponents(scores), strict=True):
         squares = pairs.squares + np.array(more)[:, np.newaxis]
@@ -387,42 +386,42 @@ def _count_single(measures: list[WeightedPairs], test: PairedTest, n_trials: int
     n_topics = measures[0].n_topics
     reached = [divide_squares(pairs.sums, pairs.squares) * (1 - SAME_STATISTIC[test]) for pairs in measures]
 
-    def count(trials: range) -> IntArray:
-        weights = _draw(test, key, trials, n_topics, False)
+    def count(weights: FloatArray) -> IntArray:
         counts = np.empty((len(measures), len(reached[0])), dtype=np.int64)
         for of_measure, pairs, observed in zip(counts, measures, reached, strict=True):
             for some, sums, squares in pairs.weigh(weights):
                 statistics = divide_squares(sums, squares)
                 of_measure[some] = np.count_nonzero(statistics >= observed[some, np.newaxis], axis=1)
-            of_measure[~pairs.differ] = len(trials)
+            of_measure[~pairs.differ] = weights.shape[1]
         return counts
 
-    return np.asarray(np.sum(_run_trials(count, test, n_trials, n_topics, n_jobs), axis=0))
-
-
-def _draw(test: PairedTest, key: int, trials: range, n_topics: int, exact: bool) -> FloatArray:
-    """Return weights of topics, shape (topic, trial): topics come first, so that a product runs along trials."""
-    if exact:  # bit t − 1 of a trial's number flips topic t; topic 0 never is
-        bits = np.arange(trials.start, trials.stop)[:, np.newaxis] * 2 >> np.arange(n_topics) & 1
-        return np.ascontiguousarray(1.0 - 2.0 * bits.T)
-    drawn = (draw_signs if test in FLIPPING else draw_weights)(key, trials, n_topics)
-    return np.ascontiguousarray(drawn.T)
+    return np.asarray(np.sum(_run_trials(count, test, key, n_topics, n_trials, n_jobs), axis=0))
 
 
 def _run_trials(
-    compute: Callable[[range], npt.NDArray[Any]], test: PairedTest, n_trials: int, n_topics: int, n_jobs: int
+    compute: Callable[[FloatArray], npt.NDArray[Any]],
+    test: PairedTest,
+    key: int,
+    n_topics: int,
+    n_trials: int,
+    n_jobs: int,
+    *,
+    exact: bool = False,
 ) -> list[npt.NDArray[Any]]:
-    """Return what blocks of trials come to, which do not depend on the number of jobs."""
+    """Return what blocks of trials come to, from weights of shape (topic, trial), so that a product runs along trials."""
     size = max(FEWEST_TRIALS, min(MOST_TRIALS, NUMBERS_A_BLOCK // n_topics))
-    return list(
-        run_parts(
-            compute,
-            [range(start, min(start + size, n_trials)) for start in range(0, n_trials, size)],
-            n_jobs=n_jobs,
-            sharing={"require": "sharedmem"},  # a process would need a copy of the differences
-            say=lambda done: tell(f"trials of {test}", done, n_trials),
-        )
-    )
+
+    def work(trials: range) -> npt.NDArray[Any]:
+        if exact:  # bit t − 1 of a trial's number flips topic t; topic 0 never is
+            bits = np.arange(trials.start, trials.stop)[:, np.newaxis] * 2 >> np.arange(n_topics) & 1
+            return compute(np.ascontiguousarray(1.0 - 2.0 * bits.T))
+        drawn = (draw_signs if test in FLIPPING else draw_weights)(key, trials, n_topics)
+        return compute(np.ascontiguousarray(drawn.T))
+
+    parts = [range(start, min(start + size, n_trials)) for start in range(0, n_trials, size)]
+    # A process would need a copy of the differences.
+    sharing, say = {"require": "sharedmem"}, lambda done: tell(f"trials of {test}", done, n_trials)
+    return list(run_parts(work, parts, n_jobs=n_jobs, sharing=sharing, say=say))
 
 
 def _merge_equal(statistics: FloatArray, tolerance: float) -> FloatArray:
