@@ -29,7 +29,7 @@ from metaeval.errors import MetaevalError
 from metaeval.stats.anova import residual_variance
 from metaeval.stats.blocks import FloatArray, IntArray, check_count, scale_squares
 from metaeval.stats.irregular_runs import equal_rows
-from metaeval.stats.pair_tests import WeightedPairs, divide_squares
+from metaeval.stats.pair_tests import WeightedPairs, divide
 from metaeval.stats.parallel import tell
 
 PAIRS_A_BLOCK = 2**23
@@ -259,7 +259,7 @@ def _compare_studentised(by_run: list[FloatArray], p: FloatArray, alpha: float) 
     pairs, limits, gaps = [WeightedPairs(scores) for scores in by_run], [], []
     varies, constant = [of_measure.squares.any() for of_measure in pairs], np.mean(p <= alpha, axis=1)
     for of_measure, scores, given in zip(pairs, by_run, p, strict=True):
-        size = np.sqrt(np.nan_to_num(divide_squares(of_measure.sums, of_measure.squares), posinf=0.0))
+        size = np.sqrt(np.nan_to_num(divide(of_measure.sums**2, of_measure.squares), posinf=0.0))
         limits.append(find_critical_value(size, given, alpha))
         gaps.append(of_measure.sums * _shrinkage(scores))
 
