@@ -322,14 +322,14 @@ class WeightedPairs:
             if run % rows_a_product == 0:
                 some = [self._square(row) for row in range(run, min(run + rows_a_product, len(self.rows)))]
                 product, first = np.concatenate(some) @ weights, pairs.start
-            sums, squares, largest = 0.0, product[pairs.start - first : pairs.stop - first], 0.0
-            for part, totals in zip(self.parts, moved, strict=True):
-                gaps = totals[run] - totals[run + 1 :]
-                sums = sums + gaps if len(self.parts) > 1 else gaps
-                less = np.square(gaps)
+            squares, largest = product[pairs.start - first : pairs.stop - first], 0.0
+            gaps = [totals[run] - totals[run + 1 :] for totals in moved]
+            for part, gap in zip(self.parts, gaps, strict=True):
+                less = np.square(gap)
                 less /= len(weights[part])
                 squares -= less
                 largest += less.max()
+            sums = gaps[0] if len(gaps) == 1 else np.sum(gaps, axis=0)
             # Of samples with almost no variance it is rounding; where a pair has none, it is all that there is.
             rounding = self.rounding**2 * self.n_topics
             if squares.min() <= NO_VARIANCE * largest + rounding:
