@@ -178,7 +178,7 @@ class Diagnostics:
         odd = self.pairs[self.pairs["skewness"] >= ODD]
         if odd.empty:
             return ""
-        worst = odd.iloc[int(odd["skewness"].argmax())]
+        worst = odd.nlargest(1, "skewness").iloc[0]
         first, second = shorten(worst["run_1"]), shorten(worst["run_2"])
         counts = odd["measure"].value_counts()
         names = [str(self.measures[measure]) for measure in sorted(counts.index)]

@@ -17,7 +17,7 @@ from metaeval.measures.base import Measure
 from metaeval.show.names import shorten_name
 from metaeval.show.signature import Signature
 from metaeval.show.style import GREY
-from metaeval.show.table import Level, Table
+from metaeval.show.table import Table
 from metaeval.stats.letters import compact_letters, letter_groups, rank_intervals
 
 if TYPE_CHECKING:

@@ -179,7 +179,7 @@ def rank_board(
     keys : sequence of int
         Of the draws of every task's topics, from `metaeval.stats.streams.stream_key`.
     key : int
-        Of the draws of tasks.
+        Of the draws of tasks, and of normal numbers.
     alpha : float, optional
         How often any claim may be wrong.
 
@@ -200,27 +200,23 @@ def compare_board(
     board: Board, over: OverTasks, n_trials: int, keys: Sequence[int], key: int, alpha: float = 0.05
 ) -> tuple[FloatArray, Rows]:
     """Return by how many standard errors every run of a board is ahead of every other, shape (run, run), and draws of these."""
+    n_tasks, unknown = len(board.values), np.logical_or.outer(board.lone, board.lone)
     if over == "tasks":
         # What each task adds to a mean, or to a sum of those that are there, about the mean or sum itself.
-        times, parts = (
-            (len(board.values), np.nan_to_num(board.parts)) if board.aggregate == "borda" else (1, board.parts)
-        )
+        times, parts = (n_tasks, np.nan_to_num(board.parts)) if board.aggregate == "borda" else (1, board.parts)
         gaps = times * np.nan_to_num(parts - board.estimates[:, np.newaxis] / times) * share(board.weights, parts)
-        units = [board.estimates[:, np.newaxis] + gaps.shape[1] * gaps]
-        counts = [np.full(len(gaps), float(gaps.shape[1]))]
-        sizes, rows = compare_runs(units, counts, n_trials, [key], alpha)
+        units = [board.estimates[:, np.newaxis] + n_tasks * gaps]
+        sizes, rows = compare_runs(units, [np.full(len(gaps), float(n_tasks))], n_trials, [key], alpha)
         # Where few tasks differ by the same, as ranks often do, others need not.
-        unknown = np.isinf(sizes) | (len(board.values) < FEWEST_TASKS)
+        unknown = np.isinf(sizes) | (n_tasks < FEWEST_TASKS)
     elif board.aggregate == "mean":
         means = np.stack([average(values) for values in board.values], axis=1)
         shares = share(board.weights, means).T[..., np.newaxis]
         units = [np.nan_to_num(each) * part for each, part in zip(board.drawn, shares, strict=True)]
         sizes, rows = compare_runs(units, board.counts, n_trials, keys, alpha)
-        unknown = np.logical_or.outer(board.lone, board.lone)
     else:
-        sizes, rows = _compare_ranks(board, n_trials, keys, alpha)
-        unknown = np.logical_or.outer(board.lone, board.lone)
-    # Every step of what follows takes the draws, and they take long to make.
+        sizes, rows = _compare_ranks(board, n_trials, keys, key, alpha)
+    # Every step takes all draws, which are long in coming.
     held = list(rows()) if sizes.size * n_trials <= MOST_HELD else []
     return np.where(unknown, 0.0, sizes), (lambda: iter(held)) if held else rows
 
@@ -257,15 +253,18 @@ def compare_runs(
     return _square(_keep_sure(sizes, t, freedom, alpha), len(units[0])), draw_rows
 
 
-def _compare_ranks(board: Board, n_trials: int, keys: Sequence[int], alpha: float) -> tuple[FloatArray, Rows]:
+def _compare_ranks(board: Board, n_trials: int, keys: Sequence[int], key: int, alpha: float) -> tuple[FloatArray, Rows]:
     """Return the same of what ranks in tasks add up to, which is no mean: over its standard deviation in all samples.
 
     Ranks of means are drawn about means that are closer to each other by the share of their variance that is noise of topics:
-    about the means themselves they would vary less than they do, since noise has set runs apart that are alike.
+    about the means themselves they would vary less than they do, since noise has set runs apart that are alike. Draws are
+    those of as many independent normal numbers: ranks are bounded, and would seem to be farther apart than by chance.
     """
     first, second = np.triu_indices(len(board.values[0]), 1)
     known = ~np.isnan(board.parts)
-    shares = share(board.weights, board.parts) if board.aggregate == "win-rate" else known * board.weights
+    shares = known * board.weights / board.weights.mean()
+    if board.aggregate == "win-rate":
+        shares = share(board.weights, board.parts)
     drawn, free = np.zeros((n_trials, len(known))), np.zeros((2, len(known)))
     for number, (values, units, count) in enumerate(zip(board.values, board.drawn, board.counts, strict=True)):
         centre, few = average(values), np.maximum(count - 1, 1e-9)
@@ -276,19 +275,22 @@ def _compare_ranks(board: Board, n_trials: int, keys: Sequence[int], alpha: floa
         means = centre + draw_weights(keys[number], range(n_trials), units.shape[1]) @ gaps.T
         drawn += np.nan_to_num(board.judge(means, find_scale(values))) * shares[:, number]
         free += known[:, number] * np.array([few, np.ones_like(few)])
-    drawn -= drawn.mean(axis=0)
     freedom, each = (np.minimum(row[first], row[second]) for row in (free[0], free[0] / np.maximum(free[1], 1)))
     spread = np.array(np.cov(drawn, rowvar=False, ddof=0), ndmin=2)
-    deviation = np.sqrt(np.maximum(np.add.outer(spread.diagonal(), spread.diagonal()) - 2 * spread, 0.0))
+    both = np.add.outer(spread.diagonal(), spread.diagonal())
+    deviation = np.sqrt(np.maximum(both - 2 * spread, 0.0))
     deviation *= deviation > ROUNDING
     ahead = board.estimates[first] - board.estimates[second]
     ahead *= np.abs(ahead) > ROUNDING
     with np.errstate(divide="ignore", invalid="ignore"):
         sizes = np.nan_to_num(ahead / deviation[first, second] / np.sqrt(1 + 1 / np.maximum(each, 1e-9)), posinf=np.inf)
 
+    normal = np.random.Generator(np.random.PCG64(key)).standard_normal((len(known), n_trials))
+    normal *= np.sqrt(spread.diagonal())[:, np.newaxis]
+
     def draw_rows() -> Iterator[FloatArray]:
-        for run in range(len(deviation) - 1):
-            gaps, scale = (drawn[:, run] - drawn[:, run + 1 :].T), deviation[run, run + 1 :, np.newaxis]
+        for run in range(len(normal) - 1):
+            gaps, scale = normal[run] - normal[run + 1 :], np.sqrt(both[run, run + 1 :, np.newaxis])
             yield np.divide(gaps, scale, out=np.zeros_like(gaps), where=scale > 0)
 
     return _square(_keep_sure(sizes, sizes, freedom, alpha), len(deviation)), draw_rows

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ from metaeval.errors import MetaevalError
 from metaeval.stats.anova import residual_variance
 from metaeval.stats.arrays import FloatArray, IntArray, check_count, scale_squares
 from metaeval.stats.irregular_runs import equal_rows
-from metaeval.stats.pair_tests import WeightedPairs, divide_squares
+from metaeval.stats.pair_tests import WeightedPairs, divide
 from metaeval.stats.parallel import tell
 
 PAIRS_A_BLOCK = 2**23
@@ -148,16 +148,6 @@ def count_common(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) ->
     return common
 
 
-class ResampledPower(NamedTuple):
-    """The share of significant pairs on resampled topics, shape (trial, measure), and the smallest step of each measure.
-
-    A step is the share that turns when two different runs do: more than one pair where runs are identical.
-    """
-
-    shares: FloatArray
-    steps: FloatArray
-
-
 def resample_power(
     values: npt.ArrayLike,
     p: npt.ArrayLike,
@@ -167,13 +157,15 @@ def resample_power(
     alpha: float = 0.05,
     smallest_p: float = _NEVER,
     studentised: bool = False,
-) -> ResampledPower:
-    """Which share of pairs of runs would be significant on resampled topics?
+) -> tuple[FloatArray, FloatArray]:
+    """Which share of pairs of runs would be significant on resampled topics, shape (trial, measure)?
 
     `values` have shape (run, topic, measure), and `p`, after any correction, shape (measure, pair). It says where the test's
     critical value lies: between the statistics of the last significant pair and the first that is not; a p of 0 counts as
     `smallest_p`, half a trial of a resampling test. `draw` returns how often each topic occurs in each trial, shape
     (trial, topic). A `studentised` test divides a pair's difference by its own standard error, and not by that of all runs.
+    Returned is too the smallest step of each measure: the share that turns when two different runs do, which is more than one
+    pair where runs are identical.
     """
     scores, given = np.asarray(values, dtype=np.float64), np.maximum(np.asarray(p, dtype=np.float64), smallest_p)
     n_runs, n_topics, n_measures = scores.shape
@@ -187,7 +179,7 @@ def resample_power(
         tell("resampling topics", trials.stop, n_trials)
     # The pairs between the two largest groups of identical runs: one pair where none are.
     groups = [np.sort(np.append(np.bincount(equal_rows(scores)), 0))[-2:] for scores in by_run]
-    return ResampledPower(shares, np.array([float(one * other) for one, other in groups]) / (n_runs * (n_runs - 1) / 2))
+    return shares, np.array([float(first * second) for first, second in groups]) / (n_runs * (n_runs - 1) / 2)
 
 
 def find_critical_value(statistics: FloatArray, p: FloatArray, alpha: float) -> float:
@@ -267,7 +259,7 @@ def _compare_studentised(by_run: list[FloatArray], p: FloatArray, alpha: float) 
     pairs, limits, gaps = [WeightedPairs(scores) for scores in by_run], [], []
     varies, constant = [of_measure.squares.any() for of_measure in pairs], np.mean(p <= alpha, axis=1)
     for of_measure, scores, given in zip(pairs, by_run, p, strict=True):
-        size = np.sqrt(np.nan_to_num(divide_squares(of_measure.sums, of_measure.squares), posinf=0.0))
+        size = np.sqrt(np.nan_to_num(divide(of_measure.sums**2, of_measure.squares), posinf=0.0))
         limits.append(find_critical_value(size, given, alpha))
         gaps.append(of_measure.sums * _shrinkage(scores))
 
