@@ -235,7 +235,7 @@ def test_the_p_value_may_count_the_observed_scores():
 
 
 def test_importing_the_layer_loads_nothing_heavy():
-    modules = ("anova", "letters", "pair_tests", "pearson", "randomised_tukey", "split_half")
+    modules = ("agreement", "anova", "letters", "pair_tests", "randomised_tukey", "split_half")
     code = (
         f"import sys; {'; '.join(f'import metaeval.stats.{name}' for name in modules)}; "
         "print(sorted({'numba', 'scipy', 'statsmodels', 'pandas', 'joblib'} & set(sys.modules)))"
