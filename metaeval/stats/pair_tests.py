@@ -70,6 +70,9 @@ ENUMERATED_TOPICS = 16
 NUMBERS_A_BLOCK, MOST_TRIALS, FEWEST_TRIALS = 2**21, 2048, 32
 """Weights, and trials, that are held at once."""
 
+MOST_BITS_APART = 20
+"""Powers of two by which scores of one run may be larger than those of another, and have the same unit."""
+
 EXACT_BITS = 52
 """Whole numbers below 2 ** 52 are exact as floats, and so are their sums, in any order."""
 
@@ -185,8 +188,8 @@ def all_pairs_test(
     if test in MAX_T:
         offset = {"max-t": 0.0, "bootstrap-t": VARIANCE_OFFSET}[test] if variance_offset is None else variance_offset
         return _test_largest(scores, test, n_permutations, key, offset, n_jobs)
-    pairs = [WeightedPairs(column, flips=test in FLIPPING) for column in np.moveaxis(scale_scores(scores), -1, 0)]
-    counts = _count_single(pairs, test, n_permutations, key, n_jobs)
+    columns = np.moveaxis(scale_scores(scores), -1, 0)
+    counts = np.stack([_count_single(column, test, n_permutations, key, n_jobs) for column in columns])
     p = p_values(counts, n_permutations, add_one=add_one)
     return PairedTestResult(correct(p, correction), counts, n_permutations, False)
 
@@ -394,20 +397,28 @@ def _test_largest(
     return PairedTestResult(p, exceeding, n_trials, exact, largest, np.array(spread))
 
 
-def _count_single(measures: list[WeightedPairs], test: PairedTest, n_trials: int, key: int, n_jobs: int) -> IntArray:
-    """Count the trials in which a pair is at least as extreme as it is observed to be, shape (measure, pair)."""
-    n_topics = measures[0].n_topics
-    reached = [divide(pairs.sums**2, pairs.squares) * (1 - SAME_STATISTIC[test]) for pairs in measures]
+def _count_single(scores: FloatArray, test: PairedTest, n_trials: int, key: int, n_jobs: int) -> IntArray:
+    """Count the trials in which a pair is at least as extreme as it is observed to be, shape (pair,)."""
+    n_runs, n_topics = scores.shape
+    largest = (scores - scores.min(axis=0)).max(axis=1)
+    sizes = np.frexp(largest[largest > 0])[1]
+    # One unit serves all pairs, unless it would round away the differences between runs of small scores.
+    alike = not len(sizes) or np.ptp(sizes) <= MOST_BITS_APART
+    groups = [np.arange(n_runs)] if alike else list(np.stack(np.triu_indices(n_runs, 1), axis=1))
+    listed = [WeightedPairs(scores[group], flips=test in FLIPPING) for group in groups]
+    observed = [divide(pairs.sums**2, pairs.squares) * (1 - SAME_STATISTIC[test]) for pairs in listed]
 
     def count(weights: FloatArray) -> IntArray:
-        counts = np.empty((len(measures), len(reached[0])), dtype=np.int64)
-        for of_measure, pairs, observed in zip(counts, measures, reached, strict=True):
+        counts = []
+        for pairs, reached in zip(listed, observed, strict=True):
+            of_group = np.empty(len(reached), dtype=np.int64)
             for some, sums, squares in pairs.weigh(weights):
                 sums *= sums
                 statistics = divide(sums, squares)
-                of_measure[some] = np.count_nonzero(statistics >= observed[some, np.newaxis], axis=1)
-            of_measure[~pairs.differ] = weights.shape[1]
-        return counts
+                of_group[some] = np.count_nonzero(statistics >= reached[some, np.newaxis], axis=1)
+            of_group[~pairs.differ] = weights.shape[1]
+            counts.append(of_group)
+        return np.concatenate(counts)
 
     return np.asarray(np.sum(_run_trials(count, test, key, n_topics, n_trials, n_jobs), axis=0))
 
