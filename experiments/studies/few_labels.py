@@ -141,9 +141,10 @@ def simulate(
     return results
 
 
-def count_draws(n: int) -> int:
-    """Return how often n labels are drawn."""
-    return int(STUDY["few_draws"] if n in STUDY["few"] else STUDY["draws"])
+def count_draws(name: str, n: int, *, few: bool = False) -> int:
+    """Return how often n labels of a collection are drawn: less often if they are few, or its runs many."""
+    draws = STUDY["few_draws"] if few or n in STUDY["few"] else STUDY["draws"]
+    return int(min(draws, STUDY["slow"].get(name, draws)))
 
 
 def tabulate_draws(name: str, n: int, results: Mapping[str, list[Draw]]) -> Iterator[dict[str, Any]]:
@@ -200,15 +201,15 @@ def run(settings: Settings) -> list[Outcome]:
         names = list(data.judges)
         for n in sizes:
             settings.say(f"{name}: {n} labels")
-            results = simulate(data, [NONE, NOISE, *names], n, count_draws(n), settings.seed)
+            results = simulate(data, [NONE, NOISE, *names], n, count_draws(name, n), settings.seed)
             fresh["coverage"] += tabulate_draws(name, n, results)
             if len(names) > 1:
-                several = simulate(data, [NONE, ALL], n, STUDY["few_draws"], settings.seed)
+                several = simulate(data, [NONE, ALL], n, count_draws(name, n, few=True), settings.seed)
                 fresh["coverage"] += [row for row in tabulate_draws(name, n, several) if row["judge"] == ALL]
         fresh["alone"] += judge_alone(name, data, names)
         judge = STUDY["population"][name]
         for n in sizes:
-            results = simulate(data, [NONE, judge], n, count_draws(n) // 2, settings.seed, target="population")
+            results = simulate(data, [NONE, judge], n, count_draws(name, n) // 2, settings.seed, target="population")
             fresh["population"] += tabulate_draws(name, n, results)
     captions = {
         "coverage": "Labels hidden again and again: in how many draws all intervals held, in how many a run was called "
