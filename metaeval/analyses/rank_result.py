@@ -164,17 +164,7 @@ class RunRanks(Result):
         return Table(shown, f"Differences in mean {measure}, by {self.test}.", self.signature, joined=True)
 
     def leaderboard(self, measure: Measure | str) -> Table:
-        """Return the runs by rank according to one measure, with the ranks they may have and their letters.
-
-        Parameters
-        ----------
-        measure : Measure or str
-            One of those that were tested.
-
-        Returns
-        -------
-        Table
-        """
+        """Return the runs by rank according to one measure, with the ranks they may have and their letters."""
         rows = self.take_rows(measure)
         low, high = rows["low"].astype(str), rows["high"].astype(str)
         shown = {"rank": rows["rank"], "may be": low.where(low == high, low + "–" + high), "mean": rows["mean"]}
@@ -220,18 +210,7 @@ class RunRanks(Result):
     def plot_groups(
         self, measure: Measure | str, *, ax: Axis = None, size: Size = None, signature: bool = True
     ) -> Figure:
-        """Draw the critical-difference diagram of one measure: runs at their means, a bar for each letter.
-
-        Parameters
-        ----------
-        measure : Measure or str
-        ax, size, signature
-            As for `plot`.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-        """
+        """Draw the critical-difference diagram of one measure: runs at their means, a bar for each letter."""
         from metaeval.show.canvas import open_canvas, typeset
 
         position = [str(each) for each in self.measures].index(str(measure))
