@@ -56,10 +56,18 @@ def join_runs(opened: list[Scores], sources: list[str]) -> list[Scores]:
     """
     import numpy as np
 
-    from metaeval.data.scores import hold_scores
+    from metaeval.data.scores import Scores, hold_scores
 
     if len(opened) < 2 or len(opened) > len(sources):
         return opened
+    stems = [Path(source).stem for source in sources]
+    (column,), names = opened[0].runs[:1], [list(map(str, scores.measures)) for scores in opened]
+    if len(opened) == len(stems) and names == [[stem] for stem in stems] and all(s.runs == (column,) for s in opened):
+        # Tables of items with one column of scores name no run: each file is one, and the column is the measure.
+        opened = [
+            Scores(scores.values, runs=[stem], topics=scores.topics, measures=[column], clusters=scores.clusters)
+            for scores, stem in zip(opened, stems, strict=True)
+        ]
     groups: dict[object, list[tuple[Scores, str]]] = {}
     for scores, source in zip(opened, sources, strict=True):
         key = frozenset(scores.topics), frozenset(map(str, scores.measures))

@@ -117,3 +117,13 @@ def test_two_logs_on_the_same_items_are_two_runs(run, tmp_path):
     status, out, err = run("ranks", *logs, other, both)
     assert status == 0, err
     assert "2 tasks, 80 topics" in " ".join(out.split())
+
+
+def test_two_tables_of_items_that_name_no_run_are_runs_called_after_their_files(run, tmp_path):
+    rng = np.random.default_rng(2)
+    for name, share in (("gpt", 0.9), ("llama", 0.3)):
+        rows = [json.dumps({"id": f"q{item}", "correct": int(rng.random() < share)}) for item in range(60)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    status, out, err = run("ranks", tmp_path / "gpt.jsonl", tmp_path / "llama.jsonl")
+    assert status == 0, err
+    assert out.startswith("gpt is better than llama by correct")
