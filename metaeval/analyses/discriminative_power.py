@@ -24,10 +24,8 @@ from metaeval.show.signature import sign
 from metaeval.stats.pair_tests import (
     FAMILYWISE,
     FLIPPING,
-    LEAST_IF_TIED,
     LEAST_VARIANCE,
     MAX_T,
-    TIED,
     VARIANCE_OFFSET,
     Correction,
     PairedTest,
@@ -207,7 +205,7 @@ def _list_test(test: PairedTest, correction: Correction, variance_offset: float 
     settings |= {} if test in FAMILYWISE else {"correction": correction}
     if test == "bootstrap-t":
         settings |= {"variance_offset": VARIANCE_OFFSET if variance_offset is None else variance_offset}
-        settings |= {"least_variance": f"{LEAST_VARIANCE:g}, {LEAST_IF_TIED:g} with {TIED:g} ties"}
+        settings |= {"least_variance": LEAST_VARIANCE}
     return settings
 
 
