@@ -23,10 +23,8 @@ from metaeval.errors import MetaevalError, format_option
 from metaeval.stats.pair_tests import (
     FAMILYWISE,
     FLIPPING,
-    LEAST_IF_TIED,
     LEAST_VARIANCE,
     MAX_T,
-    TIED,
     VARIANCE_OFFSET,
     Correction,
     PairedTest,
@@ -158,7 +156,7 @@ def discriminative_power(
     settings |= {} if test in FAMILYWISE else {"correction": correction}
     if test == "bootstrap-t":
         settings["variance_offset"] = VARIANCE_OFFSET if variance_offset is None else variance_offset
-        settings["least_variance"] = f"{LEAST_VARIANCE:g}, {LEAST_IF_TIED:g} with {TIED:g} ties"
+        settings["least_variance"] = LEAST_VARIANCE
     settings |= {"sign vectors": f"all {result.n_trials}"} if exact else {}
     settings |= {"B": n_permutations, "seed": seed} if counts is not None and not exact else {}
     settings["alpha"] = alpha

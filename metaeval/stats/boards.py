@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from metaeval.stats.arrays import FloatArray, IntArray, average, round_scaled
 from metaeval.stats.clusters import add_by_cluster, effective_number, pool_clusters
-from metaeval.stats.pair_tests import WeightedPairs, find_least
+from metaeval.stats.pair_tests import WeightedPairs
 from metaeval.stats.resampling import draw_weights
 
 Aggregate: TypeAlias = Literal["mean", "win-rate", "borda"]
@@ -242,12 +242,11 @@ def compare_runs(
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = np.where(slack > 0, total**2 / slack, np.inf)
         sizes, t = (np.where(pairs.sums == 0, 0.0, pairs.sums / np.sqrt(each)) for each in (pairs.squares, total))
-    least = find_least(pairs.squares, pairs.ties)[:, np.newaxis]
 
     def draw_rows() -> Iterator[FloatArray]:
         drawn = [draw_weights(key, range(n_trials), each.shape[1]).T for key, each in zip(keys, units, strict=True)]
         for some, sums, squares in pairs.weigh(np.concatenate(drawn)):
-            enough = (squares >= least[some]) & (squares > 0)
+            enough = ~pairs.find_silent(some, sums, squares) & (squares > 0)
             yield np.divide(sums, np.sqrt(squares), out=np.zeros_like(sums), where=enough)
 
     return _square(_keep_sure(sizes, t, freedom, alpha), len(units[0])), draw_rows

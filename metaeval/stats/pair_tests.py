@@ -58,11 +58,11 @@ RECOMMENDED: PairedTest = "bootstrap-t"
 VARIANCE_OFFSET = 0.25
 """Share of the median variance that bootstrap-t adds to every variance by default, chosen by simulation."""
 
-LEAST_VARIANCE, LEAST_IF_TIED, TIED = 0.02, 0.1, 0.8
+LEAST_VARIANCE, CLEAR = 0.1, 3.0
 """Share of a pair's variance that a sample must hold to say how large the difference of the pair, over its own standard error,
-may be by chance: of any pair, and of one that ties on at least this share of topics. Chosen by simulation: near-copies that
-differ on a few topics hide no other pairs then, and runs that seldom succeed, of whose variance a sample holds a tenth by
-chance, cause no false differences, as they do if a tenth of the variance of every pair is added."""
+may be by chance, unless the runs differ in it by more standard errors than `CLEAR`. Chosen by simulation: near-copies that
+differ on a few topics hide no other pairs then, and runs that seldom succeed, and of which a sample holds no success, cause no
+false differences, as they do if a tenth of the variance of every pair is added instead."""
 
 ENUMERATED_TOPICS = 16
 """With this many topics or fewer, max-t tries all sign vectors: at most 2 ** 15."""
@@ -129,8 +129,8 @@ def all_pairs_test(
           smaller one of every trial, so that both together err as often as one. With few topics a sample may contain little
           variance between two runs, which makes d²/V so large that little that is observed reaches it; the offset (Tusher,
           Tibshirani and Chu, PNAS 98(9), 2001) repairs that, but hides precise small differences, of near-identical runs. In
-          the first statistic samples without almost any of a pair's variance do not count for this pair: less than 2 % of it,
-          or than 10 % where both runs have the same score on at least 80 % of the topics (docs/concepts/which-test.md).
+          the first statistic a sample does not count for a pair if it holds less than a tenth of the pair's variance, and the
+          runs differ by at most three standard errors in it (docs/concepts/which-test.md).
         - ``"tukey-hsd"``: the studentised range of the two-way analysis of variance, V_E2 on (m - 1)(n - 1)
           degrees of freedom.
         - ``"paired-t"``: Student's t test of the per-topic differences.
@@ -266,8 +266,8 @@ class WeightedPairs:
     All are in units of 2 ** -`exponent`: `units`, the scores above the lowest of their topic, as whole numbers; `sums` over
     topics of the differences, shape (pair,), and `squares`, their summed squared deviations from the mean, shape (pair,), and
     by part, (part, pair). `parts` of the topics, by default one, are drawn among themselves, and have means of their own. If
-    topics are flipped, squares are summed without the mean, and stay as they are. `ties` are the shares of topics on which both
-    runs have the same score. Scores were scaled, so that squares are floats.
+    topics are flipped, squares are summed without the mean, and stay as they are. Scores were scaled, so that squares are
+    floats.
     """
 
     def __init__(self, scores: FloatArray, *, flips: bool = False, parts: Sequence[slice] = (slice(None),)) -> None:
@@ -283,14 +283,12 @@ class WeightedPairs:
         self.totals = [self.units[:, part].sum(axis=1) for part in parts]
         starts = np.cumsum([0, *range(n_runs - 1, 0, -1)]).tolist()
         self.rows = [(run, slice(*starts[run : run + 2])) for run in range(n_runs - 1)]
-        self.sums, self.ties = np.zeros((2, starts[-1]))
-        self.by_part = np.empty((len(parts), starts[-1]))
+        self.sums, self.by_part = np.zeros(starts[-1]), np.empty((len(parts), starts[-1]))
         for run, pairs in self.rows:
             squares = self._square(run)
             for part, total, of_part in zip(parts, self.totals, self.by_part, strict=True):
                 self.sums[pairs] += total[run] - total[run + 1 :]
                 of_part[pairs] = squares[:, part].sum(axis=1)
-            self.ties[pairs] = (np.abs(self.units[run] - self.units[run + 1 :]) <= self.rounding).mean(axis=1)
         self.sums[np.abs(self.sums) <= self.rounding * self.n_topics] = 0.0
         self.squares = self.by_part.sum(axis=0)
         self.squares[self.squares <= self.rounding**2 * self.n_topics] = 0.0
@@ -341,11 +339,13 @@ class WeightedPairs:
                 sums[equal & (np.abs(sums) <= self.rounding * self.n_topics)] = 0.0
             yield pairs, sums, squares
 
-
-def find_least(squares: FloatArray, ties: FloatArray) -> FloatArray:
-    """Return the squares below which a sample says nothing of a pair, from its squares and its share of ties."""
-    share = np.where(ties >= TIED, LEAST_IF_TIED, LEAST_VARIANCE)
-    return squares * share * (1 - SAME_STATISTIC["bootstrap-t"])
+    def find_silent(self, pairs: slice, sums: FloatArray, squares: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return which samples of `weigh` say nothing of a pair, since they hold little of what its runs differ by."""
+        silent = squares < LEAST_VARIANCE * (1 - SAME_STATISTIC["bootstrap-t"]) * self.squares[pairs, np.newaxis]
+        if silent.any():
+            clear = CLEAR**2 * (1 + SAME_STATISTIC["bootstrap-t"]) * squares + (self.rounding * self.n_topics) ** 2
+            silent &= np.square(sums + self.sums[pairs, np.newaxis]) <= clear
+        return silent
 
 
 def divide(squared_sums: FloatArray, squares: FloatArray) -> FloatArray:
@@ -362,22 +362,22 @@ def _test_largest(
     exact = test == "max-t" and n_topics <= ENUMERATED_TOPICS
     n_trials = 2 ** (n_topics - 1) if exact else n_permutations
     measures = [WeightedPairs(column, flips=test in FLIPPING) for column in np.moveaxis(scale_scores(scores), -1, 0)]
-    # What is added to the squares of all pairs, one number for each kind of statistic; and what the first kind needs.
-    added, least = [], []
+    # What is added to the squares of all pairs, one number for each kind of statistic.
+    added = []
     for pairs in measures:
         median = float(np.median(pairs.squares[pairs.differ])) if pairs.differ.any() else 0.0
         added.append([0.0, offset * median] if offset else [0.0])
-        least.append(find_least(pairs.squares, pairs.ties))
 
     def find_largest(weights: FloatArray) -> FloatArray:
         largest = np.zeros((len(measures), len(added[0]), weights.shape[1]))
-        for of_measure, pairs, more, enough in zip(largest, measures, added, least, strict=True):
+        for of_measure, pairs, more in zip(largest, measures, added, strict=True):
             for rows, sums, squares in pairs.weigh(weights):
+                silent = None if pairs.flips else pairs.find_silent(rows, sums, squares)
                 sums *= sums
                 for of_kind, number in zip(of_measure, more, strict=True):
                     statistics = divide(sums, squares + number if number else squares)
-                    if not pairs.flips and not number:
-                        statistics[squares < enough[rows, np.newaxis]] = 0.0
+                    if silent is not None and not number:
+                        statistics[silent] = 0.0
                     np.fmax(of_kind, np.fmax.reduce(statistics, axis=0), out=of_kind)
         return largest
 

@@ -85,9 +85,11 @@ def test_resampled_topics_are_those_of_a_plain_loop(values, offset):
             for drawn in resampled_topics(KEY, range(200), 21):
                 sample = np.repeat(gaps, drawn, axis=1)
                 trial = np.abs(sample.mean(axis=1) - gaps.mean(axis=1)) / np.sqrt(sample.var(axis=1) + added)
-                if not added:  # a sample without almost any of a pair's variance says nothing of the pair
-                    least = [0.1 if (abs(gap) < 1e-9).mean() >= 0.8 else 0.02 for gap in gaps]
-                    trial[sample.var(axis=1) < least * gaps.var(axis=1)] = 0
+                if (
+                    not added
+                ):  # a sample with little of a pair's variance, and no clear difference, says nothing of the pair
+                    clear = sample.mean(axis=1) ** 2 > 9 * sample.var(axis=1) / 21
+                    trial[(sample.var(axis=1) < 0.1 * gaps.var(axis=1)) & ~clear] = 0
                 trials.append(trial)
             extremes.append(count_plainly(observed, trials))
             of_trials.append(count_plainly(np.array([trial.max() for trial in trials]), trials))
@@ -109,22 +111,19 @@ def count_in_fractions(whole, n_trials, offset):
     def studentise(total, variance):
         return (Fraction(total**2) / variance if variance else Fraction(10**30)) if total else Fraction(0)
 
+    def studentise_sample(total, mean, spread, variance, more):
+        silent = 10 * spread < variance and total**2 * n_topics <= 9 * spread
+        return Fraction(0) if silent and not more else studentise(total - mean, spread + more)
+
     means, variances = sum_up([1] * n_topics)
-    tied = [5 * sum(d == 0 for d in gap) >= 4 * n_topics for gap in gaps]
-    least = [Fraction(v, 10) if tie else Fraction(v, 50) for v, tie in zip(variances, tied, strict=True)]
     added = offset * median(Fraction(one) for one, gap in zip(variances, gaps, strict=True) if any(gap))
     extremes, of_trials = [], []
     for more in {Fraction(0), added}:
         trials = []
         for drawn in resampled_topics(KEY, range(n_trials), n_topics).tolist():
             sums, spreads = sum_up(drawn)
-            each = zip(sums, means, spreads, least, strict=True)
-            trials.append(
-                max(
-                    studentise(total - mean, spread + more) if more or spread >= few else Fraction(0)
-                    for total, mean, spread, few in each
-                )
-            )
+            each = zip(sums, means, spreads, variances, strict=True)
+            trials.append(max(studentise_sample(*one, more) for one in each))
         observed = [studentise(mean, one + more) for mean, one in zip(means, variances, strict=True)]
         extremes.append([sum(trial >= one for trial in trials) for one in observed])
         of_trials.append([sum(trial >= one for trial in trials) for one in trials])
