@@ -20,7 +20,7 @@ from metaeval.show.table import Table
 from metaeval.stats.arrays import round_scaled
 from metaeval.stats.boards import FEWEST_TASKS, Aggregate, Board, OverTasks, compare_board, find_rank_sets, find_scale
 from metaeval.stats.rank_correlation import tau
-from metaeval.stats.run_means import find_best
+from metaeval.stats.run_means import find_best, interval_of_tasks
 from metaeval.stats.streams import stream_key
 
 
@@ -199,6 +199,11 @@ def board_ranks(
     ranks, differ = _rank(board), found.better | found.better.T
     rows, remarks = tabulate_ranks(measure, aligned.runs, estimates, ranks, found.sets, differ, best)
     order = order_runs(ranks, aligned.runs)
+    if aggregate == "mean" and over == "topics":
+        ends = interval_of_tasks(aligned.values, aligned.clusters, board.weights, confidence=1 - alpha)
+        low, high = np.sort(np.array(ends) * measure.sign * aligned.unit, axis=0)
+        rows.insert(3, "mean_low", low[order])
+        rows.insert(4, "mean_high", high[order])
     some = np.stack([~np.isnan(values).all(axis=1) for values in aligned.values], axis=1)
     whole = np.stack([~np.isnan(values).any(axis=1) for values in aligned.values], axis=1)
     counts = {"tasks": some, "partial": some & ~whole, "lacking": ~some}

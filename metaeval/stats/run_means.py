@@ -10,12 +10,16 @@ where scores are skewed, one side alone erred too often in simulations; and of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.arrays import FloatArray
+from metaeval.stats.arrays import FloatArray, IntArray, average
+from metaeval.stats.clusters import pool_clusters
+
+ROUNDING = 1e-12
+"""Share of the largest mean up to which a standard error is rounding."""
 
 
 def interval_of_means(
@@ -65,6 +69,36 @@ def interval_of_means(
     exact_low = np.where(right > 0, beta.ppf(tail, np.maximum(right, 1), n - right + 1), 0.0)
     exact_high = np.where(right < n, beta.ppf(1 - tail, right + 1, np.maximum(n - right, 1)), 1.0)
     return np.where(by_clusters, low.clip(0, 1), exact_low), np.where(by_clusters, high.clip(0, 1), exact_high)
+
+
+def interval_of_tasks(
+    tasks: Sequence[FloatArray], clusters: Sequence[IntArray | None], weights: FloatArray, *, confidence: float = 0.95
+) -> tuple[FloatArray, FloatArray]:
+    """Where does the mean of the means of several tasks lie on other topics of these tasks, shape (run,)?
+
+    Student's t with Satterthwaite's degrees of freedom, from scores of shape (run, topic), NaN where a run has none; NaN for a
+    run with a single topic, or cluster, of a task, or without variance.
+    """
+    from scipy.special import stdtrit
+
+    drawn = [
+        values if codes is None else pool_clusters(values, codes) for values, codes in zip(tasks, clusters, strict=True)
+    ]
+    means = np.stack([average(values) for values in tasks], axis=1)
+    shares = weights * ~np.isnan(means)
+    shares = shares / shares.sum(axis=1, keepdims=True)
+    total, slack = np.zeros((2, len(means)))
+    for values, part in zip(drawn, shares.T, strict=True):
+        n = np.where(part > 0, (~np.isnan(values)).sum(axis=1), 2)
+        squares = np.square(np.nan_to_num(values - average(values)[:, np.newaxis])).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = part**2 * squares / (n * (n - 1))
+            total, slack = total + variance, slack + variance**2 / (n - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reach = -stdtrit(total**2 / slack, (1 - confidence) / 2) * np.sqrt(total)
+    reach[total <= np.square(ROUNDING * np.nanmax(np.abs(means)))] = np.nan
+    middle = np.nansum(shares * means, axis=1)
+    return middle - reach, middle + reach
 
 
 def find_best(

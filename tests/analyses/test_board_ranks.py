@@ -296,7 +296,8 @@ def test_the_scale_of_scores_changes_nothing(factor):
         for task in tasks
     ]
     one, two = me.board_ranks(tasks).to_frame(), me.board_ranks(scaled).to_frame()
-    pd.testing.assert_frame_equal(one.assign(mean=one["mean"] * factor), two)
+    means = ["mean", "mean_low", "mean_high"]
+    pd.testing.assert_frame_equal(one.assign(**(one[means] * factor)), two)
 
 
 @pytest.mark.parametrize("over", ["topics", "tasks"])

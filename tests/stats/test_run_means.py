@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, ttest_1samp
+from scipy.stats import binomtest, ttest_1samp, ttest_ind
 
 from metaeval.stats.clusters import pool_clusters
-from metaeval.stats.run_means import find_best, interval_of_means
+from metaeval.stats.run_means import find_best, interval_of_means, interval_of_tasks
 
 
 def test_the_interval_is_students_and_of_zeros_and_ones_that_of_clopper_and_pearson():
@@ -32,6 +32,19 @@ def test_topics_in_clusters_are_as_many_as_there_are_clusters():
     assert (low[0], high[0]) == pytest.approx(tuple(expected))
     assert (low[2], high[2]) == pytest.approx(tuple(binomtest(20, 20).proportion_ci(0.95)))
     assert high.max() <= 1
+
+
+def test_the_mean_of_two_tasks_has_the_interval_of_welch():
+    rng = np.random.default_rng(3)
+    tasks = [rng.normal(size=(3, 9)), 3 * rng.normal(size=(3, 30))]
+    expected = [ttest_ind(a, -b, equal_var=False).confidence_interval(0.95) for a, b in zip(*tasks, strict=True)]
+    found = interval_of_tasks(tasks, [None, None], np.ones(2))
+    np.testing.assert_allclose(np.transpose(found), np.array(expected) / 2)
+    tasks[1][0] = np.nan  # a run without the task has the mean of the other
+    tasks[0][1, 1:] = np.nan  # of a single topic nothing tells how much it varies
+    low, high = interval_of_tasks(tasks, [None, None], np.ones(2))
+    assert (low[0], high[0]) == pytest.approx(tuple(ttest_1samp(tasks[0][0], 0).confidence_interval(0.95)))
+    assert np.isnan([low[1], high[1]]).all()
 
 
 def test_coverage_is_what_is_claimed_where_successes_are_rare():
