@@ -29,6 +29,7 @@ from metaeval.stats.pair_tests import (
     Correction,
     PairedTest,
     all_pairs_test,
+    simultaneous_reach,
 )
 from metaeval.stats.significant_counts import significant_count_error
 
@@ -133,6 +134,7 @@ def discriminative_power(
     )  # fmt: skip
     p_values = np.where(constant[:, np.newaxis], 1.0, ready.restore(result.p, "measure", "run pair"))
     counts = None if result.counts is None else ready.restore(result.counts, "measure", "run pair")
+    reach = simultaneous_reach(result, alpha) if test == "bootstrap-t" else None
     exact = bool(result.exact and result.n_trials)
     add_one = add_one or test in MAX_T
     if exact:
@@ -177,6 +179,7 @@ def discriminative_power(
         p_values=p_values,
         counts=counts,
         deviations=ready.restore(_deviate(values), "measure", "run pair"),
+        reach=reach if reach is None else ready.restore(reach, "measure", "run pair"),
         n_permutations=result.n_trials or n_permutations,
         alpha=alpha,
         test=test,

@@ -103,6 +103,8 @@ class DiscriminativePower(PowerRows):
         Of how many trials' ranges each difference is exceeded or equalled; None for tests without trials.
     deviations : ndarray, shape (measure, pair)
         Standard deviation over topics of the difference of two runs.
+    reach : ndarray, shape (measure, pair), or None
+        How far intervals of the differences reach that hold all together, by bootstrap-t, whose p-values say the same.
     n_permutations : int
         B; of ``test="max-t"`` with up to 16 topics, the number of all sign vectors.
     alpha : float
@@ -116,6 +118,7 @@ class DiscriminativePower(PowerRows):
     p_values: np.ndarray
     counts: np.ndarray | None
     deviations: np.ndarray
+    reach: np.ndarray | None
     n_permutations: int
     alpha: float
     test: PairedTest

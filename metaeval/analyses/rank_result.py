@@ -139,7 +139,8 @@ class RunRanks(Result):
         if len(self.pairs):
             shown = self.pairs.rename(columns={"other_run": "ahead of", "difference": "by", "p_value": "p"})
             shown = shown.set_index("measure") if several else shown.drop(columns="measure").set_index("run")
-            legend = f"Low, high: {1 - self.alpha:.0%} intervals, each for itself."
+            how = "of all pairs together" if self.with_best else "each for itself"
+            legend = f"Low, high: {1 - self.alpha:.0%} intervals, {how}."
             caption = f"Differences of runs in their means, by {self.test}."
             digits: dict[object, int] = {**dict.fromkeys(shown, 3), "p": 4}
             pairs = [Table(shown, caption, self.signature, digits, legend=legend, joined=True)]

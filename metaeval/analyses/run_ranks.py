@@ -102,7 +102,13 @@ def run_ranks(
             rows["near_first"] &= find_best(statistics, draws, alpha)[order]
         parts.append(rows)
     if len(power.runs) <= FEW_RUNS:
-        pairs = [_list_pairs(rows, ranks.order(m)) for m, rows in enumerate(power.list_run_pairs())]
+        pairs = []
+        for m, rows in enumerate(power.list_run_pairs()):
+            if (
+                power.reach is not None and np.isfinite(power.reach[m]).all()
+            ):  # intervals that say what the p-values say
+                rows["low"], rows["high"] = rows["difference"] - power.reach[m], rows["difference"] + power.reach[m]
+            pairs.append(_list_pairs(rows, ranks.order(m)))
     whole, few = pd.concat(parts, ignore_index=True), pd.concat(pairs, ignore_index=True)
     return replace(ranks, rows=whole, pairs=few, with_best=test == RECOMMENDED)
 

@@ -61,8 +61,8 @@ def join_runs(opened: list[Scores], sources: list[str]) -> list[Scores]:
     if len(opened) < 2 or len(opened) > len(sources):
         return opened
     stems = [Path(source).stem for source in sources]
-    (column,), names = opened[0].runs[:1], [list(map(str, scores.measures)) for scores in opened]
-    if len(opened) == len(stems) and names == [[stem] for stem in stems] and all(s.runs == (column,) for s in opened):
+    (column,), measures = opened[0].runs[:1], [list(map(str, scores.measures)) for scores in opened]
+    if measures == [[stem] for stem in stems] and all(scores.runs == (column,) for scores in opened):
         # Tables of items with one column of scores name no run: each file is one, and the column is the measure.
         opened = [
             Scores(scores.values, runs=[stem], topics=scores.topics, measures=[column], clusters=scores.clusters)

@@ -211,3 +211,13 @@ def test_neither_order_nor_direction_moves_intervals_and_pairs():
         assert frame.equals(pd.concat(parts, ignore_index=True))
     frame = one.to_frame()
     assert ((frame["mean_low"] < frame["mean"]) & (frame["mean"] < frame["mean_high"])).all()
+
+
+def test_intervals_of_few_runs_leave_zero_out_exactly_where_the_test_finds_a_difference():
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        values = rng.exponential(1, (5, 40, 2)) + np.linspace(0, 0.8, 5)[:, None, None]
+        scores = me.Scores(values, runs=list("abcde"), topics=range(40), measures=["AP", "RR"], collection=str(seed))
+        pairs = me.run_ranks(scores, n_permutations=999).pairs
+        assert len(pairs) == 20
+        assert ((pairs["low"] > 0) | (pairs["high"] < 0)).tolist() == (pairs["p_value"] <= 0.05).tolist()
