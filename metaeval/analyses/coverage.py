@@ -108,7 +108,8 @@ class Coverage(MeasureRows):
         """Return the coverage of every measure with its interval, reference measures as hollow marks."""
         inside = {str(measure) for measure in self.reference}
         (chart,) = super().charts()
-        return [replace(chart, rows=[replace(row, hollow=row.name in inside) for row in chart.rows])]
+        rows = [replace(row, hollow=row.name in inside) for row in chart.rows]
+        return [replace(chart, rows=rows, row_height=0.3)]
 
 
 def coverage(

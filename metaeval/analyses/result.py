@@ -247,7 +247,7 @@ class MeasureRows(Result):
             line = None if np.isnan(low) else (float(low), float(high))
             rows.append(Row(str(measure), measure.title, float(centre), line=line))
         rows.sort(key=lambda row: -np.inf if np.isnan(row.centre) else row.centre, reverse=True)
-        return [IntervalChart(rows, self.label, row_height=0.3)]
+        return [IntervalChart(rows, self.label)]
 
 
 @dataclass(frozen=True, eq=False)
