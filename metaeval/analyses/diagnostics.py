@@ -13,7 +13,7 @@ from metaeval.analyses.topic_noise import TopicNoise
 from metaeval.data.distinct import find_identical_runs
 from metaeval.data.scores import Scores
 from metaeval.errors import format_count, format_list, format_option, shorten
-from metaeval.measures.base import Measure, find_signs
+from metaeval.measures.base import Measure
 from metaeval.stats.irregular_runs import (
     ODD,
     SKEWED,
@@ -75,7 +75,7 @@ class Diagnostics:
     @cached_property
     def failures(self) -> np.ndarray:
         """On how many topics each different run fails outright, if on a few and clearly, shape (measure, run)."""
-        return count_failures(self.values * find_signs(self.measures))
+        return count_failures(self.values * np.array([measure.sign for measure in self.measures]))
 
     @property
     def doubtful(self) -> np.ndarray:

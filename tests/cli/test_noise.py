@@ -37,7 +37,7 @@ def test_results_say_what_clusters_and_repeats_are_worth(run, table, words):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("sample-size s.csv --clusters doc --doubled mean", "takes topics one by one and would ignore their clusters"),
+        ("robustness s.csv --clusters doc --doubled mean", "takes topics one by one and would ignore their clusters"),
         ("power s.csv --clusters nowhere", "there is no column 'nowhere' to be the cluster"),
         ("power s.csv --clusters seed --doubled mean", "it is in two clusters, '1' and '2'"),
         (

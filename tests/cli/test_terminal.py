@@ -181,6 +181,9 @@ def test_examples_that_need_no_download_run(run, tmp_path, monkeypatch, example)
     board = [(f"m{m}", task, f"q{q}", float(m + q), 10 * m + q) for m in range(3) for task in "xy" for q in range(4)]
     columns = ["model", "task", "question", "score", "tstamp"]
     pd.DataFrame([*board, (*board[0][:3], 9.0, 99)], columns=columns).to_parquet(tmp_path / "board.parquet")
+    for name in ("one", "two"):
+        answers = [json.dumps({"id": f"q{q}", "correct": int(q % (3 if name == "one" else 5) > 0)}) for q in range(40)]
+        (tmp_path / f"{name}.json").write_text("\n".join(answers), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     status, _, err = run(*words)
     assert status == 0, err

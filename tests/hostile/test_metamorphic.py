@@ -87,7 +87,7 @@ THREADED = ("consistency", "power", "overlap", "contradictions", "ranks", "poole
 OF_OTHERS = {"outperforms", "letters", "cluster", "better_than"}
 """Columns that say how a measure does beside the others, which is another thing beside others."""
 
-SCALE_FREE = {"mean", "mean_a", "mean_b", "difference", "low", "high"}
+SCALE_FREE = {"mean", "mean_a", "mean_b", "mean_low", "mean_high", "difference", "low", "high"}
 """Columns of scores themselves, which are multiplied with them (and intervals of them)."""
 
 
@@ -104,9 +104,14 @@ def make_scores(rng, n_measures=3, *, discrete=None, name="c"):
     return me.Scores(values, runs=runs, topics=topics, measures=measures, collection=name)
 
 
+def frame_of(result):
+    """The rows of a result; of power those of pairs of runs, which say more."""
+    return result.run_pairs() if isinstance(result, me.DiscriminativePower) else result.to_frame()
+
+
 def numbers(result, without=frozenset()):
     """What a result says, by labels: independent of the order of runs and measures."""
-    frame = result.to_frame()
+    frame = frame_of(result)
     frame = frame.reset_index() if frame.index.name else frame
     if list(frame.columns[1:]) == frame["measure"].tolist() if "measure" in frame else False:  # a square of measures
         return {
@@ -204,8 +209,7 @@ def names(case):
     )
 
     def renamed():
-        result = ask(other)
-        frame = result.to_frame()
+        frame = frame_of(ask(other))
         for column in ("run", "run_a", "run_b"):
             if column in frame:
                 frame[column] = frame[column].str[1:]
@@ -219,7 +223,7 @@ def max_t_names(case):
     scores = make_scores(case.rng, 1, discrete=True)
     test = case.rng.choice(["max-t", "bootstrap-t"])
     result = case.result_of(me.discriminative_power, scores, test=test, n_permutations=60, n_bootstrap=0)
-    frame = result.to_frame()
+    frame = result.run_pairs()
     by_statistic = {}
     for row in frame.to_dict("records"):
         pair = [scores.values[scores.runs.index(row[name]), :, 0] for name in ("run_a", "run_b")]

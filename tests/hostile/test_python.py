@@ -213,7 +213,7 @@ def analyse(case):
     frame = case.result_of(result.to_frame)
     for show in (result.to_text, result.to_latex, result.to_dict):
         case.call(show)
-    if question == "power" and not frame["p_value"].between(0, 1).all():
+    if question == "power" and not result.run_pairs()["p_value"].between(0, 1).all():
         raise Finding(f"p-values outside of 0 to 1: {result.signature}")
     if question == "similarity":
         check_tau(values, measures, frame, result)
