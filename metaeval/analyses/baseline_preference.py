@@ -6,6 +6,7 @@ import itertools
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -72,13 +73,16 @@ class BaselinePreference(Result):
         ``second``, topics where the first delta is negative and the second positive, and ``fourth``, the reverse (LQ 2021,
         Figures 1 and 2); Pearson's ``r`` with the ends ``low`` and ``high`` of its 95 % interval, NaN where deltas do not vary.
         """
+        return dict(self._frames)
+
+    @cached_property
+    def _frames(self) -> dict[str, pd.DataFrame]:
         names, gains = [str(measure) for measure in self.measures], self.deltas * find_signs(self.measures)
         won = {self.first: gains > 0, self.second: gains < 0, "tied": gains == 0}
         counts = {name: topics.sum(axis=0) for name, topics in won.items()}
         rows = []
-        for first, second in itertools.combinations(names, 2):
-            chart = self.compare_deltas(first, second)
-            rows.append((first, second, *chart.corners, *_correlate(chart.x, chart.y)))
+        for (first, x), (second, y) in itertools.combinations(zip(names, self.deltas.T, strict=True), 2):
+            rows.append((first, second, *ScatterChart(x, y, first, second).corners, *_correlate(x, y)))
         return {
             "baselines": pd.DataFrame(counts, index=pd.Index(names, name="measure")),
             "deltas": pd.DataFrame(self.deltas, index=pd.Index(self.topics, name="topic"), columns=names),
