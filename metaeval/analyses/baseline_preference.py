@@ -6,7 +6,6 @@ import itertools
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,7 +56,7 @@ class BaselinePreference(Result):
 
     def answer(self) -> str:
         """Say how many measures prefer the first run, and how many the second, on more topics."""
-        frame, n = self.to_frame(), len(self.measures)
+        frame, n = self._count_wins(), len(self.measures)
         lead = (frame[self.first] - frame[self.second]).to_numpy()
         first, second = int((lead > 0).sum()), int((lead < 0).sum())
         if max(first, second) == n:
@@ -73,25 +72,24 @@ class BaselinePreference(Result):
         ``second``, topics where the first delta is negative and the second positive, and ``fourth``, the reverse (LQ 2021,
         Figures 1 and 2); Pearson's ``r`` with the ends ``low`` and ``high`` of its 95 % interval, NaN where deltas do not vary.
         """
-        return dict(self._frames)
+        names, topics = [str(measure) for measure in self.measures], pd.Index(self.topics, name="topic")
+        deltas = pd.DataFrame(self.deltas, index=topics, columns=names)
+        return {"baselines": self._count_wins(), "deltas": deltas, "quadrants": self.quadrants()}
 
-    @cached_property
-    def _frames(self) -> dict[str, pd.DataFrame]:
-        names, gains = [str(measure) for measure in self.measures], self.deltas * find_signs(self.measures)
+    def _count_wins(self) -> pd.DataFrame:
+        gains = self.deltas * find_signs(self.measures)
         won = {self.first: gains > 0, self.second: gains < 0, "tied": gains == 0}
-        counts = {name: topics.sum(axis=0) for name, topics in won.items()}
-        rows = []
-        for (first, x), (second, y) in itertools.combinations(zip(names, self.deltas.T, strict=True), 2):
-            rows.append((first, second, *ScatterChart(x, y, first, second).corners, *_correlate(x, y)))
-        return {
-            "baselines": pd.DataFrame(counts, index=pd.Index(names, name="measure")),
-            "deltas": pd.DataFrame(self.deltas, index=pd.Index(self.topics, name="topic"), columns=names),
-            "quadrants": pd.DataFrame(rows, columns=["measure_1", "measure_2", "second", "fourth", "r", "low", "high"]),
-        }
+        names = pd.Index([str(measure) for measure in self.measures], name="measure")
+        return pd.DataFrame({name: topics.sum(axis=0) for name, topics in won.items()}, index=names)
 
     def quadrants(self) -> pd.DataFrame:
         """Return, for every pair of measures, on how many topics they disagree, and how deltas correlate; see `frames`."""
-        return self.frames()["quadrants"]
+        rows = []
+        for (first, x), (second, y) in itertools.combinations(
+            zip(map(str, self.measures), self.deltas.T, strict=True), 2
+        ):
+            rows.append((first, second, *ScatterChart(x, y, first, second).corners, *_correlate(x, y)))
+        return pd.DataFrame(rows, columns=["measure_1", "measure_2", "second", "fourth", "r", "low", "high"])
 
     def divergent_topics(self, measure_1: str, measure_2: str, n: int = 2) -> pd.DataFrame:
         """Return the topics on which two measures differ most, by d = delta of the one − delta of the other.
@@ -111,7 +109,7 @@ class BaselinePreference(Result):
     def tables(self) -> list[Table]:
         """Return the topics won by either run (LQ 2021, Table 7)."""
         caption = f"Topics on which each measure prefers {self.first} or {self.second}."
-        return [Table(self.to_frame(), caption, self.signature)]
+        return [Table(self._count_wins(), caption, self.signature)]
 
     def compare_deltas(self, first: str, second: str) -> ScatterChart:
         """Return the deltas of one measure against those of another, one point per topic (LQ 2021, Figures 1 and 2)."""

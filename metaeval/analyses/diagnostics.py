@@ -148,11 +148,14 @@ class Diagnostics:
             "never_significant": self.never_significant,
         }
 
+    def _name_measures(self, some: np.ndarray) -> list[str]:
+        return [str(self.measures[m]) for m in np.flatnonzero(some)]
+
     def _describe_spread(self) -> str:
         if not self.wide.any():
             return ""
         m, r = np.unravel_index(np.where(self.wide, self.spread_ratio, 0.0).argmax(), self.wide.shape)
-        names = [str(measure) for measure, some in zip(self.measures, self.doubtful, strict=True) if some]
+        names = self._name_measures(self.doubtful)
         return (
             f"{shorten(self.runs[r])} varies {self.spread_ratio[m, r]:.1f} times more than a typical run; check "
             f"with {format_option('test', RECOMMENDED)}\n"
@@ -164,7 +167,7 @@ class Diagnostics:
     def _describe_skewness(self) -> str:
         if not self.skewed.any():
             return ""
-        names = [str(measure) for measure, some in zip(self.measures, self.skewed, strict=True) if some]
+        names = self._name_measures(self.skewed)
         m = int(np.nan_to_num(self.skewness).argmax())
         return (
             f"differences between runs are skewed with {format_list(names, 2)}: any test may raise more false alarms than it "
@@ -208,7 +211,7 @@ class Diagnostics:
     def _describe_hopeless(self) -> str:
         if not self.hopeless.any():
             return ""
-        names = [str(measure) for measure, row in zip(self.measures, self.hopeless, strict=True) if row.any()]
+        names = self._name_measures(np.asarray(self.hopeless.any(axis=1)))
         runs = [run for run, column in zip(self.runs, self.hopeless.T, strict=True) if column.any()]
         return (
             f"{format_count(len(runs), 'very weak run')} {'make' if len(runs) > 1 else 'makes'} the Tukey HSD test miss "

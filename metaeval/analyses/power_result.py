@@ -215,9 +215,9 @@ class DiscriminativePower(PowerRows):
         """Return which ranks of runs are real by this test; `metaeval.run_ranks` tests scores by bootstrap-t."""
         first, second = self.pairs
         differ = np.zeros((len(self.measures), len(self.runs), len(self.runs)), dtype=bool)
-        better = np.zeros_like(differ)
+        better, winners = np.zeros_like(differ), self.winners
         differ[:, first, second] = differ[:, second, first] = self.significant
-        better[:, first, second], better[:, second, first] = self.winners > 0, self.winners < 0
+        better[:, first, second], better[:, second, first] = winners > 0, winners < 0
         return find_ranks(self, better, differ)
 
     def curve(self) -> pd.DataFrame:

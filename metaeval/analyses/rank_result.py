@@ -158,12 +158,6 @@ class RunRanks(Result):
             )
         return "May be the best: no other run is significantly better, of claims about all pairs."
 
-    def tabulate_pairs(self, measure: Measure | str) -> Table:
-        """Return the difference of every two of few runs by one measure, with its interval and p-value."""
-        rows = self.pairs[self.pairs["measure"] == str(measure)].drop(columns="measure")
-        shown = rows.set_index("run").rename(columns={"other_run": "ahead of", "p_value": "p"})
-        return Table(shown, f"Differences in mean {measure}, by {self.test}.", self.signature, joined=True)
-
     def leaderboard(self, measure: Measure | str) -> Table:
         """Return the runs by rank according to one measure, with the ranks they may have and their letters."""
         rows = self.take_rows(measure)

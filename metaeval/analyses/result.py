@@ -111,7 +111,7 @@ class Result(ABC):
 
     def to_latex(self, *, width: Width = "column", label: str = "") -> str:
         """Return the table as LaTeX with booktabs rules, see `metaeval.Table.to_latex`."""
-        return self.at("paper")[0].to_latex(width=width, label=label)
+        return self.to_table().to_latex(width=width, label=label)
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Return the figure that shows the result.
@@ -150,11 +150,11 @@ class Result(ABC):
         The folder is created if it does not exist; `width` is that of the LaTeX.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        printed = self.at("paper")
+        printed, (rows, *details) = self.at("paper"), self.frames().items()
         write_atomically(folder / f"{name}.md", "\n".join(table.to_markdown() for table in printed))
         write_atomically(folder / f"{name}.tex", join_latex(printed, width))
-        write_atomically(folder / f"{name}.csv", format_csv(self.to_frame()))
-        for detail, frame in self.details().items():
+        write_atomically(folder / f"{name}.csv", format_csv(rows[1]))
+        for detail, frame in details:
             write_atomically(folder / f"{name}-{detail.replace('_', '-')}.csv", format_csv(frame))
         title = f"{name}: {collection}" if (collection := getattr(self, "collection", "")) else name
         page = write_page(title, self.at("all"), answer=self.answer(), notes=self.notes())
@@ -165,8 +165,8 @@ class Result(ABC):
 
         Names from data are text in it, never formulas. Needs the package openpyxl.
         """
-        table = self.to_table()
-        sheets = {"table": table.frame, "rows": self.to_frame(), **self.details()}
+        table, (rows, *details) = self.to_table(), self.frames().items()
+        sheets = {"table": table.frame, "rows": rows[1], **dict(details)}
         notes = {"what": table.whole_caption, "signature": str(self.signature)}
         notes |= {f"note {number}": note for number, note in enumerate(self.notes(), start=1)}
         write_workbook(Path(path), sheets, notes)
@@ -189,14 +189,14 @@ class Result(ABC):
             for name, value in values.items()
             if all(isinstance(each, str | int | float) for each in (value if isinstance(value, tuple) else (value,)))
         }
-        details = {name: to_records(frame) for name, frame in self.details().items()}
+        rows, *details = self.frames().items()
         return {
             "result": type(self).__name__,
             "signature": str(self.signature),
             "directions": {str(measure): measure.direction for measure in self.list_measures()},
             "settings": settings,
-            "rows": to_records(self.to_frame()),
-            **({"details": details} if details else {}),
+            "rows": to_records(rows[1]),
+            **({"details": {name: to_records(frame) for name, frame in details}} if details else {}),
             "notes": self.notes(),
             "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
         }

@@ -104,9 +104,8 @@ def run_ranks(
     if len(power.runs) <= FEW_RUNS:
         pairs = []
         for m, rows in enumerate(power.list_run_pairs()):
-            if (
-                power.reach is not None and np.isfinite(power.reach[m]).all()
-            ):  # intervals that say what the p-values say
+            # Intervals that say what the p-values say, where the test has them.
+            if power.reach is not None and np.isfinite(power.reach[m]).all():
                 rows["low"], rows["high"] = rows["difference"] - power.reach[m], rows["difference"] + power.reach[m]
             pairs.append(_list_pairs(rows, ranks.order(m)))
     whole, few = pd.concat(parts, ignore_index=True), pd.concat(pairs, ignore_index=True)

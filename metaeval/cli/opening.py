@@ -74,10 +74,8 @@ def join_runs(opened: list[Scores], sources: list[str]) -> list[Scores]:
         groups.setdefault(key, []).append((scores, Path(source).stem))
     joined: list[Scores] = []
     for parts in groups.values():
-        runs, names = (
-            [run for scores, _ in parts for run in scores.runs],
-            {scores.collection: None for scores, _ in parts},
-        )
+        runs = [run for scores, _ in parts for run in scores.runs]
+        names = {scores.collection: None for scores, _ in parts}
         if len(names) == 1:
             twice = {run for run in runs if runs.count(run) > 1}
             runs = [f"{run} ({stem})" if run in twice else run for scores, stem in parts for run in scores.runs]

@@ -10,11 +10,11 @@ import pandas as pd
 
 from metaeval.analyses.baseline_preference import BaselinePreference
 from metaeval.analyses.grades import CONTRADICTED
-from metaeval.analyses.power_pairs import SignificanceContradictions, SignificanceOverlap
+from metaeval.analyses.power_pairs import SignificanceContradictions
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.reference_pairs import ReferencePairs
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import MeasurePairs, Result
 from metaeval.analyses.sample_size import SampleSize
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency
 from metaeval.analyses.study import Study
@@ -349,18 +349,16 @@ def _list_blocks(
             continue
         name = name_file(comparison, number, question)
         place = _Place(study.name, name, files, comparison.new)
-        if isinstance(result, RankingSimilarity | SignificanceOverlap | SignificanceContradictions):
+        if isinstance(result, MeasurePairs):
             blocks += _show_pairs(result, place)
             if isinstance(result, SignificanceContradictions):
                 blocks += _show_run_pairs(result, place, p_values)
             continue
         if isinstance(result, DiscriminativePower) and question == "power":
             charts.append(_show_curves(result, place))
-        details = _choose_details(result, p_values)
+        rows, details = _choose_frames(result, p_values)
         if isinstance(result, SampleSize):
-            links = files.write_table(
-                result.to_table(), name, frame=next(iter(result.frames().values())), details=details
-            )
+            links = files.write_table(result.to_table(), name, frame=rows, details=details)
             blocks += [block.link(*links) for block in _show_sizes(result, place)]
             continue
         meanings = {}
@@ -369,7 +367,7 @@ def _list_blocks(
         block = files.put_table(
             result.to_table(),
             name,
-            frame=next(iter(result.frames().values())),
+            frame=rows,
             details=details,
             highlight=comparison.new,
             definitions=meanings,
@@ -386,28 +384,21 @@ def _list_blocks(
     return blocks + charts
 
 
-def _choose_details(result: Result, p_values: bool) -> dict[str, pd.DataFrame]:
-    """Return further numbers of a result; those of every pair of runs, split or topic only if asked for."""
-    if isinstance(result, DiscriminativePower):
-        return {"differences": result.differences}
-    if isinstance(result, RankingSimilarity | SplitHalfConsistency | BaselinePreference):
-        if isinstance(result, SplitHalfConsistency) and len(result.measures) < 2:
-            return {}
-        long = () if p_values else ("trials", "deltas")
-        return {name: frame for name, frame in result.details().items() if name not in long}
-    return {}
+def _choose_frames(result: Result, p_values: bool) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """Return the rows of a result, and further numbers; those of every pair of runs, split or topic only if asked for."""
+    (_, rows), *details = result.frames().items()
+    detailed = DiscriminativePower | RankingSimilarity | SplitHalfConsistency | BaselinePreference
+    if not isinstance(result, detailed) or (isinstance(result, SplitHalfConsistency) and len(result.measures) < 2):
+        return rows, {}
+    long = () if p_values else ("trials", "deltas")
+    return rows, {name: frame for name, frame in details if name not in long}
 
 
-_OfPairs = RankingSimilarity | SignificanceOverlap | SignificanceContradictions
-
-
-def _show_pairs(result: _OfPairs, place: _Place) -> list[Block]:
+def _show_pairs(result: MeasurePairs, place: _Place) -> list[Block]:
     """Return every new measure's row, nearest first, and below it the whole matrix, folded and in the order of clusters."""
     blocks = [_show_row(result, one, place.collection) for one in result.measures if str(one) in place.new]
-    details = _choose_details(result, False)
-    links = place.files.write_table(
-        result.to_table(), place.name, frame=next(iter(result.frames().values())), details=details
-    )
+    rows, details = _choose_frames(result, p_values=False)
+    links = place.files.write_table(result.to_table(), place.name, frame=rows, details=details)
     for chart in result.charts():
         caption = f"{chart.label}, {place.collection}: every two measures, alike ones beside each other."
         title = f"All {len(result.measures)} measures"
@@ -415,7 +406,7 @@ def _show_pairs(result: _OfPairs, place: _Place) -> list[Block]:
     return blocks
 
 
-def _show_row(result: _OfPairs, measure: Measure, collection: str) -> Block:
+def _show_row(result: MeasurePairs, measure: Measure, collection: str) -> Block:
     """Return what a matrix says of one measure and each of the others, the nearest ones first."""
     table = result.beside(measure)
     if table is None or table.frame.empty:

@@ -188,8 +188,7 @@ def all_pairs_test(
     if test in MAX_T:
         offset = {"max-t": 0.0, "bootstrap-t": VARIANCE_OFFSET}[test] if variance_offset is None else variance_offset
         return _test_largest(scores, test, n_permutations, key, offset, n_jobs)
-    columns = np.moveaxis(scale_scores(scores), -1, 0)
-    counts = np.stack([_count_single(column, test, n_permutations, key, n_jobs) for column in columns])
+    counts = _count_single(scale_scores(scores), test, n_permutations, key, n_jobs)
     p = p_values(counts, n_permutations, add_one=add_one)
     return PairedTestResult(correct(p, correction), counts, n_permutations, False)
 
@@ -398,14 +397,16 @@ def _test_largest(
 
 
 def _count_single(scores: FloatArray, test: PairedTest, n_trials: int, key: int, n_jobs: int) -> IntArray:
-    """Count the trials in which a pair is at least as extreme as it is observed to be, shape (pair,)."""
-    n_runs, n_topics = scores.shape
-    largest = (scores - scores.min(axis=0)).max(axis=1)
-    sizes = np.frexp(largest[largest > 0])[1]
-    # One unit serves all pairs, unless it would round away the differences between runs of small scores.
-    alike = not len(sizes) or np.ptp(sizes) <= MOST_BITS_APART
-    groups = [np.arange(n_runs)] if alike else list(np.stack(np.triu_indices(n_runs, 1), axis=1))
-    listed = [WeightedPairs(scores[group], flips=test in FLIPPING) for group in groups]
+    """Count the trials in which a pair is at least as extreme as it is observed to be, shape (measure, pair)."""
+    n_runs, n_topics, n_measures = scores.shape
+    listed = []
+    for column in np.moveaxis(scores, -1, 0):
+        largest = (column - column.min(axis=0)).max(axis=1)
+        sizes = np.frexp(largest[largest > 0])[1]
+        # One unit serves all pairs, unless it would round away the differences between runs of small scores.
+        alike = not len(sizes) or np.ptp(sizes) <= MOST_BITS_APART
+        groups = [np.arange(n_runs)] if alike else list(np.stack(np.triu_indices(n_runs, 1), axis=1))
+        listed += [WeightedPairs(column[group], flips=test in FLIPPING) for group in groups]
     observed = [divide(pairs.sums**2, pairs.squares) * (1 - SAME_STATISTIC[test]) for pairs in listed]
 
     def count(weights: FloatArray) -> IntArray:
@@ -418,7 +419,7 @@ def _count_single(scores: FloatArray, test: PairedTest, n_trials: int, key: int,
                 of_group[some] = np.count_nonzero(statistics >= reached[some, np.newaxis], axis=1)
             of_group[~pairs.differ] = weights.shape[1]
             counts.append(of_group)
-        return np.concatenate(counts)
+        return np.concatenate(counts).reshape(n_measures, -1)
 
     return np.asarray(np.sum(_run_trials(count, test, key, n_topics, n_trials, n_jobs), axis=0))
 
