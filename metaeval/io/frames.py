@@ -93,12 +93,6 @@ def name_sources(runs: Any, gold: Any) -> dict[str, Any]:
     return dict(find_named_files(runs, gold=None if is_table(gold) else gold))
 
 
-def name_origins(gold: Any, runs: Any, collection: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the files, or frames, of runs by run name, and the collection and provenance that these and the gold give."""
-    files = {} if runs is None else name_sources(runs, gold)
-    return files, {"collection": name_collection(gold, collection), "provenance": describe_sources(gold, files)}
-
-
 def describe_sources(gold: Any, runs: Mapping[str, Any]) -> str:
     """Return the names of files and frames as one short line, for provenance."""
     return describe_files([FRAME if is_table(source) else source for source in (gold, *runs.values())])
