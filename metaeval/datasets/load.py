@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,6 @@ import numpy as np
 
 from metaeval.data.annotations import Annotations
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns, Runs
-from metaeval.datasets import evall, polarity, semeval_joined
 from metaeval.datasets.baselines import constant_class, constant_class_counts, popularity, uniform
 from metaeval.datasets.download import fetch
 from metaeval.datasets.registry import Dataset, dataset
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _GOLD = "gold as a run"
 """A placeholder run for a data set without published runs, until its baselines are added."""
 
-_READERS = {"evall": evall.read, "polarity": polarity.read, "semeval-joined": semeval_joined.read}
-"""Readers of runs besides the formats of `metaeval.io.read_runs`: of layouts that no other data have."""
+_READERS = {"evall": "evall", "polarity": "polarity", "semeval-joined": "semeval_joined"}
+"""Modules beside this one that read layouts of runs that no other data have; other readers are formats of `metaeval.io`."""
 
 
 def load_dataset(
@@ -82,7 +82,8 @@ def _read_runs(data_set: Dataset, files: Mapping[str, Path]) -> Runs:
     if data_set.second_gold:
         options["polarity"] = files[data_set.second_gold]
     if data_set.reader in _READERS:
-        runs: Runs = _READERS[data_set.reader](gold, named, classes=data_set.classes, **options)
+        module = import_module(f"metaeval.datasets.{_READERS[data_set.reader]}")
+        runs: Runs = module.read(gold, named, classes=data_set.classes, **options)
     else:
         format = RUN_FORMATS[data_set.reader]
         classes = data_set.classes if "classes" in (*format.options, *format.needs) else None

@@ -6,7 +6,7 @@ import pytest
 
 from metaeval.errors import DataError, MetaevalError
 from metaeval.files import open_once
-from metaeval.io import RUN_FORMATS, dialogue_quality, read_runs
+from metaeval.io import RUN_FORMATS, read_runs
 
 VOTES = [{"quality": {"A": vote, "E": 0, "S": 0}} for vote in (1, 1, -2, 2)]
 EVEN = {"-2": 0.25, "-1": 0, "0": 0, "1": 0.5, "2": 0.25}
@@ -28,7 +28,6 @@ RIGHT = {
     "labels": ("topic,item,label\nt,1,no\nt,2,yes\n", "topic,item,label\nt,2,no\nt,1,no\n", {"classes": ["no", "yes"]}),
     "probabilities": ("topic,lo,hi\nt,0.5,0.5\n", "topic,hi,lo\nt,1,0\n", {}),
     "votes": ("topic,ann,bo\nt,lo,hi\n", "topic,hi,lo\nt,1,0\n", {"classes": ["lo", "hi"]}),
-    "polarity": ("11\tT1\tpositive\n12\tT2\tneutral\n", "NA\tT2\tneutral\ttext\nNA\tT1\tnegative\n", {}),
     "dialogue-quality": (json.dumps([{"id": "d1", "annotations": VOTES}]), dialogues(("d1", EVEN)), {"aspect": "A"}),
 }
 
@@ -359,11 +358,15 @@ def test_files_that_three_collections_share_are_parsed_once_and_say_the_same(tmp
     monkeypatch.setattr(json, "loads", lambda *args, **options: parsed.append(1) or loads(*args, **options))
     with open_once():
         for aspect, row in shares.items():
-            runs = dialogue_quality.read(tmp_path / "gold.json", tmp_path / "run.json", aspect=aspect)
+            runs = read_dialogues(tmp_path, "run.json", aspect)
             assert runs.estimated.tolist() == [[row]]
         for _ in range(2):
             with pytest.raises(DataError, match=r"bad\.json.*'id' occurs twice"):
-                dialogue_quality.read(tmp_path / "gold.json", tmp_path / "bad.json", aspect="A")
+                read_dialogues(tmp_path, "bad.json", "A")
     assert len(parsed) == 4
-    dialogue_quality.read(tmp_path / "gold.json", tmp_path / "run.json", aspect="A")
+    read_dialogues(tmp_path, "run.json", "A")
     assert len(parsed) == 6
+
+
+def read_dialogues(folder, run, aspect):
+    return read_runs(folder / "gold.json", folder / run, format="dialogue-quality", aspect=aspect)
