@@ -53,7 +53,7 @@ class Labels:
 
     def take(self, rows: Sequence[int]) -> Labels:
         """Return the labels on some of the rows."""
-        columns = (self.topics, self.items, self.labels, self.lines)
+        columns: Any = (self.topics, self.items, self.labels, self.lines)
         return Labels(self.file, *([column[row] for row in rows] for column in columns))
 
 
@@ -108,24 +108,34 @@ def classification_runs(
     if parts is not None:
         gold, runs = split_items(gold, runs, parts, seed=seed, collection=collection)
     topic_of, topics = pd.factorize(np.array(gold.topics, dtype=object))
-    truth = code_labels(gold.labels, names)
+    truth, K = code_labels(gold.labels, names), len(names)
     for row in np.flatnonzero(truth == _NONE)[:1].tolist():
         hint = _hint_rounding(gold.labels[row], names)
         raise DataError(_not_a_class(gold.labels[row], names), **gold.locate(row), hint=hint)
     keys = _index(gold, None)
-    answers = _Answers.match(gold, keys, runs, names, topic_of, topics.tolist())
-    far = np.broadcast_to(find_farthest_end(truth, len(names)), answers.predicted.shape)
-    marked = {"invalid": ((answers.predicted == _NONE) & ~answers.gaps, invalid), "missing": (answers.gaps, missing)}
+    rows = np.full((len(runs), len(keys)), _NONE)
+    predicted, gaps = rows.copy(), np.ones(rows.shape, dtype=bool)
+    for r, (run, given) in enumerate(runs.items()):
+        mine = _index(given, run)
+        for row in np.flatnonzero(keys.get_indexer(mine) == _NONE)[:1].tolist():
+            problem = f"the gold has no such {'item' if given.topics[row] in gold.topics else 'topic'}"
+            raise DataError(problem, **given.locate(row, run))
+        rows[r] = mine.get_indexer(keys)
+        codes, missed = code_labels(given.labels, names), np.array([is_missing(label) for label in given.labels])
+        answered = rows[r] != _NONE
+        predicted[r, answered] = codes[rows[r, answered]]
+        gaps[r, answered] = (missed & (codes == _NONE))[rows[r, answered]]
+    answers = _Answers(list(runs), topics.tolist(), topic_of, list(runs.values()), rows, predicted, names)
+    marked = {"invalid": ((predicted == _NONE) & ~gaps, invalid), "missing": (gaps, missing)}
     for option, (cells, policy) in marked.items():
         if policy == "raise" and cells.any():
-            answers.refuse(cells, option, gold, names)
+            answers.refuse(cells, option, gold)
         if policy in ("worst", "clip") and cells.any():
-            answers.replace(cells, option, policy, far, names)
+            answers.replace(cells, option, policy, truth)
     keep_runs, keep_topics = answers.find_remaining(marked)
-    K = len(names)
     # Number the cells (topic, gold, predicted) consecutively, so that one bincount per run fills the whole array.
     cell, n_cells = (topic_of * K + truth) * K, len(topics) * K * K
-    counts = np.array([np.bincount((cell + p)[p != _NONE], minlength=n_cells) for p in answers.predicted])
+    counts = np.array([np.bincount((cell + given)[given != _NONE], minlength=n_cells) for given in predicted])
     return ClassificationRuns(
         counts.reshape(len(runs), len(topics), K, K)[np.ix_(keep_runs, keep_topics)],
         runs=[run for run, keep in zip(runs, keep_runs, strict=True) if keep],
@@ -147,10 +157,9 @@ def _index(given: Labels, run: str | None) -> pd.MultiIndex:
 
 @dataclass
 class _Answers:
-    """The answers of runs to gold items: ``predicted[r, i]`` is a class, or −1 if there is none to count.
+    """The answers of runs to gold items.
 
-    ``rows[r, i]`` is the row of the answer in the file of run r, or −1 if there is none; ``gaps[r, i]`` tells whether
-    the answer is missing, or the row says so, and not a label outside the classes.
+    ``predicted[r, i]`` is a class, or −1 if there is none to count; ``rows[r, i]`` is the row in the file of run r, or −1.
     """
 
     runs: list[str]
@@ -159,63 +168,35 @@ class _Answers:
     files: list[Labels]
     rows: np.ndarray
     predicted: np.ndarray
-    gaps: np.ndarray
+    classes: tuple[str, ...]
 
-    @classmethod
-    def match(
-        cls,
-        gold: Labels,
-        keys: pd.MultiIndex,
-        runs: Mapping[str, Labels],
-        classes: Sequence[str],
-        topic_of: np.ndarray,
-        topics: list[str],
-    ) -> _Answers:
-        """Find the answer of every run to every item of the gold."""
-        rows = np.full((len(runs), len(keys)), _NONE)
-        predicted = np.full(rows.shape, _NONE)
-        for r, (run, given) in enumerate(runs.items()):
-            mine = _index(given, run)
-            for row in np.flatnonzero(keys.get_indexer(mine) == _NONE)[:1].tolist():
-                problem = f"the gold has no such {'item' if given.topics[row] in topics else 'topic'}"
-                raise DataError(problem, **given.locate(row, run))
-            rows[r] = mine.get_indexer(keys)
-            predicted[r] = np.append(code_labels(given.labels, classes), _NONE)[rows[r]]  # the last stands for no row
-        gaps, files = rows == _NONE, list(runs.values())
-        for r, i in np.argwhere((predicted == _NONE) & ~gaps):
-            gaps[r, i] = is_missing(files[r].labels[rows[r, i]])
-        return cls(list(runs), topics, topic_of, files, rows, predicted, gaps)
-
-    def refuse(self, cells: np.ndarray, option: str, gold: Labels, classes: Sequence[str]) -> NoReturn:
+    def refuse(self, cells: np.ndarray, option: str, gold: Labels) -> NoReturn:
         """Refuse the first of these cells: that on the first line, or of the first item."""
         r, total = int(np.argmax(cells.any(axis=1))), describe_total(int(cells.sum()))
-        i = min(np.flatnonzero(cells[r]), key=lambda i: self.rows[r, i] if option == "invalid" else i)
+        order = np.flatnonzero(cells[r]).tolist()
+        i = min(order, key=lambda i: self.rows[r, i]) if option == "invalid" else order[0]
         file, row = self.files[r], int(self.rows[r, i])
         if row == _NONE:
             whole = cells[r, self.topic_of == self.topic_of[i]].all()
             problem = f"there {'are no labels for this topic' if whole else 'is no label for this item'}{total}"
-            item = None if whole else gold.items[i]
-            place = {"file": file.file, "run": self.runs[r], "topic": gold.topics[i], "item": item}
-            raise DataError(problem, **place, hint=hint_missing())
+            place: dict[str, Any] = {"file": file.file, "run": self.runs[r], "topic": gold.topics[i]}
+            raise DataError(problem, **place, item=None if whole else gold.items[i], hint=hint_missing())
         label = file.labels[row] if option == "invalid" else ""
-        hint = (_hint_rounding(label, classes) or hint_invalid()) if label else hint_missing()
-        raise DataError(_not_a_class(label, classes) + total, **file.locate(row, self.runs[r]), hint=hint)
+        hint = (_hint_rounding(label, self.classes) or hint_invalid()) if label else hint_missing()
+        raise DataError(_not_a_class(label, self.classes) + total, **file.locate(row, self.runs[r]), hint=hint)
 
-    def replace(self, cells: np.ndarray, option: str, policy: str, far: np.ndarray, classes: Sequence[str]) -> None:
+    def replace(self, cells: np.ndarray, option: str, policy: str, truth: np.ndarray) -> None:
         """Give these cells the nearest end of the scale, or the class farthest from the gold, and say so."""
-        where = "the class farthest from the gold"
-        if policy == "clip":
-            where = "the nearest end of the scale"
-            for r, i in np.argwhere(cells):
-                self.predicted[r, i] = _clip(self.files[r], int(self.rows[r, i]), self.runs[r], classes)
-        else:
-            self.predicted[cells] = far[cells]
-        count = int(cells.sum())
-        what = f"{format_count(count, 'label')} outside the classes moved to {where}"
+        where = "the class farthest from the gold" if policy == "worst" else "the nearest end of the scale"
+        what = f"{format_count(int(cells.sum()), 'label')} outside the classes moved to"
         if option == "missing":
-            what = f"{format_count(count, 'missing label')} counted as {where}"
+            what = f"{format_count(int(cells.sum()), 'missing label')} counted as"
+        far = np.broadcast_to(find_farthest_end(truth, len(self.classes)), cells.shape)
+        self.predicted[cells] = far[cells]
+        for r, i in np.argwhere(cells if policy == "clip" else np.zeros_like(cells)).tolist():
+            self.predicted[r, i] = _clip(self.files[r], int(self.rows[r, i]), self.runs[r], self.classes)
         affected = describe_affected(self._mark_topics(cells), self.runs, self.topics)
-        report_policy(f"{format_option(option, policy)}: {what}: {affected}")
+        report_policy(f"{format_option(option, policy)}: {what} {where}: {affected}")
 
     def find_remaining(self, marked: Mapping[str, tuple[np.ndarray, str]]) -> tuple[np.ndarray, np.ndarray]:
         """Return which runs and which topics remain under the policies; runs are left out first."""
@@ -225,9 +206,10 @@ class _Answers:
             for option in ("missing", "invalid"):
                 cells, policy = marked[option]
                 if policy == f"drop-{what}":
-                    hit = cells.any(axis=1) if what == "run" else self._mark_topics(cells[runs]).any(axis=0)
-                    report_dropped(~hit, labels, what, format_option(option, policy))
-                    keep &= ~hit
+                    hit = cells if what == "run" else self._mark_topics(cells[runs]).T
+                    stays = np.logical_not(hit.any(axis=1))
+                    report_dropped(stays, labels, what, format_option(option, policy))
+                    keep &= stays
         if not runs.any() or not topics.any():
             shown = " and ".join(format_option(option, marked[option][1]) for option in ("missing", "invalid"))
             raise DataError(f"{shown} would leave no data")

@@ -56,11 +56,11 @@ def read_keys(table: Table, run: str | None = None) -> tuple[Sequence[str], Sequ
             hint = f"say so: {format_option('columns')} topic={name}"
             raise DataError(problem, file=table.file, line=1, run=run, hint=hint)
     topics = table.column("topic") if "topic" in table.header else (ONE_TOPIC,) * len(items)
-    _refuse_blank(table, run, topic=topics, item=items)
+    _refuse_blank(table, run, {"topic": topics, "item": items})
     return topics, items
 
 
-def _refuse_blank(table: Table, run: str | None, **columns: Sequence[str]) -> None:
+def _refuse_blank(table: Table, run: str | None, columns: Mapping[str, Sequence[str]]) -> None:
     for row, names in enumerate(zip(*columns.values(), strict=True)):
         for what, name in zip(columns, names, strict=True):
             if not name.strip():
@@ -111,7 +111,7 @@ def _read_predictions(table: Table) -> tuple[Labels, dict[str, Labels]]:
     for row, key in enumerate(zip(runs, topics, strict=True)):
         counts[key] += 1
         items.append(table.column(item)[row] if item else str(counts[key]))
-    _refuse_blank(table, None, **({"run": runs} if model else {}), topic=topics, item=items)
+    _refuse_blank(table, None, {**({"run": runs} if model else {}), "topic": topics, "item": items})
     true = _take_column(table, topics, items, str(_find(table, *TRUE, "label")))
     predicted = _take_column(table, topics, items, str(_find(table, *PREDICTED)))
     gold: dict[tuple[str, str], int] = {}
