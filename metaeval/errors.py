@@ -125,11 +125,7 @@ class DirectionWarning(MetaevalWarning):
 
 
 def head_of(note: str) -> str:
-    """Return the first line of a note, which stands alone; the lines below explain it.
-
-    >>> head_of("3 runs are always tied" + chr(10) + "They have the same scores.")
-    '3 runs are always tied'
-    """
+    """Return the first line of a note, which stands alone; the lines below explain it."""
     return note.partition("\n")[0]
 
 
@@ -155,11 +151,7 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""Return text as `visible` does, with line ends spelled out too.
-
-    >>> print(one_line("reading a" + chr(10) + "b.csv"))
-    reading a\nb.csv
-    """
+    """Return text as `visible` does, with line ends spelled out too."""
     return visible(text).replace("\n", "\\n")
 
 
@@ -177,22 +169,15 @@ def format_list(labels: Sequence[str], most: int = 5) -> str:
 def suggest_names(name: str, known: Iterable[str], cutoff: float = 0.5) -> str:
     """Return a question that names what was probably meant, or an empty text: names that differ little, or begin so.
 
-    How similar a name must be is a number from 0 to 1.
-
     >>> suggest_names("ndcg", ["AP", "nDCG@20"])
     'did you mean nDCG@20?'
     """
-    by_lower: dict[str, str] = {}
-    for candidate in known:
-        if len(candidate) <= _LONGEST_LABEL:  # comparing takes the product of both lengths
-            by_lower.setdefault(candidate.lower(), candidate)
     typed = name.strip().lower()
-    if len(typed) > _LONGEST_LABEL:
-        return ""
-    begun = [candidate for lower, candidate in by_lower.items() if typed and lower.startswith(typed)]
-    close = [by_lower[lower] for lower in difflib.get_close_matches(typed, by_lower, n=3, cutoff=cutoff)]
-    near = list(dict.fromkeys([*begun, *close]))[:3]
-    return f"did you mean {', '.join(shorten(candidate, _LONGEST_LABEL) for candidate in near)}?" if near else ""
+    # Comparing takes the product of both lengths.
+    short = {candidate.lower(): candidate for candidate in known if max(len(candidate), len(typed)) <= _LONGEST_LABEL}
+    begun = [lower for lower in short if typed and lower.startswith(typed)]
+    near = list(dict.fromkeys([*begun, *difflib.get_close_matches(typed, short, n=3, cutoff=cutoff)]))[:3]
+    return f"did you mean {', '.join(short[lower] for lower in near)}?" if near else ""
 
 
 def format_option(name: str, value: object = None) -> str:
