@@ -121,7 +121,7 @@ def classification_runs(
             problem = f"the gold has no such {'item' if given.topics[row] in gold.topics else 'topic'}"
             raise DataError(problem, **given.locate(row, run))
         rows[r] = mine.get_indexer(keys)
-        codes, missed = code_labels(given.labels, names), np.array([is_missing(label) for label in given.labels])
+        codes, missed = code_labels(given.labels, names), np.array([*map(is_missing, given.labels)], dtype=bool)
         answered = rows[r] != _NONE
         predicted[r, answered] = codes[rows[r, answered]]
         gaps[r, answered] = (missed & (codes == _NONE))[rows[r, answered]]
