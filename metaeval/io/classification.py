@@ -114,17 +114,16 @@ def classification_runs(
         raise DataError(_not_a_class(gold.labels[row], names), **gold.locate(row), hint=hint)
     keys = _index(gold, None)
     rows = np.full((len(runs), len(keys)), _NONE)
-    predicted, gaps = rows.copy(), np.ones(rows.shape, dtype=bool)
+    predicted, gaps = rows.copy(), np.zeros(rows.shape, dtype=bool)
     for r, (run, given) in enumerate(runs.items()):
         mine = _index(given, run)
         for row in np.flatnonzero(keys.get_indexer(mine) == _NONE)[:1].tolist():
             problem = f"the gold has no such {'item' if given.topics[row] in gold.topics else 'topic'}"
             raise DataError(problem, **given.locate(row, run))
         rows[r] = mine.get_indexer(keys)
-        codes, missed = code_labels(given.labels, names), np.array([*map(is_missing, given.labels)], dtype=bool)
-        answered = rows[r] != _NONE
-        predicted[r, answered] = codes[rows[r, answered]]
-        gaps[r, answered] = (missed & (codes == _NONE))[rows[r, answered]]
+        predicted[r] = np.append(code_labels(given.labels, names), _NONE)[rows[r]]  # the last stands for no row
+        for i in np.flatnonzero(predicted[r] == _NONE).tolist():
+            gaps[r, i] = rows[r, i] == _NONE or is_missing(given.labels[rows[r, i]])
     answers = _Answers(list(runs), topics.tolist(), topic_of, list(runs.values()), rows, predicted, names)
     marked = {"invalid": ((predicted == _NONE) & ~gaps, invalid), "missing": (gaps, missing)}
     for option, (cells, policy) in marked.items():
