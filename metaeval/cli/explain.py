@@ -41,11 +41,8 @@ def explain(values: Values) -> None:
       metaeval help power
     """
     context = values.context.find_root()
-    formatter = context.make_formatter()
     if values.topic in INTRODUCTIONS:
-        formatter.write_text(INTRODUCTIONS[values.topic])
-        write_shared(formatter, values.topic)
-        print_text(formatter.getvalue(), end="")
+        print_text(explain_topic(values.topic, context), end="")
         return
     command = context.command if values.topic is None else context.command.get_command(context, values.topic)
     if command is None:
@@ -55,9 +52,12 @@ def explain(values: Values) -> None:
     print_text(context.get_help())
 
 
-def write_shared(formatter: Any, topic: str) -> None:
-    """Write the options of a topic with what each does."""
+def explain_topic(topic: str, context: Any) -> str:
+    """Return what the options of a topic do."""
     command = make_command(explain, {name: OPTIONS[name] for name in SHARED[topic]}, "")
-    records = [each.get_help_record(typer.Context(command)) for each in command.params if each.name in SHARED[topic]]
+    formatter = context.make_formatter()
+    formatter.write_text(INTRODUCTIONS[topic])
     with formatter.section("Options"):
-        formatter.write_dl(records)
+        own = typer.Context(command)
+        formatter.write_dl([one.get_help_record(own) for one in command.params if one.name in SHARED[topic]])
+    return str(formatter.getvalue())
