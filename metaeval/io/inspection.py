@@ -11,9 +11,8 @@ import pandas as pd
 
 from metaeval.data.cells import DoubledPolicy
 from metaeval.data.columns import COLUMNS
-from metaeval.data.distinct import find_identical_runs
 from metaeval.data.policies import MissingPolicy
-from metaeval.data.scores import PartialScores, Scores
+from metaeval.data.scores import PartialScores, Scores, find_identical_runs
 from metaeval.data.totals import is_total
 from metaeval.errors import DataError, MetaevalWarning
 from metaeval.files import PathLike, is_folder, stem
