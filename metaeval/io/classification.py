@@ -6,12 +6,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import repeat
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
+import pandas as pd
 
-from metaeval.data.cells import is_missing, number
 from metaeval.data.labels import code_labels, unique_labels
 from metaeval.data.parts import assign_parts
 from metaeval.data.policies import (
@@ -26,13 +25,14 @@ from metaeval.data.policies import (
     report_dropped,
     report_policy,
 )
+from metaeval.data.rows import is_missing, number
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError, format_count, format_list, format_option
 
 Rounding = Literal["nearest", "down", "up"]
 """How a number between two classes becomes a class."""
 
-_NONE = -1
+NONE = -1
 """Stands in integer arrays where there is no row, or no class."""
 
 
@@ -53,13 +53,8 @@ class Labels:
 
     def take(self, rows: Sequence[int]) -> Labels:
         """Return the labels on some of the rows."""
-        return Labels(
-            self.file,
-            [self.topics[row] for row in rows],
-            [self.items[row] for row in rows],
-            [self.labels[row] for row in rows],
-            [self.lines[row] for row in rows],
-        )
+        parts = (self.topics, self.items, self.labels, self.lines)
+        return Labels(self.file, *([part[row] for row in rows] for part in parts))
 
 
 def split_items(
@@ -117,31 +112,145 @@ def classification_runs(
     if rounding is not None:
         gold, *rounded = round_labels([gold, *runs.values()], names, rounding)
         runs = dict(zip(runs, rounded, strict=True))
-    topics = list(dict.fromkeys(gold.topics))
-    number_of = {topic: t for t, topic in enumerate(topics)}
-    topic_of = np.fromiter((number_of[topic] for topic in gold.topics), dtype=np.intp, count=len(gold.topics))
+    files, labels = list(runs.values()), list(runs)
+    topic_of, topics = pd.factorize(np.array(gold.topics, dtype=object))
     truth = code_labels(gold.labels, names)
-    for row in np.flatnonzero(truth == _NONE)[:1]:
-        label = gold.labels[row]
-        raise DataError(_not_a_class(label, names), **gold.locate(int(row)), hint=_hint_rounding(label, names))
-    rows = _match_rows(gold, runs)
-    predicted = _code_answers(runs, rows, names)
-    files, gaps = list(runs.values()), rows == _NONE
-    for r, i in np.argwhere((predicted == _NONE) & ~gaps):
+    for row in np.flatnonzero(truth == NONE)[:1].tolist():
+        raise DataError(_not_a_class(gold, row, names), **gold.locate(row), hint=_hint_rounding(gold, row, names))
+    keys = find_keys(gold, None)
+    # rows[r, i] is the row of run r's file that answers gold item i, NONE where there is none.
+    rows = np.array([match_rows(given, keys, run) for run, given in runs.items()]).reshape(len(runs), len(keys))
+    predicted = np.full(rows.shape, NONE)
+    for r, given in enumerate(files):
+        predicted[r] = np.append(code_labels(given.labels, names), NONE)[rows[r]]  # the last stands for no row
+    gaps = rows == NONE
+    for r, i in np.argwhere((predicted == NONE) & ~gaps):
         gaps[r, i] = is_missing(files[r].labels[rows[r, i]])
-    answers = _Answers(list(runs), topics, topic_of, files, rows, predicted, gaps)
-    far = find_farthest_end(truth, len(names))
-    answers.apply_invalid(invalid, names, far)
-    answers.apply_missing(missing, gold, far)
-    keep_runs, keep_topics = answers.find_remaining(missing, invalid)
+    far = np.broadcast_to(find_farthest_end(truth, len(names)), rows.shape)
+    answers = _Answers(labels, topics, topic_of, files, rows, predicted, gaps)
+    wrong = (predicted == NONE) & ~gaps
+    cells = {"invalid": (wrong, invalid), "missing": (gaps, missing)}
+    for option, (marked, policy) in cells.items():
+        if policy == "raise" and marked.any():
+            answers.refuse(marked, option, gold, names)
+        if policy in ("worst", "clip") and marked.any():
+            answers.replace(marked, option, policy, far, names)
+    keep_runs, keep_topics = answers.find_remaining(cells)
+    K = len(names)
+    # Number the cells (topic, gold, predicted) consecutively, so that one bincount per run fills the whole array.
+    cell, n_cells = (topic_of * K + truth) * K, len(topics) * K * K
+    counts = np.array([np.bincount((cell + p)[p != NONE], minlength=n_cells) for p in predicted])
     return ClassificationRuns(
-        _count_confusions(answers, truth, len(names))[np.ix_(keep_runs, keep_topics)],
-        runs=[run for run, keep in zip(runs, keep_runs, strict=True) if keep],
-        topics=[topic for topic, keep in zip(topics, keep_topics, strict=True) if keep],
+        counts.reshape(len(labels), len(topics), K, K)[np.ix_(keep_runs, keep_topics)],
+        runs=[run for run, keep in zip(labels, keep_runs, strict=True) if keep],
+        topics=list(topics[keep_topics]),
         classes=names,
         collection=collection,
         provenance=provenance,
     )
+
+
+@dataclass
+class _Answers:
+    """The answers of runs to gold items: ``predicted[r, i]`` is a class, or NONE; `rows` and `gaps` have the same shape."""
+
+    runs: list[str]
+    topics: Sequence[str]
+    topic_of: np.ndarray
+    files: list[Labels]
+    rows: np.ndarray
+    predicted: np.ndarray
+    gaps: np.ndarray
+
+    def mark(self, cells: np.ndarray) -> np.ndarray:
+        """Turn a mask of run × item into run × topic: whether any item of the topic is marked."""
+        marked = np.zeros((len(cells), len(self.topics)), dtype=bool)
+        r, i = np.nonzero(cells)
+        marked[r, self.topic_of[i]] = True
+        return marked
+
+    def refuse(self, cells: np.ndarray, option: str, gold: Labels, classes: Sequence[str]) -> NoReturn:
+        """Refuse the first of these cells: that on the first line, or of the first item."""
+        r, total = int(np.argmax(cells.any(axis=1))), describe_total(int(cells.sum()))
+        i = min(np.flatnonzero(cells[r]), key=lambda i: self.rows[r, i] if option == "invalid" else i)
+        file, row = self.files[r], int(self.rows[r, i])
+        if row != NONE:
+            hint = _hint_rounding(file, row, classes) or hint_invalid() if option == "invalid" else hint_missing()
+            problem = _not_a_class(file, row, classes) if option == "invalid" else "the label is missing"
+            raise DataError(problem + total, **file.locate(row, self.runs[r]), hint=hint)
+        whole = cells[r, self.topic_of == self.topic_of[i]].all()
+        raise DataError(
+            f"there {'are no labels for this topic' if whole else 'is no label for this item'}{total}", file=file.file,
+            run=self.runs[r], topic=gold.topics[i], item=None if whole else gold.items[i], hint=hint_missing(),
+        )  # fmt: skip
+
+    def replace(self, cells: np.ndarray, option: str, policy: str, far: np.ndarray, classes: Sequence[str]) -> None:
+        """Give these cells the nearest end of the scale, or the class farthest from the gold, and say so."""
+        clipped = policy == "clip"
+        for r, i in np.argwhere(cells):
+            file, row = self.files[r], int(self.rows[r, i])
+            self.predicted[r, i] = _clip(file, row, self.runs[r], classes) if clipped else far[r, i]
+        where = "the nearest end of the scale" if clipped else "the class farthest from the gold"
+        what = f"{format_count(int(cells.sum()), 'label')} outside the classes moved to"
+        what = what if option == "invalid" else f"{format_count(int(cells.sum()), 'missing label')} counted as"
+        affected = describe_affected(self.mark(cells), self.runs, self.topics)
+        report_policy(f"{format_option(option, policy)}: {what} {where}: {affected}")
+
+    def find_remaining(self, cells: Mapping[str, tuple[np.ndarray, str]]) -> tuple[np.ndarray, np.ndarray]:
+        """Return which runs and which topics remain under the policies; runs are left out first."""
+        runs, topics = np.ones(len(self.runs), dtype=bool), np.ones(len(self.topics), dtype=bool)
+        for axis, keep, labels in (("run", runs, self.runs), ("topic", topics, self.topics)):
+            for option in ("missing", "invalid"):
+                marked, policy = cells[option]
+                if policy == f"drop-{axis}":
+                    stays = ~(marked.any(axis=1) if axis == "run" else self.mark(marked[runs]).any(axis=0))
+                    report_dropped(stays, labels, axis, format_option(option, policy))
+                    keep &= stays
+        if not runs.any() or not topics.any():
+            shown = " and ".join(format_option(option, cells[option][1]) for option in ("missing", "invalid"))
+            raise DataError(f"{shown} would leave no data")
+        return runs, topics
+
+
+def find_keys(given: Labels, run: str | None) -> pd.MultiIndex:
+    """Return topic and item of every row, none of which may stand twice."""
+    keys = pd.MultiIndex.from_arrays([list(given.topics), list(given.items)])
+    for row in np.flatnonzero(keys.duplicated())[:1].tolist():
+        first = int(np.argmax(keys == keys[row]))
+        problem = f"the item occurs twice, first on line {given.lines[first]}"
+        raise DataError(problem, **given.locate(row, run))
+    return keys
+
+
+def match_rows(given: Labels, keys: pd.MultiIndex, run: str) -> np.ndarray:
+    """Return which row of a run's file answers each gold item, NONE where there is none."""
+    mine = find_keys(given, run)
+    for row in np.flatnonzero(keys.get_indexer(mine) == NONE)[:1].tolist():
+        known = given.topics[row] in set(keys.get_level_values(0))
+        raise DataError(f"the gold has no such {'item' if known else 'topic'}", **given.locate(row, run))
+    rows: np.ndarray = mine.get_indexer(keys)
+    return rows
+
+
+def _not_a_class(given: Labels, row: int, classes: Sequence[str]) -> str:
+    label = given.labels[row]
+    return (
+        f"the label {label!r} is not one of the classes {format_list(classes, most=12)}"
+        if label
+        else "the label is missing"
+    )
+
+
+def _clip(given: Labels, row: int, run: str, classes: Sequence[str]) -> int:
+    """Return the end of the scale beyond which a label lies."""
+    scale, value = [number(label) for label in classes], number(given.labels[row])
+    low, high = min(scale), max(scale)
+    if not all(map(math.isfinite, (value, *scale))) or low <= value <= high:
+        raise DataError(
+            f"the label {given.labels[row]!r} is not a number beyond an end of the scale {format_list(classes, most=12)}",
+            **given.locate(row, run), hint="clip cannot be used here; choose drop-topic, drop-run or worst",
+        )  # fmt: skip
+    return scale.index(low if value < low else high)
 
 
 def round_labels(given: Sequence[Labels], classes: Sequence[str], rounding: Rounding) -> list[Labels]:
@@ -188,171 +297,8 @@ def _round_number(value: Fraction, scale: Mapping[str, Fraction], rounding: Roun
     return below if rounding == "down" else above
 
 
-def _hint_rounding(label: str, classes: Sequence[str]) -> str | None:
-    scale, value = [number(name) for name in classes], number(label)
+def _hint_rounding(given: Labels, row: int, classes: Sequence[str]) -> str | None:
+    scale, value = [number(name) for name in classes], number(given.labels[row])
     if not all(map(math.isfinite, (*scale, value))) or not min(scale) <= value <= max(scale):
         return None
     return f"say how real numbers become classes: {format_option('rounding', 'nearest')}, down or up"
-
-
-def _match_rows(gold: Labels, runs: Mapping[str, Labels]) -> np.ndarray:
-    """``rows[r, i]`` is the row of run r's file that answers gold item i, −1 where there is none."""
-    position = {key: i for i, key in enumerate(zip(gold.topics, gold.items, strict=True))}
-    if len(position) < len(gold.items):
-        _refuse_second(gold, None)
-    rows = np.full((len(runs), len(gold.items)), _NONE, dtype=np.intp)
-    for r, (run, given) in enumerate(runs.items()):
-        if given.items == gold.items and given.topics == gold.topics:  # the usual case, without any look-up
-            rows[r] = np.arange(len(gold.items))
-            continue
-        keys = zip(given.topics, given.items, strict=True)
-        item = np.fromiter(map(position.get, keys, repeat(_NONE)), dtype=np.intp, count=len(given.items))
-        for row in np.flatnonzero(item == _NONE)[:1]:
-            known = given.topics[row] in set(gold.topics)
-            raise DataError(f"the gold has no such {'item' if known else 'topic'}", **given.locate(int(row), run))
-        rows[r, item] = np.arange(len(item))
-        if np.count_nonzero(rows[r] != _NONE) < len(item):  # a later row has overwritten an earlier one
-            _refuse_second(given, run)
-    return rows
-
-
-def _refuse_second(given: Labels, run: str | None) -> None:
-    first: dict[tuple[str, str], int] = {}
-    for row, key in enumerate(zip(given.topics, given.items, strict=True)):
-        if key in first:
-            problem = f"the item occurs twice, first on line {given.lines[first[key]]}"
-            raise DataError(problem, **given.locate(row, run))
-        first[key] = row
-
-
-def _code_answers(runs: Mapping[str, Labels], rows: np.ndarray, classes: Sequence[str]) -> np.ndarray:
-    predicted = np.full(rows.shape, _NONE, dtype=np.intp)
-    for r, given in enumerate(runs.values()):
-        answered = rows[r] != _NONE
-        predicted[r, answered] = code_labels(given.labels, classes)[rows[r, answered]]
-    return predicted
-
-
-def _count_confusions(answers: _Answers, truth: np.ndarray, K: int) -> np.ndarray:
-    """Confusion counts, shape (run, topic, gold, predicted), of the answers that have a class."""
-    n_topics = len(answers.topics)
-    counts = np.empty((len(answers.runs), n_topics * K * K), dtype=np.int64)
-    # Number the cells (topic, gold, predicted) consecutively, so that one bincount per run fills the whole array.
-    cell = (answers.topic_of * K + truth) * K
-    for r, predicted in enumerate(answers.predicted):
-        counted = predicted != _NONE
-        counts[r] = np.bincount(cell[counted] + predicted[counted], minlength=counts.shape[1])
-    return counts.reshape(len(answers.runs), n_topics, K, K)
-
-
-@dataclass
-class _Answers:
-    """The answers of runs to gold items: ``predicted[r, i]`` is a class, or −1 if there is none to count.
-
-    ``rows[r, i]`` is the row of the answer in the file of run r, or −1 if there is none; ``gaps[r, i]`` tells whether
-    the answer is missing, or the row says so, and not a label outside the classes.
-    """
-
-    runs: list[str]
-    topics: list[str]
-    topic_of: np.ndarray
-    files: list[Labels]
-    rows: np.ndarray
-    predicted: np.ndarray
-    gaps: np.ndarray
-
-    def apply_invalid(self, policy: InvalidPolicy, classes: Sequence[str], far: np.ndarray) -> None:
-        bad = (self.predicted == _NONE) & ~self.gaps
-        if not bad.any() or policy in ("drop-topic", "drop-run"):
-            return
-        if policy == "raise":
-            r = int(np.argmax(bad.any(axis=1)))
-            row = int(self.rows[r, bad[r]].min())
-            problem = _not_a_class(self.files[r].labels[row], classes) + describe_total(int(bad.sum()))
-            hint = _hint_rounding(self.files[r].labels[row], classes) or hint_invalid()
-            raise DataError(problem, **self.files[r].locate(row, self.runs[r]), hint=hint)
-        if policy == "worst":
-            self.predicted[bad] = np.broadcast_to(far, bad.shape)[bad]
-        else:
-            for r, i in np.argwhere(bad):
-                self.predicted[r, i] = _clip_label(self.files[r], int(self.rows[r, i]), self.runs[r], classes)
-        where = "the nearest end of the scale" if policy == "clip" else "the class farthest from the gold"
-        what = f"{format_count(int(bad.sum()), 'label')} outside the classes moved to {where}"
-        report_policy(f"{format_option('invalid', policy)}: {what}: {self._describe_affected(bad)}")
-
-    def apply_missing(self, policy: MissingPolicy, gold: Labels, far: np.ndarray) -> None:
-        gaps = self.gaps
-        if not gaps.any() or policy in ("drop-topic", "drop-run"):
-            return
-        if policy == "raise":
-            r, i = np.argwhere(gaps)[0]
-            row = int(self.rows[r, i])
-            if row != _NONE:
-                problem = f"the label is missing{describe_total(int(gaps.sum()))}"
-                raise DataError(problem, **self.files[r].locate(row, self.runs[r]), hint=hint_missing())
-            whole = gaps[r, self.topic_of == self.topic_of[i]].all()
-            what = "are no labels for this topic" if whole else "is no label for this item"
-            raise DataError(
-                f"there {what}{describe_total(int(gaps.sum()))}",
-                file=self.files[r].file,
-                run=self.runs[r],
-                topic=gold.topics[i],
-                item=None if whole else gold.items[i],
-                hint=hint_missing(),
-            )
-        self.predicted[gaps] = np.broadcast_to(far, gaps.shape)[gaps]
-        count = format_count(int(gaps.sum()), "missing label")
-        where = "the class farthest from the gold"
-        report_policy(
-            f"{format_option('missing', 'worst')}: {count} counted as {where}: {self._describe_affected(gaps)}"
-        )
-
-    def find_remaining(self, missing: MissingPolicy, invalid: InvalidPolicy) -> tuple[np.ndarray, np.ndarray]:
-        """Return which runs and which topics remain under the policies; runs are left out first."""
-        policies = (
-            (self.gaps, format_option("missing", missing)),
-            ((self.predicted == _NONE) & ~self.gaps, format_option("invalid", invalid)),
-        )
-        runs: np.ndarray = np.ones(len(self.runs), dtype=bool)
-        topics: np.ndarray = np.ones(len(self.topics), dtype=bool)
-        for cells, policy in policies:
-            if policy.endswith("drop-run"):
-                keep = np.logical_not(cells.any(axis=1))
-                report_dropped(keep, self.runs, "run", policy)
-                runs &= keep
-        for cells, policy in policies:
-            if policy.endswith("drop-topic"):
-                keep = np.logical_not(self._mark_topics(cells[runs]).any(axis=0))
-                report_dropped(keep, self.topics, "topic", policy)
-                topics &= keep
-        if not runs.any() or not topics.any():
-            raise DataError(f"{' and '.join(policy for _, policy in policies)} would leave no data")
-        return runs, topics
-
-    def _mark_topics(self, cells: np.ndarray) -> np.ndarray:
-        """Turn a mask of run × item into run × topic: whether any item of the topic is marked."""
-        marked = np.zeros((len(cells), len(self.topics)), dtype=bool)
-        r, i = np.nonzero(cells)
-        marked[r, self.topic_of[i]] = True
-        return marked
-
-    def _describe_affected(self, cells: np.ndarray) -> str:
-        return describe_affected(self._mark_topics(cells), self.runs, self.topics)
-
-
-def _not_a_class(label: str, classes: Sequence[str]) -> str:
-    problem = f"the label {label!r} is not one of the classes" if label else "the label is missing"
-    return f"{problem} {format_list(classes, most=12)}" if label else problem
-
-
-def _clip_label(given: Labels, row: int, run: str, classes: Sequence[str]) -> int:
-    scale = [number(label) for label in classes]
-    value = number(given.labels[row])
-    low, high = min(scale), max(scale)
-    if not all(map(math.isfinite, (value, *scale))) or low <= value <= high:
-        raise DataError(
-            f"the label {given.labels[row]!r} is not a number beyond an end of the scale {format_list(classes, most=12)}",
-            **given.locate(row, run),
-            hint="clip cannot be used here; choose drop-topic, drop-run or worst",
-        )
-    return scale.index(low if value < low else high)

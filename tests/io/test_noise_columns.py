@@ -60,7 +60,7 @@ def test_clusters_survive_files_and_stores(tmp_path, table):
     ("change", "columns", "message"),
     [
         (lambda t: t[t["seed"] < 3 - (t["segment"] == "d1s0")], {"repeat": "seed"},
-         "topic d1s0: it has the repeats 1, the topic"),
+         "topic d1s0, repeat 2.*repeats are unequal"),
         (lambda t: t[(t["seed"] < 3) | (t["run"] != "b")], {"repeat": "seed"},
          "run b, topic d0s0, repeat 3.*repeats are unequal"),
         (lambda t: t[t["seed"] == 1], {"repeat": "seed"}, "the only repeat is '1'; at least two tell"),

@@ -6,14 +6,16 @@ import io
 import zipfile
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from metaeval.data.policies import report_policy
 from metaeval.errors import DataError, format_count
 from metaeval.files import PathLike, check_size, find_largest, read_bytes, read_text, unpack
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text
-from metaeval.io.sample import Sample
 from metaeval.io.strict_json import parse_json
+
+if TYPE_CHECKING:
+    from metaeval.io.line_formats import Sample
 
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """What the grades correct, partial, incorrect and no answer count."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from metaeval.errors import DataError
 from metaeval.files import PathLike, plain_path, read_text, stem, stream_lines
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text, text
-from metaeval.io.sample import Sample
 from metaeval.io.strict_json import parse_json
+
+if TYPE_CHECKING:
+    from metaeval.io.line_formats import Sample
 
 
 def _open(path: PathLike) -> Any:
