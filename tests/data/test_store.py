@@ -122,7 +122,7 @@ def test_the_file_is_a_plain_tidy_table_for_everybody_else(store):
     assert list(frame.columns) == ["run", "topic", "measure", "score"]
     assert frame["score"].tolist() == [0, 1, 2, 3]
     manifest = json.loads((Path(store.path) / "manifest.json").read_text())
-    assert manifest["schema"] == 3
+    assert manifest["schema"] == 4
     assert store.info("c")["measures"][0]["higher_is_better"] is False
 
 
@@ -142,8 +142,8 @@ def test_a_removed_collection_leaves_nothing_behind(store):
         ("[]", "not the manifest"),
         ("", "the file is empty"),
         ('{"schema": 99, "collections": {}}', "schema 99"),
-        ('{"schema": 3, "collections": {}}', "not the manifest"),
-        ('{"schema": 3, "checksum": "", "collections": {}}', "edited: its checksum"),
+        ('{"schema": 4, "collections": {}}', "not the manifest"),
+        ('{"schema": 4, "checksum": "", "collections": {}}', "edited: its checksum"),
     ],
 )
 def test_a_broken_manifest_is_an_error_that_says_so(tmp_path, manifest, message):

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from metaeval import Measure, Scores, ScoreStore
-from metaeval.data import store as store_module, store_files, store_manifest
+from metaeval.data import store as store_module
 from metaeval.errors import MetaevalError, StoreError
 from tests.data.flip_store import flip_bits, make_store
 from tests.data.kill_store import LABELS, SHAPE, judge, kill_writers
@@ -49,23 +49,8 @@ def edit_manifest(store, edit, checksum=True):
     content = json.loads(path.read_text())
     edit(content["collections"])
     if checksum:
-        content["checksum"] = store_manifest._checksum(content["collections"])
+        content["checksum"] = store_module._checksum(content["collections"])
     path.write_text(json.dumps(content))
-
-
-def forge(store, collection, edit):
-    """Write a collection's file with an edited table and record, under a footer, a name and a manifest that fit."""
-    path = file_of(store, collection)
-    table = pq.read_table(path)
-    record = json.loads(pq.read_metadata(path).metadata[b"metaeval.store"])
-    edited = edit(record, table)
-    table = edited if isinstance(edited, pa.Table) else table
-    table = table.replace_schema_metadata({b"metaeval.store": json.dumps(record)})
-    pq.write_table(table, path, row_group_size=6)
-    with open(path, "rb") as stream:
-        footer = hashlib.sha256(store_files._read_footer(stream)).hexdigest()
-    path.rename(path.with_name(store_files.name_file(collection, footer)))
-    edit_manifest(store, lambda collections: collections.update({collection: footer}))
 
 
 def test_every_bit_of_a_small_store_may_flip_and_nothing_wrong_is_read(tmp_path):
@@ -81,8 +66,9 @@ def test_every_bit_of_a_small_store_may_flip_and_nothing_wrong_is_read(tmp_path)
 
 
 def test_flipping_bits_finds_a_store_that_compares_no_checksums(tmp_path, monkeypatch):
-    digest = SimpleNamespace(hexdigest=lambda: "ab" * 32, update=lambda _: None)
-    monkeypatch.setattr(store_files, "hashlib", SimpleNamespace(sha256=lambda *_: digest))
+    digest = SimpleNamespace(hexdigest=lambda: "ab" * 32)
+    fake = SimpleNamespace(sha256=lambda *_: digest, file_digest=lambda *_: digest)
+    monkeypatch.setattr(store_module, "hashlib", fake)
     make_store(tmp_path)
     counts = flip_bits(tmp_path, share=0.01)
     assert any(key[2].startswith("WRONG load") for key in counts)
@@ -170,44 +156,6 @@ def test_a_forged_manifest_reaches_no_file_outside_the_store(store, tmp_path, di
     assert victim.read_text() == "precious"
 
 
-@pytest.mark.parametrize(
-    "edit",
-    [
-        lambda record, _: record.update(topics=10**9),
-        lambda record, _: record.update(runs=3, topics=2),
-        lambda record, _: record.update(runs=-2, topics=-3),
-        lambda record, _: record.update(runs="2"),
-        lambda record, _: record.update(collection="two"),
-        lambda record, _: record.update(provenance=None),
-        lambda record, _: record.update(measures=[]),
-        lambda record, _: record["measures"].reverse(),
-        lambda record, _: record["measures"][0].update(name=5),
-        lambda record, _: record["measures"][0].update(higher_is_better="yes"),
-        lambda record, _: record["measures"][0].update(range=["low", 1]),
-        lambda record, _: record["measures"][0].update(repeats=3),
-        lambda record, _: record["measures"][0].update(repeats={"count": 3, "variance": "much"}),
-        lambda record, _: record["measures"][0].update(repeats={"count": 3}),
-        lambda record, _: record.pop("labels"),
-        lambda _, table: table.slice(0, 6),
-        lambda _, table: table.drop_columns("score"),
-        lambda _, table: table.set_column(0, "run", pa.array(["a"] * 12)),
-        lambda _, table: table.set_column(len(table.column_names) - 1, "score", pa.array([1.0] * 12)),
-        lambda _, table: table.set_column(len(table.column_names) - 1, "score", pa.array(["1"] * 12)),
-    ],
-)
-@whole_and_partial
-def test_a_forged_file_is_refused_and_no_room_is_made_for_rows_that_it_does_not_have(
-    store, monkeypatch, measures, edit
-):
-    rooms = []
-    counting = {**vars(np), "empty": lambda shape: rooms.append(shape) or np.empty(shape)}
-    monkeypatch.setattr(store_files, "np", SimpleNamespace(**counting))
-    forge(store, "one", edit)
-    with pytest.raises(StoreError, match="damaged"):
-        store.load("one", measures)
-    assert all(np.prod(shape) <= 12 for shape in rooms)
-
-
 def test_a_manifest_laid_out_anew_is_the_same(store):
     path = Path(store.path) / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text()), sort_keys=True, indent=4))
@@ -215,7 +163,7 @@ def test_a_manifest_laid_out_anew_is_the_same(store):
 
 
 @pytest.mark.parametrize(
-    "content", ["[" * 100_000, '{"schema": 3, "checksum": NaN}', '{"schema": 3}', "\ufeff{}", "\0"]
+    "content", ["[" * 100_000, '{"schema": 4, "checksum": NaN}', '{"schema": 4}', "\ufeff{}", "\0"]
 )
 def test_whatever_is_no_manifest_is_refused_in_one_line(store, content):
     (Path(store.path) / "manifest.json").write_text(content, encoding="utf-8")
@@ -309,37 +257,6 @@ def test_a_path_that_cannot_be_is_refused(path):
         ScoreStore(path)
 
 
-def old_store(folder, schema):
-    """Write a store of an earlier layout: the first had no directions in its files."""
-    folder.mkdir()
-    columns = ["run", "topic", "measure", "score", *["higher_is_better"] * (schema > 1)]
-    table = pq.read_table(file_of(make_store(folder / "made"), "one"), columns=columns)
-    pq.write_table(table, folder / "my one.0123456789abcdef.parquet")
-    shutil.rmtree(folder / "made")
-    measures = [{"name": "NMD", "higher_is_better": False}, {"name": "cost", "higher_is_better": False}]
-    entry = {"file": "my one.0123456789abcdef.parquet", "sha256": "", "runs": 2, "topics": 3, "measures": measures}
-    manifest = {"schema": schema, "collections": {"my one": entry, "two": entry}}
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-
-
-@pytest.mark.parametrize("schema", [1, 2])
-def test_a_store_of_an_old_layout_says_how_to_convert_it_and_that_works(tmp_path, schema):
-    folder = tmp_path / "an old store"
-    old_store(folder, schema)
-    for action in (ScoreStore(folder).collections, lambda: ScoreStore(folder).add(scores_of(1))):
-        with pytest.raises(StoreError, match="earlier version.*and so the other 1") as caught:
-            action()
-        assert ("state the direction of cost" in str(caught.value)) == (schema == 1)
-    command = shlex.split(str(caught.value).split("`")[1])
-    assert command[:2] == ["metaeval", "convert"]
-    subprocess.run([sys.executable, "-m", *command], check=True, capture_output=True)
-    converted = ScoreStore(f"{folder}-new")
-    assert converted.collections() == ("my one",)
-    right = make_store(tmp_path / "made").load("one")
-    assert np.array_equal(converted.load("my one").values, right.values)
-    assert converted.load("my one").runs == right.runs
-
-
 def make_odd(path, kind):
     path.unlink()
     if kind == "folder":
@@ -373,14 +290,12 @@ def test_odd_files_beside_the_scores_are_left_alone(store):
 
 def test_a_manifest_has_a_largest_size_for_readers_and_writers(store, monkeypatch):
     size = (Path(store.path) / "manifest.json").stat().st_size
-    for module in (store_manifest, store_module):
-        monkeypatch.setattr(module, "LARGEST", size + 50)
+    monkeypatch.setattr(store_module, "LARGEST", size + 50)
     with pytest.raises(StoreError, match="keep further ones in another folder"):
         store.add(scores_of(3, "three"))
     assert store.collections() == ("one", "two")
     assert len(list(Path(store.path).glob("*.parquet"))) == 2
-    for module in (store_manifest, store_module):
-        monkeypatch.setattr(module, "LARGEST", size - 1)
+    monkeypatch.setattr(store_module, "LARGEST", size - 1)
     with pytest.raises(StoreError, match="is larger than"):
         store.collections()
 
@@ -415,7 +330,7 @@ def test_an_interrupted_write_leaves_nothing_behind(store, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(store_module, "encode_manifest", interrupt)
+    monkeypatch.setattr(store_module, "_encode_manifest", interrupt)
     with pytest.raises(KeyboardInterrupt):
         store.add(scores_of(3, "three"))
     assert len(list(Path(store.path).glob("*.parquet"))) == 2
@@ -427,7 +342,7 @@ def test_what_cannot_be_read_is_one_sentence(store, monkeypatch, error):
         raise error
 
     for name, actions in {
-        "open_file": [lambda: store.load("one"), lambda: store.info("one")],
+        "open_regular": [lambda: store.load("one"), lambda: store.info("one")],
         "read_bounded": [store.collections, lambda: store.info("one"), lambda: store.load("one")],
     }.items():
         monkeypatch.setattr(store_module, name, fail)
