@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from metaeval.data.cells import arrange_cells
-from metaeval.data.clusters import Repeats, code_clusters, join_clusters, label_clusters
+from metaeval.data.clusters import Repeats, code_clusters, join_clusters, label_clusters, refuse_spanning
 from metaeval.data.columns import CLUSTER, COLUMNS
 from metaeval.data.labels import choose_measures, find_labels, unique_labels
 from metaeval.data.policies import MissingPolicy, hint_missing
+from metaeval.data.rows import DoubledError, Rows, arrange, split_collections
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names, drop_contradicted, turn_measures
@@ -417,10 +417,9 @@ class Scores:
             raise DataError(f"the column {twice[0]!r} is there twice", file=file)
         if frame.empty:
             raise DataError("there are no scores in it", file=file)
-        values, runs, topics, known = arrange_cells(frame, missing=missing, measures=measures, file=file)
-        scores = hold_scores(
-            values, runs=runs, topics=topics, measures=known, collection=collection, provenance=provenance
-        )
+        rows = Rows.of(frame.reset_index(drop=True), file)
+        options = {"missing": missing, "measures": measures, "collection": collection, "provenance": provenance}
+        scores = hold_scores(**arrange(rows, **options))
         return state_directions([scores], higher_is_better, lower_is_better, missing)[0]
 
 
@@ -484,6 +483,39 @@ def state_directions(
                 raise DataError(problem, measure=old, hint=f"{format_option('missing', 'drop-topic')} leaves them out")
         stated.append(scores if measures == scores.measures else replace(scores, measures=measures))
     return stated
+
+
+def read_collections(
+    rows: Rows,
+    *,
+    measure: str | None = None,
+    collection: str | None = None,
+    name: str = "",
+    missing: MissingPolicy = "raise",
+    **options: Any,
+) -> list[Scores]:
+    """Return the scores of every collection in rows, or of one; `name` is that of rows that do not say theirs."""
+    if measure is not None:
+        named = rows.frame["measure"].map(str)
+        rows = rows.keep((named == str(measure)).to_numpy())
+        if rows.frame.empty:
+            raise DataError(
+                f"there is no measure {str(measure)!r} (there are {format_list([*named.unique()])})", file=rows.file
+            )
+    found = []
+    parts = list(split_collections(rows, collection, name))
+    for label, part in parts:
+        file = part.file if len(parts) == 1 else f"{part.file}, collection {label}" if part.file else label
+        try:
+            found.append(hold_scores(**arrange(part, missing=missing, collection=label, **options)))
+        except DoubledError as error:
+            raise error.changed(hint=rows.explain(error, missing) if rows.explain else None) from None
+        except DataError as error:
+            raise (
+                error if error.line is not None or error.file != str(part.file) else error.changed(file=file)
+            ) from None
+    refuse_spanning([(scores.collection, scores.clusters) for scores in found], rows.file)
+    return found
 
 
 def only_collection(found: Sequence[Scores], file: object = None) -> Scores:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from metaeval.data.annotations import Annotations
-from metaeval.data.cells import DoubledPolicy
 from metaeval.data.labels import choose_measures
 from metaeval.data.policies import MissingPolicy
+from metaeval.data.rows import DoubledPolicy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.score import score
 from metaeval.data.scores import Scores, only_collection, state_directions

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.data.cells import is_missing, number
 from metaeval.data.labels import code_labels, unique_labels
 from metaeval.data.parts import assign_parts
 from metaeval.data.policies import (
@@ -25,6 +24,7 @@ from metaeval.data.policies import (
     report_dropped,
     report_policy,
 )
+from metaeval.data.rows import is_missing, number
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError, format_count, format_list, format_option
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from metaeval.files import is_standard_input, read_text
 from metaeval.io.classification import Labels
 from metaeval.io.frames import describe_sources, name_collection
 from metaeval.io.strict_json import parse_json
-from metaeval.io.tables import open_table
+from metaeval.io.table import open_table
 from metaeval.io.votes import code_votes, read_votes
 
 Key = tuple[str, str]
@@ -117,10 +116,9 @@ def _open(source: Any, columns: Mapping[str, str] | None, classes: tuple[str, ..
         return _read_json(source)
     table = open_table(source, columns, classes)
     if "topic" not in table.header:
-        header = tuple("topic" if name == "item" else name for name in table.header)
-        if "topic" not in header:
+        if "item" not in table.header:
             raise DataError("there is no column 'item'", file=table.file, line=1)
-        table = replace(table, header=header)
+        table = table.rename({"topic": "item"})
     return read_votes(table)
 
 

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import DoubledPolicy, keep_rows, read_score_column, refuse_second, settle_doubled
-from metaeval.data.columns import COLUMNS, format_columns
+from metaeval.data.columns import format_columns
 from metaeval.data.policies import check_policy, report_policy
-from metaeval.data.ratings import Ratings, refuse_empty, refuse_two_tasks
+from metaeval.data.ratings import Ratings, refuse_two_tasks
+from metaeval.data.rows import DoubledPolicy, settle_doubled
 from metaeval.data.scores import Scores
-from metaeval.data.totals import find_totals
 from metaeval.errors import DataError, format_count, format_option
-from metaeval.files import is_standard_input, stem
-from metaeval.io.layout import LAYOUTS, Layout, describe_unused, find_layout
-from metaeval.io.sample import Sample
-from metaeval.io.table import ColumnsError
-from metaeval.io.tables import open_cells, open_once
-from metaeval.io.tidy import find_part, make_rows, select_measure
-from metaeval.io.wide import list_rows, split_stem
+from metaeval.files import is_standard_input, open_once, plain_path, stem
+from metaeval.io.detect import Sample
+from metaeval.io.table import TABLES, ColumnsError, open_cells
+from metaeval.io.tables import rows_of_table, split_stem
 from metaeval.measures.resolve import measure_of_label
 from metaeval.stats.variance_components import FACETS
 
@@ -58,57 +55,34 @@ def read_ratings(
     """
     check_policy(doubled, DoubledPolicy)
     with open_once():
-        layout = find_layout(open_cells(path), columns)
-        note = describe_unused(layout)
-        if note:
-            report_policy(note, layout.table.file)
-        if layout.kind in ("wide", "transposed"):
-            frame, given = list_rows(layout, measure or split_stem(stem(path))[1]), None
-        else:
-            frame, given = make_rows(layout, measure)
-        lines: Sequence[int] | None = None
-        if layout.table.lines and given is not None:
-            lines = layout.table.lines * max(1, len(layout.scores))
-        whole = frame
-        if measure is not None:  # before anything is said of the rows of others
-            frame, given, lines = keep_rows(frame, given, lines, select_measure(frame, measure, layout.table.file))
-
-        def where(row: int) -> dict[str, Any]:
-            labels = {name: frame[name].iloc[row] for name in COLUMNS[:3]}
-            return {"file": layout.table.file, "line": None if lines is None else lines[row], **labels}
-
-        score, gaps = read_score_column(frame["score"], given, "worst", where)
-        columns_of = [name for name in (*FACETS, "measure") if name in frame]
-        refuse_empty(frame, columns_of, where)
-        frame = frame.assign(score=score)
-        refuse_two_tasks(frame, where, [str(layout.name(role)) for role in ("task", "topic") if "task" in frame])
-        cell = frame.groupby(columns_of, sort=False).ngroup().to_numpy()
-        if doubled == "raise":
-            known = np.flatnonzero(~gaps)
-            try:
-                refuse_second(cell[known], len(frame), False, score[known], lambda row: where(known[row]))
-            except DataError as error:
-                raise error.changed(hint=_spell_out(layout, whole[columns_of])) from None
-        else:
-            score, gaps = score.copy(), gaps.copy()  # which the mean changes
-            rows = settle_doubled(cell, score, gaps, frame, doubled, layout.table.file, where)
-            frame, gaps = frame.assign(score=score).iloc[rows], gaps[rows]
-        totals = find_totals(frame[columns_of], frame["score"].to_numpy(), layout.table.file)
-        frame, gaps = frame[~totals], gaps[~totals]
+        table = open_cells(path)
+        layout, rows = rows_of_table(table, columns=columns, measure=measure)
+        if layout.kind in ("wide", "transposed") and measure is None:
+            rows = replace(rows, frame=rows.frame.assign(measure=split_stem(stem(path))[1]))
+        score, gaps = rows.read_scores()
+        keys = [name for name in (*FACETS, "measure") if name in rows.frame]
+        codes = {name: rows.encode(name)[0] for name in keys}
+        names = [layout.roles[role] for role in ("task", "topic") if "task" in rows.frame]
+        refuse_two_tasks(rows.frame, rows.locate, names)
+        known = rows.keep(~gaps)
+        again = pd.DataFrame(codes)[~gaps].duplicated()
+        frame = known.frame.assign(score=score[~gaps])
+        if again.any() and doubled == "raise":
+            row = int(np.argmax(again))
+            tells = " or ".join(format_columns({what: "COLUMN"}) for what in ("repeat", "judge"))
+            hint = f"{tells}, if a column tells them apart; their mean: {format_option('doubled', 'mean')}"
+            problem = f"there is a second score, {frame['score'].iloc[row]:g}"
+            raise DataError(problem, **known.locate(row), hint=hint)
+        if again.any():
+            frame = settle_doubled(known, frame, keys, doubled)
+        if measure is not None:
+            frame = frame[frame["measure"].map(str) == measure]
+            if frame.empty:
+                raise DataError(f"there is no measure {measure!r}", file=table.file)
         if gaps.any():
-            report_policy(f"{format_count(int(gaps.sum()), 'cell')} without a score", layout.table.file)
-        names = dict.fromkeys(map(str, frame["measure"]))
-        return Ratings(frame[~gaps], tuple(map(measure_of_label, names)), stem(path))
-
-
-def _spell_out(layout: Layout, labels: pd.DataFrame) -> str:
-    """Return the options with which a table with several scores in a cell can be read."""
-    told = find_part(layout, labels.apply(lambda column: pd.factorize(column.map(str))[0]).head(layout.table.n_rows))
-    tells = " or ".join(format_columns({what: told or "COLUMN"}) for what in ("repeat", "judge"))
-    if told is None:
-        return f"{tells}, if a column tells them apart; their mean: {format_option('doubled', 'mean')}"
-    topic = format_columns({"topic": f"{layout.name('topic')}+{told}"})
-    return f"{told!r} tells them apart: repeats, judges or parts of topics? {tells} or {topic}"
+            report_policy(f"{format_count(int(gaps.sum()), 'cell')} without a score", table.file)
+        measures = dict.fromkeys(map(str, rows.frame["measure"] if measure is None else frame["measure"]))
+        return Ratings(frame, tuple(map(measure_of_label, measures)), stem(path))
 
 
 def holds_table(source: str, columns: Mapping[str, str] | None) -> bool:
@@ -117,7 +91,8 @@ def holds_table(source: str, columns: Mapping[str, str] | None) -> bool:
         return False
     sample = Sample(source, columns)
     # A column that is not there is refused where the table is read.
-    return sample.is_table and (sample.layout in LAYOUTS or isinstance(sample.refusal, ColumnsError))
+    is_table = sample.kind != "text" or plain_path(source).lower().endswith(TABLES)
+    return is_table and isinstance(sample.layout, str | ColumnsError)
 
 
 def refuse_columns(scores: Scores, columns: Mapping[str, str] | None) -> Ratings:
