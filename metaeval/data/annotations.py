@@ -9,8 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from metaeval.data.labels import unique_labels
-from metaeval.data.parts import assign_parts
+from metaeval.data.labels import assign_parts, unique_labels
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.errors import DataError, MetaevalError, format_count, format_option
 
