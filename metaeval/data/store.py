@@ -481,5 +481,6 @@ def _merge(former: Scores, new: Scores) -> Scores:
         provenance=provenance,
         clusters=clusters,
         # What was said of the former scores of a measure goes with them.
-        repeats={name: each for name, each in former.repeats.items() if name not in map(str, new.measures)} | dict(new.repeats),
+        repeats={name: each for name, each in former.repeats.items() if name not in map(str, new.measures)}
+        | dict(new.repeats),
     )

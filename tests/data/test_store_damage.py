@@ -1,12 +1,7 @@
 """The store when files are damaged, swapped or edited, the disk is in the way, or the writer is ended."""
 
-import hashlib
 import json
 import os
-import shlex
-import shutil
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
