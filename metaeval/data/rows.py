@@ -38,6 +38,8 @@ TOTALS = ("all", "mean", "amean", "average", "avg", "overall", "total", "macro")
 MOST_CELLS, MOST_CELLS_A_ROW = 100_000, 50
 """Cells without a score that may be filled: so many, or so many for every row there is; more is a mistake in the labels."""
 
+_NO_GUESS = "what number is meant would be a guess"
+
 
 class DoubledError(DataError):
     """A run has several scores for a topic and measure; `gaps` says whether other cells have none."""
@@ -100,115 +102,106 @@ class Rows:
         """Return some of the rows."""
         return replace(self, frame=self.frame[chosen])
 
+    def find_file(self, rows: Any) -> Any:
+        """Return the name of the source of some rows, or of all of their sources; None for a frame."""
+        ends = np.cumsum([length for length, _, _ in self.sources])
+        parts = np.unique(np.searchsorted(ends, self.frame.index[rows], side="right"))
+        files = list(dict.fromkeys(self.sources[part][1] for part in parts))
+        return files[0] if len(files) == 1 else describe_files([file for file in files if file is not None]) or None
+
     @property
     def file(self) -> Any:
         """The name of all sources, for a message about no row in particular."""
-        files = list(dict.fromkeys(file for _, file, _ in self.sources))
-        return files[0] if len(files) == 1 else describe_files([file for file in files if file is not None])
+        return self.find_file(slice(None))
 
-    def locate(self, row: int, labels: bool = True) -> dict[str, Any]:
+    def locate(self, row: int, labels: Sequence[str] = COLUMNS[:3]) -> dict[str, Any]:
         """Return where a row stands and what it is about, for a message."""
-        place, start = int(self.frame.index[row]), 0
+        start, place = 0, int(self.frame.index[row])
         for length, file, lines in self.sources:
             if place < start + length:
-                break
+                named = {name: str(self.frame[name].iloc[row]) for name in labels}
+                return {"file": file, "line": None if lines is None else lines[place - start], **named}
             start += length
-        named = {name: str(self.frame[name].iloc[row]) for name in COLUMNS[:3]} if labels else {}
-        return {"file": file, "line": None if lines is None else lines[place - start], **named}
-
-    def locate_place(self, place: Any) -> dict[str, Any]:
-        """Return where the row with this number stands."""
-        return self.locate(int(self.frame.index.get_loc(place)))
-
-    def find_file(self, run: str, measure: str) -> Any:
-        """Return the only source with scores of a run by a measure, else all of them."""
-        rows = (self.frame["run"].astype(str) == run) & (self.frame["measure"].astype(str) == measure)
-        ends = np.cumsum([length for length, _, _ in self.sources])
-        found = {self.sources[i][1] for i in np.searchsorted(ends, self.frame.index[rows], side="right")}
-        return found.pop() if len(found) == 1 else self.file
+        raise IndexError(row)
 
     def encode(self, name: str) -> tuple[np.ndarray, list[str]]:
         """Return for every row the position of its label, and the labels as text in the order in which they appear."""
         column = self.frame[name]
-        gone = column.isna().to_numpy()
-        if gone.any():
-            raise DataError(f"the {name} is missing", **self.locate(int(np.argmax(gone)), labels=False))
         codes, labels = pd.factorize(column)
         if getattr(labels, "categories", labels).dtype == object:
-            kinds = {_name_kind(kind) for kind in {type(label) for label in column.array if labels.dtype == object}}
+            held = labels if isinstance(column.dtype, pd.CategoricalDtype) else column.array[codes >= 0]
+            kinds = {_name_kind(kind) for kind in {*map(type, held)}}
             if len(kinds) > 1 or not kinds <= {*_KINDS}:  # 1, 1.0 and True are equal, and would become one label
                 problem = f"the {name}s are of several types, or of one that no label has: {format_list(sorted(kinds))}"
                 raise DataError(problem, file=self.file, hint="make them text")
         if column.dtype.kind in "fcmMb":
             labels = labels.astype(str)
         texts = [str(label) for label in labels]
-        for code, text in enumerate(texts):
-            if not text.strip():
-                raise DataError(f"the {name} is missing", **self.locate(int(np.argmax(codes == code)), labels=False))
-        return codes, texts
+        blank = [code for code, text in enumerate(texts) if not text.strip()]
+        for row in np.flatnonzero((codes < 0) | np.isin(codes, blank))[:1].tolist():
+            raise DataError(f"the {name} is missing", **self.locate(row, () if name in COLUMNS else COLUMNS[:3]))
+        return codes.astype(np.int32), texts
 
-    def read_scores(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores as numbers, and which rows say that there is none; a word, a date or ∞ is refused."""
+    def read_scores(self) -> np.ndarray:
+        """Return the scores as numbers, NaN where a row says that there is none; a word, a date or ∞ is refused."""
         column = self.frame["score"]
-        if isinstance(column.dtype, pd.CategoricalDtype):
-            column = column.astype(object)
         if column.dtype.kind in "mMcSV":
             raise DataError(f"scores are numbers, not {column.dtype}", hint=_NO_GUESS, **self.locate(0))
         if column.dtype.kind in "fiub":
             scores = column.to_numpy(dtype=np.float64, na_value=np.nan)
-            gaps = np.isnan(scores)
+            wrong = np.isinf(scores)
         else:
-            cells = column.tolist()
-            scores, gaps = _read_texts(cells), np.zeros(len(cells), dtype=bool)
-            for row in np.flatnonzero(~np.isfinite(scores)).tolist():
-                scores[row], gaps[row] = self._read_cell(cells[row], row)
-        wrong = np.flatnonzero(~np.isfinite(scores) & ~gaps)
-        if len(wrong):
-            row = int(wrong[0])
+            codes, cells = np.arange(len(column)), column.array
+            if isinstance(column.dtype, pd.CategoricalDtype):
+                codes, cells = column.array.codes, [*column.array.categories, None]
+            read, bad = _read_cells(list(cells), lambda cell: self.locate(int(np.argmax(codes == cell))))
+            scores, wrong = read[codes], bad[codes]
+        for row in np.flatnonzero(wrong)[:1].tolist():
             shown = column.iloc[row]
             shown = shown.item() if isinstance(shown, np.generic) else shown
             comma = isinstance(shown, str) and not math.isnan(number(shown.replace(",", ".")))
             raise DataError(
-                f"the score {shown!r} is not a finite number{_count_more(len(wrong), 'such rows')}",
+                f"the score {shown!r} is not a finite number{_count_more(int(wrong.sum()), 'such rows')}",
                 value=shown, hint="write decimals with a point" if comma else None, **self.locate(row),
             )  # fmt: skip
-        return scores, gaps
+        return scores
 
-    def _read_cell(self, cell: Any, row: int) -> tuple[float, bool]:
-        """Return what one cell says, and whether it says that there is no score."""
-        if cell is None or cell is pd.NA:
-            return math.nan, True
-        if isinstance(cell, str):
-            return number(cell), is_missing(cell)
-        real = isinstance(cell, numbers.Real | decimal.Decimal | np.bool_)
-        if not real or isinstance(cell, datetime.timedelta | np.timedelta64):
-            problem = f"scores are numbers, not {type(cell).__name__}"
-            raise DataError(problem, value=cell, hint=_NO_GUESS, **self.locate(row))
+
+def _read_cells(cells: list[Any], locate: Callable[[int], dict[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
+    """Return cells as numbers, NaN where one says that there is none, and which are no finite numbers."""
+    if all(type(cell) is str and "_" not in cell for cell in cells):
         try:
-            return float(cell), cell != cell
-        except (OverflowError, ValueError):
-            return math.inf, False
+            scores = np.array([float(cell) for cell in cells])
+            if np.isfinite(scores).all():
+                return scores, np.zeros(len(cells), dtype=bool)
+        except ValueError:
+            pass
+    scores, wrong = np.full(len(cells), np.nan), np.zeros(len(cells), dtype=bool)
+    for at, cell in enumerate(cells):
+        if isinstance(cell, str):
+            scores[at] = number(cell)
+            wrong[at] = not (math.isfinite(scores[at]) or is_missing(cell))
+        elif cell is not None and cell is not pd.NA:
+            real = isinstance(cell, numbers.Real | decimal.Decimal | np.bool_)
+            if not real or isinstance(cell, datetime.timedelta | np.timedelta64):
+                problem = f"scores are numbers, not {type(cell).__name__}"
+                raise DataError(problem, value=cell, hint=_NO_GUESS, **locate(at))
+            try:
+                scores[at] = float(cell)
+            except (OverflowError, ValueError):
+                scores[at] = math.inf
+            wrong[at] = not math.isfinite(scores[at]) and cell == cell
+    return scores, wrong
 
 
 _KINDS: Mapping[str, tuple[type, ...]] = {
     "text": (str,), "bool": (bool, np.bool_), "whole number": (int, np.integer), "float": (float, np.floating),
     "Measure": (Measure,),
 }  # fmt: skip
-_NO_GUESS = "what number is meant would be a guess"
 
 
 def _name_kind(kind: type) -> str:
     return next((name for name, kinds in _KINDS.items() if issubclass(kind, kinds)), kind.__name__)
-
-
-def _read_texts(cells: Sequence[Any]) -> np.ndarray:
-    """Return the cells as numbers at once, NaN for all of them where one is none: then they are read one by one."""
-    if all(type(cell) is str and "_" not in cell for cell in cells):
-        try:
-            return np.array([float(cell) for cell in cells])
-        except ValueError:
-            pass
-    return np.full(len(cells), np.nan)
 
 
 def _count_more(count: int, what: str) -> str:
@@ -217,7 +210,11 @@ def _count_more(count: int, what: str) -> str:
 
 def split_collections(rows: Rows, collection: str | None, name: str = "") -> Iterator[tuple[str, Rows]]:
     """Yield every collection, or the one that is asked for, with its rows."""
-    stated = rows.frame[COLLECTION].fillna("").map(str) if COLLECTION in rows.frame else pd.Series(dtype=object)
+    stated = (
+        rows.frame[COLLECTION].astype(object).fillna("").map(str)
+        if COLLECTION in rows.frame
+        else pd.Series(dtype=object)
+    )
     names = list(stated.unique())
     if len(names) < 2 or (collection is not None and collection not in names):
         yield ([*names, name][0] or name) if collection is None else collection, rows
@@ -242,37 +239,27 @@ def arrange(
     """
     check_policy(missing, MissingPolicy)
     check_policy(doubled, DoubledPolicy)
-    if choose is not None:
-        rows = _choose_rows(rows, choose)
-    axes = [*COLUMNS[:3], *([REPEAT] if REPEAT in rows.frame else [])]
-    encoded = {name: rows.encode(name) for name in axes}
-    table = _Table({name: labels for name, (_, labels) in encoded.items()}, pd.DataFrame(
-        {name: codes for name, (codes, _) in encoded.items()}, index=rows.frame.index), rows)  # fmt: skip
-    table.cells["score"], _ = rows.read_scores()
-    known = table.find_measures(measures)
-    try:
-        table.cells = settle_doubled(rows, table.cells, axes, doubled)
-    except DoubledError as error:
-        error.gaps = len(table.cells.drop_duplicates(axes)) < math.prod(map(len, table.labels.values()))
-        raise
-    table.cells["gap"] = table.cells["score"].isna()
-    table.drop_totals()
-    values = table.fill(missing, known)
-    noise: dict[str, Repeats] = {}
-    if REPEAT in axes:
-        repeats = table.labels[REPEAT]
+    rows = rows if choose is None else _choose_rows(rows, choose)
+    cells = Cells(rows, [*COLUMNS[:3], *([REPEAT] if REPEAT in rows.frame else [])])
+    known = _find_measures(cells, measures)
+    cells.settle_doubled(doubled)
+    cells.drop_totals()
+    values = cells.fill(missing, known)
+    topics, noise = cells.labels["topic"], {}
+    if REPEAT in cells.labels:
+        repeats = cells.labels[REPEAT]
         if len(repeats) < 2:
             problem = f"the only repeat is {repeats[0]!r}; at least two tell how much repeats differ"
             raise DataError(problem, file=rows.file)
         within = average(values.var(axis=3, ddof=1).reshape(-1, len(known)).T)
         noise = {str(one): Repeats(len(repeats), float(each)) for one, each in zip(known, within, strict=True)}
         values = values.mean(axis=3)
-    topics, clusters = table.labels["topic"], []
+    clusters = []
     if CLUSTER in rows.frame:
         by_topic = find_clusters(list(rows.frame["topic"]), list(rows.frame[CLUSTER]), rows.file)
         clusters = [by_topic[topic] for topic in topics]
     return {
-        "values": values, "runs": table.labels["run"], "topics": topics, "measures": known, "collection": collection,
+        "values": values, "runs": cells.labels["run"], "topics": topics, "measures": known, "collection": collection,
         "provenance": provenance, "clusters": clusters, "repeats": noise,
     }  # fmt: skip
 
@@ -284,58 +271,224 @@ def _choose_rows(rows: Rows, choose: Choose) -> Rows:
     wanted = choose(names)
     kept = rows.keep(np.isin(codes, [m for m, name in enumerate(names) if name in wanted]))
     for what in COLUMNS[:2]:
-        lost = {*rows.frame[what].map(str)} - {*kept.frame[what].map(str)}
+        lost = sorted({*map(str, rows.frame[what].unique())} - {*map(str, kept.frame[what].unique())})
         if lost:
-            report_policy(
-                f"left out {format_count(len(lost), what)} without any score of {format_list(wanted)}: "
-                f"{format_list(sorted(lost))}",
-                rows.file,
-            )
+            without = f"without any score of {format_list(wanted)}: {format_list(lost)}"
+            report_policy(f"left out {format_count(len(lost), what)} {without}", rows.file)
     return kept
 
 
-def settle_doubled(rows: Rows, cells: pd.DataFrame, keys: list[str], policy: DoubledPolicy) -> pd.DataFrame:
-    """Return one row of each cell, whose score is the mean, or the latest; refuse several where no policy is stated.
+def _find_measures(cells: Cells, stated: Sequence[Measure]) -> list[Measure]:
+    """Return the measures, with the directions that are stated beside their names or in a column."""
+    given = {str(measure): measure for measure in stated}
+    known = [given.get(name) or measure_of_label(name) for name in cells.labels["measure"]]
+    if DIRECTION not in cells.rows.frame:
+        return known
+    words = cells.rows.frame[DIRECTION].astype(object).fillna("").map(lambda word: str(word).strip().lower())
+    for m, spelled in words.groupby(cells.codes["measure"]).unique().items():
+        if len(spelled) > 1 or not {*spelled} <= {"true", "false", ""}:
+            problem = (
+                f"{DIRECTION} is {format_list(sorted(spelled))}; it is true or false, the same in all rows of a measure"
+            )
+            raise DataError(problem, file=cells.rows.file, measure=cells.labels["measure"][int(m)])
+        if spelled[0]:
+            known[int(m)] = turn(known[int(m)], spelled[0] == "true")
+    return known
 
-    `cells` holds the scores of some of the rows, and labels, or positions of labels, under the keys.
+
+class Cells:
+    """Rows on their way into an array: by axis labels and their positions, and scores, NaN where a row states that it has none.
+
+    `at` says which of the rows each one is.
     """
-    again = cells.duplicated(keys)
-    if not again.any():
-        return cells
-    doubled = cells[cells.duplicated(keys, keep=False)]
-    groups = doubled.groupby(keys, sort=False, observed=True)
-    if policy == "raise":
-        unlike = int((groups["score"].nunique(dropna=False) > 1).sum())
-        first = cells[again].iloc[0]
-        more = f"{_count_more(int(again.sum()), 'such rows')[:-1]}; the scores of {unlike:,} cells differ)"
-        problem = f"there is a second score, {first['score']:g}{more if again.sum() > 1 else ''}"
-        raise DoubledError(problem, value=first["score"], **rows.locate_place(first.name))
-    done = f"{format_count(groups.ngroups, 'cell')} had several scores: the {policy} was taken"
-    if policy == "mean":  # of those that are there
-        report_policy(done, rows.file)
-        return cells.assign(score=groups["score"].transform("mean").combine_first(cells["score"]))[~again]
-    doubled = doubled.assign(time=_read_times(rows)[doubled.index])
-    latest = doubled[doubled["time"] == doubled.groupby(keys, observed=True)["time"].transform("max")]
-    unlike = latest.groupby(keys, observed=True)["score"].transform(lambda scores: scores.nunique(dropna=False)) > 1
-    for place in latest.index[unlike][:1]:
-        raise DataError("two scores are the latest", value=cells.at[place, "score"], **rows.locate_place(place))
-    kept = latest.index[~latest.duplicated(keys)]
-    report_policy(done, rows.file)
-    return cells[~cells.index.isin(doubled.index) | cells.index.isin(kept)]
+
+    def __init__(self, rows: Rows, axes: Sequence[str]) -> None:
+        self.rows, encoded = rows, {axis: rows.encode(axis) for axis in axes}
+        self.codes = {axis: codes for axis, (codes, _) in encoded.items()}
+        self.labels = {axis: labels for axis, (_, labels) in encoded.items()}
+        self.score, self.at = rows.read_scores(), np.arange(len(rows.frame))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many labels each axis has."""
+        return tuple(map(len, self.labels.values()))
+
+    def number(self) -> np.ndarray:
+        """Return for each row the number of its cell in the array."""
+        if math.prod(self.shape) >= 1 << 62:
+            problem = (
+                f"{len(self.at):,} scores cannot fill {math.prod(self.shape):,} cells of runs, topics and measures"
+            )
+            raise DataError(problem, file=self.rows.file)
+        return np.ravel_multi_index(tuple(self.codes.values()), self.shape)
+
+    def select(self, kept: np.ndarray) -> None:
+        """Leave out the other rows."""
+        self.codes = {axis: codes[kept] for axis, codes in self.codes.items()}
+        self.score, self.at = self.score[kept], self.at[kept]
+
+    def drop(self, axis: str, keep: np.ndarray) -> list[str]:
+        """Leave out some labels of an axis with their rows, and return them."""
+        labels, self.labels[axis] = self.labels[axis], [*np.array(self.labels[axis], dtype=object)[keep]]
+        self.select(keep[self.codes[axis]])
+        self.codes[axis] = (np.cumsum(keep) - 1)[self.codes[axis]]
+        return [label for label, stays in zip(labels, keep, strict=True) if not stays]
+
+    def settle_doubled(self, policy: DoubledPolicy) -> None:
+        """Keep one row of each cell, whose score is the mean, or the latest; refuse several where no policy is stated."""
+        cell = pd.Series(self.number())
+        again = cell.duplicated().to_numpy()
+        if not again.any():
+            return
+        several = np.flatnonzero(cell.duplicated(keep=False))
+        groups = pd.Series(self.score[several]).groupby(cell.to_numpy()[several], sort=False)
+        if policy == "raise":
+            first, count = int(np.argmax(again)), int(again.sum())
+            unlike = int((groups.nunique(dropna=False) > 1).sum())
+            more = f" ({count:,} such rows in all; the scores of {unlike:,} cells differ)" if count > 1 else ""
+            score, where = self.score[first], self.rows.locate(self.at[first])
+            error = DoubledError(f"there is a second score, {score:g}{more}", value=score, **where)
+            error.gaps = len(cell) - count < math.prod(self.shape)
+            raise error
+        kept = ~again
+        if policy == "mean":  # of those that are there
+            self.score = self.score.copy()
+            self.score[several] = groups.transform("mean")
+        else:
+            times = pd.Series(_read_times(self.rows)[self.at[several]])
+            late = several[times == times.groupby(cell.to_numpy()[several]).transform("max")]
+            latest = pd.Series(self.score[late]).groupby(cell.to_numpy()[late])
+            unlike = latest.transform(lambda scores: scores.nunique(dropna=False)) > 1
+            for row in late[unlike][:1]:
+                where = self.rows.locate(self.at[row])
+                raise DataError("two scores are the latest", value=self.score[row], **where)
+            kept[several] = False
+            kept[late[~cell[late].duplicated()]] = True
+        self.select(kept)
+        report_policy(
+            f"{format_count(groups.ngroups, 'cell')} had several scores: the {policy} was taken", self.rows.file
+        )
+
+    def drop_totals(self) -> None:
+        """Leave out topics called as totals that are the means of the others, and a run that is the mean of the others.
+
+        Another topic of such a name is refused, and another run is one. Without any other topic a total stays: scores of
+        whole runs have the one topic "all". Where a run lacks a topic, its total may be a mean of anything, and goes.
+        """
+        for axis in ("run", "topic"):
+            totals = np.array([is_total(label) for label in self.labels[axis]], dtype=bool)
+            if not totals.any() or totals.all() or (axis == "run" and (totals.sum() > 1 or len(totals) < 3)):
+                continue
+            is_sum = totals[self.codes[axis]]
+            cells = pd.DataFrame({**self.codes, "score": self.score, "at": self.at})
+            parts, sums = (cells[side & ~np.isnan(self.score)] for side in (~is_sum, is_sum))
+            by = [other for other in self.codes if other not in (axis, "task")]
+            means = sums.join(parts.groupby(by)["score"].agg(["mean", "count"]), on=by)
+            largest = parts["score"].abs().groupby(parts["measure"]).max()
+            tolerance = np.maximum(_RELATIVE * means["measure"].map(largest), _ABSOLUTE)
+            unlike = means[(means["score"] - means["mean"]).abs() > tolerance]
+            if axis == "run" and (len(unlike) or sums.empty):
+                continue  # a run of that name
+            unlike = unlike[unlike["count"] == (~totals).sum()]
+            if len(unlike) and not self.rows.sums:
+                first = unlike.iloc[0]
+                raise DataError(
+                    f"it has the name of a total, but its score {first['score']:g} is not the mean of the topics, "
+                    f"{first['mean']:g}", **self.rows.locate(int(first["at"])) | {"line": None},
+                    hint="remove such rows, or rename the topic if it is one",
+                )  # fmt: skip
+            if len(unlike):
+                off = (unlike["score"] - unlike["mean"]).abs()
+                run, measure = (self.labels[name][unlike.loc[off.idxmax(), name]] for name in ("run", "measure"))
+                what = f"{len(unlike)} of {len(sums)} rows of the topic {self.labels['topic'][int(np.argmax(totals))]}"
+                used = f"are not the means over topics, which are used ({run}, {measure}: {off.max():.3g} off)"
+                report_policy(f"{what} {used}", self.rows.file)
+            named = self.drop(axis, ~totals)
+            if not self.rows.sums:
+                what = f"the means over topics, which are called {format_list(named)}"
+                what = what if axis == "topic" else f"{named[0]!r}, the means over runs"
+                report_policy(f"left out {what}", self.rows.file)
+
+    def fill(self, missing: MissingPolicy, measures: Sequence[Measure]) -> np.ndarray:
+        """Return the array, (run, topic, measure) or with a last axis of repeats, once a policy has left no gap in it."""
+        filled = ~np.isnan(self.score)
+        lacking = math.prod(self.shape) - int(filled.sum())
+        if lacking and missing == "raise":
+            self._refuse_gap(lacking)
+        if lacking and missing in ("drop-topic", "drop-run"):
+            axis = missing.removeprefix("drop-")
+            n = len(self.labels[axis])
+            keep = np.bincount(self.codes[axis][filled], minlength=n) == math.prod(self.shape) // n
+            if not keep.any():
+                if axis == "topic":
+                    self._refuse_lacking_run(filled)
+                raise DataError(f"every {axis} has a missing score: {missing} would leave nothing", file=self.rows.file)
+            if not keep.all():
+                dropped = self.drop(axis, keep)
+                what = f"left out {len(dropped)} of {n} {axis}s with missing scores: {format_list(dropped)}"
+                report_policy(f"{format_option('missing', missing)}: {what}", self.rows.file)
+        elif lacking and math.prod(self.shape) > max(MOST_CELLS, MOST_CELLS_A_ROW * len(self.at)):
+            size = math.prod(self.shape)
+            problem = f"of {size:,} cells of runs, topics and measures only {len(self.at):,} have a score"
+            raise DataError(problem, file=self.rows.file, hint="are the columns those that were meant?")
+        values = np.full(self.shape, np.nan)
+        values.ravel()[self.number()] = self.score
+        if lacking and missing == "worst":
+            for m, measure in enumerate(measures):
+                gaps = np.isnan(values[:, :, m])
+                if gaps.any() and (measure.higher_is_better is None or not np.isfinite(measure.worst)):
+                    problem = "its worst value is not known, so it cannot stand for a missing score"
+                    raise DataError(problem, measure=measure)
+                values[:, :, m][gaps] = measure.worst
+            report_policy(f"{lacking:,} missing scores given the measure's worst value", self.rows.file)
+        return values
+
+    def _refuse_lacking_run(self, filled: np.ndarray) -> None:
+        """Refuse a run without any score by a measure, because of which no topic is complete."""
+        run, measure = self.labels["run"], self.labels["measure"]
+        has = np.zeros((len(run), len(measure)), dtype=bool)
+        has[self.codes["run"][filled], self.codes["measure"][filled]] = True
+        if has.all() or not has.all(axis=1).any():
+            return
+        r, m = np.argwhere(~has)[0].tolist()
+        hint = f"{format_option('missing', 'drop-run')} leaves out such runs; where runs have gaps on some topics too, "
+        raise DataError(
+            "there is no score of this run on any topic", file=self.rows.file, run=run[r], measure=measure[m],
+            hint=f"{hint}take such a run out first",
+        )  # fmt: skip
+
+    def _refuse_gap(self, lacking: int) -> None:
+        """Refuse the first row without a score, else the first cell without a row."""
+        gaps = np.flatnonzero(np.isnan(self.score))
+        if len(gaps):
+            where, at = self.rows.locate(self.at[gaps[0]]), [codes[gaps[0]] for codes in self.codes.values()]
+        else:
+            there = np.sort(self.number())
+            odd = np.flatnonzero(there != np.arange(len(there)))
+            at = np.unravel_index(int(odd[0]) if len(odd) else len(there), self.shape)
+            r, m = at[0], at[2]
+            of_run = self.at[(self.codes["run"] == r) & (self.codes["measure"] == m)]
+            where = {axis: self.labels[axis][i] for axis, i in zip(COLUMNS[:3], at, strict=False)}
+            where["file"] = self.rows.find_file(of_run) if len(of_run) else self.rows.file
+        hint = hint_missing()
+        if REPEAT in self.labels:
+            where["topic"] = f"{where['topic']}, {REPEAT} {self.labels[REPEAT][at[3]]}"
+            hint = "repeats are unequal: keep those that all runs and topics have"
+        raise DataError(f"there is no score{f'; {lacking:,} are missing in all' * (lacking > 1)}", **where, hint=hint)
 
 
-def _read_times(rows: Rows) -> pd.Series:
+def _read_times(rows: Rows) -> np.ndarray:
     """Return times as numbers: seconds, or dates."""
     if "time" not in rows.frame:
         problem = "no column says when scores were computed, so that none is the latest"
         raise DataError(problem, file=rows.file, hint="name the column: columns time=NAME")
-    column = rows.frame["time"]
+    column = rows.frame["time"].astype(object) if rows.frame["time"].dtype == "category" else rows.frame["time"]
     times = pd.to_numeric(column, errors="coerce") if column.dtype.kind != "M" else column.astype("int64")
     texts = column.map(str)
     if any(texts.map(form.fullmatch).notna().all() for form in (_DATE_AS_NUMBER, _NO_YEAR)):
         problem = f"dates such as {texts.iloc[0]!r} can be read in several ways"
         raise DataError(problem, file=rows.file, hint=_WRITE_DATES)
-    return _read_dates(texts, rows.file) if times.isna().any() else times
+    return np.asarray(_read_dates(texts, rows.file) if times.isna().any() else times)
 
 
 _WRITE_DATES = "write dates as 2024-12-31"
@@ -369,150 +522,6 @@ def _read_dates(texts: pd.Series, file: object) -> pd.Series:
         problem = f"dates such as {shown!r} may begin with the day or with the month, and what is latest depends on it"
         raise DataError(problem, file=file, hint=_WRITE_DATES)
     return known[0]
-
-
-@dataclass
-class _Table:
-    """Rows on their way into an array: positions of labels by axis, score, and whether a row says that there is none."""
-
-    labels: dict[str, list[str]]
-    cells: pd.DataFrame
-    rows: Rows
-
-    @property
-    def axes(self) -> list[str]:
-        return list(self.labels)
-
-    def find_measures(self, stated: Sequence[Measure]) -> list[Measure]:
-        """Return the measures, with the directions that are stated beside their names or in a column."""
-        given = {str(measure): measure for measure in stated}
-        known = [given.get(name) or measure_of_label(name) for name in self.labels["measure"]]
-        if DIRECTION not in self.rows.frame:
-            return known
-        words = self.rows.frame[DIRECTION].astype(object).fillna("").map(lambda word: str(word).strip().lower())
-        for m, spelled in words.groupby(self.cells["measure"].to_numpy()).unique().items():
-            if len(spelled) > 1 or not {*spelled} <= {"true", "false", ""}:
-                problem = f"{DIRECTION} is {format_list(sorted(spelled))}; it is true or false, the same in every row of a measure"
-                raise DataError(problem, file=self.rows.file, measure=self.labels["measure"][int(m)])
-            if spelled[0]:
-                known[int(m)] = turn(known[int(m)], spelled[0] == "true")
-        return known
-
-    def _keep(self, axis: str, keep: np.ndarray) -> list[str]:
-        """Leave out some labels of an axis with their rows, and return them."""
-        dropped = [label for label, stays in zip(self.labels[axis], keep, strict=True) if not stays]
-        self.cells = self.cells[keep[self.cells[axis]]].copy()
-        self.cells[axis] = (np.cumsum(keep) - 1)[self.cells[axis]]
-        self.labels[axis] = [label for label, stays in zip(self.labels[axis], keep, strict=True) if stays]
-        return dropped
-
-    def drop_totals(self) -> None:
-        """Leave out topics called as totals that are the means of the others, and a run that is the mean of the others.
-
-        Another topic of such a name is refused, and another run is one. Without any other topic a total stays: scores of
-        whole runs have the one topic "all". Where a run lacks a topic, its total may be a mean of anything, and goes.
-        """
-        for axis, other in (("run", "topic"), ("topic", "run")):
-            totals = np.array([is_total(label) for label in self.labels[axis]], dtype=bool)
-            if not totals.any() or totals.all() or (axis == "run" and (totals.sum() > 1 or len(totals) < 3)):
-                continue
-            is_sum = totals[self.cells[axis]]
-            parts = self.cells[~is_sum & ~self.cells["gap"]]
-            sums = self.cells[is_sum & ~self.cells["gap"]]
-            by = [other, *self.axes[2:]]
-            means = sums.join(parts.groupby(by)["score"].agg(["mean", "count"]), on=by)
-            largest = parts["score"].abs().groupby(parts["measure"]).max()
-            tolerance = np.maximum(_RELATIVE * means["measure"].map(largest), _ABSOLUTE)
-            unlike = means[(means["score"] - means["mean"]).abs() > tolerance]
-            if axis == "run" and (len(unlike) or sums.empty):
-                continue  # a run of that name
-            unlike = unlike[unlike["count"] == (~totals).sum()]
-            if len(unlike) and self.rows.sums:
-                off = (unlike["score"] - unlike["mean"]).abs()
-                run, measure = (self.labels[name][unlike.loc[off.idxmax(), name]] for name in ("run", "measure"))
-                report_policy(
-                    f"{len(unlike)} of {len(sums)} rows of the topic {self.labels['topic'][int(np.argmax(totals))]} are not the means "
-                    f"over topics, which are used ({run}, {measure}: {off.max():.3g} off)", self.rows.file,
-                )  # fmt: skip
-            elif len(unlike):
-                first = unlike.iloc[0]
-                raise DataError(
-                    f"it has the name of a total, but its score {first['score']:g} is not the mean of the topics, "
-                    f"{first['mean']:g}", **self.rows.locate_place(first.name) | {"line": None},
-                    hint="remove such rows, or rename the topic if it is one",
-                )  # fmt: skip
-            named = self._keep(axis, ~totals)
-            if not self.rows.sums:
-                what = f"the means over topics, which are called {format_list(named)}"
-                what = what if axis == "topic" else f"{named[0]!r}, the means over runs"
-                report_policy(f"left out {what}", self.rows.file)
-
-    def fill(self, missing: MissingPolicy, measures: Sequence[Measure]) -> np.ndarray:
-        """Return the array, of shape (run, topic, measure) or with a last axis of repeats, once a policy has left no gap in it."""
-        filled = self.cells[~self.cells["gap"]]
-        size = math.prod(map(len, self.labels.values()))
-        lacking = size - len(filled)
-        if lacking and missing == "raise":
-            self._refuse_gap(filled, lacking)
-        if lacking and missing in ("drop-topic", "drop-run"):
-            axis = missing.removeprefix("drop-")
-            whole = math.prod(map(len, self.labels.values())) // len(self.labels[axis])
-            keep = np.bincount(filled[axis], minlength=len(self.labels[axis])) == whole
-            if not keep.any():
-                if axis == "topic":
-                    self._refuse_lacking_run(filled)
-                raise DataError(f"every {axis} has a missing score: {missing} would leave nothing", file=self.rows.file)
-            if not keep.all():
-                n, dropped = len(keep), self._keep(axis, keep)
-                what = f"left out {len(dropped)} of {n} {axis}s with missing scores: {format_list(dropped)}"
-                report_policy(f"{format_option('missing', missing)}: {what}", self.rows.file)
-            filled = self.cells[~self.cells["gap"]]
-        elif lacking and size > max(MOST_CELLS, MOST_CELLS_A_ROW * len(self.cells)):
-            problem = f"of {size:,} cells of runs, topics and measures only {len(self.cells):,} have a score"
-            raise DataError(problem, file=self.rows.file, hint="are the columns those that were meant?")
-        values = np.full(tuple(map(len, self.labels.values())), np.nan)
-        values[tuple(filled[axis].to_numpy() for axis in self.axes)] = filled["score"]
-        if lacking and missing == "worst":
-            for m, measure in enumerate(measures):
-                gaps = np.isnan(values[:, :, m])
-                if gaps.any() and (measure.higher_is_better is None or not np.isfinite(measure.worst)):
-                    problem = "its worst value is not known, so it cannot stand for a missing score"
-                    raise DataError(problem, measure=measure)
-                values[:, :, m][gaps] = measure.worst
-            report_policy(f"{lacking:,} missing scores given the measure's worst value", self.rows.file)
-        return values
-
-    def _refuse_lacking_run(self, filled: pd.DataFrame) -> None:
-        """Refuse a run without any score by a measure, because of which no topic is complete."""
-        has = np.zeros((len(self.labels["run"]), len(self.labels["measure"])), dtype=bool)
-        has[filled["run"], filled["measure"]] = True
-        for r, m in np.argwhere(~has)[:1].tolist():
-            raise DataError(
-                "there is no score of this run on any topic",
-                file=self.rows.file, run=self.labels["run"][r], measure=self.labels["measure"][m],
-                hint=f"{format_option('missing', 'drop-run')} leaves out such runs; where runs have gaps on some topics too, "
-                "take such a run out first",
-            )  # fmt: skip
-
-    def _refuse_gap(self, filled: pd.DataFrame, lacking: int) -> None:
-        """Refuse the first row without a score, else the first cell without a row."""
-        more = f"; {lacking:,} are missing in all" if lacking > 1 else ""
-        for place in self.cells.index[self.cells["gap"]][:1]:
-            where = self.rows.locate_place(place)
-            repeat = self.rows.frame[REPEAT].get(place) if REPEAT in self.labels else None
-            break
-        else:
-            shape = tuple(map(len, self.labels.values()))
-            there = np.sort(np.ravel_multi_index(tuple(filled[axis].to_numpy() for axis in self.axes), shape))
-            odd = np.flatnonzero(there != np.arange(len(there)))
-            at = np.unravel_index(int(odd[0]) if len(odd) else len(there), shape)
-            where = {axis: self.labels[axis][i] for axis, i in zip(self.axes, at, strict=True)}
-            where["file"] = self.rows.find_file(where["run"], where["measure"])
-            repeat = where.pop(REPEAT, None)
-        if repeat is not None:
-            where["topic"] = f"{where['topic']}, {REPEAT} {repeat}"
-        hint = hint_missing() if repeat is None else "repeats are unequal: keep those that all runs and topics have"
-        raise DataError(f"there is no score{more}", **where, hint=hint)
 
 
 _RELATIVE, _ABSOLUTE = 1e-3, 1e-4

@@ -485,6 +485,15 @@ def state_directions(
     return stated
 
 
+def choose_measure(rows: Rows, measure: Any) -> Rows:
+    """Return the rows of one measure, by its label or by its name as a known measure."""
+    codes, labels = rows.encode("measure")
+    mine = [m for m, label in enumerate(labels) if str(measure) in (label, str(measure_of_label(label)))]
+    if not mine:
+        raise DataError(f"there is no measure {str(measure)!r} (there are {format_list(labels)})", file=rows.file)
+    return rows.keep(codes == mine[0])
+
+
 def read_collections(
     rows: Rows,
     *,
@@ -495,13 +504,7 @@ def read_collections(
     **options: Any,
 ) -> list[Scores]:
     """Return the scores of every collection in rows, or of one; `name` is that of rows that do not say theirs."""
-    if measure is not None:
-        named = rows.frame["measure"].map(str)
-        rows = rows.keep((named == str(measure)).to_numpy())
-        if rows.frame.empty:
-            raise DataError(
-                f"there is no measure {str(measure)!r} (there are {format_list([*named.unique()])})", file=rows.file
-            )
+    rows = rows if measure is None else choose_measure(rows, measure)
     found = []
     parts = list(split_collections(rows, collection, name))
     for label, part in parts:

@@ -10,9 +10,9 @@ from typing import Any
 
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import (
-    check_cells,
     PathLike,
     Sources,
+    check_cells,
     file_name,
     find_paths,
     is_folder,
@@ -32,7 +32,7 @@ class FormatError(DataError):
     """The format of a file cannot be detected."""
 
 
-_MOST_LOGS = 50
+_FIRST, _MOST_LOGS = 20, 50
 """Logs of a folder by which their format is told."""
 
 
@@ -51,7 +51,10 @@ class Sample:
     def lines(self) -> list[str]:
         """The lines that are not blank; Parquet and workbooks have none."""
         text = read_text(self.path) if self.kind in ("text", "json") else ""
-        return [line for line in text.split("\n") if line.strip()]
+        lines = [line for line in text.split("\n") if line.strip()]
+        for line in lines[:_FIRST] if self.kind == "text" else ():
+            check_cells(sum(map(line.count, " \t,")), self.path)
+        return lines
 
     @cached_property
     def first_record(self) -> Any:

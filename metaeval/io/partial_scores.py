@@ -117,10 +117,10 @@ def read_partial(
         if layout.kind in ("wide", "transposed"):
             raise DataError(f"a column {PROBABILITY} needs one row per score: run, topic, score", file=table.file)
         rows = replace(rows, frame=rows.frame.assign(score=read_numbers(table, [given])[0]))
-        found, gaps = rows.read_scores()
-        for row in np.flatnonzero(~gaps & ~((found > 0) & (found <= 1)))[:1]:
+        found = rows.read_scores()
+        for row in np.flatnonzero(~np.isnan(found) & ~((found > 0) & (found <= 1)))[:1]:
             problem = f"the probability is {found[row]:g}; it lies above 0 and is at most 1"
-            raise DataError(problem, **rows.locate(int(row), labels=False))
+            raise DataError(problem, **rows.locate(int(row), ()))
         unlike = rows.frame.assign(score=found).groupby(["run", "topic"])["score"].nunique(dropna=False) > 1
         if doubled == "mean" and unlike.any():
             run, topic = unlike.index[int(unlike.to_numpy().argmax())]

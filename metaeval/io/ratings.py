@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from metaeval.data.columns import format_columns
 from metaeval.data.policies import check_policy, report_policy
 from metaeval.data.ratings import Ratings, refuse_two_tasks
-from metaeval.data.rows import DoubledPolicy, settle_doubled
-from metaeval.data.scores import Scores
+from metaeval.data.rows import Cells, DoubledError, DoubledPolicy
+from metaeval.data.scores import Scores, choose_measure
 from metaeval.errors import DataError, format_count, format_option
 from metaeval.files import is_standard_input, open_once, plain_path, stem
 from metaeval.io.detect import Sample
+from metaeval.io.layout import Layout
 from metaeval.io.table import TABLES, ColumnsError, open_cells
-from metaeval.io.tables import rows_of_table, split_stem
+from metaeval.io.tables import find_part, rows_of_table, split_stem
 from metaeval.measures.resolve import measure_of_label
 from metaeval.stats.variance_components import FACETS
 
@@ -59,30 +59,33 @@ def read_ratings(
         layout, rows = rows_of_table(table, columns=columns, measure=measure)
         if layout.kind in ("wide", "transposed") and measure is None:
             rows = replace(rows, frame=rows.frame.assign(measure=split_stem(stem(path))[1]))
-        score, gaps = rows.read_scores()
+        if measure is not None:  # before anything is said of the rows of others
+            rows = choose_measure(rows, measure)
         keys = [name for name in (*FACETS, "measure") if name in rows.frame]
-        codes = {name: rows.encode(name)[0] for name in keys}
+        cells = Cells(rows, keys)
         names = [layout.roles[role] for role in ("task", "topic") if "task" in rows.frame]
         refuse_two_tasks(rows.frame, rows.locate, names)
-        known = rows.keep(~gaps)
-        again = pd.DataFrame(codes)[~gaps].duplicated()
-        frame = known.frame.assign(score=score[~gaps])
-        if again.any() and doubled == "raise":
-            row = int(np.argmax(again))
-            tells = " or ".join(format_columns({what: "COLUMN"}) for what in ("repeat", "judge"))
-            hint = f"{tells}, if a column tells them apart; their mean: {format_option('doubled', 'mean')}"
-            problem = f"there is a second score, {frame['score'].iloc[row]:g}"
-            raise DataError(problem, **known.locate(row), hint=hint)
-        if again.any():
-            frame = settle_doubled(known, frame, keys, doubled)
-        if measure is not None:
-            frame = frame[frame["measure"].map(str) == measure]
-            if frame.empty:
-                raise DataError(f"there is no measure {measure!r}", file=table.file)
-        if gaps.any():
-            report_policy(f"{format_count(int(gaps.sum()), 'cell')} without a score", table.file)
-        measures = dict.fromkeys(map(str, rows.frame["measure"] if measure is None else frame["measure"]))
-        return Ratings(frame, tuple(map(measure_of_label, measures)), stem(path))
+        gaps = int(np.isnan(cells.score).sum())
+        cells.select(~np.isnan(cells.score))
+        try:
+            cells.settle_doubled(doubled)
+        except DoubledError as error:
+            raise error.changed(hint=_spell_out(layout, keys)) from None
+        cells.drop_totals()
+        if gaps:
+            report_policy(f"{format_count(gaps, 'cell')} without a score", table.file)
+        frame = rows.frame.iloc[cells.at].assign(score=cells.score)
+        return Ratings(frame, tuple(map(measure_of_label, cells.labels["measure"])), stem(path))
+
+
+def _spell_out(layout: Layout, keys: Sequence[str]) -> str:
+    """Return the options with which a table with several scores in a cell can be read."""
+    told = find_part(layout, [layout.roles[key] for key in keys if key in layout.roles])
+    tells = " or ".join(format_columns({what: told or "COLUMN"}) for what in ("repeat", "judge"))
+    if told is None:
+        return f"{tells}, if a column tells them apart; their mean: {format_option('doubled', 'mean')}"
+    topic = format_columns({"topic": f"{layout.roles['topic']}+{told}"})
+    return f"{told!r} tells them apart: repeats, judges or parts of topics? {tells} or {topic}"
 
 
 def holds_table(source: str, columns: Mapping[str, str] | None) -> bool:

@@ -167,7 +167,7 @@ def _rows_of_matrix(layout: Layout, columns: list[Any], measure: str, stated: Ma
         return rows_of_matrix(cells.T, names, heads, measure, table.file or None, None)
     rows = rows_of_matrix(cells, heads, names, measure, table.file or None, lines)
     try:
-        scores, _ = rows.read_scores()
+        scores = rows.read_scores()
     except DataError as error:
         hint = error.hint
         if hint is None and "topic" not in layout.roles and len(heads) > 1:

@@ -66,7 +66,12 @@ TEXT = [
     (wide, "c_ap.csv", "topic,a\n,1\n", "c_ap.csv:2: measure AP: the topic is missing"),
     (wide, "c_ap.csv", "a,a\n1,1\n", "c_ap.csv:1: the column 'a' occurs twice"),
     (wide, "c_ap.csv", "a,,b\n1,1,1\n", "c_ap.csv:1: column 2 has no name"),
-    (wide, "c_ap.csv", "0.25,0.5\n0.5,0.75\n", "c_ap.csv:1: measure AP: the first line holds numbers (0.25, 0.5), which may hold names of runs"),
+    (
+        wide,
+        "c_ap.csv",
+        "0.25,0.5\n0.5,0.75\n",
+        "c_ap.csv:1: measure AP: the first line holds numbers (0.25, 0.5), which may hold names of runs",
+    ),
     (wide, "c_ap.csv", "topic\nt1\n", "c_ap.csv:1: there are topics, but no column of a run"),
     (wide, "c_ap.csv", "a\n\n", "c_ap.csv: there are no rows below the header"),
     (trec_eval, "a.eval", "map\tt1\n", "a.eval:1: the line has 2 columns, not measure topic value"),
@@ -100,7 +105,11 @@ FOLDERS = [
         "AP:2: measure AP: the line has 1 columns, there are 2 runs",
     ),
     (sakai, {"runs": "a\nb\n", "AP": "1 2\n1 nan\n"}, "AP:2: run b, topic 2, measure AP: there is no score"),
-    (sakai, {"runs": "a\n", "AP": "1\n2\n", "RR": "1\n"}, "RR: measure RR: it has 1 topics, but there are 2 in the other files"),
+    (
+        sakai,
+        {"runs": "a\n", "AP": "1\n2\n", "RR": "1\n"},
+        "RR: measure RR: it has 1 topics, but there are 2 in the other files",
+    ),
     (
         sakai,
         {"runs": "a\n", "topics": "t\nu\n", "AP": "1\n"},

@@ -7,8 +7,7 @@ import pytest
 
 from metaeval import Scores
 from metaeval.errors import DataError, PolicyWarning
-from metaeval.io import read_scores, write_scores
-from metaeval.io import SCORE_FORMATS
+from metaeval.io import SCORE_FORMATS, read_scores, write_scores
 
 LEADERBOARDS = {name: SCORE_FORMATS[name] for name in ("tot", "ir_measures", "ranking", "jsonl")}
 

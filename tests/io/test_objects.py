@@ -122,7 +122,7 @@ BROKEN = [
     (
         from_frame,
         {"AP": pd.DataFrame({"a": [1, 2]}, index=["t", "t"])},
-        "topic t, measure AP: there is a second line for this topic",
+        "run a, topic t, measure AP: there is a second score, 2",
     ),
     (from_frame, {"AP": [1]}, "measure AP: topics × runs is a frame, not list"),
 ]

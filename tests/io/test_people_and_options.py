@@ -1,13 +1,7 @@
 """What people's files hold: persons and not indexes, labels as frames write them, and options that reach every file."""
 
-import resource
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from metaeval.errors import DataError, PolicyWarning

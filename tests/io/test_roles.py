@@ -182,7 +182,9 @@ def test_the_means_over_runs_of_a_matrix_with_gaps_are_left_out_too(tmp_path):
 )
 def test_columns_in_an_order_that_no_format_has_are_refused(lines, tmp_path):
     (tmp_path / "s.csv").write_text(lines)
-    with pytest.raises(DataError, match="detected|do not tell|three columns|no column is called|there is no score; 4 are missing"):
+    with pytest.raises(
+        DataError, match="detected|do not tell|three columns|no column is called|there is no score; 4 are missing"
+    ):
         read_scores(tmp_path / "s.csv")
 
 
@@ -206,7 +208,11 @@ def test_a_first_column_of_scores_is_a_run(first, second, tmp_path):
 HEADERS = [
     # first line, second line, what the message says
     ("0.25,0.5", "0.5,0.75", "the first line holds numbers"),
-    ("0,1", "0.5,0.75", r"the first line holds numbers \(0, 1\), which may hold names of runs or the scores of a topic"),
+    (
+        "0,1",
+        "0.5,0.75",
+        r"the first line holds numbers \(0, 1\), which may hold names of runs or the scores of a topic",
+    ),
     ("0,1", "1,0", "may hold names of runs or the scores of a topic"),
     ("-0.5,0.25", "0.5,0.75", "the first line holds numbers"),
     ("-1,2", "0.5,0.75", "the first line holds numbers"),

@@ -88,9 +88,7 @@ def test_a_first_column_of_topics_is_seen_by_its_usual_names(header, tmp_path):
 
 def test_a_first_column_that_can_only_be_topics_is_never_taken_for_a_run(tmp_path):
     put(tmp_path, {"c_ap.csv": "number,r1,r2\n301,0.1,0.2\n302,0.3,0.4\n"})
-    with pytest.raises(
-        DataError, match="c_ap.csv:1: measure AP: does the first column, 'number' .301, 302"
-    ):
+    with pytest.raises(DataError, match="c_ap.csv:1: measure AP: does the first column, 'number' .301, 302"):
         read_scores(tmp_path / "c_ap.csv")
 
 

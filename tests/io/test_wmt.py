@@ -31,7 +31,8 @@ def test_lines_of_a_run_are_its_topics_in_their_order_and_runs_are_matched_by_na
 def test_what_was_not_rated_is_refused_or_left_out_and_a_run_that_one_file_lacks_only_where_that_is_said(tmp_path):
     put(tmp_path, {"en-de.mqm.seg.score": MQM, "BLEU-refA.seg.score": BLEU})
     with pytest.raises(
-        DataError, match=r"mqm.seg.score:2: run a, topic 2, measure mqm: there is no score; 5 are missing in all .*drop-topic"
+        DataError,
+        match=r"mqm.seg.score:2: run a, topic 2, measure mqm: there is no score; 5 are missing in all .*drop-topic",
     ):
         read_scores(tmp_path)
     with pytest.raises(
