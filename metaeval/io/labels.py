@@ -15,8 +15,7 @@ from metaeval.data.columns import RUN_NAMES, plain_name, refuse_index_columns
 from metaeval.data.labels import unique_labels
 from metaeval.errors import DataError, format_option
 from metaeval.io.classification import Labels
-from metaeval.io.table import Table
-from metaeval.io.tables import open_table
+from metaeval.io.table import Table, open_table
 
 ONE_TOPIC = "all"
 """The topic of all items if a table has no topics."""

@@ -8,8 +8,7 @@ from typing import Any
 from metaeval.data.labels import unique_labels
 from metaeval.errors import DataError, format_list
 from metaeval.io.quantification import Shares, shares_from_text
-from metaeval.io.table import Table
-from metaeval.io.tables import open_table
+from metaeval.io.table import Table, open_table
 
 
 def read(

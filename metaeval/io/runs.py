@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.data.cells import number
+from metaeval.data.rows import number
 from metaeval.data.labels import unique_labels
 from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
