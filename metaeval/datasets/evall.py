@@ -34,8 +34,8 @@ def read_gold(path: PathLike) -> Labels:
 def read_run(path: PathLike, gold: Labels) -> Labels:
     """Return the answers of a run to items of the gold, without the lines that a run must not have."""
     answers, skipped = _read_lines(path)
-    known = set(gold.keys())
-    inside = [row for row, key in enumerate(answers.keys()) if key in known]
+    known = set(gold.keys)
+    inside = [row for row, key in enumerate(answers.keys) if key in known]
     counts = Counter(problem for _, problem in skipped)
     counts["an item that is not in the gold"] = len(answers.items) - len(inside)
     problems = ", ".join(f"{n:,} with {problem}" for problem, n in counts.items() if n)

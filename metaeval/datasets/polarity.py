@@ -33,7 +33,7 @@ def read(gold: PathLike, runs: Mapping[str, PathLike], *, topics: bool = False, 
     related = [row for row, label in enumerate(truth.labels) if not is_replab or label not in ("", "NULL", "null")]
     if not related:
         raise DataError("none of its items has a polarity", file=truth.file)
-    keys, unrelated = list(truth.keys()), set[tuple[str, str]]()
+    keys, unrelated = truth.keys, set[tuple[str, str]]()
     if len(related) < len(keys):
         count = format_count(len(keys) - len(related), "item")
         report_policy(f"left out {count} of {len(keys):,} without a polarity", truth.file)
@@ -41,7 +41,7 @@ def read(gold: PathLike, runs: Mapping[str, PathLike], *, topics: bool = False, 
     answers = {}
     for run, path in runs.items():
         given = _read_labels(path, topics)[0]
-        answers[run] = given.take([row for row, key in enumerate(given.keys()) if key not in unrelated])
+        answers[run] = given.take([row for row, key in enumerate(given.keys) if key not in unrelated])
     return classification_runs(truth.take(related), answers, **options)
 
 

@@ -16,7 +16,6 @@ rows must be, row by row, the gold that this join gives.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -133,7 +132,7 @@ def agree(polarity: np.ndarray, label: np.ndarray) -> np.ndarray:
 
 def read_columns(path: PathLike, n_classes: int) -> np.ndarray:
     """Return the three columns of a workbook: answer, gold of task A, gold of subtask C, each from 1."""
-    cells = _read_workbook(path, read_bytes(path))
+    cells: list[tuple[Any, ...]] = next(iter(open_sheets(path, read_bytes(path)).values()), [])
     most = (n_classes, len(POLARITIES), n_classes)
     for line, row in enumerate(cells, start=1):
         whole = len(row) == 3 and all(type(cell) is int for cell in row)
@@ -141,12 +140,6 @@ def read_columns(path: PathLike, n_classes: int) -> np.ndarray:
             problem = f"a row is answer, gold of task A, gold of subtask C, whole numbers up to {most}, not {row}"
             raise DataError(problem, file=path, line=line)
     return np.array(cells, dtype=np.int64).reshape(-1, 3)
-
-
-@functools.lru_cache(maxsize=32)  # a workbook takes a quarter of a second, and is read for the runs and for the rows
-def _read_workbook(path: PathLike, content: bytes) -> list[tuple[Any, ...]]:
-    """Return the rows of the first sheet."""
-    return next(iter(open_sheets(path, content).values()), [])
 
 
 def _read_polarities(path: PathLike) -> dict[str, int]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -41,9 +41,10 @@ class Labels:
     labels: Sequence[str]
     lines: Sequence[int]
 
-    def keys(self) -> Iterator[tuple[str, str]]:
-        """Yield topic and item of every row."""
-        return zip(self.topics, self.items, strict=True)
+    @property
+    def keys(self) -> list[tuple[str, str]]:
+        """Topic and item of every row."""
+        return list(zip(self.topics, self.items, strict=True))
 
     def locate(self, row: int, run: str | None = None) -> dict[str, Any]:
         """Return the location of a row, for an error message."""
@@ -54,27 +55,6 @@ class Labels:
         """Return the labels on some of the rows."""
         columns: Any = (self.topics, self.items, self.labels, self.lines)
         return Labels(self.file, *([column[row] for row in rows] for column in columns))
-
-
-def split_items(
-    gold: Labels, runs: Mapping[str, Labels], n_parts: int, *, seed: int = 0, collection: str = ""
-) -> tuple[Labels, dict[str, Labels]]:
-    """Assign the items of the gold to parts at random, and the answers of the runs to the same parts.
-
-    >>> gold = Labels("gold", ["t"] * 4, ["1", "2", "3", "4"], ["no"] * 4, [1, 2, 3, 4])
-    >>> in_parts, _ = split_items(gold, {}, 2)
-    >>> sorted(in_parts.topics)
-    ['part-1', 'part-1', 'part-2', 'part-2']
-    """
-    part = assign_parts(gold.keys(), n_parts, seed=seed, collection=collection, file=gold.file)
-
-    def rename(labels: Labels) -> Labels:
-        # Items of different topics may have the same name, so the former topic becomes part of the name.
-        keys = list(labels.keys())
-        names = [f"{topic}/{item}" if (topic, item) in part else item for topic, item in keys]
-        return replace(labels, topics=[part.get(key, key[0]) for key in keys], items=names)
-
-    return rename(gold), {run: rename(labels) for run, labels in runs.items()}
 
 
 def classification_runs(
@@ -104,9 +84,11 @@ def classification_runs(
     check_policy(missing, MissingPolicy)
     check_policy(invalid, InvalidPolicy)
     names = unique_labels(classes, "class")
+    grouped = list(gold.topics)
     if parts is not None:
-        gold, runs = split_items(gold, runs, parts, seed=seed, collection=collection)
-    topic_of, topics = pd.factorize(np.array(gold.topics, dtype=object))
+        part = assign_parts(gold.keys, parts, seed=seed, collection=collection, file=gold.file)
+        grouped = [part[key] for key in gold.keys]
+    topic_of, topics = pd.factorize(np.array(grouped, dtype=object))
     truth, K = code_labels(gold.labels, names), len(names)
     for row in np.flatnonzero(truth == _NONE)[:1].tolist():
         hint = _hint_rounding(gold.labels[row], names)
@@ -175,10 +157,11 @@ class _Answers:
         i = min(order, key=lambda i: self.rows[r, i]) if option == "invalid" else order[0]
         file, row = self.files[r], int(self.rows[r, i])
         if row == _NONE:
-            whole = cells[r, self.topic_of == self.topic_of[i]].all()
-            problem = f"there {'are no labels for this topic' if whole else 'is no label for this item'}{total}"
-            place: dict[str, Any] = {"file": file.file, "run": self.runs[r], "topic": gold.topics[i]}
-            raise DataError(problem, **place, item=None if whole else gold.items[i], hint=hint_missing())
+            place: dict[str, Any] = {"topic": gold.topics[i], "item": gold.items[i]}
+            problem = "there is no label for this item"
+            if cells[r, self.topic_of == self.topic_of[i]].all():
+                place, problem = {"topic": self.topics[self.topic_of[i]]}, "there are no labels for this topic"
+            raise DataError(problem + total, file=file.file, run=self.runs[r], **place, hint=hint_missing())
         label = file.labels[row] if option == "invalid" else ""
         hint = (_hint_rounding(label, self.classes) or hint_invalid()) if label else hint_missing()
         raise DataError(_not_a_class(label, self.classes) + total, **file.locate(row, self.runs[r]), hint=hint)

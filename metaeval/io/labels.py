@@ -115,7 +115,7 @@ def _read_predictions(table: Table) -> tuple[Labels, dict[str, Labels]]:
     predicted = _take_column(table, topics, items, str(_find(table, *PREDICTED)))
     gold: dict[tuple[str, str], int] = {}
     rows: dict[str, list[int]] = {}
-    for row, (run, key) in enumerate(zip(runs, true.keys(), strict=True)):
+    for row, (run, key) in enumerate(zip(runs, true.keys, strict=True)):
         first = gold.setdefault(key, row)
         if true.labels[row] != true.labels[first]:
             problem = f"its true label is {true.labels[row]!r}, but {true.labels[first]!r} on line {table.lines[first]}"

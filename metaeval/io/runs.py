@@ -12,17 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.data.rows import number
 from metaeval.data.labels import unique_labels
 from metaeval.data.policies import InvalidPolicy, MissingPolicy
+from metaeval.data.rows import number
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.errors import DataError, MetaevalError, format_list, format_option
-from metaeval.files import PathLike, Sources
+from metaeval.files import PathLike, Sources, describe_files, find_named_files, stem
 from metaeval.io.classification import Labels, classification_runs
 from metaeval.io.formats import RUN_FORMATS, choose_format
-from metaeval.io.frames import describe_sources, is_table, name_collection, name_sources
 from metaeval.io.quantification import Shares, quantification_runs, shares_from_text
-from metaeval.io.table import read_fields
+from metaeval.io.table import FRAME, is_column, is_frame, read_fields
 
 
 def read_runs(
@@ -111,6 +110,32 @@ def read_runs(
     return quantification_runs(truth, answers, names, missing=missing, rescale=rescale, **origin)
 
 
+def is_table(given: object) -> bool:
+    """Tell whether an object is a frame, or a mapping of columns of whatever names."""
+    return isinstance(given, Mapping) or is_frame(given)
+
+
+def name_sources(runs: Any, gold: Any) -> dict[str, Any]:
+    """Return run files, or frames, by run name, as `metaeval.files.find_named_files` does for files."""
+    if any(map(is_column, runs.values())) if isinstance(runs, Mapping) else is_frame(runs):
+        raise DataError("the frame of a run has no name", hint='give it one: {"name": frame}')
+    if isinstance(runs, Mapping) and any(is_table(source) for source in runs.values()):
+        return {str(name): source for name, source in runs.items()}
+    return dict(find_named_files(runs, gold=None if is_table(gold) else gold))
+
+
+def describe_sources(gold: Any, runs: Mapping[str, Any]) -> str:
+    """Return the names of files and frames as one short line, for provenance."""
+    return describe_files([FRAME if is_table(source) else source for source in (gold, *runs.values())])
+
+
+def name_collection(gold: Any, collection: str | None) -> str:
+    """Return the name of a collection: what the user says, or the name of the gold file; a frame has none."""
+    if collection is not None:
+        return collection
+    return "" if is_table(gold) else stem(gold)
+
+
 def judgements(
     gold: PathLike, runs: Mapping[str, PathLike], *, classes: Iterable[object]
 ) -> tuple[Labels, dict[str, Labels], Iterable[object]]:
@@ -133,7 +158,7 @@ def semeval_c(
 ) -> tuple[Labels, dict[str, Labels], Iterable[object]]:
     """Read subtask C of SemEval Task 4, a label for each tweet of a topic: ``id<TAB>topic<TAB>label[<TAB>text]``."""
     true = read_semeval_labels(gold)
-    keys = set(true.keys())
+    keys = set(true.keys)
     answers = {run: read_semeval_labels(path, run) for run, path in runs.items()}
     return true, {run: _match_line_numbers(given, true, keys, run) for run, given in answers.items()}, classes
 
@@ -152,7 +177,7 @@ def read_semeval_labels(path: PathLike, run: str | None = None) -> Labels:
 def _match_line_numbers(given: Labels, gold: Labels, keys: set[tuple[str, str]], run: str) -> Labels:
     """Replace line numbers, which some submissions have instead of ids, by the ids of the gold."""
     n_lines = len(given.items)
-    if keys.issuperset(given.keys()) or list(given.items) != [str(line) for line in range(1, n_lines + 1)]:
+    if keys.issuperset(given.keys) or list(given.items) != [str(line) for line in range(1, n_lines + 1)]:
         return given  # of unknown ids the first one is reported with its line, when they are counted
     if n_lines != len(gold.items):
         problem = f"its ids are line numbers, but it has {n_lines:,} lines and the gold {len(gold.items):,}"
