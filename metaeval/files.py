@@ -56,8 +56,6 @@ _LONGEST_LINE = 1 << 28
 TEMPORARY = ".writing-"
 """What the name of a file or folder that is still being written begins with."""
 
-# ------------------------------------------------------------------------------------------- names
-
 
 def is_remote(path: PathLike) -> bool:
     """Say whether a path is on another machine: ``scheme://…``."""
@@ -149,9 +147,6 @@ def find_named_files(sources: Sources, *, gold: PathLike | None = None) -> dict[
     return named
 
 
-# ----------------------------------------------------------------------------------------- reading
-
-
 @contextmanager
 def _in_words(path: PathLike, what: str) -> Iterator[None]:
     """Turn what the system says about a file that is read, or written, into a sentence."""
@@ -217,8 +212,7 @@ def check_cells(
     count: int, path: PathLike, line: int | None = None, what: str = "cells", each: int = BYTES_A_CELL
 ) -> None:
     """Refuse more cells, or whatever else takes memory, than the bound has room for, where `each` takes so many bytes."""
-    if count > 10_000 and count > find_largest() // each:  # few are told sooner than the environment is asked
-        most = find_largest() // each
+    if count > 10_000 and count > (most := find_largest() // each):  # few are told sooner than the environment is asked
         hint = f"divide it; or {_RAISE_BOUND} of {find_largest():,} bytes, of which each is given {each:,}"
         raise DataError(f"it has more than the {most:,} {what} that are read", file=path, line=line, hint=hint)
 
@@ -228,7 +222,7 @@ def open_regular(path: PathLike) -> Iterator[tuple[BinaryIO, int]]:
     """Open a regular local file and yield it with its size: a FIFO would never begin, a device would never end."""
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    except ValueError as error:  # a NUL or half a character in the path
+    except ValueError as error:  # a NUL or half a character
         raise DataError(f"no file can have this name: {error}", file=path) from None
     try:
         state = os.fstat(handle)
@@ -288,16 +282,14 @@ def _find(kinds: Mapping[bytes, str], content: bytes) -> str | None:
 def read_content(path: PathLike) -> bytes:
     """Return the content of a file, unpacked if it is packed."""
     content = read_bytes(path)
-    packed = _find(_PACKED, content)
-    if packed is None:
-        return content
-    most = find_most_unpacked(len(content))
-    with unpack(io.BytesIO(content), packed, path) as stream:
-        unpacked = _read_pieces(stream, most + 1)
-    check_size(len(unpacked), path, "unpacked, it has at least", most)
-    if not unpacked:
+    if packed := _find(_PACKED, content):
+        most = find_most_unpacked(len(content))
+        with unpack(io.BytesIO(content), packed, path) as stream:
+            content = _read_pieces(stream, most + 1)
+        check_size(len(content), path, "unpacked, it has at least", most)
+    if not content:
         raise DataError("the file is empty", file=path)
-    return unpacked
+    return content
 
 
 @contextmanager
@@ -372,14 +364,8 @@ def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
             yield number, text
 
 
-# ----------------------------------------------------------------------------------------- writing
-
-
 def write_atomically(path: PathLike, content: bytes | str | Callable[[BinaryIO], None]) -> None:
-    """Write a file whole or not at all; a callable writes to the stream that it is given.
-
-    Whoever reads the file meanwhile, and a writer that is stopped, leave and find what was there before.
-    """
+    """Write a file whole or not at all, also for whoever reads it meanwhile; a callable writes to the stream it is given."""
     path = Path(path)
     clear_leftovers(path.parent)
     temporary = _name_temporary(path.parent)

@@ -33,18 +33,12 @@ def fetch(wanted: str | Dataset, *, folder: PathLike | None = None) -> dict[str,
     Returns
     -------
     dict of str to Path
-        The files by their names in the registry, each checked against its sha256.
+        The files by their names in the registry, each checked against its sha256; a damaged one is replaced with a warning.
 
     Raises
     ------
     DatasetError
-        If a file cannot be downloaded or has another checksum, or the data set cannot be downloaded at all
-        and is not in place; the message says where to get it and where to put it.
-
-    Warns
-    -----
-    PolicyWarning
-        If a damaged file was replaced.
+        If a file cannot be had; the message says where to get it and where to put it.
 
     Examples
     --------

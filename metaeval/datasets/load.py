@@ -45,17 +45,12 @@ def load_dataset(
     ClassificationRuns, QuantificationRuns, Scores or Annotations
         Depending on the kind of the data set. `collection` is its name, `provenance` the origin of its files.
 
+        Policies that change data, such as the clipping of labels in llmjudge, are said in warnings.
+
     Raises
     ------
     DatasetError
         If there is no such data set, or its files cannot be downloaded; the message says what to do.
-    DataError
-        If a file that the user has put in place does not have the expected layout.
-
-    Warns
-    -----
-    PolicyWarning
-        If the data set has a policy that changes data, such as the clipping of labels in llmjudge.
 
     Examples
     --------

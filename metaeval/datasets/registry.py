@@ -27,20 +27,8 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*(/[A-Za-z0-9_][A-Za-z0-9_
 class File:
     """One file of a data set, as published.
 
-    Parameters
-    ----------
-    name : str
-        Its path in the cache folder, with ``/``. A name that could lead out of the folder is refused.
-    url : str
-        Where it is downloaded, by http or https.
-    sha256 : str
-        In hexadecimal.
-    bytes : int
-        Its size; no more is downloaded.
-    licence : str, optional
-        As stated by the publisher.
-    origin : str, optional
-        Repository and commit.
+    `name` is its path in the cache folder, with ``/``; `bytes` its size, and no more is downloaded; `origin` repository and
+    commit. A name that could lead out of the folder is refused.
 
     Examples
     --------
@@ -68,28 +56,22 @@ class Dataset:
 
     Parameters
     ----------
-    name, title : str
-        What it is called, and a description in one line.
-    kind : {"classification", "quantification", "scores", "annotations"}
+    name, title, rows
+        What it is called and is, and the numbers of runs, topics and items.
+    kind
         What `load_dataset` returns: `ClassificationRuns`, `QuantificationRuns`, `Scores` or `Annotations`.
-    rows : str
-        The numbers of runs, topics and items.
-    classes : tuple of str
-        All classes in order; empty for scores.
-    reader : str
-        A format of `metaeval.io`, or one of `metaeval.datasets.load`.
-    gold, runs, second_gold : str
+    classes
+        All of them in order; none for scores.
+    reader, options
+        A format of `metaeval.io`, or one of `metaeval.datasets.load`, and its arguments.
+    gold, runs, second_gold
         Names in the cache folder; `runs` is a pattern, `second_gold` what one of the readers needs too.
-    options : mapping
-        Arguments of the reader.
-    baselines : tuple of {"popularity", "uniform", "constant"}
-        Baseline runs to add.
-    credits, note : str
+    baselines
+        Runs to add: popularity, uniform, constant.
+    credits, note
         What to cite, with labels of the bibliography in braces, and remarks.
-    where, layout : str
-        Of a data set that cannot be downloaded: where it is published, and where to put its files.
-    files : tuple of File
-        What to download.
+    where, layout, files
+        What is downloaded; or where it is published, and where to put it.
     """
 
     name: str

@@ -93,10 +93,10 @@ def read_runs(
         raise MetaevalError(f"{format_option('missing', 'keep')} is for scores; runs without an answer have none")
     if seed != 0 and parts is None:
         raise MetaevalError(f"{format_option('seed')} is for {format_option('parts')}: nothing else is random here")
-    reading = {"classes": classes, "columns": columns, "aspect": aspect}
-    reading = {name: value for name, value in reading.items() if value is not None}
-    building = {"invalid": invalid, "rescale": rescale, "parts": parts}
-    chosen.check([*reading, *(name for name, value in building.items() if value not in ("raise", False, None))], runs)
+    stated = {"classes": classes, "columns": columns, "aspect": aspect, "rescale": rescale or None, "parts": parts}
+    stated = {name: value for name, value in stated.items() if value is not None}
+    chosen.check([*stated, *(["invalid"] if invalid != "raise" else [])], runs)
+    reading = {name: value for name, value in stated.items() if name in ("classes", "columns", "aspect")}
     files = {} if runs is None else name_sources(runs, gold)
     truth, answers, names = chosen.load()(gold, files, **reading)
     if collection is None:
@@ -131,9 +131,7 @@ def describe_sources(gold: Any, runs: Mapping[str, Any]) -> str:
 
 def name_collection(gold: Any, collection: str | None) -> str:
     """Return the name of a collection: what the user says, or the name of the gold file; a frame has none."""
-    if collection is not None:
-        return collection
-    return "" if is_table(gold) else stem(gold)
+    return collection if collection is not None else "" if is_table(gold) else stem(gold)
 
 
 def judgements(
