@@ -33,7 +33,6 @@ ANALYSES: dict[str, str] = {
     "split_half_consistency": "Sakai 2021, §5.2",
     "topic_set_size": "Sakai 2016; Sakai 2018, Part 6; Bodoff and Li 2007; Urbano et al. 2013",
     "variance_components": "Brennan 2001; Bodoff and Li 2007; Urbano et al. 2013",
-    "uir": "Amigó et al. 2011",
 }
 """Where each analysis is from, by the name of its function."""
 

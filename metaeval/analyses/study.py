@@ -17,7 +17,7 @@ from metaeval.analyses.power_pairs import (
     significance_overlap,
 )
 from metaeval.analyses.power_result import DiscriminativePower
-from metaeval.analyses.prepare import choose_runs
+from metaeval.analyses.prepare import prepare
 from metaeval.analyses.ranking_similarity import RankingSimilarity, ranking_similarity
 from metaeval.analyses.reference_pairs import ReferencePairs, reference_pairs
 from metaeval.analyses.result import Result
@@ -144,7 +144,7 @@ def study_collection(
     unknown = [question for question in questions if question not in QUESTIONS]
     if unknown:
         raise MetaevalError(f"there is no question {unknown[0]!r}: choose among {', '.join(QUESTIONS)}")
-    _, diagnostics = choose_runs(scores, distinct_runs, clusters="pool")
+    diagnostics = prepare(scores, "study", distinct_runs=distinct_runs, clusters="pool").diagnostics
     skipped = _find_inapplicable(scores, runs, reference, small, baselines)
     asked = set(questions) - set(skipped) - ({"second_reference"} if reference is None else set())
     results: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""UIR and coverage: definitions with loops, scipy, and awkward input."""
+"""Unanimous improvement and its coverage: definitions with loops, scipy, and awkward input."""
 
 import itertools
 import subprocess
@@ -43,10 +43,9 @@ def uir_with_loops(values, s, z):
 def test_uir_is_its_definition_word_by_word(reference, n_topics):
     scores = scores_of(n_topics=n_topics)
     values = oriented(scores)[..., [NAMES.index(name) for name in reference]]
-    found = metaeval.uir(scores, reference=reference).ratio
-    for s, z in itertools.product(range(len(scores.runs)), repeat=2):
-        assert found[s, z] == pytest.approx(uir_with_loops(values, s, z), abs=1e-15)
-    np.testing.assert_array_equal(found, -found.T)
+    found = count_unanimous(Scaled(values)) / n_topics
+    for (s, z), ratio in zip(itertools.combinations(range(len(values)), 2), found, strict=True):
+        assert ratio == pytest.approx(uir_with_loops(values, s, z), abs=1e-15)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -144,27 +143,17 @@ def test_differences_that_are_equal_as_fractions_are_ties(seed, n_topics):
     )
 
 
-def test_a_reference_measure_that_is_missing_is_named():
-    with pytest.raises(
-        metaeval.MetaevalError, match="reference measure kappa is not among the scores, which hold Accuracy"
-    ):
-        metaeval.coverage(scores_of(), reference=["Accuracy", "kappa"])
-
-
-@pytest.mark.parametrize("analysis", [metaeval.uir, metaeval.coverage])
-def test_no_reference_measure_is_refused(analysis):
-    with pytest.raises(metaeval.MetaevalError, match="at least one reference measure"):
-        analysis(scores_of(), reference=[])
-
-
-def test_one_run_only_is_refused():
-    one = scores_of().sel(runs=["r0"])
-    for analysis in (
-        lambda: metaeval.uir(one, reference="MI"),
-        lambda: metaeval.coverage(one, reference="MI"),
-    ):
-        with pytest.raises(metaeval.MetaevalError, match="1 run; at least 2"):
-            analysis()
+@pytest.mark.parametrize(
+    ("runs", "reference", "message"),
+    [
+        (None, [], "at least one reference measure"),
+        (None, ["Accuracy", "kappa"], "reference measure kappa is not among the scores, which hold Accuracy"),
+        (["r0"], "MI", "1 run; at least 2"),
+    ],
+)
+def test_what_coverage_cannot_be_computed_of_is_refused(runs, reference, message):
+    with pytest.raises(metaeval.MetaevalError, match=message):
+        metaeval.coverage(scores_of().sel(runs=runs), reference=reference)
 
 
 def test_a_single_topic_is_enough():
@@ -212,22 +201,6 @@ def test_runs_that_classify_topics_of_one_item_have_a_coverage():
     with pytest.warns(metaeval.MetaevalWarning, match="tau_a gives all runs the same mean score"):
         found = metaeval.coverage(scores, reference=["Accuracy", "MAE_mu"], n_bootstrap=0)
     assert np.isfinite(found.rows["coverage"][[0, 2]]).all()
-
-
-def test_results_show_themselves_with_their_signature(tmp_path):
-    from metaeval.show.drawing import save_figure
-
-    scores = scores_of()
-    for result in (
-        metaeval.uir(scores, reference=NAMES[:2]),
-        metaeval.coverage(scores, reference=NAMES[:2], n_bootstrap=30),
-    ):
-        assert str(result.signature) in result.to_text()
-        assert str(result.signature).startswith(("uir", "coverage"))
-        assert "made@" in result.to_markdown()
-        save_figure(result.plot(), tmp_path, type(result).__name__)
-        assert result.to_dict()["rows"]
-    assert len(list(tmp_path.glob("*.png"))) == 2
 
 
 def command(*arguments):
