@@ -128,12 +128,6 @@ def coverage(
     -------
     Coverage
 
-    Raises
-    ------
-    MetaevalError
-        If there is one run only, no reference measure, one that the scores do not hold, or an option is out of
-        range.
-
     Warns
     -----
     MetaevalWarning

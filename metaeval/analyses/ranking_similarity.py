@@ -173,11 +173,6 @@ def ranking_similarity(
     -------
     RankingSimilarity
 
-    Raises
-    ------
-    MetaevalError
-        If there are too few runs, topics or measures, or an option is out of range.
-
     Examples
     --------
     >>> values = [[[0.1, 0.8], [0.2, 0.9]], [[0.3, 0.7], [0.4, 0.8]], [[0.6, 0.9], [0.5, 0.9]]]

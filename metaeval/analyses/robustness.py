@@ -35,20 +35,13 @@ class Robustness(MeasureRows):
     runs : tuple of str
         Those that are ranked; of several collections, the ones that all have.
     over : {"topics", "collections"}
-    unit_pairs : DataFrame
-        ρ of every two collections, whose pairs are few: columns unit_1, unit_2, and one for each measure; empty for topics.
     """
 
     units: tuple[str, ...]
     runs: tuple[str, ...]
     over: str
-    unit_pairs: pd.DataFrame
 
     label: ClassVar[str] = "Spearman's ρ between the rankings on two of them: mean and middle half"
-
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """Return the rows, and of collections the correlation of every two."""
-        return super().frames() | ({} if self.unit_pairs.empty else {"collection_pairs": self.unit_pairs})
 
     def answer(self) -> str:
         """Say with which measure rankings are most alike, and with which least."""
@@ -89,11 +82,6 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
     -------
     Robustness
 
-    Raises
-    ------
-    MetaevalError
-        If fewer than three runs can be compared, or fewer than two topics or collections.
-
     Warns
     -----
     PolicyWarning
@@ -126,23 +114,18 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
         units = tuple(each.collection or f"collection {number}" for number, each in enumerate(collections, start=1))
         warn_of_same_data(units, [part.values for part in parts])
         values = np.stack([part.values.mean(axis=1) for part in parts], axis=1)
-    values = parts[0].restore(scale_scores(values), "measure")
-    correlations = {str(measure): _spearman(values[..., m]) for m, measure in enumerate(chosen.measures)}
-    rows = []
-    for name, rhos in correlations.items():
+    scaled, rows = parts[0].restore(scale_scores(values), "measure"), []
+    for m, measure in enumerate(chosen.measures):
+        rhos = _spearman(scaled[..., m])
         known = rhos[~np.isnan(rhos)]
         mean, sd = (known.mean(), known.std()) if len(known) else (np.nan, np.nan)
         quartiles = np.quantile(known, [0.25, 0.5, 0.75]) if len(known) else [np.nan] * 3
-        rows.append((name, mean, sd, *quartiles, len(known), len(rhos) - len(known)))
-    pairs = pd.DataFrame()
-    if not alone:
-        first, second = np.array(units, dtype=object)[np.array(np.triu_indices(len(units), 1))]
-        pairs = pd.DataFrame({"unit_1": first, "unit_2": second, **correlations})
+        rows.append((str(measure), mean, sd, *quartiles, len(known), len(rhos) - len(known)))
     columns = ["measure", "mean", "sd", "q1", "median", "q3", "pairs", "undefined"]
     signature = sign("robustness", given, over=over, **parts[0].diagnostics.settings)
     return Robustness(
         measures=chosen.measures, rows=pd.DataFrame(rows, columns=columns), units=units, runs=chosen.runs, over=over,
-        unit_pairs=pairs, signature=signature, diagnostics=tuple(part.diagnostics for part in parts),
+        signature=signature, diagnostics=tuple(part.diagnostics for part in parts),
     )  # fmt: skip
 
 
