@@ -99,7 +99,8 @@ def prepare(
     least = {"runs": runs, "topics": topics, "measures": measures}
     check_scores(scores, **least)
     check_seed(seed)
-    chosen, identical = scores, ()
+    chosen = scores
+    identical: tuple[tuple[str, ...], ...] = ()
     if distinct_runs is not False:
         identical = find_identical_runs(scores) if distinct_runs is True else tuple(map(tuple, distinct_runs))
         chosen = take_distinct_runs(scores, identical=identical)

@@ -95,7 +95,7 @@ class Properties(Result):
 
     def answer(self) -> str:
         """Say which measure fails which properties."""
-        failed = {str(measure): [] for measure in self.measures}
+        failed: dict[str, list[str]] = {str(measure): [] for measure in self.measures}
         for check in self.checks:
             failed[str(check.measure)] += [check.property.name] * bool(check.failed)
         if len(failed) == 1:

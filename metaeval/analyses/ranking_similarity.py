@@ -247,6 +247,6 @@ def _resample(
         means = oriented.weigh(weights)
         # Sums of scores of either sign round as much as their magnitudes do; those of one sign are their magnitudes.
         sizes = oriented.weigh(weights, np.abs) if mixed else np.abs(means)
-        part[:] = _compare_rankings(means, sizes, which)[:, *pairs]
+        part[:] = _compare_rankings(means, sizes, which)[:, pairs[0], pairs[1]]
         tell("resampling topics", start + len(part), n_bootstrap)
     return drawn

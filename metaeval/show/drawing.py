@@ -101,8 +101,10 @@ def draw_charts(
         return draw_heatmap(first, signature, ax=ax, size=size)
     many = isinstance(first, LineChart) and len(first.lines) > NAMED_ABOVE
     stacked = isinstance(first, LineChart) and (size == "column" or (size == "page" and many))
-    across = 2 if size == "column" else 4 if isinstance(first, ScatterChart) else len(panels)
-    columns = 1 if stacked else min(across, len(panels))
+    most = 2 if size == "column" else len(panels)
+    if isinstance(first, ScatterChart):
+        most = {"column": 2, "page": 3}.get(str(size), 4)
+    columns = 1 if stacked else min(most, len(panels))
     shape = (-(-len(panels) // columns), columns)
     shared = {"sharey": True} if isinstance(first, IntervalChart) and len(panels) > 1 else {}
     across, down = _find_size(panels, shape, size)
