@@ -163,7 +163,6 @@ def test_every_function_takes_a_plain_function_and_a_file(form, file, runs):
     assert scores.sel(measures=mine).values.shape == (3, 4, 1)
     assert scores.matrix(mine).equals(scores.matrix("gap"))
     assert [str(one) for one in metaeval.coverage(scores, reference=mine, n_bootstrap=0).reference] == ["gap"]
-    assert [str(one) for one in metaeval.uir(scores, reference=mine).reference] == ["gap"]
     assert metaeval.properties(mine, n_random=0).measures[0].formula is not None
 
 
