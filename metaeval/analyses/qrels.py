@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.agreement import agreement, remark_coverage
+from metaeval.analyses.agreement_result import tabulate_disagreement
 from metaeval.analyses.checks import check_count, check_jobs, check_seed, check_share
-from metaeval.analyses.disagreement import tabulate_disagreement
 from metaeval.analyses.prepare import choose_common_runs
 from metaeval.analyses.qrels_scores import (
     compare_grades,
