@@ -229,7 +229,7 @@ def test_judges_bring_their_own_scores_of_whole_runs_in_one_table(tmp_path):
     given, options = [read(one) for one in judges], {"statistics": ["tau_a", "acc_t"], **FEW}
     names, runs = [one.collection for one in given], given[0].runs[::-1]
     means = [one.sel(runs=runs).values.mean(axis=1) for one in given]
-    whole = me.Scores(np.stack(means, axis=-1)[:, np.newaxis] * [1, -1, 1], runs=runs, topics=["all"], measures=names)
+    whole = me.Scores(np.stack(means, axis=-1) * [1, -1, 1], runs=runs, topics=["all"], measures=names)
     plain, own, some = (
         me.agreement(given, reference=read(truth), run_scores=scores, **options)
         for scores in (None, whole, whole.sel(measures=names[1]))
