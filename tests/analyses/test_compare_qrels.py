@@ -12,8 +12,7 @@ import pytest
 from scipy.stats import kendalltau
 
 import metaeval as me
-from metaeval.analyses.qrels import list_flips
-from metaeval.analyses.qrels_scores import find_favours
+from metaeval.analyses.qrels import find_favours, list_flips
 from metaeval.data.judged import rank_documents
 from metaeval.errors import MetaevalError
 from metaeval.stats.pair_tests import all_pairs_test, simultaneous_reach
@@ -402,7 +401,7 @@ def test_of_deep_learning_2021_scores_are_those_of_trec_eval_and_flips_those_of_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         printed = me.io.read_scores(DL21 / "ndcg_cut10.csv")
-    from metaeval.analyses.qrels_scores import parse_measures, score_judged
+    from metaeval.analyses.qrels import parse_measures, score_judged
 
     values = score_judged(real, parse_measures(["nDCG@10"]), real.judgements)[0]
     scores = me.Scores(
