@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import comb
 from typing import Any, NamedTuple
 
@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.agreement import agreement, remark_coverage
-from metaeval.analyses.agreement_result import tabulate_disagreement
-from metaeval.analyses.checks import check_count, check_jobs, check_seed, check_share
+from metaeval.analyses.checks import check_count, check_jobs, check_share
 from metaeval.analyses.prepare import choose_common_runs
 from metaeval.analyses.reference_pairs import count_conclusions, name_flips
 from metaeval.analyses.result import Result
@@ -117,7 +116,7 @@ class QrelsComparison(Result):
         return f"{ranks} {'and' if how == 'unlike' else 'but'} reverses {format_count(turned, 'conclusion')}."
 
     def tables(self) -> list[Table]:
-        """Return rank correlations and flips by each measure, families if they were asked for, and then all that was found."""
+        """Return rank correlations and flips by each measure, and then with grades and unjudged documents."""
         people, tables = self.sets[0], []
         written = self.rows.set_index("judge").rename(columns={"tau": self.statistic}).drop(columns="chance")
         for name in COUNTS:
@@ -150,15 +149,7 @@ class QrelsComparison(Result):
         tables.append(Table(grades, caption, self.signature, at=("all",)))
         caption = "Documents without a grade, and what they cost runs."
         tables.append(Table(self.unjudged.set_index("judge"), caption, self.signature, at=("all",)))
-        runs, topics = (
-            frame[frame["measure"] == str(self.measures[0])]
-            .drop(columns="measure")
-            .rename(columns={"judge": "measure"})
-            for frame in (self.runs, self.topics)
-        )
-        judges = self._take(self.measures[0])["judge"].tolist()
-        disagreement = tabulate_disagreement(runs, topics, judges, people, self.signature)
-        return [*tables, *(replace(table, at=("all",)) for table in disagreement)]
+        return tables
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return, by the first measure, the rank correlation of every judge, and which conclusions it loses and adds."""
@@ -201,7 +192,6 @@ def compare_qrels(
     Parameters
     ----------
     judged : JudgedRuns
-        Two runs and two topics or more, with two sets of judgements or more.
     measures : sequence of str, optional
         As ir_measures writes them: nDCG@10, AP(rel=2), RR@10; may be repeated. A document without a grade is not relevant.
     statistic : str, optional
@@ -253,7 +243,6 @@ def compare_qrels(
     check_share("confidence", confidence)
     check_count("n_permutations", n_permutations, trials_needed(1, alpha))
     check_count("n_bootstrap", n_bootstrap, 0)
-    check_seed(seed)
     check_jobs(n_jobs)
     which = parse_statistic(statistic)
     if which.of != "runs":
@@ -264,8 +253,15 @@ def compare_qrels(
     find_labels(family, tuple(judged.runs), "run")
     sets = map_grades(judged, scales)
     values, condensed = (score_judged(judged, retrieval, sets, condensed=each) for each in (False, True))
-    known = tuple(each.measure for each in retrieval)
-    labelled = [label_scores(judged, measure, array) for measure, array in zip(known, values, strict=True)]
+    known, labelled = tuple(each.measure for each in retrieval), []
+    for measure, array in zip(known, values, strict=True):
+        for name, column in zip(judged.sets, np.moveaxis(array, -1, 0), strict=True):
+            if not column.any():
+                hint = "is it of another scale? --scale says what its grades are"
+                raise DataError("every run scores 0 on every topic", file=name, measure=measure, hint=hint)
+        judges = [Measure(name, higher_is_better=bool(measure.higher_is_better)) for name in judged.sets]
+        labels: dict[str, Any] = {"runs": judged.runs, "topics": judged.topics, "measures": judges}
+        labelled.append(Scores(array, **labels, collection=judged.collection, provenance=judged.provenance))
     scored, diagnostics = choose_common_runs(labelled, distinct_runs)
     chosen = {run: model for run, model in family.items() if run in scored[0].runs}
 
@@ -373,11 +369,14 @@ def _remark(
             yield f"{name} grades low what {reference} grades high: check its grades"
     if len(favours):
         own = favours[favours["own"] & (favours["measure"] == favours["measure"].iloc[0])]
-        clear = own[(own["at_same_score_low"] > 0) | (own["at_same_score_high"] < 0)]
-        columns = clear[["judge", "model", "at_same_score"]].itertuples(index=False)
-        listed = [f"{judge} scores runs of {model} {value:+.3f}" for judge, model, value in columns]
-        favoured = "; ".join(listed) or "no judge clearly favours runs of its own model"
-        yield f"{favoured}, compared with other runs of the same score"
+        clear, listed = [], []
+        for judge, model, *numbers in own.drop(columns=["measure", "runs", "own"]).itertuples(index=False):
+            value, low, high = numbers
+            clear += [f"{judge} scores runs of {model} {value:+.3f}"] * bool(low > 0 or high < 0)
+            interval = "" if np.isnan(low) else f" [{low:+.3f}, {high:+.3f}]"
+            listed.append(f"{judge} –" if np.isnan(value) else f"{judge} {value:+.3f}{interval}")
+        favoured = "; ".join(clear) or "no judge clearly favours runs of its own model"
+        yield f"{favoured}, compared with other runs of the same score\nBy {own['measure'].iloc[0]}: {'; '.join(listed)}."
     worst = unjudged.iloc[int(unjudged["unjudged"].to_numpy().argmax())]
     if worst["unjudged"]:
         yield (
@@ -455,19 +454,6 @@ def score_judged(
                 names = format_list([str(each.measure) for each in measures])
                 raise MetaevalError(f"ir_measures cannot compute {names} of these runs: {error}") from None
     return values
-
-
-def label_scores(judged: JudgedRuns, measure: Measure, values: np.ndarray) -> Scores:
-    """Return the scores by one measure, shape (run, topic, set), with a measure for each set."""
-    for name, column in zip(judged.sets, np.moveaxis(values, -1, 0), strict=True):
-        if not column.any():
-            hint = "is it of another scale? --scale says what its grades are"
-            raise DataError("every run scores 0 on every topic", file=name, measure=measure, hint=hint)
-    return Scores(
-        values, runs=judged.runs, topics=judged.topics,
-        measures=[Measure(name, higher_is_better=bool(measure.higher_is_better)) for name in judged.sets],
-        collection=judged.collection, provenance=judged.provenance,
-    )  # fmt: skip
 
 
 def measure_gaps(judged: JudgedRuns, measures: Sequence[RetrievalMeasure], costs: np.ndarray) -> pd.DataFrame:
