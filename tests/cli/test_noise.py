@@ -89,7 +89,7 @@ def test_variance_says_what_to_buy_and_writes_its_tables(run, table, tmp_path):
     status, out, err = run("variance", table, *words, "--out", "out")
     assert status == 0, err
     assert out.startswith("For 200, buy ")
-    assert {"variance.csv", "variance-designs.csv", "variance-curve.csv", "variance.svg"} <= {
+    assert {"variance.csv", "variance-designs.csv", "variance.svg"} <= {
         path.name for path in (tmp_path / "out").iterdir()
     }
 
