@@ -53,7 +53,6 @@ def agreement(
     reference_measure: str | None = None,
     annotators: bool = False,
     statistics: Sequence[str] | None = None,
-    weights: Sequence[float] | None = None,
     missing: MissingPolicy = "raise",
     runs: Share = "all",
     topics: Share = "all",
@@ -72,8 +71,9 @@ def agreement(
     Parameters
     ----------
     scores : Scores or sequence of Scores
-        At least two runs and two topics. Several collections with the same measures are pooled. Several collections with
-        one separate reference are judges of the same runs: each becomes a measure named after its collection.
+        At least two runs and two topics. Several collections with the same measures are pooled: pairwise accuracy adds
+        pairs of runs, other statistics are averaged. Several collections with one separate reference are judges of the
+        same runs: each becomes a measure named after its collection.
     reference : str, Measure, Scores or sequence of Scores
         The name of a measure in the scores, or separate scores of one measure, which may have further runs and topics;
         with several collections, one for each, in the same order.
@@ -91,9 +91,6 @@ def agreement(
         topic_tau_b and topic_spearman, means over topics (summary-level or segment-level correlation); and acc_t. Others
         are tau_ap_b and tau_gap, which weigh the head of the ranking. Statistics of runs can be limited to the runs that
         the reference puts first: tau_b@15.
-    weights : sequence of float, optional
-        Weights of the collections; 1 each by default. Pairwise accuracy adds pairs of runs, other statistics are
-        averaged.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do with topics, or runs, without a score in a separate reference: leave them out, or raise. No worst value
         can stand for a reference.
@@ -124,17 +121,6 @@ def agreement(
     -------
     Agreement
 
-    Raises
-    ------
-    MetaevalError
-        If there is no such reference or statistic, the reference has no score where it must have one, or an option is
-        out of range.
-
-    Warns
-    -----
-    PolicyWarning
-        Which runs and topics are left out.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -163,11 +149,6 @@ def agreement(
     given, references, people, whole = _match_references(
         scores, reference, run_scores, annotators, reference_measure, runs, topics
     )
-    share = np.ones(len(given)) if weights is None else np.array(weights, dtype=np.float64)
-    if share.shape != (len(given),) or not (np.isfinite(share).all() and (share > 0).all()):
-        raise MetaevalError(
-            f"{format_option('weights')} are {len(given)} positive numbers, one for each collection, not {weights}"
-        )
     joined = [join_reference(*pair, missing, shares=True) for pair in zip(given, references, strict=True)]
     standard = joined[0][1]
     if len(unlike := sorted({str(known) for _, known in joined})) > 1:
@@ -188,7 +169,7 @@ def agreement(
     n_topics, names = min(sizes), sorted(each.collection for each in collections)
     pooled = [
         pool_estimates(
-            statistic, each, share, n_topics, generator(seed, *names, "agreement", "collections"),
+            statistic, each, n_topics, generator(seed, *names, "agreement", "collections"),
             alpha=alpha, confidence=confidence, simultaneous=simultaneous, margin=margin, over=over,
         )
         for statistic, *each in zip(asked, *estimates, strict=True)
@@ -205,7 +186,6 @@ def agreement(
     settings |= {"B": n_permutations, "seed": seed, "alpha": alpha}
     settings |= {"bootstrap": n_bootstrap} if n_bootstrap else {}
     settings |= ({"over": over} if over != "topics" else {}) | list_intervals(simultaneous, margin, 0.05)
-    settings |= {"weights": ", ".join(f"{weight:g}" for weight in share)} if len(share) > 1 else {}
     labels = [f"{each.collection or 'scores'}@{each.fingerprint}" for each in whole if each is not None]
     settings |= {"run scores": "; ".join(labels)} if labels else {}
     return Agreement(
@@ -225,7 +205,7 @@ def agreement(
         remarks=(
             *(remark_coverage(asked, n_topics) if intervals else ()),
             *(remark_levels(asked, intervals, over) if len(measures) > 1 else ()),
-            *_remark_ties(asked, measures, sides, share),
+            *_remark_ties(asked, measures, sides),
             *remark_copies(*collections),
             *remark_shared_topics(titles, [each.topics for each in collections]),
         ),
@@ -528,16 +508,14 @@ def _explain_given(asked: Sequence[Statistic], measures: Sequence[Measure], side
     )
 
 
-def _remark_ties(
-    asked: Sequence[Statistic], measures: Sequence[Measure], sides: Sequence[Sides], share: np.ndarray
-) -> tuple[str, ...]:
+def _remark_ties(asked: Sequence[Statistic], measures: Sequence[Measure], sides: Sequence[Sides]) -> tuple[str, ...]:
     """Return on how many topics a measure ties all runs, which counts as 0, and what its mean over the others is."""
     names = [each.name for each in asked if each.of == "topics"]
     by_topic = [each.by_topic["tau_b"] for each in sides]
     tied = sum((np.isnan(tau_b) & each.known).sum(axis=1) for tau_b, each in zip(by_topic, sides, strict=True))
     if not names or not np.any(tied):
         return ()
-    others = pool([average(tau_b) for tau_b in by_topic], share)
+    others = pool([average(tau_b) for tau_b in by_topic], np.ones(len(sides)))
     n_topics = sum(int(each.known.sum()) for each in sides)
     counted = []
     for m in np.argsort(-tied, kind="stable")[: np.count_nonzero(tied)]:

@@ -101,14 +101,14 @@ class StatisticAgreement:
 
 
 def pool_estimates(
-    statistic: Statistic, estimates: Sequence[Estimate], weights: np.ndarray, n_topics: int, rng: np.random.Generator,
+    statistic: Statistic, estimates: Sequence[Estimate], n_topics: int, rng: np.random.Generator,
     *, alpha: float, confidence: float, simultaneous: bool, margin: float, over: Over,
 ) -> StatisticAgreement:  # fmt: skip
-    """Pool one statistic over collections, with weights of shape (collection,): pairs of runs are added, others averaged.
+    """Pool one statistic over collections: pairs of runs are added, others averaged.
 
     Intervals are for `n_topics`, of the smallest collection, and there are some only if every collection was resampled.
     """
-    share = weights * [each.n_pairs if statistic.kind == "pairwise_accuracy" else 1 for each in estimates]
+    share = np.array([each.n_pairs if statistic.kind == "pairwise_accuracy" else 1.0 for each in estimates])
     n_trials = min(len(each.drawn) for each in estimates)
     columns = zip(*(each._replace(drawn=each.drawn[:n_trials]) for each in estimates), strict=True)
     mean = Estimate._make(pool(list(column), share) for column in columns)

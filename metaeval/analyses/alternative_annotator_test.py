@@ -183,11 +183,6 @@ def alternative_annotator_test(
     -------
     AlternativeAnnotatorTest
 
-    Raises
-    ------
-    MetaevalError
-        If nobody has 30 items that another person labelled too, or an option is wrong.
-
     Examples
     --------
     >>> labels = np.random.default_rng(1).integers(0, 3, 60) // 2 + np.array([[0], [0], [1]])

@@ -177,13 +177,6 @@ def corrected_scores(
     -------
     CorrectedScores
 
-    Raises
-    ------
-    DataError
-        If labels are of other runs or topics than the judge's scores, or a run has fewer than five.
-    MetaevalError
-        If an option is out of range.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)

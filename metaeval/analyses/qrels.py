@@ -220,14 +220,6 @@ def compare_qrels(
     -------
     QrelsComparison
 
-    Raises
-    ------
-    MetaevalError
-        If ir_measures is not installed or knows no such measure, a run or judge that is named does not exist, or an option
-        is out of range.
-    DataError
-        If a set of judgements gives every run the score 0.
-
     Examples
     --------
     >>> people = {f"q{t}": {"a": 1, "b": t % 2, "c": 0} for t in range(6)}

@@ -181,11 +181,6 @@ def sample_size(
     -------
     SampleSize
 
-    Raises
-    ------
-    MetaevalError
-        If a size is below 2, or an option is out of range.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)

@@ -126,11 +126,6 @@ def topic_set_size(
     -------
     TopicSetSize
 
-    Raises
-    ------
-    MetaevalError
-        If there are too few runs or topics, or an option is out of range.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)

@@ -181,12 +181,6 @@ def variance_components(
     -------
     VarianceComponents
 
-    Raises
-    ------
-    MetaevalError
-        If cells lack scores and `missing` does not say what to do, tasks have other numbers of topics, a price is of what the
-        scores do not have, or the budget does not pay for one topic.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)

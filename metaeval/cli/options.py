@@ -224,13 +224,13 @@ RATINGS = take("collection", "format", "columns", "doubled", "repeats", "judges"
 
 ADVANCED = (
     "correction", "n_bootstrap", "n_samples", "confidence", "simultaneous", "margin",
-    "over", "weights", "task_weights", "categories", "n_jobs", "p_values", "run_pairs",
+    "over", "task_weights", "categories", "n_jobs", "p_values", "run_pairs",
     "n_random", "empty_classes", "figures", "target", "beta", "alpha",
 )  # fmt: skip
 """Options that few users need, by argument: they stand last."""
 
 METAVARS = {
-    "reference": "SOURCE", "candidates": "MEASURE", "run_scores": "SOURCE", "weights": "W,...", "sizes": "N,...",
+    "reference": "SOURCE", "candidates": "MEASURE", "run_scores": "SOURCE", "sizes": "N,...",
     "task_weights": "TASK=W,...",
     "separator": "TEXT", "out": "FOLDER", "gold": "FILE", "runs": "FILE",
     "new_scores": "FILE", "people": "FILE", "scales": "JUDGE=G,...", "family": "RUN=MODEL",

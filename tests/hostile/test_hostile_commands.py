@@ -82,7 +82,6 @@ OWN = {
     "coverage": {"--bootstrap": ["5", "-1"], "-r": ["RR", "nothing"]},
     "agreement": {
         "--statistic": ["tau_b@2", "acc_t", "tau_b@02", "tau_b@99", "spa@3", ""],
-        "--weights": ["2", "0", "1,1", "nan"],
         "--reference-measure": ["AP"],
         "--run-scores": ["tiny.csv"],
         "--runs": ["shared", "x"],
