@@ -78,22 +78,19 @@ def agreement(
         The name of a measure in the scores, or separate scores of one measure, which may have further runs and topics;
         with several collections, one for each, in the same order.
     run_scores : Scores or sequence of Scores, optional
-        Scores of whole runs, with one topic, for measures whose run score is not the mean over topics. They replace the
-        mean in statistics of runs; measures that are not in them keep it. With several collections, or judges, one for
-        each, in the same order.
+        Scores of whole runs, with one topic, for measures whose run score is not the mean over topics: they replace it in
+        statistics of runs. With several collections one for each; of several judges a measure called as each.
     reference_measure : str, optional
         The measure of a separate reference to use, if it has several.
     annotators : bool, optional
-        Take the measures of a separate reference as annotators, who scored the same runs and topics on one scale: their
-        mean is the reference.
+        Take the measures of a separate reference as annotators, who scored on one scale: their mean is the reference.
     statistics : sequence of str, optional
         By default pairwise_accuracy, spa, pearson, spearman, tau_a and tau_b of runs; topic_pearson, over all scores;
         topic_tau_b and topic_spearman, means over topics (summary-level or segment-level correlation); and acc_t. Others
-        are tau_ap_b and tau_gap, which weigh the head of the ranking. Statistics of runs can be limited to the runs that
-        the reference puts first: tau_b@15.
+        are tau_ap_b and tau_gap, which weigh the head of the ranking; tau_b@15 is of the 15 runs that the reference puts
+        first.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do with topics, or runs, without a score in a separate reference: leave them out, or raise. No worst value
-        can stand for a reference.
+        What to do with topics, or runs, without a score in a separate reference: leave them out, or raise.
     runs : {"all", "shared"}, optional
         all: every run needs a reference score. shared: keep only the runs found in every file.
     topics : {"all", "shared"}, optional
@@ -103,7 +100,6 @@ def agreement(
     n_bootstrap : int, optional
         Resamples of the topics for the intervals; 0 for none. With fewer than 10 runs or 25 topics there is none.
     alpha : float, optional
-        Significance level.
     confidence : float, optional
         Level of the intervals.
     simultaneous : bool, optional
@@ -174,12 +170,8 @@ def agreement(
         )
         for statistic, *each in zip(asked, *estimates, strict=True)
     ]  # fmt: skip
-    by_reference = [
-        discriminative_power(
-            each.sel(measures=str(standard)), n_bootstrap=0, n_permutations=n_permutations, alpha=alpha, seed=seed
-        )
-        for each in collections
-    ]
+    test: dict[str, Any] = {"n_bootstrap": 0, "n_permutations": n_permutations, "alpha": alpha, "seed": seed}
+    by_reference = [discriminative_power(each.sel(measures=str(standard)), **test) for each in collections]
     no_interval = next(filter(None, gaps), "") if n_bootstrap else ""
     intervals = bool(n_bootstrap and not no_interval)
     settings: dict[str, object] = {"reference": standard, "statistics": ", ".join(each.name for each in asked)}
@@ -188,28 +180,21 @@ def agreement(
     settings |= ({"over": over} if over != "topics" else {}) | list_intervals(simultaneous, margin, 0.05)
     labels = [f"{each.collection or 'scores'}@{each.fingerprint}" for each in whole if each is not None]
     settings |= {"run scores": "; ".join(labels)} if labels else {}
+    remarks = (
+        *(remark_coverage(asked, n_topics) if intervals else ()),
+        *(remark_levels(asked, intervals, over) if len(measures) > 1 else ()),
+        *_remark_ties(asked, measures, sides),
+        *remark_copies(*collections),
+        *remark_shared_topics(titles, [each.topics for each in collections]),
+    )
     return Agreement(
-        collections=tuple(each.collection for each in collections),
-        measures=measures,
-        reference=standard,
-        statistics=tuple(each.name for each in asked),
-        results=tuple(pooled),
-        alpha=alpha,
-        confidence=confidence,
-        disagreements=disagreements,
-        over=over,
-        is_noise=not any(each.significant.any() for each in by_reference),
+        collections=tuple(each.collection for each in collections), measures=measures, reference=standard,
+        statistics=tuple(each.name for each in asked), results=tuple(pooled), alpha=alpha, confidence=confidence,
+        disagreements=disagreements, over=over, is_noise=not any(each.significant.any() for each in by_reference),
         no_interval=_explain_given(asked, [*measures, standard], sides) if intervals else no_interval,
         signature=sign("agreement", collections, **settings, **diagnostics[0].settings),
-        diagnostics=diagnostics,
-        remarks=(
-            *(remark_coverage(asked, n_topics) if intervals else ()),
-            *(remark_levels(asked, intervals, over) if len(measures) > 1 else ()),
-            *_remark_ties(asked, measures, sides),
-            *remark_copies(*collections),
-            *remark_shared_topics(titles, [each.topics for each in collections]),
-        ),
-    )
+        diagnostics=diagnostics, remarks=remarks,
+    )  # fmt: skip
 
 
 def _match_references(
@@ -370,11 +355,10 @@ def join_reference(
         elif np.array_equal(scores.sel(measures=str(known)).values, reference.values):
             scores = scores.sel(measures=[name for name in names if name != str(known)])
         else:
-            measures = list(scores.measures)
-            measures[names.index(str(known))] = _name_judge(
-                scores.sel(measures=str(known)), f"{judge} {known}"
-            ).measures[0]
-            scores = replace(scores, measures=tuple(measures))
+            (own,) = _name_judge(scores.sel(measures=str(known)), f"{judge} {known}").measures
+            scores = replace(
+                scores, measures=tuple(own if str(each) == str(known) else each for each in scores.measures)
+            )
     return scores.add_measures(reference, first=True), known
 
 

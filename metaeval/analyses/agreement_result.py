@@ -169,14 +169,8 @@ class Agreement(Result):
     ----------
     measures : tuple of Measure
         All but the reference.
-    statistics : tuple of str
-        As they were asked for.
-    results : tuple of StatisticAgreement
-        Of every statistic.
     disagreements : tuple of dict of str to DataFrame
         Of every collection, the runs and the topics where measures and reference differ.
-    over : {"topics", "runs and topics"}
-        What intervals speak of.
     is_noise : bool
         Whether the randomised Tukey HSD test finds no two runs that the reference tells apart.
     """
@@ -232,15 +226,12 @@ class Agreement(Result):
         return f"{most}; {others}{where}. {format_list(chancy, 3)} {verb} not shown to be better than chance."
 
     def differences(self) -> pd.DataFrame:
-        """Is one measure better than another? The difference of every two, with its interval and the exchange test's p.
+        """Is one measure better than another? The difference of every two, with its paired interval and the exchange test's p.
 
-        The interval is paired: both measures on the same resampled topics. Overlapping intervals of the two say less.
-
-        Shape (statistic · pair of measures, 10): columns statistic, measure_1, measure_2, difference, low, high,
-        better (the measure that is if the interval leaves 0 out, and "cannot tell" otherwise), p_first (one-sided,
-        for the first measure being no better), p_second and conclusion: whether both agree alike, up to the margin.
-        Of several collections also collections_low and collections_high, the interval where collections might be
-        others.
+        Columns statistic, measure_1, measure_2, difference, low, high, better (the measure that is if the interval leaves 0
+        out, or "cannot tell"), p_first (one-sided, for the first measure being no better), p_second and conclusion: whether
+        both agree alike, up to the margin. Of several collections also collections_low and collections_high, the interval
+        where collections might be others.
         """
         first, second = np.triu_indices(len(self.measures), 1)
         parts = []
@@ -259,11 +250,9 @@ class Agreement(Result):
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return every statistic of every measure, then `differences`, and where measures and reference disagree.
 
-        runs: score, reference_score, rank (from 1, the best), reference_rank and difference (above 0: the measure ranks the run
-        worse) of every run by every measure, the largest differences of a collection first. topics: tau_b of the runs' scores
-        on every topic, the lowest of a collection first; NaN, where the measure or the reference ties all runs, last. Of
-        several collections also collections, the values of each, and over_collections, where the values lie if collections
-        might be others, NaN of few; of a reference that is a mean also annotators: what half of them reach against the others.
+        runs and topics are those of `list_disagreement`, collection by collection. Of several collections there are also
+        collections, the values of each, and over_collections, where the values lie if collections might be others, NaN of few;
+        of a reference that is a mean also annotators: what half of them reach against the others.
         """
         names = [str(measure) for measure in self.measures]
         labels = {"statistic": self.statistics, "measure": names}
@@ -368,12 +357,12 @@ class Agreement(Result):
 def list_disagreement(
     scores: Scores, measures: Sequence[Measure], run_scores: np.ndarray, tau_b: np.ndarray
 ) -> dict[str, pd.DataFrame]:
-    """Compare measures of one collection with their reference, the last of them, run by run and topic by topic.
+    """Compare measures of one collection with their reference, the last of them: what disagrees most comes first.
 
     Runs and topics are in the order of their labels. Higher is better in `run_scores`, shape (run, measure), and listed are the
     measures' own scores. Ranks begin with 1, the best, and ties have their average; a difference is above 0 where a measure
     ranks the run worse than the reference does. `tau_b`, shape (measure, topic), is that of the runs' scores with the
-    reference's. What disagrees most comes first.
+    reference's; NaN, where one of them ties all runs, comes last.
     """
     names = [str(measure) for measure in measures[:-1]]
     ranks = pd.DataFrame(-settle_ties(run_scores)).rank(method="average").to_numpy()
