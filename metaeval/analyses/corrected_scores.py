@@ -278,7 +278,7 @@ def _align(ready: Prepared, labels: PeopleScores) -> Data:
         largest = float(np.nanmax(np.abs(values)))
         if largest and not 1 / OUT_OF_REACH < largest < OUT_OF_REACH:
             raise DataError(f"{name}: scores reach {largest:.0e}, whose squares are no numbers: rescale them")
-    sign = labels.measure.sign
+    sign = int(labels.measure.sign)
     unfilled = 0 if probabilities is None else int((~known & ~np.isnan(probabilities)).any(axis=0).sum())
     return Data(runs, given * sign, known, judges, weights, np.argsort(ready.places[1]), sign, unfilled)
 

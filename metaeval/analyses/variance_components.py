@@ -212,7 +212,8 @@ def variance_components(
     _check_budget(budget, prices, numbers)
     present = {facet: float(max(1, round(number))) for facet, number in numbers.items() if facet != "run"}
     bought = None if budget is None else list_designs(budget, prices or {}, present)
-    components, rows, designs, merged, key = [], [], [pd.DataFrame()], {}, "variance_components"
+    components, rows, designs, key = [], [], [pd.DataFrame()], "variance_components"
+    merged: dict[str, None] = {}  # in the order in which they come
     for measure in given.measures:
         part = frame[frame["measure"] == str(measure)]
         codes = {facet: pd.factorize(part[facet], sort=True)[0] for facet in given.facets}
