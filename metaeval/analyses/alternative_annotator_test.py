@@ -51,8 +51,6 @@ class AlternativeAnnotatorTest(Result):
 
     Parameters
     ----------
-    judges : tuple of str
-        In the order given.
     rows : DataFrame
         By judge, the largest ρ first: columns judge; rho, the share of a person's items on which it agrees with the others as
         well or better, averaged over people; omega, the share of testable people that it wins against; both with low and high

@@ -56,14 +56,13 @@ OTHER_SCALE = 3.0
 class CorrectedScores(Result):
     """Means of runs by a judge's scores, corrected by people's.
 
+    `alone`, `people` and `both` are what follows from each judge alone, from people alone, and from both; larger values are
+    better. `ranks` are corrected, and `boards` those by the first judge alone, by people alone, and corrected. `n_labelled`
+    topics of a run are labelled, at least, and `worth` says how many labels one score of the judge is worth, with the ends of
+    its interval; 0 if all topics are labelled. `confidence` is of all intervals together.
+
     Parameters
     ----------
-    judges, measure : tuple of Measure, and Measure
-        Of the judges, and of people.
-    alone, people, both : tuple of Corrected, Corrected, Corrected
-        What follows from each judge alone, from people alone, and from both; larger values are better.
-    ranks : RunRanks
-        The corrected ranks of runs.
     rows : DataFrame
         Runs by rank: columns run, mean (corrected), error (its standard error), rank, low and high (between which ranks it
         stands), letters, judge_rank and bias (how much higher the first judge scores the run than people; NaN if on another
@@ -75,14 +74,6 @@ class CorrectedScores(Result):
         Every pair of runs: columns first, second, difference, low, high; judge, people and both, which are 1 where the first
         run is better, −1 where the second is and 0 where it is open; flips: whether people reverse the first judge's
         conclusion, or one is lost or new; topics_needed: labelled topics that would decide an open pair, if any number would.
-    boards : mapping of str to DataFrame
-        Ranks by the first judge alone, by people alone, and corrected.
-    n_labelled, n_topics : int
-        How many topics of a run are labelled, at least, and how many topics there are.
-    worth : tuple of float
-        How many labels of people one score of the judge is worth, and the ends of its interval; 0 if all are labelled.
-    confidence : float
-        Of all intervals together.
     """
 
     collection: str

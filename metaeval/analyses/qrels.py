@@ -44,10 +44,10 @@ DEEPEST = 1_000_000
 class QrelsComparison(Result):
     """What other judgements change, compared with those of the reference.
 
+    Of the sets of judgements the first is the reference, the others are judges.
+
     Parameters
     ----------
-    sets : tuple of str
-        Sets of judgements; the first is the reference, the others are judges.
     rows : DataFrame
         By measure and judge: tau with low and high, chance and ceiling; of the pairs of runs that the reference finds
         significant how many the judge finds too (kept), reverses and loses; new: only the judge finds them; clear: flips of
@@ -63,8 +63,6 @@ class QrelsComparison(Result):
         without such documents), and the run that this changes most.
     differences, runs, topics : DataFrame
         By measure: differences of judges in tau, and ranks of runs and τ_b on topics beside the reference's.
-    statistic : str
-        How rankings of runs are compared.
     """
 
     collection: str

@@ -50,9 +50,7 @@ class SampleSize(Result):
         A row for each number of topics and measure: columns topics, measure; mean_tau between two disjoint sets of that many
         topics; power, the mean share of significant pairs of runs, and power_sd over samples of topics; expected_tau between
         two sets of that many new topics, and true_tau between the ranking on so many and on infinitely many, each with its
-        interval. NaN where there is no such number.
-    unit : str
-        What is counted: "topic", or "cluster" where topics come in clusters.
+        interval. NaN where there is no such number. Where topics come in clusters, clusters are counted.
     """
 
     measures: tuple[Measure, ...]

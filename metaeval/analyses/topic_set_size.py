@@ -35,18 +35,8 @@ class TopicSetSize(MeasureRows):
     """How many topics every measure needs: columns topics, for a paired t-test, and generalisability, each with an interval.
 
     They rest on V_E2 and the coefficient of the topics there are, with intervals; detectable is the difference of two runs
-    that a paired t-test on these topics finds. Topics are infinite where no number is enough.
-
-    Parameters
-    ----------
-    n_topics : int
-        How many topics there are.
-    difference : float
-        The difference to detect.
-    legend : str
-        What is asked for.
-    unit : str
-        What is counted: "topic", or "cluster" where topics come in clusters.
+    that a paired t-test on these topics finds. Topics are infinite where no number is enough. Where topics come in clusters,
+    clusters are counted.
     """
 
     n_topics: int
