@@ -16,7 +16,7 @@ from experiments.outcome import Outcome, Settings
 from metaeval.datasets import baselines, dataset, evall, fetch
 from metaeval.errors import DatasetError, PolicyWarning, UndefinedValueWarning
 from metaeval.io.classification import Labels, classification_runs
-from metaeval.measures.closeness import proximity
+from metaeval.measures.ordinal import proximity
 
 NAME, SOURCE = "replab2013-cem", "replab2013"
 FARTHEST, LEFT_OUT = "farthest", "left out"

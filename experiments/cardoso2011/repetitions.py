@@ -26,7 +26,7 @@ from experiments.cardoso2011.matrices import STUDY
 from experiments.cardoso2011.synthetic import synthetic_set
 from experiments.classifiers import built_folder, ordinal_set
 from metaeval.files import write_atomically
-from metaeval.measures.ordinal_index import OCI
+from metaeval.measures.ordinal import OCI
 from metaeval.stats.streams import generator
 
 SETTINGS = STUDY["table6"]
