@@ -16,7 +16,7 @@ CONTENT = b"q1 0 p1 2\nq1 0 p2 0\n" * 50
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
-    monkeypatch.setattr(download, "TIMEOUT", 2.0)
+    monkeypatch.setattr(download, "TIMEOUT", 10.0)
 
 
 def chunked_and_cut(request):
