@@ -21,12 +21,7 @@ from .analyses.board_ranks import BoardRanks as BoardRanks, board_ranks as board
 from .analyses.calibration import TestCalibration as TestCalibration, calibrate_tests as calibrate_tests
 from .analyses.citation import cite as cite
 from .analyses.corrected_scores import CorrectedScores as CorrectedScores, corrected_scores as corrected_scores
-from .analyses.coverage import (
-    Coverage as Coverage,
-    UnanimousImprovement as UnanimousImprovement,
-    coverage as coverage,
-    uir as uir,
-)
+from .analyses.coverage import Coverage as Coverage, coverage as coverage
 from .analyses.discriminative_power import discriminative_power as discriminative_power
 from .analyses.pooled_discriminative_power import (
     PooledDiscriminativePower as PooledDiscriminativePower,

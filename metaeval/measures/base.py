@@ -261,12 +261,9 @@ def add_measure(measure: Measure) -> None:
 
     A cell that is run again in a notebook may replace its own measure, never somebody else's.
     """
-    earlier = _MEASURES.get(measure.name)
-    origins = {
-        tuple(getattr(one.formula, of, "") for of in ("__module__", "__qualname__"))
-        for one in (earlier or measure, measure)
-    }
-    if earlier is not None and len(origins) > 1:
+    earlier = _MEASURES.get(measure.name, measure)
+    names = ("__module__", "__qualname__")
+    if len({tuple(getattr(one.formula, name, "") for name in names) for one in (earlier, measure)}) > 1:
         raise MeasureError(
             f"there is a measure {measure.name} already ({earlier.source or 'yours'}); choose another name"
         )

@@ -141,7 +141,6 @@ def test_every_function_takes_a_plain_function_and_a_file(form, file, tmp_path, 
     assert scores.sel(measures=mine).values.shape == (3, 4, 1)
     assert scores.matrix(mine).equals(scores.matrix("gap"))
     assert [str(one) for one in metaeval.coverage(scores, reference=mine, n_bootstrap=0).reference] == ["gap"]
-    assert [str(one) for one in metaeval.uir(scores, reference=mine).reference] == ["gap"]
     assert metaeval.properties(mine, n_random=0).measures[0].formula is not None
     metaeval.io.write_scores(scores, tmp_path / "scores.csv")
     assert [str(one) for one in metaeval.open_scores(str(tmp_path / "scores.csv"), [mine]).measures] == ["gap"]
