@@ -470,8 +470,8 @@ class Scores:
         if frame.empty:
             raise DataError("there are no scores in it", file=file)
         rows = Rows.of(frame.reset_index(drop=True), file)
-        options = {"missing": missing, "measures": measures, "collection": collection, "provenance": provenance}
-        scores = hold_scores(**arrange(rows, **options))
+        options: dict[str, Any] = {"missing": missing, "measures": measures, "collection": collection}
+        scores = hold_scores(**arrange(rows, **options, provenance=provenance))
         return state_directions([scores], higher_is_better, lower_is_better, missing)[0]
 
 
@@ -541,7 +541,7 @@ def state_directions(
     ]
 
 
-def choose_measure(rows: Rows, measure: Any) -> Rows:
+def choose_measure(rows: Rows, measure: str | Measure) -> Rows:
     """Return the rows of one measure, by its label or by its name as a known measure."""
     codes, labels = rows.encode("measure")
     mine = [m for m, label in enumerate(labels) if str(measure) in (label, str(measure_of_label(label)))]
@@ -553,7 +553,7 @@ def choose_measure(rows: Rows, measure: Any) -> Rows:
 def read_collections(
     rows: Rows,
     *,
-    measure: str | None = None,
+    measure: str | Measure | None = None,
     collection: str | None = None,
     name: str = "",
     missing: MissingPolicy = "raise",

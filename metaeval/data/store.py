@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace as replace_scores
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -304,7 +304,7 @@ class ScoreStore:
                     raise
                 raise StoreError(f"{os.path.join(self.path, name)}: no score store has written it: {error}") from None
 
-    def _open_file(self, collection: str, digest: str) -> tuple[BinaryIO, str, str]:
+    def _open_file(self, collection: str, digest: str) -> tuple[Any, str, str]:
         """Open the file of this checksum, or the one by which a writer has just replaced it."""
         while True:
             name = _name_file(collection, digest)
