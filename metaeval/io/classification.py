@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.data.labels import code_labels, unique_labels
-from metaeval.data.parts import assign_parts
+from metaeval.data.labels import assign_parts, code_labels, unique_labels
 from metaeval.data.policies import (
     InvalidPolicy,
     MissingPolicy,

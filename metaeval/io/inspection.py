@@ -10,9 +10,8 @@ from typing import Unpack
 import numpy as np
 
 from metaeval.data.columns import COLUMNS
-from metaeval.data.distinct import find_identical_runs
 from metaeval.data.rows import Rows, is_total, split_collections
-from metaeval.data.scores import PartialScores, Scores
+from metaeval.data.scores import PartialScores, Scores, find_identical_runs
 from metaeval.errors import DataError, MetaevalWarning
 from metaeval.files import PathLike, is_folder, open_once, stem
 from metaeval.io.detect import find_format

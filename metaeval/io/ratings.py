@@ -44,10 +44,6 @@ def read_ratings(
     doubled : {"raise", "mean", "latest"}, optional
         What to do where a run has several scores on a topic, by one judge and in one repeat.
 
-    Returns
-    -------
-    Ratings
-
     Raises
     ------
     DataError
@@ -63,19 +59,17 @@ def read_ratings(
             rows = choose_measure(rows, measure)
         keys = [name for name in (*FACETS, "measure") if name in rows.frame]
         cells = Cells(rows, keys)
-        names = [layout.roles[role] for role in ("task", "topic") if "task" in rows.frame]
-        refuse_two_tasks(rows.frame, rows.locate, names)
-        gaps = int(np.isnan(cells.score).sum())
-        cells.select(~np.isnan(cells.score))
+        refuse_two_tasks(cells, [layout.roles[role] for role in ("task", "topic") if role in layout.roles])
+        gaps = np.isnan(cells.score)
+        cells.select(~gaps)
         try:
             cells.settle_doubled(doubled)
         except DoubledError as error:
             raise error.changed(hint=_spell_out(layout, keys)) from None
         cells.drop_totals()
-        if gaps:
-            report_policy(f"{format_count(gaps, 'cell')} without a score", table.file)
-        frame = rows.frame.iloc[cells.at].assign(score=cells.score)
-        return Ratings(frame, tuple(map(measure_of_label, cells.labels["measure"])), stem(path))
+        if gaps.any():
+            report_policy(f"{format_count(int(gaps.sum()), 'cell')} without a score", table.file)
+        return Ratings(cells, tuple(map(measure_of_label, cells.labels["measure"])), stem(path))
 
 
 def _spell_out(layout: Layout, keys: Sequence[str]) -> str:

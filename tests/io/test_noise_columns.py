@@ -144,7 +144,7 @@ def test_a_wide_table_with_empty_cells_is_one_with_gaps(tmp_path):
     [
         ([("a", "t", "k", 1), ("a", "u", "k", 1), ("b", "t", "k", 1)], "there is one judge only, 'k'"),
         ([("a", "t", "k", 1), ("a", "t", "k", 2), ("b", "u", "l", 1)], "there is a second score, 2"),
-        ([("a", "t", "k", 1), ("a", "u", "l", np.inf), ("b", "u", "l", 1)], "no finite number"),
+        ([("a", "t", "k", 1), ("a", "u", "l", np.inf), ("b", "u", "l", 1)], "not a finite number"),
         ([("a", "t", "k", 1), ("a", "u", "l", 1)], "there is one run only"),
     ],
 )
