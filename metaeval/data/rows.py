@@ -155,9 +155,9 @@ class Rows:
         else:
             codes, cells = np.arange(len(column)), column.array
             if isinstance(column.dtype, pd.CategoricalDtype):
-                codes, cells = column.array.codes, [*column.array.categories, None]
+                codes, cells = column.array.codes, column.array.categories
             read, bad = _read_cells(list(cells), lambda cell: self.locate(int(np.argmax(codes == cell))))
-            scores, wrong = read[codes], bad[codes]
+            scores, wrong = np.append(read, np.nan)[codes], np.append(bad, False)[codes]
         for row in np.flatnonzero(wrong)[:1].tolist():
             shown = column.iloc[row]
             shown = shown.item() if isinstance(shown, np.generic) else shown

@@ -56,6 +56,11 @@ class Sample:
             check_cells(sum(map(line.count, " \t,")), self.path)
         return lines
 
+    @property
+    def first_line(self) -> str:
+        """The first line that is not blank."""
+        return next((line for _, line in stream_lines(self.path)), "") if self.kind in ("text", "json") else ""
+
     @cached_property
     def first_record(self) -> Any:
         """The first value of JSON lines, or all that a JSON file holds; None for what is neither."""

@@ -78,6 +78,7 @@ class Sample(Protocol):
 
     path: PathLike
     lines: Sequence[str]
+    first_line: str
     first_record: Any
 
 
@@ -324,7 +325,7 @@ class ObjectLines(LineFormat):
 
     def fits(self, sample: Sample) -> bool:
         """Say whether the first line is an object with these four keys."""
-        first = "".join(sample.lines[:1])
+        first = sample.first_line
         return first.lstrip().startswith("{") and all(f'"{key}"' in first for key in self.keys)
 
     def write(self, scores: Scores, path: PathLike) -> None:

@@ -58,11 +58,13 @@ from metaeval.io.table import (
     TRUTH,
     WORKBOOKS,
     Table,
+    Texts,
     are_columns,
     find_library,
     is_frame,
     is_gap,
     is_path,
+    list_different,
     open_cells,
     write_table,
 )
@@ -104,11 +106,13 @@ def rows_of_table(
         label = {} if "measure" in shared else {"measure": categorical(np.zeros(table.n_rows, dtype=int), [name])}
         parts.append(pd.DataFrame({**shared, **label, "score": scores}))
     frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
-    return layout, Rows.of(frame, table.file or None, table.lines * len(parts) or None)
+    return layout, Rows.of(frame, table.file or None, [*table.lines] * len(parts) if len(parts) > 1 else table.lines or None)
 
 
 def _as_labels(cells: Any) -> Any:
     """Return labels as a frame can hold them: texts as objects, which pandas does not interpret."""
+    if isinstance(cells, Texts):
+        return cells.coded
     if isinstance(cells, pd.Series) and cells.dtype != object:
         return cells.array
     listed = list(cells)
@@ -129,16 +133,23 @@ def read_numbers(table: Table, names: Sequence[str]) -> list[Any]:
     columns = [table.columns[name] for name in names]
     if not table.lines:
         return [column.array if isinstance(column, pd.Series) else column for column in columns]
-    with_comma = [text.strip() for column in columns for text in column if "," in text]
+    parsed = [column.parse() if isinstance(column, Texts) else None for column in columns]
+    if all(column is not None for column in parsed):
+        return parsed
+    texts = [list(list_different(column)) for column in columns]
+    with_comma = [text.strip() for column in texts for text in column if "," in text]
     decimal = bool(with_comma) and all(re.fullmatch(r"[+-]?\d+,\d+", text) for text in with_comma)
     decimal = decimal and any(re.fullmatch(r"[+-]?(0,\d+|\d+,(\d{1,2}|\d{4,}))", text) for text in with_comma)
-    if decimal and not any("." in text for column in columns for text in column):
-        columns = [[text.replace(",", ".") for text in column] for column in columns]
-    read = []
-    for column in columns:
+    if decimal and not any("." in text for column in texts for text in column):
+        texts = [[text.replace(",", ".") for text in column] for column in texts]
+    read: list[Any] = []
+    for column, given in zip(texts, columns, strict=True):
         words = [text.strip().lower() for text in column] if column[0].strip().lower() in (*TRUTH, "") else [""]
         truth = any(words) and all(word in TRUTH or is_gap(word) for word in words)
-        read.append([TRUTH.get(word, np.nan) for word in words] if truth else list(column))
+        made: Any = np.array([TRUTH.get(word, np.nan) for word in words]) if truth else column
+        if isinstance(given, Texts):
+            made = made[given.coded.codes] if truth else categorical(given.coded.codes, made)
+        read.append(made)
     return read
 
 
