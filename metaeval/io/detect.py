@@ -59,7 +59,12 @@ class Sample:
     @property
     def first_line(self) -> str:
         """The first line that is not blank."""
-        return next((line for _, line in stream_lines(self.path)), "") if self.kind in ("text", "json") else ""
+        if self.kind not in ("text", "json"):
+            return ""
+        try:
+            return next((line for _, line in stream_lines(self.path)), "")
+        except DataError:  # which may be UTF-16
+            return "".join(self.lines[:1])
 
     @cached_property
     def first_record(self) -> Any:

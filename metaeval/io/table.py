@@ -367,7 +367,9 @@ def _read_plain(path: PathLike, text: str, delimiter: str) -> Table | None:
             pa.BufferReader(content.encode()),
             read_options=arrow.ReadOptions(column_names=names, use_threads=False),
             parse_options=arrow.ParseOptions(delimiter=delimiter, quote_char=False),
-            convert_options=arrow.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
+            convert_options=arrow.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+            ),
         )
     except pa.ArrowException:
         return None
