@@ -75,12 +75,15 @@ class Rows:
 
     `frame` has the columns run, topic, measure and score, perhaps others; scores may be texts. Its index numbers the rows
     of all sources and stays when some are left out. `sources` holds of each source how many rows it has, its name, and on
-    which line each of them begins, if that is known. `explain` returns what can be done about several scores in a cell. Where
-    rows of totals are `sums`, they need not be means.
+    which line each of them begins, if that is known. `name` is that of the collection where no row says it, and `measures` are
+    those of known directions. `explain` returns what can be done about several scores in a cell. Where rows of totals are
+    `sums`, they need not be means.
     """
 
     frame: pd.DataFrame
     sources: tuple[tuple[int, Any, Sequence[int] | None], ...]
+    name: str = ""
+    measures: Sequence[Measure] = ()
     explain: Callable[[DoubledError, str], str] | None = None
     sums: bool = False
 
@@ -93,12 +96,12 @@ class Rows:
         return cls(frame, ((len(frame), file, lines),))
 
     @classmethod
-    def join(cls, parts: Sequence[Rows]) -> Rows:
-        """Return the rows of several sources."""
+    def join(cls, parts: Sequence[Rows], **said: Any) -> Rows:
+        """Return the rows of several sources, with what is `said` of them all."""
         if len(parts) == 1:
-            return parts[0]
+            return replace(parts[0], **said)
         frame = pd.concat([part.frame.astype(object) for part in parts], ignore_index=True)
-        return cls(frame, tuple(source for part in parts for source in part.sources), sums=parts[0].sums)
+        return cls(frame, tuple(source for part in parts for source in part.sources), **said)
 
     def keep(self, chosen: Any) -> Rows:
         """Return some of the rows."""
@@ -215,7 +218,7 @@ def categorical(codes: np.ndarray, labels: Iterable[object]) -> Any:
     return pd.Categorical.from_codes(codes, pd.Index([*labels], dtype=object))
 
 
-def split_collections(rows: Rows, collection: str | None, name: str = "") -> Iterator[tuple[str, Rows]]:
+def split_collections(rows: Rows, collection: str | None) -> Iterator[tuple[str, Rows]]:
     """Yield every collection, or the one that is asked for, with its rows."""
     stated = (
         rows.frame[COLLECTION].astype(object).fillna("").map(str)
@@ -224,7 +227,7 @@ def split_collections(rows: Rows, collection: str | None, name: str = "") -> Ite
     )
     names = list(stated.unique())
     if len(names) < 2 or (collection is not None and collection not in names):
-        yield ([*names, name][0] or name) if collection is None else collection, rows
+        yield ([*names, rows.name][0] or rows.name) if collection is None else collection, rows
         return
     for label in names if collection is None else [collection]:
         yield label, rows.keep((stated == label).to_numpy())
@@ -235,12 +238,11 @@ def arrange(
     *,
     missing: MissingPolicy = "raise",
     doubled: DoubledPolicy = "raise",
-    measures: Sequence[Measure] = (),
     collection: str = "",
     provenance: str = "",
     choose: Choose | None = None,
 ) -> dict[str, Any]:
-    """Return what `Scores` are made of: labels are in the order in which they appear; `measures` have known directions.
+    """Return what `Scores` are made of: labels are in the order in which they appear.
 
     Measures are chosen before anything else, so that no other one decides which runs and topics are left.
     """
@@ -248,7 +250,7 @@ def arrange(
     check_policy(doubled, DoubledPolicy)
     rows = rows if choose is None else _choose_rows(rows, choose)
     cells = Cells(rows, [*COLUMNS[:3], *([REPEAT] if REPEAT in rows.frame else [])])
-    known = _find_measures(cells, measures)
+    known = _find_measures(cells)
     cells.settle_doubled(doubled)
     cells.drop_totals()
     values = cells.fill(missing, known)
@@ -285,9 +287,9 @@ def _choose_rows(rows: Rows, choose: Choose) -> Rows:
     return kept
 
 
-def _find_measures(cells: Cells, stated: Sequence[Measure]) -> list[Measure]:
+def _find_measures(cells: Cells) -> list[Measure]:
     """Return the measures, with the directions that are stated beside their names or in a column."""
-    given = {str(measure): measure for measure in stated}
+    given = {str(measure): measure for measure in cells.rows.measures}
     known = [given.get(name) or measure_of_label(name) for name in cells.labels["measure"]]
     if DIRECTION not in cells.rows.frame:
         return known

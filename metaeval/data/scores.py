@@ -417,9 +417,8 @@ class Scores:
             raise DataError(f"the column {twice[0]!r} is there twice", file=file)
         if frame.empty:
             raise DataError("there are no scores in it", file=file)
-        rows = Rows.of(frame.reset_index(drop=True), file)
-        options: dict[str, Any] = {"missing": missing, "measures": measures, "collection": collection}
-        scores = hold_scores(**arrange(rows, **options, provenance=provenance))
+        rows = replace(Rows.of(frame.reset_index(drop=True), file), measures=tuple(measures))
+        scores = hold_scores(**arrange(rows, missing=missing, collection=collection, provenance=provenance))
         return state_directions([scores], higher_is_better, lower_is_better, missing)[0]
 
 
@@ -499,14 +498,13 @@ def read_collections(
     *,
     measure: str | Measure | None = None,
     collection: str | None = None,
-    name: str = "",
     missing: MissingPolicy = "raise",
     **options: Any,
 ) -> list[Scores]:
-    """Return the scores of every collection in rows, or of one; `name` is that of rows that do not say theirs."""
+    """Return the scores of every collection in rows, or of one."""
     rows = rows if measure is None else choose_measure(rows, measure)
     found = []
-    parts = list(split_collections(rows, collection, name))
+    parts = list(split_collections(rows, collection))
     for label, part in parts:
         file = part.file if len(parts) == 1 else f"{part.file}, collection {label}" if part.file else label
         try:

@@ -8,7 +8,7 @@ its measure: ``web2013_ndcg20.csv`` is nDCG@20 of web2013.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
@@ -51,7 +51,7 @@ from metaeval.files import (
     write_together,
 )  # fmt: skip
 from metaeval.io.layout import ROLES, Layout, counts_rows, find_layout, is_line_of_scores
-from metaeval.io.line_formats import Found, rows_of_matrix
+from metaeval.io.line_formats import rows_of_matrix
 from metaeval.io.table import (
     PARQUET,
     TABLES,
@@ -253,7 +253,7 @@ def rows(
     columns: Mapping[str, str] | None = None,
     measure: Any = None,
     collection: str | None = None,
-) -> Found:
+) -> Rows:
     """Read a table, a frame, or several matrices: files, or frames by measure."""
     if not is_path(sources):
         return _read_frames(sources, kind, columns, measure, collection)
@@ -262,16 +262,16 @@ def rows(
         parts = [
             rows_of_table(open_cells(path), kind=kind, columns=columns, measure=one) for one, path in files.items()
         ]
-        return Found(_join_matrices(parts), name, [measure_of_label(one) for one in files])
+        return _join_matrices(parts, name, files)
     if not isinstance(sources, str | Path):
         raise DataError(
             f"the format {kind} needs a single path", hint="several files can be wide, transposed, trec_eval, wmt, …"
         )
     layout, rows = rows_of_table(open_cells(sources), kind=kind, columns=columns, measure=measure)
-    return Found(_explain_doubled(layout, rows, columns), stem(sources))
+    return replace(rows, name=stem(sources), explain=_explain_doubled(layout, columns))
 
 
-def _read_frames(frame: Any, kind: str | None, columns: Any, measure: Any, collection: str | None) -> Found:
+def _read_frames(frame: Any, kind: str | None, columns: Any, measure: Any, collection: str | None) -> Rows:
     """Return the scores in a frame, or in frames by measure."""
     if isinstance(frame, Mapping) and find_library(frame) != "xarray" and not are_columns(frame, columns):
         if not frame:
@@ -285,7 +285,7 @@ def _read_frames(frame: Any, kind: str | None, columns: Any, measure: Any, colle
             rows_of_table(open_cells(part), kind=kind or "wide", columns=columns, measure=name)
             for name, part in frame.items()
         ]
-        return Found(_join_matrices(parts), collection or "", [measure_of_label(name) for name in frame])
+        return _join_matrices(parts, collection or "", frame)
     array = find_library(frame) == "xarray"
     name = str(frame.name) if array and getattr(frame, "name", None) not in (None, "score") else ""
     layout, rows = rows_of_table(open_cells(frame, columns), kind=kind, columns=columns, measure=measure)
@@ -301,10 +301,10 @@ def _read_frames(frame: Any, kind: str | None, columns: Any, measure: Any, colle
     }
     known = [turn(measure_of_label(one), way) for one, way in stated.items()]
     known += [measure] if isinstance(measure, Measure) else []
-    return Found(_explain_doubled(layout, rows, columns), name, known)
+    return replace(rows, name=name, measures=known, explain=_explain_doubled(layout, columns))
 
 
-def _join_matrices(parts: Sequence[tuple[Layout, Rows]]) -> Rows:
+def _join_matrices(parts: Sequence[tuple[Layout, Rows]], name: str, measures: Iterable[Any]) -> Rows:
     """Join matrices by the names of runs and topics; numbers "1" to "n" are only safe to match with topics of these names."""
     bare = [rows for layout, rows in parts if layout.kind == "wide" and "topic" not in layout.roles]
     named = [rows for layout, rows in parts if layout.kind == "transposed" or "topic" in layout.roles]
@@ -313,7 +313,9 @@ def _join_matrices(parts: Sequence[tuple[Layout, Rows]]) -> Rows:
             first = file_name(named[0].file) if named[0].file else "the first frame"
             problem = f"{first} names its topics, this table does not, so their lines cannot be matched"
             raise DataError(problem, file=rows.file, hint="add a first column topic")
-    return Rows.join([rows for _, rows in parts])
+    return Rows.join(
+        [rows for _, rows in parts], name=name, measures=[measure_of_label(measure) for measure in measures]
+    )
 
 
 def _find_files(sources: Sources, measure: str | None, collection: str | None) -> tuple[dict[str, PathLike], str]:
@@ -384,8 +386,8 @@ def _make_stem(collection: str, measure: str) -> str:
     raise DataError(f"the collection {collection!r} cannot be read back from the name of a file", hint="rename it")
 
 
-def _explain_doubled(layout: Layout, rows: Rows, columns: Mapping[str, str] | None) -> Rows:
-    """Return the rows; where a cell has several scores, their refusal spells out the options, all of them at once."""
+def _explain_doubled(layout: Layout, columns: Mapping[str, str] | None) -> Callable[[DoubledError, str], str]:
+    """Return what spells out the options where a cell has several scores, all of them at once."""
 
     def explain(error: DoubledError, missing: str) -> str:
         table, roles, stated = layout.table, layout.roles, dict(columns or {})
@@ -414,7 +416,7 @@ def _explain_doubled(layout: Layout, rows: Rows, columns: Mapping[str, str] | No
         what = "the latest, by " + repr(roles["time"]) if "time" in roles else "their mean"
         return f"{what}: {(' ' if options[-1].startswith('-') else ', ').join(options)}"
 
-    return replace(rows, explain=explain)
+    return explain
 
 
 def find_part(layout: Layout, keys: Sequence[str]) -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,10 +28,6 @@ from metaeval.files import (
     is_folder,
     stem,
 )
-from metaeval.io.line_formats import Found
-
-if TYPE_CHECKING:
-    from metaeval.io.line_formats import Sample
 
 MOST_FILES = 200_000
 """Files of a folder that are looked at."""
@@ -67,10 +63,10 @@ class LogFormat:
     """
 
     find: Callable[[Sequence[PathLike]], Iterable[Log]]
-    fits: Callable[[Sample], bool]
+    fits: Callable[[Any], bool]
     name: str
 
-    def rows(self, sources: Sources, *, columns: Mapping[str, str] | None = None, **_: Any) -> Found:
+    def rows(self, sources: Sources, *, columns: Mapping[str, str] | None = None, **_: Any) -> Rows:
         """Read the scores of every task, which are collections; with columns run=file, a run is named after its file too."""
         paths = list_sources(sources)
         where = describe_files(paths[:3])
@@ -84,7 +80,7 @@ class LogFormat:
         for log in logs:
             with self._guard(log.path):
                 cells.add(log, by_file=bool(columns))
-        return Found(cells.to_rows(describe_files([log.path for log in logs])), "")
+        return cells.to_rows(describe_files([log.path for log in logs]))
 
     @contextmanager
     def _guard(self, path: PathLike | None) -> Iterator[None]:
@@ -97,10 +93,10 @@ class LogFormat:
             raise DataError(f"it is not as {self.name} writes it: {error}", file=path) from None
 
 
-def has_keys(*keys: str) -> Callable[[Sample], bool]:
+def has_keys(*keys: str) -> Callable[[Any], bool]:
     """Return what says whether the first record of a file has these keys."""
 
-    def fits(sample: Sample) -> bool:
+    def fits(sample: Any) -> bool:
         record = sample.first_record
         return isinstance(record, dict) and set(keys) <= set(record)
 
