@@ -38,6 +38,9 @@ TOTALS = ("all", "mean", "amean", "average", "avg", "overall", "total", "macro")
 MOST_CELLS, MOST_CELLS_A_ROW = 100_000, 50
 """Cells without a score that may be filled: so many, or so many for every row there is; more is a mistake in the labels."""
 
+ONCE = "once"
+"""The label of the only repeat, in a collection beside others that have several."""
+
 _NO_GUESS = "what number is meant would be a guess"
 
 
@@ -257,11 +260,12 @@ def arrange(
     topics, noise = cells.labels["topic"], {}
     if REPEAT in cells.labels:
         repeats = cells.labels[REPEAT]
-        if len(repeats) < 2:
+        if len(repeats) < 2 and repeats != [ONCE]:
             problem = f"the only repeat is {repeats[0]!r}; at least two tell how much repeats differ"
             raise DataError(problem, file=rows.file)
-        within = average(values.var(axis=3, ddof=1).reshape(-1, len(known)).T)
-        noise = {str(one): Repeats(len(repeats), float(each)) for one, each in zip(known, within, strict=True)}
+        if len(repeats) > 1:
+            within = average(values.var(axis=3, ddof=1).reshape(-1, len(known)).T)
+            noise = {str(one): Repeats(len(repeats), float(each)) for one, each in zip(known, within, strict=True)}
         values = values.mean(axis=3)
     clusters = []
     if CLUSTER in rows.frame:
@@ -483,7 +487,9 @@ class Cells:
         hint = hint_missing()
         if REPEAT in self.labels:
             where["topic"] = f"{where['topic']}, {REPEAT} {self.labels[REPEAT][at[3]]}"
-            hint = "repeats are unequal: keep those that all runs and topics have"
+            hint = (
+                f"repeats are unequal: {format_option('missing', 'drop-topic')} or drop-run keeps what has all of them"
+            )
         raise DataError(f"there is no score{f'; {lacking:,} are missing in all' * (lacking > 1)}", **where, hint=hint)
 
 

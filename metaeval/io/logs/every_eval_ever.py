@@ -76,9 +76,8 @@ def _read(path: PathLike) -> Iterator[Cell]:
         task = need_text(record, "evaluation_name", path, line)
         key = record.get("evaluation_result_id") or task
         name, lower = measures.get(key, ("score", None))
-        score = evaluation.get("score") if isinstance(evaluation, dict) else None
-        if score is None and isinstance(evaluation, dict):
-            score = evaluation.get("is_correct")
+        graded = evaluation if isinstance(evaluation, dict) else {}
+        score = graded.get("score", graded.get("is_correct"))  # a score that is null is none
         yield Cell(
             task,
             need_text(record, "model_id", path, line),

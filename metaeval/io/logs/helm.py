@@ -57,6 +57,8 @@ def _read(folder: Path) -> Iterator[Cell]:
                 score = None if not count else as_score(need(stat, "sum", path)) / count
             except (ValueError, TypeError):
                 raise DataError("the sum is no number", file=path, topic=topic, measure=measure) from None
+            if isinstance(count, bool) or count != count or count < 0 or count != int(count):
+                raise DataError(f"the count is {count!r}, no whole number", file=path, topic=topic, measure=measure)
             yield Cell(" ".join(parts), model, topic, measure, score, int(trial) + 1)
 
 
