@@ -288,6 +288,7 @@ def test_grades_of_inspect_are_numbers_and_epochs_are_averaged(kind, tmp_path):
     assert scores.repeats["choice"].count == 2
 
 
+@pytest.mark.filterwarnings("ignore:2 epochs of arc")
 def test_a_mean_of_fewer_epochs_than_others_have_is_refused_or_left_out(tmp_path):
     samples = [
         inspect_sample(name, "C", epoch) for name in ("x", "y", "z") for epoch in (1, 2) if (name, epoch) != ("y", 2)
