@@ -494,17 +494,21 @@ class Cells:
 
 
 def _read_times(rows: Rows) -> np.ndarray:
-    """Return times as numbers: seconds, or dates."""
+    """Return times as numbers: seconds, or dates that begin with the year; the order of others would be a guess."""
     if "time" not in rows.frame:
         problem = "no column says when scores were computed, so that none is the latest"
         raise DataError(problem, file=rows.file, hint="name the column: columns time=NAME")
     column = rows.frame["time"].astype(object) if rows.frame["time"].dtype == "category" else rows.frame["time"]
-    times = pd.to_numeric(column, errors="coerce") if column.dtype.kind != "M" else column.astype("int64")
-    texts = column.map(str)
+    texts, times = column.map(str), pd.to_numeric(column, errors="coerce") if column.dtype.kind != "M" else column
     if any(texts.map(form.fullmatch).notna().all() for form in (_DATE_AS_NUMBER, _NO_YEAR)):
         problem = f"dates such as {texts.iloc[0]!r} can be read in several ways"
         raise DataError(problem, file=rows.file, hint=_WRITE_DATES)
-    return np.asarray(_read_dates(texts, rows.file) if times.isna().any() else times)
+    if times.isna().any():
+        times = pd.to_datetime(texts, errors="coerce", utc=True, format="ISO8601")
+    for row in np.flatnonzero(times.isna())[:1]:
+        problem = f"{texts.iloc[row]!r} is no time, or not written as ISO 8601 has it"
+        raise DataError(problem, file=rows.file, hint=_WRITE_DATES)
+    return times.astype("int64" if times.dtype.kind == "M" else "float64").to_numpy(dtype=np.float64)
 
 
 _WRITE_DATES = "write dates as 2024-12-31"
@@ -513,32 +517,6 @@ _DATE_AS_NUMBER = re.compile(r"(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])((19|20)\d\d|
 """A day, a month and a year without marks, of which no number is made; or a year and a month with a point between them."""
 
 _NO_YEAR = re.compile(r"\d{1,2}[./-]\d{1,2}\.?")
-
-_NUMBERED_DAY = re.compile(r"(?<!\d)(\d{1,2})([./ -])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
-"""A date of three numbers that does not begin with the year of four digits."""
-
-
-def _read_dates(texts: pd.Series, file: object) -> pd.Series:
-    """Return dates as numbers: the day comes before the month in all of them or in none, and which it is is no guess."""
-    readings = []
-    for month, day in ((3, 1), (1, 3)):
-        # A year of two digits may be the year, the month or the day.
-        write = lambda found, m=month, d=day: f"{found[4]}-{found[m]}-{found[d]}" * (len(found[4]) == 4)  # noqa: E731
-        written = texts.map(lambda text, write=write: _NUMBERED_DAY.sub(write, text))
-        readings.append(pd.to_datetime(written, errors="coerce", utc=True, format="mixed"))
-    unread = min((times.isna().to_numpy() for times in readings), key=np.sum)
-    if unread.any():
-        problem = f"{texts.iloc[int(np.argmax(unread))]!r} is no time, or not written as the others are"
-        raise DataError(problem, file=file, hint=_WRITE_DATES)
-    known = [times.astype("int64") for times in readings if not times.isna().any()]
-    orders = [np.unique(times, return_inverse=True)[1] for times in known]
-    unlike = orders[0] != orders[-1]
-    if unlike.any():
-        shown = texts.iloc[int(np.argmax(unlike))]
-        problem = f"dates such as {shown!r} may begin with the day or with the month, and what is latest depends on it"
-        raise DataError(problem, file=file, hint=_WRITE_DATES)
-    return known[0]
-
 
 _RELATIVE, _ABSOLUTE = 1e-3, 1e-4
 """How far a total may be from the mean: it is printed with three or four digits."""

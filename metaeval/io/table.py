@@ -14,21 +14,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from metaeval.data.columns import (
-    COLLECTION,
     COLUMNS,
     MEASURE_NAMES,
     RUN_NAMES,
-    TASK_NAMES,
     TOPIC_NAMES,
     format_columns,
     names_topics,
-    names_trait,
     plain_name,
 )  # fmt: skip
 from metaeval.data.rows import categorical, is_missing, number
@@ -600,47 +597,34 @@ def _to_pandas(given: Any) -> pd.DataFrame:
 
 
 def _stack(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
-    """Return a frame with a row per score for one whose columns have several levels, one of them that of the measures."""
-    heads = [label for label in frame.columns if not any(map(str, label[1:]))]
-    if 0 < len(heads) < frame.shape[1]:  # what `reset_index` has put beside the scores
-        frame = frame.set_index(heads, append=not isinstance(frame.index, pd.RangeIndex))
-        frame.index.names = [name[0] if isinstance(name, tuple) else name for name in frame.index.names]
-    if frame.index.names == [None]:
-        frame = frame.rename_axis(index="topic")
-    levels: list[Any] = list(frame.columns.names)
-    stated = [part for name in columns.values() for part in (name, *name.split("+"))]
-    has_measure = any(
-        name is not None and (name == columns.get("measure") or plain_name(name) in MEASURE_NAMES)
-        for name in (*frame.index.names, *levels)
-    )
-    if levels.count(None) == 1 and not has_measure:  # as `pivot` has it, of several columns of values
+    """Return a frame with a row per score for one whose columns have several levels, each with a name that tells what it holds.
+
+    A single level without a name, as after `pivot`, holds the measures.
+    """
+    frame = frame.rename_axis(index="topic") if frame.index.names == [None] else frame
+    levels, index = [*frame.columns.names], [*frame.index.names]
+    stated = {part: role for role, name in columns.items() for part in (name, *name.split("+"))}
+    usual = {"measure": MEASURE_NAMES, "run": RUN_NAMES, "topic": TOPIC_NAMES}
+
+    def find_role(name: Any) -> str | None:
+        by_name = (role for role, names in usual.items() if name is not None and plain_name(name) in names)
+        return stated.get(name, next(by_name, None))
+
+    if levels.count(None) == 1 and "measure" not in map(find_role, (*index, *levels)):
         levels[levels.index(None)] = "measure"
-        has_measure = True
-    for level, name in enumerate(levels):
-        if name is not None and (name in stated or plain_name(name) in RUN_NAMES | TOPIC_NAMES | MEASURE_NAMES):
-            continue
-        role = "run" if has_measure and "run" not in frame.index.names else "measure"
-        role = COLLECTION if plain_name(name) in TASK_NAMES else "repeat" if names_trait(name) else role
-        _ask_for_level(name, frame.columns.unique(level), {**columns, role: str(name)})
-    names = [*frame.index.names, *levels]
-    twice = [name for name in levels if names.count(name) > 1]
-    if twice:
+    roles = [find_role(name) for name in (*index, *levels)]
+    odd = [name for name in levels if find_role(name) is None]
+    if odd or len({*index, *levels}) < len(roles):
+        role = next(role for role in ("measure", "run", "repeat") if role not in roles or role == "repeat")
+        names = {role: str(odd[0])} if odd and odd[0] is not None else {}
         raise DataError(
-            f"two levels of the index and the columns are called {twice[0]!r}", hint="give each a name of its own"
+            f"the columns have the levels {format_list(list(map(repr, levels)))}, which do not tell what each of them holds",
+            hint=f"say so: {format_columns({**columns, **names})}" if names else "name them: run, topic, measure",
         )
-    frame = frame.set_axis(frame.columns.set_names(levels), axis=1)
-    stacked: Any = frame.stack(list(range(len(levels))), future_stack=True)
+    stacked: Any = frame.set_axis(frame.columns.set_names(levels), axis=1).stack(
+        list(range(len(levels))), future_stack=True
+    )
     return pd.DataFrame(stacked.rename(columns.get("score", "score")).reset_index())
-
-
-def _ask_for_level(name: Any, labels: Iterable[object], columns: Mapping[str, str]) -> NoReturn:
-    """Refuse columns with a level that may be that of the measures, or of anything else."""
-    shown = format_list(list(map(str, labels)))
-    if name is None:
-        problem = f"the columns have several levels, and that of {shown} has no name"
-        raise DataError(problem, hint='name all of them: frame.columns.names = ["measure", "run", …]')
-    problem = f"what the level {name!r} of the columns holds ({shown}) is not plain"
-    raise DataError(problem, hint=f"say so: {format_columns(columns)}")
 
 
 def _flatten(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
