@@ -402,7 +402,9 @@ def _read_parquet(path: PathLike) -> Table:
                     if pa.types.is_floating(kind)
                     else column.to_numpy()
                 )
-            return Texts(column)
+            labels = Texts(column)
+            labels.coded.codes.max()  # decoded here, where what is damaged is refused
+            return labels
 
     with guard():
         content = pa.BufferReader(read_bytes(path))
