@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from metaeval.data.clusters import Repeats, code_clusters, join_clusters, label_clusters, refuse_spanning
-from metaeval.data.columns import CLUSTER, COLUMNS
+from metaeval.data.columns import CLUSTER
 from metaeval.data.labels import choose_measures, find_labels, unique_labels
 from metaeval.data.policies import MissingPolicy, hint_missing
 from metaeval.data.rows import DoubledError, Rows, arrange, split_collections
@@ -24,7 +24,6 @@ from metaeval.stats.irregular_runs import equal_rows
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray
 
 
 _NO_NUMBERS = {"c": "complex ones", "m": "durations", "M": "dates", "V": "records", "S": "bytes"}
@@ -343,85 +342,6 @@ class Scores:
             columns[CLUSTER] = np.tile(np.repeat(np.array(self.clusters, dtype=object), n_measures), n_runs)
         return pd.DataFrame(columns)
 
-    def to_xarray(self) -> xarray.DataArray:
-        """Return the scores as an `xarray.DataArray` with dimensions run, topic, measure.
-
-        Directions that are stated and not known by name are in its ``attrs``, where `metaeval.io.from_frame` finds them.
-        """
-        import xarray
-
-        names = [str(measure) for measure in self.measures]
-        coordinates = {"run": list(self.runs), "topic": list(self.topics), "measure": names}
-        attrs: dict[str, list[str]] = {}
-        for attribute, direction in ATTRS.items():
-            stated = [each for each in self.measures if each.higher_is_better is direction and is_untold(each)]
-            attrs |= {attribute: list(map(str, stated))} if stated else {}
-        return xarray.DataArray(self.values, coords=coordinates, name=self.collection or "score", attrs=attrs)
-
-    @classmethod
-    def from_frame(
-        cls,
-        frame: pd.DataFrame,
-        *,
-        collection: str = "",
-        provenance: str = "",
-        missing: MissingPolicy = "raise",
-        measures: Sequence[Measure] = (),
-        file: object = None,
-        higher_is_better: Names | bool = (),
-        lower_is_better: Names = (),
-    ) -> Scores:
-        """Make scores of a tidy frame with columns run, topic, measure, score, one row per score, in any order.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            Rows are aligned by their labels; runs, topics and measures keep the order in which they appear. A column
-            higher_is_better, true or false, states directions.
-        collection, provenance, higher_is_better, lower_is_better : optional
-            As for `Scores`.
-        missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-            What to do where a run has no score for a topic and measure, or it is NaN: raise, leave the topic or the
-            run out, or give the measure's worst value. What was done is said in a `PolicyWarning`.
-        measures : sequence of Measure, optional
-            Directions and ranges for names that are not registered.
-        file : path, optional
-            Where the frame is from, for messages.
-
-        Returns
-        -------
-        Scores
-
-        Raises
-        ------
-        DataError
-            If a column is missing, labels are of several types (1, 1.0 and True are equal), a score is no finite
-            number (dates and complex numbers are none), a cell is there twice, or one is missing and the policy is
-            to raise; the message names the run, topic and measure.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> frame = pd.DataFrame({"run": ["a", "b"], "topic": ["t", "t"], "measure": ["X", "X"], "score": [1, 2]})
-        >>> Scores.from_frame(frame)
-        Scores: 2 runs × 1 topic × 1 measure
-        """
-        import pandas as pd
-
-        absent = [name for name in COLUMNS if name not in frame.columns]
-        if absent:
-            listed = format_list([str(name) for name in frame.columns])
-            raise DataError(f"there is no column {absent[0]!r} (columns: {listed})", file=file)
-        twice = [name for name in COLUMNS if isinstance(frame[name], pd.DataFrame)]
-        if twice:
-            raise DataError(f"the column {twice[0]!r} is there twice", file=file)
-        if frame.empty:
-            raise DataError("there are no scores in it", file=file)
-        rows = Rows.of(frame.reset_index(drop=True), file)
-        options = {"missing": missing, "measures": measures, "collection": collection, "provenance": provenance}
-        scores = hold_scores(**arrange(rows, **options))
-        return state_directions([scores], higher_is_better, lower_is_better, missing)[0]
-
 
 class PartialScores(Scores):
     """Scores of which some are missing: NaN. Only analyses of boards take them, which say what they do about gaps."""
@@ -447,10 +367,6 @@ def refuse_gaps(scores: Scores) -> None:
 def hold_scores(values: np.ndarray, **labels: Any) -> Scores:
     """Return the scores that were read, whether all of them are there or gaps were kept."""
     return (PartialScores if np.isnan(values).any() else Scores)(values, **labels)
-
-
-ATTRS = {"higher_is_better": True, "lower_is_better": False}
-"""Attributes of an array with names that list measures by their directions."""
 
 
 def is_untold(measure: Measure) -> bool:

@@ -15,9 +15,10 @@ import pandas as pd
 from metaeval.data.columns import COLUMNS
 from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy, report_policy
-from metaeval.data.rows import DoubledPolicy, number
+from metaeval.data.rows import DoubledPolicy, Rows, arrange, number
 from metaeval.data.scores import (
     Scores,
+    hold_scores,
     is_untold,
     only_collection,
     read_collections as arrange_collections,
@@ -356,7 +357,7 @@ def _assemble(cells: Iterable[tuple[Any, ...]], collection: str, missing: Missin
         raise DataError("there are no scores in it")
     columns = zip(COLUMNS, zip(*rows, strict=True), strict=True)
     frame = pd.DataFrame({name: np.array(cells, dtype=object) for name, cells in columns})
-    return Scores.from_frame(frame, collection=collection, missing=missing)
+    return hold_scores(**arrange(Rows.of(dict(frame)), missing=missing, collection=collection))
 
 
 def _check_mapping(given: Any, what: str, **where: Any) -> Mapping[str, Any]:

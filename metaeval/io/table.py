@@ -493,9 +493,9 @@ def is_column(given: object) -> bool:
 def _table_of_frame(given: Any, columns: Mapping[str, str] | None) -> Table:
     """Return a frame as a table: levels of its index are columns, and an index with names is that of the topics."""
     frame = _flatten(_to_pandas(given), columns or {})
-    if frame.index.hasnans:
-        raise DataError("a topic has no name")
     if _names_rows(frame):
+        if frame.index.nlevels == 1 and frame.index.hasnans:
+            raise DataError("a topic has no name")
         name = str(frame.index.name or "").strip() or "topic"
         frame.insert(0, name, pd.Series([str(label) for label in frame.index], index=frame.index, dtype=object))
     if frame.columns.hasnans:
