@@ -42,10 +42,8 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool, s
                 opened += found if several else [only_collection(found, source)]
     if texts and reference_opens:
         labels = {str(measure) for scores in opened for measure in scores.measures}
-        values.reference = open_references(
-            values.reference, opening["missing"], opening["format"], columns=opening["columns"], labels=labels,
-            measure=getattr(values, "reference_measure", None),
-        )  # fmt: skip
+        measure = getattr(values, "reference_measure", None)
+        values.reference = open_references(values.reference, opening, labels=labels, measure=measure)
     return _state_directions(opened, values)
 
 
@@ -174,15 +172,16 @@ def looks_like_file(text: str) -> bool:
 
 def open_references(
     given: str | list[str] | None,
-    missing: Any,
-    format: str | None = None,
+    opening: Mapping[str, Any],
     *,
-    columns: Mapping[str, str] | None = None,
     names: bool = True,
     labels: Collection[str] = (),
     measure: str | None = None,
 ) -> Any:
-    """Return the scores that an option names, perhaps of one `measure` of a file; what is no file stays as it is."""
+    """Return the scores that an option names, perhaps of one `measure` of a file; what is no file stays as it is.
+
+    `opening` is how sources are read: a reference is read alike, but for columns that it calls by their usual names.
+    """
     if not given:
         return None
     texts = [given] if isinstance(given, str) else given
@@ -196,25 +195,24 @@ def open_references(
         absent = looks_like_file(text) and not os.path.exists(os.path.expanduser(text))
         if labels and not any(opens) and text not in labels and absent:
             raise DataError("there is no such file, and no measure of that name", file=text)
-    opened = [_open_reference(text, measure, missing, format, columns) for text in texts] if all(opens) else texts
+    opened = [_open_reference(text, measure, opening) for text in texts] if all(opens) else texts
     return opened[0] if isinstance(given, str) else opened
 
 
-def _open_reference(
-    name: str, measure: str | None, missing: Any, format: str | None, columns: Mapping[str, str] | None
-) -> Scores:
+def _open_reference(name: str, measure: str | None, opening: Mapping[str, Any]) -> Scores:
     from metaeval.datasets.open import open_scores
     from metaeval.io.detect import FormatError
     from metaeval.io.table import ColumnsError
 
+    options = {what: value for what, value in opening.items() if what not in ("format", "collection")}
     try:
-        return open_scores(name, measure, missing=missing, columns=columns)
+        return open_scores(name, measure, **options)
     except ColumnsError:  # its columns may have their usual names
-        return open_scores(name, measure, missing=missing)
+        return open_scores(name, measure, **{**options, "columns": None})
     except FormatError:  # what is said of the sources holds for a file that does not tell its format itself
-        if format is None:
+        if opening["format"] is None:
             raise
-        return open_scores(name, measure, missing=missing, format=format, columns=columns)
+        return open_scores(name, measure, format=opening["format"], **options)
 
 
 def open_partial(name: str, values: Values) -> Any:

@@ -11,7 +11,7 @@ import decimal
 import math
 import numbers
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -85,7 +85,9 @@ class Rows:
     sums: bool = False
 
     @classmethod
-    def of(cls, columns: Mapping[str, Any], file: object = None, lines: Sequence[int] | None = None) -> Rows:
+    def of(
+        cls, columns: Mapping[str, Any] | pd.DataFrame, file: object = None, lines: Sequence[int] | None = None
+    ) -> Rows:
         """Return the rows of one source, of columns of the same length."""
         frame = pd.DataFrame(columns)
         return cls(frame, ((len(frame), file, lines),))
@@ -208,6 +210,11 @@ def _count_more(count: int, what: str) -> str:
     return f" ({count:,} {what} in all)" if count > 1 else ""
 
 
+def categorical(codes: np.ndarray, labels: Iterable[object]) -> Any:
+    """Return a column of labels at these positions, of which each is held once."""
+    return pd.Categorical.from_codes(codes, pd.Index([*labels], dtype=object))
+
+
 def split_collections(rows: Rows, collection: str | None, name: str = "") -> Iterator[tuple[str, Rows]]:
     """Yield every collection, or the one that is asked for, with its rows."""
     stated = (
@@ -285,14 +292,15 @@ def _find_measures(cells: Cells, stated: Sequence[Measure]) -> list[Measure]:
     if DIRECTION not in cells.rows.frame:
         return known
     words = cells.rows.frame[DIRECTION].astype(object).fillna("").map(lambda word: str(word).strip().lower())
-    for m, spelled in words.groupby(cells.codes["measure"]).unique().items():
+    by_measure: Any = words.groupby(cells.codes["measure"]).unique()
+    for m, spelled in by_measure.items():
         if len(spelled) > 1 or not {*spelled} <= {"true", "false", ""}:
             problem = (
                 f"{DIRECTION} is {format_list(sorted(spelled))}; it is true or false, the same in all rows of a measure"
             )
-            raise DataError(problem, file=cells.rows.file, measure=cells.labels["measure"][int(m)])
+            raise DataError(problem, file=cells.rows.file, measure=cells.labels["measure"][m])
         if spelled[0]:
-            known[int(m)] = turn(known[int(m)], spelled[0] == "true")
+            known[m] = turn(known[m], spelled[0] == "true")
     return known
 
 
@@ -358,8 +366,8 @@ class Cells:
             times = pd.Series(_read_times(self.rows)[self.at[several]])
             late = several[times == times.groupby(cell.to_numpy()[several]).transform("max")]
             latest = pd.Series(self.score[late]).groupby(cell.to_numpy()[late])
-            unlike = latest.transform(lambda scores: scores.nunique(dropna=False)) > 1
-            for row in late[unlike][:1]:
+            other = latest.transform(lambda scores: scores.nunique(dropna=False)) > 1
+            for row in late[other][:1]:
                 where = self.rows.locate(self.at[row])
                 raise DataError("two scores are the latest", value=self.score[row], **where)
             kept[several] = False
@@ -461,7 +469,7 @@ class Cells:
         """Refuse the first row without a score, else the first cell without a row."""
         gaps = np.flatnonzero(np.isnan(self.score))
         if len(gaps):
-            where, at = self.rows.locate(self.at[gaps[0]]), [codes[gaps[0]] for codes in self.codes.values()]
+            where, at = self.rows.locate(self.at[gaps[0]]), tuple(codes[gaps[0]] for codes in self.codes.values())
         else:
             there = np.sort(self.number())
             odd = np.flatnonzero(there != np.arange(len(there)))

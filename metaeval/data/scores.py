@@ -401,7 +401,7 @@ def state_directions(
     return stated
 
 
-def choose_measure(rows: Rows, measure: Any) -> Rows:
+def choose_measure(rows: Rows, measure: str | Measure) -> Rows:
     """Return the rows of one measure, by its label or by its name as a known measure."""
     codes, labels = rows.encode("measure")
     mine = [m for m, label in enumerate(labels) if str(measure) in (label, str(measure_of_label(label)))]
@@ -413,7 +413,7 @@ def choose_measure(rows: Rows, measure: Any) -> Rows:
 def read_collections(
     rows: Rows,
     *,
-    measure: str | None = None,
+    measure: str | Measure | None = None,
     collection: str | None = None,
     name: str = "",
     missing: MissingPolicy = "raise",

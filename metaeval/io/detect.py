@@ -1,4 +1,4 @@
-"""The format of a source of scores, told by names of files, first lines and neighbouring files; an ambiguous one is asked for."""
+"""The format of a source of scores, told by names of files, first lines and neighbours; an ambiguous one is asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the columns of a table of scores hold: their names tell; what their content contradicts, or leaves open, the user is asked.
+"""What the columns of a table of scores hold: their names tell; what their content contradicts or leaves open is asked.
 
 ========== ====================================================================
 tidy       a row per score: run, topic, measure, score

@@ -29,7 +29,7 @@ import pandas as pd
 
 from metaeval.data.columns import COLUMNS, MEASURE_NAMES, RUN_NAMES, SCORE_NAMES, TOPIC_NAMES, plain_name
 from metaeval.data.policies import report_policy
-from metaeval.data.rows import Rows, is_missing, number
+from metaeval.data.rows import Rows, categorical, is_missing, number
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.files import (
@@ -323,12 +323,15 @@ class ObjectLines(LineFormat):
         return self.columns, rows, lines
 
     def fits(self, sample: Sample) -> bool:
+        """Say whether the first line is an object with these four keys."""
         first = "".join(sample.lines[:1])
         return first.lstrip().startswith("{") and all(f'"{key}"' in first for key in self.keys)
 
     def write(self, scores: Scores, path: PathLike) -> None:
+        """Write scores without loss of precision, with an object for the mean of every run."""
         frame = scores.to_frame()
-        sums = scores.means().stack().reset_index(name="score") if scores.topics != (ALL,) else frame[:0]
+        means: Any = scores.means().stack()
+        sums = means.reset_index(name="score") if scores.topics != (ALL,) else frame[:0]
         rows = pd.concat([frame, sums.assign(topic=ALL)])[["run", "topic", "measure", "score"]]
         lines = (
             json.dumps(dict(zip(self.keys, row, strict=True)), ensure_ascii=False)
@@ -355,9 +358,9 @@ def rows_of_matrix(
     """Return a matrix of topics × runs in rows; its topics are on these lines."""
     (r, runs_once), (t, topics_once) = (pd.factorize(np.array([*labels], dtype=object)) for labels in (runs, topics))
     columns = {
-        "run": pd.Categorical.from_codes(np.tile(r, len(topics)), runs_once),
-        "topic": pd.Categorical.from_codes(np.repeat(t, len(runs)), topics_once),
-        "measure": pd.Categorical.from_codes(np.zeros(cells.size, int), [measure]),
+        "run": categorical(np.tile(r, len(topics)), runs_once),
+        "topic": categorical(np.repeat(t, len(runs)), topics_once),
+        "measure": categorical(np.zeros(cells.size, dtype=int), [measure]),
     }
     where = None if lines is None else np.repeat(np.asarray(lines), len(runs)).tolist()
     return Rows.of({**columns, "score": cells.ravel()}, file, where)
@@ -387,7 +390,7 @@ class Sakai:
         path = os.path.join(folder, self.topics)
         topics = self._read_labels(path, "topic") if os.path.isfile(path) else None
         names = [file_name(path) for path in list_files(folder)] if measures is None else list(measures)
-        parts = []
+        parts: list[Rows] = []
         for name in names:
             if measures is None and name in (self.runs, self.topics):
                 continue
@@ -446,6 +449,18 @@ class Sakai:
                 write_file(os.path.join(aside, name), "".join(f"{' '.join(map(repr, row))}\n" for row in rows))
 
 
+def _keep_shared(rows: Rows) -> Rows:
+    """Leave out runs that not all files hold."""
+    files = rows.frame.groupby("run", sort=False)["measure"].nunique()
+    shared = files == rows.frame["measure"].nunique()
+    if not shared.any():
+        raise DataError("the files have no run in common", file=rows.file)
+    left = [str(run) for run in files.index[~shared]]
+    if left:
+        report_policy(f"left out {format_count(len(left), 'run')} that not all files hold: {format_list(left)}")
+    return rows.keep(rows.frame["run"].map(shared).to_numpy(dtype=bool))
+
+
 class Wmt:
     """One file per measure, ``run<TAB>score`` on every line, None if not rated, as shared tasks on metrics keep them.
 
@@ -499,16 +514,7 @@ class Wmt:
         if suffix == self.suffixes["runs"] and n_topics == 1:
             parts = [replace(part, frame=part.frame.assign(topic=ALL)) for part in parts]
         rows = Rows.join(parts)
-        if runs == "shared":
-            every = dict.fromkeys(rows.frame["run"])
-            shared = [run for run in every if all(run in set(part.frame["run"]) for part in parts)]
-            if not shared:
-                raise DataError("the files have no run in common", file=rows.file)
-            if len(shared) < len(every):
-                left = [run for run in every if run not in shared]
-                report_policy(f"left out {format_count(len(left), 'run')} that not all files hold: {format_list(left)}")
-            rows = rows.keep(rows.frame["run"].isin(shared))
-        return Found(rows, name_collection(sources))
+        return Found(_keep_shared(rows) if runs == "shared" else rows, name_collection(sources))
 
     def _name_files(self, paths: Sequence[PathLike], suffix: str) -> dict[str, PathLike]:
         """Return files by measure, with what follows the hyphen where two would have one name."""

@@ -142,8 +142,8 @@ def read_collections(
         if not is_path(source):
             if format not in (None, *LAYOUTS):
                 raise MetaevalError(f"a frame is not in the format {format}")
-            found = tables.rows(source, kind=format, columns=columns, measure=measure, collection=own["collection"])
-            found = arrange_collections(found.rows, measure=measure, name=found.name, measures=found.measures, **own)
+            held = tables.rows(source, kind=format, columns=columns, measure=measure, collection=own["collection"])
+            found = arrange_collections(held.rows, measure=measure, name=held.name, measures=held.measures, **own)
         else:
             chosen = find_format(source, columns) if format is None else choose_format(format, READ_FORMATS)
             found = chosen.read_collections(source, measure=measure, columns=columns or None, **own)

@@ -155,7 +155,7 @@ class Table:
         """Return the table with its columns called as the user says that they are to be called."""
         if not columns:
             return self
-        names = {}
+        names: dict[str, str] = {}
         for name, theirs in columns.items():
             if theirs not in self.columns:
                 problem = f"there is no column {theirs!r} to be the {name} (columns: {format_list(self.header)})"
@@ -272,7 +272,8 @@ def read_table(path: PathLike) -> Table:
         delimiter = find_delimiter(path, text)
         reader = csv.reader(_iterate_lines(text, delimiter, path), delimiter=delimiter, strict=True)
         header: tuple[str, ...] = ()
-        rows, begins = [], []
+        rows: list[list[str]] = []
+        begins: list[int] = []
         for row in reader:
             begin, line = line, reader.line_num + 1  # a quoted cell can span lines: remember where the row begins
             if not row or (len(row) == 1 and len(header) != 1 and not row[0].strip()):
@@ -437,7 +438,7 @@ def _read_records(path: PathLike) -> Table:
     """Read objects of JSON, one on a line or in a list: a key is a column; keys with objects or lists in them are none."""
     text = "" if plain_path(path).lower().endswith(LINES) else read_text(path)
     if text.lstrip().startswith("["):
-        found = ((None, record) for record in parse_json(text, path, with_nan=True))
+        found: Iterable[tuple[int | None, Any]] = ((None, record) for record in parse_json(text, path, with_nan=True))
     else:
         found = ((line, parse_json(one, path, line, with_nan=True)) for line, one in stream_lines(path))
     records: list[dict[str, Any]] = []

@@ -34,7 +34,7 @@ from metaeval.data.columns import (
     plain_name,
 )  # fmt: skip
 from metaeval.data.policies import report_policy
-from metaeval.data.rows import DoubledError, Rows
+from metaeval.data.rows import DoubledError, Rows, categorical
 from metaeval.data.scores import Scores, is_untold
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.files import (
@@ -96,14 +96,12 @@ def rows_of_table(
     cells = read_numbers(table, layout.scores)
     if layout.kind in ("wide", "transposed"):
         return layout, _rows_of_matrix(layout, cells, str(measure or "score"), columns or {})
-    names = [str(measure)] if layout.kind == "tidy" and measure is not None else list(layout.scores)
+    labels = [str(measure)] if layout.kind == "tidy" and measure is not None else list(layout.scores)
     shared = {role: _as_labels(layout.table.columns[layout.roles[role]])
               for role in (*COLUMNS[:3], *EXTRA) if role in layout.roles}  # fmt: skip
     parts = []
-    for name, scores in zip(names, cells, strict=True):
-        label = (
-            {} if "measure" in shared else {"measure": pd.Categorical.from_codes(np.zeros(table.n_rows, int), [name])}
-        )
+    for name, scores in zip(labels, cells, strict=True):
+        label = {} if "measure" in shared else {"measure": categorical(np.zeros(table.n_rows, dtype=int), [name])}
         parts.append(pd.DataFrame({**shared, **label, "score": scores}))
     frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     return layout, Rows.of(frame, table.file or None, table.lines * len(parts) or None)
@@ -189,20 +187,20 @@ def _refuse_doubtful_columns(layout: Layout, values: np.ndarray, measure: str, s
     where |= {"line": 1} if table.file else {}
     largest = max(1.0, float(np.nanmax(np.abs(values), initial=0)))
     fractions = np.nansum(values % 1) > 0
-    if topic is None and all(re.fullmatch(r"[-+.\de]+", head) for head in heads):
-        if is_line_of_scores(heads) or not fractions or not max(map(float, heads)) > largest:
-            raise DataError(
-                f"the first line holds numbers ({format_list(heads)}), which may hold names of runs or the scores of a topic",
-                **where, hint="a first line names the runs, such as run1,run2; a column topic before them names the topics",
-            )  # fmt: skip
+    numeric = topic is None and all(re.fullmatch(r"[-+.\de]+", head) for head in heads)
+    if numeric and (is_line_of_scores(heads) or not fractions or not max(map(float, heads)) > largest):
+        raise DataError(
+            f"the first line holds numbers ({format_list(heads)}), which may hold names of runs or the scores of a topic",
+            **where, hint="a first line names the runs, such as run1,run2; a column topic before them names the topics",
+        )  # fmt: skip
     run = stated.get("run", "")
     known = [run] if run in heads else run.split("+")
     named = "topic" in stated or (topic is not None and not counts_rows(table, topic))
     if len(heads) > 1 and not named and heads[0] not in known and _numbers_topics(values):
         asked = ", or ".join(format_columns({role: heads[0]}) for role in ("topic", "run"))
-        shown = ", ".join(f"{value:g}" for value in values[:3, 0])
+        first = ", ".join(f"{value:g}" for value in values[:3, 0])
         raise DataError(
-            f"does the first column, {heads[0]!r} ({shown}, …), name the topics, or hold the scores of a run?", **where,
+            f"does the first column, {heads[0]!r} ({first}, …), name the topics, or hold the scores of a run?", **where,
             hint=f"say so: {asked}",
         )  # fmt: skip
     whole = np.array([table.holds_integers(name) for name in heads])
@@ -210,11 +208,11 @@ def _refuse_doubtful_columns(layout: Layout, values: np.ndarray, measure: str, s
     odd &= [name not in known for name in heads]
     if len(values) > 3 and len(heads) > 1 and 2 * (~whole).sum() >= len(heads) and odd.any():
         names = "+".join(name for name, is_odd in zip(heads, odd, strict=True) if is_odd)
-        shown = next(value for value in values[:, int(np.argmax(odd))].tolist() if value not in (0, 1, 100))
+        shown: Any = next(value for value in values[:, int(np.argmax(odd))].tolist() if value not in (0, 1, 100))
         runs = "+".join([*(name for name in known if name in heads), names])
         raise DataError(
-            f"the column {names!r} holds whole numbers such as {shown:g}, unlike most other columns: does it describe the topics, or are "
-            "these scores of runs?", **where,
+            f"the column {names!r} holds whole numbers such as {shown:g}, unlike most other columns: does it describe the "
+            "topics, or are these scores of runs?", **where,
             hint=f"{format_columns({'ignore': names})} leaves out, {format_columns({'run': runs})} says that these are runs",
         )  # fmt: skip
 
@@ -443,7 +441,7 @@ def write(scores: Scores, path: PathLike, kind: str) -> None:
             for position, name in enumerate(files):
                 _write_matrix(scores, position, Path(aside) / name, kind)
     elif kind == "measures":
-        for position, name in enumerate(names):
+        for name in names:
             plain = plain_name(name)
             if (
                 is_index(name)
@@ -467,7 +465,7 @@ def write(scores: Scores, path: PathLike, kind: str) -> None:
         if plain_path(path).lower().endswith(PARQUET):
             write_file(path, _to_parquet(frame))
         else:
-            write_table(path, list(frame), zip(*(frame[name].tolist() for name in frame), strict=True))
+            write_table(path, list(map(str, frame)), zip(*(frame[name].tolist() for name in frame), strict=True))
 
 
 def _write_matrix(scores: Scores, position: int, path: PathLike, kind: str) -> None:

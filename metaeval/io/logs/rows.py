@@ -18,7 +18,7 @@ import pandas as pd
 
 from metaeval.data.columns import COLLECTION, COLUMNS, DIRECTION, format_columns
 from metaeval.data.policies import report_policy
-from metaeval.data.rows import Rows
+from metaeval.data.rows import Rows, categorical
 from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
 from metaeval.files import (
     PathLike,
@@ -183,7 +183,7 @@ class _Cells:
             report_policy(f"{format_count(len(self.empty), 'log')} without scores left out: {format_list(self.empty)}")
         names = (COLLECTION, *COLUMNS[:3])
         columns = {
-            name: pd.Categorical.from_codes(np.frombuffer(codes, dtype=np.int32), list(axis))
+            name: categorical(np.frombuffer(codes, dtype=np.int32), axis)
             for name, codes, axis in zip(names, self.codes, self.axes, strict=True)
         }
         pairs = zip(self.codes[0], self.codes[3], strict=True)
