@@ -46,6 +46,8 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool, s
     if texts and reference_opens:
         labels = {str(measure) for scores in opened for measure in scores.measures}
         measure = getattr(values, "reference_measure", None)
+        if getattr(values, "annotators", False) and opening["missing"] == "raise":
+            opening["missing"] = "keep"  # the mean is of those who scored
         values.reference = open_references(values.reference, opening, labels=labels, measure=measure, lacking=lacking)
     return _state_directions(opened, values)
 
