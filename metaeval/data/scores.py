@@ -123,11 +123,7 @@ class Scores:
         if len(wrong):
             r, t, m = wrong[0]
             others = (
-                ""
-                if len(wrong) < 2
-                else ", and so is one more"
-                if len(wrong) == 2
-                else f", and so are {len(wrong) - 1:,} more"
+                f", and so are {len(wrong) - 1:,} more" if len(wrong) > 2 else ", and so is one more" * (len(wrong) - 1)
             )
             where = {"run": labels[0][r], "topic": labels[1][t], "measure": known[m], "value": float(array[r, t, m])}
             raise DataError(f"the score is {array[r, t, m]}{others}", **where)
@@ -159,23 +155,7 @@ class Scores:
         return same and np.array_equal(self.values, other.values)
 
     def __hash__(self) -> int:
-        return hash(self.sha256)
-
-    @cached_property
-    def sha256(self) -> str:
-        """Checksum of the labels, the directions and every bit of the scores, in hexadecimal."""
-        digest = self._digest_labels()
-        digest.update(np.ascontiguousarray(self.values, dtype="<f8").data)
-        return digest.hexdigest()
-
-    def _digest_labels(self) -> hashlib._Hash:
-        digest = hashlib.sha256()
-        stated = tuple(f"{measure} {measure.higher_is_better}" for measure in self.measures)
-        for labels in (self.runs, self.topics, stated, *([self.clusters] if self.clusters else [])):
-            # Half a character, which no file can hold, has a checksum all the same.
-            digest.update("\0".join((*labels, "")).encode("utf-8", "surrogatepass"))
-            digest.update(b"\1")
-        return digest
+        return hash(self.fingerprint)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -183,7 +163,12 @@ class Scores:
 
         Processors may round a computed score differently in its last bits; that does not change the fingerprint.
         """
-        digest = self._digest_labels()
+        digest = hashlib.sha256()
+        stated = tuple(f"{measure} {measure.higher_is_better}" for measure in self.measures)
+        for labels in (self.runs, self.topics, stated, *([self.clusters] if self.clusters else [])):
+            # Half a character, which no file can hold, has a checksum all the same.
+            digest.update("\0".join((*labels, "")).encode("utf-8", "surrogatepass"))
+            digest.update(b"\1")
         largest = np.abs(self.values).max(axis=(0, 1))
         # The magnitude is rounded first: 1 and the number below it would have different exponents.
         exponents = np.frexp(np.array([float(f"{one:.8g}") for one in largest]))[1]
