@@ -190,24 +190,6 @@ class Annotations:
         )
 
 
-def describe_annotations(annotations: Annotations) -> str:
-    """Return what a signature says of annotations: their collection, the first digits of the checksum, and their size."""
-    n_topics = len(set(annotations.topics))
-    grouped = f" in {format_count(n_topics, 'topic')}" if n_topics < len(annotations.items) else ""
-    return f"{annotations.collection or 'annotations'}@{annotations.fingerprint} {annotations.size}{grouped}"
-
-
-def remark_few_labels(annotations: Annotations) -> list[str]:
-    """Return what a reader has to know where people cannot be compared with each other, or against one other only."""
-    remarks = []
-    single = int(((annotations.labels >= 0).sum(axis=0) == 1).sum())
-    if single:
-        remarks.append(f"{format_count(single, 'item')} with the label of one person only: left out")
-    if len(annotations.annotators) == 2:
-        remarks.append("with two annotators each is compared with the other alone: three or more are advised")
-    return remarks
-
-
 def find_median(counts: np.ndarray) -> np.ndarray:
     """Return the lower median of labels that are counted by class.
 
