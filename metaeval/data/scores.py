@@ -12,7 +12,7 @@ import numpy as np
 
 from metaeval.data.clusters import Repeats, code_clusters, join_clusters, label_clusters, refuse_spanning
 from metaeval.data.columns import CLUSTER
-from metaeval.data.labels import choose_measures, find_labels, unique_labels
+from metaeval.data.labels import Labelled, choose_measures, find_labels, unique_labels
 from metaeval.data.policies import MissingPolicy, hint_missing
 from metaeval.data.rows import DoubledError, Rows, arrange, split_collections
 from metaeval.errors import DataError, format_count, format_list, format_option
@@ -31,7 +31,7 @@ _NO_NUMBERS = {"c": "complex ones", "m": "durations", "M": "dates", "V": "record
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(Labelled):
     """The scores of runs on topics according to measures.
 
     Parameters
@@ -128,19 +128,9 @@ class Scores:
             where = {"run": labels[0][r], "topic": labels[1][t], "measure": known[m], "value": float(array[r, t, m])}
             raise DataError(f"the score is {array[r, t, m]}{others}", **where)
         (known,) = turn_measures([drop_contradicted(known, array)], higher_is_better, lower_is_better)
-        array.flags.writeable = False
-        fields = {
-            "values": array,
-            "runs": labels[0],
-            "topics": labels[1],
-            "measures": known,
-            "collection": str(collection or ""),
-            "provenance": str(provenance or ""),
-            "clusters": label_clusters(clusters, labels[1]),
-            "repeats": dict(repeats or {}),
-        }
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        self._set(values=array, runs=labels[0], topics=labels[1], measures=known, repeats=dict(repeats or {}))
+        self._set(collection=str(collection or ""), provenance=str(provenance or ""))
+        self._set(clusters=label_clusters(clusters, self.topics))
 
     def __repr__(self) -> str:
         sizes = zip(self.values.shape, ("run", "topic", "measure"), strict=True)
