@@ -390,14 +390,13 @@ def read_collections(
     *,
     measure: str | Measure | None = None,
     collection: str | None = None,
-    name: str = "",
     missing: MissingPolicy = "raise",
     **options: Any,
 ) -> list[Scores]:
-    """Return the scores of every collection in rows, or of one; `name` is that of rows that do not say theirs."""
+    """Return the scores of every collection in rows, or of one."""
     rows = rows if measure is None else choose_measure(rows, measure)
     found = []
-    parts = list(split_collections(rows, collection, name))
+    parts = list(split_collections(rows, collection))
     for label, part in parts:
         file = part.file if len(parts) == 1 else f"{part.file}, collection {label}" if part.file else label
         try:

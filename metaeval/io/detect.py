@@ -56,6 +56,16 @@ class Sample:
             check_cells(sum(map(line.count, " \t,")), self.path)
         return lines
 
+    @property
+    def first_line(self) -> str:
+        """The first line that is not blank."""
+        if self.kind not in ("text", "json"):
+            return ""
+        try:
+            return next((line for _, line in stream_lines(self.path)), "")
+        except DataError:  # which may be UTF-16
+            return "".join(self.lines[:1])
+
     @cached_property
     def first_record(self) -> Any:
         """The first value of JSON lines, or all that a JSON file holds; None for what is neither."""

@@ -105,10 +105,9 @@ def inspect_scores(source: PathLike, **options: Unpack[Reading]) -> Inspection:
             read = read_collections(source, **options)
         except DataError as error:
             refusal = str(error)
-    layout, rows = found or (None, None)
-    facts = {} if rows is None else {
-        name: _count_rows(name, part) for name, part in split_collections(rows, options.get("collection"), stem(source))
-    }  # fmt: skip
+    layout, rows = found or (None, Rows.of({}))
+    parts = split_collections(replace(rows, name=stem(source)), options.get("collection")) if layout else ()
+    facts = {name: _count_rows(name, part) for name, part in parts}
     return Inspection(
         source=str(source),
         format="" if chosen is None else chosen.name,

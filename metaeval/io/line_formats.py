@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -49,7 +49,6 @@ from metaeval.files import (
 )  # fmt: skip
 from metaeval.io.strict_json import parse_json
 from metaeval.io.table import check_plain
-from metaeval.measures.base import Measure
 from metaeval.measures.resolve import measure_of_label
 
 ALL = "all"
@@ -63,22 +62,6 @@ TEXTS = ("runid", "relstring")
 
 Level = Literal["topics", "runs"]
 """Whether to read the scores of topics, or those of whole runs."""
-
-
-class Found(NamedTuple):
-    """What a source of scores holds, what its collection is called if the rows do not say it, and measures that are known."""
-
-    rows: Rows
-    name: str
-    measures: Sequence[Measure] = ()
-
-
-class Sample(Protocol):
-    """What a format is told by: the path of a file, its lines that are not blank, and the first value of JSON in it."""
-
-    path: PathLike
-    lines: Sequence[str]
-    first_record: Any
 
 
 def name_files(sources: Sources) -> dict[str, PathLike]:
@@ -151,7 +134,7 @@ class LineFormat:
 
     columns: tuple[str, ...]
 
-    def rows(self, sources: Sources, *, level: Level = "topics", **_: Any) -> Found:
+    def rows(self, sources: Sources, *, level: Level = "topics", **_: Any) -> Rows:
         """Read a file, or several."""
         files, runs = name_files(sources), set[str]()
         parts = []
@@ -177,7 +160,7 @@ class LineFormat:
                 hint = "run trec_eval with -q" if rows else None
                 raise DataError(f"there is {what}", file=path, run=None if "run" in columns else stated, hint=hint)
             parts.append(part)
-        return Found(replace(Rows.join(parts), sums=level == "topics"), name_collection(sources))
+        return Rows.join(parts, name=name_collection(sources), sums=level == "topics")
 
     def _read_file(self, path: PathLike) -> tuple[Sequence[str], list[dict[str, str]], list[int]]:
         """Return what the columns of a file hold, its rows, and on which lines these are."""
@@ -216,7 +199,7 @@ class LineFormat:
         tabs = line.count("\t") >= 2
         return [cell.strip() for cell in line.split("\t")] if tabs else line.split()
 
-    def fits(self, sample: Sample) -> bool:
+    def fits(self, sample: Any) -> bool:
         """Say whether the lines of a file are of this format, and no other may be meant by the names in them."""
         cells = [self._split(line) for line in sample.lines]
         if "run" not in self.columns:  # as trec_eval and ir_measures print it
@@ -322,9 +305,9 @@ class ObjectLines(LineFormat):
             lines.append(line)
         return self.columns, rows, lines
 
-    def fits(self, sample: Sample) -> bool:
+    def fits(self, sample: Any) -> bool:
         """Say whether the first line is an object with these four keys."""
-        first = "".join(sample.lines[:1])
+        first = sample.first_line
         return first.lstrip().startswith("{") and all(f'"{key}"' in first for key in self.keys)
 
     def write(self, scores: Scores, path: PathLike) -> None:
@@ -376,7 +359,7 @@ class Sakai:
 
     def rows(
         self, folder: PathLike, *, measure: str | None = None, measures: Mapping[str, str] | None = None, **_: Any
-    ) -> Found:
+    ) -> Rows:
         """Read a folder, or a single file of it; `measures` maps names of files to the measures that they hold."""
         if not is_folder(folder):
             measures = {file_name(folder): measure or file_name(folder)}
@@ -414,7 +397,7 @@ class Sakai:
             parts.append(rows_of_matrix(np.array(cells, dtype=object), runs, labels, called, path, lines))
         if not parts:
             raise DataError("there is no file of a measure in this folder", file=folder)
-        return Found(Rows.join(parts), Path(folder).resolve().name)
+        return Rows.join(parts, name=Path(folder).resolve().name)
 
     def _read_labels(self, path: PathLike, what: str) -> list[str]:
         seen: dict[str, int] = {}
@@ -426,7 +409,7 @@ class Sakai:
             seen[label] = line
         return list(seen)
 
-    def fits(self, sample: Sample) -> bool:
+    def fits(self, sample: Any) -> bool:
         """Say whether a file begins with numbers only, and a file of run names is beside it."""
         if not sample.lines or not Path(sample.path).with_name(self.runs).is_file():
             return False
@@ -473,7 +456,7 @@ class Wmt:
 
     def rows(
         self, sources: Sources, *, level: Level | None = None, runs: Literal["all", "shared"] = "all", **_: Any
-    ) -> Found:
+    ) -> Rows:
         """Read ``*.seg.score`` files, which hold the scores of runs topic by topic, or ``*.sys.score`` files, of whole runs.
 
         A run that not all files hold lacks scores, about which `missing` decides; ``runs="shared"`` leaves it out before.
@@ -513,8 +496,8 @@ class Wmt:
             parts.append(Rows.of(pd.DataFrame(cells, columns=["run", "topic", "measure", "score"]), path, lines))
         if suffix == self.suffixes["runs"] and n_topics == 1:
             parts = [replace(part, frame=part.frame.assign(topic=ALL)) for part in parts]
-        rows = Rows.join(parts)
-        return Found(_keep_shared(rows) if runs == "shared" else rows, name_collection(sources))
+        rows = Rows.join(parts, name=name_collection(sources))
+        return _keep_shared(rows) if runs == "shared" else rows
 
     def _name_files(self, paths: Sequence[PathLike], suffix: str) -> dict[str, PathLike]:
         """Return files by measure, with what follows the hyphen where two would have one name."""
@@ -531,7 +514,7 @@ class Wmt:
         bare = self.prefix.sub("", name.removesuffix(suffix))
         return self.variant.sub("", bare) or bare
 
-    def fits(self, sample: Sample) -> bool:
+    def fits(self, sample: Any) -> bool:
         """Say whether a file has the name of one that this format has."""
         return file_name(sample.path).endswith(tuple(self.suffixes.values()))
 
