@@ -139,9 +139,9 @@ def test_clusters_stay_with_their_topics_when_scores_are_chosen_and_joined(copie
         chosen.add_measures(odd)
 
 
-@pytest.mark.parametrize("analysis", ["coverage", "robustness", "uir", "calibrate_tests", "variance_components"])
+@pytest.mark.parametrize("analysis", ["coverage", "robustness", "calibrate_tests", "variance_components"])
 def test_an_analysis_that_takes_topics_one_by_one_refuses_clusters(copies, analysis):
-    arguments = {"coverage": {"reference": ["human"]}, "uir": {"reference": ["human"]}}.get(analysis, {})
+    arguments = {"coverage": {"reference": ["human"]}}.get(analysis, {})
     with pytest.raises(MetaevalError, match="takes topics one by one and would ignore their clusters"):
         getattr(me, analysis)(copies, **arguments)
 
