@@ -315,7 +315,6 @@ def test_several_collections_add_pairs_and_average_the_rest(scores):
         "runs",
         "topics",
         "collections",
-        "over_collections",
     }
     assert len(both.details()["collections"]) == 2 * 2 * 3
 
