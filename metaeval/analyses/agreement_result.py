@@ -18,14 +18,7 @@ from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, cross
 from metaeval.stats.agreement import Estimate, Statistic
-from metaeval.stats.intervals import (
-    ELSEWHERE,
-    Ends,
-    Over,
-    centre_interval,
-    judge_difference,
-    pool,
-)
+from metaeval.stats.intervals import ELSEWHERE, Ends, Over, centre_interval, judge_difference, pool
 from metaeval.stats.letters import find_clusters, swap_p_values
 from metaeval.stats.run_agreement import settle_ties
 
