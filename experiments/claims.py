@@ -38,7 +38,7 @@ import pandas as pd
 import metaeval
 from experiments.bounds import BOUNDS
 from metaeval.errors import MetaevalError
-from metaeval.show.cells import format_cell
+from metaeval.show.text import format_cell
 
 PRINT, FORMULAS = "print", "formulas"
 """What facts are called that a paper prints, and those of formulas, whatever the data."""

@@ -22,7 +22,7 @@ from experiments.comparison import Cell, cell
 from experiments.outcome import Outcome, Settings, read_toml
 from experiments.simulate.synthetic import synthetic_runs
 from metaeval.errors import UndefinedValueWarning
-from metaeval.show.cells import NOTHING
+from metaeval.show.text import NOTHING
 
 HERE = Path(__file__).parent
 STUDY = read_toml(HERE / "study.toml")

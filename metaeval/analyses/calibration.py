@@ -22,7 +22,8 @@ from metaeval.measures.base import Measure
 from metaeval.measures.user_file import is_reference, load_function
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature, sign
-from metaeval.show.table import Table, cross
+from metaeval.show.frames import cross
+from metaeval.show.table import Table
 from metaeval.stats.blocks import take_measure
 from metaeval.stats.error_rates import Procedure, count_errors, decide
 from metaeval.stats.paired_tests import RECOMMENDED, PairedTest

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table, cross
+from metaeval.show.frames import cross
+from metaeval.show.table import Table
 from metaeval.stats.run_agreement import settle_ties
 
 _MOST_ROWS, _MOST_COLUMNS = 5, 8  # of what is printed about runs and topics; exports hold everything

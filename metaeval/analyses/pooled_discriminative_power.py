@@ -16,7 +16,8 @@ from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table, cross
+from metaeval.show.frames import cross
+from metaeval.show.table import Table
 from metaeval.stats.collections import FEWEST_COLLECTIONS, explain_too_few, pool, redraw_collections
 from metaeval.stats.other_runs import ELSEWHERE
 from metaeval.stats.streams import generator

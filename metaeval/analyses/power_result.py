@@ -16,7 +16,8 @@ from metaeval.files import PathLike
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.charts import Line, LineChart
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table, write_frames
+from metaeval.show.frames import write_frames
+from metaeval.show.table import Table
 from metaeval.stats.other_runs import ELSEWHERE
 from metaeval.stats.paired_tests import PairedTest
 

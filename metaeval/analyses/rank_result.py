@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from metaeval.show.canvas import Axis, Figure, Size
-    from metaeval.show.fitting import Width
+    from metaeval.show.latex import Width
 
 MOST_PANELS = 6
 """Measures that a figure shows side by side."""

@@ -18,7 +18,9 @@ from metaeval.measures.base import Measure, find_signs
 from metaeval.show.charts import HeatMap
 from metaeval.show.colours import shade_marks
 from metaeval.show.signature import Signature, sign
-from metaeval.show.table import MANY, Table, sum_up_matrix, take_upper_triangle
+from metaeval.show.frames import MANY, sum_up_matrix, take_upper_triangle
+from metaeval.show.table import Table
+from metaeval.show.text import NOTHING
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.equivalence import Ends, judge_level
 from metaeval.stats.intervals import centre_interval, explain_no_interval
@@ -119,6 +121,18 @@ class RankingSimilarity(Result):
     def _label(self) -> str:
         symmetric = parse_rank_correlation(self.variant).symmetric
         return self.symbol if symmetric else f"{self.symbol}; rows are the reference"
+
+    def beside(self, measure: str) -> Table:
+        """Return τ of one measure with each other one, the nearest first, with intervals."""
+        frame, m = self.to_frame(), [str(other) for other in self.measures].index(measure)
+        ends = [f"{low:.2f} to {high:.2f}" if low <= high else NOTHING for low, high in zip(self.low[m], self.high[m], strict=True)]
+        row = pd.DataFrame({"τ": frame[measure]})
+        if not self.no_interval:
+            row["95 % interval"] = ends
+        if self.conclusions is not None:
+            row["ranks alike"] = [word.partition(":")[0] for word in self.conclusions[m]]
+        caption = f"τ between the rankings of runs by {self.measures[m].title} and by each other measure. {self.no_interval}".strip()
+        return Table(row.drop(index=measure).sort_values("τ", ascending=False), caption, self.signature, digits=2)
 
     def to_table(self) -> Table:
         """Return τ above the diagonal, as in ACL 2021, Tables 2 and 5; all of it if not symmetric."""

@@ -14,11 +14,12 @@ from metaeval.analyses.diagnostics import Diagnostics
 from metaeval.errors import head_of, lower_first, whole_note
 from metaeval.files import write_atomically
 from metaeval.measures.base import Measure
-from metaeval.show.fitting import Width
-from metaeval.show.html import write_fragment, write_page
+from metaeval.show.latex import Width
+from metaeval.show.table import write_fragment, write_page
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table, format_csv, to_plain, to_records
-from metaeval.show.workbook import write_workbook
+from metaeval.show.frames import format_csv, to_plain, to_records
+from metaeval.show.table import Table
+from metaeval.show.frames import write_workbook
 
 if TYPE_CHECKING:
     from metaeval.show.canvas import Axis, Figure, Size
@@ -64,6 +65,10 @@ class Result(ABC):
     @abstractmethod
     def to_table(self) -> Table:
         """Return the result as the table a paper would print, with caption and signature."""
+
+    def beside(self, measure: str) -> Table | None:
+        """Return what the result says of one measure and each other one, the nearest first; None where `to_table` says it."""
+        return None
 
     def to_summary(self) -> Table:
         """Return the table that a paper has room for: of at most five columns, unless they are measures."""

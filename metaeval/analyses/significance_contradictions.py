@@ -18,7 +18,8 @@ from metaeval.files import PathLike
 from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap
 from metaeval.show.signature import Signature
-from metaeval.show.table import MANY, Table, arrange_pairs, sum_up_matrix, write_frames
+from metaeval.show.frames import MANY, arrange_pairs, sum_up_matrix, write_frames
+from metaeval.show.table import Table
 from metaeval.stats.significant_counts import count_common
 
 MOST_LISTED = 1_000
@@ -143,6 +144,14 @@ class SignificanceContradictions(Result):
             return some, ""
         every = format_option("run_pairs", "FILE.csv")
         return some, f"The first {len(some):,} of {whole:,} contradictions; {every} writes all."
+
+    def beside(self, measure: str) -> Table:
+        """Return with which other measures one contradicts itself on most run pairs."""
+        pairs = self.to_frame().query("contradictions > 0 and (measure_1 == @measure or measure_2 == @measure)")
+        names = pairs["measure_2"].where(pairs["measure_1"] == measure, pairs["measure_1"])
+        row = pairs[["contradictions"]].set_index(pd.Index(names, name="measure")).sort_values("contradictions", ascending=False)
+        caption = f"Run pairs on which {measure} and another measure reach opposite significant conclusions."
+        return Table(row, caption, self.signature)
 
     def to_table(self) -> Table:
         """Return on how many run pairs every two measures contradict each other (LQ 2021, Table 5)."""

@@ -15,7 +15,8 @@ from metaeval.analyses.variation import name_pairs
 from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap
 from metaeval.show.signature import Signature
-from metaeval.show.table import MANY, Table, arrange_pairs, sum_up_matrix
+from metaeval.show.frames import MANY, arrange_pairs, sum_up_matrix
+from metaeval.show.table import Table
 from metaeval.stats.significant_counts import count_common
 
 
@@ -50,6 +51,16 @@ class SignificanceOverlap(Result):
         result, b = np.diagonal(self.both), self.both[first, second]
         counts = {"a": result[first] - b, "b": b, "c": result[second] - b}
         return pd.DataFrame({**name_pairs(self.measures), **counts, "sso": self._share()[first, second]})
+
+    def beside(self, measure: str) -> Table:
+        """Return the overlap of one measure with each other one, the largest first."""
+        pairs = self.to_frame().query("measure_1 == @measure or measure_2 == @measure")
+        first = pairs["measure_1"] == measure
+        mine, other = pairs["a"].where(first, pairs["c"]), pairs["c"].where(first, pairs["a"])
+        names = pd.Index(pairs["measure_2"].where(first, pairs["measure_1"]), name="measure")
+        columns = {"overlap, %": 100 * pairs["sso"], "both": pairs["b"], "only this one": mine, "only the other": other}
+        row = pd.DataFrame(columns).set_index(names).sort_values("overlap, %", ascending=False)
+        return Table(row, f"Run pairs that {measure} and another measure find significant.", self.signature, digits=1)
 
     def to_table(self) -> Table:
         """Return SSO in percent with (a/b/c); 90 and above bold, below 70 underlined (LQ 2021, Table 4)."""

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from metaeval.show.charts import Chart, HeatMap, LineChart
-from metaeval.show.screen import STYLE, draw_chart, draw_legend, write_variables
+from metaeval.show.charts import Chart, HeatMap
+from metaeval.show.screen import STYLE, draw_chart, write_variables
 
 _STYLE = f"""{STYLE}
 .me-chart svg[role=img] {{ width: 100%; height: auto; max-width: 44rem }}
@@ -37,6 +37,5 @@ def show_chart(chart: Chart, description: str, *, width: float = 560) -> None:
         return
     if isinstance(chart, HeatMap):
         drawn = f'<div class="scroll" tabindex="0" role="region" aria-label="heat map">{drawn}</div>'
-    legend = draw_legend(chart) if isinstance(chart, LineChart) else ""
     theme = "dark" if st.context.theme.type == "dark" else "light"
-    _show(data={"chart": f'<div class="me-chart" style="{write_variables(theme)}">{drawn}{legend}</div>'})
+    _show(data={"chart": f'<div class="me-chart" style="{write_variables(theme)}">{drawn}</div>'})

@@ -13,7 +13,7 @@ from metaeval.app.parts import escape, plain
 from metaeval.errors import MetaevalError
 from metaeval.measures import Measure
 from metaeval.measures.moves import TIE
-from metaeval.show.cells import format_cell
+from metaeval.show.text import format_cell
 
 
 def score_pair(measure: Measure, *arrays: Any) -> dict[str, Any]:

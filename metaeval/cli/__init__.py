@@ -11,21 +11,19 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, NoReturn
+from typing import Any, NoReturn
 
-import typer
+import click
 
 from metaeval.cli import cite, compare, data, inspect, measures, playground, scores
-from metaeval.cli.command import add_command
-from metaeval.cli.generate import LazyGroup
+from metaeval.cli.analyses import ANALYSES
+from metaeval.cli.command import Command, Group
+from metaeval.cli.generate import GROUPS, LazyCommand
 from metaeval.cli.output import print_note, print_problem, print_status
 from metaeval.cli.quick import COMPLETION, QUICK, import_later
 from metaeval.errors import MetaevalError, MetaevalWarning, UndefinedValueWarning
 
 # Imports of numpy and the like stand inside the commands, so that --help answers at once.
-
-_UsageError: Any = typer.BadParameter.__base__
-"""What a command line that cannot be parsed raises; typer does not export its name."""
 
 EXAMPLES = (
     "metaeval compare --measure my_measure.py:my_measure --data stc3-dq-a -o report/",
@@ -35,39 +33,36 @@ EXAMPLES = (
 )
 """What a new user may want first; a test runs what needs no download."""
 
-app = typer.Typer(
-    name="metaeval",
-    cls=LazyGroup,
-    help="Can the measure itself be trusted? Meta-evaluation of evaluation measures.\n\n"
-    "\b\nExamples:\n" + "\n".join(f"  {example}" for example in EXAMPLES),
-    epilog="metaeval COMMAND --help explains a command, with examples. Scores: a file, a folder, a data set's name or -.",
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-for _name, _call, _options in (
-    ("measures", measures.show_measures, measures.MEASURES),
-    ("cite", cite.print_citations, cite.CITE),
-    ("score", scores.score, scores.SCORE),
-    ("convert", scores.convert, scores.CONVERT),
-    ("inspect", inspect.inspect, inspect.INSPECT),
-    ("compare", compare.compare, compare.COMPARE),
-    ("app", playground.start, playground.APP),
-):
-    add_command(app, _name, _call, _options)
-app.add_typer(data.app, name="data")
 
-
-@app.callback(invoke_without_command=True)
-def _start(
-    ctx: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False
-) -> None:
-    if version:
+def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked:
         import metaeval
 
         print(metaeval.__version__)
-        raise typer.Exit
-    data.require_command(ctx)
+        ctx.exit()
+
+
+app = Group(
+    "metaeval",
+    "Can the measure itself be trusted? Meta-evaluation of evaluation measures.\n\n"
+    "\b\nExamples:\n" + "\n".join(f"  {example}" for example in EXAMPLES),
+    GROUPS,
+    epilog="metaeval COMMAND --help explains a command, with examples. Scores: a file, a folder, a data set's name or -.",
+    params=[click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_print_version,
+                         help="Print the version and stop.")],
+)  # fmt: skip
+for _command in (
+    Command("measures", measures.show_measures, measures.MEASURES),
+    Command("cite", cite.print_citations, cite.CITE),
+    Command("score", scores.score, scores.SCORE),
+    Command("convert", scores.convert, scores.CONVERT),
+    Command("inspect", inspect.inspect, inspect.INSPECT),
+    Command("compare", compare.compare, compare.COMPARE),
+    Command("app", playground.start, playground.APP),
+    data.app,
+    *(LazyCommand(name, analysis) for name, analysis in ANALYSES.items()),
+):
+    app.add_command(_command)
 
 
 def main() -> NoReturn:
@@ -104,13 +99,13 @@ def _run() -> int:
             stream.reconfigure(errors="backslashreplace")  # a terminal without Greek letters still gets the numbers
     undefined = _note_warnings()
     try:
-        status = app(standalone_mode=False)
+        status = app(prog_name="metaeval", standalone_mode=False)
         _count_more(undefined)
-    except _UsageError as error:
+    except click.UsageError as error:
         return print_problem(_describe_usage(error))
     except MetaevalError as error:
         return print_problem(f"{error}{_point_to_inspect(error)}")
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.Abort):
         return print_problem("stopped", 130)
     except BrokenPipeError:
         # The reader, `head` for instance, has seen enough.
@@ -125,8 +120,6 @@ def _run() -> int:
             raise
         return print_problem(f"this is a bug: {type(error).__name__}: {error} (METAEVAL_DEBUG=1 shows where)", 70)
     else:
-        if status == 130:  # typer has caught Ctrl-C
-            return print_problem("stopped", 130)
         return status if isinstance(status, int) else 0
     return 0
 

@@ -6,7 +6,7 @@ from metaeval.cli.command import Values
 from metaeval.cli.options import argument
 from metaeval.cli.output import print_text
 
-CITE = {"names": argument(list[str] | None, "Measures, analyses, tests, data sets; none: metaeval", default=None)}
+CITE = {"names": argument(list, "Measures, analyses, tests, data sets; none: metaeval", required=False)}
 
 
 def print_citations(values: Values) -> None:

@@ -1,4 +1,4 @@
-"""Commands: each is declared by its options, and called with their values."""
+"""Commands: each is its options, in sections of a help, and the function that is called with their values."""
 
 from __future__ import annotations
 
@@ -6,96 +6,87 @@ import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
-from typing import Any, Literal, get_origin
+from typing import Any
 
-import typer
-from typer.core import TyperCommand
+import click
 
-from metaeval.cli.options import PHRASES, SECTIONS, Options, find_metavar
+from metaeval.cli.options import PHRASES, SECTIONS, Options
 from metaeval.errors import option_names_in_use, use_option_names
+
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Values(SimpleNamespace):
     """What the command line says: the value of every option, and in `stated` the names of those that stand there."""
 
 
-def add_command(app: typer.Typer, name: str, run: Callable[[Any], None], options: Options) -> None:
-    """Add the command that calls a function with its values; its help is the function's docstring."""
-    app.command(name, cls=Command)(_make_function(run, options, run.__doc__ or ""))
-
-
-def make_command(run: Callable[[Any], None], options: Options, help: str) -> Any:
-    """Return such a command on its own."""
-    settings = {"help_option_names": ["-h", "--help"]}
-    app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=settings)
-    app.command(cls=Command)(_make_function(run, options, help))
-    return typer.main.get_command(app)
-
-
-def _make_function(run: Callable[[Any], None], options: Options, help: str) -> Callable[..., None]:
-    """Return a function with the signature of which typer makes a command."""
-
-    def call(context: typer.Context, **values: Any) -> None:
-        stated = {name for name in values if _is_stated(context, name)}
-        if "columns" in values:  # given twice, it is one list
-            values["columns"] = ",".join(values["columns"]) if values["columns"] else None
-        run(Values(**values, stated=stated))
-
-    call.__doc__ = help
-    for name, (annotation, _) in options.items():
-        # The type of a value is no word for it: help says N, FILE or NAME.
-        shown = annotation.__metadata__[0]
-        if (
-            shown.metavar is None
-            and annotation.__origin__ is not bool
-            and get_origin(annotation.__origin__) is not Literal
-        ):
-            shown.metavar = find_metavar(name, annotation.__origin__)
-    call.__annotations__ = {"context": typer.Context} | {name: annotation for name, (annotation, _) in options.items()}
-    first = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
-    others = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
-        for name, (annotation, default) in options.items()
-    ]
-    call.__signature__ = inspect.Signature([first, *others])  # type: ignore[attr-defined]
-    return call
-
-
-def _is_stated(context: typer.Context, name: str) -> bool:
-    """Say whether an option stands on the command line, and not only its default."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
-
-
-class Command(TyperCommand):
+class Command(click.Command):
     """A command whose messages speak of its own options: its parameters have the names of functions' arguments."""
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:
+    def __init__(self, name: str, run: Callable[[Values], None], options: Options, help: str = "") -> None:
+        params = [declare(each) for each, declare in options.items()]
+        super().__init__(
+            name, context_settings=SETTINGS, params=params, help=inspect.cleandoc(help or run.__doc__ or "")
+        )
+        self.run = run
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write arguments, the command's own options, and then those that it shares with others, by subject."""
         rows: dict[str, list[Any]] = {"Arguments": [], "Options": [], **{title: [] for title in SECTIONS}}
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is None:
-                continue
-            if parameter.param_type_name == "argument":
-                rows["Arguments"].append((getattr(parameter, "metavar", None) or parameter.name, record[1]))
-                continue
-            section = next((title for title, names in SECTIONS.items() if parameter.name in names), "Options")
-            rows[section].append(record)
+            if isinstance(parameter, click.Argument):
+                required = "  [required]" * parameter.required
+                rows["Arguments"].append((parameter.metavar or parameter.name, f"{parameter.text}{required}"))  # type: ignore[attr-defined]
+            elif record := parameter.get_help_record(ctx):
+                rows[next((title for title, names in SECTIONS.items() if parameter.name in names), "Options")].append(
+                    record
+                )
         for title, records in rows.items():
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: click.Context) -> None:
         """Run the command."""
-        flags = {
-            parameter.name: parameter.opts[0]
-            for parameter in self.params
-            if parameter.name and parameter.param_type_name == "option"
+        options = [parameter for parameter in self.params if isinstance(parameter, click.Option)]
+        stated = {
+            name for name in ctx.params if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
         }
-        with option_names(flags), _defused(ctx.params.get("defuse_formulas", False)):
-            return super().invoke(ctx)
+        given = {
+            name: (list(value) or None) if isinstance(value, tuple) else value for name, value in ctx.params.items()
+        }
+        if given.get("columns"):  # given twice, it is one list
+            given["columns"] = ",".join(given["columns"])
+        with (
+            option_names({str(one.name): one.opts[0] for one in options}),
+            _defused(given.get("defuse_formulas", False)),
+        ):
+            self.run(Values(**given, stated=stated))
+
+
+class Group(click.Group):
+    """Commands by subject, with the whole question that each answers; without a command it shows its help."""
+
+    def __init__(self, name: str, help: str, groups: dict[str, tuple[str, ...]], **settings: Any) -> None:
+        super().__init__(name, help=help, invoke_without_command=True, context_settings=SETTINGS, **settings)
+        self.groups = groups
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands by subject; others follow under a heading of their own."""
+        others = tuple(name for name in self.commands if not any(name in names for names in self.groups.values()))
+        width = max(map(len, self.commands))
+        for title, names in {**self.groups, "More" if self.groups else "Commands": others}.items():
+            rows = [(name.ljust(width), self.commands[name].get_short_help_str(limit=1000)) for name in names]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that is named."""
+        if not ctx._protected_args:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(2)
+        return super().invoke(ctx)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from metaeval.cli.command import Values
 from metaeval.cli.complete import complete_source
@@ -15,30 +15,30 @@ from metaeval.cli.output import SCORES, check_report, print_notes, print_status,
 from metaeval.errors import MetaevalError, one_line
 
 COMPARE = {
-    "measure": name_measures("The new measure: FILE.py:FUNCTION, or a name; may be repeated", list[str], ...),
+    "measure": name_measures("The new measure: FILE.py:FUNCTION, or a name; may be repeated", list, ...),
     "data": option(
-        list[str] | None,
+        list,
         "Runs or scores: a data set, a store or a score file; may be repeated",
         "--data",
         "-d",
         metavar="SOURCE",
         complete=complete_source,
     ),
-    "gold": option(str | None, "A gold file, with --runs and --layout"),
-    "runs": option(list[str] | None, "Run files, or a folder of them"),
-    "layout": option(str | None, "Layout of gold and run files; see metaeval score --help", "--layout", "-l"),
+    "gold": option(str, "A gold file, with --runs and --layout"),
+    "runs": option(list, "Run files, or a folder of them"),
+    "layout": option(str, "Layout of gold and run files; see metaeval score --help", "--layout", "-l"),
     **take("classes", "aspect", "rescale", "missing", "invalid"),
     "new_scores": option(
-        list[str] | None,
+        list,
         "The new measure's scores, if there is no function: a CSV of run, topic, score for each --data",
     ),
     **take("columns", "doubled", "clusters", "repeats"),
     **DIRECTIONS,
     "against": option(
-        list[str] | None, "Compare with this measure, not with the established ones; may be repeated", "--against", "-a"
+        list, "Compare with this measure, not with the established ones; may be repeated", "--against", "-a"
     ),
     "reference": option(
-        list[str] | None,
+        list,
         "The scores that you trust: a measure of the data, or a file of scores; with several --data, repeat it in "
         "the same order",
         "--reference",
@@ -48,14 +48,15 @@ COMPARE = {
     "overwrite": switch("Replace the report that is there", "--overwrite"),
     "n_trials": option(int, "Random splits of the topics", "--trials", default=1000),
     "n_permutations": option(int, HELP["n_permutations"], "-B", "--permutations", default=5000),
-    "test": option(str | None, "Test of all pairs of runs that verdicts rest on, as metaeval power takes it", "--test"),
+    "test": option(str, "Test of all pairs of runs that verdicts rest on, as metaeval power takes it", "--test"),
     "alpha": option(float, HELP["alpha"], default=0.05),
     "distinct_runs": switch("Keep one of several runs with the same scores on every topic", "--distinct-runs"),
     "thorough": switch("Repeat the comparison with other seeds, without baselines and on distinct runs", "--thorough"),
     "figures": option(
-        Literal["page", "all"],
+        str,
         "page: in the page and as SVG; all: as PDF and PNG too, which takes longer",
         default="page",
+        choices=("page", "all"),
     ),
     "p_values": switch("Write every p-value, contradiction and split too, which may be large", "--p-values"),
     **take("seed"),

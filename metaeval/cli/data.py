@@ -6,9 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
-from metaeval.cli.command import Values, add_command
+from metaeval.cli.command import Command, Group, Values
 from metaeval.cli.complete import complete_data_set
 from metaeval.cli.options import argument, take
 from metaeval.cli.output import check_output, print_problem, print_status, show_texts
@@ -18,16 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from metaeval.datasets import Dataset
-
-app = typer.Typer(help="Named public data sets: which there are, where they are from, and their files.")
-
-
-@app.callback(invoke_without_command=True)
-def require_command(ctx: typer.Context) -> None:
-    """Show the help where a command is missing."""
-    if ctx.invoked_subcommand is None:
-        print(ctx.get_help(), file=sys.stderr)
-        raise typer.Exit(2)
 
 
 def list_data(values: Values) -> None:
@@ -78,7 +66,7 @@ def fetch_data(values: Values) -> None:
             else:
                 print_status(f"{name}: {format_count(len(files), 'file')} downloaded and checked")
     if failed:
-        raise typer.Exit(failed)
+        sys.exit(failed)
 
 
 def print_paths(values: Values) -> None:
@@ -127,9 +115,13 @@ def _describe(data_set: Dataset, folder: Path) -> Iterator[str]:
 
 
 _DATA_SET = argument(str, "The data set", metavar="NAME", complete=complete_data_set)
-_DATA_SETS = argument(list[str], "Data sets", metavar="NAME", complete=complete_data_set)
+_DATA_SETS = argument(list, "Data sets", metavar="NAME", complete=complete_data_set)
 
-add_command(app, "list", list_data, take("style"))
-add_command(app, "info", describe_data, {"name": _DATA_SET})
-add_command(app, "fetch", fetch_data, {"names": _DATA_SETS})
-add_command(app, "path", print_paths, {"name": _DATA_SET})
+app = Group("data", "Named public data sets: which there are, where they are from, and their files.", {})
+for _command in (
+    Command("list", list_data, take("style")),
+    Command("info", describe_data, {"name": _DATA_SET}),
+    Command("fetch", fetch_data, {"names": _DATA_SETS}),
+    Command("path", print_paths, {"name": _DATA_SET}),
+):
+    app.add_command(_command)

@@ -7,12 +7,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from typer.core import TyperCommand, TyperGroup
+import click
 
-from metaeval.cli.analyses import ANALYSES, Analysis
-from metaeval.cli.command import Values, make_command
+from metaeval.cli.analyses import Analysis
+from metaeval.cli.command import Command, Values
 from metaeval.cli.complete import complete_source
 from metaeval.cli.docstrings import find_question, parse_docstring
 from metaeval.cli.opening import (
@@ -70,7 +70,7 @@ _LABELS = {
         metavar="PEOPLE",
         complete=complete_source,
     ),
-    "answers": argument(str | None, "A table of judges' labels", metavar="[JUDGES]", default=None),
+    "answers": argument(str, "A table of judges' labels", metavar="[JUDGES]", required=False),
     **take("classes"),
 }
 _READING_LABELS = {
@@ -81,19 +81,17 @@ _READING_LABELS = {
         default="raise",
     ),
     **take("columns"),
-    "separator": option(
-        str | None, "Where the topic ends in an item's name: with __ the topic of doc7__fluency is doc7"
-    ),
+    "separator": option(str, "Where the topic ends in an item's name: with __ the topic of doc7__fluency is doc7"),
 }
 
 _JUDGED = {
     "judgements": argument(
-        list[str],
+        list,
         "Files of judgements, topic 0 document grade: those of people first, then judges'",
         metavar="QRELS...",
     ),
     "runs": option(
-        list[str],
+        list,
         "A folder of runs, or a run, topic Q0 document rank score name; may be repeated",
         default=...,
         metavar="FOLDER",
@@ -109,8 +107,7 @@ _READING_JUDGED = take("collection") | {
 }
 
 
-@dataclass(frozen=True)
-class _Subject:
+class _Subject(NamedTuple):
     """What a command is about where that is no scores: options that name it and that say how it is read, and what opens it."""
 
     what: str
@@ -123,33 +120,12 @@ _SUBJECTS = {
     "measures": _Subject("measures", take("measures"), {}, lambda values: values.measures),
     "annotations": _Subject("labels", _LABELS, _READING_LABELS, open_annotations),
     "judged": _Subject("runs", _JUDGED, _READING_JUDGED, open_judged_runs),
-    "ratings": _Subject("ratings", take("source"), RATINGS, open_ratings),
+    "ratings": _Subject("ratings", take("source", "measure"), RATINGS, open_ratings),
 }
 """By what `find_input` says that a function takes; of scores, all else is about them."""
 
 
-class LazyGroup(TyperGroup):
-    """The commands written by hand, and those made of analyses, which are imported when their command is used."""
-
-    def __init__(self, **attributes: Any) -> None:
-        super().__init__(**attributes)
-        for name, analysis in ANALYSES.items():
-            self.add_command(_LazyCommand(name, analysis))
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands by subject, with the whole question that each answers, which may need two lines."""
-        grouped = {name for names in GROUPS.values() for name in names}
-        others = tuple(name for name in self.commands if name not in grouped)
-        width = max(map(len, self.commands))
-        for title, names in {**GROUPS, "More": others}.items():
-            commands = [self.commands[name] for name in names if name in self.commands]
-            rows = [((command.name or "").ljust(width), command.get_short_help_str(limit=1000)) for command in commands]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
-
-
-class _LazyCommand(TyperCommand):
+class LazyCommand(click.Command):
     """Stands for a command until it is used: its first line is known without importing its function."""
 
     def __init__(self, name: str, analysis: Analysis) -> None:
@@ -157,14 +133,16 @@ class _LazyCommand(TyperCommand):
         self.analysis = analysis
 
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
-        command = generate_command(self.name or "", self.analysis)
-        return command.make_context(info_name, args, parent, **extra)
+        return generate_command(self.name or "", self.analysis).make_context(info_name, args, parent, **extra)
 
 
-def generate_command(name: str, analysis: Analysis) -> Any:
+def generate_command(name: str, analysis: Analysis) -> Command:
     """Make the command of an analysis."""
-    plan = Plan.of(name, analysis)
-    return make_command(plan.run, plan.declare(), _write_help(plan.main, analysis))
+    plan, docstring = Plan.of(name, analysis), parse_docstring(_load(analysis.function))
+    examples = "\n".join(f"  metaeval {example}" for example in analysis.examples)
+    # \b keeps the lines of the next paragraph as they are.
+    parts = (docstring.question, docstring.details, analysis.remarks, f"\b\nExamples:\n{examples}")
+    return Command(name, plan.run, plan.declare(), "\n\n".join(filter(None, parts)))
 
 
 @dataclass(frozen=True)
@@ -185,10 +163,9 @@ class Plan:
     def of(cls, name: str, analysis: Analysis) -> Plan:
         """Import the functions of an analysis."""
         main = _load(analysis.function)
-        takes = find_input(main)
-        before = _load(_POWER) if takes == "power" else None
-        switches = {flag: _load(function) for flag, function in analysis.switches.items()}
+        takes, switches = find_input(main), {flag: _load(function) for flag, function in analysis.switches.items()}
         pool, board = (_load(function) if function else None for function in (analysis.pool, analysis.board))
+        before = _load(_POWER) if takes == "power" else None
         return cls(name, main, takes, before, switches, pool, board, analysis.pairs, analysis.defaults)
 
     @property
@@ -198,11 +175,10 @@ class Plan:
 
     def parameters(self) -> dict[tuple[str, ...], Parameter]:
         """Return the parameters of all functions; those that are spelled alike are one."""
-        parameters: dict[tuple[str, ...], Parameter] = {}
-        for function in (self.before, self.main, *self.switches.values(), self.pool, self.board):
-            for parameter in self._read(function) if function else ():
-                parameters.setdefault(parameter.spelling, parameter)
-        return parameters
+        functions = (self.board, self.pool, *self.switches.values(), self.main, self.before)
+        found = {each.spelling: each for function in functions if function for each in self._read(function)}
+        order = [each.spelling for function in functions[::-1] if function for each in self._read(function)]
+        return {spelling: found[spelling] for spelling in dict.fromkeys(order)}
 
     def _read(self, function: Function) -> list[Parameter]:
         """Return the parameters of a function, without those that only matter for the result that is not shown."""
@@ -214,23 +190,16 @@ class Plan:
 
     def declare(self) -> Options:
         """Return the options of the command, in the order of its help."""
-        subject, parameters = _SUBJECTS.get(self.takes), self.parameters().values()
-        sources = {"source": OPTIONS["sources" if self.several else "source"]}
-        declared = dict(subject.named if subject else sources)
-        declared |= {parameter.name: parameter.declare() for parameter in parameters if not parameter.flags}
-        if subject is None or self.takes == "ratings":
-            declared |= take("measure")
-        for parameter in parameters:
-            if parameter.flags:
-                declared[parameter.name] = parameter.declare()
-            if parameter.name == "n_jobs":
-                declared |= take("cluster", "resume")
+        subject, parameters = _SUBJECTS.get(self.takes), list(self.parameters().values())
+        source = {"source": OPTIONS["sources" if self.several else "source"], **take("measure")}
+        declared = dict(subject.named if subject else source)
+        declared |= {parameter.name: parameter.declare() for parameter in parameters}
+        if "n_jobs" in declared:
+            declared |= take("cluster", "resume")
         for name, function in self.switches.items():
             declared[name] = switch(parse_docstring(function).question, spell(name)[0])
         declared |= subject.reading if subject else OPENING | NOISE | DIRECTIONS
-        if self.pairs:
-            declared |= take(self.pairs)
-        return declared | take("style", "explain", "width", "out", "defuse_formulas")
+        return declared | take(*filter(None, [self.pairs]), "style", "explain", "width", "out", "defuse_formulas")
 
     def call(self, function: Function, subject: object, values: Values) -> Any:
         """Call a function with what the command line says of its parameters."""
@@ -352,14 +321,6 @@ def _keep(folder: Path | None) -> AbstractContextManager[None]:
     from metaeval.stats.parallel import resumable
 
     return resumable(folder)
-
-
-def _write_help(function: Function, analysis: Analysis) -> str:
-    docstring = parse_docstring(function)
-    examples = "\n".join(f"  metaeval {example}" for example in analysis.examples)
-    # \b keeps the lines of the next paragraph as they are.
-    parts = (docstring.question, docstring.details, analysis.remarks, f"\b\nExamples:\n{examples}")
-    return "\n\n".join(part for part in parts if part)
 
 
 def _load(reference: str) -> Function:

@@ -19,8 +19,8 @@ READING = ("collection", "format", "missing", "columns", "doubled")
 """Options with which a file is inspected, that commands have too."""
 
 INSPECT = {
-    "sources": argument(list[str], "Score files or folders, one or several", metavar="FILE"),
-    "measure": option(str | None, "The measure of a file that holds one without its name"),
+    "sources": argument(list, "Score files or folders, one or several", metavar="FILE"),
+    "measure": option(str, "The measure of a file that holds one without its name"),
     **take(*READING),
 }
 

@@ -12,7 +12,7 @@ from metaeval.cli.docstrings import parse_docstring
 from metaeval.cli.options import argument, option, take
 from metaeval.cli.output import check_output, show_texts, terminal_width
 from metaeval.errors import MeasureError
-from metaeval.show.terminal import wrap_text
+from metaeval.show.text import wrap_text
 
 if TYPE_CHECKING:
     from metaeval.measures import Measure
@@ -21,13 +21,13 @@ KINDS = ("classification", "quantification")
 
 MEASURES = {
     "names": argument(
-        list[str] | None,
+        list,
         "Measures to explain; none: list all",
         metavar="NAME",
         complete=complete_measure,
-        default=None,
+        required=False,
     ),
-    "kind": option(str | None, "Only those of one kind", choices=KINDS),
+    "kind": option(str, "Only those of one kind", choices=KINDS),
     **take("style"),
 }
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Any
 
-import typer
+import click
 
 from metaeval.cli.complete import Completer, complete_choice, complete_measure, complete_source
 from metaeval.io import formats
 
-Declared = tuple[Any, object]
-"""The annotation of an option or argument, as typer takes it, and its default."""
+Declared = Callable[[str], click.Parameter]
+"""Makes an option or argument of its name."""
 
 Options = dict[str, Declared]
 
@@ -67,41 +66,57 @@ SCORE_FORMATS = (*formats.SCORE_FORMATS, "store")
 READ_FORMATS = (*formats.READ_FORMATS, "store")
 
 
-def choose(choices: Sequence[str]) -> dict[str, Any]:
-    """Return how an option shows its choices, and how a shell completes them; the function refuses another one itself.
+_TYPES = {int: (click.INT, "N"), float: (click.FLOAT, "X"), Path: (click.Path(path_type=Path), "FILE")}
+"""How values are read, and what help calls them; of others, texts called NAME."""
 
-    >>> choose(["all", "shared"])["metavar"]
-    '[all|shared]'
-    """
-    return {"metavar": f"[{'|'.join(choices)}]", "autocompletion": complete_choice(choices)}
+
+def _complete(complete: Completer | None) -> Any:
+    return None if complete is None else lambda _, __, incomplete: complete(incomplete)
 
 
 def option(
-    kind: Any,
-    help: str,
-    *flags: str,
-    default: object = None,
-    metavar: str | None = None,
-    choices: Sequence[str] = (),
+    kind: Any, help: str, *flags: str, default: object = None, metavar: str | None = None, choices: Sequence[str] = (),
     complete: Completer | None = None,
-) -> Declared:
-    """Declare an option; without flags it is called as its argument."""
-    shown: dict[str, Any] = {"autocompletion": complete} | (choose(choices) if choices else {})
-    if metavar is not None:
-        shown["metavar"] = metavar
-    return Annotated[kind, typer.Option(*flags, help=help, **shown)], default
+) -> Declared:  # fmt: skip
+    """Declare an option: of a `kind` int, float, Path, bool, str or list (of str); it must be given if its default is `...`.
+
+    Without flags it is called as its argument. Choices are shown and completed; the function itself refuses another one.
+    """
+    choices = (*choices,)
+
+    def declare(name: str) -> click.Option:
+        type_, word = _TYPES.get(kind, (click.STRING, "NAME"))
+        shown = metavar or (f"[{'|'.join(choices)}]" if choices else METAVARS.get(name, word))
+        if kind is bool:
+            return click.Option(
+                [name, *(flags or spell(name))], is_flag=True, default=default, help=help, show_default=bool(default)
+            )
+        return click.Option(
+            [name, *(flags or spell(name))], type=type_, multiple=kind is list, required=default is ..., help=help,
+            default=None if default is ... else default, show_default=default not in (None, ...), metavar=shown,
+            shell_complete=_complete(complete_choice(choices) if choices else complete),
+        )  # fmt: skip
+
+    return declare
 
 
 def argument(
-    kind: Any,
-    help: str,
-    *,
-    metavar: str | None = None,
-    complete: Completer | None = None,
-    default: object = inspect.Parameter.empty,
+    kind: Any, help: str, *, metavar: str | None = None, complete: Completer | None = None, required: bool = True
 ) -> Declared:
-    """Declare an argument, which must be given unless it has a default."""
-    return Annotated[kind, typer.Argument(help=help, metavar=metavar, autocompletion=complete)], default
+    """Declare an argument, one or, of the kind list, several."""
+
+    def declare(name: str) -> click.Argument:
+        made = click.Argument(
+            [name],
+            nargs=-1 if kind is list else 1,
+            required=required,
+            metavar=metavar,
+            shell_complete=_complete(complete),
+        )
+        made.text = help  # type: ignore[attr-defined]
+        return made
+
+    return declare
 
 
 def switch(help: str, flag: str) -> Declared:
@@ -109,7 +124,7 @@ def switch(help: str, flag: str) -> Declared:
     return option(bool, help, flag, default=False)
 
 
-def name_measures(help: str, kind: Any = list[str] | None, default: object = None) -> Declared:
+def name_measures(help: str, kind: Any = list, default: object = None) -> Declared:
     """Declare the option that names measures."""
     return option(kind, help, "--measure", "-m", metavar="NAME", complete=complete_measure, default=default)
 
@@ -122,18 +137,16 @@ OPTIONS: Options = {
         complete=complete_source,
     ),
     "sources": argument(
-        list[str],
+        list,
         "Score files or folders, stores, or data sets' names, one or several; - for standard input",
         metavar="SOURCE",
         complete=complete_source,
     ),
-    "measures": argument(
-        list[str], "Names of measures, or FILE.py:FUNCTION", metavar="MEASURE", complete=complete_measure
-    ),
+    "measures": argument(list, "Names of measures, or FILE.py:FUNCTION", metavar="MEASURE", complete=complete_measure),
     "measure": name_measures("A measure: its name, or FILE.py:FUNCTION; may be repeated; by default all"),
-    "collection": option(str | None, "The collection to read from a store, or a name for the collection of a file"),
+    "collection": option(str, "The collection to read from a store, or a name for the collection of a file"),
     "format": option(
-        str | None,
+        str,
         f"Format of the source: {', '.join(READ_FORMATS)}; by default what its name and first line tell",
         "--from",
         metavar="FORMAT",
@@ -153,60 +166,54 @@ OPTIONS: Options = {
     ),
     "invalid": option(str, "What to do with a label that is not among the classes", choices=INVALID, default="raise"),
     "columns": option(
-        list[str] | None,
+        list,
         "Names of your columns, if metaeval does not know them: run=entry,topic=doc+line (a+b joins two columns). "
         "Possible: run, topic, measure, score, collection, cluster, repeat, time, item, label, ignore",
         metavar="WHAT=NAME,...",
     ),
     "clusters": option(
-        str | None,
+        str,
         "Column whose values tell which topics belong together (document, passage, conversation): they are drawn together",
         metavar="COLUMN",
     ),
     "repeats": option(
-        str | None,
+        str,
         "Column that numbers repeats of a run on a topic (epoch, seed): scores are averaged over it",
         metavar="COLUMN",
     ),
-    "judges": option(str | None, "Column that names the judge or annotator of a score", metavar="COLUMN"),
-    "tasks": option(str | None, "Column that names the task or category of a topic", metavar="COLUMN"),
-    "lower_is_better": option(
-        list[str] | None, "Lower scores of this measure are better; may be repeated", metavar="NAME"
-    ),
-    "higher_is_better": option(
-        list[str] | None, "Higher scores of this measure are better; may be repeated", metavar="NAME"
-    ),
+    "judges": option(str, "Column that names the judge or annotator of a score", metavar="COLUMN"),
+    "tasks": option(str, "Column that names the task or category of a topic", metavar="COLUMN"),
+    "lower_is_better": option(list, "Lower scores of this measure are better; may be repeated", metavar="NAME"),
+    "higher_is_better": option(list, "Higher scores of this measure are better; may be repeated", metavar="NAME"),
     "all_higher_is_better": switch(
         "Higher scores are better for all measures except those of --lower-is-better", "--all-higher-is-better"
     ),
     "layout": option(
-        str | None,
+        str,
         f"Layout of gold and run files: {', '.join(LAYOUTS)}; metaeval score --help explains them",
         "--layout",
         "-l",
         metavar="LAYOUT",
         choices=LAYOUTS,
     ),
-    "classes": option(str | None, "All classes in order, with commas: 0,1,2,3", metavar="A,B,..."),
-    "aspect": option(str | None, "Of the layout dialogue-quality: which aspect", choices=("A", "E", "S")),
+    "classes": option(str, "All classes in order, with commas: 0,1,2,3", metavar="A,B,..."),
+    "aspect": option(str, "Of the layout dialogue-quality: which aspect", choices=("A", "E", "S")),
     "rescale": switch("Rescale distributions that do not sum to 1", "--normalise"),
     "seed": option(int, HELP["seed"], default=0),
-    "cluster": option(str | None, "Work on a Dask cluster: its scheduler's address, tcp://HOST:PORT"),
-    "resume": option(
-        Path | None, "Keep finished trials in this folder, and go on from there if the command was killed"
-    ),
-    "p_values": option(Path | None, "Write every p-value, a row for every two runs, to a .csv or .parquet file"),
-    "run_pairs": option(Path | None, "Write every contradiction to a .csv or .parquet file"),
+    "cluster": option(str, "Work on a Dask cluster: its scheduler's address, tcp://HOST:PORT"),
+    "resume": option(Path, "Keep finished trials in this folder, and go on from there if the command was killed"),
+    "p_values": option(Path, "Write every p-value, a row for every two runs, to a .csv or .parquet file"),
+    "run_pairs": option(Path, "Write every contradiction to a .csv or .parquet file"),
     "time_limit": option(float, "Seconds that each measure of a file may take", default=120.0),
     "style": option(str, "How the table is printed", "--format", "-f", choices=STYLES, default="text"),
     "explain": switch("Print all columns, how to read them, and every note with its reason", "--explain"),
     "defuse_formulas": switch("Put ' before names that a spreadsheet would run: =cmd()", "--defuse-formulas"),
     "width": option(
-        str | None,
+        str,
         "Width in a paper, of tables as LaTeX and of figures: of a column or of a page",
         choices=("column", "page"),
     ),
-    "out": option(Path | None, "Folder for table, rows and figure", "--out", "-o", metavar="FOLDER"),
+    "out": option(Path, "Folder for table, rows and figure", "--out", "-o", metavar="FOLDER"),
 }
 """What commands share; `p_values` and `run_pairs` are files for what grows with the number of pairs of runs."""
 
@@ -243,22 +250,6 @@ METAVARS = {
     "groups": "RUN=GROUP", "prices": "WHAT=PRICE",
 }  # fmt: skip
 """What help calls the values of options whose type does not tell."""
-
-
-def find_metavar(name: str, kind: Any) -> str:
-    """Return what help calls the value of an option.
-
-    >>> find_metavar("n_jobs", int), find_metavar("p_values", Path | None), find_metavar("statistics", list[str])
-    ('N', 'FILE', 'NAME')
-    """
-    if name in METAVARS:
-        return METAVARS[name]
-    kinds = {kind, *get_args(kind)}
-    for each, metavar in ((Path, "FILE"), (int, "N"), (float, "X")):
-        if each in kinds:
-            return metavar
-    return "NAME"
-
 
 SECTIONS = {
     "Output": ("style", "explain", "width", "out", "overwrite", "to_format", "defuse_formulas"),

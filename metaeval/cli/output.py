@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from metaeval.cli.options import STYLES
 from metaeval.errors import MetaevalError, format_count, format_list, format_option, one_line, shorten, visible
-from metaeval.show.cells import Cells
-from metaeval.show.fitting import WIDTHS, Width
-from metaeval.show.terminal import fit_table, wrap_text
+from metaeval.show.text import Grid, draw_text, wrap_text
 
 if TYPE_CHECKING:
     from metaeval.analyses.result import Result
     from metaeval.data.scores import Scores
+    from metaeval.show.latex import Width
     from metaeval.show.table import Table
 
 SCORES = "scores"
@@ -40,15 +39,15 @@ def check_output(style: str, out: Path | None, rows: Path | None = None) -> None
 
         check_folder(out)
     if rows is not None:
-        from metaeval.show.table import check_rows_file
+        from metaeval.show.frames import check_rows_file
 
         check_rows_file(rows)
 
 
 def check_width(width: str | None, style: str, out: Path | None) -> None:
     """Refuse a width that is unknown, or that nothing has which is shown or written."""
-    if width not in (None, *WIDTHS):
-        raise MetaevalError(f"there is no width {width!r}: use {' or '.join(WIDTHS)}")
+    if width not in (None, "column", "page"):
+        raise MetaevalError(f"there is no width {width!r}: use column or page")
     if width is not None and style != "latex" and out is None:
         raise MetaevalError("--width does nothing without --format latex or --out")
 
@@ -138,16 +137,15 @@ def render(table: Table, style: str, *, explain: bool = True) -> str:
     """Return a table in a style; text fits a terminal, or where stdout is none, a narrow one."""
     if style != "text":
         return table.render(style)
-    caption = table.whole_caption if explain else table.caption
-    width = terminal_width(sys.stdout) or NARROW
-    return fit_table(table.list_cells().convert(one_line), caption, str(table.signature), width, cut=not explain)
+    return table.to_text(terminal_width(sys.stdout) or NARROW, explain=explain)
 
 
 def show_texts(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], caption: str, style: str) -> None:
     """Print a table of texts, of which nothing was computed; as text, as wide as the terminal."""
     if style == "text":
-        cells = Cells([(column,) for column in columns], (True,) * len(columns), [*rows])
-        print_text(fit_table(cells, caption, version_line(), terminal_width(sys.stdout)), end="")
+        grid = Grid([(column,) for column in columns], [*map(list, rows)], [True] * len(columns), [], 1)
+        drawn = draw_text(grid, terminal_width(sys.stdout) or sys.maxsize)
+        print_text(f"{caption}\n\n{drawn}\n\n{version_line()}")
         return
     import pandas as pd
 
@@ -186,7 +184,7 @@ def _show_result(result: Result, style: str, out: Path | None, explain: bool, *,
     if style == "json":
         _print_json(result.to_dict())
     elif style == "csv":
-        from metaeval.show.table import format_csv
+        from metaeval.show.frames import format_csv
 
         print_text(format_csv(result.rows()), end="", data=True)
         print_status(str(result.signature))

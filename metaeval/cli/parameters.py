@@ -4,75 +4,62 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import NoneType
-from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
-
-import typer
+from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from metaeval.cli.complete import complete_source
 from metaeval.cli.docstrings import parse_docstring
-from metaeval.cli.options import HELP, choose, spell
+from metaeval.cli.options import HELP, Declared, argument, option, spell
 from metaeval.errors import MetaevalError
 
 Function = Callable[..., Any]
 Opens: TypeAlias = Literal["", "files", "files or names", "partial scores"]
 
-_WIDE = 50  # characters of choices above which the text of the help lists them
+_WIDE = 50  # letters of choices above which the text of the help lists them
 
 
 @dataclass(frozen=True)
 class Parameter:
     """One parameter of a function, and how its value comes from the command line.
 
-    It has no flags where it is given by position. `annotation` is the type that is read, of which `convert` makes the
-    argument; `opens` says that what is read names scores, which are then opened, or may name a measure instead.
+    `spelling` is its flags, or its name where it is given by position: what makes it the same as another function's. Of a
+    value of some `kind`, `convert` makes the argument; `opens` says that it names scores, or may name a measure instead.
     """
 
     name: str
-    flags: tuple[str, ...]
-    annotation: Any
+    spelling: tuple[str, ...]
+    kind: Any
     default: Any
     help: str
     convert: Function | None = None
     opens: Opens = ""
     choices: tuple[str, ...] = ()
 
-    @property
-    def spelling(self) -> tuple[str, ...]:
-        """What makes it the same as another function's parameter: the option, or the place."""
-        return self.flags or (self.name,)
-
-    def declare(self) -> tuple[Any, Any]:
-        """Return annotation and default as typer takes them."""
-        shown = choose(self.choices) if self.choices else {}
-        if len(shown.get("metavar", "")) > _WIDE:
-            shown["metavar"] = self.flags[0].lstrip("-").upper()
-        if self.opens:
-            shown["autocompletion"] = complete_source
-        if self.flags:
-            # What is done by default needs a word to switch it off.
-            flags = (f"{self.flags[0]}/--no-{self.flags[0][2:]}",) if self.default is True else self.flags
-            return Annotated[self.annotation, typer.Option(*flags, help=self.help, **shown)], self.default
-        return Annotated[self.annotation, typer.Argument(help=self.help)], self.default
+    def declare(self) -> Declared:
+        """Return how the command line declares it."""
+        if not self.spelling[0].startswith("-"):
+            return argument(self.kind, self.help, required=self.default is inspect.Parameter.empty)
+        # What is done by default needs a word to switch it off.
+        flags = (f"{self.spelling[0]}/--no-{self.spelling[0][2:]}",) if self.default is True else self.spelling
+        wide = len("|".join(self.choices)) + 2 > _WIDE
+        return option(
+            self.kind, self.help, *flags, default=... if self.default is inspect.Parameter.empty else self.default,
+            metavar=self.spelling[0].lstrip("-").upper() if wide else None, choices=() if wide else self.choices,
+            complete=complete_source if self.opens else None,
+        )  # fmt: skip
 
 
 def find_input(function: Function) -> str:
     """Return what it takes: "scores", "several", their "power", "ratings", "annotations", "judged" runs, or "measures"."""
-    from metaeval.analyses.power_result import DiscriminativePower
-    from metaeval.data.annotations import Annotations
-    from metaeval.data.judged import JudgedRuns
-    from metaeval.data.ratings import Ratings
-    from metaeval.data.scores import Scores
-
-    name = next(iter(inspect.signature(function).parameters))
-    hint = get_type_hints(function)[name]
-    single = {Scores: "scores", DiscriminativePower: "power", Annotations: "annotations", JudgedRuns: "judged"}
-    if isinstance(hint, type) and hint in single:
-        return single[hint]
-    for one_of, what in ((Ratings, "ratings"), (Scores, "several")):
-        if one_of in get_args(hint):
+    name, hint = next(iter(get_type_hints(function).items()))
+    names = {getattr(each, "__name__", "") for each in (hint, *get_args(hint))}
+    takes = {"DiscriminativePower": "power", "Annotations": "annotations", "JudgedRuns": "judged", "Ratings": "ratings"}
+    for kind, what in takes.items():
+        if kind in names:
             return what
+    if "Scores" in names:
+        return "several" if get_args(hint) else "scores"
     if name == "measures":
         return name
     raise TypeError(f"{function.__name__} takes {name}, of which the command line knows nothing")
@@ -82,74 +69,48 @@ def read_parameters(function: Function) -> Iterator[Parameter]:
     """Yield the parameters of an analysis after its first one, as the command line takes them."""
     hints, texts = get_type_hints(function), parse_docstring(function).parameters
     for parameter in list(inspect.signature(function).parameters.values())[1:]:
-        flags = spell(parameter.name) if parameter.kind is parameter.KEYWORD_ONLY else ()
-        annotation, convert, choices = _read_type(hints[parameter.name], flags)
-        text = texts.get(parameter.name) or HELP.get(parameter.name, "")
-        opens: Opens = ""
-        if _names_partial(hints[parameter.name]):
-            opens = "partial scores"
-        elif _names_scores(hints[parameter.name]):
-            opens = "files or names" if str in get_args(hints[parameter.name]) else "files"
-        result = Parameter(parameter.name, flags, annotation, parameter.default, text, convert, opens, choices)
-        if len(f"[{'|'.join(choices)}]") > _WIDE and not all(choice in text for choice in choices):
-            result = replace(result, help=". ".join(part for part in (_either(choices), text) if part))
-        yield result
+        name, hint = parameter.name, hints[parameter.name]
+        flags = spell(name) if parameter.kind is parameter.KEYWORD_ONLY else (name,)
+        kind, convert, choices, opens = _read_type(hint, flags[0])
+        text = texts.get(name) or HELP.get(name, "")
+        if len("|".join(choices)) + 2 > _WIDE and not all(choice in text for choice in choices):
+            text = ". ".join(filter(None, [f"{', '.join(choices[:-1])} or {choices[-1]}", text]))
+        yield Parameter(name, flags, kind, parameter.default, text, convert, opens, choices)
 
 
-def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None, tuple[str, ...]]:
-    """Return the type to read, what makes the argument of it, and the choices if there are only some."""
+def _read_type(hint: Any, flag: str) -> tuple[Any, Function | None, tuple[str, ...], Opens]:
+    """Return the kind of value to read, what makes the argument of it, the choices if there are only some, and what it opens."""
     from metaeval.measures.base import Measure
     from metaeval.stats.error_rates import Procedure
 
-    if _names_partial(hint):
-        return str, None, ()
-    if _names_scores(hint):
-        # A text may also be the name of a measure; a single one stands for itself.
-        several = list[str] if str in get_args(hint) else list[str] | None
-        return several, _take_single if str in get_args(hint) else None, ()
-    inner = [kind for kind in get_args(hint) if kind is not NoneType]
+    parts, inner = get_args(hint), [kind for kind in get_args(hint) if kind is not NoneType]
+    names = {getattr(one, "__name__", "") for one in parts}
+    if "DataFrame" in names:
+        return str, None, (), "partial scores"
+    if "Scores" in names:  # a text may also be the name of a measure; a single one stands for itself
+        named = str in parts
+        single = (lambda given: given[0] if given and len(given) == 1 else given) if named else None
+        return list, single, (), "files or names" if named else "files"
     if hint in (bool, int, float, str):
-        return hint, None, ()
+        return hint, None, (), ""
     if get_origin(hint) is Literal:
-        return str, None, get_args(hint)  # the function itself refuses another one, in its words
-    if Measure in inner:
-        return list[str], None, ()  # the function itself finds measures by what is typed
-    if hint in (Iterable[str], Sequence[str], Sequence[str | Procedure]):
-        return list[str], lambda given: given or None, ()
-    if NoneType in get_args(hint) and len(inner) == 1:
+        return str, None, parts, ""  # the function itself refuses another one, in its words
+    if Measure in inner or hint in (Iterable[str], Sequence[str], Sequence[str | Procedure]):
+        return list, None, (), ""  # the function itself finds measures by what is typed
+    if NoneType in parts and len(inner) == 1:
         if get_origin(inner[0]) is Mapping:
-            value = get_args(inner[0])[1]
-            return list[str] | None, lambda given: _read_pairs(given, flags[0], value), ()
-        if inner[0] == Sequence[int]:
-            return str | None, lambda text: _read_numbers(text, flags[0]), ()
-        if inner[0] == Sequence[float]:
-            return str | None, lambda text: _read_numbers(text, flags[0], float), ()
-        annotation, convert, choices = _read_type(inner[0], flags)
-        return annotation | None, convert, choices
+            return list, lambda given: _read_pairs(given, flag, get_args(inner[0])[1]), (), ""
+        if inner[0] in (Sequence[int], Sequence[float]):
+            return str, lambda text: _read_numbers(text, flag, get_args(inner[0])[0]), (), ""
+        return _read_type(inner[0], flag)
     raise TypeError(f"{hint} cannot be read from the command line")
 
 
-def _take_single(given: list[str]) -> str | list[str]:
-    return given[0] if len(given) == 1 else given
-
-
-def _names_scores(hint: Any) -> bool:
-    from metaeval.data.scores import Scores
-
-    return Scores in get_args(hint)
-
-
-def _names_partial(hint: Any) -> bool:
-    return any(getattr(one, "__name__", "") == "DataFrame" for one in get_args(hint))  # without importing pandas
-
-
 def _read_numbers(text: str | None, flag: str, kind: Callable[[str], Any] = int) -> list[Any] | None:
+    expected = "whole numbers with commas, such as 10,25,50" if kind is int else "numbers with commas, such as 1,0.5"
     try:
         return None if text is None else [kind(number) for number in text.split(",")]
     except ValueError:
-        expected = (
-            "whole numbers with commas, such as 10,25,50" if kind is int else "numbers with commas, such as 1,0.5"
-        )
         raise MetaevalError(f"{flag} {text}: {expected}") from None
 
 
@@ -170,9 +131,8 @@ def _read_pairs(given: list[str] | None, flag: str, value: Any) -> dict[str, Any
             found.append((name, named if value is str else _read_numbers(named, f"{flag} {name}")))
     pairs: dict[str, Any] = {}
     for name, meant in found:
-        if name in pairs and pairs[name] != meant:
+        if pairs.setdefault(name, meant) != meant:
             raise MetaevalError(f"{flag}: {name} stands twice, with {pairs[name]} and {meant}; leave out one")
-        pairs[name] = meant
     return pairs or None
 
 
@@ -182,7 +142,3 @@ def _read_number(pair: str, text: str, flag: str) -> tuple[str, float]:
         return name.strip(), float(number)
     except ValueError:
         raise MetaevalError(f"{flag} {text}: names with numbers, such as a=2,b=0.5") from None
-
-
-def _either(choices: Sequence[str]) -> str:
-    return f"{', '.join(choices[:-1])} or {choices[-1]}"

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from metaeval.cli.command import Values
 from metaeval.cli.options import option
 
 APP = {
-    "port": (
-        Annotated[int | None, typer.Option(min=1, max=65535, help="By default the first free one from 8501 on")],
-        None,
-    ),
+    "port": option(int, "By default the first free one from 8501 on"),
     "browser": option(bool, "Open the page in a browser", "--browser/--no-browser", default=True),
-    "measure": option(list[str] | None, "FILE.py:FUNCTION of a measure of yours; may be repeated", "--measure", "-m"),
+    "measure": option(list, "FILE.py:FUNCTION of a measure of yours; may be repeated", "--measure", "-m"),
     "host": option(str, "Address to listen on; 0.0.0.0 lets other machines in, as in a container", default="127.0.0.1"),
 }
 

@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.ranking_similarity import ALIKE
-from metaeval.comparison.answer import find_headline
+from metaeval.comparison.findings import find_headline, find_verdicts, summarise
 from metaeval.comparison.results import ComparisonResults, find_title
-from metaeval.comparison.summary import order_measures, summarise
-from metaeval.comparison.verdicts import find_verdicts
+from metaeval.comparison.summary import order_measures
 from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.names import shorten_name
 

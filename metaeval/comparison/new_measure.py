@@ -17,9 +17,8 @@ from metaeval.analyses.checks import check_choice
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power
 from metaeval.analyses.properties import properties
 from metaeval.analyses.study import PAPERS_TEST, QUESTIONS, Study, study_collection
-from metaeval.comparison.answer import find_answer
 from metaeval.comparison.answer_figure import draw_answer
-from metaeval.comparison.marks import describe_rules, mark_measures
+from metaeval.comparison.findings import RULES, find_answer, summarise
 from metaeval.comparison.repeats import (
     CHANGES,
     MANY_RUNS,
@@ -31,7 +30,6 @@ from metaeval.comparison.repeats import (
 from metaeval.comparison.report import Figures, write_report
 from metaeval.comparison.results import ComparisonResults
 from metaeval.comparison.scoring import Say, ScoredSources, add_references, name_reference, open_sources, score_sources
-from metaeval.comparison.summary import summarise
 from metaeval.data.policies import MissingPolicy, check_policy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns, Runs
 from metaeval.data.scores import Scores
@@ -120,18 +118,9 @@ class Comparison(ComparisonResults):
         """
         return draw_answer(self, measure, size=size, signature=signature)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the summary as marks: one row per measure, each mark by a stated rule (`rules`), like ACL21, Tables 4 and 7.
-
-        Shape (measure, …): columns: the traits, ``similarity`` (group), ``consistency`` and ``power`` (good, fair,
-        poor; for power "cannot tell" where its interval does not carry the word). Held against a reference, power can
-        be "contradicts the reference", and there is a column ``reference``.
-        """
-        return mark_measures(self)
-
     def rules(self) -> dict[str, str]:
-        """Return, for every column of the summary, how its marks are reached."""
-        return describe_rules(self)
+        """Return, for every finding of the verdict, how it is reached."""
+        return dict(RULES)
 
     def write(self, folder: str | Path, *, figures: Figures = "page", p_values: bool = False) -> Path:
         """Write the report: ``index.html``, its tables and figures beside it, and ``report.json``.
@@ -241,8 +230,8 @@ def compare(
     >>> result = compare("RNADW", runs, n_trials=50, n_permutations=200)
     >>> result
     Comparison: RNADW with 6 measures on tiny
-    >>> result.to_frame().loc["RNADW", ["ordinal", "symmetric"]].tolist()
-    ['✗ (32 of 140)', '✓ (904)']
+    >>> {name: trait.mark for name, trait in result.traits["RNADW"].items() if name in ("ordinal", "symmetric")}
+    {'ordinal': '✗ (32 of 140)', 'symmetric': '✓ (904)'}
     """
     tell = say or (lambda _: None)
     requested, sources = _list_given(measures), _list_given(data)

@@ -1,87 +1,15 @@
-"""The summary of a comparison in numbers, and what to consider when reading it."""
+"""The summary of a comparison as tables: a short one beside the answer, and one of all numbers."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.diagnostics import EXCHANGING
-from metaeval.analyses.grades import group_results
-from metaeval.analyses.study import Study
-from metaeval.comparison.marks import mark_measures
-from metaeval.comparison.results import ComparisonResults, find_once, find_title
-from metaeval.comparison.verdicts import average_tau, compare_pooled, count_contradictions
-from metaeval.errors import format_count, format_list, head_of
-from metaeval.show.cells import NOTHING, format_cell
+from metaeval.comparison.findings import summarise
+from metaeval.comparison.results import ComparisonResults, find_title
+from metaeval.errors import format_count
 from metaeval.show.table import Table
-
-
-@find_once
-def summarise(comparison: ComparisonResults, name: str) -> pd.DataFrame:
-    """Return what the analyses say of every measure beside a new one, in numbers with intervals."""
-    names = [str(measure) for measure in comparison.measures]
-    new = names.index(name)
-    columns = {
-        **_summarise_similarity(comparison, name),
-        **_summarise_consistency(comparison, new),
-        **_summarise_power(comparison, new),
-        **_summarise_contradictions(comparison, new),
-    }
-    return pd.DataFrame(columns, index=pd.Index(names, name="measure"))
-
-
-def _summarise_similarity(comparison: ComparisonResults, name: str) -> dict[str, object]:
-    """Return the group of every measure, and its mean τ with the new one, in an interval."""
-    taus = average_tau(comparison.collections, name)
-    if taus is None:
-        return {}
-    rows = [taus.numbers.get(str(measure), (np.nan,) * 3) for measure in comparison.measures]
-    groups = group_results(comparison.list_results("similarity"))
-    return {"group": groups, **dict(zip(("tau", "tau_low", "tau_high"), np.transpose(rows), strict=True))}
-
-
-def _summarise_consistency(comparison: ComparisonResults, new: int) -> dict[str, object]:
-    """Return mean τ over splits, and in how many tests every measure is more, or less, consistent than the new one."""
-    splits = comparison.list_results("consistency", "small_consistency")
-    if not splits:
-        return {}
-    clear = [split.significant[new] * np.sign(split.means - split.means[new]) for split in splits]
-    return {
-        "consistency": np.mean([split.means for split in splits], axis=0),
-        "more_consistent": np.sum([split > 0 for split in clear], axis=0),
-        "less_consistent": np.sum([split < 0 for split in clear], axis=0),
-    }
-
-
-def _summarise_power(comparison: ComparisonResults, new: int) -> dict[str, object]:
-    """Return significant pairs by either test, and how much larger their share is than that of the new measure."""
-    columns: dict[str, object] = {}
-    powers = comparison.list_results("power")
-    if powers:
-        columns["significant"] = np.sum([power.significant.sum(axis=1) for power in powers], axis=0)
-        columns["pairs"] = sum(power.p_values.shape[1] for power in powers)
-        difference, low, high = compare_pooled(powers, new)
-        columns |= {"difference": -difference, "difference_low": -high, "difference_high": -low}
-    second = comparison.list_results("second_power")
-    if second:
-        columns[f"significant_{second[0].test}"] = np.sum([power.significant.sum(axis=1) for power in second], axis=0)
-    return columns
-
-
-def _summarise_contradictions(comparison: ComparisonResults, new: int) -> dict[str, object]:
-    """Return on how many pairs of runs every measure contradicts the new one, and is contradicted by the reference."""
-    columns: dict[str, object] = {}
-    if comparison.list_results("contradictions"):
-        names = [str(measure) for measure in comparison.measures]
-        counts = count_contradictions(comparison.collections, names[new])
-        columns["contradictions"] = [counts.get(name, 0) for name in names]
-    references = comparison.list_results("reference")
-    if references:
-        for what in ("contradicted", "decided"):
-            columns[what] = np.sum([getattr(pairs, what) for pairs in references], axis=0)
-    return columns
+from metaeval.show.text import NOTHING, format_cell
 
 
 def order_measures(comparison: ComparisonResults, measure: str | None = None) -> list[str]:
@@ -148,59 +76,42 @@ def _write_share(value: float, low: float, high: float) -> str:
 def show_summary(comparison: ComparisonResults, measure: str | None = None) -> Table:
     """Return the summary as it is read: a number and its interval in one cell, and the properties of formulas."""
     name = comparison.find_new(measure)
-    frame, new = summarise(comparison, name), find_title(comparison.measures, name)
-    n_tests = len(comparison.list_results("consistency", "small_consistency"))
-    shown = {
-        **_show_splits(frame, name, new, n_tests),
-        **_show_tests(frame, name, new),
-        **_show_traits(comparison),
-    }
+    frame, new, shown = summarise(comparison, name), find_title(comparison.measures, name), {}
+    own = frame.index == name
+    if "tau" in frame:
+        shown |= {"group": frame["group"], f"τ with {new}": _with_ends(frame, "tau", 2, 1)}
+    if "consistency" in frame:
+        tests = format_count(len(comparison.list_results("consistency", "small_consistency")), "test")
+        shown["mean τ of splits"] = frame["consistency"].map("{:.3f}".format)
+        counts = zip(frame["more_consistent"], frame["less_consistent"], own, strict=True)
+        shown[f"consistent against {new}, {tests}"] = [
+            NOTHING if me else f"more in {a}, less in {b}" for a, b, me in counts
+        ]
+    if "significant" in frame:
+        shown["significant pairs"] = [
+            f"{k:,} of {n:,}" for k, n in zip(frame["significant"], frame["pairs"], strict=True)
+        ]
+        shown[f"more than {new}, % of pairs"] = _with_ends(frame, "difference", 1, 100)
+    for column in frame.columns[frame.columns.str.startswith("significant_")]:
+        shown[f"by {column.partition('_')[2]}"] = frame[column].map("{:,}".format)
+    if "contradictions" in frame:
+        shown[f"contradicts {new}"] = [
+            NOTHING if me else f"{n:,}" for n, me in zip(frame["contradictions"], own, strict=True)
+        ]
+    if "decided" in frame:
+        cells = zip(frame["contradicted"], frame["decided"], strict=True)
+        shown["contradicted by the reference"] = [f"{k:,} of {n:,}" for k, n in cells]
+    for trait in comparison.trait_names:
+        marks = [
+            checks[trait].mark if trait in (checks := comparison.traits[str(one)]) else NOTHING
+            for one in comparison.measures
+        ]
+        shown |= {trait: marks} if set(marks) != {NOTHING} else {}
     caption = (
         f"Every measure beside {new}. In square brackets: 95 % intervals over topics, paired where two measures are "
         "compared; collections are averaged (τ) or added (pairs)."
     )
     return Table(pd.DataFrame(shown, index=frame.index), caption, comparison.signature)
-
-
-def _show_splits(frame: pd.DataFrame, name: str, new: str, n_tests: int) -> dict[str, list[str]]:
-    """Return the columns that show similarity and consistency."""
-    shown: dict[str, list[str]] = {}
-    if "tau" in frame:
-        shown["group"] = frame["group"].tolist()
-        shown[f"τ with {new}"] = _with_ends(frame, "tau", 2, 1)
-    if "consistency" in frame:
-        shown["mean τ of splits"] = [format_cell(float(split), 3) for split in frame["consistency"]]
-        pairs = zip(frame["more_consistent"], frame["less_consistent"], frame.index, strict=True)
-        shown[f"consistent against {new}, {format_count(n_tests, 'test')}"] = [
-            NOTHING if label == name else f"more in {a}, less in {b}" for a, b, label in pairs
-        ]
-    return shown
-
-
-def _show_tests(frame: pd.DataFrame, name: str, new: str) -> dict[str, list[str]]:
-    """Return the columns that show what rests on tests of all pairs of runs."""
-    shown: dict[str, list[str]] = {}
-    if "significant" in frame:
-        cells = zip(frame["significant"], frame["pairs"], strict=True)
-        shown["significant pairs"] = [f"{count:,} of {pairs:,}" for count, pairs in cells]
-        shown[f"more than {new}, % of pairs"] = _with_ends(frame, "difference", 1, 100)
-    for column in frame.columns:
-        if str(column).startswith("significant_"):
-            shown[f"by {str(column).partition('_')[2]}"] = [f"{count:,}" for count in frame[column]]
-    if "contradictions" in frame:
-        cells = zip(frame["contradictions"], frame.index, strict=True)
-        shown[f"contradicts {new}"] = [NOTHING if label == name else f"{count:,}" for count, label in cells]
-    if "decided" in frame:
-        cells = zip(frame["contradicted"], frame["decided"], strict=True)
-        shown["contradicted by the reference"] = [f"{k:,} of {n:,}" for k, n in cells]
-    return shown
-
-
-def _show_traits(comparison: ComparisonResults) -> dict[str, list[str]]:
-    """Return the columns of properties that say something of any measure."""
-    marks = mark_measures(comparison)
-    columns = {trait: [str(mark) for mark in marks[trait]] for trait in comparison.trait_names}
-    return {trait: texts for trait, texts in columns.items() if set(texts) != {NOTHING}}
 
 
 def _with_ends(frame: pd.DataFrame, name: str, digits: int, times: float) -> list[str]:
@@ -211,50 +122,3 @@ def _with_ends(frame: pd.DataFrame, name: str, digits: int, times: float) -> lis
         ends = f" [{format_cell(float(low), digits)}, {format_cell(float(high), digits)}]" if low < high else ""
         cells.append("–" if np.isnan(value) or value == low == high == 0 else format_cell(float(value), digits) + ends)
     return cells
-
-
-def list_warnings(comparison: ComparisonResults) -> list[str]:
-    """Return what to know before relying on the answer, a short sentence each, what matters most first."""
-    assumed = [str(measure) for measure in comparison.all_measures if measure.direction.startswith("assumed")]
-    warnings = [f"Higher is assumed to be better for {format_list(assumed)}; nobody stated it."] if assumed else []
-    if comparison.reference is None:
-        warnings.append("No reference was given: the data do not show which differences are right.")
-    return [*warnings, *_warn_of_runs(comparison.collections, exchanging=comparison.test in EXCHANGING)]
-
-
-def _warn_of_runs(studies: Sequence[Study], *, exchanging: bool) -> list[str]:
-    """Return what is irregular about runs, as it matters to the test."""
-    warnings = []
-    for study in studies:
-        noise = study.diagnostics.noise
-        warnings += [f"{study.name}: {head_of(note)}." for note in (noise.describe() if noise else [])]
-        few = (study.similarity.no_interval if study.similarity else "") or (
-            study.power.over_topics.no_interval if study.power else ""
-        )
-        if few:
-            drawn = len(set(study.scores.clusters))
-            runs = format_count(len(study.diagnostics.runs), "run")
-            topics = format_count(drawn or len(study.scores.topics), "cluster" if drawn else "topic")
-            warnings.append(f"{study.name} has {runs} and {topics}: too few for intervals.")
-    copies = {
-        study.name: sum(map(len, study.diagnostics.identical))
-        for study in studies
-        if study.diagnostics.never_significant
-    }
-    if copies:
-        counts = format_list([f"{count} in {name}" for name, count in copies.items()])
-        warnings.append(f"Some runs have the same scores as others and are always tied with them ({counts}).")
-    if not exchanging:
-        return warnings
-    for study in studies:
-        if study.diagnostics.doubtful.any():
-            d = study.diagnostics
-            m, r = np.unravel_index(np.where(d.wide, d.spread_ratio, 0.0).argmax(), d.wide.shape)
-            warnings.append(
-                f"{d.runs[r]} varies {d.spread_ratio[m, r]:.1f} times more than a typical run of {study.name}; the Tukey HSD "
-                "test may then raise false alarms."
-            )
-    behind = [study.name for study in studies if study.diagnostics.hopeless.any()]
-    if behind:
-        warnings.append(f"A few very weak runs of {format_list(behind)} make the Tukey HSD test miss differences.")
-    return warnings

@@ -72,6 +72,14 @@ class Row:
     hollow: bool = False
     strong: bool = False
 
+    def describe(self) -> str:
+        """Return the name and the numbers in words."""
+        interval = self.line or self.bar
+        ends = (
+            f" [{interval[0]:.3f}, {interval[1]:.3f}]" if interval is not None and np.isfinite(interval).all() else ""
+        )
+        return f"{self.title} {'–' if np.isnan(self.centre) else f'{self.centre:.3f}'}{ends}"
+
 
 @dataclass(frozen=True)
 class IntervalChart:
@@ -85,7 +93,7 @@ class IntervalChart:
     title: str = ""
     levels: Sequence[tuple[float, str]] = ()
     limits: tuple[float, float] | None = None
-    row_height: float = 0.42
+    row_height: float = 0.36
     filled: bool = False
     description: str = ""
 
@@ -185,16 +193,6 @@ def highlight(chart: _Rows, names: Collection[str]) -> _Rows:
 
 def _stress(line: Line, strong: bool) -> Line:
     return replace(line, strong=True) if strong else replace(line, middle=None, band=None)
-
-
-def cut_off(x: np.ndarray, y: np.ndarray, ceiling: float) -> tuple[np.ndarray, np.ndarray]:
-    """Begin a falling curve where it comes down to a ceiling, between two points if need be."""
-    above = int((y > ceiling).sum())
-    if not 0 < above < len(y):
-        return x[above:], y[above:]
-    share = (y[above - 1] - ceiling) / (y[above - 1] - y[above])
-    entry = x[above - 1] + share * (x[above] - x[above - 1])
-    return np.append(entry, x[above:]), np.append(ceiling, y[above:])
 
 
 def find_marked(y: np.ndarray, number: int, most: int | None, ceiling: float | None = None) -> list[int]:

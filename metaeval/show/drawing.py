@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox, BboxBase
 
 from metaeval.errors import visible
 from metaeval.show.canvas import Axis, Canvas, open_canvas, sign_figure, typeset, typeset_ticks
-from metaeval.show.charts import Chart, HeatMap, IntervalChart, LineChart, Row, ScatterChart, find_marked
+from metaeval.show.charts import Chart, HeatMap, IntervalChart, LineChart, Row, ScatterChart, Surface, find_marked
+from metaeval.show.colours import shade
 from metaeval.show.heatmap import draw_heatmap
 from metaeval.show.labels import End, count_columns, label_right, label_top, place_legend
 from metaeval.show.names import shorten_name
@@ -29,6 +31,9 @@ __all__ = ["draw_charts", "fix_layout", "save_figure", "sign_figure"]
 
 MOST_POINTS = 10_000
 """Points of a curve that a figure draws; of longer ones it draws every k-th, and says so."""
+
+TIP = "tip: "
+"""How the name of a mark begins that says something where a page shows it and it is pointed at."""
 
 NAMED_ABOVE = 10
 """Measures that have room above a figure for their names."""
@@ -129,7 +134,7 @@ def _find_size(panels: Sequence[Chart], shape: tuple[int, int], size: Size) -> t
         if len(panels) > 1:
             return 2.35 * shape[1] + 0.8, min(0.3 * len(chart.rows) * shape[0], most) + 1.35 * shape[0] + 0.3
         return 6, min(chart.row_height * len(chart.rows), most) + 1.0
-    if isinstance(chart, ScatterChart):
+    if isinstance(chart, ScatterChart | Surface):
         return 2.9 * shape[1] + 0.3, 2.9 * shape[0]
     labels = max(([line.label for line in panel.lines] for panel in panels if isinstance(panel, LineChart)), key=len)
     most = len(labels)
@@ -162,7 +167,8 @@ def _draw_lines(chart: LineChart, canvas: Canvas, axes: Axes, *, first: bool, la
         marked = (
             {"markersize": 4} if chart.marks is None else {"markevery": find_marked(y, number, chart.marks, ceiling)}
         )
-        axes.plot(x, y, label=line.label, **marked, **look)
+        pale = 0.35 if not line.strong and any(other.strong for other in chart.lines) else 1.0
+        axes.plot(x, y, label=line.label, alpha=pale, gid=f"{TIP}{line.label}", **marked, **look)
         if line.middle is not None:
             axes.plot(line.x, line.middle, color=look["color"], linewidth=0.8)
         if line.band is not None:
@@ -223,7 +229,8 @@ def _draw_intervals(chart: IntervalChart, canvas: Canvas, axes: Axes, *, first: 
         if chart.filled:
             _draw_bar(axes, height, row, looks[row.name]["color"])
         else:
-            _draw_interval(axes, height, row, looks[row.name], small)
+            pale = 0.35 if not row.strong and any(other.strong for other in rows) else 1.0
+            _draw_interval(axes, height, row, looks[row.name], small, pale)
     titles = [shorten_name(row.title, canvas.longest if not chart.title else min(24, canvas.longest)) for row in rows]
     if first:
         typeset_ticks(
@@ -254,16 +261,18 @@ def _draw_bar(axes: Axes, height: int, row: Row, colour: str) -> None:
     axes.annotate(number, (row.centre, height), (3, 0), textcoords="offset points", va="center", fontsize=8)
 
 
-def _draw_interval(axes: Axes, height: int, row: Row, look: Mapping[str, Any], small: bool) -> None:
+def _draw_interval(axes: Axes, height: int, row: Row, look: Mapping[str, Any], small: bool, alpha: float) -> None:
     colour = look["color"]
     if row.line is not None:
         width = 1 if row.bar is not None else 1.5
-        axes.plot(row.line, [height, height], color=colour, linewidth=0.75 * width if small else width)
+        axes.plot(row.line, [height, height], color=colour, alpha=alpha, linewidth=0.75 * width if small else width)
     if row.bar is not None:
-        axes.plot(row.bar, [height, height], color=colour, linewidth=2.5 if small else 4, solid_capstyle="butt")
+        axes.plot(
+            row.bar, [height, height], color=colour, alpha=alpha, linewidth=2.5 if small else 4, solid_capstyle="butt"
+        )
     axes.plot(
         row.centre, height, look["marker"], color=colour, markerfacecolor="white" if row.hollow else colour,
-        markersize=4 if small else 6, markeredgewidth=0.8 if small else 1,
+        markersize=4 if small else 6, markeredgewidth=0.8 if small else 1, gid=f"{TIP}{row.describe()}", alpha=alpha,
     )  # fmt: skip
 
 
@@ -288,3 +297,15 @@ def _draw_scatter(chart: ScatterChart, canvas: Canvas, axes: Axes, *, first: boo
     most = 32 if canvas.size is None else 16
     axes.set(xlabel=shorten_name(chart.x_label, most), ylabel=shorten_name(chart.y_label, most))
     typeset(axes.xaxis.label, axes.yaxis.label)
+
+
+@_draw_panel.register
+def _draw_surface(chart: Surface, canvas: Canvas, axes: Axes, *, first: bool, last: bool) -> None:
+    reach = max(1e-9, float(np.nanmax(np.abs(chart.values))))
+    scale = ListedColormap([shade(value) for value in np.linspace(-1, 1, 256).tolist()])
+    axes.pcolormesh(chart.x, chart.y, chart.values, cmap=scale, vmin=-reach, vmax=reach, shading="nearest")
+    for name, value in zip(chart.names, (0.8, -0.8), strict=True):
+        axes.plot([], [], "s", color=shade(value), label=f"{shorten_name(name, 12)} better")
+    axes.legend(loc="upper right")
+    axes.set(xlabel=chart.x_label, ylabel=chart.y_label)
+    axes.grid(False)

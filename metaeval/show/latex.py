@@ -1,194 +1,108 @@
-r"""Tables as LaTeX: escaped, with real scripts, a caption above, notes below, a label, and the packages that they need."""
+r"""Tables as LaTeX: booktabs rules, a caption above, a legend below; LaTeX itself makes them as wide as a column or page."""
 
 from __future__ import annotations
 
-import itertools
+import math
 import re
-from collections.abc import Mapping, Sequence
+from typing import Literal
 
-from metaeval.errors import one_line, visible
-from metaeval.show.cells import Cells, has_words
-from metaeval.show.colours import text_colour
-from metaeval.show.fitting import LONGEST, SIZES, Fit, Layout, Part, Width, find_width, lay_out, list_groups
-from metaeval.show.names import GREEK, to_latex
+import pandas as pd
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "`": r"\textasciigrave{}", "–": "--", "—": "---", "−": "$-$",
-    "×": r"$\times$", "†": r"$\dagger$", "‡": r"$\ddagger$", "◇": r"$\diamondsuit$", "♡": r"$\heartsuit$",
-    "♣": r"$\clubsuit$", "♠": r"$\spadesuit$", "♯": r"$\sharp$", "★": r"$\star$", "✓": r"$\surd$", "✗": r"$\times$",
-    "∞": r"$\infty$", "√": r"$\surd$", "·": r"$\cdot$", "…": r"\dots{}", "’": "'", "‘": "`", "“": "``", "”": "''",
-    "≥": r"$\geq$", "≤": r"$\leq$", "≠": r"$\neq$", "≈": r"$\approx$", "±": r"$\pm$", "→": r"$\to$", "∈": r"$\in$",
-    "°": r"$^\circ$", "§": r"\S{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\n": " ",
-    "\u00a0": "~", **{letter: f"${command}$" for letter, command in GREEK.items()},
-}  # fmt: skip
-_BREAKS = frozenset("-_/@.,:;=|)")
-_SENTENCE = re.compile(r"(?<=\.) (?=[^a-z0-9])")
-_LONG = 100  # characters of a sentence whose second half, after a colon, goes below the table
+from metaeval.show.names import escape_latex
+from metaeval.show.text import NOTHING, Grid
+
+Width = Literal["column", "page"]
+"""What a table or figure fits: a column or both columns of a paper (7.7 and 16 cm)."""
+
+WIDTHS: dict[Width, int] = {"column": 62, "page": 135}
+"""Letters of a line of a table, at the smallest size that can still be read."""
+
+_LONG = 30  # letters of a text whose column breaks its lines
+_TALL = 55  # rows of a table on one page
+PACKAGES = " ".join(
+    r"\usepackage%s" % name for name in ("{booktabs}", "{graphicx}", "{tabularx}", "[table]{xcolor}", "[T1]{fontenc}")
+)
 
 
-def write_table(
-    tables: tuple[Cells, Cells], caption: str, signature: str, label: str, bands: Mapping[str, str], width: Width
-) -> str:
-    """Return a table, or where it is too wide the one with fewer decimals, as LaTeX that fits a column or a page.
-
-    The first sentence of the caption stands above, what follows it and the signature below. A comment names the packages.
-    """
-    caption, legend = split_caption(caption)
-    notes = [note for note in (legend, signature) if note]
-    layout = lay_out(*tables, width, caption, notes)
-    count = len(layout.parts)
-    texts = []
-    for number, part in enumerate(layout.parts, start=1):
-        own = f"{caption.rstrip('.')} ({number} of {count})." if count > 1 else caption
-        below = notes if number == count else notes[:-1]
-        texts.append(_write_float(part, layout, own, below, label if number == 1 else f"{label}-part-{number}", bands))
-    text = "\n".join(texts)
-    return f"% Preamble: {' '.join(_find_packages(text))}\n{text}"
+def write_table(grid: Grid, caption: str, legend: str, label: str, width: Width) -> str:
+    """Return a grid as one float, or as several where a page is too small for it."""
+    letters = sum(_measure(grid))
+    place: Width = "page" if letters > WIDTHS[width] * (1 if any(grid.left[grid.labels :]) else 1.5) else width
+    parts = _divide(grid, letters, WIDTHS[place])
+    floats = []
+    for number, part in enumerate(parts, start=1):
+        some = f" ({number} of {len(parts)})" if len(parts) > 1 else ""
+        own = label if number == 1 else f"{label}-part-{number}"
+        floats.append(
+            _write_float(part, f"{caption.rstrip('.')}{some}.", own, place, legend if number == len(parts) else "")
+        )
+    return "\n".join([f"% Preamble: {PACKAGES}", *floats]) + "\n"
 
 
-def split_caption(text: str) -> tuple[str, str]:
-    """Return what stands above a table, one short sentence, and the rest, which stands below it.
-
-    >>> split_caption("Agreement with MQM. Bold: no other measure is better.")
-    ('Agreement with MQM.', 'Bold: no other measure is better.')
-    """
-    first, *others = _SENTENCE.split(one_line(text), maxsplit=1)
-    head, colon, rest = first.partition(": ")
-    if len(first) <= _LONG or not colon:
-        return first, " ".join(others)
-    return f"{head}.", " ".join([rest[:1].upper() + rest[1:], *others])
-
-
-def _write_float(
-    part: Part, layout: Layout, caption: str, notes: Sequence[str], label: str, bands: Mapping[str, str]
-) -> str:
-    environment = "table*" if layout.width == "page" else "table"
-    size = f"\\{layout.fit.size}\\setlength{{\\tabcolsep}}{{{layout.fit.space:g}pt}}"
-    paragraphs = "".join(f"{escape(note, breaks=True)}\\par\n" for note in notes)
-    lines = [
-        f"\\begin{{{environment}}}",
-        "\\centering",
-        f"\\caption{{{escape(caption, breaks=True)}}}\\label{{{label}}}",
-        f"{{{size}%\n{_write_body(part, layout.fit, bands)}}}",
-        f"\\par\\smallskip{{\\raggedright\\scriptsize {paragraphs}}}",
-        f"\\end{{{environment}}}",
+def _measure(grid: Grid) -> list[int]:
+    """Return about how many letters each column takes: headings break between words, long texts anywhere."""
+    columns = [[row[c] for row in grid.rows] for c in range(len(grid.head))]
+    words = [labels[-1].split() for labels in grid.head]
+    return [
+        2 + min(_LONG, max(map(len, [*texts, *heading]), default=1))
+        for texts, heading in zip(columns, words, strict=True)
     ]
-    return "\n".join(lines) + "\n"
 
 
-def _find_packages(text: str) -> list[str]:
-    needed = {
-        r"\toprule": r"\usepackage{booktabs}",
-        r"\cellcolor": r"\usepackage[table]{xcolor}",
-        r"\arraybackslash": r"\usepackage{array}",
-        r"\rotatebox": r"\usepackage{graphicx}",
-    }
-    packages = [package for command, package in needed.items() if command in text]
-    return packages + [r"\usepackage[T1]{fontenc}"] * (not text.isascii())
+def _divide(grid: Grid, letters: int, room: int) -> list[Grid]:
+    """Divide a grid into parts that a page has room for: of some columns each, and of some rows each."""
+    values, count = range(grid.labels, len(grid.head)), max(1, math.ceil(letters / (1.6 * room)))
+    step = max(1, math.ceil(len(values) / count))
+    parts = []
+    for start in range(0, max(1, len(values)), step):
+        columns = [*range(grid.labels), *values[start : start + step]]
+        rows = [
+            r for r, row in enumerate(grid.rows) if any(row[c] not in ("", NOTHING) for c in columns[grid.labels :])
+        ]
+        rows = rows or list(range(len(grid.rows)))
+        parts += [grid.select(rows[first : first + _TALL], columns) for first in range(0, max(1, len(rows)), _TALL)]
+    return parts
 
 
-def escape(text: str, *, breaks: bool = False) -> str:
-    r"""Return a text as LaTeX that shows it, with the scripts of names as scripts.
-
-    >>> print(escape("50 % of CEM^ORD & α_1"))
-    50 \% of CEM\textsuperscript{ORD} \& $\alpha$\_1
-    """
-    return to_latex(visible(text), lambda plain: _escape_plain(plain, breaks))
-
-
-def _escape_plain(text: str, breaks: bool) -> str:
-    text = re.sub(r"(?<=-)-", "\u200b-", text)  # two hyphens are two hyphens, and no dash
-    parts, length = [], 0
-    for position, character in enumerate(text):
-        if character == "\u200b":
-            parts.append("{}")
-            continue
-        parts.append(_SPECIAL.get(character) or _spell(character))
-        length = 0 if character == " " else length + 1
-        inside = position + 1 < len(text) and text[position + 1] != " "
-        if breaks and inside and (length >= LONGEST or (character in _BREAKS and length > 3)):
-            parts.append(r"\allowbreak{}")
-            length = 0
-    return "".join(parts)
-
-
-def _spell(character: str) -> str:
-    """Return a letter that pdfLaTeX has, and of others what it shows in their place; LuaLaTeX and XeLaTeX have them."""
-    if character.isascii() or "\u00c0" <= character <= "\u017f":
-        return character
-    return f"\\ifdefined\\Umathchar {character}\\else[U+{ord(character):04X}]\\fi{{}}"
-
-
-def _write_body(part: Part, fit: Fit, bands: Mapping[str, str]) -> str:
-    cells, wide = part.cells, part.wrapped
-    columns = "".join(
-        f">{{\\raggedright\\arraybackslash}}p{{{wide[column]:.1f}pt}}" if column in wide else "l" if left else "r"
-        for column, left in enumerate(cells.left)
+def _write_float(grid: Grid, caption: str, label: str, place: Width, legend: str) -> str:
+    """Return one float, whose table LaTeX makes as wide as the line: long texts break, and numbers become smaller."""
+    long = [left and any(len(row[c]) > _LONG for row in grid.rows) for c, left in enumerate(grid.left)]
+    heads = [
+        r"\shortstack{" + r"\\{}".join(map(_write_latex, head[-1].split())) + "}"
+        if " " in head[-1]
+        else _write_latex(head[-1])
+        for head in grid.head
+    ]
+    depth = len(grid.head[0])
+    # A line that begins with a bracket or a star would be read as an option of the one before.
+    rows = [[_write_latex(text, breaks=w) for text, w in zip(row, long, strict=True)] for row in grid.rows]
+    texts = pd.DataFrame(
+        [[f"{{}}{row[0]}" if row[0][:1] in ("[", "*") else row[0], *row[1:]] for row in rows], columns=range(len(heads))
     )
-    lines = [f"\\begin{{tabular}}{{@{{}}{columns}@{{}}}}", "\\toprule", *_write_groups(cells)]
-    heads = [_write_heading(part, column, fit) for column in range(len(cells.head))]
-    lines += [" & ".join(heads) + r" \\", "\\midrule"]
-    for r, row in enumerate(cells.rows):
-        shown = [_write_cell(text, cells.list_marks(r, c), bands, c in wide) for c, text in enumerate(row)]
-        lines.append(_guard(" & ".join(shown)) + r" \\")
-    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"]) + "\n"
-
-
-def _guard(line: str) -> str:
-    """Return a line that may follow the end of another, or a rule, which would read a bracket or a star as an option."""
-    return f"{{}}{line}" if line[:1] in ("[", "*") else line
-
-
-def _write_groups(cells: Cells) -> list[str]:
-    """Write the upper labels of columns that have several, each above all columns that share it."""
-    lines = []
-    for level, groups in itertools.groupby(list_groups(cells), key=lambda group: group[0]):
-        parts, rules = [], []
-        for _, start, end in groups:
-            text = escape(cells.head[start][level])
-            parts.append(f"\\multicolumn{{{end - start + 1}}}{{c}}{{{text}}}" if end > start else text)
-            rules += [f"\\cmidrule(lr){{{start + 1}-{end + 1}}}"] * (end > start)
-        lines.append(" & ".join(parts) + r" \\" + (f" {' '.join(rules)}" if rules else ""))
-    return lines
-
-
-def _write_heading(part: Part, column: int, fit: Fit) -> str:
-    """Write a heading that is wider than its column upright, or in several lines."""
-    text, width = part.cells.head[column][-1], part.widths[column] / SIZES[fit.size]
-    words = text.split()
-    if column in part.wrapped or find_width(text) <= width:
-        return escape(text, breaks=column in part.wrapped)
-    if fit.upright and column and max(map(find_width, words), default=0) > width:
-        return f"\\rotatebox{{90}}{{{escape(text)}}}"
-    stacked = r"\\".join(_guard(escape(line)) for line in _fill(words, width))
-    return f"\\shortstack[{'l' if part.cells.left[column] else 'r'}]{{{stacked}}}" if len(words) > 1 else escape(text)
-
-
-def _fill(words: Sequence[str], width: float) -> list[str]:
-    """Return words in lines as long as a width permits, or as the longest word is."""
-    width = max(width, *(find_width(word) for word in words))
-    lines = [words[0]]
-    for word in words[1:]:
-        longer = f"{lines[-1]} {word}"
-        lines[-1:] = [longer] if find_width(longer) <= width else [lines[-1], word]
-    return lines
-
-
-def _write_cell(text: str, marks: Sequence[str], bands: Mapping[str, str], breaks: bool) -> str:
-    if not has_words(text):  # what stands before a number is a minus, no hyphen
-        text = re.sub(r"(?<![\w.])-(?=[\d.])", "−", text)
-    if "underline" in marks:  # no line may break within what is underlined
-        shown = " ".join(f"\\underline{{{escape(word)}}}" for word in text.split())
+    texts.columns = pd.Index(heads) if depth == 1 else pd.MultiIndex.from_tuples(
+        [(*map(_write_latex, head[:-1]), last) for head, last in zip(grid.head, heads, strict=True)]
+    )  # fmt: skip
+    css = pd.DataFrame(grid.css, columns=texts.columns)
+    kinds = "".join("X" if wide else "l" if left else "r" for wide, left in zip(long, grid.left, strict=True))
+    body = texts.style.hide(axis="index").apply(lambda _: css, axis=None).to_latex(
+        hrules=True, convert_css=True, column_format=f"@{{}}{kinds}@{{}}", multicol_align="c"
+    ).rstrip()  # fmt: skip
+    if any(long):
+        body = body.replace(r"\begin{tabular}", r"\begin{tabularx}{\linewidth}").replace(
+            r"\end{tabular}", r"\end{tabularx}"
+        )
     else:
-        shown = escape(text, breaks=breaks)
-    shown = f"\\textbf{{{shown}}}" if "bold" in marks else shown
-    for mark in marks:
-        kind, _, value = mark.partition(" ")
-        if kind == "band":
-            shown = f"\\cellcolor[HTML]{{{bands[value]}}}{shown}"
-        if kind == "shade":
-            ink = text_colour(value)
-            shown = shown if ink == "#000000" else f"\\textcolor[HTML]{{{ink[1:]}}}{{{shown}}}"
-            shown = f"\\cellcolor[HTML]{{{value[1:]}}}{shown}"
-    return shown
+        body = f"\\resizebox{{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}}{{!}}{{%\n{body}}}"
+    star = "*" * (place == "page")
+    below = f"\\par\\smallskip{{\\raggedright\\scriptsize {_write_latex(legend)}\\par}}\n" * bool(legend)
+    return (
+        f"\\begin{{table{star}}}\n\\centering\\small\\setlength{{\\tabcolsep}}{{4pt}}\n\\caption{{{_write_latex(caption)}}}"
+        f"\\label{{{label}}}\n{body}\n{below}\\end{{table{star}}}"
+    )
+
+
+def _write_latex(text: str, *, breaks: bool = False) -> str:
+    """Return a text as LaTeX; what stands before a number is a minus, and a long word may break where it has room."""
+    text = re.sub(r"(?<![\w.])-(?=[\d.])", "−", text)
+    shown = escape_latex(text)
+    return re.sub(r"(?<=[-_/.])(?=\w)", r"\\allowbreak{}", shown) if breaks else shown

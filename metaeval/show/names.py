@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import html
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 
 from metaeval.errors import visible
@@ -34,6 +33,17 @@ TITLES = {
 }  # fmt: skip
 """How measures are written whose names are not: the labels of the registry, which tables know by name only."""
 
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "`": r"\textasciigrave{}", "–": "--", "—": "---", "−": "$-$",
+    "×": r"$\times$", "†": r"$\dagger$", "‡": r"$\ddagger$", "◇": r"$\diamondsuit$", "♡": r"$\heartsuit$",
+    "♣": r"$\clubsuit$", "♠": r"$\spadesuit$", "♯": r"$\sharp$", "★": r"$\star$", "✓": r"$\surd$", "✗": r"$\times$",
+    "∞": r"$\infty$", "√": r"$\surd$", "·": r"$\cdot$", "…": r"\dots{}", "’": "'", "‘": "`", "“": "``", "”": "''",
+    "≥": r"$\geq$", "≤": r"$\leq$", "≠": r"$\neq$", "≈": r"$\approx$", "±": r"$\pm$", "→": r"$\to$", "∈": r"$\in$",
+    "°": r"$^\circ$", "§": r"\S{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\n": " ",
+    "\u00a0": "~", "\u200b": "{}", **{letter: f"${command}$" for letter, command in GREEK.items()},
+}  # fmt: skip
+
 _LETTERS = {name: letter for letter, name in _GREEK.items()}
 
 _PARAMETER = re.compile(r"(?<=[(\s])(alpha|beta|gamma)(?==)")
@@ -48,19 +58,6 @@ def spell_parameters(text: str) -> str:
     return _PARAMETER.sub(lambda parameter: _LETTERS[parameter[1]], text) if "=" in text else text
 
 
-def count_columns(text: str) -> int:
-    """Return how many columns of a terminal text takes: two for a Chinese letter, none for an accent of its own.
-
-    >>> count_columns("tau"), count_columns("系统"), count_columns("e" + chr(0x301))
-    (3, 4, 1)
-    """
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(letter) else 1 + (unicodedata.east_asian_width(letter) in "WF") for letter in text
-    )
-
-
 def shorten_name(name: str, most: int, end: int | None = None) -> str:
     """Return a name of at most so many columns: of a long one the beginning and the end, of `end` letters if given.
 
@@ -68,7 +65,9 @@ def shorten_name(name: str, most: int, end: int | None = None) -> str:
     'a measure with…me (v2.1)'
     """
     name = spell_parameters(name)
-    columns = count_columns(name)
+    from rich.cells import cell_len
+
+    columns = cell_len(name)
     if columns <= most:
         return name
     most = most * len(name) // columns
@@ -141,27 +140,6 @@ def to_html(text: str) -> str:
     )
 
 
-def to_svg(text: str) -> str:
-    """Return a text for inside an SVG ``<text>``, escaped, with the scripts as smaller pieces that are raised or lowered.
-
-    >>> to_svg("a < b"), to_svg("my_measure")
-    ('a &lt; b', 'my_measure')
-    >>> to_svg("τ_a")
-    'τ<tspan font-size="75%" dy=".3em">a</tspan><tspan dy="-.225em">\u200b</tspan>'
-    """
-    ways = {"^": "-", "_": ""}
-    back = {"^": "", "_": "-"}
-    return _join(
-        visible(text),
-        html.escape,
-        # A shift holds for all that follows; a piece without width takes it back.
-        lambda kind, base, script: (
-            f'{html.escape(base)}<tspan font-size="75%" dy="{ways[kind]}.3em">{html.escape(script)}</tspan>'
-            f'<tspan dy="{back[kind]}.225em">\u200b</tspan>'
-        ),
-    )
-
-
 def to_latex(text: str, escape: Callable[[str], str]) -> str:
     r"""Return a text as LaTeX, with the scripts as mathematics.
 
@@ -179,3 +157,19 @@ def to_latex(text: str, escape: Callable[[str], str]) -> str:
         return f"${GREEK[base]}_{{{lowered}}}$"
 
     return _join(text, escape, write)
+
+
+def escape_latex(text: str) -> str:
+    r"""Return a text as LaTeX that shows it, with the scripts of names as scripts; pdfLaTeX spells letters it does not have.
+
+    >>> print(escape_latex("50 % of CEM^ORD & α_1"))
+    50 \% of CEM\textsuperscript{ORD} \& $\alpha$\_1
+    """
+
+    def write(letter: str) -> str:
+        if letter in _LATEX or letter.isascii() or "\u00c0" <= letter <= "\u017f":
+            return _LATEX.get(letter, letter)
+        return f"\\ifdefined\\Umathchar {letter}\\else[U+{ord(letter):04X}]\\fi{{}}"
+
+    # Two hyphens are two hyphens, and no dash.
+    return to_latex(visible(text), lambda plain: "".join(map(write, plain.replace("--", "-\u200b-"))))

@@ -8,7 +8,6 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-import typer
 
 import metaeval as me
 from metaeval import cli
@@ -295,7 +294,7 @@ def test_every_command_that_writes_csv_defuses_formulas_on_request_only(run, tmp
 
 
 def test_every_command_with_csv_has_the_option_that_defuses_formulas():
-    group = typer.main.get_command(cli.app)
+    group = cli.app
     for name in ("score", "convert", "compare", *ANALYSES):
         context = group.commands[name].make_context(name, [], resilient_parsing=True)
         assert "--defuse-formulas" in {flag for parameter in context.command.params for flag in parameter.opts}, name

@@ -16,7 +16,6 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 import pytest
-import typer
 
 import metaeval as me
 from metaeval import cli
@@ -26,7 +25,7 @@ from metaeval.errors import MetaevalError
 from metaeval.io import RUN_FORMATS, SCORE_FORMATS
 from metaeval.measures.registry import is_shipped
 from metaeval.measures.written import find_written
-from metaeval.show.names import count_columns
+from rich.cells import cell_len as count_columns
 
 
 def in_terminal(columns, *words, **variables):
@@ -111,7 +110,7 @@ def test_two_notes_of_this_test_are_printed_and_the_others_are_explained(run, tm
 
 
 def all_commands(command=None, path=()):
-    command = command or typer.main.get_command(cli.app)
+    command = command or cli.app
     for name, inner in getattr(command, "commands", {}).items():
         yield from all_commands(inner, (*path, name))
     if path and not hasattr(command, "commands"):
@@ -145,7 +144,7 @@ EXAMPLES = sorted(set(examples()))
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_example_in_a_help_can_be_parsed(example):
-    words, command = words_of(example), typer.main.get_command(cli.app)
+    words, command = words_of(example), cli.app
     while hasattr(command, "commands"):
         command, words = command.commands[words[0]], words[1:]
     command.make_context(command.name, list(words))
@@ -188,16 +187,13 @@ def test_examples_that_need_no_download_run(run, tmp_path, monkeypatch, example)
 def completions(shell, line):
     """What the program answers when a shell asks how a line goes on, as the script that it installs asks."""
     words = line.split(" ")
-    asked = {
-        "bash": {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)},
-        "zsh": {"_TYPER_COMPLETE_ARGS": line},
-    }[shell]
+    asked = {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
     code = "import sys; sys.argv = ['metaeval']; from metaeval.__main__ import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        env=os.environ | asked | {"_METAEVAL_COMPLETE": f"complete_{shell}"},
+        env=os.environ | asked | {"_METAEVAL_COMPLETE": f"{shell}_complete"},
     )
     assert done.stderr == ""
     return done.stdout
@@ -229,15 +225,14 @@ def test_files_are_completed_where_scores_are_named(tmp_path, monkeypatch):
     (tmp_path / "mine.csv").touch()
     (tmp_path / "more").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert completions("bash", "metaeval power m").split() == ["mine.csv", "more/"]
+    assert completions("bash", "metaeval power m").split() == ["plain,mine.csv", "plain,more/"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_the_script_for_a_shell_can_be_shown(run, monkeypatch, shell):
-    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
-    monkeypatch.setenv("SHELL", f"/bin/{shell}")
-    code = "import sys; sys.argv = ['metaeval', '--show-completion', sys.argv[1]]; from metaeval.__main__ import main; main()"
-    done = subprocess.run([sys.executable, "-c", code, shell], capture_output=True, text=True)
+    code = "import sys; sys.argv = ['metaeval']; from metaeval.__main__ import main; main()"
+    asked = os.environ | {"_METAEVAL_COMPLETE": f"{shell}_source"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=asked)
     assert "_METAEVAL_COMPLETE" in done.stdout
 
 

@@ -9,8 +9,8 @@ import pytest
 import metaeval as me
 from metaeval.comparison import new_measure
 from metaeval.comparison.new_measure import compare
-from metaeval.comparison.summary import list_warnings, show_summary, summarise
-from metaeval.comparison.verdicts import add_intervals, find_verdicts
+from metaeval.comparison.summary import show_summary
+from metaeval.comparison.findings import add_intervals, find_verdicts, list_warnings, summarise
 
 QUICK = {"n_trials": 60, "n_permutations": 200}
 
@@ -43,7 +43,7 @@ def test_the_best_measure_is_said_to_be_so():
         "Its ranking is more stable than every other measure between random subsets"
     )
     assert found["contradictions"].phrase == "Contradicts no other measure"
-    assert {found[key].verdict.outcome for key in ("power", "consistency")} == {"holds"}
+    assert {found[key].outcome for key in ("power", "consistency")} == {"holds"}
 
 
 def test_the_worst_measure_is_said_to_be_so():
@@ -55,7 +55,7 @@ def test_the_worst_measure_is_said_to_be_so():
 
 def test_what_cannot_be_told_is_not_told():
     result, found = judge({"mine": 0.5, "AP": 0.5}, n_runs=6, n_topics=20)
-    assert {found[key].verdict.outcome for key in ("similarity", "power")} == {"cannot tell"}
+    assert {found[key].outcome for key in ("similarity", "power")} == {"cannot tell"}
     assert found["power"].phrase.startswith("Whether it finds more differences than others, or fewer, is undecided (")
     assert found["similarity"].phrase.startswith("Gives the same ranking of these runs as AP")
     assert "made has 6 runs and 20 topics: too few for intervals." in list_warnings(result)
@@ -79,7 +79,7 @@ def test_a_measure_that_contradicts_the_reference_is_told_so():
 
 def test_what_was_not_tried_is_not_said_to_hold():
     scores = matrix({"mine": 0.3, "AP": 0.5, "RR": 0.6})
-    tried = dict(find_verdicts(compare("mine", scores, **QUICK), "mine")[0].verdict.conditions)
+    tried = dict(find_verdicts(compare("mine", scores, **QUICK), "mine")[0].conditions.items())
     assert tried.pop("randomised-tukey-hsd") != "not tried"
     assert set(tried.values()) == {"not tried"}
     same = scores.values[:1]
@@ -90,7 +90,7 @@ def test_what_was_not_tried_is_not_said_to_hold():
     result = compare("mine", doubled, thorough=True, **QUICK)
     assert result.thorough
     found = find_verdicts(result, "mine")
-    assert "not tried" not in {said for one in found for _, said in one.verdict.conditions}
+    assert "not tried" not in {said for one in found for _, said in one.conditions.items()}
     assert [len(result.looks[look][0].scores.runs) for look in ("without baselines", "distinct runs")] == [12, 13]
     assert len(result.looks["distinct runs"][0].power.runs) == 12
 
@@ -98,7 +98,7 @@ def test_what_was_not_tried_is_not_said_to_hold():
 def test_with_many_runs_the_page_says_that_nothing_else_was_tried(monkeypatch, tmp_path):
     monkeypatch.setattr(new_measure, "MANY_RUNS", 5)
     result = compare("mine", matrix({"mine": 0.3, "AP": 0.5}), **QUICK)
-    assert {said for _, said in find_verdicts(result, "mine")[0].verdict.conditions} == {"not tried"}
+    assert {said for _, said in find_verdicts(result, "mine")[0].conditions.items()} == {"not tried"}
     assert "Does it stand with another test, seed or choice of runs? Not tried<" in result.write(tmp_path).read_text(
         "utf-8"
     )
@@ -156,7 +156,7 @@ def test_a_further_new_measure_is_told_of_as_if_it_came_first():
     assert turned.verdict("mine") == both.verdict()
     pd.testing.assert_frame_equal(both.summary("other").sort_index(), turned.summary().sort_index())
     first, second = (
-        [(one.phrase, one.verdict.claim, one.verdict.outcome, one.verdict.conditions) for one in found]
+        [(one.phrase, one.claim, one.outcome, one.conditions.items()) for one in found]
         for found in (find_verdicts(both, "other"), find_verdicts(turned, "other"))
     )
     assert first == second

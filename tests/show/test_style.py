@@ -21,7 +21,7 @@ from metaeval.show.colours import contrast, shade, text_colour
 from metaeval.show.drawing import draw_charts, save_figure
 from metaeval.show.heatmap import scale_map
 from metaeval.show.labels import spread
-from metaeval.show.looks import COLOURS, KNOWN, MARKERS, css_variables, find_looks, marker_path
+from metaeval.show.looks import COLOURS, KNOWN, MARKERS, css_variables, find_looks
 from metaeval.show.names import to_html, to_latex, to_mathtext
 from metaeval.show.style import WIDTHS, choose_looks, house_style
 
@@ -74,7 +74,6 @@ def test_looks_are_data_for_pages():
     look = find_looks(["NMD"])["NMD"]
     assert f"--c{look.colour}: {COLOURS[look.colour][1]};" in css_variables("dark")
     assert f"--c{look.colour}: {look.light};" in css_variables("light")
-    assert len({marker_path(one) for one in MARKERS}) == len(MARKERS)
     assert choose_looks(["NMD"])["NMD"] == {"color": look.light, "marker": look.marker, "linestyle": look.dash}
 
 

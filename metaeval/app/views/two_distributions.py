@@ -20,7 +20,7 @@ from metaeval.errors import MeasureError, MetaevalError
 from metaeval.measures import Measure
 from metaeval.measures.moves import TIE
 from metaeval.measures.order_aware import order_aware_divergence
-from metaeval.show.cells import format_cell
+from metaeval.show.text import format_cell
 from metaeval.show.charts import Line, LineChart, Surface
 
 FIELDS = {"gold": "Gold", "p": "First estimate", "q": "Second estimate"}

@@ -1,245 +1,128 @@
-"""Page 4: your own scores. Every analysis is a command of metaeval, which the page shows and runs."""
+"""Page 4: your own scores: a question, its answer, charts and tables, and the command that gives the same."""
 
 from __future__ import annotations
 
+import io
 import shlex
-from collections.abc import Sequence
+import tempfile
+import zipfile
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from metaeval.app.answers import P_VALUES, QUESTIONS, show_answer
-from metaeval.app.jobs import Job, Visits, Workspace
+import metaeval as me
+from metaeval.app.charts import show_chart
 from metaeval.app.parts import plain, say_errors
-from metaeval.errors import MetaevalError, MetaevalWarning, option_names_in_use, shorten, use_option_names
+from metaeval.datasets.open import open_scores
+from metaeval.datasets.registry import datasets
 from metaeval.io.formats import READ_FORMATS, parse_columns
 
-FORMATS = ("by name and header", *READ_FORMATS)
-MISSING, DOUBLED = ("raise", "drop-topic", "drop-run", "worst"), ("raise", "mean", "latest")
-TESTS = ("randomised-tukey-hsd", "max-t", "bootstrap-t")
-FIELDS = {
-    "format": "Format:",
-    "missing": "“Where a run has no score on a topic”:",
-    "doubled": "“Where a run has several scores on a topic”:",
-    "columns": "“Columns”:",
-    "lower_is_better": "“Measures of which lower scores are better”:",
-    "collection": "“Name of the collection”:",
+QUESTIONS = {
+    "similarity": ("Do two measures rank the runs alike?", me.ranking_similarity),
+    "consistency": ("Does a measure give the same ranking on other topics?", me.split_half_consistency),
+    "power": ("How many significant differences does a measure find?", me.discriminative_power),
+    "ranks": ("Which ranks of runs are real?", me.run_ranks),
+    "overlap": ("Do two measures find the same significant differences?", me.significance_overlap),
+    "contradictions": ("Where do two measures contradict each other?", me.significance_contradictions),
+    "agreement": ("Which measures agree with a reference?", me.agreement),
+    "compare": ("A report on one measure beside the others", me.compare),
 }
-"""What messages about reading call the options: by the labels of the page's fields."""
-
-TESTED = ("power", "ranks", "overlap", "contradictions")
-_SHOWN_SECONDS = 1.0
-_LOOK_SECONDS = 15.0
-
-
-def write_command(
-    question: str, source: str, options: dict[str, str], out: str, reading: Sequence[str] = (), p_values: str = P_VALUES
-) -> list[str]:
-    """Return the words of the command that answers a question.
-
-    >>> " ".join(write_command("ranks", "s.csv", {"test": "max-t", "trials": "100", "seed": "1", "measure": "AP"}, "out"))
-    'ranks s.csv --measure=AP --test=max-t -B 100 --seed=1 --out=out'
-    """
-    seed = f"--seed={options['seed']}"
-    if question == "compare":
-        named = [f"--measure={options['measure']}", f"--data={source}"]
-        return ["compare", *named, "-B", options["trials"], seed, *reading, "-o", out]
-    words = [question, source]
-    if question == "ranks":
-        words.append(f"--measure={options['measure']}")
-    if question == "agreement":
-        words.append(f"--reference={options['reference']}")
-    if question in TESTED:
-        words += [f"--test={options['test']}", "-B", options["trials"]]
-    if question == "power":
-        words.append(f"--p-values={p_values}")
-    return [*words, seed, *reading, f"--out={out}"]
+TESTED, OF_POWER = ("power", "ranks", "overlap", "contradictions"), ("ranks", "overlap", "contradictions")
+TESTS = ("randomised-tukey-hsd", "max-t", "bootstrap-t")
 
 
 def show() -> None:
     """Draw the page."""
     st.title("Your scores")
     st.markdown(
-        "Scores of runs on topics by one or more measures: can the measures be trusted? Files stay on the machine that runs "
-        "this page, in a temporary folder that goes with your visit."
+        "Scores of runs on topics by one or more measures: can the measures be trusted? Nothing leaves this machine."
     )
-    if "workspace" not in st.session_state:
-        st.session_state["workspace"] = _open_workspace()
-    name = st.session_state["workspace"].name_files
-    with say_errors(name):
-        opened = _choose_source()
-        if opened is not None:
-            _ask(*opened)
-    with say_errors(name):
-        _follow()
+    with say_errors():
+        source, reading = _choose_source()
+        if source is None:
+            st.caption(
+                "Tables with a row per score, a column per measure, or a column per run; trec_eval -q; logs of harnesses."
+            )
+            return
+        scores = _read(source, tuple(sorted(reading.items())))
+        st.success(plain(f"{scores!r}"))
+        question, options = _choose_question(scores)
+        words = [f"--{name.replace('_', '-')}={value}" for name, value in {**reading, **options}.items() if value]
+        st.code(f"metaeval {question} {shlex.join([Path(source).name, *words])}", language=None)
+        if st.button("Answer", type="primary"):
+            _answer(question, scores, options)
 
 
-def _open_workspace() -> Workspace:
-    from streamlit.runtime import exists
-    from streamlit.runtime.scriptrunner import get_script_run_ctx
-
-    workspace, context = Workspace(), get_script_run_ctx()
-    if context is not None and exists():
-        _find_visits().add(context.session_id, workspace)
-    return workspace
-
-
-@st.cache_resource(show_spinner=False)
-def _find_visits() -> Visits:
-    """Return the visits to this server. Streamlit itself forgets one only when the next begins."""
-    from streamlit.runtime import get_instance
-
-    visits = Visits(get_instance().is_active_session, float(st.get_option("server.disconnectedSessionTTL")))
-    visits.watch(_LOOK_SECONDS)
-    return visits
-
-
-def _choose_source() -> tuple[str, list[str], Any] | None:
-    """Return the source's name, the options of reading, and the scores."""
-    workspace: Workspace = st.session_state["workspace"]
+def _choose_source() -> tuple[str | None, dict[str, str]]:
+    """Return what is to be read, a file that was sent or a public data set, and how."""
     left, right = st.columns(2)
-    sent = left.file_uploader(
-        "A file with scores, or several that belong together (one run or measure each)", accept_multiple_files=True, key="sent"
-    )  # fmt: skip
-    named = right.selectbox(
-        "Or a public data set", _list_data_sets(), index=None, key="data_set", placeholder="Choose a data set"
-    )
+    sent = left.file_uploader("Files with scores", accept_multiple_files=True)
+    names = [each.name for each in datasets() if each.kind in ("classification", "quantification", "scores")]
+    named = right.selectbox("Or a public data set", names, index=None)
     with st.expander("How to read it"):
-        form = st.selectbox("Format", FORMATS, key="format")
-        missing = st.selectbox("Where a run has no score on a topic", MISSING, key="missing")
-        doubled = st.selectbox("Where a run has several scores on a topic", DOUBLED, key="doubled")
-        columns = st.text_input(
-            "Columns whose names do not tell: run=entry,topic=doc+line,collection=task", key="columns"
-        )
-        lower = st.text_input("Measures of which lower scores are better, with commas", key="lower")
-        collection = st.text_input("Name of the collection; draws depend on it", key="collection")
-    if not sent and named is None:
-        st.caption(
-            "Tables with a row per score, a column per measure, or a column per run (CSV, Excel, Parquet, JSON lines); "
-            "trec_eval -q; logs of evaluation harnesses."
-        )
-        return None
-    # What a browser sends is any text: a choice that was not offered could name a file of this machine.
-    if not sent and named not in _list_data_sets():
-        raise MetaevalError(f"there is no data set {shorten(str(named))!r}")
-    source = str(named) if not sent else _keep(workspace, sent)
-    options: dict[str, Any] = {
-        "format": None if form == FORMATS[0] else form,
-        "missing": missing,
-        "doubled": doubled,
-        "columns": parse_columns(columns.strip() or None),
-        "lower_is_better": [name.strip() for name in lower.split(",") if name.strip()],
-        "collection": collection.strip() or None,
-    }
-    asked = (source, repr(options), _fingerprint(sent))
-    if workspace.opened[0] != asked:
-        workspace.opened = (None, None)  # one is enough to hold
-        with st.spinner("Reading"):
-            read = _read(str(workspace.path / source) if sent else source, options)
-        workspace.opened = (asked, read)
-    scores = workspace.opened[1]
-    st.success(plain(f"{scores!r}"))
-    return source, _spell(options, columns), scores
+        reading = {
+            "format": st.selectbox("Format", ["", *READ_FORMATS]),
+            "missing": st.selectbox("Where a run has no score on a topic", ["", "drop-topic", "drop-run", "worst"]),
+            "doubled": st.selectbox("Where a run has several scores on a topic", ["", "mean", "latest"]),
+            "columns": st.text_input("Columns whose names do not tell: run=entry,topic=doc+line,collection=task"),
+            "lower_is_better": st.text_input("Measures of which lower scores are better, with commas"),
+        }
+    if not sent:
+        return named, reading
+    folder = Path(st.session_state.setdefault("folder", tempfile.TemporaryDirectory(prefix="metaeval-")).name)
+    for old in folder.iterdir():
+        old.unlink()
+    for file in sent:
+        (folder / Path(file.name).name).write_bytes(file.getvalue())
+    return str(folder if len(sent) > 1 else folder / Path(sent[0].name).name), reading
 
 
-def _spell(options: dict[str, Any], columns: str) -> list[str]:
-    """Return the options of reading as words of a command."""
-    words = [] if options["format"] is None else [f"--from={options['format']}"]
-    words += [f"--{name}={options[name]}" for name in ("missing", "doubled") if options[name] != "raise"]
-    words += [f"--columns={columns.strip()}"] if columns.strip() else []
-    words += [f"--lower-is-better={name}" for name in options["lower_is_better"]]
-    return words + ([f"--collection={options['collection']}"] if options["collection"] else [])
+@st.cache_data(max_entries=2, show_spinner="Reading")
+def _read(source: str, reading: tuple[tuple[str, str], ...]) -> Any:
+    options: dict[str, Any] = {name: value for name, value in reading if value}
+    options["columns"] = parse_columns(options.get("columns"))
+    options["lower_is_better"] = [
+        name.strip() for name in options.pop("lower_is_better", "").split(",") if name.strip()
+    ]
+    return open_scores(source, **options)
 
 
-def _keep(workspace: Workspace, sent: Sequence[Any]) -> str:
-    return workspace.keep([(file.name, file.getvalue) for file in sent], _fingerprint(sent))
-
-
-def _fingerprint(sent: Sequence[Any]) -> str:
-    """Return what changes when other files are sent."""
-    return " ".join(f"{file.file_id}" for file in sent or ())
-
-
-@st.cache_data(show_spinner=False)
-def _list_data_sets() -> list[str]:
-    from metaeval.datasets.registry import datasets
-
-    return [data_set.name for data_set in datasets() if data_set.kind in ("classification", "quantification", "scores")]
-
-
-def _read(source: str, options: dict[str, Any]) -> Any:
-    import warnings
-
-    from metaeval.datasets.open import open_scores
-
-    before = option_names_in_use()
-    use_option_names(FIELDS)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MetaevalWarning)
-            return open_scores(source, **options)
-    finally:
-        use_option_names(before)
-
-
-def _ask(source: str, reading: list[str], scores: Any) -> None:
-    """Offer the questions and start the command that answers one."""
+def _choose_question(scores: Any) -> tuple[str, dict[str, Any]]:
     names = [str(measure) for measure in scores.measures]
     left, right = st.columns(2)
-    question = str(
-        left.selectbox("Question", list(QUESTIONS), format_func=lambda question: QUESTIONS[question], key="question")
-    )
-    options = {"seed": str(int(right.number_input("Seed", 0, 2**31, 0, key="seed")))}
-    options["trials"] = "5000"
-    if question in (*TESTED, "compare"):
-        options["trials"] = str(int(right.number_input("B, trials of the test", 100, 1_000_000, 5000, key="trials")))
+    question = str(left.selectbox("Question", list(QUESTIONS), format_func=lambda key: QUESTIONS[key][0]))
+    options: dict[str, Any] = {"seed": int(right.number_input("Seed", 0))}
     if question in TESTED:
-        options["test"] = str(left.selectbox("Test", TESTS, key="test"))
+        options["test"] = left.selectbox("Test", TESTS)
     if question in ("ranks", "compare"):
-        options["measure"] = str(left.selectbox("Measure", names, key="which"))
+        options["measure"] = left.selectbox("Measure", names)
     if question == "agreement":
-        options["reference"] = str(left.selectbox("Reference", names, key="reference"))
-    job: Job | None = st.session_state.get("job")
-    busy = job is not None and job.running
-    workspace: Workspace = st.session_state["workspace"]
-    # What the visitor calls the file, not where it lies here.
-    called = workspace.name_files(source)
-    shown = write_command(question, called, options, "results", reading)
-    st.code(f"metaeval {shlex.join(shown)}", language=None)
-    if st.button("Answer", type="primary", disabled=busy, key="start"):
-        if question in ("agreement", "similarity", "overlap", "contradictions", "compare") and len(names) < 2:
-            raise MetaevalError(f"there is one measure only, {names[0]}; this question compares two or more")
-        folder = workspace.new_folder()
-        words = write_command(question, source, options, folder.name, reading, f"{folder.name}/{P_VALUES}")
-        if workspace.job is not None:
-            workspace.job.stop()
-        workspace.job = Job(words, workspace.path)
-        st.session_state.update(job=workspace.job, folder=folder, asked=question)
+        options["reference"] = left.selectbox("Reference", names)
+    return question, options
 
 
-def _follow() -> None:
-    job: Job | None = st.session_state.get("job")
-    if job is None:
-        return
-    if job.running:
-        _watch()
-        return
-    if job.stopped:
-        st.info("Stopped.")
-    elif not job.succeeded:
-        st.error(plain(job.problem()))
-    else:
-        show_answer(job, st.session_state["folder"], st.session_state["asked"])
-
-
-@st.fragment(run_every=_SHOWN_SECONDS)
-def _watch() -> None:
-    """Show how far the command is, and a button that ends it."""
-    job: Job = st.session_state["job"]
-    if not job.running:
-        st.rerun()
-    messages = job.lines()
-    st.status(f"Working for {job.seconds:.0f} s{f': {plain(messages[-1])}' if messages else ''}", state="running")
-    if st.button("Stop", key="stop"):
-        job.stop()
-        st.rerun()
+def _answer(question: str, scores: Any, options: dict[str, Any]) -> None:
+    """Compute an answer and show it: the sentence, charts, tables, and everything to download."""
+    measure = options.pop("measure", None)
+    with st.spinner("Computing"), tempfile.TemporaryDirectory() as folder:
+        if question == "compare":
+            me.compare(measure, scores, **options).write(folder)
+        else:
+            chosen = scores.sel(measures=[measure]) if measure else scores
+            given = me.discriminative_power(chosen, **options) if question in OF_POWER else chosen
+            result = QUESTIONS[question][1](given, **({} if question in OF_POWER else options))
+            st.header(plain(result.answer()))
+            for chart in result.charts():
+                show_chart(chart, QUESTIONS[question][0])
+            for table in result.short_tables():
+                st.html(f'<div class="me-wide">{table.to_html()}</div>')
+            for note in result.notes(short=True):
+                st.warning(plain(note))
+            st.caption(plain(str(result.signature)))
+            result.write_tables(Path(folder), question)
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in sorted(path for path in Path(folder).rglob("*") if path.is_file()):
+                archive.write(file, file.relative_to(folder))
+    st.download_button("Everything: tables, LaTeX, data (ZIP)", packed.getvalue(), file_name=f"{question}.zip")

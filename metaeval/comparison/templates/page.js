@@ -77,6 +77,14 @@
   };
   for (const table of document.querySelectorAll("table.data")) {
     const heads = [...table.tHead.rows[0].cells];
+    heads.forEach(head => { // without scripts nothing can be sorted
+      const button = document.createElement("button");
+      Object.assign(button, { type: "button", className: "sort", title: head.title });
+      button.append(...head.childNodes, Object.assign(document.createElement("span"), { className: "arrow", ariaHidden: "true" }));
+      head.removeAttribute("title");
+      if (!button.title) button.removeAttribute("title");
+      head.append(button);
+    });
     heads.forEach((head, column) => head.querySelector("button").addEventListener("click", () => {
       const down = head.getAttribute("aria-sort") === "ascending";
       heads.forEach(other => other.removeAttribute("aria-sort"));
@@ -113,76 +121,5 @@
     one.addEventListener("focus", show);
     one.addEventListener("mouseleave", hush);
     one.addEventListener("blur", hush);
-  }
-
-  // Curves: the one nearest to the pointer stands out and says its name.
-  const readPoints = curve => {
-    const line = [...curve.querySelectorAll("polyline")].at(-1);
-    return line.getAttribute("points").split(" ").map(point => point.split(",").map(Number));
-  };
-  const measureDistance = (points, x, y) => Math.min(...points.map(([a, b], k) => {
-    const [c, d] = points[k + 1] ?? [a, b], length = (c - a) ** 2 + (d - b) ** 2;
-    const share = length ? Math.max(0, Math.min(1, ((x - a) * (c - a) + (y - b) * (d - b)) / length)) : 0;
-    return Math.hypot(x - a - share * (c - a), y - b - share * (d - b));
-  }));
-  for (const svg of document.querySelectorAll("svg[role=img]:has([data-curve])")) {
-    const curves = [...svg.querySelectorAll("[data-curve]")].map(group => ({
-      group, points: readPoints(group), name: group.querySelector("title").textContent, number: Number(group.dataset.curve),
-    }));
-    const figure = svg.closest("figure.curves"), cursor = svg.querySelector(".cursor");
-    const data = figure && JSON.parse(figure.querySelector(".curve-data").textContent);
-    const left = Number(svg.dataset.left), span = Number(svg.dataset.span);
-    const pairs = data?.pairs, last = data ? pairs.length - 1 : 0, reach = data ? pairs[last] - pairs[0] || 1 : 1;
-    let at = 0, near = null;
-    for (const title of svg.querySelectorAll("title")) title.remove(); // the tip says it
-    const seen = curve => curve.group.style.display !== "none";
-    const choose = curve => {
-      near?.group.classList.remove("near");
-      near = curve;
-      near?.group.classList.add("near");
-    };
-    // What the tip says: the name, or the p-values at one pair of this curve and of the new measures.
-    const read = position => {
-      at = Math.max(0, Math.min(last, position));
-      const x = left + (pairs[at] - pairs[0]) / reach * span;
-      cursor.setAttribute("x1", x); cursor.setAttribute("x2", x); cursor.setAttribute("visibility", "visible");
-      const lines = data.lines.filter((line, number) => (line.strong || number === near?.number) && seen(curves.find(one => one.number === number)));
-      return [`pair ${pairs[at]}`, ...lines.map(line => `${line.label}: p ${line.p[at]}`)].join("\n");
-    };
-    const hide = () => { hush(); choose(null); cursor.setAttribute("visibility", "hidden"); };
-    svg.addEventListener("mousemove", event => {
-      const box = svg.getBoundingClientRect(), scale = svg.viewBox.baseVal.width / box.width;
-      const x = (event.clientX - box.left) * scale, y = (event.clientY - box.top) * scale;
-      const [distance, curve] = curves.filter(seen).map(one => [measureDistance(one.points, x, y), one])
-        .reduce((a, b) => b[0] < a[0] ? b : a, [Infinity, null]);
-      choose(distance < 40 ? curve : null);
-      if (data) tell(read(Math.round((x - left) / span * last)), event.clientX + 14, event.clientY + 18);
-      else if (near) tell(near.name, event.clientX + 14, event.clientY + 18);
-      else hush();
-    });
-    svg.addEventListener("mouseleave", hide);
-    if (!data) continue;
-    svg.setAttribute("tabindex", "0");
-    svg.addEventListener("blur", hide);
-    svg.addEventListener("keydown", event => {
-      const step = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
-      const other = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-      if (step === undefined && other === undefined) return;
-      event.preventDefault();
-      const shown = data.lines.map((_, number) => curves.find(one => one.number === number)).filter(seen);
-      if (other) choose(shown[(shown.indexOf(near) + other + shown.length) % shown.length]);
-      const box = svg.getBoundingClientRect();
-      tell(read(step === undefined ? at : tip.hidden ? 0 : at + step), box.left + 60, box.top + 12);
-    });
-    for (const button of figure.querySelectorAll(".toggle")) {
-      const curve = curves.find(one => one.number === Number(button.dataset.curve));
-      button.addEventListener("click", () => {
-        const shown = curve.group.style.display === "none";
-        button.setAttribute("aria-pressed", String(shown));
-        curve.group.style.display = shown ? "" : "none";
-      });
-      button.addEventListener("mouseenter", () => choose(curve));
-      button.addEventListener("mouseleave", () => choose(null));
-    }
   }
 })();
