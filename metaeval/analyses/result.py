@@ -16,21 +16,19 @@ from metaeval.errors import head_of, lower_first, whole_note
 from metaeval.files import write_atomically
 from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap, IntervalChart, Row
-from metaeval.show.fitting import Width
-from metaeval.show.html import write_fragment, write_page
+from metaeval.show.frames import format_csv, to_plain, to_records, write_workbook
+from metaeval.show.latex import Width
 from metaeval.show.signature import Signature
 from metaeval.show.table import (
     MANY,
     Level,
     Table,
     arrange_pairs,
-    format_csv,
     join_latex,
     sum_up_matrix,
-    to_plain,
-    to_records,
+    write_fragment,
+    write_page,
 )
-from metaeval.show.workbook import write_workbook
 
 if TYPE_CHECKING:
     from metaeval.show.canvas import Axis, Figure, Size

@@ -1,4 +1,4 @@
-"""Charts on paper: the descriptions of `metaeval.show.charts` drawn by matplotlib, and saving."""
+"""Charts drawn by matplotlib: the descriptions of `metaeval.show.charts`, and saving."""
 
 from __future__ import annotations
 
@@ -7,36 +7,37 @@ import math
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.transforms import Bbox, BboxBase
+from matplotlib.transforms import Bbox, BboxBase, ScaledTranslation
 
 from metaeval.errors import visible
 from metaeval.show.canvas import Axis, Canvas, open_canvas, sign_figure, typeset, typeset_ticks
-from metaeval.show.charts import Chart, HeatMap, IntervalChart, LineChart, Row, ScatterChart, find_marked
+from metaeval.show.charts import Chart, HeatMap, IntervalChart, Line, LineChart, Row, ScatterChart
 from metaeval.show.heatmap import draw_heatmap
-from metaeval.show.labels import End, count_columns, label_right, label_top, place_legend
-from metaeval.show.names import shorten_name
+from metaeval.show.names import shorten_name, shorten_names, to_mathtext
 from metaeval.show.signature import Signature
 from metaeval.show.style import GREY, WIDTHS, Size, choose_looks, house_style
 
 __all__ = ["draw_charts", "fix_layout", "save_figure", "sign_figure"]
 
-MOST_POINTS = 10_000
+MOST_POINTS = 1_000
 """Points of a curve that a figure draws; of longer ones it draws every k-th, and says so."""
 
-NAMED_ABOVE = 10
-"""Measures that have room above a figure for their names."""
+TIP = "tip: "
+"""How the name of a mark begins that says something where a page shows it and it is pointed at."""
+
+NAMED_BESIDE = 10
+"""Measures from which on curves are pages of legend, and take more room."""
 
 _TALLEST = {"column": 9.0, "page": 7.0}  # inches of rows in a figure for print, before they shrink with its width
 _SMALL = 16  # rows from which on names are small where panels stand below each other
-
-_HEADING = 25  # characters in a line of a panel's heading
+_SHORT, _ALONE = 12, 34  # characters of names that stand side by side in a column of print, and of those that do not
+_PALE = 0.35
 
 
 def save_figure(figure: Figure, folder: Path, name: str, suffixes: Sequence[str] = (".png", ".svg")) -> list[Path]:
@@ -56,19 +57,13 @@ def save_figure(figure: Figure, folder: Path, name: str, suffixes: Sequence[str]
             stream = io.BytesIO()
             figure.savefig(stream, format=suffix[1:], metadata=metadata[suffix], bbox_inches=box)
             content = stream.getvalue()
-            path = folder / f"{name}{suffix}"
-            path.write_bytes(_spell_controls(content) if suffix == ".svg" else content)
-            written.append(path)
+            if suffix == ".svg":  # names may hold control characters, and XML may not
+                content = re.sub(
+                    r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", lambda control: visible(control[0]), content.decode()
+                ).encode()
+            written.append(folder / f"{name}{suffix}")
+            written[-1].write_bytes(content)
     return written
-
-
-def _spell_controls(content: bytes) -> bytes:
-    """Spell out control characters, which names may hold and XML may not."""
-    text = content.decode()
-    return _CONTROLS.sub(lambda control: visible(control[0]), text).encode() if _CONTROLS.search(text) else content
-
-
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def fix_layout(figure: Figure) -> BboxBase:
@@ -88,11 +83,10 @@ def draw_charts(
     ax: Axis = None,
     size: Size = None,
     width: float | None = None,
-    height: float | None = None,
     columns: int | None = None,
     heading: str = "",
 ) -> Figure:
-    """Draw one chart, or several as panels of one figure, in inches if a width or height is given.
+    """Draw one chart, or several as panels of one figure, as wide in inches as is said.
 
     Panels stand side by side, in a column of print below each other; rows of intervals share their names.
     """
@@ -100,24 +94,26 @@ def draw_charts(
     first = panels[0]
     if isinstance(first, HeatMap):
         return draw_heatmap(first, signature, ax=ax, size=size)
-    many = isinstance(first, LineChart) and len(first.lines) > NAMED_ABOVE
+    many = isinstance(first, LineChart) and len(first.lines) > NAMED_BESIDE
     stacked = isinstance(first, LineChart) and (size == "column" or (size == "page" and many))
     paired = isinstance(first, IntervalChart) and size == "column"
     columns = 1 if stacked else min(2, len(panels)) if paired else columns or len(panels)
     shape = (-(-len(panels) // columns), columns)
     shared = {"sharey": True} if isinstance(first, IntervalChart) and len(panels) > 1 else {}
     across, down = _find_size(panels, shape, size)
-    with open_canvas(
-        ax, size, signature, width=width or across, height=height or down, shape=shape, **shared
-    ) as canvas:
-        drawn = min(len(canvas.panels), len(panels))
+    with open_canvas(ax, size, signature, width=width or across, height=down, shape=shape, **shared) as canvas:
+        last = min(len(canvas.panels), len(panels)) - 1
         for number, (axes, chart) in enumerate(zip(canvas.panels, panels, strict=False)):
-            _draw_panel(chart, canvas, axes, first=number % columns == 0, last=number == drawn - 1)
+            if isinstance(chart, LineChart):
+                _draw_lines(chart, canvas, axes, last=number == last)
+            elif isinstance(chart, IntervalChart):
+                _draw_intervals(chart, canvas, axes, first=number % columns == 0)
+            elif isinstance(chart, ScatterChart):
+                _draw_scatter(chart, canvas, axes)
         for axes in canvas.panels[len(panels) :]:
             axes.set_visible(False)
         if heading and canvas.is_own:
-            canvas.figure.suptitle(heading, x=0.01, ha="left", fontsize=11)
-            typeset(canvas.figure._suptitle)  # type: ignore[attr-defined]
+            typeset(canvas.figure.suptitle(heading, x=0.01, ha="left", fontsize=11))
     return canvas.figure
 
 
@@ -132,103 +128,155 @@ def _find_size(panels: Sequence[Chart], shape: tuple[int, int], size: Size) -> t
     if isinstance(chart, ScatterChart):
         return 2.9 * shape[1] + 0.3, 2.9 * shape[0]
     labels = max(([line.label for line in panel.lines] for panel in panels if isinstance(panel, LineChart)), key=len)
-    most = len(labels)
-    # Many names do not fit above the curves and stand in a legend beside them.
-    legend = 1.7 if most > NAMED_ABOVE else 0
-    across = 6.4 + legend if len(panels) == 1 else (4.6 + legend) * shape[1]
     if size == "column":  # in which the legend stands below
-        lines = math.ceil(most / count_columns(labels))
+        lines = math.ceil(len(labels) / _count_columns(labels))
         return WIDTHS["column"], (2.8 if shape[0] == 1 else 1.9) * shape[0] + 0.13 * lines + 0.1
     if size == "page" and shape[0] > 1:
-        return WIDTHS["page"], max(2.6, 0.15 * min(24, most) + 0.5) * shape[0]
-    return across, max(4.2, 0.21 * min(24, most) + 0.9) * shape[0]
+        return WIDTHS["page"], max(2.6, 0.15 * min(24, len(labels)) + 0.5) * shape[0]
+    across = (6.4 if len(panels) == 1 else 4.6 * shape[1]) + 1.7 * shape[1]
+    return across, max(4.2, 0.21 * min(24, len(labels)) + 0.9) * shape[0]
 
 
-@singledispatch
-def _draw_panel(chart: object, canvas: Canvas, axes: Axes, *, first: bool, last: bool) -> None:
-    raise TypeError(f"paper shows no {type(chart).__name__}")
-
-
-@_draw_panel.register
-def _draw_lines(chart: LineChart, canvas: Canvas, axes: Axes, *, first: bool, last: bool) -> None:
-    looks = choose_looks([line.name for line in chart.lines])
+def _draw_lines(chart: LineChart, canvas: Canvas, axes: Axes, *, last: bool) -> None:
+    looks, ceiling = choose_looks([line.name for line in chart.lines]), chart.limits[1]
     # The last point is always drawn: of a curve of p-values it is the smallest.
     step = max(1, -(-max((len(line.x) for line in chart.lines), default=1) // MOST_POINTS))
-    ceiling = chart.limits[1]
-    ends, starts = [], []
+    starts: list[float] = []
     for number, line in enumerate(chart.lines):
         look, shown = looks[line.name], slice((len(line.x) - 1) % step, None, step)
         x, y = line.x[shown], line.y[shown]
-        marked = (
-            {"markersize": 4} if chart.marks is None else {"markevery": find_marked(y, number, chart.marks, ceiling)}
+        seen = np.flatnonzero(np.isfinite(y) & (True if ceiling is None else y < ceiling))
+        starts += x[seen[:1]].tolist()
+        # Markers are shifted from line to line, so that those of neighbours do not hide each other.
+        apart = 1 if chart.marks is None else max(1, -(-len(seen) // chart.marks))
+        pale = _PALE if not line.strong and any(other.strong for other in chart.lines) else 1.0
+        axes.plot(
+            x,
+            y,
+            label=line.label,
+            alpha=pale,
+            gid=f"{TIP}{line.label}",
+            markevery=seen[number % apart :: apart],
+            **look,
         )
-        axes.plot(x, y, label=line.label, **marked, **look)
         if line.middle is not None:
             axes.plot(line.x, line.middle, color=look["color"], linewidth=0.8)
         if line.band is not None:
             axes.fill_between(line.x, *line.band, color=look["color"], alpha=0.08, linewidth=0)
-        if chart.names == "top" and ceiling is not None:
-            inside = np.flatnonzero(y <= ceiling)
-            start = int(inside[0]) if len(inside) else len(y) - 1
-            starts += [float(x[start])] * bool(len(inside))
-            ends.append(End(float(x[start]), ceiling, f"{line.title}\n{line.count}", look["color"]))
-        elif np.isfinite(y).any():
-            point = np.flatnonzero(np.isfinite(y))[-1]
-            ends.append(End(float(x[point]), float(y[point]), line.title, look["color"]))
     if chart.level is not None:
-        _draw_level(axes, *chart.level, font_size=canvas.font_size - 1.5)
+        level, text = chart.level
+        axes.axhline(level, color=GREY, linewidth=0.8)
+        axes.annotate(
+            text,
+            (1, level),
+            xycoords=("axes fraction", "data"),
+            ha="right",
+            va="bottom",
+            fontsize=canvas.font_size - 1.5,
+        )
     axes.set(xlabel=chart.x_label + (f"; one of {step:,} drawn" if step > 1 else ""), ylabel=chart.y_label)
+    axes.set_title(chart.title)
     if chart.log:
         axes.set_xscale("log")
     if ceiling is not None:
         # The axis begins at the first pair that any line shows, and ends after the last.
         axes.set_ylim(-0.01 * ceiling, ceiling)
-        axes.set_xlim(
-            left=max(0, min(starts, default=1.0) - 2), right=max(float(line.x[-1]) for line in chart.lines) + 1
-        )
+        axes.set_xlim(max(0, min(starts, default=1.0) - 2), max(float(line.x[-1]) for line in chart.lines) + 1)
     elif chart.limits[0] is not None:
         axes.set_ylim(chart.limits[0], None)
     if len(chart.ticks):
         axes.set_xticks(chart.ticks, [f"{tick:g}" for tick in chart.ticks])
         axes.minorticks_off()
-    _name_lines(chart, canvas, axes, ends, last)
+    # Panels of the same lines share the legend of the last.
+    if last and (
+        chart.names != "right" or canvas.is_narrow or not _name_ends(axes, chart.lines, looks, canvas.font_size - 1)
+    ):
+        _place_legend(canvas, axes, f"{chart.counted} in brackets" if chart.counted else "")
 
 
-def _draw_level(axes: Axes, level: float, text: str, *, font_size: float) -> None:
-    axes.axhline(level, color=GREY, linewidth=0.8)
-    if text:
-        axes.annotate(text, (1, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=font_size)
+def _name_ends(axes: Axes, lines: Sequence[Line], looks: Mapping[str, Any], font_size: float) -> bool:
+    """Name lines at their right ends, outside the axes; nothing is drawn if there is not enough room."""
+    ends = [np.flatnonzero(np.isfinite(line.y)) for line in lines]
+    if not lines or not all(map(len, ends)):
+        return False
+    points = [(float(line.x[end[-1]]), float(line.y[end[-1]])) for line, end in zip(lines, ends, strict=True)]
+    axes.figure.draw_without_rendering()  # type: ignore[union-attr]
+    box = axes.get_window_extent()
+    heights, step = axes.transData.transform(points)[:, 1], 1.2 * font_size / 72 * axes.figure.dpi
+    places = spread(heights, step, box.y0, box.y1)
+    if places is None:
+        return False
+    names = shorten_names([line.title for line in lines], 24)
+    for line, name, point, place in zip(lines, names, points, places, strict=True):
+        colour = looks[line.name]["color"]
+        axes.annotate(
+            to_mathtext(name), point, (1.04, (place - box.y0) / box.height), textcoords="axes fraction", va="center", ha="left",
+            fontsize=font_size, color=colour, parse_math=True, annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 2},
+        )  # fmt: skip
+    return True
 
 
-def _name_lines(chart: LineChart, canvas: Canvas, axes: Axes, ends: Sequence[End], last: bool) -> None:
-    """Name lines where they stand if there is room, otherwise in a legend; panels of the same lines share that of the last."""
-    if chart.names == "top":
-        few = len(ends) <= NAMED_ABOVE and not canvas.is_narrow
-        named = few and label_top(axes, ends, canvas.font_size - 1.5, chart.counted.replace(" ", "\n"))
-        axes.set_title(chart.title, pad=4.2 * canvas.font_size if named else None)
-        if not named:
-            place_legend(canvas, axes, f"{chart.counted} in brackets" if chart.counted else "")
-    elif last:
-        to_right = chart.names == "right" and not canvas.is_narrow and len(ends) == len(chart.lines)
-        if not to_right or not ends or not label_right(axes, ends, canvas.font_size - 1):
-            place_legend(canvas, axes)
+def spread(targets: np.ndarray, step: float, low: float, high: float) -> np.ndarray | None:
+    """Place labels as near as possible to where they are wanted, a step apart and within bounds.
+
+    >>> spread(np.array([5.0, 5.0]), 2, 0, 10)
+    array([4., 6.])
+    """
+    if step * len(targets) > high - low:
+        return None
+    order = np.argsort(targets, kind="stable")
+    # Positions less the room of all before them may not fall: the least squares of that is isotonic regression.
+    before = step * (np.arange(len(targets)) + 0.5)
+    blocks: list[tuple[float, int]] = []
+    for value in targets[order] - before:
+        blocks.append((float(value), 1))
+        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
+            (first, n), (second, m) = blocks[-2:]
+            blocks[-2:] = [((first * n + second * m) / (n + m), n + m)]
+    level = np.repeat([value for value, _ in blocks], [n for _, n in blocks])
+    centres = np.empty(len(targets))
+    centres[order] = np.clip(level, low, high - step * len(targets)) + before
+    return centres
 
 
-@_draw_panel.register
-def _draw_intervals(chart: IntervalChart, canvas: Canvas, axes: Axes, *, first: bool, last: bool) -> None:
-    looks = choose_looks([row.name for row in chart.rows])
-    small = canvas.size is not None
-    rows = list(chart.rows)[::-1]
+def _count_columns(labels: Sequence[str]) -> int:
+    """Return how many columns of a legend stand below a figure as wide as a column of print."""
+    return 2 if max(map(len, labels), default=0) <= _SHORT else 1
+
+
+def _place_legend(canvas: Canvas, axes: Axes, title: str) -> None:
+    """Put the legend outside the axes: beside them, or below where a figure is narrow."""
+    handles, labels = axes.get_legend_handles_labels()
+    if canvas.is_narrow:
+        below = axes.transAxes + ScaledTranslation(-0.4, -0.42, canvas.figure.dpi_scale_trans)
+        columns = _count_columns(labels)
+        longest, place = _SHORT if columns == 2 else _ALONE, {"bbox_to_anchor": (0, 0), "bbox_transform": below}
+        spaces = {"columnspacing": 1, "handlelength": 2.6, "labelspacing": 0.3}
+    else:
+        columns, longest = 1 if len(handles) <= 24 else 2, canvas.longest
+        place, spaces = {"bbox_to_anchor": (1.01, 1)}, {"handlelength": 3}
+    texts = axes.legend(
+        handles=handles, loc="upper left", borderaxespad=0, ncols=columns, title=title or None, alignment="left",
+        title_fontsize=canvas.font_size - 1.5, **place, **spaces,
+    ).get_texts()  # fmt: skip
+    for text, name in zip(texts, shorten_names(labels, longest), strict=True):
+        text.set_text(name)
+    typeset(*texts)
+
+
+def _draw_intervals(chart: IntervalChart, canvas: Canvas, axes: Axes, *, first: bool) -> None:
+    looks, rows, small = choose_looks([row.name for row in chart.rows]), list(chart.rows)[::-1], canvas.size is not None
     for height, row in enumerate(rows):
-        if chart.filled:
-            _draw_bar(axes, height, row, looks[row.name]["color"])
-        else:
-            _draw_interval(axes, height, row, looks[row.name], small)
-    titles = [shorten_name(row.title, canvas.longest if not chart.title else min(24, canvas.longest)) for row in rows]
+        pale = _PALE if not row.strong and any(other.strong for other in rows) else 1.0
+        _draw_row(axes, height, row, looks[row.name], filled=chart.filled, small=small, alpha=pale)
+    longest = min(24, canvas.longest) if chart.title else canvas.longest
+    titles = [shorten_name(row.title, longest) for row in rows]
     if first:
-        typeset_ticks(
-            axes, "y", titles, fontsize=6 if canvas.is_narrow and chart.title and len(rows) > _SMALL else None
-        )
+        crowded = canvas.is_narrow and chart.title and len(rows) > _SMALL
+        typeset_ticks(axes, "y", titles, fontsize=6 if crowded else None)
+        for row, tick in zip(rows, axes.get_yticklabels(), strict=True):
+            tick.set_fontweight("bold" if row.strong else "normal")
     for level, style in chart.levels:
         axes.axvline(level, color=GREY, linewidth=0.9, linestyle=style, zorder=0)
     axes.set_ylim(-0.6, len(rows) - 0.4)
@@ -236,47 +284,43 @@ def _draw_intervals(chart: IntervalChart, canvas: Canvas, axes: Axes, *, first: 
         axes.set_xlim(chart.limits)
     axes.grid(axis="y", visible=False)
     if chart.title:
-        narrow = canvas.is_narrow
-        heading = textwrap.fill(chart.title, _HEADING if canvas.size is None else 14)
-        axes.set_title(heading, loc="left", fontsize=7.5 if narrow else 9, fontweight="bold")
-        axes.set_xlabel(textwrap.fill(chart.label, 30 if canvas.size is None else 16))
+        axes.set_title(
+            textwrap.fill(chart.title, 14 if small else 25), loc="left", fontsize=7.5 if canvas.is_narrow else 9,
+            fontweight="bold",
+        )  # fmt: skip
+        axes.set_xlabel(textwrap.fill(chart.label, 16 if small else 30))
         typeset(axes._left_title)  # type: ignore[attr-defined]
     else:
         across = canvas.figure.get_figwidth() if canvas.is_own else 6
         room = across - (0.055 if small else 0.075) * max(len(title) for title in titles)
-        axes.set_xlabel(wrap_label(chart.label, room, small=small))
+        axes.set_xlabel(textwrap.fill(chart.label, max(16, int(room * (15 if small else 12.5)))))
     typeset(axes.xaxis.label)
 
 
-def _draw_bar(axes: Axes, height: int, row: Row, colour: str) -> None:
-    axes.barh(height, row.centre, height=0.55, color=colour)
-    number = f"{row.centre:,.0f}"
-    axes.annotate(number, (row.centre, height), (3, 0), textcoords="offset points", va="center", fontsize=8)
-
-
-def _draw_interval(axes: Axes, height: int, row: Row, look: Mapping[str, Any], small: bool) -> None:
+def _draw_row(
+    axes: Axes, height: int, row: Row, look: Mapping[str, Any], *, filled: bool, small: bool, alpha: float
+) -> None:
+    """Draw a marker on a thin line and a thick bar, or a bar from 0 with its number."""
     colour = look["color"]
-    if row.line is not None:
-        width = 1 if row.bar is not None else 1.5
-        axes.plot(row.line, [height, height], color=colour, linewidth=0.75 * width if small else width)
-    if row.bar is not None:
-        axes.plot(row.bar, [height, height], color=colour, linewidth=2.5 if small else 4, solid_capstyle="butt")
+    if filled:
+        axes.barh(height, row.centre, height=0.55, color=colour)
+        offset = {"textcoords": "offset points", "va": "center", "fontsize": 8}
+        axes.annotate(f"{row.centre:,.0f}", (row.centre, height), (3, 0), **offset)
+        return
+    for ends, thick in ((row.line, 1.5 if row.bar is None else 1), (row.bar, 4)):
+        if ends is not None:
+            width = thick * (0.7 if small else 1)
+            axes.plot(ends, [height, height], color=colour, alpha=alpha, linewidth=width, solid_capstyle="butt")
     axes.plot(
-        row.centre, height, look["marker"], color=colour, markerfacecolor="white" if row.hollow else colour,
-        markersize=4 if small else 6, markeredgewidth=0.8 if small else 1,
+        row.centre, height, look["marker"], color=colour, markerfacecolor="white" if row.hollow else colour, alpha=alpha,
+        markersize=4 if small else 6, markeredgewidth=0.8 if small else 1, gid=f"{TIP}{row.describe()}",
     )  # fmt: skip
 
 
-def wrap_label(label: str, width: float, *, small: bool = False) -> str:
-    """Break the label of an axis into lines of a width in inches, in the letters of a printed figure if they are small."""
-    return "\n".join(textwrap.wrap(label, max(16, int(width * (15 if small else 12.5)))))
-
-
-@_draw_panel.register
-def _draw_scatter(chart: ScatterChart, canvas: Canvas, axes: Axes, *, first: bool, last: bool) -> None:
+def _draw_scatter(chart: ScatterChart, canvas: Canvas, axes: Axes) -> None:
     axes.axhline(0, color=GREY, linewidth=0.8)
     axes.axvline(0, color=GREY, linewidth=0.8)
-    apart = chart.apart
+    apart = chart.x * chart.y < 0
     axes.plot(chart.x[~apart], chart.y[~apart], ".", color="#0064B0", markersize=3, alpha=0.5)
     axes.plot(chart.x[apart], chart.y[apart], "x", color="#BF4A00", markersize=3.5)
     second, fourth = chart.corners

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import itertools
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,11 +24,11 @@ COLOURS = (
 )
 """Pairs of colours, on a light and on a dark page; text in either can be read there (a contrast of 4.5)."""
 
-DASHES = {"-": "", "--": "7 4", "-.": "7 3 2 3", ":": "2 3"}
-"""Line styles of matplotlib, and the same as `stroke-dasharray` of SVG."""
+DASHES = ("-", "--", "-.", ":")
+"""Line styles of matplotlib."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", "p", ">", "h")
-"""Markers of matplotlib; `marker_path` draws them in SVG."""
+"""Markers of matplotlib."""
 
 KNOWN = (
     ("kappa", "alpha_ORD", "alpha_INT", "CEM_ORD", "MAE_M", "MAE_mu", "Accuracy", "F1_M", "HMPR"),
@@ -90,7 +89,7 @@ def _choose(names: tuple[str, ...]) -> dict[str, Look]:
     chosen = {}
     for name in names:
         wish = _find_wish(name)
-        colours, dashes, markers = _turn(range(len(COLOURS)), wish), _turn(list(DASHES), wish), _turn(MARKERS, wish)
+        colours, dashes, markers = _turn(range(len(COLOURS)), wish), _turn(DASHES, wish), _turn(MARKERS, wish)
         look = min(
             (Look(c, d, m) for c, d, m in itertools.product(colours, dashes, markers)),
             key=lambda look: (
@@ -114,45 +113,13 @@ def _pairs(look: Look) -> list[tuple[object, object]]:
     return [(look.colour, look.dash), (look.colour, look.marker), (look.dash, look.marker)]
 
 
-def css_variables(theme: str) -> str:
-    """Return the colours of one theme as CSS variables: ``--c0: #0064B0; …``."""
+_INKS = {
+    "light": "--ink: #1b1b1f; --paper: #ffffff; --line: #c9ccd4; --faint: #575b66;",
+    "dark": "--ink: #e8e8ec; --paper: #16181d; --line: #4a4e59; --faint: #aab0bd;",
+}
+
+
+def write_variables(theme: str) -> str:
+    """Return the colours of charts as variables of CSS, for a light or a dark page."""
     which = ("light", "dark").index(theme)
-    return " ".join(f"--c{number}: {pair[which]};" for number, pair in enumerate(COLOURS))
-
-
-@functools.cache
-def marker_path(marker: str) -> str:
-    """Return a marker as the path of an SVG, about the origin."""
-    if marker == "o":
-        return "M-3.6 0A3.6 3.6 0 1 0 3.6 0A3.6 3.6 0 1 0 -3.6 0Z"
-    return "M" + "L".join(f"{x:g} {y:g}" for x, y in _find_corners(marker)) + "Z"
-
-
-def _find_corners(marker: str) -> list[tuple[float, float]]:
-    plus = [(-1.2, -3.8), (1.2, -3.8), (1.2, -1.2), (3.8, -1.2), (3.8, 1.2), (1.2, 1.2),
-            (1.2, 3.8), (-1.2, 3.8), (-1.2, 1.2), (-3.8, 1.2), (-3.8, -1.2), (-1.2, -1.2)]  # fmt: skip
-    slanted = math.sqrt(0.5)
-    shapes: dict[str, list[tuple[float, float]]] = {
-        "s": [(-3.2, -3.2), (3.2, -3.2), (3.2, 3.2), (-3.2, 3.2)],
-        "D": [(0, -4), (4, 0), (0, 4), (-4, 0)],
-        "P": plus,
-        "X": [(round((x - y) * slanted, 2), round((x + y) * slanted, 2)) for x, y in plus],
-        "*": _polygon(5, turn=-90, inner=1.6),
-        "p": _polygon(5, turn=-90),
-        "h": _polygon(6, turn=-90),
-        "^": _polygon(3, turn=-90),
-        "v": _polygon(3, turn=90),
-        "<": _polygon(3, turn=180),
-        ">": _polygon(3, turn=0),
-    }
-    return shapes[marker]
-
-
-def _polygon(n: int, *, turn: float, inner: float | None = None) -> list[tuple[float, float]]:
-    radii = [4.0] if inner is None else [4.0, inner]
-    step = 360 / (n * len(radii))
-    angles = [math.radians(turn + step * k) for k in range(n * len(radii))]
-    return [
-        (round(radii[k % len(radii)] * math.cos(a), 2), round(radii[k % len(radii)] * math.sin(a), 2))
-        for k, a in enumerate(angles)
-    ]
+    return " ".join([_INKS[theme], *(f"--c{number}: {pair[which]};" for number, pair in enumerate(COLOURS))])

@@ -14,12 +14,8 @@ from metaeval.show.charts import (
     LineChart,
     Row,
     ScatterChart,
-    Surface,
-    highlight,
-    thin_chart,
 )
-from metaeval.show.looks import DASHES, find_looks, marker_path
-from metaeval.show.screen import STYLE, draw_chart, draw_legend, make_file, write_variables
+from metaeval.show.screen import STYLE, draw_chart, make_file, write_variables
 
 NASTY = '<img src=x onerror="alert(1)">&\x1b[31m'
 HOLES = np.array([0.5, np.nan, np.inf, 0.25, 0.1])
@@ -40,9 +36,6 @@ CHARTS = {
     "heat": HeatMap(np.array([[1, np.nan], [-0.4, 0.2]]), [NASTY, "b"], ["c", NASTY], NASTY, "{:.2f}".format),
     "holes": HeatMap(np.array([[np.nan, np.inf]]), ["a"], ["b", "c"], "v", "{:.2f}".format, highest=2.0),
     "scatter": ScatterChart(np.array([0.1, -0.2, 0.3]), np.array([0.2, 0.1, -0.3]), NASTY, NASTY),
-    "surface": Surface(
-        np.array([[0.1, np.nan], [-0.2, 0.0]]), np.arange(2.0), np.arange(2.0), NASTY, NASTY, (NASTY, "B")
-    ),
 }  # fmt: skip
 
 
@@ -58,46 +51,12 @@ def test_every_chart_is_well_formed_and_names_are_text(name):
         assert drawn.get("aria-label")
 
 
-def test_nothing_but_gaps_is_no_chart():
-    gaps = np.full(3, np.nan)
-    assert draw_chart(LineChart([line(y=gaps)], "x", "y")) == ""
-    assert draw_chart(IntervalChart([Row("a", "a", np.nan)], "x")) == ""
-    assert draw_chart(Surface(gaps.reshape(1, 3), np.arange(3.0), np.arange(2.0), "x", "y", ("A", "B"))) == ""
-
-
-def test_marks_say_their_names_and_numbers():
-    titles = [part.text for part in parse(draw_chart(CHARTS["filled"])).iter("title")]
-    assert titles[1] == "b 0.000"
-    drawn = parse(draw_chart(LineChart([line("NMD", count=7)], "x", "y")))
-    assert [part.text for part in drawn.iter("title")] == ["NMD (7)", "NMD: 1, 0.5", "NMD: 4, 0.25", "NMD: 5, 0.1"]
-    heat = parse(draw_chart(CHARTS["heat"]))
-    assert [cell.get("title") for cell in heat.iter("td") if cell.get("title")][-2:] == [
-        "b, c: -0.40",
-        "b, " + visible() + ": 0.20",
-    ]
-
-
 def parse(text):
     return ET.fromstring(text)  # noqa: S314  (the text is our own)
 
 
 def visible():
     return metaeval.errors.visible(NASTY)
-
-
-def test_curves_look_as_their_measures_do_in_all_figures_and_in_the_legend():
-    names = ["NMD", "RNOD", "JSD", "mine"]
-    chart = LineChart([line(name, np.arange(3.0)) for name in names], "x", "y")
-    looks = find_looks(names)
-    drawn = parse(draw_chart(chart))
-    assert [part.get("class") for part in drawn.iter("polyline")] == [f"curve c{looks[name].colour}" for name in names]
-    assert [part.get("stroke-dasharray", "") for part in drawn.iter("polyline")] == [
-        DASHES[looks[name].dash] for name in names
-    ]
-    for name, item in zip(names, parse(draw_legend(chart)).iter("li"), strict=True):
-        assert item.find("svg/line").get("class") == f"curve c{looks[name].colour}"
-        assert item.find("svg/path").get("d") == marker_path(looks[name].marker)
-        assert "".join(item.itertext()).strip() == name
 
 
 def test_a_file_of_its_own_has_no_variables_and_a_page_has_both_themes():
@@ -108,70 +67,3 @@ def test_a_file_of_its_own_has_no_variables_and_a_page_has_both_themes():
     for variable in re.findall(r"var\((--\w+)\)", STYLE):
         assert f"{variable}: " in write_variables("light")
         assert f"{variable}: " in write_variables("dark")
-
-
-def test_a_long_curve_is_thinned_from_where_it_is_seen_and_keeps_its_last_point():
-    y = np.linspace(1, 0, 5001)
-    chart, points = thin_chart(LineChart([line(y=y)], "x", "y", limits=(0.0, 0.2)), 11)
-    (thinned,) = chart.lines
-    assert points == 1001
-    assert thinned.x[[0, -1]].tolist() == [4001, 5001]
-    assert len(thinned.x) == 11
-    assert thinned.y.tolist() == y[thinned.x.astype(int) - 1].tolist()
-
-
-def test_no_letter_of_a_row_or_of_a_long_label_is_cut_off_at_the_size_of_a_telephone():
-    label = "τ between rankings on 195 and 195 other topics: mean, middle half, middle 95 % of the splits"
-    rows = [Row("NMD", "NMD", 0.5), Row("RSNOD", "a measure of thirty letters ok", 0.6)]
-    drawn = parse(draw_chart(IntervalChart(rows, label), 560))
-    letter = 17 * 0.5  # about how wide a letter is there
-    _, _, width, height = map(float, drawn.get("viewBox").split())
-    for text in drawn.iter("text"):
-        long, x = letter * len("".join(text.itertext())), float(text.get("x"))
-        first = {"start": x, "middle": x - long / 2, "end": x - long}[text.get("text-anchor")]
-        assert first >= -20
-        assert first + long <= width + 20
-        assert float(text.get("y")) <= height
-    shown = [text.text for text in drawn.iter("text") if text.get("class") == "tick"]
-    assert " ".join(line for line in shown if " " in line) == label
-
-
-def test_the_strong_line_stands_before_the_pale_others_and_alone_keeps_its_band():
-    lines = [
-        line(name, np.arange(3.0), middle=np.ones(3), band=(np.zeros(3), np.ones(3))) for name in ("mine", "b", "c")
-    ]
-    chart = highlight(LineChart(lines, "x", "y"), ["mine"])
-    curves = [part for part in parse(draw_chart(chart)).iter("g") if part.get("data-curve")]
-    assert [(part.get("data-curve"), part.get("class")) for part in curves] == [
-        ("1", "pale"),
-        ("2", "pale"),
-        ("0", None),
-    ]
-    assert [len([path for path in part.iter("path") if "shadow" in path.get("class")]) for part in curves] == [0, 0, 1]
-    rows = highlight(IntervalChart([Row("mine", "mine", 0.5), Row("b", "b", 0.6)], "x"), ["mine"])
-    drawn = parse(draw_chart(rows))
-    assert [part.text for part in drawn.iter("text") if "bold" in part.get("class")] == ["mine"]
-    assert len([part for part in drawn.iter("g") if part.get("class") == "pale"]) == 1
-    assert 'class="pale"' not in draw_chart(LineChart(lines, "x", "y"))
-
-
-def test_a_square_of_measures_has_numbers_for_names_above_its_columns_in_the_order_of_clusters():
-    alike = np.array([[1, 0.1, 0.9], [0.1, 1, 0.2], [0.9, 0.2, 1.0]])
-    names = ["a", "a long name of a measure", "c"]
-    for values, opposed in ((alike, False), (1 - alike, True)):
-        tips = {(0, 2): "a and c"}
-        chart = HeatMap(
-            values, names, names, "x", "{:.2f}".format, diagonal=False, clustered=True, opposed=opposed, tips=tips
-        )
-        rows = list(parse(draw_chart(chart)).iter("tr"))
-        assert [head.text for head in rows[0].iter("th")] == ["1", "2", "3"]
-        order = [head.get("title") for head in rows[0].iter("th")]
-        assert order in (["a", "c", names[1]], ["c", "a", names[1]], [names[1], "c", "a"], [names[1], "a", "c"])
-        assert ["".join(row.find("th").itertext())[:-2] for row in rows[1:]] == order
-        told = [
-            (order[i], order[j])
-            for i, row in enumerate(rows[1:])
-            for j, cell in enumerate(row.iter("td"))
-            if cell.get("title") == "a and c"
-        ]
-        assert told == [("a", "c")]

@@ -5,10 +5,9 @@ import re
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
+from rich.cells import cell_len as count_columns
 
-from metaeval.show.cells import Cells
-from metaeval.show.names import count_columns
-from metaeval.show.terminal import fit_cells, wrap_text
+from metaeval.show.cells import Grid, draw_text as fit_cells, wrap_text
 
 LONG = ["docWMT22CometKiwiDA", "XCOMET-QE-Ensemble", "系统一号", "a measure of many words", "e\u0301te"]
 
@@ -18,7 +17,7 @@ def matrix(n_columns, n_rows=4):
     numbers = np.arange(n_rows * n_columns).reshape(n_rows, n_columns)
     rows = [[LONG[r % len(LONG)], *(f"{number / 1000:.3f}" for number in row)] for r, row in enumerate(numbers)]
     head = ["measure", *(f"{LONG[c % len(LONG)]} {c}" for c in range(n_columns))]
-    return Cells([(label,) for label in head], [True, *[False] * n_columns], rows)
+    return Grid([(label,) for label in head], rows, [True, *[False] * n_columns])
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 120])
