@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import shlex
 import shutil
 import tempfile
@@ -15,6 +14,7 @@ from typing import Any
 import streamlit as st
 
 import metaeval as me
+from metaeval.app.inputs import clean_name
 from metaeval.app.parts import plain, say_errors, show_chart
 from metaeval.datasets.open import open_scores
 from metaeval.datasets.registry import datasets
@@ -66,19 +66,6 @@ def show() -> None:
         st.code(f"metaeval {question} {shlex.join([Path(source).name, *words])}", language=None)
         if st.button("Answer", type="primary", key="start"):
             _answer(question, scores, options)
-
-
-def clean_name(name: str) -> str:
-    """Return a name that a file in the visitor's folder may have.
-
-    >>> clean_name("../../-x.csv"), clean_name("scores (1), ours.csv")
-    ('x.csv', 'scores (1), ours.csv')
-    """
-    stem, dot, suffix = re.split(r"[/\\]", name)[-1].rpartition(".")
-    stem = "".join(
-        letter if letter.isprintable() and letter not in '<>:"|?*' else "_" for letter in stem if dot
-    ).lstrip("-. ")
-    return f"{stem.encode()[:150].decode(errors='ignore') or 'scores'}{dot}{re.sub(r'[^0-9A-Za-z]', '', suffix)[:12]}"
 
 
 def _choose_source(folder: Path) -> tuple[str | None, dict[str, str]]:

@@ -49,12 +49,12 @@ RULES = {
     "reference": "The measure contradicts the reference where the 95 % interval of the share of contradicted pairs, of those "
     f"that both find significant, lies above {100 * LIMIT:g} %, and does better than chance where it lies below "
     f"{100 * CHANCE:g} %; otherwise it is undecided.",
-    "similarity": "The nearest measure is the one with the highest τ, averaged over collections. The measure ranks runs like it "
-    f"where the 95 % interval of that mean lies at or above {ALIKE:g}, and like no other where it lies below. "
+    "similarity": "The nearest measure is the one with the highest τ, averaged over collections. The measure ranks runs like "
+    f"it where the 95 % interval of that mean lies at or above {ALIKE:g}, and like no other where it lies below. "
     "Deviations of the ends from their collection's τ are added in squares.",
-    "consistency": "Over collections and both sizes of the sets of topics, the net share of the other measures that the measure "
-    "outperforms in split-half consistency: more stable from 1/3 up, less stable from −1/3 down. The test is over splits "
-    "of the same topics, and says nothing of others.",
+    "consistency": "Over collections and both sizes of the sets of topics, the net share of the other measures that the "
+    "measure outperforms in split-half consistency: more stable from 1/3 up, less stable from −1/3 down. The test is over "
+    "splits of the same topics, and says nothing of others.",
     "power": "Significant pairs of runs, by the test that is named, are added over collections. The measure finds more, or "
     "fewer, than another where the paired 95 % interval over topics of the difference leaves out 0. More is called right "
     "only where the reference is better than chance at confirming it or, without one, the measure ranks runs like another.",
@@ -203,7 +203,8 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
         ),
         (
             behind,
-            f"Not the best at agreeing with {reference}: {behind} {'measure is' if behind == 1 else 'measures are'} clearly better",
+            f"Not the best at agreeing with {reference}: {format_count(behind, 'measure')} {'is' if behind == 1 else 'are'} "
+            "clearly better",
         ),
         (ahead, f"Among the best at agreeing with {reference}"),
         (all(word == LIKE for word in mine), f"Agrees with {reference} as well as the others"),
@@ -502,7 +503,8 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
         (alike and low > 0, f"Not recommended over {title} on this evidence"),
         (alike and high < 0, f"Ranks runs like {title} and finds more differences"),
         (alike, f"Ranks runs like {title}: no reason to prefer it"),
-        (near.tau_high < ALIKE and near.tau_low <= 0 and noise, "Looks like noise: finds no differences, resembles no other measure"),
+        (near.tau_high < ALIKE and near.tau_low <= 0 and noise,
+         "Looks like noise: finds no differences, resembles no other measure"),
         (near.tau_high < ALIKE and near.tau_low <= 0, "Unrelated to every other measure: what does it measure?"),
         (near.tau_high < ALIKE and contradicted == n > 1, "Ranks runs unlike every other measure, and contradicts them all"),
         (near.tau_high < ALIKE, f"Ranks runs unlike every other measure{', and contradicts most' * (2 * contradicted > n)}"),

@@ -47,7 +47,7 @@ SECTIONS = {
         "topics: it says which measure is more consistent on them, not on others."),
     "power": ("Discriminative power", "How many differences between runs does a measure find significant?",
         "The papers' randomised Tukey HSD test takes runs to differ in their means only; where they differ in spread, it finds "
-        "false differences. Power says nothing about whether the differences are right: give a reference, and the report tells."),
+        "false differences. Power says nothing about whether the differences are right; a reference tells."),
     "reference": ("Against the reference", "Are the differences that a measure finds significant right?",
         "A reference errs too. Pairs share runs: the interval allows for it, by a rule that is approximate."),
     "overlap": ("Significance overlap", "Do measures find the same pairs of runs significantly different?",
@@ -184,9 +184,9 @@ def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
             short = replace(short, frame=short.frame.loc[shown], caption=caption)
         opening.append(files.put_table(short, comparison.name_part("answer", name)))
         caption = (
-            f"Every measure beside {facts.title}, on all collections together: τ with it, mean τ of splits and in how many tests "
-            "it is more or less consistent, its significant pairs and the difference to those of the new one as a share of "
-            "all pairs, and pairs on which the two contradict each other. Ends are those of 95 % intervals over topics."
+            f"Every measure beside {facts.title}, on all collections together: τ with it, mean τ of splits and in how many "
+            "tests it is more or less consistent, its significant pairs and the difference to those of the new one as a share "
+            "of all pairs, and pairs on which the two contradict each other. Ends are those of 95 % intervals over topics."
         )
         frame = facts.frame.rename(columns=lambda column: column.replace("_", " "))
         table = Table(frame, caption, comparison.signature, joined=True)

@@ -43,11 +43,12 @@ def draw_chart(chart: Chart, width: float = 420) -> str:
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     svg = visible(stream.getvalue().partition("<svg")[2])
     svg = re.sub(r"<(metadata|defs)>\s*<(rdf|style).*?</\1>", "", svg, flags=re.DOTALL)
-    svg = re.sub(rf'<g id="{TIP}([^"]*)">', r"<g><title>\1</title>", svg)
-    svg = re.sub(r'<g id="[^"]*"', "<g", svg)  # which are the same in every chart of a page
-    # A third of the size: no more digits than can be seen, and fonts are those of the page.
-    svg = re.sub(r"(\d\.\d)\d{2,}|\s*<!--.*?-->", r"\1", svg, flags=re.DOTALL)
-    svg = re.sub(r" ?font-family: [^;\"]*;?| transform=\"rotate\(-0 [^\"]*\"|(?<=>)\s+(?=<)", "", svg)
+    svg = re.sub(rf"<g id=([\"']){TIP}(.*?)\1>", r"<g><title>\2</title>", svg)
+    svg = re.sub(r"<g id=([\"']).*?\1", "<g", svg)  # which are the same in every chart of a page
+    # A third of the size: coordinates, which stand in tags, have no more digits than can be seen; fonts are those of the page.
+    svg = re.sub(r"<!--.*?-->|(?<=>)\s+(?=<)", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\.\d)\d{2,}", r"\1", tag[0]), svg)
+    svg = re.sub(r" ?font-family: [^;\"]*;?| transform=\"rotate\(-0 [^\"]*\"", "", svg)
     svg = re.sub("|".join(_VARIABLES), lambda colour: _VARIABLES[colour[0]], svg)
     described = chart.label if isinstance(chart, IntervalChart) else f"{chart.y_label} against {chart.x_label}"
     return f'<svg role="img" aria-label="{html.escape(visible(described))}"{svg}'

@@ -19,8 +19,9 @@ pytest.importorskip("streamlit")
 from streamlit.testing.v1 import AppTest
 
 from metaeval.app import candidates, your_scores
+from metaeval.app.inputs import clean_name
 from metaeval.app.launch import find_address, find_port
-from metaeval.app.your_scores import Folder, clean_name
+from metaeval.app.your_scores import Folder
 from metaeval.errors import MetaevalError, visible
 from metaeval.files.reading import LARGEST_FILE_OPTION
 from metaeval.measures import Measure, measure
@@ -117,7 +118,8 @@ def test_an_odd_file_is_one_sentence_that_calls_it_as_the_visitor_does(page, fil
         ("\u202ecsv.parquet", "_csv.parquet"),
         ("n" * 400 + ".csv", "n" * 150 + ".csv"),
         ("ü" * 400 + ".csv", "ü" * 75 + ".csv"),
-        ("../../x.csv", "x.csv"), ("..\\..\\x.csv", "x.csv"), ("/etc/x.csv", "x.csv"), ("--x.csv", "x.csv"), (".x.csv", "x.csv"),
+        ("../../x.csv", "x.csv"), ("..\\..\\x.csv", "x.csv"), ("/etc/x.csv", "x.csv"),
+        ("--x.csv", "x.csv"), (".x.csv", "x.csv"),
     ],
 )  # fmt: skip
 def test_a_name_of_any_letters_is_kept_or_cleaned_and_no_file_leaves_its_folder(page, name, kept):
