@@ -7,7 +7,7 @@ distribution over ordered classes (Sakai, LQ 2021), and mistakes of the two clas
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -50,7 +50,7 @@ class Candidates(NamedTuple):
     rows: list[dict[str, Any]]
     bars: dict[str, Any]
     caption: str
-    more: dict[str, Callable[[], None]]
+    more: Mapping[str, Callable[[], None]]
     told: str = ""
 
 
@@ -212,15 +212,16 @@ def read_runs() -> Candidates:
         if first.shape != second.shape:
             raise MeasureError(f"The first run has {len(first)} classes, the second {len(second)}: both need the same")
         classes = parse_classes(st.session_state["run_classes"], len(first))
-        for label, one, other in zip(classes, first.sum(axis=1), second.sum(axis=1), strict=True):
-            if one != other:
+        for label, here, there in zip(classes, first.sum(axis=1), second.sum(axis=1), strict=True):
+            if here != there:
                 raise MeasureError(
-                    f"Both runs need the same gold: gold class {label} has {one} items for the first run and {other} for the "
+                    f"Both runs need the same gold: gold class {label} has {here} items for the first run and {there} for the "
                     "second"
                 )
     else:
         classes, first, second = parse_labels(st.session_state.get("labels") or "")
-    names = tuple(parse_classes(st.session_state["runs"], 2))
+    name, other = parse_classes(st.session_state["runs"], 2)
+    names = (name, other)
     rows = score_pairs(list(registered("classification")), np.stack([first, second]))
 
     def write(values: Values) -> dict[str, str]:
@@ -308,10 +309,8 @@ def read_distributions() -> Candidates:
         raise MeasureError(
             f"Gold has {len(gold)} classes, the estimates {len(first)} and {len(second)}: all need the same"
         )
-    names, classes = (
-        tuple(parse_classes(st.session_state["estimates"], 2)),
-        parse_classes(st.session_state["scale"], len(gold)),
-    )
+    name, other = parse_classes(st.session_state["estimates"], 2)
+    names, classes = (name, other), parse_classes(st.session_state["scale"], len(gold))
     rows = score_pairs(list(registered("quantification")), np.stack([first, second]), gold)
     bars = {
         "values": [np.stack([gold, first, second]).tolist()], "panels": [""], "series": ("gold", *names), "classes": classes,

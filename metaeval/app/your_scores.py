@@ -20,7 +20,7 @@ from metaeval.datasets.open import open_scores
 from metaeval.datasets.registry import datasets
 from metaeval.io.formats import READ_FORMATS, parse_columns
 
-QUESTIONS = {
+QUESTIONS: dict[str, tuple[str, Any]] = {
     "similarity": ("Do two measures rank the runs alike?", me.ranking_similarity),
     "consistency": ("Does a measure give the same ranking on other topics?", me.split_half_consistency),
     "power": ("How many significant differences does a measure find?", me.discriminative_power),
@@ -139,7 +139,7 @@ def _answer(question: str, scores: Any, options: dict[str, Any]) -> None:
     options = {name: chosen[value] if name == "reference" else value for name, value in options.items()}
     with st.spinner("Computing"), tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        if question == "compare":
+        if question == "compare" and measure is not None:
             result = me.compare(measure, scores, **options)
             result.write(folder)
             st.text(result.verdict())

@@ -101,7 +101,8 @@ def collect_facts(studies: Sequence[Study], name: str) -> Facts:
     """Return what the analyses say of every measure beside one of them, in numbers with intervals."""
     measures = studies[0].scores.measures
     names = [str(measure) for measure in measures]
-    m, columns = names.index(name), {}
+    m = names.index(name)
+    columns: dict[str, Any] = {}
     if similar := list_results(studies, "similarity"):
         pairs = [each.take_pairs(measures[m])[0].reindex(names) for each in similar]
         tau, low, high = (np.array([frame[what].to_numpy(float) for frame in pairs]) for what in ("tau", "low", "high"))
@@ -286,7 +287,8 @@ def judge_power(facts: Facts) -> Finding | None:
     """Does it find more significant pairs of runs than others, or fewer?"""
     if "significant" not in facts.frame:
         return None
-    own, rest = facts.frame.loc[facts.name], facts.others
+    counted, pairs = (int(facts.frame[what][facts.name]) for what in ("significant", "pairs"))
+    rest = facts.others
     fewer, more, n = int((rest["difference_low"] > 0).sum()), int((rest["difference_high"] < 0).sum()), len(rest)
     whom = (
         "every other measure"
@@ -303,7 +305,7 @@ def judge_power(facts: Facts) -> Finding | None:
     )
     doubt = "; whether they are right, these data do not show" if more > fewer and not is_backed(facts) else ""
     compared = f"; {counts} of {n} measures" * (counts != "" and n not in (more, fewer))
-    phrase = f"{words}{doubt} ({int(own['significant']):,} of {int(own['pairs']):,} pairs of runs{compared})"
+    phrase = f"{words}{doubt} ({counted:,} of {pairs:,} pairs of runs{compared})"
     outcome: Outcome = "holds" if more or fewer else "cannot tell"
     return Finding("power", phrase, f"{facts.title} {words[0].lower()}{words[1:]}.", outcome)
 
@@ -442,10 +444,9 @@ class Answer:
 def find_answer(comparison: ComparisonResults, measure: str | None = None, *, named: bool = False) -> Answer:
     """Choose what to say of a new measure, by rule; the headline begins with its name if it is `named` or one of several."""
     name = comparison.find_new(measure)
-    keys = _ORDER if comparison.agreement is None else _WITH_REFERENCE
-    keys = {"constant": (), "copy": ("similarity",), "linear": ("similarity",), "monotone": ("similarity",)}.get(
-        find_kin(comparison, name).kind, keys
-    )
+    keys: tuple[str, ...] = _ORDER if comparison.agreement is None else _WITH_REFERENCE
+    if (kind := find_kin(comparison, name).kind) in ("constant", "copy", "linear", "monotone"):
+        keys = () if kind == "constant" else ("similarity",)
     findings = {finding.key: finding.phrase for finding in find_verdicts(comparison, name) if finding.told}
     told, headline = [findings[key] for key in keys if key in findings], find_headline(comparison, name)
     if named or len(comparison.new) > 1:
@@ -493,7 +494,7 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     enough = word.partition(": ")[2] if len(comparison.collections) == 1 else "more topics would decide"
     low, high = (near.get(end, 0.0) for end in ("difference_low", "difference_high"))
     if second := find_second_facts(comparison, name):  # neither is said where the other test finds the opposite
-        denied = second.frame.loc[near.name]
+        denied = second.others.loc[str(near.name)]
         low, high = 0.0 if denied["difference_high"] < 0 else low, 0.0 if denied["difference_low"] > 0 else high
     noise = "significant" in facts.frame and not facts.frame["significant"][name]
     return _find_first(
@@ -522,7 +523,8 @@ def find_kin(comparison: ComparisonResults, name: str) -> Kin:
     facts = find_facts(comparison, name)
     if "tau" not in facts.frame:
         return Kin("")
-    order, found = list(facts.others.index), {}  # by kind, the nearest measure: several may rank runs alike
+    order = list(facts.others.index)
+    found: dict[str, str] = {}  # by kind, the nearest measure: several may rank runs alike
     for other in order:
         theirs = [_read_column(study, other) for study in comparison.collections]
         if any(np.ptp(column) == 0 for column in (*columns, *theirs)):
@@ -548,12 +550,15 @@ def _standardise(values: np.ndarray) -> np.ndarray:
     return np.asarray((values - values.mean()) / values.std())
 
 
+def _number(values: np.ndarray) -> np.ndarray:
+    """Return which of the different values each one is, from the smallest."""
+    return np.asarray(np.unique(values, return_inverse=True)[1])
+
+
 _TESTS: dict[str, Callable[[np.ndarray, np.ndarray], bool]] = {
     "copy": np.array_equal,
     "linear": lambda mine, other: bool(np.abs(_standardise(mine) - _standardise(other)).max() < _SLACK),
-    "monotone": lambda mine, other: np.array_equal(
-        *(np.unique(some, return_inverse=True)[1] for some in (mine, other))
-    ),
+    "monotone": lambda mine, other: np.array_equal(_number(mine), _number(other)),
     "opposite": lambda mine, other: bool(np.abs(_standardise(mine) + _standardise(other)).max() < _SLACK),
 }
 """Whether scores are those of another measure in some way, the closest first."""

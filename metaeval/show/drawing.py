@@ -304,8 +304,8 @@ def _draw_row(
     colour = look["color"]
     if filled:
         axes.barh(height, row.centre, height=0.55, color=colour)
-        offset = {"textcoords": "offset points", "va": "center", "fontsize": 8}
-        axes.annotate(f"{row.centre:,.0f}", (row.centre, height), (3, 0), **offset)
+        number = f"{row.centre:,.0f}"
+        axes.annotate(number, (row.centre, height), (3, 0), textcoords="offset points", va="center", fontsize=8)
         return
     for ends, thick in ((row.line, 1.5 if row.bar is None else 1), (row.bar, 4)):
         if ends is not None:

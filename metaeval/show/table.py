@@ -221,7 +221,7 @@ class Table:
         styles = {"text": self.to_text, "csv": self.to_csv, "md": self.to_markdown, "latex": self.to_latex}
         if style not in styles:
             raise MetaevalError(f"there is no format {style!r}: use {', '.join(STYLES)}")
-        return styles[style]()  # type: ignore[operator]
+        return styles[style]()
 
 
 def _as_tuple(label: object) -> tuple[str, ...]:
