@@ -28,7 +28,7 @@ class Example(NamedTuple):
 
 FIGURES = {
     "compare": Example(
-        "metaeval compare -m length --data scores.csv -r human -o report/ --figures all",
+        "metaeval compare scores.csv -m length -r human -o report/ --figures all",
         "report/figures/answer",
         "concepts/summary",
         "One panel per finding, one row per other measure; the vertical line is the new measure, or no difference.",
@@ -124,10 +124,10 @@ FIGURES = {
         "Further left: fewer topics are enough to find a difference of the stated size.",
     ),
     "variance": Example(
-        "metaeval variance scores.csv -m AP --budget 100 --price topic=2 --out figures/",
+        "metaeval variance scores.csv -m AP --out figures/",
         "figures/variance",
         "concepts/what-to-buy-next",
-        "How much of the variance of means is between runs, by what a collection costs.",
+        "Where the variance of a single score comes from: runs, topics, and both together.",
     ),
     "coverage": Example(
         "metaeval coverage scores.csv -r AP -r RR --bootstrap 200 --out figures/",

@@ -1,19 +1,17 @@
-"""Frames as files and as plain data: CSV, Parquet, workbooks and JSON."""
+"""Frames as files and as plain data: CSV, Parquet and JSON."""
 
 from __future__ import annotations
 
-import io
 import itertools
 import math
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
 
-from metaeval.errors import MetaevalError, visible
+from metaeval.errors import MetaevalError
 from metaeval.files import PathLike, write_atomically
 
 
@@ -56,28 +54,6 @@ def check_rows_file(path: PathLike) -> Path:
     if not target.absolute().parent.is_dir():
         raise MetaevalError(f"{path}: there is no folder {target.parent}")
     return target
-
-
-def write_workbook(path: Path, sheets: Mapping[str, pd.DataFrame], notes: Mapping[str, str]) -> None:
-    """Write frames as the sheets of a workbook (.xlsx), after one that says what they are; no name is a formula."""
-    try:
-        import openpyxl  # noqa: F401
-    except ImportError as error:
-        raise MetaevalError(f"workbooks need openpyxl ({error}): pip install 'metaeval[xlsx]'") from None
-    stream = io.BytesIO()
-    with pd.ExcelWriter(stream, engine="openpyxl") as writer:
-        pd.DataFrame(list(notes.items())).to_excel(writer, sheet_name="about", index=False, header=False)
-        for number, (name, frame) in enumerate(sheets.items(), start=1):
-            rows = flatten(frame.reset_index() if any(label is not None for label in frame.index.names) else frame)
-            texts = rows.map(lambda value: visible(value) if isinstance(value, str) else value)
-            title = re.sub(r"[\[\]:*?/\\']", "-", name)[:27]
-            title = title if title.lower() not in (known.lower() for known in writer.sheets) else f"{title} {number}"
-            texts.to_excel(writer, sheet_name=title, index=False, freeze_panes=(1, 0))
-        for cell in (cell for sheet in writer.book for row in sheet.iter_rows() for cell in row):
-            if cell.data_type == "f" or (cell.data_type == "s" and str(cell.value)[:1] in ("=", "+", "-", "@")):
-                # A text that looks like a formula stays a text, here and where it is copied to.
-                cell.data_type, cell.quotePrefix = "s", True
-    write_atomically(path, stream.getvalue())
 
 
 def flatten(frame: pd.DataFrame) -> pd.DataFrame:

@@ -43,10 +43,8 @@ def arrange(chart: HeatMap) -> tuple[HeatMap, np.ndarray | None]:
     if tree is None:
         return chart, None
     order = leaves_list(tree).tolist()
-    places = {position: place for place, position in enumerate(order)}
     rows, columns = ([names[position] for position in order] for names in (chart.rows, chart.columns))
-    tips = {(places[i], places[j]): tip for (i, j), tip in chart.tips.items()}
-    return replace(chart, values=chart.values[np.ix_(order, order)], rows=rows, columns=columns, tips=tips), tree
+    return replace(chart, values=chart.values[np.ix_(order, order)], rows=rows, columns=columns), tree
 
 
 def scale_map(low: float, *, falling: bool = False) -> Colormap:

@@ -1,4 +1,4 @@
-"""Tables: labelled numbers with a caption and a signature, shown as text, CSV, JSON, Markdown, HTML, LaTeX and workbook."""
+"""Tables: labelled numbers with a caption and a signature, shown as text, CSV, JSON, Markdown, HTML and LaTeX."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import pytest
 
 import metaeval
 from metaeval.app.presets import find_presets
-from metaeval.measures.order_aware import order_aware_divergence
+from metaeval.measures.quantification import order_aware_divergence
 from metaeval.measures.registry import is_shipped
 from metaeval.show.screen import draw_chart
 
@@ -134,7 +134,7 @@ def test_closeness_is_that_of_print_and_its_scales_are_the_judges(pages, name):
 
 
 def test_figure_3_of_lq_2021_leaves_one_gold_distribution_of_twenty_ratings():
-    from metaeval.measures.ordinal_cases import all_counts
+    from metaeval.measures.properties import all_counts
 
     for printed in (preset for preset in find_presets("distributions").values() if "differences" in preset):
         counts, mode = [], int(np.argmax(printed["first"]["shares"]))

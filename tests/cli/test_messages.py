@@ -137,9 +137,9 @@ WRONG_VALUES = {
     "power": "-B -1; -B 1e3; -B 99999999999; --alpha -0.1; --alpha inf; --test anova; --correction sidak; "
     "--correction holm; --n-jobs 0; --seed 1.5; --missing ignore; --from xml; --format pdf; --lower-is-better nobody; "
     "-m nobody; --no-such-option 3",
-    "baselines": "r0 r0; r0 nobody; r0; r0 r1 --tie -1; r0 r1 --tie nan",
+    "baselines": "r0 r0; r0 nobody; r0",
     "sample-size": "--sizes 1; --sizes 0,13; --sizes -4; --sizes 4,x; --samples -1; --trials 0; -B -1; --alpha 7",
-    "topic-set-size": "--difference 0; --difference nan; --interval-width -1; --n-runs 1; --beta 1; --target 0; --bootstrap -1",
+    "topic-set-size": "--difference 0; --difference nan; --beta 1; --target 0; --bootstrap -1",
     "variance": "--budget 10; --price topic=1; --budget 10 --price topic; --budget 10 --price topic=x; --budget -1 --price "
     "topic=1; --budget 10 --price topic=0; --budget 10 --price topic=nan; --budget 10 --price repeat=1; --budget 1 --price "
     "topic=2; --alpha 1; --confidence 0; --tasks nothing; -m nobody; --from xml; --doubled never",
@@ -203,12 +203,12 @@ def test_other_spellings_of_the_same_thing(run, tmp_path, monkeypatch):
         assert "rescale with --normalise;" in err
     (tmp_path / "gap.csv").write_text("run,topic,measure,score\na,t,AP,1\na,u,AP,0\nb,t,AP,1\n")
     assert "missing=drop-topic, drop-run" in refusal(me.io.read_scores, "gap.csv")
-    for command in ("power gap.csv", "convert gap.csv x.csv", "compare -m AP --data gap.csv"):
+    for command in ("power gap.csv", "convert gap.csv x.csv", "compare gap.csv -m AP"):
         assert "--missing drop-topic, drop-run" in run(*command.split())[2]
     (tmp_path / "odd.csv").write_text("name,size\na,1\n")
     assert "runs, so that the other columns are topics: format=transposed" in refusal(me.io.read_scores, "odd.csv")
     assert "--from transposed" in run("power", "odd.csv")[2]
-    assert "metaeval convert --from transposed" in run("compare", "-m", "AP", "--data", "odd.csv")[2]
+    assert "metaeval convert --from transposed" in run("compare", "-m", "AP", "odd.csv")[2]
     (tmp_path / "words.csv").write_text("name,size\na,b\n")
     assert "are for read_runs" in refusal(me.io.read_scores, "words.csv")
     assert "gold and runs are for metaeval score" in run("power", "words.csv")[2]
@@ -229,7 +229,7 @@ def test_options_of_another_command_are_named_with_it(run, tmp_path, monkeypatch
     store.add(scores(collection="one"))
     store.add(scores(collection="two"))
     assert "choose one with --collection NAME" in run("power", "store")[2]
-    assert "choose one with metaeval convert --collection NAME" in run("compare", "-m", "AP", "--data", "store")[2]
+    assert "choose one with metaeval convert --collection NAME" in run("compare", "-m", "AP", "store")[2]
     (tmp_path / "gold.txt").write_text("q1 0 d1 0\nq2 0 d1 1\n")
     layout = ("-l", "judgements", "--classes", "0,1")
     assert "; metaeval score --as-quantification gives" in run("score", "gold.txt", "gold.txt", *layout, "-m", "NMD")[2]
@@ -261,6 +261,6 @@ def test_columns_that_a_file_calls_otherwise_are_named_on_the_command_line(run, 
 
 
 def test_a_line_break_in_a_files_name_makes_no_second_line(run, tmp_path):
-    status, _, err = run("compare", "-m", "NMD", "-d", "a\nb.csv", "-o", tmp_path / "report")
+    status, _, err = run("compare", "-m", "NMD", "a\nb.csv", "-o", tmp_path / "report")
     assert status == 2
     assert all(line.startswith("metaeval: ") for line in err.splitlines()), err
