@@ -29,8 +29,8 @@ from metaeval.app.parts import EVEN, SIDES, escape, plain, say_errors, show_char
 from metaeval.app.presets import Page
 from metaeval.errors import MeasureError, MetaevalError
 from metaeval.measures import FewestMoves, Measure, fewest_moves, measures as registered
-from metaeval.measures.ordinal import closer_items
 from metaeval.measures.moves import TIE
+from metaeval.measures.ordinal import closer_items
 from metaeval.show.cells import format_cell
 from metaeval.show.charts import HeatMap, Line, LineChart
 

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import typer
+from rich.cells import cell_len as count_columns
 
 import metaeval as me
 from metaeval import cli

@@ -195,7 +195,9 @@ class TestReport:
 
     def test_figures_for_print_are_drawn_if_asked_for(self, tmp_path, monkeypatch):
         drawn = []
-        monkeypatch.setattr("metaeval.show.drawing.save_figure", lambda figure, folder, name, suffixes: drawn.append(name))
+        monkeypatch.setattr(
+            "metaeval.show.drawing.save_figure", lambda figure, folder, name, suffixes: drawn.append(name)
+        )
         result = compare("RNADW", quantified(), **QUICK)
         result.write(tmp_path)
         assert not drawn
