@@ -226,7 +226,7 @@ def write_results(results: dict[str, Result], out: Path, width: Width | None = N
     for name, result in results.items():
         tables = ", ".join(f"{name}.csv" for name in [name, *(_name_detail(name, key) for key in result.details())])
         more = "".join(f", {name}-{figure}.png, .svg and .pdf" for figure in result.more_figures())
-        print_status(f"wrote {tables}, {name}.md, .tex, .html, .json, .png, .svg and .pdf{more} into {out}")
+        print_status(f"wrote {tables}, {name}.tex, .json, .png, .svg and .pdf{more} into {out}")
 
 
 def _name_detail(name: str, detail: str) -> str:

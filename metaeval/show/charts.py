@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -37,8 +37,7 @@ class LineChart:
     """Curves of measures over one axis.
 
     `level` is a horizontal line and what it says; `marks` tells about how many points of a line get a marker (None: all);
-    `names` where the names of the lines stand if there is room: right of their ends, or in a legend, headed by what is
-    `counted`.
+    what is `counted` heads the legend.
     """
 
     lines: Sequence[Line]
@@ -50,7 +49,6 @@ class LineChart:
     limits: tuple[float | None, float | None] = (None, None)
     level: tuple[float, str] | None = None
     marks: int | None = None
-    names: Literal["right", "legend"] = "legend"
     counted: str = ""
 
 
@@ -97,8 +95,8 @@ class HeatMap:
     """Numbers of rows by columns, shape (row, column), in the one colour scale, each written in its cell.
 
     `highest` has the darkest colour; `falling` makes small numbers dark, as of p-values; `whole` is for counts. A square of
-    measures may leave out its diagonal, and stand in the order of its dendrogram, in which large numbers join measures, or
-    part them if they are `opposed`.
+    measures may leave out its diagonal, and stand in the order of clusters, which large numbers join, or part if they are
+    `opposed`.
     """
 
     values: np.ndarray

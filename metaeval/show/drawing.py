@@ -17,9 +17,9 @@ from matplotlib.transforms import Bbox, BboxBase, ScaledTranslation
 
 from metaeval.errors import visible
 from metaeval.show.canvas import Axis, Canvas, open_canvas, sign_figure, typeset, typeset_ticks
-from metaeval.show.charts import Chart, HeatMap, IntervalChart, Line, LineChart, Row, ScatterChart
+from metaeval.show.charts import Chart, HeatMap, IntervalChart, LineChart, Row, ScatterChart
 from metaeval.show.heatmap import draw_heatmap
-from metaeval.show.names import shorten_name, shorten_names, to_mathtext
+from metaeval.show.names import shorten_name, shorten_names
 from metaeval.show.signature import Signature
 from metaeval.show.style import GREY, WIDTHS, Size, choose_looks, house_style
 
@@ -31,12 +31,10 @@ MOST_POINTS = 1_000
 TIP = "tip: "
 """How the name of a mark begins that says something where a page shows it and it is pointed at."""
 
-NAMED_BESIDE = 10
-"""Measures from which on curves are pages of legend, and take more room."""
-
 _TALLEST = {"column": 9.0, "page": 7.0}  # inches of rows in a figure for print, before they shrink with its width
 _SMALL = 16  # rows from which on names are small where panels stand below each other
 _SHORT, _ALONE = 12, 34  # characters of names that stand side by side in a column of print, and of those that do not
+_MANY = 10  # curves whose legend is taller than half a page is
 _PALE = 0.35
 
 
@@ -44,18 +42,14 @@ def save_figure(figure: Figure, folder: Path, name: str, suffixes: Sequence[str]
     """Save a figure as `folder/name` with each suffix; the same figure always gives the same bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     # Leave out the date and the program, so that the same figure gives the same bytes.
-    metadata: dict[str, dict[str, object]] = {
-        ".png": {"Software": None},
-        ".svg": {"Date": None},
-        ".pdf": {"CreationDate": None, "Producer": None, "Creator": None},
-    }
+    without = {".png": ["Software"], ".svg": ["Date"], ".pdf": ["CreationDate", "Producer", "Creator"]}
     written = []
     with house_style():
         box = fix_layout(figure)
         for suffix in suffixes:
             # Matplotlib's writer of PDF fails with an error of its own where the disk is full.
             stream = io.BytesIO()
-            figure.savefig(stream, format=suffix[1:], metadata=metadata[suffix], bbox_inches=box)
+            figure.savefig(stream, format=suffix[1:], metadata=dict.fromkeys(without[suffix]), bbox_inches=box)
             content = stream.getvalue()
             if suffix == ".svg":  # names may hold control characters, and XML may not
                 content = re.sub(
@@ -93,7 +87,7 @@ def draw_charts(
     first = panels[0]
     if isinstance(first, HeatMap):
         return draw_heatmap(first, signature, ax=ax, size=size)
-    many = isinstance(first, LineChart) and len(first.lines) > NAMED_BESIDE
+    many = isinstance(first, LineChart) and len(first.lines) > _MANY
     stacked = isinstance(first, LineChart) and (size == "column" or (size == "page" and many))
     most = 2 if size == "column" else len(panels)
     if isinstance(first, ScatterChart):
@@ -151,15 +145,8 @@ def _draw_lines(chart: LineChart, canvas: Canvas, axes: Axes, *, last: bool) -> 
         # Markers are shifted from line to line, so that those of neighbours do not hide each other.
         apart = 1 if chart.marks is None else max(1, -(-len(seen) // chart.marks))
         pale = _PALE if not line.strong and any(other.strong for other in chart.lines) else 1.0
-        axes.plot(
-            x,
-            y,
-            label=line.label,
-            alpha=pale,
-            gid=f"{TIP}{line.label}",
-            markevery=seen[number % apart :: apart],
-            **look,
-        )
+        tip, marked = f"{TIP}{line.label}", seen[number % apart :: apart]
+        axes.plot(x, y, label=line.label, alpha=pale, gid=tip, markevery=marked, **look)
         if line.middle is not None:
             axes.plot(line.x, line.middle, color=look["color"], linewidth=0.8)
         if line.band is not None:
@@ -167,16 +154,9 @@ def _draw_lines(chart: LineChart, canvas: Canvas, axes: Axes, *, last: bool) -> 
     if chart.level is not None:
         level, text = chart.level
         axes.axhline(level, color=GREY, linewidth=0.8)
-        axes.annotate(
-            text,
-            (1, level),
-            xycoords=("axes fraction", "data"),
-            ha="right",
-            va="bottom",
-            fontsize=canvas.font_size - 1.5,
-        )
-    axes.set(xlabel=chart.x_label + (f"; one of {step:,} drawn" if step > 1 else ""), ylabel=chart.y_label)
-    axes.set_title(chart.title)
+        axes.text(1, level, text, transform=axes.get_yaxis_transform(), ha="right", va="bottom", fontsize="small")
+    few = f"; one of {step:,} drawn" if step > 1 else ""
+    axes.set(xlabel=f"{chart.x_label}{few}", ylabel=chart.y_label, title=chart.title)
     if chart.log:
         axes.set_xscale("log")
     if ceiling is not None:
@@ -188,57 +168,8 @@ def _draw_lines(chart: LineChart, canvas: Canvas, axes: Axes, *, last: bool) -> 
     if len(chart.ticks):
         axes.set_xticks(chart.ticks, [f"{tick:g}" for tick in chart.ticks])
         axes.minorticks_off()
-    # Panels of the same lines share the legend of the last.
-    if last and (
-        chart.names != "right" or canvas.is_narrow or not _name_ends(axes, chart.lines, looks, canvas.font_size - 1)
-    ):
+    if last:  # panels of the same lines share its legend
         _place_legend(canvas, axes, f"{chart.counted} in brackets" if chart.counted else "")
-
-
-def _name_ends(axes: Axes, lines: Sequence[Line], looks: Mapping[str, Any], font_size: float) -> bool:
-    """Name lines at their right ends, outside the axes; nothing is drawn if there is not enough room."""
-    ends = [np.flatnonzero(np.isfinite(line.y)) for line in lines]
-    if not lines or not all(map(len, ends)):
-        return False
-    points = [(float(line.x[end[-1]]), float(line.y[end[-1]])) for line, end in zip(lines, ends, strict=True)]
-    axes.figure.draw_without_rendering()  # type: ignore[union-attr]
-    box = axes.get_window_extent()
-    heights, step = axes.transData.transform(points)[:, 1], 1.2 * font_size / 72 * axes.figure.dpi
-    places = spread(heights, step, box.y0, box.y1)
-    if places is None:
-        return False
-    names = shorten_names([line.title for line in lines], 24)
-    for line, name, point, place in zip(lines, names, points, places, strict=True):
-        colour = looks[line.name]["color"]
-        axes.annotate(
-            to_mathtext(name), point, (1.04, (place - box.y0) / box.height), textcoords="axes fraction", va="center", ha="left",
-            fontsize=font_size, color=colour, parse_math=True, annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 2},
-        )  # fmt: skip
-    return True
-
-
-def spread(targets: np.ndarray, step: float, low: float, high: float) -> np.ndarray | None:
-    """Place labels as near as possible to where they are wanted, a step apart and within bounds.
-
-    >>> spread(np.array([5.0, 5.0]), 2, 0, 10)
-    array([4., 6.])
-    """
-    if step * len(targets) > high - low:
-        return None
-    order = np.argsort(targets, kind="stable")
-    # Positions less the room of all before them may not fall: the least squares of that is isotonic regression.
-    before = step * (np.arange(len(targets)) + 0.5)
-    blocks: list[tuple[float, int]] = []
-    for value in targets[order] - before:
-        blocks.append((float(value), 1))
-        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
-            (first, n), (second, m) = blocks[-2:]
-            blocks[-2:] = [((first * n + second * m) / (n + m), n + m)]
-    level = np.repeat([value for value, _ in blocks], [n for _, n in blocks])
-    centres = np.empty(len(targets))
-    centres[order] = np.clip(level, low, high - step * len(targets)) + before
-    return centres
 
 
 def _count_columns(labels: Sequence[str]) -> int:
@@ -285,12 +216,9 @@ def _draw_intervals(chart: IntervalChart, canvas: Canvas, axes: Axes, *, first: 
         axes.set_xlim(chart.limits)
     axes.grid(axis="y", visible=False)
     if chart.title:
-        axes.set_title(
-            textwrap.fill(chart.title, 14 if small else 25), loc="left", fontsize=7.5 if canvas.is_narrow else 9,
-            fontweight="bold",
-        )  # fmt: skip
+        letters, title = 7.5 if canvas.is_narrow else 9, textwrap.fill(chart.title, 14 if small else 25)
+        typeset(axes.set_title(title, loc="left", fontsize=letters, fontweight="bold"))
         axes.set_xlabel(textwrap.fill(chart.label, 16 if small else 30))
-        typeset(axes._left_title)  # type: ignore[attr-defined]
     else:
         across = canvas.figure.get_figwidth() if canvas.is_own else 6
         room = across - (0.055 if small else 0.075) * max(len(title) for title in titles)

@@ -1,7 +1,8 @@
-"""Heat maps in the one colour scale, with the numbers in the cells; measures that are alike stand together, by a dendrogram."""
+"""Heat maps in the one colour scale, with the numbers in the cells; measures that are alike stand together."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +14,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from scipy.cluster.hierarchy import dendrogram, leaves_list, linkage
+from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from metaeval.show.canvas import Axis, open_canvas, typeset, typeset_ticks
@@ -21,7 +22,7 @@ from metaeval.show.charts import HeatMap
 from metaeval.show.colours import shade, text_colour
 from metaeval.show.names import shorten_names, spell_parameters
 from metaeval.show.signature import Signature
-from metaeval.show.style import GREY, Size, find_size
+from metaeval.show.style import Size, find_size
 
 _NUMBERED = 7.0  # points: columns of a narrow figure that are narrower have numbers in place of names
 
@@ -36,15 +37,15 @@ def cluster(values: np.ndarray) -> np.ndarray | None:
     return linkage(squareform(distance, checks=False), method="average", optimal_ordering=True)
 
 
-def arrange(chart: HeatMap) -> tuple[HeatMap, np.ndarray | None]:
-    """Return a heat map in the order of its dendrogram, and the linkage; as it is where it is not to be clustered."""
+def arrange(chart: HeatMap) -> HeatMap:
+    """Return a heat map in the order of its clusters; as it is where it is not to be clustered."""
     shares = chart.values / chart.highest
     tree = cluster(1 - shares if chart.opposed else shares) if chart.clustered else None
     if tree is None:
-        return chart, None
+        return chart
     order = leaves_list(tree).tolist()
     rows, columns = ([names[position] for position in order] for names in (chart.rows, chart.columns))
-    return replace(chart, values=chart.values[np.ix_(order, order)], rows=rows, columns=columns), tree
+    return replace(chart, values=chart.values[np.ix_(order, order)], rows=rows, columns=columns)
 
 
 def scale_map(low: float, *, falling: bool = False) -> Colormap:
@@ -58,10 +59,10 @@ def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis 
 
     Where all numbers are positive, the colour bar begins at 0, otherwise at minus the highest.
     """
-    chart, tree = arrange(chart)
+    chart = arrange(chart)
     values = chart.values.astype(float)
     hidden = np.zeros(values.shape, dtype=bool) if chart.diagonal else np.eye(len(values), dtype=bool)
-    width, height = _find_size(chart.columns, len(values), size, tree is not None)
+    width, height = _find_size(chart.columns, len(values), size)
     with open_canvas(ax, size, signature, width=width, height=height) as canvas:
         axes, figure = canvas.panels[0], canvas.figure
         low = -1.0 if np.nanmin(np.append(values[~hidden], 0)) < 0 else 0.0
@@ -80,12 +81,10 @@ def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis 
         _write_cells(axes, chart, values, hidden, points)
         mapped = ScalarMappable(Normalize(low * chart.highest, chart.highest), scale_map(low, falling=chart.falling))
         _draw_scale(figure, axes, mapped, chart.label, whole=chart.whole, below=canvas.is_narrow)
-        if tree is not None:
-            _draw_tree(axes, tree)
     return figure
 
 
-def _find_size(names: Sequence[str], n_rows: int, size: Size, tree: bool) -> tuple[float, float]:
+def _find_size(names: Sequence[str], n_rows: int, size: Size) -> tuple[float, float]:
     """Return the width and height in inches of a figure of these columns, in a column with room for what stands below."""
     side, down = (max(3.2, 0.62 * n + 1.4) for n in (len(names), n_rows))
     if not isinstance(size, str):
@@ -97,7 +96,7 @@ def _find_size(names: Sequence[str], n_rows: int, size: Size, tree: bool) -> tup
     shown = shorten_names(names, 18)
     points = _cell_points(across, shown)
     labels = 0.2 if points < _NUMBERED else _label_inches(across, shown)
-    return across, (1.2 if tree else 1.05) * n_rows * max(points, _NUMBERED) / 72 + labels + 0.75
+    return across, 1.05 * n_rows * max(points, _NUMBERED) / 72 + labels + 0.75
 
 
 def _name_axes(
@@ -116,16 +115,13 @@ def _name_axes(
 
 
 def _draw_scale(figure: Figure, axes: Axes, mapped: ScalarMappable, label: str, *, whole: bool, below: bool) -> None:
-    """Draw the colour bar: below where a figure is narrow, otherwise beside it, under a short label or beside a long one."""
+    """Draw the colour bar: below where a figure is narrow, otherwise beside it."""
     ticks = MaxNLocator(integer=True) if whole else None
     place = {"location": "bottom", "shrink": 0.9, "fraction": 0.05} if below else {"shrink": 0.8, "fraction": 0.08}
     bar = figure.colorbar(mapped, ax=axes, ticks=ticks, aspect=25, pad=0.03, **place)
     bar.outline.set_visible(False)
-    if len(label) <= 8 and not below:
-        typeset(bar.ax.set_title(label, pad=6))
-    else:
-        bar.set_label(textwrap.fill(label, 28) if below else label)
-        typeset(bar.ax.xaxis.label if below else bar.ax.yaxis.label)
+    bar.set_label(textwrap.fill(label, 28) if below else label)
+    typeset(bar.ax.xaxis.label if below else bar.ax.yaxis.label)
 
 
 def _colour(chart: HeatMap, value: float) -> str:
@@ -144,19 +140,9 @@ def _label_inches(width: float, names: Sequence[str]) -> float:
 def _write_cells(axes: Axes, chart: HeatMap, values: np.ndarray, hidden: np.ndarray, points: float) -> None:
     texts = {cell: chart.write(value) for cell, value in np.ndenumerate(values) if not hidden[cell]}
     if points < 22:  # a digit less is a size more
-        texts = {cell: text.replace("0.", ".", 1) for cell, text in texts.items()}
+        texts = {cell: re.sub(r"^(-?)0\.", r"\1.", text) for cell, text in texts.items()}
     font_size = min(7.5, points / (0.62 * max(2, *map(len, texts.values()))))
     if font_size >= 4.2:
         for (i, j), text in texts.items():
             colour = text_colour(_colour(chart, float(values[i, j])))
             axes.text(j, i, text, ha="center", va="center", fontsize=font_size, color=colour)
-
-
-def _draw_tree(axes: Axes, tree: np.ndarray) -> None:
-    """Draw the dendrogram above the cells: what is joined lower is more alike."""
-    inset = axes.inset_axes((0, 1.01, 1, 0.14), sharex=axes)
-    drawn = dendrogram(tree, no_plot=True)
-    for across, heights in zip(drawn["icoord"], drawn["dcoord"], strict=True):
-        inset.plot((np.array(across) - 5) / 10, heights, color=GREY, linewidth=0.9, solid_joinstyle="miter")
-    inset.set_ylim(0, max(float(tree[:, 2].max()) * 1.05, 1e-9))
-    inset.axis("off")

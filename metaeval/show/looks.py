@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import itertools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeVar
 
 COLOURS = (
     ("#0064B0", "#6CB6FF"),  # blue
@@ -25,10 +22,8 @@ COLOURS = (
 """Pairs of colours, on a light and on a dark page; text in either can be read there (a contrast of 4.5)."""
 
 DASHES = ("-", "--", "-.", ":")
-"""Line styles of matplotlib."""
-
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", "p", ">", "h")
-"""Markers of matplotlib."""
+"""Line styles and markers of matplotlib."""
 
 KNOWN = (
     ("kappa", "alpha_ORD", "alpha_INT", "CEM_ORD", "MAE_M", "MAE_mu", "Accuracy", "F1_M", "HMPR"),
@@ -40,8 +35,12 @@ KNOWN = (
 )  # fmt: skip
 """Measures that are shown together, which have looks of their own; in a mixture, an earlier list comes first."""
 
+_LOOKS = 40  # of these, no two have two of colour, dash and marker in common
 
-_Value = TypeVar("_Value")
+_INKS = {
+    "light": "--ink: #1b1b1f; --paper: #ffffff; --line: #c9ccd4; --faint: #575b66;",
+    "dark": "--ink: #e8e8ec; --paper: #16181d; --line: #4a4e59; --faint: #aab0bd;",
+}
 
 
 @dataclass(frozen=True)
@@ -59,14 +58,21 @@ class Look:
 
 
 def find_looks(names: Iterable[str]) -> dict[str, Look]:
-    """Choose the look of every measure of a figure.
+    """Choose the look of every measure of a figure; up to 10 measures no two have the same colour.
 
     Known measures have a look of their own. One whose colour is that of another measure of the figure, and a measure
-    that is not known, gets a colour, a dash and a marker that are free. Up to 24 measures no two have two of the three
-    in common, and up to 10 no two have the same colour.
+    that is not known, gets the next look that is free.
     """
-    distinct = list(dict.fromkeys(names))
-    chosen = _choose(tuple(sorted(distinct, key=_rank)))
+    used: Counter[object] = Counter()
+    chosen, distinct = {}, list(dict.fromkeys(names))
+    for name in sorted(distinct, key=_rank):
+        family, position, _ = _rank(name)
+        first = position if family < len(KNOWN) else hashlib.sha256(name.encode("utf-8", "replace")).digest()[0]
+        turned = [(first + step) % _LOOKS for step in range(_LOOKS)]
+        number = min(turned, key=lambda look: (used[look], used[f"colour {look % len(COLOURS)}"]))
+        used.update([number, f"colour {number % len(COLOURS)}"])
+        dash = DASHES[(number + number // len(COLOURS)) % len(DASHES)]
+        chosen[name] = Look(number % len(COLOURS), dash, MARKERS[number % len(MARKERS)])
     return {name: chosen[name] for name in distinct}
 
 
@@ -75,48 +81,6 @@ def _rank(name: str) -> tuple[int, int, str]:
         if name in family:
             return number, family.index(name), ""
     return len(KNOWN), 0, name
-
-
-def _find_wish(name: str) -> int:
-    number, position, _ = _rank(name)
-    return position if number < len(KNOWN) else hashlib.sha256(name.encode("utf-8", "replace")).digest()[0]
-
-
-@functools.lru_cache(maxsize=256)
-def _choose(names: tuple[str, ...]) -> dict[str, Look]:
-    """Give each name the nearest look to the one it wishes that shares least with those that have theirs."""
-    used: Counter[object] = Counter()
-    chosen = {}
-    for name in names:
-        wish = _find_wish(name)
-        colours, dashes, markers = _turn(range(len(COLOURS)), wish), _turn(DASHES, wish), _turn(MARKERS, wish)
-        look = min(
-            (Look(c, d, m) for c, d, m in itertools.product(colours, dashes, markers)),
-            key=lambda look: (
-                used[look],
-                max(used[pair] for pair in _pairs(look)),
-                used[look.colour],
-                used[look.marker],
-            ),
-        )
-        used.update([look, look.colour, look.marker, *_pairs(look)])
-        chosen[name] = look
-    return chosen
-
-
-def _turn(values: Sequence[_Value], start: int) -> list[_Value]:
-    first = start % len(values)
-    return [*values[first:], *values[:first]]
-
-
-def _pairs(look: Look) -> list[tuple[object, object]]:
-    return [(look.colour, look.dash), (look.colour, look.marker), (look.dash, look.marker)]
-
-
-_INKS = {
-    "light": "--ink: #1b1b1f; --paper: #ffffff; --line: #c9ccd4; --faint: #575b66;",
-    "dark": "--ink: #e8e8ec; --paper: #16181d; --line: #4a4e59; --faint: #aab0bd;",
-}
 
 
 def write_variables(theme: str) -> str:

@@ -65,7 +65,7 @@ def _tabulate(chart: HeatMap) -> str:
     """Return a heat map as a table; the columns of a square have the numbers of its rows, whose names may be long."""
     from metaeval.show.heatmap import arrange
 
-    chart, _ = arrange(chart)
+    chart = arrange(chart)
     square, values = not chart.diagonal, chart.values.astype(float).tolist()
     shown = [
         ["" if square and i == j else chart.write(value) for j, value in enumerate(row)] for i, row in enumerate(values)

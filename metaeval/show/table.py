@@ -274,37 +274,16 @@ def join_latex(tables: Sequence[Table], width: Width = "column") -> str:
     return "\n".join(table.to_latex(width=width, label=label) for table, label in zip(tables, numbered, strict=True))
 
 
-_STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color-scheme: light dark }
-table { border-collapse: collapse; margin: .5rem 0 }
-th, td { padding: .2rem .7rem; border-bottom: 1px solid #8884; text-align: left }
-.number { text-align: right; font-variant-numeric: tabular-nums }
-caption { text-align: left; padding: .6rem 0 }
-small { opacity: .7; overflow-wrap: anywhere }
-.wide { overflow-x: auto }
-"""
-
-
-def write_page(title: str, tables: Sequence[Table], *, answer: str = "", notes: Sequence[str] = ()) -> str:
-    """Return a page with an answer, tables and notes; names from data are text in it.
+def write_fragment(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
+    """Return tables and notes as notebooks show them; names from data are text.
 
     >>> table = Table(pd.DataFrame({"mean": [0.5]}, index=pd.Index(["<b>"], name="run")), "Runs.", "signature")
-    >>> "<b>" in write_page("Runs", [table]), "&lt;b&gt;" in write_page("Runs", [table])
+    >>> "<b>" in write_fragment([table]), "&lt;b&gt;" in write_fragment([table])
     (False, True)
     """
-    told = f"<p><strong>{to_html(answer)}</strong></p>\n" * bool(answer)
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>{html.escape(one_line(title))}</title><style>{_STYLE}</style></head>\n"
-        f"<body><h1>{to_html(title)}</h1>\n{told}{write_fragment(tables, notes)}\n</body></html>\n"
-    )
-
-
-def write_fragment(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
-    """Return tables and notes as a part of a page, as notebooks show it; names from data are text in it."""
+    signed = [(table.to_html(), html.escape(one_line(str(table.signature)))) for table in tables]
     body = "\n".join(
-        f'<div class="wide">{table.to_html()}</div>\n<p><small>{html.escape(one_line(str(table.signature)))}</small></p>'
-        for table in tables
+        f'<div style="overflow-x: auto">{text}</div>\n<p><small>{signature}</small></p>' for text, signature in signed
     )
     listed = "".join(f"<li>{to_html(note)}</li>" for note in notes)
     return f"<div>{body}{f'<ul>{listed}</ul>' if listed else ''}</div>"

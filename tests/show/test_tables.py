@@ -18,7 +18,7 @@ from metaeval.measures.registry import measures
 from metaeval.show.cells import Grid, draw_text, format_cell, wrap_text
 from metaeval.show.colours import shade_marks
 from metaeval.show.names import TITLES, to_html, to_latex, to_mathtext
-from metaeval.show.table import Table, band_marks, join_latex, write_page
+from metaeval.show.table import Table, band_marks, join_latex, write_fragment
 
 NASTY = (
     r"\end{tabular}", "a_b^c & 50 % #1 {x} ~ $y$", "[1em] run", "* star", "模型-7", "Ünïcode Æsir", "=cmd()", "--two--", "«»",
@@ -57,7 +57,7 @@ def test_every_format_has_names_as_they_are_and_says_how_it_was_computed(table, 
 
 
 def test_pages_json_and_files(table, tmp_path):
-    page = write_page(IMAGE, [table], answer=IMAGE, notes=[IMAGE])
+    page = write_fragment([table], notes=[IMAGE])
     assert "<img" not in page
     assert 'style="font-weight: bold">8</td>' in page
     again = json.loads(json.dumps(table.to_dict()))
