@@ -132,8 +132,13 @@ def collect_facts(studies: Sequence[Study], name: str) -> Facts:
 
 @find_once
 def find_facts(comparison: ComparisonResults, name: str) -> Facts:
-    """Return what the analyses say of every measure beside a new one, in numbers with intervals."""
-    return collect_facts(comparison.collections, name)
+    """Return what the analyses say of every measure beside a new one, and how well all agree with the reference."""
+    facts = collect_facts(comparison.collections, name)
+    if comparison.agreement is not None:
+        result, names = comparison.agreement.results[0], [str(measure) for measure in comparison.agreement.measures]
+        columns = {"agreed": result.values, "agreed_low": result.low, "agreed_high": result.high}
+        facts = facts._replace(frame=facts.frame.join(pd.DataFrame(columns, index=names)))
+    return facts
 
 
 @find_once
@@ -178,13 +183,10 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
     reference, m, n = comparison.agreement.reference.title, names.index(name), len(names) - 1
     value, low, high = (float(numbers[m]) for numbers in (result.values, result.low, result.high))
     behind, ahead = int(result.better[:, m].sum()), int(result.better[m].sum())
-    mine = [
-        word
-        for pair, word in zip(zip(*np.triu_indices(n + 1, 1), strict=True), result.conclusions, strict=True)
-        if m in pair
-    ]
-    numbers = f"{100 * low:.0f}–{100 * high:.0f} %; {behind or 'none'} clearly better, {ahead or 'none'} clearly worse"
-    place = int((result.values > value).sum()) + 1
+    first, second = np.triu_indices(n + 1, 1)
+    mine = [word for i, j, word in zip(first, second, result.conclusions, strict=True) if m in (i, j)]
+    whom = "every other measure" if n in (behind, ahead) else "most measures"
+    better = f"{format_count(behind, 'measure')} {'is' if behind == 1 else 'are'} clearly better"
     headline = _find_first(
         (not low <= high, ""),
         (
@@ -194,29 +196,22 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
         (high < result.chance, f"Ranks runs opposite to {reference}: is the direction right?"),
         (low <= result.chance, f"Not shown to agree with {reference} better than chance"),
         (not n, f"Agrees with {reference} better than chance"),
-        (
-            2 * behind > n,
-            f"Agrees with {reference} less than {'every other measure' if behind == n else 'most measures'}",
-        ),
-        (
-            2 * ahead > n,
-            f"Agrees with {reference} better than {'every other measure' if ahead == n else 'most measures'}",
-        ),
-        (
-            behind,
-            f"Not the best at agreeing with {reference}: {format_count(behind, 'measure')} {'is' if behind == 1 else 'are'} "
-            "clearly better",
-        ),
+        (2 * behind > n, f"Agrees with {reference} less than {whom}"),
+        (2 * ahead > n, f"Agrees with {reference} better than {whom}"),
+        (behind, f"Not the best at agreeing with {reference}: {better}"),
         (ahead, f"Among the best at agreeing with {reference}"),
         (all(word == LIKE for word in mine), f"Agrees with {reference} as well as the others"),
         (True, f"Agrees with {reference}; no measure is clearly better"),
     )
+    place = int((result.values > value).sum()) + 1
     phrase = f"Orders {100 * value:.0f} % of run pairs as {reference} does, place {place} of {n + 1}"
-    known = low <= high
-    claim = f"{comparison.find_title(name)}: {phrase}."
-    return headline, Finding(
-        "agreement", f"{phrase} ({numbers if known else 'no interval'})", claim, "holds" if known else "cannot tell"
-    )
+    numbers, outcome = "no interval", UNSURE
+    if low <= high:
+        numbers = (
+            f"{100 * low:.0f}–{100 * high:.0f} %; {behind or 'none'} clearly better, {ahead or 'none'} clearly worse"
+        )
+        outcome = "holds"
+    return headline, Finding("agreement", f"{phrase} ({numbers})", f"{comparison.find_title(name)}: {phrase}.", outcome)
 
 
 def judge_reference(facts: Facts) -> Finding | None:
@@ -271,15 +266,13 @@ def judge_consistency(facts: Facts) -> Finding | None:
     word, rest = grade(net), facts.others["consistency"]
     whom = "every other measure" if abs(net) > 1 - _SLACK else "most measures"
     whom = facts.titles[str(rest.index[0])] if len(rest) == 1 else whom
-    than = {"good": f"more stable than {whom}", "poor": f"less stable than {whom}"}.get(
-        word, "about as stable as others"
-    )
+    words = {"good": f"more stable than {whom}", "poor": f"less stable than {whom}"}
     numbers = f"mean τ {facts.frame['consistency'][facts.name]:.2f}; others {rest.min():.2f} to {rest.max():.2f}"
     outcome: Outcome = {"good": "holds", "poor": "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
     claim = f"{facts.title} ranks runs more stably than most measures between subsets of these topics."
     # It is not said of what may be wrong that it is stable.
     told = outcome == ("holds" if is_backed(facts) else "does not hold")
-    phrase = f"Its ranking is {than} between random subsets of these topics ({numbers})"
+    phrase = f"Its ranking is {words.get(word, 'about as stable as others')} between random subsets of these topics ({numbers})"
     return Finding("consistency", phrase, claim, outcome, told)
 
 
@@ -290,13 +283,8 @@ def judge_power(facts: Facts) -> Finding | None:
     counted, pairs = (int(facts.frame[what][facts.name]) for what in ("significant", "pairs"))
     rest = facts.others
     fewer, more, n = int((rest["difference_low"] > 0).sum()), int((rest["difference_high"] < 0).sum()), len(rest)
-    whom = (
-        "every other measure"
-        if n in (more, fewer)
-        else "most measures"
-        if 2 * max(more, fewer) > n
-        else "some measures"
-    )
+    whom = "most measures" if 2 * max(more, fewer) > n else "some measures"
+    whom = "every other measure" if n in (more, fewer) else whom
     counts = " and ".join(f"clearly {word} than {k}" for word, k in (("more", more), ("fewer", fewer)) if k)
     words = _find_first(
         (not more and not fewer, "Whether it finds more differences than others, or fewer, is undecided"),
@@ -328,11 +316,8 @@ def judge_contradictions(facts: Facts) -> Finding | None:
         return Finding("contradictions", phrase, f"{facts.title} contradicts none of the others.", "holds", told=False)
     named, rest = [facts.titles[other] for other in found.index], len(found) - MOST_NAMED
     whom = named[:MOST_NAMED] + [f"{rest} other measures" if rest > 1 else "another measure"] * (rest > 0)
-    words = (
-        "every other measure"
-        if len(found) == len(counts) > 1
-        else " and ".join(filter(None, [", ".join(whom[:-1]), whom[-1]]))
-    )
+    words = " and ".join(filter(None, [", ".join(whom[:-1]), whom[-1]]))
+    words = "every other measure" if len(found) == len(counts) > 1 else words
     most, least = int(found.iloc[0]), int(found.iloc[-1])
     pairs = format_count(most, "pair") if most == least else f"{least:,} to {most:,} pairs"
     phrase = f"Contradicts {words} (on {pairs} of runs{_find_culprit(facts)})"
@@ -385,10 +370,7 @@ def find_verdicts(comparison: ComparisonResults, name: str) -> list[Finding]:
     findings = [agreed[1]] if (agreed := judge_agreement(comparison, name)) else []
     for judge in _JUDGES:
         if (finding := judge(facts)) is not None:
-            tried = {
-                change: found if isinstance(found, str) else _compare(finding, judge(found))
-                for change, found in again.items()
-            }
+            tried = {change: _compare(finding, judge, found) for change, found in again.items()}
             if judge is judge_power and second is not None:
                 finding = _say_both_tests(finding, facts, second, (comparison.test, comparison.second_test))
             findings.append(replace(finding, conditions=tried))
@@ -410,9 +392,11 @@ def _say_both_tests(finding: Finding, facts: Facts, second: Facts, tests: tuple[
     return replace(finding, phrase=phrase)
 
 
-def _compare(finding: Finding, other: Finding | None) -> str:
-    """Return in words whether a finding stands: what else came out where it does not."""
-    if other is None:
+def _compare(finding: Finding, judge: Callable[[Facts], Finding | None], found: Facts | str) -> str:
+    """Return in words whether a finding stands on other facts: what else came out where it does not, or why there are none."""
+    if isinstance(found, str):
+        return found
+    if (other := judge(found)) is None:
         return "does not apply"
     return "the same" if (other.claim, other.outcome) == (finding.claim, finding.outcome) else other.phrase
 

@@ -30,10 +30,9 @@ _LONGEST = 24  # letters of the new measure's name below a panel
 def order_measures(comparison: ComparisonResults, measure: str | None = None) -> list[str]:
     """Return all measures, best first: those that agree most with the reference, or the new one and what ranks most like it."""
     name, names = comparison.find_new(measure), [str(each) for each in comparison.measures]
-    if comparison.agreement is not None:
-        agreed = _list_agreement(comparison)["agreed"].fillna(0.0)
-        return sorted(names, key=lambda each: -agreed[each])
     frame = find_facts(comparison, name).frame
+    if "agreed" in frame:
+        return sorted(names, key=lambda each: -np.nan_to_num(frame["agreed"][each]))
     if "tau" not in frame:
         return names
     return sorted(names, key=lambda each: -np.inf if each == name else -np.nan_to_num(frame["tau"][each]))
@@ -53,15 +52,6 @@ def choose_measures(comparison: ComparisonResults, measure: str | None = None, m
     return [order[position] for position in sorted(ranked[:most])]
 
 
-def _list_agreement(comparison: ComparisonResults) -> pd.DataFrame:
-    """Return every measure's pairwise accuracy with the reference, and the ends of its interval."""
-    agreement = comparison.agreement
-    if agreement is None:
-        return pd.DataFrame()
-    result, names = agreement.results[0], [str(measure) for measure in agreement.measures]
-    return pd.DataFrame({"agreed": result.values, "agreed_low": result.low, "agreed_high": result.high}, index=names)
-
-
 def show_short(comparison: ComparisonResults, measure: str | None = None) -> Table:
     """Return what stands below the answer: at most four numbers of every measure, best first."""
     name = comparison.find_new(measure)
@@ -70,7 +60,7 @@ def show_short(comparison: ComparisonResults, measure: str | None = None) -> Tab
     caption = f"τ: with {new}. Differences: significant pairs of runs, of all pairs"
     if agreement is not None:
         reference = agreement.reference.title
-        shown[f"like {reference}, %"] = _with_ends(_list_agreement(comparison).loc[frame.index], "agreed", 0, 100)
+        shown[f"like {reference}, %"] = _with_ends(frame, "agreed", 0, 100)
         caption = f"Like {reference}: pairs of runs ordered alike. {caption}"
     if "tau" in frame:
         shown["τ"] = _with_ends(frame, "tau", 2, 1)
@@ -112,7 +102,7 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
     for finding in find_verdicts(comparison, name):
         if finding.told:
             headings[finding.key] = re.sub(r" \([^)]*\)?", "", finding.phrase)
-    title, frame = shorten_name(facts.title, _LONGEST), facts.frame.join(_list_agreement(comparison))
+    title, frame = shorten_name(facts.title, _LONGEST), facts.frame
     titles = {str(measure): measure.title for measure in comparison.measures}
     others, charts = frame.loc[[other for other in shown if other != name]], []
 
