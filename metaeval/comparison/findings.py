@@ -205,12 +205,9 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
     )
     place = int((result.values > value).sum()) + 1
     phrase = f"Orders {100 * value:.0f} % of run pairs as {reference} does, place {place} of {n + 1}"
-    numbers, outcome = "no interval", UNSURE
-    if low <= high:
-        numbers = (
-            f"{100 * low:.0f}–{100 * high:.0f} %; {behind or 'none'} clearly better, {ahead or 'none'} clearly worse"
-        )
-        outcome = "holds"
+    numbers = f"{100 * low:.0f}–{100 * high:.0f} %; {behind or 'none'} clearly better, {ahead or 'none'} clearly worse"
+    outcome: Outcome = "holds" if low <= high else "cannot tell"
+    numbers = numbers if low <= high else "no interval"
     return headline, Finding("agreement", f"{phrase} ({numbers})", f"{comparison.find_title(name)}: {phrase}.", outcome)
 
 
