@@ -21,6 +21,7 @@ from metaeval.comparison.results import NOT_TRIED, ComparisonResults
 from metaeval.comparison.summary import choose_measures, draw_answer, list_panels, show_short
 from metaeval.errors import MetaevalError, format_count
 from metaeval.files import write_together
+from metaeval.show.cells import NOTHING
 from metaeval.show.charts import HeatMap, LineChart, highlight
 from metaeval.show.frames import flatten, format_csv, to_records, write_frames
 from metaeval.show.looks import write_variables
@@ -123,8 +124,8 @@ class ReportFiles:
     def put_result(self, result: Result, name: str, *, charts: bool = True) -> Iterator[Block]:
         """Go through the blocks that show a result: what it says of the new measures, then its charts."""
         (_, rows), *details = result.frames().items()
-        besides = {str(each): result.beside(each) for each in result.list_measures() if str(each) in self.new}
-        told = [table for table in besides.values() if table is not None]
+        besides = [result.beside(each) for each in result.list_measures() if str(each) in self.new]
+        told = [_drop_gaps(table) for table in besides if table is not None]
         shown = [table for table in told if len(table.frame)]
         whole = self.put_table(result.to_table(), name, rows=rows)
         yield from [] if told else [whole]
@@ -153,6 +154,12 @@ class ReportFiles:
         # The folder takes its place as a whole, once everything in it is on the disk.
         (self.folder / path).write_bytes(text.encode())
         return path
+
+
+def _drop_gaps(table: Table) -> Table:
+    """Return a table without the columns of which nothing is known."""
+    known = (table.frame != NOTHING).any()
+    return table.take(list(known[known].index)) if len(table.frame) else table
 
 
 def _give_title(comparison: ComparisonResults) -> str:

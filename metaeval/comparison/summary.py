@@ -115,7 +115,7 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
         ]
         filled = column == "contradictions"
         limits = (0.0, 1.25 * max(4.0, *(row.centre for row in rows))) if filled else None
-        label = label.replace("…", ", 95 % interval" if any(row.line for row in rows) else "")
+        label += "; bars: 95 % intervals" * any(row.line is not None for row in rows)
         style = "-" if level == 0 else "--"
         charts.append(IntervalChart(rows, label, headings.get(key, ""), [(level, style)], limits, filled=filled))
 
@@ -123,11 +123,11 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
         reference, mine = comparison.agreement.reference.title, float(frame["agreed"][name])
         add("agreement", "agreed", f"% of run pairs ordered like {reference}; line: {title}", 100 * mine, 100.0)
     if "tau" in frame:
-        add("similarity", "tau", f"τ with {title}…; line: alike from {ALIKE:g}", ALIKE)
+        add("similarity", "tau", f"τ with {title}; line: alike from {ALIKE:g}", ALIKE)
     if "consistency" in frame:
         add("consistency", "consistency", f"mean τ over splits; line: {title}", float(frame["consistency"][name]))
     if "difference" in frame:
-        add("power", "difference", f"% of pairs of runs more than {title}…", 0.0, 100.0)
+        add("power", "difference", f"% of pairs of runs more than {title}", 0.0, 100.0)
     if "contradictions" in headings:
         add("contradictions", "contradictions", f"pairs on which it contradicts {title}", 0.0)
     return charts[:MOST_PANELS]

@@ -221,8 +221,9 @@ def _draw_intervals(chart: IntervalChart, canvas: Canvas, axes: Axes, *, first: 
         axes.set_xlabel(textwrap.fill(chart.label, 16 if small else 30))
     else:
         across = canvas.figure.get_figwidth() if canvas.is_own else 6
-        room = across - (0.055 if small else 0.075) * max(len(title) for title in titles)
-        axes.set_xlabel(textwrap.fill(chart.label, max(16, int(room * (15 if small else 12.5)))))
+        widest = max(len(title) + 0.5 * sum(map(str.isupper, title)) for title in titles)
+        room = across - (0.055 if small else 0.075) * widest
+        axes.set_xlabel(textwrap.fill(chart.label, max(16, int(room * (15 if small else 9)))))
     typeset(axes.xaxis.label)
 
 
