@@ -20,9 +20,6 @@ from .qrels import read_judged_runs as read_judged_runs
 from .runs import read_runs as read_runs
 from .scores import (
     from_frame as from_frame,
-    from_ir_measures as from_ir_measures,
-    from_pytrec_eval as from_pytrec_eval,
-    from_ranx as from_ranx,
     read_collections as read_collections,
     read_scores as read_scores,
     write_scores as write_scores,

@@ -42,10 +42,10 @@ class ScoreFormat:
         if columns and not self.columns:
             raise MetaevalError(f"the format {self.name} has no columns that {format_option('columns')} could name")
         own |= {"kind": self.name} if not self.source else {}
-        found = self._functions.rows(sources, measure=measure, columns=columns, collection=collection, **own)
+        rows = self._functions.rows(sources, measure=measure, columns=columns, collection=collection, **own)
         return read_collections(
-            found.rows, measure=measure, collection=collection, name=found.name, missing=missing, doubled=doubled,
-            measures=found.measures, provenance=found.rows.file or "", choose=choose,
+            rows, measure=measure, collection=collection, missing=missing, doubled=doubled, choose=choose,
+            provenance=rows.file or "",
         )  # fmt: skip
 
     def read(self, sources: Any, **options: Any) -> Scores:
