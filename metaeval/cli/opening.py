@@ -210,7 +210,7 @@ def _open_reference(name: str, measure: str | None, opening: Mapping[str, Any]) 
     except ColumnsError:  # its columns may have their usual names
         return open_scores(name, measure, **{**options, "columns": None})
     except FormatError:  # what is said of the sources holds for a file that does not tell its format itself
-        if opening["format"] is None:
+        if opening.get("format") is None:
             raise
         return open_scores(name, measure, format=opening["format"], **options)
 
