@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ _LONG = 1 << 20  # letters of a text that is worth another library
 
 
 class ColumnsError(DataError):
-    """There is no column of a name that the user states."""
+    """There is no column of a name that the user states, which is its `value`."""
 
 
 class Texts(Sequence[Any]):
@@ -195,19 +195,33 @@ class Table:
         kept = list(names)
         return replace(self, columns=_Lazy(kept, self.columns.__getitem__))
 
+    def join(self, name: str) -> Table:
+        """Return the table with a column ``a+b`` that joins two, where a name says so."""
+        parts = name.split("+")
+        if name in self.columns or len(parts) < 2 or not {*parts} <= {*self.columns}:
+            return self
+        cells = zip(*(map(str, self.columns[part]) for part in parts), strict=True)
+        joined = np.array(["/".join(row) for row in cells], dtype=object)
+        return replace(self, columns={**self.columns, name: joined})
+
     def rename(self, columns: Mapping[str, str] | None) -> Table:
-        """Return the table with its columns called as the user says that they are to be called."""
+        """Return the table with its columns called as the user says that they are to be called; a+b stands for both."""
         if not columns:
             return self
-        names: dict[str, str] = {}
+        table, names = reduce(Table.join, columns.values(), self), dict[str, str]()
         for name, theirs in columns.items():
-            if theirs not in self.columns:
+            if theirs not in table.columns:
                 problem = f"there is no column {theirs!r} to be the {name} (columns: {format_list(self.header)})"
-                raise ColumnsError(problem, file=self.file)
+                raise ColumnsError(problem, file=self.file, value=theirs)
             if names.setdefault(theirs, name) != name:
                 raise DataError("one column cannot stand for two", file=self.file, hint=format_option("columns"))
-        header = [names.get(name) or f"{name} (not mapped)" * (name in columns) or name for name in self.columns]
-        return replace(self, columns=dict(zip(header, self.columns.values(), strict=True)))
+        parts = {part for theirs in names if theirs not in self.columns for part in theirs.split("+")} - {*names}
+        renamed = {
+            names.get(name) or f"{name} (not mapped)" * (name in columns) or name: cells
+            for name, cells in table.columns.items()
+            if name not in parts
+        }
+        return replace(self, columns=renamed)
 
     def as_texts(self, keep: Sequence[str] = ()) -> Table:
         """Return the table with cells of text; 1.0 is the class 1 where that is one, and 1.0 none, of the texts to keep."""
@@ -556,9 +570,9 @@ def is_column(given: object) -> bool:
 def _table_of_frame(given: Any, columns: Mapping[str, str] | None) -> Table:
     """Return a frame as a table: levels of its index are columns, and an index with names is that of the topics."""
     frame = _flatten(_to_pandas(given), columns or {})
-    if frame.index.hasnans:
-        raise DataError("a topic has no name")
     if _names_rows(frame):
+        if frame.index.nlevels == 1 and frame.index.hasnans:
+            raise DataError("a topic has no name")
         name = str(frame.index.name or "").strip() or "topic"
         frame.insert(0, name, pd.Series([str(label) for label in frame.index], index=frame.index, dtype=object))
     if frame.columns.hasnans:

@@ -35,7 +35,7 @@ from metaeval.data.columns import (
 )  # fmt: skip
 from metaeval.data.policies import report_policy
 from metaeval.data.rows import DoubledError, Rows, categorical
-from metaeval.data.scores import ATTRS, Scores, is_untold
+from metaeval.data.scores import Scores, is_untold
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.files import (
     PathLike,
@@ -69,7 +69,7 @@ from metaeval.io.table import (
     write_table,
 )
 from metaeval.measures.base import Measure
-from metaeval.measures.directions import LONGEST_USUAL, turn
+from metaeval.measures.directions import LONGEST_USUAL
 from metaeval.measures.resolve import measure_of_label
 
 STEMS = {
@@ -120,9 +120,7 @@ def _as_labels(cells: Any) -> Any:
         {*map(str, listed)}
     ):  # workbooks hold 401 beside "all"
         listed = list(map(str, listed))
-    column = np.empty(len(listed), dtype=object)
-    column[:] = listed
-    return column
+    return pd.Series(listed, dtype=object)
 
 
 def read_numbers(table: Table, names: Sequence[str]) -> list[Any]:
@@ -293,12 +291,7 @@ def _read_frames(frame: Any, kind: str | None, columns: Any, measure: Any, colle
             hint=f"name it: {format_option('measure', 'NAME')}; or say which columns are run, topic and score with "
             f"{format_option('columns')}",
         )  # fmt: skip
-    arrays: list[Any] = [frame, *getattr(frame, "data_vars", {}).values()] if array else []
-    stated = {
-        str(one): way for part in arrays for key, way in ATTRS.items() for one in np.atleast_1d(part.attrs.get(key, ()))
-    }
-    known = [turn(measure_of_label(one), way) for one, way in stated.items()]
-    known += [measure] if isinstance(measure, Measure) else []
+    known = [measure] if isinstance(measure, Measure) else []
     return replace(rows, name=name, measures=known, explain=_explain_doubled(layout, columns))
 
 
