@@ -63,7 +63,7 @@ class Sample:
             return ""
         try:
             return next((line for _, line in stream_lines(self.path)), "")
-        except DataError:  # which may be UTF-16
+        except (DataError, ValueError):  # which may be UTF-16, or no name of a file
             return "".join(self.lines[:1])
 
     @cached_property

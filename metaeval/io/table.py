@@ -335,13 +335,13 @@ def find_delimiter(path: PathLike, text: str) -> str:
 def read_table(path: PathLike) -> Table:
     """Read a text with a header, separated as `find_delimiter` tells; quotes as in RFC 4180, blank lines left out."""
     text = read_text(path)
-    delimiter = find_delimiter(path, text)
-    check_cells(text.count("\n") + text.count(delimiter), path)
-    plain = len(text) > _LONG and '"' not in text and "\n\n" not in text and text[0] != "\n"
-    if plain and (table := _read_plain(path, text, delimiter)):
-        return table
     line = 1
     try:
+        delimiter = find_delimiter(path, text)
+        check_cells(text.count("\n") + text.count(delimiter), path)
+        plain = len(text) > _LONG and '"' not in text and "\n\n" not in text and text[0] != "\n"
+        if plain and (table := _read_plain(path, text, delimiter)):
+            return table
         reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True)
         header: tuple[str, ...] = ()
         rows: list[list[str]] = []
@@ -416,7 +416,9 @@ def _read_parquet(path: PathLike) -> Table:
                     if pa.types.is_floating(kind)
                     else column.to_numpy()
                 )
-            return Texts(column)
+            labels = Texts(column)
+            labels.coded.codes.max()  # decoded here, where what is damaged is refused
+            return labels
 
     with guard():
         content = pa.BufferReader(read_bytes(path))

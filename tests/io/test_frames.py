@@ -5,9 +5,13 @@ import datetime
 import io
 import re
 import sys
+import tempfile
 import tracemalloc
+from pathlib import Path
 from types import SimpleNamespace
 
+import hypothesis
+import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +19,7 @@ import pytest
 from metaeval import Measure, Scores
 from metaeval.errors import DataError, MetaevalError, PolicyWarning, shorten
 from metaeval.files import LARGEST_FILE_OPTION
-from metaeval.io import from_frame, read_runs, read_scores
+from metaeval.io import from_frame, read_runs, read_scores, table
 
 VALUES = np.array([[[0.5, 1.0], [0.25, 0.5]], [[0.75, 0.0], [1.0, 0.125]]])
 EXPECTED = Scores(VALUES, runs=["a", "b"], topics=["1", "2"], measures=["AP", "RR"])
@@ -378,3 +382,27 @@ def test_a_level_called_as_tasks_are_is_proposed_as_the_collection_and_no_name_s
     twice.columns.names = ["measure", "run"]
     with pytest.raises(DataError, match="which do not tell what each of them holds"):
         from_frame(twice)
+
+
+CELLS = st.text(st.sampled_from("a1.,;é -_eE+'\x0b\u2028"), max_size=4)
+
+
+@hypothesis.given(
+    st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=4), st.sampled_from(",;\t|"), st.booleans()
+)
+def test_long_texts_are_read_as_short_ones_are(rows, delimiter, ends):
+    """Arrow reads what is longer than a bound; cells, lines and what is refused are those of the csv module."""
+    lines = [delimiter.join(("run", "topic", "AP")), *(delimiter.join(cells) for cells in rows)]
+    text = "\n".join(lines) + "\n" * ends
+    found = []
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        path = Path(folder) / "s.csv"
+        path.write_text(text, encoding="utf-8", newline="")
+        for bound in (1 << 20, -1):
+            patch.setattr(table, "_LONG", bound)
+            try:
+                read = table.read_table(path)
+                found.append([read.header, [list(read.columns[name]) for name in read.header], list(read.lines)])
+            except DataError as error:
+                found.append([str(error)])
+    assert found[0] == found[1]
