@@ -58,7 +58,6 @@ COMPARE = {
     "p_values": switch("Write every p-value, contradiction and split too, which may be large", "--p-values"),
     **take("seed"),
     "n_jobs": option(int, HELP["n_jobs"], default=-1),
-    **take("defuse_formulas"),
 }
 
 _PASSED = ("missing", "n_trials", "n_permutations", "test", "alpha", "distinct_runs", "thorough", "seed", "n_jobs")

@@ -235,7 +235,7 @@ class Plan:
             declared["missing"] = _MISSING_OF_BOARDS
         if self.pairs:
             declared |= take(self.pairs)
-        return declared | take("style", "explain", "width", "out", "defuse_formulas")
+        return declared | take("style", "explain", "width", "out")
 
     def call(self, function: Function, subject: object, values: Values) -> Any:
         """Call a function with what the command line says of its parameters."""

@@ -1,12 +1,7 @@
 from . import (
     dialogue_quality as dialogue_quality,
-    evall as evall,
-    judgements as judgements,
     labels as labels,
     probabilities as probabilities,
-    semeval as semeval,
-    semeval_joined as semeval_joined,
-    sentiment as sentiment,
     votes as votes,
 )
 from .formats import (
