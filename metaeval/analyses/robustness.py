@@ -13,8 +13,7 @@ import pandas as pd
 from metaeval.analyses.checks import warn_of_same_data
 from metaeval.analyses.prepare import prepare
 from metaeval.analyses.result import MeasureRows
-from metaeval.data.distinct import find_identical_runs
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, find_identical_runs
 from metaeval.errors import MetaevalError, PolicyWarning, format_list
 from metaeval.show.signature import sign
 from metaeval.show.table import Table
