@@ -71,10 +71,7 @@ from .errors import (
 )
 from .measures.base import Measure as Measure
 from .measures.conformance import conformance as conformance
-from .measures.registry import (
-    classification_measure as classification_measure,
-    quantification_measure as quantification_measure,
-)
+from .measures.registry import register_measure as register_measure
 from .measures.resolve import measure as measure
 from .show.signature import Signature as Signature, sign as sign
 from .show.table import Table as Table

@@ -476,7 +476,6 @@ def test_every_result_says_what_it_is_and_shows_itself_with_its_signature(scores
 
 EXPORTED = {
     "RankingSimilarity": {"intervals": ["measure_1", "measure_2", "tau", "low", "high"]},
-    "TopicSetSize": {"variances": ["measure", "V_E2", "V_E2_low", "V_E2_high", "V_E1"]},
     "SplitHalfConsistency": {
         "comparisons": ["measure_1", "measure_2", "difference", "effect_size", "p_value", "significant"],
         "trials": ["trial"],
