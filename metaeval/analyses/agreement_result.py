@@ -191,10 +191,6 @@ class Agreement(Result):
     p_values, exchanged, beaten = _stack("p_values"), _stack("exchanged"), _stack("beaten")
     by_collection = _stack("by_collection", axis=1)
 
-    def __repr__(self) -> str:
-        where = ", ".join(filter(None, self.collections)) or "scores"
-        return f"Agreement: {len(self.measures)} measures with {self.reference}, {where}"
-
     def answer(self) -> str:
         """Say which measure agrees best with the reference, how many may be as good, and which are not better than chance.
 

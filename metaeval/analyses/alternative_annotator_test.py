@@ -75,11 +75,6 @@ class AlternativeAnnotatorTest(Result):
     epsilon: float
     confidence: float
 
-    def __repr__(self) -> str:
-        return (
-            f"AlternativeAnnotatorTest: {format_count(len(self.judges), 'judge')}, {self.collection or 'annotations'}"
-        )
-
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return judges, every person by judge, ω for several ε, and the differences of judges in ρ."""
         details = {"annotators": self.people, "sensitivity": self.sensitivity, "differences": self.differences}

@@ -81,10 +81,6 @@ class QrelsComparison(Result):
     alpha: float
     confidence: float
 
-    def __repr__(self) -> str:
-        judges = format_count(len(self.sets) - 1, "judge")
-        return f"QrelsComparison: {judges} compared with {self.sets[0]}, {format_count(len(self.measures), 'measure')}"
-
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return judges, flips, grades, unjudged documents, differences of judges, runs and topics, and families if any."""
         names = ("flips", "grades", "unjudged", "differences", "runs", "topics")

@@ -64,9 +64,6 @@ class VarianceComponents(Result):
     beta: float
     budget: float | None
 
-    def __repr__(self) -> str:
-        return f"VarianceComponents: {len(self.components)} components, {len(self.measures)} measures"
-
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return components, reliability, and designs if there are any."""
         frames = {"components": self.components, "reliability": self.reliability}
