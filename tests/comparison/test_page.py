@@ -132,15 +132,6 @@ def test_the_new_measure_stands_out_and_another_curve_says_its_name(page):
     assert rows.locator(".pale").count() == 6
 
 
-def test_the_heatmap_says_the_interval_under_the_pointer(page):
-    page.locator("summary", has_text="All 7 measures").first.click()
-    heat = page.locator("table.heat").first
-    heat.locator("td[data-tip]:not([data-tip=''])").first.hover()
-    assert "interval over topics" in page.locator("#tip").inner_text()
-    heat.locator("thead th").first.hover()
-    assert page.locator("#tip").inner_text() == heat.locator("tbody th").first.inner_text().rpartition(" ")[0]
-
-
 def test_headings_say_what_their_columns_mean_and_one_shows_an_arrow(page):
     page.evaluate("document.querySelectorAll('main details').forEach(one => { one.open = true; })")
     plain = {"measure", "measure_1", "run"}
