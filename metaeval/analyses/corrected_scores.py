@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import check_choice, check_count, check_scores, check_seed, check_share
-from metaeval.analyses.rank_result import LETTERS, RunRanks, draw_ranks, find_ranks
+from metaeval.analyses.ranks import LETTERS, RunRanks, chart_ranks, rank_runs
 from metaeval.analyses.reference_pairs import name_flips
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, MetaevalError, format_count, format_option
 from metaeval.io.partial_scores import PeopleScores, read_partial
 from metaeval.measures.base import Measure, find_signs
+from metaeval.show.charts import IntervalChart
 from metaeval.show.signature import sign
 from metaeval.show.table import Table
 from metaeval.stats.prediction_powered import (
@@ -30,9 +30,6 @@ from metaeval.stats.prediction_powered import (
     spread_weights,
 )
 from metaeval.stats.streams import stream_key
-
-if TYPE_CHECKING:
-    from metaeval.show.canvas import Axis, Figure, Size
 
 FEWEST_LABELS = 5
 """Labelled topics of a run below which nothing is said."""
@@ -100,12 +97,11 @@ class CorrectedScores(Result):
         differ, better = np.zeros((2, 1, len(self.runs), len(self.runs)), dtype=bool)
         differ[0, first, second] = differ[0, second, first] = evidence.signs != 0
         better[0, first, second], better[0, second, first] = evidence.differences > 0, evidence.differences < 0
-        tested = SimpleNamespace(
-            collection=self.collection, runs=self.runs, measures=(self.measure,), test="bootstrap-t",
-            means=evidence.means[:, np.newaxis] * find_signs((self.measure,)), alpha=1 - self.confidence,
-            signature=self.signature, diagnostics=(), remarks=(),
+        return rank_runs(
+            (self.measure,), self.runs, evidence.means[:, np.newaxis] * find_signs((self.measure,)), better, differ,
+            collection=self.collection, test="bootstrap-t", alpha=1 - self.confidence,
+            signature=self.signature.follow("run_ranks"),
         )  # fmt: skip
-        return find_ranks(tested, better, differ)
 
     @cached_property
     def pairs(self) -> pd.DataFrame:
@@ -192,13 +188,10 @@ class CorrectedScores(Result):
             Table(summary, f"Conclusions about {len(self.pairs):,} pairs of runs: {judged}.", self.signature),
         ]
 
-    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
-        """Draw the ranks that runs may have by the first judge alone, people alone and both; in a column by both."""
-        shown = {"judge alone": self.alone[0], "people alone": self.people, "corrected": self.both}
-        if size == "column":
-            shown = {"corrected": self.both}
-        boards = {title: self.rank(evidence).to_frame() for title, evidence in shown.items()}
-        return draw_ranks(boards, self.signature if signature else None, ax=ax, size=size)
+    def charts(self) -> Sequence[IntervalChart]:
+        """Return the ranks that runs may have by both, the first judge alone, and people alone."""
+        shown = {"corrected": self.both, "judge alone": self.alone[0], "people alone": self.people}
+        return chart_ranks({title: self.rank(evidence).to_frame() for title, evidence in shown.items()})
 
 
 def corrected_scores(
