@@ -25,7 +25,7 @@ from metaeval.stats.pair_tests import RECOMMENDED, PairedTest
 from metaeval.stats.run_means import find_best, interval_of_means
 from metaeval.stats.streams import stream_key
 
-MOST_DRAWN, MOST_PANELS = 60, 6
+MOST_DRAWN, MOST_PANELS = 60, 4
 """Runs that a figure shows, the first ones, and measures side by side."""
 
 FEW_RUNS, FEW_PAIRS = 6, 15
@@ -183,7 +183,7 @@ class RunRanks(Result):
         return Table(frame, caption, self.signature, marks=mark_best, legend=legend, joined=True)
 
     def charts(self) -> Sequence[IntervalChart]:
-        """Return the ranks that the first 60 runs by the first measure may have, by each of six measures at most."""
+        """Return the ranks that the first 60 runs by the first measure may have, by each of four measures at most."""
         return chart_ranks({measure.title: self.take_rows(measure) for measure in self.measures[:MOST_PANELS]})
 
 
@@ -337,7 +337,7 @@ def chart_ranks(boards: Mapping[str, pd.DataFrame]) -> list[IntervalChart]:
         label += f"; the first {MOST_DRAWN} of {len(runs):,} runs"
     for title, rows in boards.items():
         drawn = rows.set_index("run").loc[runs[:MOST_DRAWN]]
-        bars = zip(drawn.index, drawn["rank"], drawn["low"], drawn["high"], strict=True)
-        lines = [Row("rank", str(run), float(rank), bar=(float(low), float(high))) for run, rank, low, high in bars]
+        ends = zip(drawn.index, drawn["rank"], drawn["low"], drawn["high"], strict=True)
+        lines = [Row(title, str(run), float(rank), line=(float(low), float(high))) for run, rank, low, high in ends]
         charts.append(IntervalChart(lines, label, title if len(boards) > 1 else f"by {title}"))
     return charts
