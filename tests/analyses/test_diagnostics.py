@@ -217,8 +217,8 @@ def test_very_skewed_differences_are_said():
         [rare[:, :, 0], np.where(np.arange(6)[:, None] < 3, 3 * rare[:, :, 0], rng.random((6, 60)))], axis=-1
     )
     skewed = diagnose(me.Scores(half, measures=["rare", "mixed"], collection="tiny", **labels))
-    assert skewed.skewed.tolist() == (skewed.skewness >= 0.75).tolist()
-    assert skewed.skewed.any()
+    assert skewed.to_frame()["skewed"].tolist() == (skewed.skewness >= 0.75).tolist()
+    assert skewed.to_frame()["skewed"].any()
     assert "are skewed with" in " ".join(skewed.describe("max-t"))
     assert "looks at the median pair" in " ".join(skewed.describe("max-t"))
     assert "calibrate" not in " ".join(skewed.describe("max-t"))
