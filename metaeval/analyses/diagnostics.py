@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, get_args
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -225,6 +226,9 @@ class Diagnostics:
         )
 
 
+_KNOWN: WeakKeyDictionary[Scores, Diagnostics] = WeakKeyDictionary()  # a study asks many questions of the same scores
+
+
 def diagnose(scores: Scores) -> Diagnostics:
     """Is there something about the runs that distorts results?
 
@@ -236,6 +240,8 @@ def diagnose(scores: Scores) -> Diagnostics:
       measure widest_run  doubtful
     0      AP          e      True
     """
+    if scores in _KNOWN:
+        return _KNOWN[scores]
     # Medians are of different runs: many equal ones would make any other run seem unusual.
     one_of_each, position = np.unique(equal_rows(scores.values), return_inverse=True)
     values = scores.values if len(one_of_each) == len(scores.runs) else scores.values[one_of_each]
@@ -254,10 +260,11 @@ def diagnose(scores: Scores) -> Diagnostics:
             "one_topic": one_topic.ravel(),
         }
     )  # fmt: skip
-    return Diagnostics(
+    _KNOWN[scores] = Diagnostics(
         scores.collection, scores.runs, scores.measures, ratio[:, position], wide[:, position], behind[:, position], failures,
         find_identical_runs(scores), shapes,
     )  # fmt: skip
+    return _KNOWN[scores]
 
 
 def remark_copies(*collections: Scores) -> tuple[str, ...]:

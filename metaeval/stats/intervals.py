@@ -181,6 +181,24 @@ def interval_of_differences(
     return mean - reach, mean + reach, d, d - reach_d, d + reach_d
 
 
+def interval_of_share(
+    part: npt.ArrayLike, whole: npt.ArrayLike, *, confidence: float = 0.95
+) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of the interval of a share, of independent trials: Clopper and Pearson (Biometrika 26(4), 1934).
+
+    >>> [round(float(end), 3) for end in interval_of_share(0, 20)]
+    [0.0, 0.168]
+    """
+    from scipy.stats import beta
+
+    k, n = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
+    tail, some, others = (1 - confidence) / 2, k > 0, k < n
+    # A beta distribution without successes, or without failures, is not defined: that end is the end of the scale.
+    low = np.where(some, beta.ppf(tail, np.where(some, k, 1), n - k + 1), 0.0)
+    high = np.where(others, beta.ppf(1 - tail, k + 1, np.where(others, n - k, 1)), 1.0)
+    return low, high
+
+
 def interval_of_pairs(
     part: npt.ArrayLike, whole: npt.ArrayLike, n_runs: npt.ArrayLike, *, confidence: float = 0.95
 ) -> tuple[FloatArray, FloatArray]:
@@ -207,17 +225,11 @@ def interval_of_pairs(
     >>> [round(float(end), 2) for end in interval_of_pairs([15], [42], [12])]
     [0.12, 0.66]
     """
-    from scipy.stats import beta
-
-    counted, of_all = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
     independent = 9 / (2 * np.asarray(n_runs, dtype=np.float64) + 5)
-    k, n = np.tensordot(independent, counted, axes=1), np.tensordot(independent, of_all, axes=1)
-    tail = (1 - confidence) / 2
-    some, others = counted.sum(axis=0) > 0, counted.sum(axis=0) < of_all.sum(axis=0)
-    # A beta distribution without successes, or without failures, is not defined: that end is the end of the scale.
-    low = np.where(some, beta.ppf(tail, np.where(some, k, 1), n - k + 1), 0.0)
-    high = np.where(others, beta.ppf(1 - tail, k + 1, np.where(others, n - k, 1)), 1.0)
-    return low, high
+    return interval_of_share(
+        *(np.tensordot(independent, np.asarray(pairs, dtype=np.float64), axes=1) for pairs in (part, whole)),
+        confidence=confidence,
+    )
 
 
 def vary_runs(drawn: FloatArray, left_out: FloatArray, crossed: FloatArray, rng: np.random.Generator) -> FloatArray:

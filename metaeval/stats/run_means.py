@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from metaeval.stats.arrays import FloatArray, IntArray, average
 from metaeval.stats.clusters import pool_clusters
+from metaeval.stats.intervals import interval_of_share
 
 ROUNDING = 1e-12
 """Share of the largest mean up to which a standard error is rounding."""
@@ -50,7 +51,6 @@ def interval_of_means(
     ([0.4, 0.07], [1.0, 0.93])
     """
     from scipy.special import stdtrit
-    from scipy.stats import beta
 
     drawn = values if pooled is None else pooled
     n, tail = drawn.shape[1], (1 - confidence) / 2
@@ -64,10 +64,8 @@ def interval_of_means(
     if not np.isin(values, (0, 1)).all():
         return low, high
     share = values.mean(axis=1)
-    right, by_clusters = np.rint(share * n), (share > 0) & (share < 1) & (pooled is not None)
-    # A beta distribution without successes, or without failures, is not defined.
-    exact_low = np.where(right > 0, beta.ppf(tail, np.maximum(right, 1), n - right + 1), 0.0)
-    exact_high = np.where(right < n, beta.ppf(1 - tail, right + 1, np.maximum(n - right, 1)), 1.0)
+    by_clusters = (share > 0) & (share < 1) & (pooled is not None)
+    exact_low, exact_high = interval_of_share(np.rint(share * n), n, confidence=confidence)
     return np.where(by_clusters, low.clip(0, 1), exact_low), np.where(by_clusters, high.clip(0, 1), exact_high)
 
 
