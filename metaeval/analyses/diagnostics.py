@@ -13,7 +13,7 @@ from metaeval.analyses.topic_noise import TopicNoise
 from metaeval.data.distinct import find_identical_runs
 from metaeval.data.scores import Scores
 from metaeval.errors import format_count, format_list, format_option, shorten
-from metaeval.measures.base import Measure, find_signs
+from metaeval.measures.base import Measure
 from metaeval.stats.irregular_runs import (
     ODD,
     SKEWED,
@@ -245,7 +245,7 @@ def diagnose(scores: Scores) -> Diagnostics:
     # Medians are of different runs: many equal ones would make any other run seem unusual.
     one_of_each, position = np.unique(equal_rows(scores.values), return_inverse=True)
     values = scores.values if len(one_of_each) == len(scores.runs) else scores.values[one_of_each]
-    signs = find_signs(scores.measures)
+    signs = np.array([measure.sign for measure in scores.measures])
     with np.errstate(over="ignore", invalid="ignore"):  # means of scores near the largest float
         behind = far_behind(values.mean(axis=1) * signs)
     ratio, wide = residual_spread(values)

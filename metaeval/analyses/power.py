@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, TypedDict, Unpack, overload
+from typing import ClassVar, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
@@ -294,12 +294,20 @@ class Testing(TypedDict, total=False):
     n_jobs: int
 
 
-@overload
-def discriminative_power(scores: Scores, **options: Any) -> DiscriminativePower: ...
+class _Options(Testing, total=False):
+    test: PairedTest
+    n_bootstrap: int
+    confidence: float
+    simultaneous: bool
+    margin: float
 
 
 @overload
-def discriminative_power(scores: Sequence[Scores], **options: Any) -> PooledDiscriminativePower: ...
+def discriminative_power(scores: Scores, **options: Unpack[_Options]) -> DiscriminativePower: ...
+
+
+@overload
+def discriminative_power(scores: Sequence[Scores], **options: Unpack[_Options]) -> PooledDiscriminativePower: ...
 
 
 def discriminative_power(

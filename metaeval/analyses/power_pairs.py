@@ -252,8 +252,9 @@ def significance_contradictions(
 
 def _take_tests(scores: Scores | DiscriminativePower, test: PairedTest | None, options: Testing) -> DiscriminativePower:
     """Return the tests of all pairs of runs by two measures or more."""
-    if len(measures := getattr(scores, "measures", ())) == 1:
-        raise MetaevalError(f"two measures or more are compared with each other; there is {measures[0]} only")
+    names = list(map(str, getattr(scores, "measures", ())))
+    if len(names) == 1:
+        raise MetaevalError(f"two measures or more are compared with each other; there is {names[0]} only")
     return take_tests(scores, test, "randomised-tukey-hsd", **options)
 
 
