@@ -24,7 +24,6 @@ from render_search import add_words
 logging.getLogger("fontTools").setLevel(logging.WARNING)  # it would tell of every letter that a PDF needs
 
 if TYPE_CHECKING:
-    import click
     from sphinx.application import Sphinx
 
 project = "metaeval"
@@ -106,54 +105,6 @@ def functions(named: str) -> Iterator[str]:
     yield f"```{{eval-rst}}\n.. automodule:: {module}\n   :members: {', '.join(names)}\n```\n"
 
 
-def measures(_: str) -> Iterator[str]:
-    """List the registered measures."""
-    from metaeval.measures import measures as registered
-
-    yield "| measure | takes | better | range | what it answers | source |\n| :-- | :-- | :-- | :-- | :-- | :-- |"
-    for one in registered():
-        takes = "counts" if one.kind == "classification" else "distributions"
-        better = "higher" if one.higher_is_better else "lower"
-        span = "{:g} to {:g}".format(*one.range).replace("inf", "∞").replace("-", "−")
-        cells = (f"`{one}`", takes, better, span, one.description, one.source)
-        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-
-
-def formulas(kind: str) -> Iterator[str]:
-    """Write out the formulas of the shipped measures of a kind."""
-    from metaeval.measures import measures as registered
-    from metaeval.measures.registry import is_shipped
-    from metaeval.measures.written import SYMBOLS, find_written
-
-    yield SYMBOLS[kind].replace("*", r"\*").replace("_", r"\_") + ".\n"
-    yield "| measure | formula |\n| :-- | :-- |"
-    for one in registered(kind):
-        written = find_written(one) if is_shipped(one) else None
-        if written is not None:
-            yield f"| `{one.name}` | `{written.replace('|', chr(92) + '|')}` |"
-
-
-def marks(kind: str) -> Iterator[str]:
-    """Say of every shipped measure of a kind which formal properties it has, by search for counterexamples."""
-    from metaeval.measures import measures as registered
-    from metaeval.measures.registry import is_shipped
-
-    frame = metaeval.properties([one for one in registered(kind) if is_shipped(one)]).to_table().frame
-    yield f"| measure | {' | '.join(map(str, frame.columns))} |\n| :-- |{' :-: |' * frame.shape[1]}"
-    for name, row in frame.iterrows():
-        yield f"| `{name}` | {' | '.join(str(cell).partition(' ')[0] for cell in row)} |"
-
-
-def bibliography(_: str) -> Iterator[str]:
-    """List what measures, analyses, tests and data sets refer to, with links to where it can be read."""
-    from metaeval.show.bibliography import bibliography as references
-
-    for one in sorted(references().values(), key=lambda one: one.label.casefold()):
-        address = f"https://doi.org/{one.doi}" if one.doi else one.fields.get("url", "")
-        link = f" [{one.doi or address}]({address})" if address else ""
-        yield f"{one.label}\n: {one.to_text()}.{link} `{one.key}`\n"
-
-
 def gallery(_: str) -> Iterator[str]:
     """Show every figure as a thumbnail."""
     yield from show_gallery(PICTURES)
@@ -180,46 +131,14 @@ def rules(_: str) -> Iterator[str]:
     yield from (f"**{column}**\n: {rule}\n" for column, rule in found.items())
 
 
-def formats(what: str) -> Iterator[str]:
-    """List the formats of scores, of logs, or of runs, with what their files look like."""
-    from metaeval.io import LOG_FORMATS, RUN_FORMATS, SCORE_FORMATS
-
-    yield "| format | what a file looks like |\n| :-- | :-- |"
-    for one in {"scores": SCORE_FORMATS, "logs": LOG_FORMATS, "runs": RUN_FORMATS}[what].values():
-        yield f"| `{one.name}` | {one.layout} |"
-
-
-def commands(_: str) -> Iterator[str]:
-    """Show the help of every command as sections of a Markdown page."""
-    import typer
-
-    from metaeval.cli import app
-
-    yield from _helps(typer.main.get_command(app), "metaeval")
-
-
-def _helps(command: click.Command, path: str) -> Iterator[str]:
-    for name, inner in getattr(command, "commands", {}).items():
-        yield from _helps(inner, f"{path} {name}")
-    if not hasattr(command, "commands"):
-        context = command.make_context(path, [], resilient_parsing=True, max_content_width=88, terminal_width=88)
-        yield f"## {path}\n\n```text\n{context.get_help()}\n```\n"
-
-
 GENERATED: dict[str, Callable[[str], Iterator[str]]] = {
     "api": api,
-    "bibliography": bibliography,
     "figure": figure,
-    "formulas": formulas,
     "functions": functions,
     "gallery": gallery,
     "notebook": render_notebook,
     "modules": modules,
-    "marks": marks,
-    "measures": measures,
     "rules": rules,
-    "formats": formats,
-    "commands": commands,
 }
 """What a line such as ``% modules: metaeval.stats`` of a page is replaced with; % begins a comment in MyST."""
 

@@ -2,7 +2,7 @@
 
 - What commands print. A console block with lines below a command quotes its first paragraphs, as many as stand there.
 - What Python examples print, where it is no longer the same; and what notebooks print.
-- Without PAGE also docs/front/, the drawing of the house, and every number that a template takes from the results.
+- Without PAGE also docs/front/, lists of what the code knows, and every number that a template takes from the results.
 """
 
 from __future__ import annotations
@@ -174,8 +174,8 @@ def renew_notebook(path: Path) -> None:
 def main(pages: list[str]) -> None:
     """Renew the pages that are named, or everything."""
     sys.path[:0] = [str(ROOT), str(DOCS)]
+    import lists
     from render_front import write_front
-    from render_house import PAGE, renew_page
 
     from experiments.prose import fill_pages
 
@@ -190,7 +190,8 @@ def main(pages: list[str]) -> None:
             print(f"renewed {page}", file=sys.stderr)
     if not pages:
         write_front()
-        PAGE.write_text(renew_page(PAGE.read_text("utf-8")), "utf-8")
+        for page in lists.list_pages():
+            page.write_text(lists.renew_lists(page.read_text("utf-8")), "utf-8")
         for (
             page
         ) in list_pages():  # each by itself: a page may define measures, and modules, that another one defines too

@@ -1,6 +1,5 @@
 """CONTRIBUTING.md is right: an analysis added as it says has a table, a figure and a command."""
 
-import importlib.util
 import os
 import re
 import shutil
@@ -45,14 +44,6 @@ def house(tmp_path_factory):
     table.write_text(text.replace("\nANALYSES = {\n", f"\nANALYSES = {{\n{command}"), encoding="utf-8")
     (folder / "scores.csv").write_text(SCORES, encoding="utf-8")
     return folder
-
-
-def test_the_drawing_of_the_house_is_current():
-    spec = importlib.util.spec_from_file_location("render_house", ROOT / "docs" / "render_house.py")
-    render_house = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(render_house)
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    assert text == render_house.renew_page(text), "python docs/render_house.py"
 
 
 def run(house, *words):

@@ -48,7 +48,7 @@ def load_docs(name):
     return module
 
 
-RENEW = load_docs("renew")
+RENEW, LISTS = load_docs("renew"), load_docs("lists")
 
 
 def blocks(page):
@@ -97,6 +97,14 @@ def test_a_page_shows_what_its_commands_and_examples_print(page):
     text = page.read_text("utf-8")
     require_data("".join(one.text for one in blocks(page) if one.language in ("pycon", "console")))
     assert RENEW.renew_text(text) == text, f"python docs/renew.py {page.relative_to(DOCS.parent)}"
+
+
+def test_lists_of_what_the_code_knows_are_current():
+    pages = LISTS.list_pages()
+    assert len(pages) >= 6
+    for page in pages:
+        text = page.read_text("utf-8")
+        assert LISTS.renew_lists(text) == text, "python docs/renew.py"
 
 
 @pytest.mark.usefixtures("_as_a_new_user")

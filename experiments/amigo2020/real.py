@@ -14,9 +14,10 @@ import metaeval
 from experiments.classifiers import is_kept
 from experiments.comparison import Cell, cell
 from experiments.outcome import Outcome, Settings, read_toml
-from metaeval.data.parts import join_topics
+from metaeval.data.labels import rank_labels
 from metaeval.datasets import dataset
-from metaeval.errors import PolicyWarning, UndefinedValueWarning
+from metaeval.errors import DataError, PolicyWarning, UndefinedValueWarning
+from metaeval.stats.streams import generator
 
 HERE = Path(__file__).parent
 STUDY = read_toml(HERE / "study.toml")
@@ -128,6 +129,17 @@ def _score_collection(settings: Settings, name: str, *, parts: int | None) -> me
         else:
             runs = join_topics(settings.load(name), parts, seed=settings.seed)
         return metaeval.score(runs, [*MEASURES, *BESIDE.values()])
+
+
+def join_topics(runs: metaeval.ClassificationRuns, n_parts: int, *, seed: int) -> metaeval.ClassificationRuns:
+    """Put topics together at random into fewer, larger ones, the same for all runs: where topics are groups of items (§5.4)."""
+    n_topics = len(runs.topics)
+    if not 1 <= n_parts <= n_topics:
+        raise DataError(f"{n_topics} topics cannot be put together into {n_parts} parts: from 1 to as many as topics")
+    drawn = generator(seed, runs.collection, "partitioned").permutation(np.arange(n_topics) % n_parts)
+    member = (drawn[rank_labels(runs.topics)] == np.arange(n_parts)[:, np.newaxis]).astype(np.int64)  # part × topic
+    counts = np.einsum("pt,rtgc->rpgc", member, runs.counts)
+    return replace(runs, counts=counts, topics=tuple(f"part-{number + 1}" for number in range(n_parts)))
 
 
 def _tabulate_coverages(found: Mapping[str, metaeval.Scores]) -> metaeval.Table:

@@ -11,9 +11,8 @@ import numpy as np
 from metaeval.analyses.checks import check_scores, check_seed
 from metaeval.analyses.diagnostics import Diagnostics, diagnose
 from metaeval.analyses.topic_noise import find_noise, refuse_clusters
-from metaeval.data.distinct import distinct_runs as take_distinct_runs, find_identical_runs
 from metaeval.data.labels import rank_labels
-from metaeval.data.scores import Scores, take_cells
+from metaeval.data.scores import Scores, find_identical_runs, take_cells, take_distinct_runs
 from metaeval.measures.base import find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.stats.streams import generator, stream_key

@@ -15,7 +15,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from metaeval.cli import cite, compare, data, inspect, measures, playground, scores
+from metaeval.cli import cite, compare, data, explain, inspect, measures, playground, scores
 from metaeval.cli.command import add_command
 from metaeval.cli.generate import LazyGroup
 from metaeval.cli.gone import GONE
@@ -28,7 +28,7 @@ _UsageError: Any = typer.BadParameter.__base__
 """What a command line that cannot be parsed raises; typer does not export its name."""
 
 EXAMPLES = (
-    "metaeval compare --measure my_measure.py:my_measure --data stc3-dq-a -o report/",
+    "metaeval compare stc3-dq-a --measure my_measure.py:my_measure -o report/",
     "metaeval ranks scores.csv",
     "metaeval power trec-web-2013 --out power/",
     "metaeval measures NMD",
@@ -53,6 +53,7 @@ for _name, _call, _options in (
     ("inspect", inspect.inspect, inspect.INSPECT),
     ("compare", compare.compare, compare.COMPARE),
     ("app", playground.start, playground.APP),
+    ("help", explain.explain, explain.EXPLAIN),
 ):
     add_command(app, _name, _call, _options)
 app.add_typer(data.app, name="data")
@@ -161,7 +162,7 @@ def _count_more(undefined: list[str]) -> None:
 
 def _point_to_inspect(error: Exception) -> str:
     """Return where to read more of a file of which it is not told what it holds, as the end of a sentence."""
-    from metaeval.data.cells import DoubledError
+    from metaeval.data.rows import DoubledError
     from metaeval.io.detect import FormatError
     from metaeval.io.layout import LayoutError
 

@@ -11,37 +11,38 @@ from typing import Any, Literal, get_origin
 import typer
 from typer.core import TyperCommand
 
-from metaeval.cli.options import PHRASES, SECTIONS, Options, find_metavar
+from metaeval.cli.options import OPTIONS, PHRASES, SHARED, Options, find_metavar
 from metaeval.errors import option_names_in_use, use_option_names
 
 
 class Values(SimpleNamespace):
-    """What the command line says: the value of every option, and in `stated` the names of those that stand there."""
+    """What the command line says: every option's value, in `stated` the names of those that stand there, and the `context`."""
 
 
 def add_command(app: typer.Typer, name: str, run: Callable[[Any], None], options: Options) -> None:
     """Add the command that calls a function with its values; its help is the function's docstring."""
-    app.command(name, cls=Command)(_make_function(run, options, run.__doc__ or ""))
+    app.command(name, cls=Command)(make_function(run, options, run.__doc__ or ""))
 
 
 def make_command(run: Callable[[Any], None], options: Options, help: str) -> Any:
     """Return such a command on its own."""
     settings = {"help_option_names": ["-h", "--help"]}
     app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=settings)
-    app.command(cls=Command)(_make_function(run, options, help))
+    app.command(cls=Command)(make_function(run, options, help))
     return typer.main.get_command(app)
 
 
-def _make_function(run: Callable[[Any], None], options: Options, help: str) -> Callable[..., None]:
+def make_function(run: Callable[[Any], None], options: Options, help: str) -> Callable[..., None]:
     """Return a function with the signature of which typer makes a command."""
 
     def call(context: typer.Context, **values: Any) -> None:
         stated = {name for name in values if _is_stated(context, name)}
         if "columns" in values:  # given twice, it is one list
             values["columns"] = ",".join(values["columns"]) if values["columns"] else None
-        run(Values(**values, stated=stated))
+        run(Values(**values, stated=stated, context=context))
 
     call.__doc__ = help
+    call.shared = {name for name, declared in options.items() if declared is OPTIONS.get(name)}  # type: ignore[attr-defined]
     for name, (annotation, _) in options.items():
         # The type of a value is no word for it: help says N, FILE or NAME.
         shown = annotation.__metadata__[0]
@@ -71,17 +72,24 @@ class Command(TyperCommand):
     """A command whose messages speak of its own options: its parameters have the names of functions' arguments."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments, the command's own options, and then those that it shares with others, by subject."""
-        rows: dict[str, list[Any]] = {"Arguments": [], "Options": [], **{title: [] for title in SECTIONS}}
+        """Write arguments and the command's own options, and name those that ``metaeval help`` explains."""
+        topics = {name: topic for topic, names in SHARED.items() for name in names if name in self.callback.shared}
+        rows: dict[str, list[Any]] = {"Arguments": [], "Options": []}
+        shared: dict[str, list[str]] = {topic: [] for topic in SHARED}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
+            topic = topics.get(parameter.name or "")
             if record is None:
                 continue
             if parameter.param_type_name == "argument":
                 rows["Arguments"].append((getattr(parameter, "metavar", None) or parameter.name, record[1]))
-                continue
-            section = next((title for title, names in SECTIONS.items() if parameter.name in names), "Options")
-            rows[section].append(record)
+            elif topic is None:
+                rows["Options"].append(record)
+            else:
+                shared[topic].append(parameter.opts[0])
+        rows["Explained by"] = [
+            (f"metaeval help {topic}", ", ".join(names)) for topic, names in shared.items() if names
+        ]
         for title, records in rows.items():
             if records:
                 with formatter.section(title):

@@ -10,27 +10,25 @@ from typing import Any, Literal
 from metaeval.cli.command import Values
 from metaeval.cli.complete import complete_source
 from metaeval.cli.opening import find_directions, names_file, open_references, read_columns, read_gold
-from metaeval.cli.options import DIRECTIONS, HELP, name_measures, option, switch, take
+from metaeval.cli.options import DIRECTIONS, HELP, argument, name_measures, option, switch, take
 from metaeval.cli.output import SCORES, check_report, print_notes, print_status, print_text, render
 from metaeval.errors import MetaevalError, one_line
 
 COMPARE = {
-    "measure": name_measures("The new measure: FILE.py:FUNCTION, or a name; may be repeated", list[str], ...),
-    "data": option(
+    "data": argument(
         list[str] | None,
-        "Runs or scores: a data set, a store or a score file; may be repeated",
-        "--data",
-        "-d",
-        metavar="SOURCE",
+        "Runs or scores: data sets, stores or score files, one or several; none with --gold",
+        metavar="[SOURCE]...",
         complete=complete_source,
+        default=None,
     ),
+    "measure": name_measures("The new measure: FILE.py:FUNCTION, or a name; may be repeated", list[str], ...),
     "gold": option(str | None, "A gold file, with --runs and --layout"),
     "runs": option(list[str] | None, "Run files, or a folder of them"),
-    "layout": option(str | None, "Layout of gold and run files; see metaeval score --help", "--layout", "-l"),
-    **take("classes", "aspect", "rescale", "missing", "invalid"),
+    **take("layout", "classes", "aspect", "rescale", "missing", "invalid"),
     "new_scores": option(
         list[str] | None,
-        "The new measure's scores, if there is no function: a CSV of run, topic, score for each --data",
+        "The new measure's scores, if there is no function: a CSV of run, topic, score for each SOURCE",
     ),
     **take("columns", "doubled", "clusters", "repeats"),
     **DIRECTIONS,
@@ -39,8 +37,8 @@ COMPARE = {
     ),
     "reference": option(
         list[str] | None,
-        "The scores that you trust: a measure of the data, or a file of scores; with several --data, repeat it in "
-        "the same order",
+        "The scores that you trust: a measure of the data, or a file of scores; with several sources, repeat it "
+        "in the same order",
         "--reference",
         "-r",
     ),
@@ -75,14 +73,14 @@ def compare(values: Values) -> None:
 
     \b
     Examples:
-      metaeval compare --measure my_measure.py:my_measure --data stc3-dq-a --data stc3-dq-e -o report/
-      metaeval compare -m my_measure.py:my_measure --gold gold.txt --runs runs/ -l judgements --classes 0,1,2
-      metaeval compare -m nDCG@20 --data trec-web-2013 -o report/
-      metaeval compare -m TER --data mt.csv --columns run=entry,topic=doc+line --lower-is-better edits -o report/
-      metaeval compare -m BLEU --data wmt23-en-de --reference mqm -o report/
-      metaeval compare -m my_measure.py:my_measure --data stc3-dq-a --thorough --figures all -o report/
-      metaeval compare -m mine -d one.csv -d two.csv --reference people1.csv --reference people2.csv -o report/
-      metaeval compare -m mine --new-scores mine.csv --data scores.csv --lower-is-better mine -o report/
+      metaeval compare stc3-dq-a stc3-dq-e --measure my_measure.py:my_measure -o report/
+      metaeval compare --gold gold.txt --runs runs/ -l judgements --classes 0,1,2 -m my_measure.py:my_measure
+      metaeval compare trec-web-2013 -m nDCG@20 -o report/
+      metaeval compare mt.csv -m TER --columns run=entry,topic=doc+line --lower-is-better edits -o report/
+      metaeval compare wmt23-en-de -m BLEU --reference mqm -o report/
+      metaeval compare stc3-dq-a -m my_measure.py:my_measure --thorough --figures all -o report/
+      metaeval compare one.csv two.csv -m mine --reference people1.csv --reference people2.csv -o report/
+      metaeval compare scores.csv -m mine --new-scores mine.csv --lower-is-better mine -o report/
     """
     from metaeval.comparison.new_measure import compare as compare_measures
     from metaeval.comparison.summary import show_short
@@ -117,10 +115,10 @@ def _open_data(values: Values) -> list[Any]:
     names = values.data or []
     columns, missing = read_columns(values), values.missing
     if not names and values.gold is None:
-        raise MetaevalError("name the data: --data, or --gold with --runs and --layout")
+        raise MetaevalError("name the data: metaeval compare scores.csv -m MEASURE, or --gold with --runs and --layout")
     if values.new_scores:
         if values.gold is not None:
-            raise MetaevalError("--new-scores goes with --data, not with --gold: score the runs first")
+            raise MetaevalError("--new-scores goes with a file of scores, not with --gold: score the runs first")
         return _join_scores(values, names)
     sources: list[Any] = [*names]
     # A reference that is a label of the data is that measure, though a file may be called so too.
@@ -159,7 +157,7 @@ def _join_scores(values: Values, sources: list[str]) -> list[Any]:
 
     names, files, columns = values.measure, values.new_scores, read_columns(values)
     if len(names) != 1 or len(files) != len(sources):
-        raise MetaevalError("--new-scores goes with one --measure, its name, and there is one file for each --data")
+        raise MetaevalError("--new-scores goes with one --measure, its name, and there is one file for each source")
     options: dict[str, Any] = {"optional": values.reference or (), "missing": values.missing, "columns": columns}
     opened = [only_collection(open_collections(source, values.against, **options), source) for source in sources]
     own = {what: name for what, name in (columns or {}).items() if what != CLUSTER}

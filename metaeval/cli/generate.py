@@ -52,7 +52,7 @@ GROUPS = {
     "Whether judges are right": ("qrels", "correct"),
     "What its formula does": ("measures", "properties", "app"),
     "How many topics it needs": ("variance", "sample-size", "topic-set-size"),
-    "Files and references": ("convert", "cite"),
+    "Files and references": ("convert", "cite", "help"),
 }  # fmt: skip
 """The commands by subject, as ``metaeval --help`` shows them; others follow under a heading of their own."""
 

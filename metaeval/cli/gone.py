@@ -20,6 +20,8 @@ GONE = {
     "--time-limit": "a user's measure runs in the command itself, and Ctrl-C stops it",
     "--rounding": "round labels in pandas or numpy first, as docs/how-to/bring-your-data.md says",
     "--engine": "there is one kernel, with the same numbers",
+    "compare --data": "sources stand by themselves: metaeval compare scores.csv -m MEASURE",
+    "compare -d": "sources stand by themselves: metaeval compare scores.csv -m MEASURE",
     "app --measure": "the playground runs no code of yours: metaeval compare -m FILE.py:FUNCTION compares your measure",
     "app -m": "the playground runs no code of yours: metaeval compare -m FILE.py:FUNCTION compares your measure",
 }

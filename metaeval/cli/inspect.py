@@ -124,7 +124,7 @@ def _list_questions(found: Inspection, values: Values) -> tuple[list[tuple[str, 
     several = len(found.collections) > 1
     one = _spell([found.source], values, READING, **({"collection": facts.name} if several else {}))
     every = _spell([found.source], values, READING)
-    compared = _spell(["--data", found.source], values, ("columns", "doubled", "missing"))
+    compared = _spell([found.source], values, ("columns", "doubled", "missing"))
     runs, topics, measures = facts.runs, facts.topics, len(facts.measures)
     answers: list[tuple[str, str]] = []
     lacks: list[tuple[str, str]] = []
@@ -154,7 +154,7 @@ def _list_questions(found: Inspection, values: Values) -> tuple[list[tuple[str, 
     ask("do two measures rank runs alike?", f"metaeval similarity {one}", (runs >= 3, "at least 3 runs"), others)
     ask("do measures agree on what is significant?", f"metaeval overlap {one}", pairs, tested, others)
     ask("how does one measure behave beside the others?",
-        f"metaeval compare -m {shlex.quote(facts.measures[0])} {compared} -o report", others,
+        f"metaeval compare {compared} -m {shlex.quote(facts.measures[0])} -o report", others,
         (runs >= 3, "at least 3 runs"), splits)  # fmt: skip
     reference = next((name for name in facts.measures if name.lower() in REFERENCES), None)
     held = (reference is not None and measures > 1, "what people said: --reference MEASURE, or a FILE of their scores")

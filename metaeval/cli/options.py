@@ -222,13 +222,6 @@ DIRECTIONS = take("lower_is_better", "higher_is_better", "all_higher_is_better")
 RATINGS = take("collection", "format", "columns", "doubled", "repeats", "judges", "tasks") | DIRECTIONS
 """How ratings are opened: gaps are kept."""
 
-ADVANCED = (
-    "correction", "n_bootstrap", "n_samples", "confidence", "simultaneous", "margin",
-    "over", "weights", "task_weights", "categories", "n_jobs", "p_values", "run_pairs",
-    "n_random", "empty_classes", "figures", "target", "beta", "alpha",
-)  # fmt: skip
-"""Options that few users need, by argument: they stand last."""
-
 METAVARS = {
     "reference": "SOURCE", "candidates": "MEASURE", "run_scores": "SOURCE", "weights": "W,...", "sizes": "N,...",
     "task_weights": "TASK=W,...",
@@ -254,14 +247,12 @@ def find_metavar(name: str, kind: Any) -> str:
     return "NAME"
 
 
-SECTIONS = {
-    "Output": ("style", "explain", "width", "out", "overwrite", "to_format", "defuse_formulas"),
-    "Reading": ("layout", "classes", "aspect", "rescale", "collection", "format", "missing", "doubled", "invalid",
-                "parts", "columns", "clusters", "repeats", "judges", "tasks", "separator"),
-    "Directions of measures": tuple(DIRECTIONS),
-    "Advanced": ADVANCED,
+SHARED = {
+    "reading": ("format", "layout", "classes", "aspect", "rescale", "collection", "missing", "doubled", "invalid", "columns",
+                "clusters", "repeats", "judges", "tasks", *DIRECTIONS),
+    "output": ("style", "explain", "width", "out", "defuse_formulas"),
 }  # fmt: skip
-"""Options that many commands share stand below those of the command, under these headings."""
+"""Options that many commands take, by the topic of ``metaeval help`` that explains them."""
 
 
 def spell(argument: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from scipy.stats import skew
 import metaeval as me
 from metaeval.analyses.diagnostics import diagnose
 from metaeval.cli.analyses import ANALYSES
-from metaeval.data.distinct import distinct_runs, find_identical_runs
+from metaeval.data.scores import find_identical_runs, take_distinct_runs
 from metaeval.errors import MetaevalError
 
 MEASURES = ["Accuracy", "NMD"]
@@ -82,6 +82,10 @@ def test_equal_runs_do_not_make_the_others_seem_unusual():
     alone = diagnose(make(values, [f"r{i:02}" for i in range(6)]))
     assert diagnose(many).spread_ratio[:, :6] == pytest.approx(alone.spread_ratio)
     assert (diagnose(many).hopeless[:, :6] == alone.hopeless).all()
+
+
+def distinct_runs(scores):
+    return take_distinct_runs(scores, find_identical_runs(scores))
 
 
 def test_of_equal_runs_the_first_label_stays_in_whatever_order_they_come(scores):

@@ -13,7 +13,7 @@ from scipy import stats
 
 import metaeval as me
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
-from metaeval.io.leaderboard import LEADERBOARDS
+from metaeval.io import SCORE_FORMATS as LEADERBOARDS
 from tests.analyses.leaderboards import JUDGES, RUNS, TOPICS, make_cells, write_all, write_tot
 
 THEIRS = {

@@ -185,7 +185,6 @@ def test_a_comparison_with_named_measures_and_a_reference_of_one_measure_choose_
         "new",
         "--against",
         "original",
-        "--data",
         path,
         "--trials",
         "10",

@@ -196,7 +196,7 @@ def test_names_cannot_steer_the_terminal_or_break_a_table(run, tmp_path):
     [
         "convert STORE x.csv",
         "convert STORE x.parquet",
-        "compare -m RR --data STORE -B 20 --trials 5 -o report",
+        "compare STORE -m RR -B 20 --trials 5 -o report",
         "power STORE -B 20 --p-values p.csv",
         "similarity STORE --bootstrap 0 --format text",
         "ranks STORE -B 20 --out out",
@@ -267,7 +267,7 @@ FORMULA = "=cmd|' /C calc'!A0"
         "power s.csv -B 50 --bootstrap 0 --p-values p.csv --out out",
         "similarity s.csv --bootstrap 0 --format csv",
         "baselines s.csv a b --format csv",
-        "compare -m AP --data s.csv -B 50 --trials 5 --p-values -o report",
+        "compare s.csv -m AP -B 50 --trials 5 --p-values -o report",
         "convert s.csv x.csv",
         "score gold.csv runs -l probabilities -m NMD --format csv -o x.csv",
     ],

@@ -9,7 +9,7 @@ import metaeval as me
 from metaeval.analyses import study
 from metaeval.comparison.new_measure import Comparison
 
-QUICK = ("--data", "scores.csv", "-B", 100, "--trials", 20, "-o", "report")
+QUICK = ("scores.csv", "-B", 100, "--trials", 20, "-o", "report")
 
 
 @pytest.fixture
@@ -36,10 +36,10 @@ def test_a_reference_is_a_file_or_the_name_of_a_measure(run):
     status, out, err = run("compare", "-m", "wrong", *QUICK, "--reference", "people.csv")
     assert status == 0, err
     assert "wrong: ranks runs opposite to people: is the direction right?" in out
-    named = run("compare", "-m", "wrong", *QUICK, "--data", "all.csv", "-r", "people")
+    named = run("compare", "-m", "wrong", *QUICK, "all.csv", "-r", "people")
     assert named[0] == 2
     assert "there is no measure 'people'" in named[2]
-    words = ("compare", "-m", "wrong", "--data", "all.csv", *QUICK[2:], "-r", "people")
+    words = ("compare", "-m", "wrong", "all.csv", *QUICK[1:], "-r", "people")
     assert run(*words)[1].split("|")[0].splitlines()[:4] == out.split("|")[0].splitlines()[:4]
 
 
@@ -62,7 +62,7 @@ def test_every_collection_has_a_reference_file_of_its_own(run, tmp_path):
     )
     me.io.write_scores(other.sel(measures=["right", "wrong"]), tmp_path / "two.csv")
     me.io.write_scores(other.sel(measures="people", runs=other.runs[::-1]), tmp_path / "people2.csv")
-    data = ("--data", "scores.csv", "--data", "two.csv", *QUICK[2:])
+    data = ("scores.csv", "two.csv", *QUICK[1:])
     references = ("--reference", "people.csv", "--reference", "people2.csv")
     status, out, err = run("compare", "-m", "wrong", *data, *references)
     assert status == 0, err

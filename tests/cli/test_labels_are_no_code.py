@@ -22,9 +22,9 @@ COMMANDS = {
     "coverage": ["coverage", "{file}", "--reference={label}"],
     "agreement": ["agreement", "{file}", "--reference={label}", "-B", "50"],
     "agreement of one measure": ["agreement", "{file}", "--reference={label}", "--measure=AP", "-B", "50"],
-    "compare": ["compare", "--data={file}", "--measure={label}", "-B", "50", "--trials", "20", "-o", "report"],
+    "compare": ["compare", "{file}", "--measure={label}", "-B", "50", "--trials", "20", "-o", "report"],
     "compare with a reference": [
-        "compare", "--data={file}", "--measure=AP", "--reference={label}", "-B", "50", "--trials", "20", "-o", "report"
+        "compare", "{file}", "--measure=AP", "--reference={label}", "-B", "50", "--trials", "20", "-o", "report"
     ],
 }  # fmt: skip
 

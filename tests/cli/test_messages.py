@@ -203,12 +203,12 @@ def test_other_spellings_of_the_same_thing(run, tmp_path, monkeypatch):
         assert "rescale with --normalise;" in err
     (tmp_path / "gap.csv").write_text("run,topic,measure,score\na,t,AP,1\na,u,AP,0\nb,t,AP,1\n")
     assert "missing=drop-topic, drop-run" in refusal(me.io.read_scores, "gap.csv")
-    for command in ("power gap.csv", "convert gap.csv x.csv", "compare -m AP --data gap.csv"):
+    for command in ("power gap.csv", "convert gap.csv x.csv", "compare gap.csv -m AP"):
         assert "--missing drop-topic, drop-run" in run(*command.split())[2]
     (tmp_path / "odd.csv").write_text("name,size\na,1\n")
     assert "runs, so that the other columns are topics: format=transposed" in refusal(me.io.read_scores, "odd.csv")
     assert "--from transposed" in run("power", "odd.csv")[2]
-    assert "metaeval convert --from transposed" in run("compare", "-m", "AP", "--data", "odd.csv")[2]
+    assert "metaeval convert --from transposed" in run("compare", "-m", "AP", "odd.csv")[2]
     (tmp_path / "words.csv").write_text("name,size\na,b\n")
     assert "are for read_runs" in refusal(me.io.read_scores, "words.csv")
     assert "gold and runs are for metaeval score" in run("power", "words.csv")[2]
@@ -229,7 +229,7 @@ def test_options_of_another_command_are_named_with_it(run, tmp_path, monkeypatch
     store.add(scores(collection="one"))
     store.add(scores(collection="two"))
     assert "choose one with --collection NAME" in run("power", "store")[2]
-    assert "choose one with metaeval convert --collection NAME" in run("compare", "-m", "AP", "--data", "store")[2]
+    assert "choose one with metaeval convert --collection NAME" in run("compare", "-m", "AP", "store")[2]
     (tmp_path / "gold.txt").write_text("q1 0 d1 0\nq2 0 d1 1\n")
     layout = ("-l", "judgements", "--classes", "0,1")
     assert "; metaeval score --as-quantification gives" in run("score", "gold.txt", "gold.txt", *layout, "-m", "NMD")[2]
@@ -261,6 +261,6 @@ def test_columns_that_a_file_calls_otherwise_are_named_on_the_command_line(run, 
 
 
 def test_a_line_break_in_a_files_name_makes_no_second_line(run, tmp_path):
-    status, _, err = run("compare", "-m", "NMD", "-d", "a\nb.csv", "-o", tmp_path / "report")
+    status, _, err = run("compare", "-m", "NMD", "a\nb.csv", "-o", tmp_path / "report")
     assert status == 2
     assert all(line.startswith("metaeval: ") for line in err.splitlines()), err

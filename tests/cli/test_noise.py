@@ -76,7 +76,7 @@ def test_what_cannot_be_is_refused_in_one_sentence(run, table, words, message):
 
 def test_compare_draws_clusters_and_skips_what_takes_topics_one_by_one(run, table):
     words = ["--clusters", "doc", "--doubled", "mean", "-B", "50", "--trials", "20", "-o", "report"]
-    status, out, err = run("compare", "-m", "X", "-d", table, *words)
+    status, out, err = run("compare", table, "-m", "X", *words)
     assert status == 0, err
     assert "51 topics in 26 clusters tell as much as" in " ".join(out.split())
     with open("report/report.json", encoding="utf-8") as stream:

@@ -215,7 +215,7 @@ OFFERED = {
     "metaeval power stc3-dq": "stc3-dq-a",
     "metaeval power scores.csv -m RNO": "RNOD",
     "metaeval compare --measure NM": "NMD",
-    "metaeval compare -d stc3": "stc3-dq-s",
+    "metaeval compare stc3": "stc3-dq-s",
     "metaeval data fetch llm": "llmjudge",
     "metaeval measures kap": "kappa",
     "metaeval agreement x.csv --topics s": "shared",

@@ -323,7 +323,7 @@ def test_scores_alone_can_be_compared_from_the_command_line(files):
     frame = pd.read_csv(files / "scores.csv").query("measure == 'JSD'")[["run", "topic", "score"]]
     frame.sample(frac=1, random_state=0).to_csv(files / "mine.csv", index=False)
     done = command(
-        "-m", "mine", "--new-scores", files / "mine.csv", "--lower-is-better", "mine", "--data", files / "scores.csv",
+        "-m", "mine", "--new-scores", files / "mine.csv", "--lower-is-better", "mine", files / "scores.csv",
         "-B", 100, "--trials", 40, "-o", files / "report",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

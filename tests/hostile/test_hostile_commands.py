@@ -196,7 +196,7 @@ def open_odd_paths(case):
             ["score", target, target, "-l", rng.choice(["labels", "judgements", "dialogue-quality", "polarity"])],
             ["power", "tiny.csv", "-B", "20", "--out", target],
             ["compare", "-m", "AP", "-s", target, "-o", "report"],
-            ["compare", "-m", f"{target}:f", "-d", "tiny.csv", "-o", "report"],
+            ["compare", "-m", f"{target}:f", "tiny.csv", "-o", "report"],
         ]
     )
     if target in ("/", "/proc/self/mem", "/dev/null") and command[-1] == target:
@@ -211,7 +211,7 @@ def interrupt_out(case):
     write_scores(rng, folder / "new.csv", ["x", "y", "z"], ["AP", "RR"])
     words = "similarity {0}.csv --bootstrap 5 --collection c --out {1}"
     if case.number % 3 == 2:
-        words = "compare -m AP -d {0}.csv --collection c -o {1} --trials 10 -B 20 --overwrite"
+        words = "compare {0}.csv -m AP --collection c -o {1} --trials 10 -B 20 --overwrite"
     if words.startswith("compare"):
         words = words.replace(" --collection c", "")
     run_command(folder, *words.format("old", "out").split(), limit=90).check(may_fail=False)
@@ -307,7 +307,7 @@ def write_two(folder, name="edits"):
                 table.writerow([f"r{r}", f"t{t}", name, 1 - good])
 
 
-COMPARE = "compare -m edits -d mt.csv --trials 10 -B 20 -o rep"
+COMPARE = "compare mt.csv -m edits --trials 10 -B 20 -o rep"
 SIMILARITY = "similarity mt.csv --bootstrap 0"
 
 
