@@ -29,7 +29,7 @@ from metaeval.stats.annotator_wins import (
     tabulate_agreement,
 )
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval
-from metaeval.stats.resampling import resampled_topics
+from metaeval.stats.resampling import draw_weights
 from metaeval.stats.streams import generator, stream_key
 
 PASS = 0.5
@@ -246,7 +246,7 @@ def alternative_annotator_test(
         no_interval = f"No interval: it needs {FEWEST_TOPICS} topics; there are {len(names)}."
     elif n_bootstrap:
         key = stream_key(seed, annotations.collection, "alternative_annotator_test")
-        weights = resampled_topics(key, range(n_bootstrap), len(names)).astype(np.float64)
+        weights = draw_weights(key, range(n_bootstrap), len(names))
     ends = _find_ends(sums, weights, rho, omega, epsilon, alpha, confidence)
 
     rows = pd.DataFrame(

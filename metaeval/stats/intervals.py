@@ -206,22 +206,9 @@ def interval_of_pairs(
 
     Pairs that share a run are not independent. The share of pairs that two independent rankings of m runs order
     differently has (2m + 5)/9 times the variance of a share of as many independent pairs (Kendall 1938), so that n
-    pairs count as 9n/(2m + 5). The ends are those of Clopper and Pearson (1934). Topics are not resampled.
+    pairs count as 9n/(2m + 5). Topics are not resampled. Takes numbers of pairs, shape (collection, ...), which are added over
+    collections, and of runs, shape (collection,); the ends, shape (...), are 0 and 1 where there are no pairs.
 
-    Parameters
-    ----------
-    part, whole : array_like, shape (collection, ...)
-        Numbers of pairs, which are added over collections.
-    n_runs : array_like of int, shape (collection,)
-    confidence : float, optional
-
-    Returns
-    -------
-    low, high : ndarray of float64, shape (...)
-        0 and 1 where there are no pairs.
-
-    Examples
-    --------
     >>> [round(float(end), 2) for end in interval_of_pairs([15], [42], [12])]
     [0.12, 0.66]
     """
