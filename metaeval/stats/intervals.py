@@ -95,15 +95,13 @@ def centre_interval(
     confidence : float, optional
     scale : {"correlation", "share"}, optional
         Numbers from −1 to 1, by Fisher's z; or from 0 to 1, by the logit.
-    step : array_like of float, shape (...), optional
-        The smallest step between two values: an estimate at an end of the scale counts as half a step away from it.
-    least : array_like of float, shape (...), optional
-        How far the ends are from the estimate at least: a number of few values may not move in any resample.
+    step, least : array_like of float, shape (...), optional
+        The smallest step between two values, of which an estimate at an end of the scale counts as half away from it; and how
+        far the ends are from the estimate at least: a number of few values may not move in any resample.
     student : bool, optional
-        Multiply by the quantile of Student's t with n − 1 degrees of freedom, and not of the normal distribution.
+        Take the quantile of Student's t with n − 1 degrees of freedom, and not of the normal distribution.
     simultaneous : bool, optional
-        All intervals together hold their true values with this confidence: the quantile is that of the largest standardised
-        deviation of a trial (the max-T of the joint resamples), taken from the normal distribution to Student's t.
+        Take that of the largest standardised deviation of a trial: all intervals hold together.
 
     Returns
     -------
