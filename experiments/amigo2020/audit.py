@@ -10,7 +10,7 @@ import numpy as np
 from experiments.audits import Check, rounds_to
 from experiments.outcome import read_toml
 from metaeval.analyses.properties import PROPERTIES
-from metaeval.measures.closeness import proximity
+from metaeval.measures.ordinal import proximity
 
 PRINTED = read_toml(Path(__file__).parent / "printed.toml")
 FIGURE3 = PRINTED["figure3"]

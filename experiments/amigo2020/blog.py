@@ -10,7 +10,7 @@ import pandas as pd
 
 import metaeval
 from experiments.outcome import read_toml
-from metaeval.measures.ordinal_cases import all_counts
+from metaeval.measures.properties import all_counts
 
 HERE = Path(__file__).parent
 BLOG = read_toml(HERE / "blog.toml")

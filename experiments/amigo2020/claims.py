@@ -12,8 +12,8 @@ from experiments.amigo2020.table2 import PRINT, ROWS
 from experiments.claims import Answer, NotGiven, Number, Truth, claim, every, some
 from metaeval import Properties, measure
 from metaeval.analyses.properties import IMBALANCE, INVARIANCE, MONOTONICITY, PROPERTIES
-from metaeval.measures.closeness_scales import closer_items
-from metaeval.measures.ordinal_cases import all_matrices
+from metaeval.measures.ordinal import closer_items
+from metaeval.measures.properties import all_matrices
 
 OWN, FLAT = "CEM_ORD", "CEM_ORD flat"
 REFERENCE = ("Accuracy", "Kendall", "MI")

@@ -13,7 +13,7 @@ from experiments.amigo2020 import audit, blog
 from experiments.audits import tabulate_audit
 from experiments.comparison import Cell, cell
 from experiments.outcome import Outcome, Settings, read_toml
-from metaeval.measures.closeness import proximity
+from metaeval.measures.ordinal import proximity
 
 HERE = Path(__file__).parent
 PRINTED = read_toml(HERE / "printed.toml")

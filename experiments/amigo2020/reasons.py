@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 import metaeval
-from metaeval.measures.ordinal_cases import (
+from metaeval.measures.properties import (
     all_counts,
     all_matrices,
     misplaced_in_the_middle,

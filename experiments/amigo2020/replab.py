@@ -17,7 +17,7 @@ from metaeval.datasets import baselines, dataset, fetch
 from metaeval.errors import DatasetError, PolicyWarning, UndefinedValueWarning
 from metaeval.io import evall
 from metaeval.io.classification import Labels, classification_runs
-from metaeval.measures.closeness import proximity
+from metaeval.measures.ordinal import proximity
 
 NAME, SOURCE = "replab2013-cem", "replab2013"
 FARTHEST, LEFT_OUT = "farthest", "left out"

@@ -14,7 +14,7 @@ import metaeval
 from experiments.bounds import BOUNDS
 from experiments.cardoso2011.matrices import METHODS, PRINTED, SHOWN, STUDY, compute_coefficients
 from experiments.comparison import Cell, cell
-from metaeval.measures.ordinal_index import OCI
+from metaeval.measures.ordinal import OCI
 
 SETTINGS = STUDY["table6"]
 PAIRS = ((METHODS[0], METHODS[2]), (METHODS[1], METHODS[2]), (METHODS[0], METHODS[1]))

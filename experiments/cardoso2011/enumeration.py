@@ -13,8 +13,9 @@ import pandas as pd
 
 import metaeval
 from experiments.cardoso2011.matrices import STUDY, sign
+from experiments.cardoso2011.paths import OC_prime, general_index
 from metaeval.errors import UndefinedValueWarning
-from metaeval.measures.ordinal_index import OCI, OC_prime, dispersion, general_index, items
+from metaeval.measures.ordinal import OCI, dispersion
 
 SIZES = STUDY["enumeration"]
 GAMMAS = STUDY["gamma"]["named"]
@@ -81,7 +82,7 @@ def _outside(values: np.ndarray) -> np.ndarray:
 
 
 def _misses_diagonal(counts: np.ndarray, gamma: float) -> np.ndarray:
-    n = items(counts)
+    n = counts.sum(axis=(-2, -1))
     wanted = 1 - np.trace(counts, axis1=-2, axis2=-1) / (n + dispersion(counts, gamma))
     return _differ(OCI(counts, beta=1 / (n + 1), gamma=gamma, absolute=True), wanted)
 

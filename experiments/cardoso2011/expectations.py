@@ -10,7 +10,8 @@ import pandas as pd
 
 import metaeval
 from experiments.cardoso2011.matrices import PRINTED, SHOWN, STUDY, make_tridiagonal, sign
-from metaeval.measures.ordinal_index import OCI, OC_prime, general_index
+from experiments.cardoso2011.paths import OC_prime, general_index
+from metaeval.measures.ordinal import OCI
 
 SHARES = {"β₁": 0.25, "β₂": 0.75}
 COEFFICIENTS = {

@@ -10,8 +10,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from experiments.cardoso2011.paths import best_path
 from experiments.cardoso2011.synthetic import BORDERS, height
-from metaeval.measures.ordinal_index import OCI, best_path
+from metaeval.measures.ordinal import OCI
 from metaeval.show.drawing import sign_figure
 from metaeval.show.style import choose_looks, house_style
 

@@ -27,7 +27,7 @@ from experiments.cardoso2011.synthetic import synthetic_set
 from metaeval.datasets import built_folder
 from metaeval.datasets.ordinal_classifiers import ordinal_set
 from metaeval.files import write_atomically
-from metaeval.measures.ordinal_index import OCI
+from metaeval.measures.ordinal import OCI
 from metaeval.stats.streams import generator
 
 SETTINGS = STUDY["table6"]

@@ -17,7 +17,7 @@ from experiments.cardoso2011 import enumeration
 from experiments.cardoso2011.expectations import MATRICES, SHARES, name_oci, score_matrix
 from experiments.cardoso2011.matrices import PRINTED, STUDY, compute_coefficients
 from experiments.cardoso2011.synthetic import BORDERS, N_POINTS, NOISE, height
-from metaeval.measures.ordinal_index import OCI, dispersion
+from metaeval.measures.ordinal import OCI, dispersion
 
 
 @dataclass(frozen=True)

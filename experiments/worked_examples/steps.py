@@ -12,7 +12,7 @@ import pandas as pd
 import metaeval
 from experiments.comparison import Cell, cell
 from experiments.outcome import Outcome, Settings, read_toml
-from metaeval.measures.order_aware import distance_weighted_squares, order_aware_divergence
+from metaeval.measures.quantification import distance_weighted_squares, order_aware_divergence
 
 STUDY = read_toml(Path(__file__).parent / "study.toml")
 PRINTED = read_toml(Path(__file__).parent / "printed.toml")

@@ -105,7 +105,6 @@ def test_runs_that_differ_under_one_measure_are_not_identical(scores):
 def arguments(name):
     return {
         "coverage": {"reference": ["NMD"], "n_bootstrap": 0},
-        "uir": {"reference": ["NMD"]},
         "sample_size": {"n_trials": 3, "n_samples": 1, "n_permutations": 20, "sizes": [5]},
         "split_half_consistency": {"n_trials": 5, "n_permutations": 20},
         "discriminative_power": {"n_permutations": 50},
@@ -117,7 +116,7 @@ def arguments(name):
 
 OF_SCORES = [
     "ranking_similarity", "split_half_consistency", "discriminative_power", "robustness", "sample_size", "coverage",
-    "uir", "agreement", "topic_set_size",
+    "agreement", "topic_set_size",
 ]  # fmt: skip
 
 
@@ -132,7 +131,7 @@ def test_every_analysis_of_scores_is_tried_here():
 
 @pytest.mark.parametrize("name", OF_SCORES)
 def test_every_analysis_carries_the_diagnostics_and_can_keep_distinct_runs(scores, name):
-    analysis = getattr(me, name, None) or getattr(me.analyses.coverage, name)
+    analysis = getattr(me, name)
     assert "distinct_runs" in inspect.signature(analysis).parameters
     result = analysis(scores, **arguments(name))
     tests_all_pairs = name in ("discriminative_power", "sample_size")

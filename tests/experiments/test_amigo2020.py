@@ -15,7 +15,7 @@ from experiments.amigo2020 import audit, blog, claims, examples, real, reasons, 
 from experiments.check import compare_csv
 from experiments.claims import Truth, list_claims, try_claims
 from experiments.outcome import Settings
-from metaeval.measures.closeness import proximity
+from metaeval.measures.ordinal import proximity
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"

@@ -22,7 +22,7 @@ from experiments.claims import Truth, list_claims, try_claims
 from experiments.comparison import read_cells
 from experiments.outcome import Settings
 from metaeval.errors import DatasetError
-from metaeval.measures.ordinal_index import OCI
+from metaeval.measures.ordinal import OCI
 
 EXTRA = all(importlib.util.find_spec(package) for package in ("sklearn", "skordinal"))
 if EXTRA:

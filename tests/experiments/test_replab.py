@@ -13,7 +13,7 @@ from experiments.amigo2020 import replab
 from experiments.check import compare_csv
 from experiments.outcome import Settings
 from metaeval.io.classification import Labels
-from metaeval.measures.closeness import CEM_ORD
+from metaeval.measures.ordinal import CEM_ORD
 
 RESULTS = Path(__file__).parents[2] / "results"
 DATA = os.environ.get("METAEVAL_DATA")
