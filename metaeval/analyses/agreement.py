@@ -21,7 +21,7 @@ from metaeval.analyses.checks import (
     warn_of_same_data,
 )
 from metaeval.analyses.diagnostics import remark_copies
-from metaeval.analyses.discriminative_power import discriminative_power
+from metaeval.analyses.power import discriminative_power
 from metaeval.analyses.prepare import Prepared, prepare
 from metaeval.analyses.variation import list_intervals
 from metaeval.data.clusters import order_clusters

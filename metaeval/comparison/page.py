@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.power_result import DiscriminativePower
+from metaeval.analyses.power import DiscriminativePower
 from metaeval.comparison.definitions import define
 from metaeval.show.cells import NOTHING, Cells, format_p
 from metaeval.show.charts import HeatMap, IntervalChart, highlight, thin_chart

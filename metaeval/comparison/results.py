@@ -8,7 +8,7 @@ from functools import cached_property, wraps
 from typing import Any, TypeVar
 
 from metaeval.analyses.agreement_result import Agreement
-from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower
+from metaeval.analyses.power import PooledDiscriminativePower
 from metaeval.analyses.study import PAPERS_TEST, Study
 from metaeval.comparison.repeats import NOT_TRIED, Repeats
 from metaeval.errors import MetaevalError

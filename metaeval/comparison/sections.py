@@ -10,9 +10,10 @@ import pandas as pd
 
 from metaeval.analyses.baseline_preference import BaselinePreference
 from metaeval.analyses.grades import CONTRADICTED
+from metaeval.analyses.power import DiscriminativePower
 from metaeval.analyses.power_pairs import SignificanceContradictions
-from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.ranking_similarity import RankingSimilarity
+from metaeval.analyses.ranks import run_ranks
 from metaeval.analyses.reference_pairs import ReferencePairs
 from metaeval.analyses.result import MeasurePairs, Result
 from metaeval.analyses.sample_size import SampleSize
@@ -373,7 +374,7 @@ def _list_blocks(
             definitions=meanings,
         )
         if p_values and isinstance(result, DiscriminativePower):
-            block = block.link(("CSV: p values", files.write_parts(result.list_run_pairs(), f"{name}-p-values")))
+            block = block.link(("CSV: p values", files.write_parts([result.run_pairs()], f"{name}-p-values")))
         blocks.append(block)
         if isinstance(result, SplitHalfConsistency) and question == "consistency":
             charts.append(_show_splits(result, place))
@@ -475,9 +476,9 @@ def _show_letters(study: Study, place: _Place) -> list[Block]:
     """Show which runs the reference, and each new measure, separate: those without a common letter."""
     leaderboards = []
     if study.reference_power is not None:
-        leaderboards.append((study.reference_power.ranks(), study.reference_power.measures[0]))
+        leaderboards.append((run_ranks(study.reference_power), study.reference_power.measures[0]))
     if study.power is not None:
-        ranks = study.power.ranks()
+        ranks = run_ranks(study.power)
         leaderboards += [(ranks, measure) for measure in study.power.measures if str(measure) in place.new]
     blocks = []
     for number, (ranks, measure) in enumerate(leaderboards, start=1):

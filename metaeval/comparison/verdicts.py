@@ -20,9 +20,8 @@ from metaeval.analyses.grades import (
     grade_reference_results,
     rate_consistency_results,
 )
-from metaeval.analyses.pooled_discriminative_power import pool_over_topics
+from metaeval.analyses.power import DiscriminativePower, pool_over_topics
 from metaeval.analyses.power_pairs import SignificanceContradictions
-from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.ranking_similarity import ALIKE
 from metaeval.analyses.study import Study
 from metaeval.comparison.agreement_verdict import judge_with_reference
@@ -270,7 +269,7 @@ def judge_power(studies: Sequence[Study], name: str) -> Finding | None:
     more = int((low > 0).sum()) > int((high < 0).sum())
     doubt = "; whether they are right, these data do not show" if more and not is_backed(studies, measure) else ""
     phrase = f"{words}{doubt} ({counts[position]:,} of {pairs:,} pairs of runs{compared})"
-    error = float(np.sqrt(sum(power.mc_se[position] ** 2 for power in powers)))
+    error = float(np.sqrt(sum(power.rows["mc_se"][position] ** 2 for power in powers)))
     names = [measure.title for m, measure in enumerate(powers[0].measures) if m != position]
     evidence = (
         Evidence(

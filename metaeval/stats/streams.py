@@ -32,23 +32,9 @@ UInt64Array = npt.NDArray[np.uint64]
 def stream_key(seed: int, *names: str) -> int:
     """Derive the 64-bit key of the random draws for one analysis of one collection.
 
-    The key depends only on the seed and the names. Do not include measures in the names, so that adding,
-    removing or reordering measures does not change the draws.
+    The key depends only on the seed of a study, any integer, and the names, such as the collection and the analysis. Do not
+    include measures in the names, so that adding, removing or reordering measures does not change the draws.
 
-    Parameters
-    ----------
-    seed : int
-        The one seed of a study; any integer.
-    *names : str
-        The purpose of the stream, such as the collection and the analysis.
-
-    Returns
-    -------
-    int
-        0 <= key < 2**64.
-
-    Examples
-    --------
     >>> stream_key(1, "stc3-dq-a", "power") == stream_key(1, "stc3-dq-a", "power")
     True
     >>> stream_key(1, "ab", "c") == stream_key(1, "a", "bc")
@@ -67,24 +53,7 @@ def stream_key(seed: int, *names: str) -> int:
 
 
 def generator(seed: int, *names: str) -> np.random.Generator:
-    """Return a new NumPy generator, PCG64, for one analysis of one collection.
-
-    Parameters
-    ----------
-    seed : int
-        The one seed of a study.
-    *names : str
-        The purpose of the stream, as in `stream_key`.
-
-    Returns
-    -------
-    numpy.random.Generator
-
-    Examples
-    --------
-    >>> generator(1, "a study").random() == generator(1, "a study").random()
-    True
-    """
+    """Return a new NumPy generator, PCG64, for one analysis of one collection, from the key of `stream_key`."""
     return np.random.Generator(np.random.PCG64(stream_key(seed, *names)))
 
 

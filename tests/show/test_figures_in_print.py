@@ -27,7 +27,7 @@ def make_results(n):
     power = metaeval.discriminative_power(scores, n_permutations=50, n_bootstrap=20)
     yield from (
         power,
-        power.ranks(),
+        metaeval.run_ranks(power),
         metaeval.robustness(scores),
         metaeval.pooled_discriminative_power([power]),
     )

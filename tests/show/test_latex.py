@@ -29,7 +29,7 @@ def results():
     values = np.random.default_rng(3).random((13, 24, 10)) + np.linspace(0, 0.6, 13)[:, None, None]
     scores = Scores(values, runs=NASTY, topics=range(24), measures=OC, collection="a_b & c")
     power = metaeval.discriminative_power(scores, n_permutations=50)
-    ranks = power.ranks()
+    ranks = metaeval.run_ranks(power)
     return [
         power, ranks, metaeval.ranking_similarity(scores, n_bootstrap=20), metaeval.significance_overlap(power),
         metaeval.significance_contradictions(power), metaeval.split_half_consistency(scores, n_trials=5, n_permutations=20),
@@ -105,7 +105,7 @@ def test_tables_of_34_measures_with_long_names_fit_whatever_they_show(tmp_path, 
     scores = Scores(values, runs=[f"refA-{n}" for n in range(14)], topics=range(30), measures=own, collection="wmt")
     power = metaeval.discriminative_power(scores, n_permutations=50, n_bootstrap=20)
     found = [
-        power, power.ranks(), metaeval.significance_overlap(power), metaeval.significance_contradictions(power),
+        power, metaeval.run_ranks(power), metaeval.significance_overlap(power), metaeval.significance_contradictions(power),
         metaeval.ranking_similarity(scores, n_bootstrap=0), metaeval.topic_set_size(scores, n_bootstrap=0),
         metaeval.agreement(scores, reference=names[0], n_permutations=50, n_bootstrap=20),
         metaeval.sample_size(scores, sizes=[5, 10], n_trials=5, n_permutations=20),
