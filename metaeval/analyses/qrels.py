@@ -452,14 +452,15 @@ def measure_gaps(judged: JudgedRuns, measures: Sequence[RetrievalMeasure], costs
     runs, rows = list(judged.runs), []
     for each, cost_of_sets in zip(measures, costs, strict=True):
         for (name, grades), cost in zip(judged.judgements.items(), cost_of_sets.T, strict=True):
-            shares = np.zeros(len(runs))
-            for r, topics in enumerate(judged.runs.values()):
-                some = [
+            seen = [
+                [
                     document not in grades[topic]
                     for topic, ranked in topics.items()
                     for document in ranked[: each.cutoff]
                 ]
-                shares[r] = np.mean(some)
+                for topics in judged.runs.values()
+            ]
+            shares = np.array(list(map(np.mean, seen)))
             worst = int(np.abs(cost).argmax())
             rows.append((str(each.measure), name, shares.mean(), cost.mean(), runs[worst], shares[worst], cost[worst]))
     columns = ["measure", "judge", "unjudged", "cost", "run", "unjudged_of_run", "cost_of_run"]
