@@ -265,7 +265,7 @@ def compare_qrels(
         rows[list(COUNTS)] = counts
         rows[[f"{name}_error" for name in COUNTS]] = errors
         frames = {"rows": rows.rename(columns={"value": "tau"}), "flips": flips}
-        frames |= {name: ranked.details()[name] for name in ("differences", "runs", "topics")}
+        frames |= {name: ranked.frames()[name] for name in ("differences", "runs", "topics")}
         if chosen:
             frames["favours"] = find_favours(scores, chosen, confidence)
         for name, frame in frames.items():
