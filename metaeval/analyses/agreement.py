@@ -12,14 +12,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.agreement_result import Agreement, list_disagreement, pool_estimates
-from metaeval.analyses.checks import (
-    check_choice,
-    check_count,
-    check_positive,
-    check_share,
-    remark_shared_topics,
-    warn_of_same_data,
-)
+from metaeval.analyses.checks import check_choice, check_count, check_positive, check_share, warn_of_same_data
 from metaeval.analyses.diagnostics import remark_copies
 from metaeval.analyses.power import discriminative_power
 from metaeval.analyses.prepare import Prepared, prepare
@@ -162,11 +155,10 @@ def agreement(
         for each, run_level, raters, gap in zip(ready, whole, people, gaps, strict=True)
     ]
     sides, estimates, disagreements = zip(*compared, strict=True)
-    n_topics, names = min(sizes), sorted(each.collection for each in collections)
+    n_topics = min(sizes)
     pooled = [
         pool_estimates(
-            statistic, each, n_topics, generator(seed, *names, "agreement", "collections"),
-            alpha=alpha, confidence=confidence, simultaneous=simultaneous, margin=margin, over=over,
+            statistic, each, n_topics, alpha=alpha, confidence=confidence, simultaneous=simultaneous, margin=margin, over=over
         )
         for statistic, *each in zip(asked, *estimates, strict=True)
     ]  # fmt: skip
@@ -185,7 +177,6 @@ def agreement(
         *(remark_levels(asked, intervals, over) if len(measures) > 1 else ()),
         *_remark_ties(asked, measures, sides),
         *remark_copies(*collections),
-        *remark_shared_topics(titles, [each.topics for each in collections]),
     )
     return Agreement(
         collections=tuple(each.collection for each in collections), measures=measures, reference=standard,

@@ -100,8 +100,8 @@ def find_p_values(
 ) -> FloatArray:
     """How probable is so low a mean if it is at least ε? The one-sided t-test of the alternative annotator test.
 
-    Of the number of values, their sum and the sum of their squares, whole numbers of shape (...). Where values do not vary, p is
-    0 if they are less than ε and 1 if not; 1 for fewer than two values.
+    Of the number of values, their sum and the sum of their squares, whole numbers of shape (...). Where values do not vary, p
+    is 0 if they are less than ε and 1 if not; 1 for fewer than two values.
 
     >>> float(find_p_values(4, -2, 4, 0.1).round(4)), float(find_p_values(9, -9, 9, 0.1))
     (0.1581, 0.0)
