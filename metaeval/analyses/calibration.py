@@ -152,9 +152,8 @@ def calibrate_tests(
     n_topics : int, optional
         Topics in each study; by default as many as the scores have.
     difference : float, optional
-        True difference for which power is computed, in units of the measures; by default four standard errors of a typical
-        pair.
-        A random half of the runs is better by this much.
+        True difference for which power is computed, in units of the measures: a random half of the runs is better by this much.
+        By default four standard errors of a typical pair.
     n_permutations : int, optional
         B of tests that resample; raised where a correction needs more.
     alpha : float, optional
@@ -163,15 +162,6 @@ def calibrate_tests(
     seed : int, optional
     n_jobs : int, optional
         Processes; any number gives the same rates.
-
-    Returns
-    -------
-    TestCalibration
-
-    Raises
-    ------
-    MetaevalError
-        If there are too few runs or topics, an option is out of range, or a test of your own returns no p-values.
 
     Examples
     --------

@@ -332,7 +332,8 @@ def discriminative_power(
     Parameters
     ----------
     scores : Scores or sequence of Scores
-        At least two runs and two topics. Several collections of the same measures are pooled.
+        At least two runs and two topics; p-values of a constant measure are 1. Several collections of the same measures are
+        pooled, see `pooled_discriminative_power`.
     n_permutations : int, optional
         B, the trials of a randomised or bootstrap test, shared by all measures.
     alpha : float, optional
@@ -363,21 +364,6 @@ def discriminative_power(
         Two measures are alike if their shares of significant pairs differ by at most this.
     n_jobs : int, optional
         Threads; any number gives the same results.
-
-    Returns
-    -------
-    DiscriminativePower or, of several collections, PooledDiscriminativePower
-
-    Raises
-    ------
-    MetaevalError
-        If there are too few runs or topics, an option is out of range, or B is so small that no pair could be
-        significant after the correction.
-
-    Warns
-    -----
-    MetaevalWarning
-        If a measure is constant: its p-values are 1.
 
     Examples
     --------
@@ -501,20 +487,6 @@ def pooled_discriminative_power(powers: Sequence[DiscriminativePower], *, seed: 
         collections with the same topics have the same topics drawn. For other collections, collections are drawn too.
     seed : int, optional
         Of the draws of collections.
-
-    Returns
-    -------
-    PooledDiscriminativePower
-
-    Raises
-    ------
-    MetaevalError
-        If there are none, or measures or levels differ.
-
-    Warns
-    -----
-    MetaevalWarning
-        If two collections have the same scores.
 
     Examples
     --------
