@@ -22,7 +22,16 @@ from metaeval.measures.base import Measure
 from metaeval.show.signature import Signed, sign
 from metaeval.show.table import Table
 from metaeval.stats.arrays import round_scaled
-from metaeval.stats.boards import FEWEST_TASKS, Aggregate, Board, OverTasks, compare_board, find_rank_sets, find_scale
+from metaeval.stats.boards import (
+    FEWEST_TASKS,
+    Aggregate,
+    Board,
+    OverTasks,
+    compare_board,
+    find_rank_sets,
+    find_scale,
+    share,
+)
 from metaeval.stats.intervals import FEWEST_COLLECTIONS
 from metaeval.stats.rank_correlation import tau
 from metaeval.stats.run_means import find_best, interval_of_tasks
@@ -140,16 +149,6 @@ def board_ranks(
         How often any of the rank sets may miss a rank, nominally.
     seed : int, optional
 
-    Returns
-    -------
-    BoardRanks
-
-    Raises
-    ------
-    MetaevalError
-        If a task has one run, or several measures; scores are missing and `gaps` does not say what to do; there are too few
-        tasks; or weights are of unknown tasks or not positive.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -171,8 +170,8 @@ def board_ranks(
     check_share("alpha", alpha)
     check_seed(seed)
     aligned = align_tasks(tasks, gaps)
-    names, n_tasks = aligned.names, len(aligned.names)
     check_samples(aligned, over)
+    runs, names = aligned.runs, aligned.names
     if aggregate == "mean" and aligned.unlike:
         other = next(each for each in aligned.measures if str(each) != str(aligned.measures[0]))
         raise MetaevalError(
@@ -185,31 +184,26 @@ def board_ranks(
     statistics, draws = compare_board(board, over, n_bootstrap, keys, key, alpha)
     found, best = find_rank_sets(statistics, draws, alpha), find_best(statistics, draws, alpha)
 
-    titles = {"mean": "mean of tasks" if n_tasks > 1 else "mean", "win-rate": "mean win rate", "borda": "Borda count"}
+    titles = {
+        "mean": "mean of tasks" if len(names) > 1 else "mean",
+        "win-rate": "mean win rate",
+        "borda": "Borda count",
+    }
     title = "mean of categories" if categories and aggregate == "mean" else titles[aggregate]
     measure = Measure(title, higher_is_better=aggregate != "mean" or aligned.measures[0].sign > 0)
-    estimates = board.estimates * measure.sign * (aligned.unit if aggregate == "mean" else 1.0)
+    unit = measure.sign * (aligned.unit if aggregate == "mean" else 1.0)
     ranks, differ = _rank(board), found.better | found.better.T
-    rows, remarks = tabulate_ranks(measure, aligned.runs, estimates, ranks, found.sets, differ, best)
-    order = order_runs(ranks, aligned.runs)
+    rows, remarks = tabulate_ranks(measure, runs, board.estimates * unit, ranks, found.sets, differ, best)
+    order = order_runs(ranks, runs)
     if aggregate == "mean" and over == "topics":
         ends = interval_of_tasks(aligned.values, aligned.clusters, board.weights, confidence=1 - alpha)
-        low, high = np.sort(np.array(ends) * measure.sign * aligned.unit, axis=0)
+        low, high = np.sort(np.array(ends) * unit, axis=0)
         rows.insert(3, "mean_low", low[order])
         rows.insert(4, "mean_high", high[order])
-    some = np.stack([~np.isnan(values).all(axis=1) for values in aligned.values], axis=1)
-    whole = np.stack([~np.isnan(values).any(axis=1) for values in aligned.values], axis=1)
-    counts = {"tasks": some, "partial": some & ~whole, "lacking": ~some}
-    rows = rows.assign(**{name: runs.sum(axis=1)[order] for name, runs in counts.items()})
+    partial, lacking = aligned.partial[aligned.kept], aligned.lacking[aligned.kept]
+    counts = {"tasks": ~lacking, "partial": partial, "lacking": lacking}
+    rows = rows.assign(**{name: of_runs.sum(axis=1)[order] for name, of_runs in counts.items()})
     of_tasks, of_topics = _describe_tasks(aligned, board, ranks)
-    others = [each for each in get_args(Aggregate) if each != aggregate and not (each == "mean" and aligned.unlike)]
-    aggregates = []
-    for each in (aggregate, *others):
-        again = ranks if each == aggregate else _rank(replace(board, aggregate=each))
-        farthest = int(np.abs(again - ranks).argmax())
-        moved = int(again[farthest] - ranks[farthest])
-        most = aligned.runs[farthest] if moved else ""
-        aggregates.append((each, aligned.runs[again.argmin()], _compare_orders(again, ranks), most, moved))
 
     noise = aligned.noise
     if noise and over == "tasks":  # topics are not drawn
@@ -218,22 +212,21 @@ def board_ranks(
     if task_weights:
         settings["weights"] = ", ".join(f"{name} {weight:g}" for name, weight in sorted(task_weights.items()))
     settings |= ({"gaps": gaps} if gaps else {}) | (noise.settings if noise else {})
-    signature = sign(
-        "board_ranks", aligned.signed, **settings, over=over, bootstrap=n_bootstrap, seed=seed, alpha=alpha
-    )
-    separated = differ[order[:-1], order[1:]]
     drawn = "topics resampled within tasks" if over == "topics" else "tasks resampled"
-    size = f"{format_count(n_tasks, 'task')}, {format_count(len(of_topics), 'topic')}"
+    size = f"{format_count(len(names), 'task')}, {format_count(len(of_topics), 'topic')}"
     sure = f"simultaneous {100 * (1 - alpha):g} % rank sets"
+    first = _say_first(rows, differ[order[:-1], order[1:]])
     return BoardRanks(
-        collection=aligned.signed.collection, runs=aligned.runs, measures=(measure,), rows=rows, ranks=ranks[np.newaxis],
-        differ=differ[np.newaxis], with_best=True, test="simultaneous rank sets", alpha=alpha, signature=signature, over=over,
-        tasks=of_tasks, topics=of_topics,
-        aggregates=pd.DataFrame(aggregates, columns=["aggregate", "first", "tau_b", "moves_most", "by"]),
-        sentence=f"Of {len(rows)} runs ranked by {measure} ({size}; {drawn}, {sure}), {_say_first(rows, separated)}.",
+        collection=aligned.signed.collection, runs=runs, measures=(measure,), rows=rows, ranks=ranks[np.newaxis],
+        differ=differ[np.newaxis], with_best=True, test="simultaneous rank sets", alpha=alpha, over=over, tasks=of_tasks,
+        topics=of_topics, aggregates=_compare_aggregates(aligned, board, ranks),
+        sentence=f"Of {len(rows)} runs ranked by {measure} ({size}; {drawn}, {sure}), {first}.",
+        signature=sign(
+            "board_ranks", aligned.signed, **settings, over=over, bootstrap=n_bootstrap, seed=seed, alpha=alpha
+        ),
         remarks=(
             *_remark_gaps(aligned, gaps), *remarks, *(noise.describe(pooled=False) if noise else ()),
-            *(_remark_topics(aligned, board) if over == "topics" else _remark_tasks(n_tasks)),
+            *_remark_samples(aligned, board, over),
         ),
     )  # fmt: skip
 
@@ -250,46 +243,50 @@ def _compare_orders(ranks: np.ndarray, others: np.ndarray) -> float:
     return float(tau(-ranks, -others, variant="tau_b"))
 
 
+def _compare_aggregates(tasks: Tasks, board: Board, ranks: np.ndarray) -> pd.DataFrame:
+    """Return how the order changes with the aggregate; there is no mean of unlike measures."""
+    others = [each for each in get_args(Aggregate) if each != board.aggregate and not (each == "mean" and tasks.unlike)]
+    rows = []
+    for aggregate in (board.aggregate, *others):
+        again = _rank(replace(board, aggregate=aggregate))
+        moves = again - ranks
+        farthest = int(np.abs(moves).argmax())
+        most = tasks.runs[farthest] if moves.any() else ""
+        rows.append((aggregate, tasks.runs[again.argmin()], _compare_orders(again, ranks), most, int(moves[farthest])))
+    return pd.DataFrame(rows, columns=["aggregate", "first", "tau_b", "moves_most", "by"])
+
+
 def _describe_tasks(tasks: Tasks, board: Board, ranks: np.ndarray) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return what every task says of the order, and what every topic does, the largest share of the spread first."""
-    unknown = [np.full(values.shape[1], np.nan) for values in tasks.values]
-    shares = unknown if tasks.unlike else _share_spread(board)
-    of_tasks, of_topics, runs, several = [], [], np.array(tasks.runs, dtype=object), len(tasks.names) > 1
-    for number, (name, topics, values, share) in enumerate(
-        zip(tasks.names, tasks.topics, tasks.values, shares, strict=True)
-    ):
+    """Return what every task says of the order, and what every topic does, the largest share of the spread first.
+
+    Shares are in the variance of the runs' means of tasks; all sum to 1.
+    """
+    means = replace(board, aggregate="mean")
+    ahead = means.estimates - means.estimates.mean()
+    weights = share(board.weights, means.parts)
+    of_tasks, of_topics, several = [], [], len(tasks.names) > 1
+    for number, (name, topics, values) in enumerate(zip(tasks.names, tasks.topics, tasks.values, strict=True)):
         # All solve a topic with the highest score of the task from every run, none one with the lowest.
         low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
         solved = np.where(high == high.max(), "all", np.where(low == low.min(), "none", ""))
         solved = np.where(low == high, solved, "")
-        of_topics.append(pd.DataFrame({"task": name, "topic": topics, "share": share, "solved_by": solved}))
+        each = ahead * weights[:, number] / np.maximum((~np.isnan(values)).sum(axis=1), 1)
+        carried = each @ np.nan_to_num(values) / (float(np.square(ahead).sum()) or 1.0)
+        carried = np.full(len(topics), np.nan) if tasks.unlike else carried
+        of_topics.append(pd.DataFrame({"task": name, "topic": topics, "share": carried, "solved_by": solved}))
         without = _rank(board, np.arange(len(tasks.names)) != number) if several else ranks
         of_tasks.append(
             {
                 "task": name, "topics": len(topics), "runs": int((~np.isnan(values).all(axis=1)).sum()),
                 "partial": int(tasks.partial[:, number].sum()), "lacking": int(tasks.lacking[:, number].sum()),
                 "weight": board.weights[number] / board.weights.sum(), "all_solve": int((solved == "all").sum()),
-                "none_solve": int((solved == "none").sum()), "share": share.sum(),
-                "first_without": runs[without.argmin()] if several else "",
+                "none_solve": int((solved == "none").sum()), "share": carried.sum(),
+                "first_without": tasks.runs[without.argmin()] if several else "",
                 "tau_without": _compare_orders(without, ranks) if several else np.nan,
             }
         )  # fmt: skip
     listed = pd.concat(of_topics, ignore_index=True)
     return pd.DataFrame(of_tasks), listed.sort_values("share", ascending=False, kind="stable", ignore_index=True)
-
-
-def _share_spread(board: Board) -> list[np.ndarray]:
-    """Return the share of every topic in the variance of the runs' means of tasks, by task; all sum to 1."""
-    means = replace(board, aggregate="mean")
-    ahead = means.estimates - means.estimates.mean()
-    total = float(np.square(ahead).sum()) or 1.0
-    weights = means.weights * ~np.isnan(means.parts)
-    weights = weights / weights.sum(axis=1, keepdims=True)
-    shares = []
-    for values, weight in zip(board.values, weights.T, strict=True):
-        counts = np.maximum((~np.isnan(values)).sum(axis=1), 1)
-        shares.append((ahead * weight / counts) @ np.nan_to_num(values) / total)
-    return shares
 
 
 def _say_first(rows: pd.DataFrame, separated: np.ndarray) -> str:
@@ -311,28 +308,22 @@ def _remark_gaps(tasks: Tasks, gaps: Gaps | None) -> list[str]:
     missing = [f"{count:,} lack {what}" for what, count in counts.items() if count]
     if not missing:
         return []
-    if gaps == "present":
-        done = "each run's means are over the topics that it has"
-    else:
-        n_all = len(tasks.partial)
-        done = f"{n_all - len(tasks.runs):,} of {format_count(n_all, 'run')} were left out"
+    done = "each run's means are over the topics that it has"
+    if gaps != "present":
+        done = f"{(~tasks.kept).sum():,} of {format_count(len(tasks.kept), 'run')} were left out"
     return [f"of {tasks.partial.size:,} cells (run × task), {' and '.join(missing)}: {done}"]
 
 
-def _remark_tasks(n_tasks: int) -> tuple[str, ...]:
-    """Say that a few tasks separate nothing."""
-    if n_tasks >= FEWEST_TASKS:
-        return ()
-    return (
-        f"{n_tasks} tasks are too few to tell which runs are better in others too: it takes {FEWEST_TASKS}, and "
-        "no run is separated from another",
-    )
-
-
-def _remark_topics(tasks: Tasks, board: Board) -> tuple[str, ...]:
-    """Say which runs have too few topics, and which tasks share topics, which are drawn as if they did not."""
-    alone = np.array(tasks.runs, dtype=object)[board.lone].tolist()
-    shared = remark_shared_topics(tasks.names, tasks.topics)
+def _remark_samples(tasks: Tasks, board: Board, over: OverTasks) -> list[str]:
+    """Say where too few tasks, or topics of a run, separate nothing; and that shared topics are drawn as if they were not."""
+    n_tasks = len(tasks.names)
+    if over == "tasks":
+        return [] if n_tasks >= FEWEST_TASKS else [
+            f"{n_tasks} tasks are too few to tell which runs are better in others too: it takes {FEWEST_TASKS}, and "
+            "no run is separated from another",
+        ]  # fmt: skip
+    shared = list(remark_shared_topics(tasks.names, tasks.topics))
+    alone = [tasks.runs[run] for run in np.flatnonzero(board.lone)]
     if not alone:
         return shared
     has, it = ("has", "it is") if len(alone) == 1 else ("have", "they are")
@@ -340,16 +331,16 @@ def _remark_topics(tasks: Tasks, board: Board) -> tuple[str, ...]:
         f"{format_list(alone, most=3)} {has} one topic only of a task, or one cluster: nothing tells how much that varies, "
         f"and {it} separated from no other run"
     )
-    return (few, *shared)
+    return [few, *shared]
 
 
 class Tasks(NamedTuple):
     """Aligned tasks, in the order of their names. `values[t]` has the shape (run, topic), NaN where there is no score.
 
     `clusters[t]` numbers the cluster of each topic, None where topics are single, and `drawn[t]` names what is drawn: clusters,
-    or topics. `noise` says what clusters and repeats do, if there are any.
-    `partial` and `lacking` say which runs lack some or all topics of which tasks, shape (run, task), incomplete runs that were
-    left out among them. The largest magnitude of all scores is near 1, in units of `unit`. `signed` is what a signature says.
+    or topics. `noise` says what clusters and repeats do. `kept` says which of all runs are `runs`, and `partial` and `lacking`
+    which of all lack some or all topics of which tasks, shape (run, task). The largest magnitude of all scores is near 1, in
+    units of `unit`. `signed` is what a signature says.
     """
 
     names: tuple[str, ...]
@@ -360,6 +351,7 @@ class Tasks(NamedTuple):
     clusters: list[np.ndarray | None]
     drawn: Sequence[Sequence[str]]
     noise: TopicNoise | None
+    kept: np.ndarray
     partial: np.ndarray
     lacking: np.ndarray
     unit: float
@@ -382,29 +374,30 @@ def align_tasks(given: Scores | Sequence[Scores], gaps: Gaps | None) -> Tasks:
     # A power of two, so that nothing is rounded.
     unit = float(np.ldexp(1.0, np.frexp(largest)[1] - 1)) if largest else 1.0
     missing = np.stack([np.isnan(board).mean(axis=1) for board in values], axis=1)
-    keep = _choose_runs(missing, gaps)
-    if keep.sum() < 2:
-        raise MetaevalError(f"ranks compare two runs or more; there is {runs[keep][0]} only")
-    topics: list[list[str]] = []
-    clusters: list[np.ndarray | None] = []
-    drawn: list[Sequence[str]] = []
+    partial, lacking = (missing > 0) & (missing < 1), missing == 1
+    kept = _choose_runs(partial, lacking, gaps)
+    if kept.sum() < 2:
+        raise MetaevalError(f"ranks compare two runs or more; there is {runs[kept][0]} only")
+    topics, clusters, drawn = [], [], []
     for number, (name, task) in enumerate(zip(names, ordered, strict=True)):
-        board = values[number][keep] / unit
+        board = values[number][kept] / unit
         scored = np.flatnonzero(~np.isnan(board).all(axis=1))
         if len(scored) < 2:
-            lone = f"{runs[keep][scored[0]]} only" if len(scored) else "no run that is left"
+            lone = f"{runs[kept][scored[0]]} only" if len(scored) else "no run that is left"
             raise MetaevalError(f"the task {name} has scores of {lone}: leave its rows out, or add runs")
         some = ~np.isnan(board).all(axis=0)
         order = np.argsort(np.array(task.topics, dtype=object))[some]
         values[number] = board[:, some]
         topics.append([task.topics[topic] for topic in order])
-        groups, codes = code_clusters([task.clusters[topic] for topic in order]) if task.clusters else ((), None)
+        groups, codes = (
+            code_clusters([task.clusters[topic] for topic in order]) if task.clusters else (topics[-1], None)
+        )
         clusters.append(codes)
-        drawn.append(topics[-1] if codes is None else groups)
+        drawn.append(groups)
     noise = {name: known for name, task in zip(names, ordered, strict=True) if (known := find_noise(task))}
     return Tasks(
-        names, tuple(runs[keep]), topics, tuple(task.measures[0] for task in ordered), values, clusters, drawn,
-        join_noise(noise, sum(map(len, topics))), (missing > 0) & (missing < 1), missing == 1, unit, _join_tasks(ordered),
+        names, tuple(runs[kept]), topics, tuple(task.measures[0] for task in ordered), values, clusters, drawn,
+        join_noise(noise, sum(map(len, topics))), kept, partial, lacking, unit, _join_tasks(ordered),
     )  # fmt: skip
 
 
@@ -426,21 +419,21 @@ def _sort_tasks(listed: Sequence[Scores]) -> tuple[list[Scores], tuple[str, ...]
     return ordered, names
 
 
-def _choose_runs(missing: np.ndarray, gaps: Gaps | None) -> np.ndarray:
-    """Return which runs stay on the board; `missing` is the share of scores that they lack, shape (run, task)."""
-    complete = (missing == 0).all(axis=1)
+def _choose_runs(partial: np.ndarray, lacking: np.ndarray, gaps: Gaps | None) -> np.ndarray:
+    """Return which runs stay on the board: of all those that lack some or all topics of tasks, shape (run, task)."""
+    complete = ~(partial | lacking).any(axis=1)
     if gaps is None and not complete.all():
-        kinds = {"in part of a task": (missing > 0) & (missing < 1), "of a whole task": missing == 1}
+        kinds = {"in part of a task": partial, "of a whole task": lacking}
         counts = [f"{some.any(axis=1).sum():,} {where}" for where, some in kinds.items() if some.any()]
         raise MetaevalError(
-            f"{(~complete).sum():,} of {len(missing):,} runs lack scores ({', '.join(counts)}): choose what to do with "
+            f"{(~complete).sum():,} of {len(complete):,} runs lack scores ({', '.join(counts)}): choose what to do with "
             f"{format_option('gaps', 'present')} or complete"
         )
     if gaps == "complete" and complete.sum() < 2:
         raise MetaevalError(
-            f"too few runs are complete: {complete.sum()} of {len(missing):,}; use {format_option('gaps', 'present')}"
+            f"too few runs are complete: {complete.sum()} of {len(complete):,}; use {format_option('gaps', 'present')}"
         )
-    return np.asarray(complete if gaps == "complete" else (missing < 1).any(axis=1))
+    return np.asarray(complete if gaps == "complete" else ~lacking.all(axis=1))
 
 
 def _join_tasks(ordered: Sequence[Scores]) -> Signed:

@@ -152,9 +152,8 @@ def calibrate_tests(
     n_topics : int, optional
         Topics in each study; by default as many as the scores have.
     difference : float, optional
-        True difference for which power is computed, in units of the measures; by default four standard errors of a typical
-        pair.
-        A random half of the runs is better by this much.
+        True difference for which power is computed, in units of the measures: a random half of the runs is better by this much.
+        By default four standard errors of a typical pair.
     n_permutations : int, optional
         B of tests that resample; raised where a correction needs more.
     alpha : float, optional
@@ -163,15 +162,6 @@ def calibrate_tests(
     seed : int, optional
     n_jobs : int, optional
         Processes; any number gives the same rates.
-
-    Returns
-    -------
-    TestCalibration
-
-    Raises
-    ------
-    MetaevalError
-        If there are too few runs or topics, an option is out of range, or a test of your own returns no p-values.
 
     Examples
     --------
@@ -198,21 +188,17 @@ def calibrate_tests(
     n_all = n_studies + max(BATCH, n_studies // POWER_STUDIES)
     kinds = ((0, n_studies), (n_studies, n_all))
     parts = [range(start, min(start + BATCH, end)) for first, end in kinds for start in range(first, end, BATCH)]
-    shifts, counts, done = [], np.empty((len(ready.scores.measures), len(procedures), n_all, 3)), 0
+    sizes, shifts, done = (n_studies, n_topics, n_permutations), [], 0
+    counts = np.empty((len(ready.scores.measures), len(procedures), n_all, 3))
     for m, of_measure in zip(ready.places[2], counts, strict=True):
         column = np.ascontiguousarray(ready.values[..., m])
-        model = fit_scores(column)
-        shifts.append(
-            STANDARD_ERRORS * _find_typical_error(column, n_topics) if difference is None else float(difference)
-        )
+        model, step = fit_scores(column), STANDARD_ERRORS * _find_typical_error(column, n_topics)
+        shifts.append(step if difference is None else float(difference))
         for (name, test), of_test in zip(procedures.items(), of_measure, strict=True):
-            compute = partial(
-                _count_errors, model, test, (n_studies, n_topics, n_permutations), alpha, shifts[-1], place
-            )
+            compute = partial(_count_errors, model, test, sizes, alpha, shifts[-1], place)
             jobs = 1 if callable(test) else n_jobs  # what the user wrote runs where it was defined
-            for part, array in zip(
-                parts, run_parts(compute, parts, n_jobs=jobs, sharing={"prefer": "processes"}), strict=True
-            ):
+            arrays = run_parts(compute, parts, n_jobs=jobs, sharing={"prefer": "processes"})
+            for part, array in zip(parts, arrays, strict=True):
                 of_test[part.start : part.stop] = array
                 done += len(part)
                 tell(f"studies by {name}", done, counts[..., 0].size)

@@ -35,7 +35,7 @@ from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import find_signs
 from metaeval.show.charts import Line, LineChart
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table, cross
+from metaeval.show.table import Table
 from metaeval.stats.intervals import (
     FEWEST_COLLECTIONS,
     FEWEST_TOPICS,
@@ -249,16 +249,21 @@ class PooledDiscriminativePower(PowerRows):
     collections : tuple of str
     parts : tuple of DiscriminativePower
         Of each collection.
-    by_collection : DataFrame
-        Columns collection, measure, significant, pairs, power, mc_se; the last collection is ``POOLED`` (LQ 2021, Table 3).
     over_collections : Variation
         What intervals for other collections rest on.
     """
 
     collections: tuple[str, ...]
     parts: tuple[DiscriminativePower, ...]
-    by_collection: pd.DataFrame
     over_collections: Variation
+
+    @property
+    def by_collection(self) -> pd.DataFrame:
+        """Columns collection (the last one ``POOLED``), measure, significant, pairs, power, mc_se: LQ 2021, Table 3."""
+        columns = ["measure", "significant", "pairs", "power", "mc_se"]
+        frames = [result.rows[columns] for result in (*self.parts, self)]
+        names = np.repeat([*self.collections, "POOLED"], len(self.rows))
+        return pd.concat(frames, ignore_index=True).assign(collection=names)[["collection", *columns]]
 
     @property
     def label(self) -> str:  # type: ignore[override]
@@ -332,7 +337,8 @@ def discriminative_power(
     Parameters
     ----------
     scores : Scores or sequence of Scores
-        At least two runs and two topics. Several collections of the same measures are pooled.
+        At least two runs and two topics; p-values of a constant measure are 1. Several collections of the same measures are
+        pooled, see `pooled_discriminative_power`.
     n_permutations : int, optional
         B, the trials of a randomised or bootstrap test, shared by all measures.
     alpha : float, optional
@@ -363,21 +369,6 @@ def discriminative_power(
         Two measures are alike if their shares of significant pairs differ by at most this.
     n_jobs : int, optional
         Threads; any number gives the same results.
-
-    Returns
-    -------
-    DiscriminativePower or, of several collections, PooledDiscriminativePower
-
-    Raises
-    ------
-    MetaevalError
-        If there are too few runs or topics, an option is out of range, or B is so small that no pair could be
-        significant after the correction.
-
-    Warns
-    -----
-    MetaevalWarning
-        If a measure is constant: its p-values are 1.
 
     Examples
     --------
@@ -502,20 +493,6 @@ def pooled_discriminative_power(powers: Sequence[DiscriminativePower], *, seed: 
     seed : int, optional
         Of the draws of collections.
 
-    Returns
-    -------
-    PooledDiscriminativePower
-
-    Raises
-    ------
-    MetaevalError
-        If there are none, or measures or levels differ.
-
-    Warns
-    -----
-    MetaevalWarning
-        If two collections have the same scores.
-
     Examples
     --------
     >>> values = np.add.outer([0.1, 0.15, 0.8], np.linspace(0, 0.1, 12))[..., None]
@@ -533,26 +510,19 @@ def pooled_discriminative_power(powers: Sequence[DiscriminativePower], *, seed: 
     first, measures = powers[0], powers[0].measures
     labels = tuple(power.collection or f"collection {number}" for number, power in enumerate(powers, start=1))
     warn_of_same_data(labels, [power.means for power in powers])
-    pairs = np.array([power.p_values.shape[1] for power in powers])
-    significant = np.array([power.significant.sum(axis=1) for power in powers])
+    found, n_pairs = (np.sum([power.rows[column] for power in powers], axis=0) for column in ("significant", "pairs"))
     errors = np.array([power.rows["mc_se"] for power in powers])
-    found, n_pairs, error = significant.sum(axis=0), int(pairs.sum()), np.sqrt(np.square(errors).sum(axis=0))
     share = found / n_pairs
     over_topics = pool_over_topics(powers)
     over_collections = _pool_over_collections(labels, powers, over_topics, seed)
     low, high = over_topics.find_power_ends(share)
     collections_low, collections_high = over_collections.find_power_ends(share)
-    names = [str(measure) for measure in measures]
     rows = pd.DataFrame(
         {
-            "measure": names, "significant": found, "pairs": n_pairs, "power": share, "low": low, "high": high,
-            "collections_low": collections_low, "collections_high": collections_high, "mc_se": error,
+            "measure": list(map(str, measures)), "significant": found, "pairs": n_pairs, "power": share, "low": low,
+            "high": high, "collections_low": collections_low, "collections_high": collections_high,
+            "mc_se": np.sqrt(np.square(errors).sum(axis=0)),
         }
-    )  # fmt: skip
-    counts, of_all = np.vstack([significant, found]), np.append(pairs, n_pairs)[:, np.newaxis]
-    by_collection = cross(
-        {"collection": [*labels, "POOLED"], "measure": names},
-        significant=counts, pairs=of_all, power=counts / of_all, mc_se=np.vstack([errors, error]),
     )  # fmt: skip
     low, high = over_collections.find_difference_ends(share)
     differences = over_topics.compare(measures, share, first.margin).assign(collections_low=low, collections_high=high)
@@ -562,7 +532,7 @@ def pooled_discriminative_power(powers: Sequence[DiscriminativePower], *, seed: 
     data = tuple(part for power in powers for part in power.signature.data)
     return PooledDiscriminativePower(
         measures=measures, rows=rows, differences=differences, over_topics=over_topics, over_collections=over_collections,
-        margin=first.margin, collections=labels, parts=tuple(powers), by_collection=by_collection,
+        margin=first.margin, collections=labels, parts=tuple(powers),
         signature=Signature("pooled_discriminative_power", data, settings, first.signature.version),
         diagnostics=tuple(part for power in powers for part in power.diagnostics),
         remarks=(

@@ -174,15 +174,6 @@ def significance_overlap(
     **options
         Of `discriminative_power`: n_permutations, alpha, seed, correction, p_add_one, variance_offset, distinct_runs, n_jobs.
 
-    Returns
-    -------
-    SignificanceOverlap
-
-    Raises
-    ------
-    MetaevalError
-        If there is one measure only.
-
     Examples
     --------
     >>> values = np.add.outer([0.1, 0.15, 0.8], np.linspace(0, 0.1, 12))[..., None] ** [1, 2]
@@ -217,15 +208,6 @@ def significance_contradictions(
         As in `discriminative_power`: by default ``"randomised-tukey-hsd"``.
     **options
         Of `discriminative_power`: n_permutations, alpha, seed, correction, p_add_one, variance_offset, distinct_runs, n_jobs.
-
-    Returns
-    -------
-    SignificanceContradictions
-
-    Raises
-    ------
-    MetaevalError
-        If there is one measure only.
 
     Examples
     --------

@@ -39,10 +39,6 @@ def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
            [0, 1]])
     """
     differs = np.asarray(different).astype(bool)
-    if differs.ndim != 2 or differs.shape[0] != differs.shape[1] or not (differs == differs.T).all():
-        raise MetaevalError("Significant differences must be a square, symmetric matrix.")
-    if differs.diagonal().any():
-        raise MetaevalError("A group cannot differ from itself.")
     if not len(differs):
         return np.zeros((0, 0), dtype=bool)
     table = _sweep(_find_largest_sets(differs))

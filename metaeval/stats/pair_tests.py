@@ -37,7 +37,6 @@ from metaeval.stats.arrays import (
 from metaeval.stats.parallel import run_parts, tell
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
 from metaeval.stats.resampling import draw_signs, draw_weights
-from metaeval.stats.streams import check_key
 
 PairedTest: TypeAlias = Literal[
     "randomised-tukey-hsd",
@@ -175,7 +174,6 @@ def all_pairs_test(
         return PairedTestResult(correct(_t_p_values(scale_scores(scores)), correction), None, None, True)
     if key is None:
         raise MetaevalError(f"{test} draws at random, so it needs a key; stream_key makes one.")
-    check_key(key)
     if test == "randomised-tukey-hsd":
         counts = randomised_tukey_hsd(scores, n_permutations=n_permutations, key=key, n_jobs=n_jobs)
         return PairedTestResult(p_values(counts, n_permutations, add_one=add_one), counts, n_permutations, False)

@@ -25,9 +25,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.errors import MetaevalError
 from metaeval.stats.anova import residual_variance
-from metaeval.stats.arrays import FloatArray, IntArray, check_count, scale_squares
+from metaeval.stats.arrays import FloatArray, IntArray, scale_squares
 from metaeval.stats.irregular_runs import equal_rows
 from metaeval.stats.pair_tests import WeightedPairs, divide
 from metaeval.stats.parallel import tell
@@ -57,7 +56,6 @@ def significance_chances(
     """
     from scipy.special import bdtr
 
-    check_count(n_permutations, "permutations")
     ordered = np.sort(np.asarray(counts), axis=-1)
     n_pairs = ordered.shape[-1]
     rank = np.arange(1, n_pairs + 1)
@@ -67,8 +65,6 @@ def significance_chances(
         "holm": n_pairs + 1.0 - rank,
         "benjamini-hochberg": n_pairs / rank,
     }
-    if correction not in factors:
-        raise MetaevalError(f"The correction must be one of {', '.join(factors)}, not {correction!r}.")
     # The largest count with which the pair of the j-th smallest p is significant, -1 for none. As p-values are compared:
     # rounding must not decide whether count/B is at most α.
     possible = (np.arange(n_permutations + 1) + add_one) / (n_permutations + add_one)

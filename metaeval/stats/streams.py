@@ -57,17 +57,6 @@ def generator(seed: int, *names: str) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(stream_key(seed, *names)))
 
 
-def check_key(key: int) -> int:
-    """Return the key as a Python integer, or raise an error if it is not a 64-bit key."""
-    try:
-        number = operator.index(key)
-    except TypeError:
-        raise MetaevalError(f"A key must be an integer, not {key!r}; stream_key makes one.") from None
-    if not 0 <= number < 2**64:
-        raise MetaevalError(f"A key must lie between 0 and 2**64 - 1, not at {number}; stream_key makes one.")
-    return number
-
-
 def mix(words: UInt64Array) -> UInt64Array:
     """Mix contiguous 64-bit words in place by a bijection (the SplitMix64 finaliser), and return them."""
     flat = words.reshape(-1)
@@ -86,7 +75,9 @@ def mix(words: UInt64Array) -> UInt64Array:
 
 def trial_keys(key: int, trials: npt.ArrayLike) -> UInt64Array:
     """Derive the key of each trial, shape (trial,): mix(mix(key) + trial)."""
-    return mix(np.asarray(trials).astype(np.uint64) + mix(np.array([check_key(key)], dtype=np.uint64)))
+    if not isinstance(key, int | np.integer) or not 0 <= key < 2**64:
+        raise MetaevalError(f"A key must be an integer between 0 and 2**64 - 1, not {key!r}; stream_key makes one.")
+    return mix(np.asarray(trials).astype(np.uint64) + mix(np.array([key], dtype=np.uint64)))
 
 
 def attempt_keys(keys: UInt64Array, attempt: int) -> UInt64Array:

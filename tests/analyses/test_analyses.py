@@ -259,9 +259,9 @@ class TestPooledDiscriminativePower:
             labels = tuple(map(str, range(n_runs)))
             signature = replace(base.signature, data=(str(number),))
             means = np.full((n_runs, 1), float(number))
-            powers.append(
-                replace(base, collection=str(number), runs=labels, p_values=p, means=means, signature=signature)
-            )
+            rows = base.rows.assign(significant=significant, pairs=n_pairs)
+            changes = {"collection": str(number), "runs": labels, "rows": rows, "p_values": p, "means": means}
+            powers.append(replace(base, **changes, signature=signature))
         row = me.pooled_discriminative_power(powers).to_frame().iloc[0]
         assert (row["significant"], row["pairs"], round(100 * row["power"], 1)) == (572, 1363, 42.0)
 
