@@ -121,7 +121,7 @@ class SampleSize(Result):
         return [
             LineChart(consistency, f"{self.unit}s in either set", "mean τ between two sets", log=True, ticks=ticks),
             LineChart(
-                power, f"{self.unit}s", "share of significant run pairs", log=True, limits=(0.0, None), names="right",
+                power, f"{self.unit}s", "share of significant run pairs", log=True, limits=(0.0, None),
                 ticks=ticks,
             ),
         ]  # fmt: skip

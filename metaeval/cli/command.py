@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any, Literal, get_origin
 
@@ -107,7 +107,7 @@ class Command(TyperCommand):
             for parameter in self.params
             if parameter.name and parameter.param_type_name == "option"
         }
-        with option_names(flags), _defused(ctx.params.get("defuse_formulas", False)):
+        with option_names(flags):
             return super().invoke(ctx)
 
 
@@ -121,11 +121,3 @@ def option_names(names: dict[str, str]) -> Iterator[None]:
         yield
     finally:
         use_option_names(before)
-
-
-def _defused(defused: bool) -> Any:
-    if not defused:
-        return nullcontext()
-    from metaeval.show.formulas import defused_formulas
-
-    return defused_formulas()
