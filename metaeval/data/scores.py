@@ -122,11 +122,16 @@ class Scores(Labelled):
         wrong = np.argwhere(np.isinf(array) if self._may_have_gaps else ~np.isfinite(array))
         if len(wrong):
             r, t, m = wrong[0]
-            others = (
-                f", and so are {len(wrong) - 1:,} more" if len(wrong) > 2 else ", and so is one more" * (len(wrong) - 1)
+            problem = f"the score is {array[r, t, m]}"
+            if len(wrong) > 1:
+                problem += f", and so are {len(wrong) - 1:,} more" if len(wrong) > 2 else ", and so is one more"
+            raise DataError(
+                problem,
+                run=labels[0][r],
+                topic=labels[1][t],
+                measure=known[m],
+                value=float(array[r, t, m]),
             )
-            where = {"run": labels[0][r], "topic": labels[1][t], "measure": known[m], "value": float(array[r, t, m])}
-            raise DataError(f"the score is {array[r, t, m]}{others}", **where)
         (known,) = turn_measures([drop_contradicted(known, array)], higher_is_better, lower_is_better)
         self._set(values=array, runs=labels[0], topics=labels[1], measures=known, repeats=dict(repeats or {}))
         self._set(collection=str(collection or ""), provenance=str(provenance or ""))
