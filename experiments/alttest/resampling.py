@@ -17,7 +17,7 @@ from metaeval.data.annotations import Annotations, choose_class, find_median
 from metaeval.data.labels import rank_labels
 from metaeval.errors import UndefinedValueWarning
 from metaeval.stats.annotator_wins import Agreement, average_advantage, sum_wins, tabulate_agreement
-from metaeval.stats.resampling import resampled_topics
+from metaeval.stats.resampling import draw_weights
 from metaeval.stats.streams import stream_key
 
 RHO: dict[str, Agreement] = {"ρ (squared error)": "squared-error", "ρ (accuracy)": "accuracy"}
@@ -124,7 +124,7 @@ def resample_judges(
     position = dict(zip(names, rank_labels(names).tolist(), strict=True))
     topic = np.array([position[name] for name in annotations.topics])
     key = stream_key(seed, annotations.collection, "judges by measures")
-    drawn = resampled_topics(key, range(n_bootstrap), len(names))
+    drawn = draw_weights(key, range(n_bootstrap), len(names)).astype(np.int64)
     # The first row is the set itself. As floats, because those are what is multiplied fast; the sums stay whole.
     weights = np.concatenate([np.ones((1, len(names))), drawn])
     others = [

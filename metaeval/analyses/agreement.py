@@ -14,7 +14,7 @@ import pandas as pd
 from metaeval.analyses.agreement_result import Agreement, list_disagreement, pool_estimates
 from metaeval.analyses.checks import check_choice, check_count, check_positive, check_share, warn_of_same_data
 from metaeval.analyses.diagnostics import remark_copies
-from metaeval.analyses.discriminative_power import discriminative_power
+from metaeval.analyses.power import discriminative_power
 from metaeval.analyses.prepare import Prepared, prepare
 from metaeval.analyses.variation import list_intervals
 from metaeval.data.clusters import order_clusters
