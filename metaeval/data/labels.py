@@ -80,6 +80,12 @@ def choose_measures(
     return [*names, *(label for label in optional if label in labels and label not in names)]
 
 
+def choose_of_several(choose: Choose, known: Iterable[Iterable[object]]) -> Choose:
+    """Return what chooses, of each of several collections with known measures, those that it has: at least one of them."""
+    wanted = choose([*dict.fromkeys(str(measure) for measures in known for measure in measures)])
+    return lambda labels: [label for label in wanted if label in labels] or choose(labels)
+
+
 def code_labels(labels: Sequence[str], classes: Sequence[str]) -> np.ndarray:
     """Return the position of every label among the classes, −1 where it is none; 1.0 is the class 1, as frames write it.
 

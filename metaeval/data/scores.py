@@ -12,7 +12,7 @@ import numpy as np
 
 from metaeval.data.clusters import Repeats, code_clusters, join_clusters, label_clusters, refuse_spanning
 from metaeval.data.columns import CLUSTER
-from metaeval.data.labels import Labelled, choose_measures, find_labels, unique_labels
+from metaeval.data.labels import Choose, Labelled, choose_measures, choose_of_several, find_labels, unique_labels
 from metaeval.data.policies import MissingPolicy, hint_missing
 from metaeval.data.rows import DoubledError, Rows, arrange, split_collections
 from metaeval.errors import DataError, format_count, format_list, format_option
@@ -396,16 +396,19 @@ def read_collections(
     measure: str | Measure | None = None,
     collection: str | None = None,
     missing: MissingPolicy = "raise",
+    choose: Choose | None = None,
     **options: Any,
 ) -> list[Scores]:
-    """Return the scores of every collection in rows, or of one."""
+    """Return the scores of every collection in rows, or of one; each has those chosen measures that it holds."""
     rows = rows if measure is None else choose_measure(rows, measure)
+    if choose is not None:
+        choose = choose_of_several(choose, [map(measure_of_label, rows.encode("measure")[1])])
     found = []
     parts = list(split_collections(rows, collection))
     for label, part in parts:
         file = part.file if len(parts) == 1 else f"{part.file}, collection {label}" if part.file else label
         try:
-            found.append(hold_scores(**arrange(part, missing=missing, collection=label, **options)))
+            found.append(hold_scores(**arrange(part, missing=missing, collection=label, choose=choose, **options)))
         except DoubledError as error:
             raise error.changed(hint=rows.explain(error, missing) if rows.explain else None) from None
         except DataError as error:
