@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 from weakref import WeakKeyDictionary
@@ -318,7 +319,8 @@ def stream_lines(path: PathLike) -> Iterator[tuple[int, str]]:
         packed = _find(_PACKED, stream.read(4))
         stream.seek(0)
         with unpack(stream, packed, path) if packed else nullcontext(stream) as content:
-            for number, line in enumerate(iter(lambda: content.readline(_LONGEST_LINE + 1), b""), start=1):
+            lines = iter(partial(content.readline, _LONGEST_LINE + 1), b"")
+            for number, line in enumerate(lines, start=1):
                 size += len(line)
                 if size > most or number > most // BYTES_A_CELL:
                     check_cells(number, path, what="lines")
@@ -326,7 +328,10 @@ def stream_lines(path: PathLike) -> Iterator[tuple[int, str]]:
                 if len(line) > _LONGEST_LINE:
                     raise DataError(f"it has more than {_LONGEST_LINE:,} bytes", file=path, line=number)
                 if line.strip():
-                    yield number, _decode(line, path, number).removesuffix("\n")
+                    try:
+                        yield number, line.removesuffix(b"\n").decode("utf-8" if number > 1 else "utf-8-sig")
+                    except UnicodeDecodeError as error:
+                        raise _describe_encoding(error, path, number) from None
 
 
 def read_text(path: PathLike) -> str:
@@ -340,23 +345,23 @@ def read_text(path: PathLike) -> str:
     if b"\0" in content:
         line = content.count(b"\n", 0, content.index(b"\0")) + 1
         raise DataError("the file is binary, not text", file=path, line=line, hint=_find(_BINARY, content))
-    text = _decode(content, path).replace("\r\n", "\n").replace("\r", "\n")
+    try:
+        text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        raise _describe_encoding(error, path, 1) from None
     check_cells(text.count("\n"), path, what="lines")
     _refuse_blank(text.strip(), path)
     return text
 
 
-def _decode(content: bytes, path: PathLike, line: int = 1) -> str:
-    """Return text in UTF-8, of which the first line has the number `line`."""
-    try:
-        return content.decode("utf-8-sig" if line == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"byte 0x{content[error.start]:02x} is not UTF-8, while the text before it is",
-            file=path,
-            line=content.count(b"\n", 0, error.start) + line,
-            hint="the file mixes encodings or is in another one; save it as UTF-8",
-        ) from None
+def _describe_encoding(error: UnicodeDecodeError, path: PathLike, line: int) -> DataError:
+    """Return what is wrong with text that is not UTF-8, of which the first line has the number `line`."""
+    return DataError(
+        f"byte 0x{error.object[error.start]:02x} is not UTF-8, while the text before it is",
+        file=path,
+        line=error.object.count(b"\n", 0, error.start) + line,
+        hint="the file mixes encodings or is in another one; save it as UTF-8",
+    )
 
 
 def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:

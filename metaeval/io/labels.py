@@ -43,8 +43,11 @@ def read(
         tables = {run: open_table(source, columns, names) for run, source in runs.items()}
         answers = {run: _read_labels(source, "predicted", run) for run, source in tables.items()}
         return _read_labels(table, "gold"), answers, names
-    predictions = _find(table, *PREDICTED) is not None and _find(table, *TRUE, "label") is not None
-    return *(_read_predictions(table) if predictions else _read_judges(table)), names
+    if _find(table, *PREDICTED) and _find(table, *TRUE, "label"):
+        truth, answers = _read_predictions(table)
+    else:
+        truth, answers = _read_judges(table)
+    return truth, answers, names
 
 
 def read_keys(table: Table, run: str | None = None) -> tuple[Sequence[str], Sequence[str]]:

@@ -93,10 +93,10 @@ def read_runs(
         raise MetaevalError(f"{format_option('missing', 'keep')} is for scores; runs without an answer have none")
     if seed != 0 and parts is None:
         raise MetaevalError(f"{format_option('seed')} is for {format_option('parts')}: nothing else is random here")
-    stated = {"classes": classes, "columns": columns, "aspect": aspect, "rescale": rescale or None, "parts": parts}
-    stated = {name: value for name, value in stated.items() if value is not None}
-    chosen.check([*stated, *(["invalid"] if invalid != "raise" else [])], runs)
-    reading = {name: value for name, value in stated.items() if name in ("classes", "columns", "aspect")}
+    reading = {"classes": classes, "columns": columns, "aspect": aspect}
+    reading = {name: value for name, value in reading.items() if value is not None}
+    building = {"invalid": invalid != "raise", "rescale": rescale, "parts": parts is not None}
+    chosen.check([*reading, *(name for name, stated in building.items() if stated)], runs)
     files = {} if runs is None else name_sources(runs, gold)
     truth, answers, names = chosen.load()(gold, files, **reading)
     if collection is None:
@@ -131,12 +131,15 @@ def describe_sources(gold: Any, runs: Mapping[str, Any]) -> str:
 
 def name_collection(gold: Any, collection: str | None) -> str:
     """Return the name of a collection: what the user says, or the name of the gold file; a frame has none."""
-    return collection if collection is not None else "" if is_table(gold) else stem(gold)
+    if collection is not None:
+        return collection
+    return "" if is_table(gold) else stem(gold)
 
 
 def judgements(gold: PathLike, runs: Mapping[str, PathLike], *, classes: Iterable[object]) -> LabelRuns:
     """Read TREC-style judgements, lines ``qid 0 docid label``: graded relevance as ordinal classification."""
-    return read_judgements(gold), {run: read_judgements(path) for run, path in runs.items()}, classes
+    answers = {run: read_judgements(path) for run, path in runs.items()}
+    return read_judgements(gold), answers, classes
 
 
 def read_judgements(path: PathLike) -> Labels:
@@ -155,8 +158,11 @@ def semeval_c(
     """Read subtask C of SemEval Task 4, a label for each tweet of a topic: ``id<TAB>topic<TAB>label[<TAB>text]``."""
     true = read_semeval_labels(gold)
     keys = set(true.keys)
-    answers = {run: read_semeval_labels(path, run) for run, path in runs.items()}
-    return true, {run: _match_line_numbers(given, true, keys, run) for run, given in answers.items()}, classes
+    answers = {}
+    for run, path in runs.items():
+        given = read_semeval_labels(path, run)
+        answers[run] = _match_line_numbers(given, true, keys, run)
+    return true, answers, classes
 
 
 def read_semeval_labels(path: PathLike, run: str | None = None) -> Labels:
@@ -193,7 +199,8 @@ def semeval_e(
     first = read_fields(gold, separator="\t", least=1, most=1 << 20, layout="")[0][0]
     has_shares = len(first) == len(names) + 1 and not any(np.isnan([number(text) for text in first[1:]]))
     read_gold = _count_labels if len(first) in (3, 4) and not has_shares else _read_shares
-    return read_gold(gold, names), {run: _read_shares(path, names, run) for run, path in runs.items()}, names
+    estimates = {run: _read_shares(path, names, run) for run, path in runs.items()}
+    return read_gold(gold, names), estimates, names
 
 
 def _read_shares(path: PathLike, classes: Sequence[str], run: str | None = None) -> Shares:
