@@ -12,7 +12,7 @@ from metaeval.analyses.checks import check_scores, check_seed
 from metaeval.analyses.diagnostics import Diagnostics, diagnose
 from metaeval.analyses.topic_noise import find_noise, refuse_clusters
 from metaeval.data.labels import rank_labels
-from metaeval.data.scores import Scores, find_identical_runs, take_cells, take_distinct_runs
+from metaeval.data.scores import Scores, find_identical_runs, take_distinct_runs
 from metaeval.measures.base import find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.stats.streams import generator, stream_key
@@ -124,9 +124,10 @@ def sort_scores(
     runs, topics, measures = map(
         rank_labels, (scores.runs, scores.topics, [str(measure) for measure in scores.measures])
     )
-    signs = find_signs(scores.measures) if oriented else None
-    values = take_cells(scores.values, *map(np.argsort, (runs, topics, measures)), signs=signs)
-    return values, (runs, topics, measures)
+    orders = [np.argsort(places) for places in (runs, topics, measures)]
+    signs = find_signs(scores.measures)[orders[2]] if oriented else 1.0
+    # Contiguous, because the order of the axes in memory decides in which order NumPy adds.
+    return np.multiply(scores.values[np.ix_(*orders)], signs, order="C"), (runs, topics, measures)
 
 
 def restore_pairs(places: np.ndarray) -> np.ndarray:

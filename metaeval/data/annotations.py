@@ -158,7 +158,8 @@ class Annotations(Labelled):
         topic = np.array([position[name] for name in topics])
         k = len(self.classes)
         counts = np.zeros((len(self.judges), len(names), k, k), dtype=np.int64)
-        np.add.at(counts, (np.arange(len(self.judges))[:, np.newaxis], topic, truth, choose_class(self.answers)), 1)
+        judge = np.arange(len(self.judges))[:, np.newaxis]
+        np.add.at(counts, (judge, topic, truth, choose_class(self.answers)), 1)
         labels = self.named("classes", "collection", "provenance")
         return ClassificationRuns(counts, runs=self.judges, topics=names, **labels)
 

@@ -56,10 +56,14 @@ class _Runs(Labelled):
         """
         r, t = find_labels(runs, self.runs, "run"), find_labels(topics, self.topics, "topic")
         places: dict[str, Any] = {"counts": np.ix_(r, t), "estimated": np.ix_(r, t), "gold": t}
-        arrays = {
-            each.name: getattr(self, each.name)[places[each.name]] for each in fields(self) if each.name in places
+        changed: dict[str, Any] = {
+            "runs": tuple(self.runs[i] for i in r),
+            "topics": tuple(self.topics[i] for i in t),
         }
-        return replace(self, **arrays, runs=tuple(self.runs[i] for i in r), topics=tuple(self.topics[i] for i in t))
+        for each in fields(self):
+            if each.name in places:
+                changed[each.name] = getattr(self, each.name)[places[each.name]]
+        return replace(self, **changed)
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
