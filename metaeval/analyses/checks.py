@@ -75,12 +75,6 @@ def check_jobs(n_jobs: int) -> None:
         raise MetaevalError(f"{format_option('n_jobs')} is {n_jobs!r}; it is 1 or more, or -1 for all processors")
 
 
-def check_tau(variant: str) -> None:
-    """Refuse what is no variant of τ."""
-    if variant not in ("tau_a", "tau_b"):
-        raise MetaevalError(f"there is no τ {variant!r}: use tau_a or tau_b")
-
-
 def check_trials(test: str, correction: str, n_pairs: int, n_permutations: int, alpha: float) -> tuple[str, ...]:
     """Refuse so few trials that no pair can be significant after a correction, and remark where they are scarce."""
     if test not in RESAMPLING or correction == "none":
