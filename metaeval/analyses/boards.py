@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ from metaeval.data.clusters import code_clusters
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_list, format_option, shorten, suggest_names
 from metaeval.measures.base import Measure
-from metaeval.show.signature import Signed, sign
+from metaeval.show.signature import sign
 from metaeval.show.table import Table
 from metaeval.stats.arrays import round_scaled
 from metaeval.stats.boards import (
@@ -355,7 +355,7 @@ class Tasks(NamedTuple):
     partial: np.ndarray
     lacking: np.ndarray
     unit: float
-    signed: Signed
+    signed: Any
 
     @property
     def unlike(self) -> bool:
@@ -436,7 +436,7 @@ def _choose_runs(partial: np.ndarray, lacking: np.ndarray, gaps: Gaps | None) ->
     return np.asarray(complete if gaps == "complete" else ~lacking.all(axis=1))
 
 
-def _join_tasks(ordered: Sequence[Scores]) -> Signed:
+def _join_tasks(ordered: Sequence[Scores]) -> Any:
     """Return what a signature describes: the only task, or all of them as one, with runs and topics in all."""
     if len(ordered) == 1:
         return ordered[0]

@@ -229,7 +229,7 @@ class DiscriminativePower(PowerRows):
             LineChart(
                 lines, "run pairs, by p-value from large to small", "p-value", self.collection,
                 limits=(0.0, float(min(1.0, max(0.2, 4 * self.alpha)))), level=(self.alpha, f"α = {self.alpha:g}"), marks=5,
-                names="top", counted="significant pairs",
+                counted="significant pairs",
             )
         ]  # fmt: skip
 

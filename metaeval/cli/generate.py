@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from typer.core import TyperCommand, TyperGroup
 
 from metaeval.cli.analyses import ANALYSES, Analysis
-from metaeval.cli.command import Values, make_command
+from metaeval.cli.command import Values, make_command, option_names
 from metaeval.cli.complete import complete_source
 from metaeval.cli.docstrings import find_question, parse_docstring
 from metaeval.cli.opening import (
@@ -25,6 +25,8 @@ from metaeval.cli.opening import (
 )
 from metaeval.cli.options import (
     DIRECTIONS,
+    GAPS,
+    MISSING,
     NOISE,
     OPENING,
     OPTIONS,
@@ -56,8 +58,15 @@ GROUPS = {
 }  # fmt: skip
 """The commands by subject, as ``metaeval --help`` shows them; others follow under a heading of their own."""
 
-IN_PYTHON = ("p_add_one", "variance_offset")
-"""Arguments of functions that are no options."""
+IN_PYTHON = ("p_add_one", "variance_offset", "gaps")
+"""Arguments of functions that are no options; `gaps` is what ``--missing`` says of boards."""
+
+_MISSING_OF_BOARDS = option(
+    str,
+    "What to do where a score is missing; a board can compare what is present, or the runs that are complete",
+    choices=(*MISSING, *GAPS),
+    default="raise",
+)
 
 _LABELS = {
     "people": argument(
@@ -209,9 +218,11 @@ class Plan:
             if parameter.flags:
                 declared[parameter.name] = parameter.declare()
         declared |= subject.reading if subject else OPENING | NOISE | DIRECTIONS
+        if self.board is not None:
+            declared["missing"] = _MISSING_OF_BOARDS
         if self.pairs:
             declared |= take(self.pairs)
-        return declared | take("style", "explain", "width", "out", "defuse_formulas")
+        return declared | take("style", "explain", "width", "out")
 
     def call(self, function: Function, subject: object, values: Values) -> Any:
         """Call a function with what the command line says of its parameters."""
@@ -219,11 +230,18 @@ class Plan:
         arguments = {
             parameter.name: getattr(values, known[parameter.spelling].name) for parameter in self._read(function)
         }
+        if function is self.board:
+            arguments["gaps"] = values.gaps
         with working(function.__name__.replace("_", " ")):
             return function(subject, **arguments)
 
     def run(self, values: Values) -> None:
         """Open what the command is about, call its functions, and show their results."""
+        values.gaps = None
+        with option_names({"gaps": "--missing"} if self.board else {}):
+            self._run(values)
+
+    def _run(self, values: Values) -> None:
         check_output(values.style, values.out, getattr(values, self.pairs, None) if self.pairs else None)
         check_width(values.width, values.style, values.out)
         self._convert(values)
@@ -235,8 +253,8 @@ class Plan:
         else:
             sources = values.source if self.several else [values.source]
             function = self.main
-            if self.board is not None and values.gaps is not None and values.missing == "raise":
-                values.missing = "keep"
+            if self.board is not None and values.missing in GAPS:
+                values.gaps, values.missing = values.missing, "keep"
             reference_opens = any(parameter.opens == "files or names" for parameter in self.parameters().values())
             scores = open_sources(sources, values, reference_opens=reference_opens, several=self.several)
             if self.board is not None:
@@ -254,7 +272,8 @@ class Plan:
                 value = parameter.convert(value)
             if parameter.opens == "files":
                 columns = read_columns(values)
-                value = open_references(value, values.missing, values.format, columns=columns, names=False)
+                opening = {name: getattr(values, name, None) for name in OPENING} | {"columns": columns}
+                value = open_references(value, opening, names=False)
             if parameter.opens == "partial scores":
                 value = open_partial(value, values)
             setattr(values, parameter.name, value)
@@ -263,7 +282,7 @@ class Plan:
         """Return the function of the board where there are several tasks, or options that only it takes; and when that is."""
         ordinary = {parameter.spelling for parameter in self._read(self.main)}
         own = {parameter.name for parameter in self._read(board) if parameter.spelling not in ordinary}
-        if len(scores) > 1 or own & values.stated:
+        if len(scores) > 1 or own & values.stated or values.gaps:
             return board, "for a board of tasks"
         return self.main, "for a single task"
 
@@ -281,7 +300,7 @@ class Plan:
             raise MetaevalError(f"{spell(self.pairs)[0]} is for a single source: a file for each needs a call for each")
         result = self.call(function, scores if len(scores) > 1 else scores[0], values)
         if pairs is not None:
-            from metaeval.show.table import write_frames
+            from metaeval.show.frames import write_frames
 
             with working(f"writing {pairs}"):
                 write_frames(pairs, [result.run_pairs()])
