@@ -107,13 +107,14 @@ def describe_files(paths: Sequence[PathLike]) -> str:
 
 def list_files(folder: PathLike) -> list[PathLike]:
     """Return the files of a folder in the order of their names, without hidden ones and folders; at least one."""
-    if not is_folder(folder):
-        raise DataError("there is no such folder", file=folder)
-    with _in_words(folder, "read"):
-        paths = [path for path in Path(folder).iterdir() if path.is_file() and not path.name.startswith(".")]
+    paths: list[PathLike] = []
+    problem = "there are no files in this folder" if is_folder(folder) else "there is no such folder"
+    if is_folder(folder):
+        with _in_words(folder, "read"):
+            paths = [path for path in Path(folder).iterdir() if path.is_file() and path.name[0] != "."]
     if not paths:
-        raise DataError("there are no files in this folder", file=folder)
-    return [*sorted(paths, key=file_name)]
+        raise DataError(problem, file=folder)
+    return sorted(paths, key=file_name)
 
 
 def find_paths(sources: PathLike | Sequence[PathLike]) -> list[PathLike]:
@@ -253,10 +254,15 @@ def read_bounded(path: PathLike, most: int, *, hint: str | None = None) -> bytes
         with open_regular(path) as (stream, size):
             # Some files of the system say that they have no bytes, and hold some.
             content = _read_pieces(stream, min(size or most, most) + 1)
-    if not content:
-        raise DataError("the file is empty", file=path)
     if len(content) > most:
         raise DataError(f"the file is larger than {most:,} bytes", file=path, hint=hint)
+    return bytes(_refuse_blank(content, path))
+
+
+def _refuse_blank(content: Any, path: PathLike) -> Any:
+    """Return bytes or text, of which there must be some."""
+    if not content:
+        raise DataError("the file is empty", file=path)
     return content
 
 
@@ -287,9 +293,7 @@ def read_content(path: PathLike) -> bytes:
         with unpack(io.BytesIO(content), packed, path) as stream:
             content = _read_pieces(stream, most + 1)
         check_size(len(content), path, "unpacked, it has at least", most)
-    if not content:
-        raise DataError("the file is empty", file=path)
-    return content
+    return bytes(_refuse_blank(content, path))
 
 
 @contextmanager
@@ -338,8 +342,7 @@ def read_text(path: PathLike) -> str:
         raise DataError("the file is binary, not text", file=path, line=line, hint=_find(_BINARY, content))
     text = _decode(content, path).replace("\r\n", "\n").replace("\r", "\n")
     check_cells(text.count("\n"), path, what="lines")
-    if not text.strip():
-        raise DataError("the file is empty", file=path)
+    _refuse_blank(text.strip(), path)
     return text
 
 
@@ -466,8 +469,8 @@ def check_folder(folder: Path) -> None:
         raise DataError(
             f"no folder can have this name: {getattr(error, 'strerror', None) or error}", file=folder
         ) from None
-    if not existing.is_dir():
-        problem = "this is a file, not a folder" if existing == folder else f"{existing} is a file"
+    problem = "this is a file, not a folder" if existing == folder else f"{existing} is a file"
+    if existing.is_dir():
+        problem = "" if os.access(existing, os.W_OK | os.X_OK) else "the folder cannot be written"
+    if problem:
         raise DataError(problem, file=folder)
-    if not os.access(existing, os.W_OK | os.X_OK):
-        raise DataError("the folder cannot be written", file=folder)

@@ -258,8 +258,7 @@ def _average_annotators(people: Any) -> Scores:
                 "no annotator scored it", file=people.collection, run=people.runs[r], topic=people.topics[t]
             )
         values = np.nanmean(people.values, axis=-1, keepdims=True)
-    labels = {name: getattr(people, name) for name in ("runs", "topics", "collection", "provenance", "clusters")}
-    return Scores(values, measures=(mean,), **labels)
+    return Scores(values, measures=(mean,), **people.named("runs", "topics", "collection", "provenance", "clusters"))
 
 
 def _take_shared(collections: Sequence[Scores], runs: Share, topics: Share) -> list[Scores]:

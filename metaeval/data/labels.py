@@ -27,6 +27,10 @@ class Labelled:
                 value.flags.writeable = False
             object.__setattr__(self, name, value)
 
+    def named(self, *names: str) -> dict[str, Any]:
+        """Return some fields by name, for what is made of these data."""
+        return {name: getattr(self, name) for name in names}
+
 
 def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
     """Return labels as a tuple of text."""

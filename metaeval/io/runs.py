@@ -18,9 +18,9 @@ from metaeval.data.rows import number
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.errors import DataError, MetaevalError, format_list, format_option
 from metaeval.files import PathLike, Sources, describe_files, find_named_files, stem
-from metaeval.io.classification import Labels, classification_runs
+from metaeval.io.classification import LabelRuns, Labels, classification_runs
 from metaeval.io.formats import RUN_FORMATS, choose_format
-from metaeval.io.quantification import Shares, quantification_runs, shares_from_text
+from metaeval.io.quantification import ShareRuns, Shares, quantification_runs, shares_from_text
 from metaeval.io.table import FRAME, is_column, is_frame, read_fields
 
 
@@ -134,9 +134,7 @@ def name_collection(gold: Any, collection: str | None) -> str:
     return collection if collection is not None else "" if is_table(gold) else stem(gold)
 
 
-def judgements(
-    gold: PathLike, runs: Mapping[str, PathLike], *, classes: Iterable[object]
-) -> tuple[Labels, dict[str, Labels], Iterable[object]]:
+def judgements(gold: PathLike, runs: Mapping[str, PathLike], *, classes: Iterable[object]) -> LabelRuns:
     """Read TREC-style judgements, lines ``qid 0 docid label``: graded relevance as ordinal classification."""
     return read_judgements(gold), {run: read_judgements(path) for run, path in runs.items()}, classes
 
@@ -153,7 +151,7 @@ SEMEVAL_CLASSES = ("-2", "-1", "0", "1", "2")
 
 def semeval_c(
     gold: PathLike, runs: Mapping[str, PathLike], *, classes: Iterable[object] = SEMEVAL_CLASSES
-) -> tuple[Labels, dict[str, Labels], Iterable[object]]:
+) -> LabelRuns:
     """Read subtask C of SemEval Task 4, a label for each tweet of a topic: ``id<TAB>topic<TAB>label[<TAB>text]``."""
     true = read_semeval_labels(gold)
     keys = set(true.keys)
@@ -189,7 +187,7 @@ def _match_line_numbers(given: Labels, gold: Labels, keys: set[tuple[str, str]],
 
 def semeval_e(
     gold: PathLike, runs: Mapping[str, PathLike], *, classes: Iterable[object] = SEMEVAL_CLASSES
-) -> tuple[Shares, dict[str, Shares], Iterable[object]]:
+) -> ShareRuns:
     """Read subtask E, a distribution for each topic: ``topic<TAB>p1…pK``; the gold may be the labels of subtask C."""
     names = unique_labels(classes, "class")
     first = read_fields(gold, separator="\t", least=1, most=1 << 20, layout="")[0][0]

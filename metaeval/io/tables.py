@@ -106,9 +106,7 @@ def rows_of_table(
         label = {} if "measure" in shared else {"measure": categorical(np.zeros(table.n_rows, dtype=int), [name])}
         parts.append(pd.DataFrame({**shared, **label, "score": scores}))
     frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
-    return layout, Rows.of(
-        frame, table.file or None, [*table.lines] * len(parts) if len(parts) > 1 else table.lines or None
-    )
+    return layout, Rows.of(frame, table.file or None, table.lines if len(parts) == 1 else [*table.lines] * len(parts))
 
 
 def _as_labels(cells: Any) -> Any:

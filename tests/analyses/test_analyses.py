@@ -42,6 +42,7 @@ REFUSED = [
     (me.baseline_preference, {"first": "r0", "second": "x"}, "no run 'x'"),
     (me.baseline_preference, {"first": "r0", "second": "r0"}, "two different"),
     (lambda scores: me.robustness([scores]), {}, "at least two"),
+    (lambda scores: me.robustness(scores.values), {}, "take Scores, not ndarray"),
     (lambda scores: me.robustness(scores.sel(runs=["r0", "r1"])), {}, "holds 2 runs; at least 3 are needed"),
 ]
 

@@ -71,7 +71,7 @@ def test_contradictions_beyond_the_first_are_counted_and_written_where_asked(pow
     listed = found.at("paper")[-1]
     assert f"The first 5 of {len(whole)} contradictions" in listed.whole_caption
     assert any(f"The first 5 of {len(whole)}" in note for note in found.notes())
-    pd.testing.assert_frame_equal(found.details()["run_pairs"], whole.head(5))
+    pd.testing.assert_frame_equal(found.frames()["run_pairs"], whole.head(5))
     assert [len(found.run_pairs(most)) for most in (1, 4, len(whole) + 1)] == [1, 4, len(whole)]
 
 

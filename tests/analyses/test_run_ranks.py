@@ -174,7 +174,7 @@ def test_two_runs_are_compared_in_a_sentence_whose_interval_and_p_value_say_the_
         values = np.random.default_rng(0).normal(size=(2, 60, 1)) + np.reshape([0.0, gap], (2, 1, 1))
         scores = me.Scores(values, runs=["a", "b"], topics=range(60), measures=[me.Measure("x", higher_is_better=True)])
         ranks = me.run_ranks(scores)
-        (pair,) = ranks.details()["pairs"].itertuples()
+        (pair,) = ranks.frames()["pairs"].itertuples()
         means = dict(zip(scores.runs, values.mean(axis=(1, 2)), strict=True))
         assert pair.difference == pytest.approx(means[pair.run] - means[pair.other_run])
         assert pair.difference >= 0
@@ -182,7 +182,7 @@ def test_two_runs_are_compared_in_a_sentence_whose_interval_and_p_value_say_the_
         assert ranks.answer().startswith("It is open whether " if not gap else "b is better than a by x (")
         assert [len(table.frame) for table in ranks.at("short")] == [2, 1]
     many = me.run_ranks(make_scores(7), n_permutations=300)
-    assert "pairs" not in many.details()
+    assert "pairs" not in many.frames()
 
 
 def test_neither_order_nor_direction_moves_intervals_and_pairs():
