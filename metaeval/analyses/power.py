@@ -58,6 +58,9 @@ from metaeval.stats.pair_tests import (
 from metaeval.stats.significant_counts import significant_count_error
 from metaeval.stats.streams import generator
 
+PAPERS_TEST: PairedTest = "randomised-tukey-hsd"
+"""The all-pairs test of ACL 2021 and LQ 2021."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PowerRows(MeasureRows):
@@ -321,7 +324,7 @@ def discriminative_power(
     n_permutations: int = 5000,
     alpha: float = 0.05,
     seed: int = 0,
-    test: PairedTest = "randomised-tukey-hsd",
+    test: PairedTest = PAPERS_TEST,
     correction: Correction = "auto",
     p_add_one: bool = False,
     variance_offset: float | None = None,
@@ -470,13 +473,13 @@ def _deviate(values: np.ndarray) -> np.ndarray:
 
 
 def take_tests(
-    scores: Scores | DiscriminativePower, test: PairedTest | None, usual: PairedTest, **options: Unpack[Testing]
+    scores: Scores | DiscriminativePower, test: PairedTest, usual: PairedTest, **options: Unpack[Testing]
 ) -> DiscriminativePower:
     """Return the tests of all pairs of runs: those that were made, or those of scores, without intervals."""
     if not isinstance(scores, DiscriminativePower):
         check_scores(scores)
-        return discriminative_power(scores, test=test or usual, n_bootstrap=0, **options)
-    stated = [*([] if test is None else ["test"]), *options]
+        return discriminative_power(scores, test=test, n_bootstrap=0, **options)
+    stated = [*([] if test in (usual, scores.test) else ["test"]), *options]
     if stated:
         raise MetaevalError(f"{', '.join(stated)}: nothing is tested again; options of tests are for scores")
     return scores

@@ -9,7 +9,7 @@ from typing import ClassVar, Unpack
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.power import DiscriminativePower, Testing, take_tests
+from metaeval.analyses.power import PAPERS_TEST, DiscriminativePower, Testing, take_tests
 from metaeval.analyses.result import MeasurePairs
 from metaeval.analyses.variation import name_pairs
 from metaeval.data.scores import Scores
@@ -161,7 +161,7 @@ class SignificanceContradictions(MeasurePairs):
 
 
 def significance_overlap(
-    scores: Scores | DiscriminativePower, *, test: PairedTest | None = None, **options: Unpack[Testing]
+    scores: Scores | DiscriminativePower, *, test: PairedTest = PAPERS_TEST, **options: Unpack[Testing]
 ) -> SignificanceOverlap:
     """Do two measures find the same pairs of runs significantly different?
 
@@ -170,7 +170,7 @@ def significance_overlap(
     scores : Scores or DiscriminativePower
         Of two measures or more; a result is not tested again.
     test : str, optional
-        As in `discriminative_power`: by default ``"randomised-tukey-hsd"``.
+        As in `discriminative_power`.
     **options
         Of `discriminative_power`: n_permutations, alpha, seed, correction, p_add_one, variance_offset, distinct_runs, n_jobs.
 
@@ -196,7 +196,7 @@ def significance_overlap(
 
 
 def significance_contradictions(
-    scores: Scores | DiscriminativePower, *, test: PairedTest | None = None, **options: Unpack[Testing]
+    scores: Scores | DiscriminativePower, *, test: PairedTest = PAPERS_TEST, **options: Unpack[Testing]
 ) -> SignificanceContradictions:
     """For which run pairs do two measures reach opposite significant conclusions?
 
@@ -205,7 +205,7 @@ def significance_contradictions(
     scores : Scores or DiscriminativePower
         Of two measures or more; a result is not tested again.
     test : str, optional
-        As in `discriminative_power`: by default ``"randomised-tukey-hsd"``.
+        As in `discriminative_power`.
     **options
         Of `discriminative_power`: n_permutations, alpha, seed, correction, p_add_one, variance_offset, distinct_runs, n_jobs.
 
@@ -232,12 +232,12 @@ def significance_contradictions(
     )  # fmt: skip
 
 
-def _take_tests(scores: Scores | DiscriminativePower, test: PairedTest | None, options: Testing) -> DiscriminativePower:
+def _take_tests(scores: Scores | DiscriminativePower, test: PairedTest, options: Testing) -> DiscriminativePower:
     """Return the tests of all pairs of runs by two measures or more."""
     names = list(map(str, getattr(scores, "measures", ())))
     if len(names) == 1:
         raise MetaevalError(f"two measures or more are compared with each other; there is {names[0]} only")
-    return take_tests(scores, test, "randomised-tukey-hsd", **options)
+    return take_tests(scores, test, PAPERS_TEST, **options)
 
 
 def _say_part(n_listed: int, n_all: int) -> str:

@@ -188,7 +188,7 @@ class RunRanks(Result):
 
 
 def run_ranks(
-    scores: Scores | DiscriminativePower, *, test: PairedTest | None = None, **options: Unpack[Testing]
+    scores: Scores | DiscriminativePower, *, test: PairedTest = RECOMMENDED, **options: Unpack[Testing]
 ) -> RunRanks:
     """Which ranks of runs are real, by the significant differences between them?
 
@@ -197,9 +197,9 @@ def run_ranks(
     scores : Scores or DiscriminativePower
         At least two runs and two topics; or what tests of all pairs of them found, without the intervals of means.
     test : str, optional
-        By default ``"bootstrap-t"``, which allows runs to differ in spread, as does ``"max-t"``;
-        ``"randomised-tukey-hsd"`` is the papers' test of discriminative power; for comparison ``"tukey-hsd"``,
-        ``"paired-t"``, ``"paired-randomisation"``, ``"paired-bootstrap"``.
+        ``"bootstrap-t"`` or ``"max-t"``, which allow runs to differ in spread; ``"randomised-tukey-hsd"``, the papers' test of
+        discriminative power; or for comparison ``"tukey-hsd"``, ``"paired-t"``, ``"paired-randomisation"``,
+        ``"paired-bootstrap"``. Ranks of a result are by its own test.
     **options
         Of `discriminative_power`: n_permutations, alpha, seed, correction, p_add_one, variance_offset, distinct_runs, n_jobs.
 

@@ -9,7 +9,7 @@ from typing import Any
 from metaeval.analyses.baseline_preference import BaselinePreference, baseline_preference
 from metaeval.analyses.coverage import Coverage, coverage
 from metaeval.analyses.diagnostics import Diagnostics
-from metaeval.analyses.power import DiscriminativePower, discriminative_power
+from metaeval.analyses.power import PAPERS_TEST, DiscriminativePower, discriminative_power
 from metaeval.analyses.power_pairs import (
     SignificanceContradictions,
     SignificanceOverlap,
@@ -36,9 +36,6 @@ BASELINES = ("BL-popularity", "BL-uniform")
 
 SMALL = LEAST_TOPICS = 10
 """Topics in each of two sets of the papers' second consistency experiment (ACL 2021, §5.2), and those that a curve needs."""
-
-PAPERS_TEST: PairedTest = "randomised-tukey-hsd"
-"""The all-pairs test of ACL 2021 and LQ 2021."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -160,7 +160,8 @@ def all_pairs_test(
     scores = check_shape(values)
     if test not in get_args(PairedTest):
         raise MetaevalError(f"The test must be one of {', '.join(get_args(PairedTest))}, not {test!r}.")
-    _check_correction(correction)
+    if correction not in get_args(Correction):
+        raise MetaevalError(f"The correction must be one of {', '.join(get_args(Correction))}, not {correction!r}.")
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} already accounts for all pairs, so the {correction} correction does not apply.")
     if variance_offset is not None and test != "bootstrap-t":
@@ -215,7 +216,6 @@ def correct(p: npt.ArrayLike, correction: Correction = "holm") -> FloatArray:
     >>> correct([[0.01, 0.02, 0.5]], "bonferroni")
     array([[0.03, 0.06, 1.  ]])
     """
-    _check_correction(correction)
     families = np.array(p, dtype=np.float64)
     if correction == "none":
         return families
@@ -231,11 +231,6 @@ def correct(p: npt.ArrayLike, correction: Correction = "holm") -> FloatArray:
         stepped = np.maximum.accumulate(ordered * place[::-1], axis=-1)
     np.put_along_axis(families, order, np.minimum(stepped, 1.0), axis=-1)
     return families
-
-
-def _check_correction(correction: str) -> None:
-    if correction not in get_args(Correction):
-        raise MetaevalError(f"The correction must be one of {', '.join(get_args(Correction))}, not {correction!r}.")
 
 
 class WeightedPairs:

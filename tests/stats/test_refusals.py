@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.pair_tests import all_pairs_test, correct
+from metaeval.stats.pair_tests import all_pairs_test
 from metaeval.stats.randomised_tukey import randomised_tukey_hsd
 from metaeval.stats.rank_correlation import tau, tau_matrix
 from metaeval.stats.split_half import split_half_tau, splits
@@ -48,7 +48,6 @@ REFUSED = [
     (all_pairs, [], {"test": "max-t", "variance_offset": 0.0}, "variance_offset is for bootstrap-t"),
     (all_pairs, [], {"test": "bootstrap-t", "variance_offset": -1.0}, "at least 0"),
     (all_pairs, [], {"test": "bootstrap-t", "variance_offset": float("nan")}, "at least 0"),
-    (correct, [[[0.5]], "hochberg"], {}, "correction must be one of"),
     (stream_key, [1.5], {}, "integer"),
     (trial_keys, [2**64, [0]], {}, "between 0 and"),
     (halves, [], {"size": 6}, "between 1 and 5"),
