@@ -136,11 +136,10 @@ def run_aside(
 ) -> tuple[Report, list[str]]:
     """Run one paper, in whatever process, and return its report, and its tables and notes if verbose."""
     from experiments.papers import run_paper
-    from metaeval.datasets import remember_unreachable_hosts
     from metaeval.errors import MetaevalWarning
 
     tell(f"{name}: {PAPERS[name]}")
-    with warnings.catch_warnings(), remember_unreachable_hosts():
+    with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: tell(f"note: {message}")
         warnings.simplefilter("always" if verbose else "ignore", MetaevalWarning)
         report, outcomes = run_paper(name, settings, out, check=check, render=render)

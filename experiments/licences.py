@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from experiments.classifiers import list_sets
 from experiments.outcome import SIMULATED
 from metaeval.datasets import dataset
 
@@ -19,7 +20,7 @@ def show_data(names: Iterable[str]) -> str:
     lines = ["| data set | content | licence stated | published | to cite |", "| :-- | :-- | :-- | :-- | :-- |"]
     chosen = list(dict.fromkeys(names))
     for name in (entry for entry in chosen if not entry.startswith(SIMULATED)):
-        data = dataset(name)
+        data = list_sets().get(name) or dataset(name)
         licences = ", ".join(dict.fromkeys(entry.licence for entry in data.files)) or "none stated"
         origins = ", ".join(dict.fromkeys(entry.origin for entry in data.files)) or data.where
         lines.append(f"| {name} | {data.title}: {data.rows} | {licences} | {origins} | {data.citation} |")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 import metaeval
+from experiments import classifiers
 from experiments.comparison import PRINTED, Cell, to_frame
 from metaeval.errors import MetaevalError
 from metaeval.files import write_atomically
@@ -55,8 +56,7 @@ class Settings:
 
     def load(self, name: str) -> Any:
         """Load a data set, or raise a `metaeval.MetaevalError` that says why it cannot be loaded."""
-        built_here = name.startswith("ordinal-")  # kept in the user's cache, not among what was published
-        return metaeval.load_dataset(name, folder=None if built_here else self.data)
+        return classifiers.load(name) if name in classifiers.NAMES else metaeval.load_dataset(name, folder=self.data)
 
 
 @dataclass

@@ -28,7 +28,7 @@ from experiments.sources import (
     list_given,
     tabulate_collections,
 )
-from metaeval.analyses.power_result import DiscriminativePower
+from metaeval.analyses.power import DiscriminativePower
 from metaeval.analyses.study import Study, study_collection
 from metaeval.show.drawing import draw_charts
 
@@ -190,7 +190,7 @@ def _add_power(outcome: Outcome, studies: dict[str, Study]) -> None:
                 measures = [str(measure) for measure in power.measures]
                 numbers = dict(zip(measures, power.significant.sum(axis=1).tolist(), strict=True))
                 # Four standard errors of the difference of two such counts, theirs and ours.
-                errors = dict(zip(measures, (4 * np.sqrt(2) * power.mc_se).tolist(), strict=True))
+                errors = dict(zip(measures, (4 * np.sqrt(2) * power.rows["mc_se"]).tolist(), strict=True))
             for measure, number in printed.items():
                 value, error = numbers.get(measure), errors.get(measure)
                 _compare(outcome, "Figure 2", name, measure, number, value, studies, monte_carlo=error)

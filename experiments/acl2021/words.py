@@ -20,7 +20,7 @@ from metaeval.analyses.grades import (
     rate_consistency,
     rate_consistency_results,
 )
-from metaeval.analyses.power_result import DiscriminativePower
+from metaeval.analyses.power import DiscriminativePower
 from metaeval.analyses.study import Study
 from metaeval.stats.intervals import centre_interval
 

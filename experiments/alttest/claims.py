@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 import metaeval
-from experiments.alttest.resampling import Differences
+from experiments.alttest.resampling import Differences, GoldRule
 from experiments.claims import Answer, Number, claim, every
 from metaeval.analyses.alternative_annotator_test import PASS
-from metaeval.data.annotations import GoldRule
 
 ASKED = "asked here"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -12,15 +13,18 @@ from scipy.stats import norm, t
 
 import metaeval
 from metaeval.analyses.alternative_annotator_test import FEWEST_ITEMS
-from metaeval.data.annotations import Annotations, GoldRule, choose_class, find_median
+from metaeval.data.annotations import Annotations, choose_class, find_median
 from metaeval.data.labels import rank_labels
 from metaeval.errors import UndefinedValueWarning
 from metaeval.stats.annotator_wins import Agreement, average_advantage, sum_wins, tabulate_agreement
-from metaeval.stats.resampling import resampled_topics
+from metaeval.stats.resampling import draw_weights
 from metaeval.stats.streams import stream_key
 
 RHO: dict[str, Agreement] = {"ρ (squared error)": "squared-error", "ρ (accuracy)": "accuracy"}
 """The alternative annotator test's advantage probability, which its authors advise for choosing a judge."""
+
+GoldRule = Literal["majority", "median"]
+"""How the labels of several people become the gold class of an item."""
 
 GOLDS: tuple[GoldRule, ...] = ("majority", "median")
 """The first is that of the tables; the second one is tried besides."""
@@ -120,7 +124,7 @@ def resample_judges(
     position = dict(zip(names, rank_labels(names).tolist(), strict=True))
     topic = np.array([position[name] for name in annotations.topics])
     key = stream_key(seed, annotations.collection, "judges by measures")
-    drawn = resampled_topics(key, range(n_bootstrap), len(names))
+    drawn = draw_weights(key, range(n_bootstrap), len(names)).astype(np.int64)
     # The first row is the set itself. As floats, because those are what is multiplied fast; the sums stay whole.
     weights = np.concatenate([np.ones((1, len(names))), drawn])
     others = [

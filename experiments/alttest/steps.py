@@ -12,12 +12,12 @@ import pandas as pd
 
 import metaeval
 from experiments.alttest import claims
-from experiments.alttest.resampling import GOLDS, Differences, resample_judges
+from experiments.alttest.resampling import GOLDS, Differences, GoldRule, resample_judges
 from experiments.claims import list_claims, tabulate_claims, try_claims
 from experiments.comparison import Cell, cell
 from experiments.outcome import Outcome, Settings, load_groups, read_toml
 from metaeval.analyses.alternative_annotator_test import PASS
-from metaeval.data.annotations import Annotations, GoldRule, choose_class
+from metaeval.data.annotations import Annotations, choose_class
 
 STUDY = read_toml(Path(__file__).parent / "study.toml")
 PRINTED = read_toml(Path(__file__).parent / "printed.toml")

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.classifiers import is_kept
+from experiments.classifiers import NAMES, is_kept
 from experiments.comparison import Cell, cell
 from experiments.outcome import Outcome, Settings, read_toml
 from metaeval.data.labels import rank_labels
@@ -120,10 +120,10 @@ def _score_collection(settings: Settings, name: str, *, parts: int | None) -> me
         # Documented values of constant runs, and the three labels of LLMJudge outside its scale, are expected here.
         warnings.simplefilter("ignore", UndefinedValueWarning)
         warnings.simplefilter("ignore", PolicyWarning)
-        chosen = dataset(name)
         if parts is None:
             runs = settings.load(name)
-        elif chosen.reader in BY_ITEM:
+        elif name not in NAMES and dataset(name).reader in BY_ITEM:
+            chosen = dataset(name)
             dealt = replace(chosen, options={**chosen.options, "parts": parts, "seed": settings.seed})
             runs = metaeval.load_dataset(dealt, folder=settings.data)
         else:

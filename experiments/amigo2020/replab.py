@@ -13,9 +13,8 @@ import pandas as pd
 import metaeval
 from experiments.amigo2020.real import MEASURES, ROWS
 from experiments.outcome import Outcome, Settings
-from metaeval.datasets import baselines, dataset, fetch
+from metaeval.datasets import baselines, dataset, evall, fetch
 from metaeval.errors import DatasetError, PolicyWarning, UndefinedValueWarning
-from metaeval.io import evall
 from metaeval.io.classification import Labels, classification_runs
 from metaeval.measures.ordinal import proximity
 

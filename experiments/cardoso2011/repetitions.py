@@ -24,8 +24,7 @@ from sklearn.svm import SVC
 from experiments.cardoso2011.estimators import DataReplication, FrankHall
 from experiments.cardoso2011.matrices import STUDY
 from experiments.cardoso2011.synthetic import synthetic_set
-from metaeval.datasets import built_folder
-from metaeval.datasets.ordinal_classifiers import ordinal_set
+from experiments.classifiers import built_folder, ordinal_set
 from metaeval.files import write_atomically
 from metaeval.measures.ordinal import OCI
 from metaeval.stats.streams import generator

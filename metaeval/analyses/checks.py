@@ -19,7 +19,7 @@ def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: in
     """Refuse scores of fewer runs, topics or measures than an analysis can compare."""
     if not isinstance(scores, Scores):
         raise MetaevalError(
-            f"analyses take Scores, not {type(scores).__name__}: see metaeval.score and Scores.from_frame"
+            f"analyses take Scores, not {type(scores).__name__}: see metaeval.score and metaeval.io.from_frame"
         )
     refuse_gaps(scores)
     least = {"run": runs, "topic": topics, "measure": measures}
@@ -79,16 +79,6 @@ def check_tau(variant: str) -> None:
     """Refuse what is no variant of τ."""
     if variant not in ("tau_a", "tau_b"):
         raise MetaevalError(f"there is no τ {variant!r}: use tau_a or tau_b")
-
-
-def check_power(power: Any) -> None:
-    """Refuse anything but the result of tests of all pairs of runs by two measures or more, and say how to get it."""
-    if not hasattr(power, "p_values"):
-        raise MetaevalError(
-            f"this takes the result of discriminative_power, not {type(power).__name__}: pass discriminative_power(scores)"
-        )
-    if len(power.measures) < 2:
-        raise MetaevalError(f"two measures or more are compared with each other; there is {power.measures[0]} only")
 
 
 def check_trials(test: str, correction: str, n_pairs: int, n_permutations: int, alpha: float) -> tuple[str, ...]:

@@ -135,12 +135,3 @@ def restore_pairs(places: np.ndarray) -> np.ndarray:
     pair = np.zeros((len(places), len(places)), dtype=np.intp)
     pair[first, second] = pair[second, first] = np.arange(len(first))
     return np.asarray(pair[places[first], places[second]])
-
-
-def choose_common_runs(
-    collections: Sequence[Scores], distinct_runs: bool
-) -> tuple[list[Scores], tuple[Diagnostics, ...]]:
-    """Return several collections of the same runs as an analysis is to use them, and what is irregular about each."""
-    identical = find_identical_runs(*collections) if distinct_runs else False
-    ready = [prepare(each, "", distinct_runs=identical, runs=1, topics=1) for each in collections]
-    return [each.scores for each in ready], tuple(each.diagnostics for each in ready)

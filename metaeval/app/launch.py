@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from metaeval.errors import MetaevalError
-from metaeval.files.reading import LARGEST_FILE_OPTION
+from metaeval.files import LARGEST_FILE_OPTION
 
 LOOPBACK = "127.0.0.1"
 FIRST_PORT = 8501

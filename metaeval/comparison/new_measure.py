@@ -12,7 +12,7 @@ import pandas as pd
 
 from metaeval.analyses.agreement import agreement, list_for_each
 from metaeval.analyses.checks import check_choice
-from metaeval.analyses.pooled_discriminative_power import pooled_discriminative_power
+from metaeval.analyses.power import pooled_discriminative_power
 from metaeval.analyses.properties import properties
 from metaeval.analyses.study import PAPERS_TEST, QUESTIONS, Study, study_collection
 from metaeval.comparison.findings import RULES, find_answer, find_facts

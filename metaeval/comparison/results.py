@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from metaeval.analyses.agreement_result import Agreement
-from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower
+from metaeval.analyses.power import PooledDiscriminativePower
 from metaeval.analyses.study import PAPERS_TEST, Study
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure

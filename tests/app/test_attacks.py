@@ -23,7 +23,7 @@ from metaeval.app.inputs import clean_name
 from metaeval.app.launch import find_address, find_port
 from metaeval.app.your_scores import Folder
 from metaeval.errors import MetaevalError, visible
-from metaeval.files.reading import LARGEST_FILE_OPTION
+from metaeval.files import LARGEST_FILE_OPTION
 from metaeval.measures import Measure, measure
 from tests.app.serve import ROOT, wait_for
 
