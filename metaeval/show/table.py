@@ -123,7 +123,7 @@ class Table:
                 columns[-1] = [_join_end(number, text, end[2]) for number, text in zip(columns[-1], texts, strict=True)]
                 continue
             head.append(tuple(map(name, parts)))
-            left.append(any(isinstance(value, str) and re.search(r"[^\W\d_]{2}", value) for value in values))
+            left.append(any(isinstance(value, str) and re.search(r"[^\W\d_]", value) for value in values))
             columns.append(texts)
             marks.append([""] * len(frame) if words is None else words.iloc[:, c].tolist())
         return Grid(
