@@ -165,10 +165,10 @@ class LineFormat:
     def _read_file(self, path: PathLike) -> tuple[Sequence[str], list[dict[str, str]], list[int]]:
         """Return what the columns of a file hold, its rows, and on which lines these are."""
         lines, texts = zip(*read_lines(path), strict=True)
-        cells = [self._split(text) for text in texts]
         columns: Sequence[str] = self.columns
-        if len(cells[0]) == 3 and columns[1:3] == ("topic", "measure"):  # a file for each run
+        if len(_split(texts[0])) == 3 and columns[1:3] == ("topic", "measure"):  # a file for each run
             columns = [role for role in columns if role != "run"]
+        cells = [text.split() if "run" in columns else _split(text) for text in texts]
         names = _read_names(cells[0])
         if names is not None:
             columns = names
@@ -186,23 +186,17 @@ class LineFormat:
         first = names is not None or cells[0][-1].lower() in ("value", "score")
         rows = []
         for line, row in zip(lines[first:], cells[first:], strict=True):
-            filled = [bool(cell) or role in _ROLES for role, cell in zip(columns, row, strict=False)]
-            if len(row) != len(columns) or not all(filled):
-                problem = f"the line has {sum(filled)} columns, not {' '.join(columns)}"
+            if len(row) != len(columns):
+                problem = f"the line has {len(row)} columns, not {' '.join(columns)}"
                 raise DataError(problem, file=path, line=line)
             rows.append({role: cell for role, cell in zip(columns, row, strict=True) if role in _ROLES})
             if not rows[-1]["measure"]:
                 raise DataError("the name of the measure is missing", file=path, line=line)
         return columns, rows, list(lines[first:])
 
-    def _split(self, line: str) -> list[str]:
-        """Return the cells of a line: names may contain spaces where tabs separate the columns."""
-        tabs = line.count("\t") >= 2
-        return [cell.strip() for cell in line.split("\t")] if tabs else line.split()
-
     def fits(self, sample: Any) -> bool:
         """Say whether the lines of a file are of this format, and no other may be meant by the names in them."""
-        cells = [self._split(line) for line in sample.lines]
+        cells = [line.split() if "run" in self.columns else _split(line) for line in sample.lines]
         if "run" not in self.columns:  # as trec_eval and ir_measures print it
             order = find_order((row[:2] for row in cells if len(row) == 3), known=True)
             return has_scores(sample.lines) and order is not None
@@ -262,9 +256,14 @@ class LineFormat:
         return next(name for name in names if name.lower() not in known)
 
 
+def _split(line: str) -> list[str]:
+    """Return the cells of a line of trec_eval: names may contain spaces where tabs separate the columns."""
+    return [cell.strip() for cell in line.split("\t")] if line.count("\t") >= 2 else line.split()
+
+
 def has_scores(lines: Sequence[str]) -> bool:
     """Say whether lines have two names and a number, but for those that hold a text."""
-    rows = [[cell.strip() for cell in (line.split("\t") if line.count("\t") >= 2 else line.split())] for line in lines]
+    rows = list(map(_split, lines))
     if not rows or any(len(row) != 3 for row in rows):
         return False
     values = [
