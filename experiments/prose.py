@@ -19,8 +19,8 @@ from typing import Any
 import jinja2
 import pandas as pd
 
-from experiments.index import tabulate_reproduction
-from experiments.papers import PAPERS
+from experiments.old.index import tabulate_reproduction
+from experiments.old.papers import PAPERS
 from experiments.studies.calibration import STUDY
 from experiments.studies.calibration.exchanges import find_excess
 from experiments.studies.calibration.rates import compute_rates, conclude, read_counts, summarise_copies

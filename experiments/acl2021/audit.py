@@ -12,8 +12,8 @@ from scipy.stats import studentized_range
 
 from experiments.acl2021.study import LQ2021, LQ2021_MEASURES, PRINTED, STUDY, label_table, read_triangle
 from experiments.acl2021.words import grade_printed_consistency, name_groups
-from experiments.audits import Check, rounds_to, tabulate_audit, whole_pairs
-from experiments.outcome import Outcome
+from experiments.old.audits import Check, rounds_to, tabulate_audit, whole_pairs
+from experiments.old.outcome import Outcome
 
 SIMILARITY = {"table2": "classification", "table5": "quantification", "table8": "quantification"}
 CONSISTENCY = ("table3", "table6", "table9")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.acl2021.facts import HALVES, SMALL, Facts, Formulas, Tau
-from experiments.claims import FORMULAS, Answer, bound, claim, every
+from experiments.old.claims import FORMULAS, Answer, bound, claim, every
 
 CLASSIFICATION = ("Sem16T4C", "Sem17T4C")
 QUANTIFICATION = ("DQ-A", "DQ-E", "DQ-S")

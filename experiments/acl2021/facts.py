@@ -12,7 +12,7 @@ import pandas as pd
 
 import metaeval
 from experiments.acl2021.study import LQ2021, LQ2021_MEASURES, PRINTED, STUDY, read_triangle
-from experiments.claims import FORMULAS, Answer, NotGiven, Number, Truth
+from experiments.old.claims import FORMULAS, Answer, NotGiven, Number, Truth
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency

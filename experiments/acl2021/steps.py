@@ -14,11 +14,11 @@ import metaeval
 from experiments.acl2021 import audit, claims, subset, words
 from experiments.acl2021.facts import Facts, Formulas, read_print, read_study
 from experiments.acl2021.study import PRINTED, STUDY, label_table, read_triangle
-from experiments.audits import list_failures
-from experiments.claims import FORMULAS, PRINT, bound, list_claims, tabulate_claims, try_claims
-from experiments.comparison import cell
-from experiments.outcome import Outcome, Settings
-from experiments.sources import (
+from experiments.old.audits import list_failures
+from experiments.old.claims import FORMULAS, PRINT, bound, list_claims, tabulate_claims, try_claims
+from experiments.old.comparison import cell
+from experiments.old.outcome import Outcome, Settings
+from experiments.old.sources import (
     ORIGINAL,
     SOURCES_ARE,
     compare_collections,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments.outcome import read_toml
+from experiments.old.outcome import read_toml
 
 HERE = Path(__file__).parent
 STUDY = read_toml(HERE / "study.toml")

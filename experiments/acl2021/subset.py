@@ -10,7 +10,7 @@ import pandas as pd
 
 import metaeval
 from experiments.acl2021.study import PRINTED, STUDY, read_triangle
-from experiments.outcome import Outcome, Settings
+from experiments.old.outcome import Outcome, Settings
 from metaeval.datasets import baselines, dataset, fetch
 from metaeval.io.semeval_joined import JoinedRows, read_rows
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import metaeval
 from experiments.alttest.resampling import Differences
-from experiments.claims import Answer, Number, claim, every
+from experiments.old.claims import Answer, Number, claim, every
 from metaeval.analyses.alternative_annotator_test import PASS
 from metaeval.data.annotations import GoldRule
 

@@ -13,9 +13,9 @@ import pandas as pd
 import metaeval
 from experiments.alttest import claims
 from experiments.alttest.resampling import GOLDS, Differences, resample_judges
-from experiments.claims import list_claims, tabulate_claims, try_claims
-from experiments.comparison import Cell, cell
-from experiments.outcome import Outcome, Settings, load_groups, read_toml
+from experiments.old.claims import list_claims, tabulate_claims, try_claims
+from experiments.old.comparison import Cell, cell
+from experiments.old.outcome import Outcome, Settings, load_groups, read_toml
 from metaeval.analyses.alternative_annotator_test import PASS
 from metaeval.data.annotations import Annotations, GoldRule, choose_class
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.audits import Check, rounds_to
-from experiments.outcome import read_toml
+from experiments.old.audits import Check, rounds_to
+from experiments.old.outcome import read_toml
 from metaeval.analyses.properties import PROPERTIES
 from metaeval.measures.closeness import proximity
 

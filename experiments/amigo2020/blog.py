@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.outcome import read_toml
+from experiments.old.outcome import read_toml
 from metaeval.measures.ordinal_cases import all_counts
 
 HERE = Path(__file__).parent

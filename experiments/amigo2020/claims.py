@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.amigo2020.table2 import PRINT, ROWS
-from experiments.claims import Answer, NotGiven, Number, Truth, claim, every, some
+from experiments.old.claims import Answer, NotGiven, Number, Truth, claim, every, some
 from metaeval import Properties, measure
 from metaeval.analyses.properties import IMBALANCE, INVARIANCE, MONOTONICITY, PROPERTIES
 from metaeval.measures.closeness_scales import closer_items

@@ -10,9 +10,9 @@ import pandas as pd
 
 import metaeval
 from experiments.amigo2020 import audit, blog
-from experiments.audits import tabulate_audit
-from experiments.comparison import Cell, cell
-from experiments.outcome import Outcome, Settings, read_toml
+from experiments.old.audits import tabulate_audit
+from experiments.old.comparison import Cell, cell
+from experiments.old.outcome import Outcome, Settings, read_toml
 from metaeval.measures.closeness import proximity
 
 HERE = Path(__file__).parent

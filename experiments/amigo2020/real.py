@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.classifiers import is_kept
-from experiments.comparison import Cell, cell
-from experiments.outcome import Outcome, Settings, read_toml
+from experiments.old.classifiers import is_kept
+from experiments.old.comparison import Cell, cell
+from experiments.old.outcome import Outcome, Settings, read_toml
 from metaeval.data.parts import join_topics
 from metaeval.datasets import dataset
 from metaeval.errors import PolicyWarning, UndefinedValueWarning

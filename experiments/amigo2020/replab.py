@@ -12,7 +12,7 @@ import pandas as pd
 
 import metaeval
 from experiments.amigo2020.real import MEASURES, ROWS
-from experiments.outcome import Outcome, Settings
+from experiments.old.outcome import Outcome, Settings
 from metaeval.datasets import baselines, dataset, fetch
 from metaeval.errors import DatasetError, PolicyWarning, UndefinedValueWarning
 from metaeval.io import evall

@@ -9,9 +9,9 @@ import numpy as np
 
 import metaeval
 from experiments.amigo2020 import audit, claims, examples, real, replab, synthetic, table2
-from experiments.audits import list_failures
-from experiments.claims import FORMULAS, PRINT, list_claims, tabulate_claims, try_claims
-from experiments.outcome import Outcome, Settings
+from experiments.old.audits import list_failures
+from experiments.old.claims import FORMULAS, PRINT, list_claims, tabulate_claims, try_claims
+from experiments.old.outcome import Outcome, Settings
 
 STUDY, PRINTED = synthetic.STUDY, synthetic.PRINTED
 SOURCES = ["", "synthetic", "properties", "original", "replab2013", "in_kind", "examples"]

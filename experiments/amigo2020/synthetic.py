@@ -18,8 +18,8 @@ from scipy.stats import spearmanr
 
 import metaeval
 from experiments.amigo2020.figures import draw_against_print
-from experiments.comparison import Cell, cell
-from experiments.outcome import Outcome, Settings, read_toml
+from experiments.old.comparison import Cell, cell
+from experiments.old.outcome import Outcome, Settings, read_toml
 from experiments.simulate.synthetic import synthetic_runs
 from metaeval.errors import UndefinedValueWarning
 from metaeval.show.cells import NOTHING

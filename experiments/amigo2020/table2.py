@@ -9,8 +9,8 @@ import pandas as pd
 
 import metaeval
 from experiments.amigo2020 import reasons
-from experiments.comparison import Cell, cell
-from experiments.outcome import Outcome, Settings, read_toml
+from experiments.old.comparison import Cell, cell
+from experiments.old.outcome import Outcome, Settings, read_toml
 from metaeval.analyses.properties import IMBALANCE, PROPERTIES
 
 HERE = Path(__file__).parent

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from experiments.bounds import BOUNDS
+from experiments.old.bounds import BOUNDS
 from experiments.cardoso2011.expectations import (
     COEFFICIENTS,
     MET,
@@ -20,7 +20,7 @@ from experiments.cardoso2011.expectations import (
     score_matrix,
 )
 from experiments.cardoso2011.matrices import METHODS, PRINTED, STUDY
-from experiments.claims import Answer, NotGiven, Number, claim, every
+from experiments.old.claims import Answer, NotGiven, Number, claim, every
 
 INDICES = ("OC β₁", "OC β₂")
 ORDER_ONLY = ("R_s", "τ_b", "r_int")

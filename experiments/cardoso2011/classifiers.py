@@ -11,9 +11,9 @@ import pandas as pd
 from scipy.stats import t as student
 
 import metaeval
-from experiments.bounds import BOUNDS
+from experiments.old.bounds import BOUNDS
 from experiments.cardoso2011.matrices import METHODS, PRINTED, SHOWN, STUDY, compute_coefficients
-from experiments.comparison import Cell, cell
+from experiments.old.comparison import Cell, cell
 from metaeval.measures.ordinal_index import OCI
 
 SETTINGS = STUDY["table6"]

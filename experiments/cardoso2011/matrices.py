@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.comparison import Cell, cell
-from experiments.outcome import read_toml
+from experiments.old.comparison import Cell, cell
+from experiments.old.outcome import read_toml
 
 HERE = Path(__file__).parent
 STUDY = read_toml(HERE / "study.toml")

@@ -12,7 +12,7 @@ from scipy.spatial.distance import minkowski
 from scipy.stats import norm
 
 import metaeval
-from experiments.audits import rounds_to
+from experiments.old.audits import rounds_to
 from experiments.cardoso2011 import enumeration
 from experiments.cardoso2011.expectations import MATRICES, SHARES, name_oci, score_matrix
 from experiments.cardoso2011.matrices import PRINTED, STUDY, compute_coefficients

@@ -30,9 +30,9 @@ from experiments.cardoso2011.matrices import (
 )
 from experiments.cardoso2011.slips import list_slips, tabulate_slips
 from experiments.cardoso2011.synthetic import synthetic_set
-from experiments.claims import FORMULAS, list_claims, tabulate_claims, try_claims
-from experiments.classifiers import describe_versions
-from experiments.outcome import Outcome, Settings
+from experiments.old.claims import FORMULAS, list_claims, tabulate_claims, try_claims
+from experiments.old.classifiers import describe_versions
+from experiments.old.outcome import Outcome, Settings
 from metaeval.datasets.ordinal_classifiers import ordinal_set
 from metaeval.errors import DatasetError
 

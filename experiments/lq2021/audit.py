@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from experiments.audits import Check, rounds_to, tabulate_audit
-from experiments.outcome import Outcome, read_toml
+from experiments.old.audits import Check, rounds_to, tabulate_audit
+from experiments.old.outcome import Outcome, read_toml
 
 HERE = Path(__file__).parent
 STUDY = read_toml(HERE / "study.toml")

@@ -8,11 +8,11 @@ from functools import partial
 import pandas as pd
 
 import metaeval
-from experiments.comparison import cell
+from experiments.old.comparison import cell
 from experiments.lq2021 import audit
-from experiments.outcome import Outcome
-from experiments.sources import find_relation
-from experiments.tables import bold_larger, sign_alike
+from experiments.old.outcome import Outcome
+from experiments.old.sources import find_relation
+from experiments.old.tables import bold_larger, sign_alike
 from metaeval.analyses.baseline_preference import BaselinePreference
 from metaeval.analyses.study import Study
 

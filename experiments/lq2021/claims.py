@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from experiments.claims import Answer, bound, claim, every
+from experiments.old.claims import Answer, bound, claim, every
 from experiments.lq2021.facts import MEASURES, Facts
 
 FOUR = ("RNOD", "NVD", "RNSS", "JSD")

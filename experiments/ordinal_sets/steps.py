@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.classifiers import describe_versions, is_kept
-from experiments.outcome import Outcome, Settings, read_toml
-from experiments.tables import sign_alike
+from experiments.old.classifiers import describe_versions, is_kept
+from experiments.old.outcome import Outcome, Settings, read_toml
+from experiments.old.tables import sign_alike
 from metaeval.analyses.study import Study, study_collection
 from metaeval.show.table import band_marks
 

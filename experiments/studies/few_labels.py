@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.outcome import Outcome, Settings, read_toml
+from experiments.old.outcome import Outcome, Settings, read_toml
 from experiments.studies.calibration import RESULTS, STUDY as CALIBRATION
 from metaeval.analyses.qrels_scores import parse_measures, score_judged
 from metaeval.stats.prediction_powered import Corrected, correct_means, spread_weights

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.claims import Answer, NotGiven, Number, claim, list_claims, tabulate_claims, try_claims
-from experiments.outcome import Outcome, Settings, load_groups, read_toml
-from experiments.tables import sign_alike
+from experiments.old.claims import Answer, NotGiven, Number, claim, list_claims, tabulate_claims, try_claims
+from experiments.old.outcome import Outcome, Settings, load_groups, read_toml
+from experiments.old.tables import sign_alike
 from metaeval.analyses.study import Study, study_collection
 from metaeval.datasets import baselines
 from metaeval.measures.order_aware import gold_distance

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.claims import Answer, Number, claim
+from experiments.old.claims import Answer, Number, claim
 from metaeval.analyses.study import Study
 
 WHERE = "asked here"

@@ -12,8 +12,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import metaeval
-from experiments.claims import list_claims, tabulate_claims, try_claims
-from experiments.outcome import Outcome, Settings, load_groups, read_toml
+from experiments.old.claims import list_claims, tabulate_claims, try_claims
+from experiments.old.outcome import Outcome, Settings, load_groups, read_toml
 from experiments.trec import claims
 from metaeval.analyses.study import Study, study_collection
 

@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import metaeval
-from experiments.outcome import Settings
+from experiments.old.outcome import Settings
 from experiments.wmt2023.claims import Facts
 from metaeval.analyses.reference_pairs import COUNTS, count_conclusions
 from metaeval.show.drawing import sign_figure

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from experiments.claims import Answer, Number, claim, every
+from experiments.old.claims import Answer, Number, claim, every
 from metaeval.stats.rank_correlation import tau
 
 ASKED = "asked here"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.outcome import Settings
+from experiments.old.outcome import Settings
 from metaeval.stats.streams import generator
 
 

@@ -13,11 +13,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import metaeval
-from experiments.claims import list_claims, tabulate_claims, try_claims
-from experiments.comparison import Cell, cell
-from experiments.outcome import Outcome, Settings, load_groups, read_toml
-from experiments.page import format_list
-from experiments.tables import sign_alike
+from experiments.old.claims import list_claims, tabulate_claims, try_claims
+from experiments.old.comparison import Cell, cell
+from experiments.old.outcome import Outcome, Settings, load_groups, read_toml
+from experiments.old.page import format_list
+from experiments.old.tables import sign_alike
 from experiments.wmt2023 import claims
 from experiments.wmt2023.beside import Beside, describe_beside, draw_beside, look_without_people, tabulate_beside
 from experiments.wmt2023.coverage import measure_coverage

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.comparison import Cell, cell
-from experiments.outcome import Outcome, Settings, read_toml
+from experiments.old.comparison import Cell, cell
+from experiments.old.outcome import Outcome, Settings, read_toml
 from metaeval.measures.order_aware import distance_weighted_squares, order_aware_divergence
 
 STUDY = read_toml(Path(__file__).parent / "study.toml")

@@ -18,10 +18,10 @@ from experiments import sources
 from experiments.acl2021 import audit, claims, steps, subset, words
 from experiments.acl2021.facts import Formulas, read_print, read_study
 from experiments.acl2021.study import PRINTED, STUDY
-from experiments.check import compare_csv
-from experiments.claims import FORMULAS, PRINT, Truth, list_claims, tabulate_claims, try_claims
-from experiments.outcome import Settings
-from experiments.page import Page
+from experiments.old.check import compare_csv
+from experiments.old.claims import FORMULAS, PRINT, Truth, list_claims, tabulate_claims, try_claims
+from experiments.old.outcome import Settings
+from experiments.old.page import Page
 from metaeval.analyses.study import study_collection
 
 RESULTS = Path(__file__).parents[2] / "results"

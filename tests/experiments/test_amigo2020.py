@@ -12,9 +12,9 @@ import metaeval
 pytest.importorskip("experiments.amigo2020.steps", reason="the experiments are not part of an installed copy")
 
 from experiments.amigo2020 import audit, blog, claims, examples, real, reasons, steps, synthetic, table2
-from experiments.check import compare_csv
-from experiments.claims import Truth, list_claims, try_claims
-from experiments.outcome import Settings
+from experiments.old.check import compare_csv
+from experiments.old.claims import Truth, list_claims, try_claims
+from experiments.old.outcome import Settings
 from metaeval.measures.closeness import proximity
 
 ROOT = Path(__file__).parents[2]

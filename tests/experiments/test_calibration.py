@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_rel
 
-from experiments.outcome import Settings
+from experiments.old.outcome import Settings
 from experiments.studies.calibration import FOLDER, STUDY, boards, designs, intervals, reliability
 from experiments.studies.calibration.candidates import judge_candidates, judge_twice, moderate
 from experiments.studies.calibration.designs import DESIGNS, simulate_design

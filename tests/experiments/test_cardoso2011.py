@@ -14,13 +14,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.bounds import BOUNDS
+from experiments.old.bounds import BOUNDS
 from experiments.cardoso2011 import claims, enumeration, expectations, figures, matrices, slips, steps
 from experiments.cardoso2011.matrices import PRINTED, STUDY, compute_coefficients, make_tridiagonal
 from experiments.cardoso2011.synthetic import BORDERS, synthetic_set
-from experiments.claims import Truth, list_claims, try_claims
-from experiments.comparison import read_cells
-from experiments.outcome import Settings
+from experiments.old.claims import Truth, list_claims, try_claims
+from experiments.old.comparison import read_cells
+from experiments.old.outcome import Settings
 from metaeval.errors import DatasetError
 from metaeval.measures.ordinal_index import OCI
 

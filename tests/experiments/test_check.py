@@ -8,13 +8,13 @@ import pytest
 from matplotlib.figure import Figure
 
 import metaeval
-from experiments.check import PAGE, adopt_committed, check_paper, compare_csv
-from experiments.claims import Answer, Finding, Number, Truth, claim, tabulate_claims
-from experiments.comparison import cell
-from experiments.digests import record_files
-from experiments.outcome import Outcome
-from experiments.page import join_parts, show_counts, show_table
-from experiments.papers import write_results
+from experiments.old.check import PAGE, adopt_committed, check_paper, compare_csv
+from experiments.old.claims import Answer, Finding, Number, Truth, claim, tabulate_claims
+from experiments.old.comparison import cell
+from experiments.old.digests import record_files
+from experiments.old.outcome import Outcome
+from experiments.old.page import join_parts, show_counts, show_table
+from experiments.old.papers import write_results
 
 SOURCES = ["", "real", "trained"]
 NUMBERS = {"a": [0.123456789, 12.0], "b": [0.5, 7.25]}

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from experiments import bounds
-from experiments.bounds import BOUNDS
-from experiments.claims import (
+from experiments.old.bounds import BOUNDS
+from experiments.old.claims import (
     Answer,
     NotGiven,
     Number,
@@ -22,8 +22,8 @@ from experiments.claims import (
     tabulate_claims,
     try_claims,
 )
-from experiments.outcome import Outcome
-from experiments.page import show_claims
+from experiments.old.outcome import Outcome
+from experiments.old.page import show_claims
 
 YES, NO, UNKNOWN = Truth.YES, Truth.NO, Truth.UNKNOWN
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.outcome import Settings, read_toml
+from experiments.old.outcome import Settings, read_toml
 from experiments.studies import few_labels
 from experiments.studies.few_labels import NONE, Hidden, judge_draw, simulate, tabulate_draws
 from metaeval.analyses.corrected_scores import ENOUGH_LABELS

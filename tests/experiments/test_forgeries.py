@@ -8,11 +8,11 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-pytest.importorskip("experiments.papers", reason="the experiments are not part of an installed copy")
+pytest.importorskip("experiments.old.papers", reason="the experiments are not part of an installed copy")
 
-from experiments.__main__ import UNCHECKED, run as run_experiments
-from experiments.digests import record_files
-from experiments.papers import write_results_index
+from experiments.old.__main__ import UNCHECKED, run as run_experiments
+from experiments.old.digests import record_files
+from experiments.old.papers import write_results_index
 
 RESULTS = Path(__file__).parents[2] / "results"
 APP = typer.Typer()

@@ -15,12 +15,12 @@ import metaeval
 pytest.importorskip("experiments.lq2021.steps", reason="the experiments are not part of an installed copy")
 
 from experiments import sources
-from experiments.check import compare_csv
-from experiments.claims import PRINT, Number, Truth, list_claims, tabulate_claims, try_claims
+from experiments.old.check import compare_csv
+from experiments.old.claims import PRINT, Number, Truth, list_claims, tabulate_claims, try_claims
 from experiments.lq2021 import audit, claims, figure3, steps, tied_classes
 from experiments.lq2021.facts import Facts, Part, read_print
-from experiments.outcome import Settings
-from experiments.page import Page
+from experiments.old.outcome import Settings
+from experiments.old.page import Page
 
 RESULTS = Path(__file__).parents[2] / "results"
 SIMULATED = audit.STUDY["sources"]["stand-in"]

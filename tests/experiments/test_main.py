@@ -7,11 +7,11 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-pytest.importorskip("experiments.papers", reason="the experiments are not part of an installed copy")
+pytest.importorskip("experiments.old.papers", reason="the experiments are not part of an installed copy")
 
 from experiments import papers
-from experiments.__main__ import UNCHECKED, format_reports, run as run_experiments
-from experiments.papers import PAPERS, STUDIES, Report
+from experiments.old.__main__ import UNCHECKED, format_reports, run as run_experiments
+from experiments.old.papers import PAPERS, STUDIES, Report
 
 RESULTS = Path(__file__).parents[2] / "results"
 APP = typer.Typer()
@@ -68,7 +68,7 @@ def test_every_table_and_figure_is_rendered_in_all_formats_and_results_are_left_
 
 def test_figures_are_rendered_as_svg_and_pdf(tmp_path):
     from experiments.amigo2020.table2 import compute_table2
-    from experiments.outcome import Settings
+    from experiments.old.outcome import Settings
 
     outcome, _, _ = compute_table2(Settings(say=lambda _: None))
     outcome.render(tmp_path)
@@ -121,7 +121,7 @@ def test_a_changed_index_is_found(tmp_path):
 
 
 def test_a_folder_of_no_paper_is_found_when_everything_is_checked(tmp_path, monkeypatch):
-    monkeypatch.setattr("experiments.__main__.PAPERS", {"worked_examples": PAPERS["worked_examples"]})
+    monkeypatch.setattr("experiments.old.__main__.PAPERS", {"worked_examples": PAPERS["worked_examples"]})
     monkeypatch.setattr(papers, "PAPERS", {"worked_examples": PAPERS["worked_examples"]})
     call("--out", tmp_path)
     (tmp_path / "amigo1999").mkdir()

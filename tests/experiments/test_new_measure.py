@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import metaeval
-from experiments.check import compare_csv
-from experiments.outcome import Outcome, Settings
-from experiments.page import Page
+from experiments.old.check import compare_csv
+from experiments.old.outcome import Outcome, Settings
+from experiments.old.page import Page
 from experiments.studies import new_measure
 from experiments.studies.new_measure import study_scores
 from metaeval.measures.order_aware import gold_distance, order_aware_divergence

@@ -9,7 +9,7 @@ pytest.importorskip("skordinal", reason="the ordinal sets come with the package 
 
 from experiments.ordinal_sets import steps
 from experiments.ordinal_sets.steps import STUDY, choose_sets, run
-from experiments.outcome import Settings
+from experiments.old.outcome import Settings
 
 COMMITTED = Path(__file__).parents[2] / "results" / "ordinal_sets" / "skordinal"
 

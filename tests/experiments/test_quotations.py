@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.claims import list_claims as list_claims_of
+from experiments.old.claims import list_claims as list_claims_of
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = ROOT / "experiments"

@@ -10,8 +10,8 @@ pytest.importorskip("experiments.amigo2020.replab", reason="the experiments are 
 
 import metaeval
 from experiments.amigo2020 import replab
-from experiments.check import compare_csv
-from experiments.outcome import Settings
+from experiments.old.check import compare_csv
+from experiments.old.outcome import Settings
 from metaeval.io.classification import Labels
 from metaeval.measures.closeness import CEM_ORD
 

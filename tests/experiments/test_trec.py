@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import metaeval
-from experiments.outcome import Settings
-from experiments.page import Page
+from experiments.old.outcome import Settings
+from experiments.old.page import Page
 from experiments.trec import claims, steps
 
 RESULTS = Path(__file__).parents[2] / "results"

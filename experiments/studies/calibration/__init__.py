@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments.outcome import read_toml
+from experiments.old.outcome import read_toml
 
 STUDY = read_toml(Path(__file__).with_name("study.toml"))
 """The settings of the study, fixed before anything was computed."""

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import pandas as pd
 import typer
 
-from experiments.digests import record_files
+from experiments.old.digests import record_files
 from experiments.studies.calibration import FOLDER, intervals
 from experiments.studies.calibration.boards import count_boards
 from experiments.studies.calibration.collections import count_collections

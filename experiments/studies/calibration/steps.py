@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 
 import metaeval
-from experiments.claims import Answer, Number, claim, every, list_claims, tabulate_claims, try_claims
-from experiments.outcome import Outcome, Settings
+from experiments.old.claims import Answer, Number, claim, every, list_claims, tabulate_claims, try_claims
+from experiments.old.outcome import Outcome, Settings
 from experiments.studies.calibration import FOLDER, STUDY
 from experiments.studies.calibration.exchanges import find_excess
 from experiments.studies.calibration.pictures import draw_errors, draw_power

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.check import (
+from experiments.old.check import (
     PAGE,
     adopt_committed,
     check_paper,
@@ -19,10 +19,10 @@ from experiments.check import (
     is_covered,
     renew_picture,
 )
-from experiments.digests import record_files
-from experiments.index import write_index
-from experiments.outcome import Outcome, Settings
-from experiments.page import Page
+from experiments.old.digests import record_files
+from experiments.old.index import write_index
+from experiments.old.outcome import Outcome, Settings
+from experiments.old.page import Page
 from metaeval.files import write_atomically
 
 PAPERS = {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 import metaeval
-from experiments.comparison import PRINTED, Cell, to_frame
+from experiments.old.comparison import PRINTED, Cell, to_frame
 from metaeval.errors import MetaevalError
 from metaeval.files import write_atomically
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from experiments.outcome import SIMULATED
+from experiments.old.outcome import SIMULATED
 from metaeval.datasets import dataset
 
 

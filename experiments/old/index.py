@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.bounds import show_bounds
-from experiments.comparison import ALL, VERDICTS
-from experiments.page import explain_words, join_parts
+from experiments.old.bounds import show_bounds
+from experiments.old.comparison import ALL, VERDICTS
+from experiments.old.page import explain_words, join_parts
 
 
 @dataclass(frozen=True)

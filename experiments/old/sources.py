@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 import metaeval
-from experiments.comparison import Cell, Relation, cell
-from experiments.outcome import SIMULATED, Outcome, Settings
+from experiments.old.comparison import Cell, Relation, cell
+from experiments.old.outcome import SIMULATED, Outcome, Settings
 from experiments.simulate.campaigns import campaign
 from metaeval.errors import DatasetError
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.outcome import read_toml
+from experiments.old.outcome import read_toml
 from metaeval.errors import MetaevalError
 
 REASONS = ("the paper", "fixed", "post hoc")
