@@ -27,7 +27,7 @@ class Bound:
 
 
 BOUNDS: Mapping[str, Bound] = {
-    name: Bound(**entry) for name, entry in read_toml(Path(__file__).with_suffix(".toml")).items()
+    name: Bound(**entry) for name, entry in read_toml(Path(__file__).parents[1] / "bounds.toml").items()
 }
 
 
