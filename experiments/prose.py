@@ -19,8 +19,7 @@ from typing import Any
 import jinja2
 import pandas as pd
 
-from experiments.old.index import tabulate_reproduction
-from experiments.old.papers import PAPERS
+from experiments.page import tabulate_reproduction
 from experiments.studies.calibration import STUDY
 from experiments.studies.calibration.exchanges import find_excess
 from experiments.studies.calibration.rates import compute_rates, conclude, read_counts, summarise_copies
@@ -44,7 +43,7 @@ def collect_facts(root: Path = ROOT) -> dict[str, Any]:
         "conclude": conclude,
         "summarise_copies": summarise_copies,
         "find_excess": find_excess,
-        "reproduced_papers": tabulate_reproduction(root / "results", PAPERS),
+        "reproduced_papers": tabulate_reproduction(root / "results", "`results/{}/README.md`".format),
     }
 
 
