@@ -12,7 +12,7 @@ LONG = (
     "test_hostile_commands.py", "test_metamorphic.py", "test_docs.py", "test_compare.py", "test_acl2021.py",
     "test_notebooks.py", "test_page.py", "test_parallel.py", "test_main.py", "test_amigo2020.py",
     "test_lq2021.py", "test_analyses.py", "test_architecture.py",
-    "test_calibration.py", "test_cardoso2011.py", "test_contributing.py", "test_store.py", "test_store_damage.py",
+    "test_calibration.py", "test_cardoso2011.py", "test_contributing.py", "test_store.py",
     "test_terminal.py", "test_generated.py",
 )  # fmt: skip
 """Files that take long, the longest first: their tests are marked slow."""

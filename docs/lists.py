@@ -37,15 +37,12 @@ def measures(_: str) -> Iterator[str]:
 def formulas(kind: str) -> Iterator[str]:
     """Write out the formulas of the shipped measures of a kind."""
     from metaeval.measures import measures as registered
-    from metaeval.measures.registry import is_shipped
-    from metaeval.measures.written import SYMBOLS, find_written
+    from metaeval.measures.registry import SYMBOLS
 
     yield SYMBOLS[kind].replace("*", r"\*").replace("_", r"\_") + ".\n"
     yield "| measure | formula |\n| :-- | :-- |"
-    for one in registered(kind):
-        written = find_written(one) if is_shipped(one) else None
-        if written is not None:
-            yield f"| `{one.name}` | `{written.replace('|', chr(92) + '|')}` |"
+    for one in (each for each in registered(kind) if each.written):
+        yield f"| `{one.name}` | `{one.written.replace('|', chr(92) + '|')}` |"
 
 
 def marks(kind: str) -> Iterator[str]:

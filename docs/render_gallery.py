@@ -124,10 +124,10 @@ FIGURES = {
         "Further left: fewer topics are enough to find a difference of the stated size.",
     ),
     "variance": Example(
-        "metaeval variance scores.csv -m AP --budget 100 --price topic=2 --out figures/",
+        "metaeval variance scores.csv -m AP --out figures/",
         "figures/variance",
         "concepts/what-to-buy-next",
-        "How much of the variance of means is between runs, by what a collection costs.",
+        "Where the variance of a single score comes from: runs, topics, and both together.",
     ),
     "coverage": Example(
         "metaeval coverage scores.csv -r AP -r RR --bootstrap 200 --out figures/",

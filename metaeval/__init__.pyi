@@ -21,12 +21,7 @@ from .analyses.board_ranks import BoardRanks as BoardRanks, board_ranks as board
 from .analyses.calibration import TestCalibration as TestCalibration, calibrate_tests as calibrate_tests
 from .analyses.citation import cite as cite
 from .analyses.corrected_scores import CorrectedScores as CorrectedScores, corrected_scores as corrected_scores
-from .analyses.coverage import (
-    Coverage as Coverage,
-    UnanimousImprovement as UnanimousImprovement,
-    coverage as coverage,
-    uir as uir,
-)
+from .analyses.coverage import Coverage as Coverage, coverage as coverage
 from .analyses.discriminative_power import discriminative_power as discriminative_power
 from .analyses.pooled_discriminative_power import (
     PooledDiscriminativePower as PooledDiscriminativePower,
@@ -76,10 +71,7 @@ from .errors import (
 )
 from .measures.base import Measure as Measure
 from .measures.conformance import conformance as conformance
-from .measures.registry import (
-    classification_measure as classification_measure,
-    quantification_measure as quantification_measure,
-)
+from .measures.registry import register_measure as register_measure
 from .measures.resolve import measure as measure
 from .show.signature import Signature as Signature, sign as sign
 from .show.table import Table as Table

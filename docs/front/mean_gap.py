@@ -5,7 +5,7 @@ import numpy as np
 import metaeval as me
 
 
-@me.quantification_measure(higher_is_better=False, range=(0, 1))
+@me.register_measure(kind="quantification", higher_is_better=False, range=(0, 1))
 def mean_gap(estimated, gold):
     """How far apart are the mean classes?"""
     classes = np.arange(gold.shape[-1])

@@ -10,11 +10,13 @@ import pandas as pd
 import metaeval
 from experiments.old.comparison import cell
 from experiments.lq2021 import audit
+from experiments.lq2021.figure3 import find_divergent_topics
 from experiments.old.outcome import Outcome
 from experiments.old.sources import find_relation
 from experiments.old.tables import bold_larger, sign_alike
 from metaeval.analyses.baseline_preference import BaselinePreference
 from metaeval.analyses.study import Study
+from metaeval.show.drawing import draw_charts
 
 STUDY, PRINTED = audit.STUDY, audit.PRINTED
 
@@ -43,8 +45,9 @@ def add_baselines(outcome: Outcome, studies: Mapping[str, Study]) -> None:
         wins[name] = [(int(uniform), int(popularity)) for uniform, popularity in won]
         if name.endswith("DQ-A"):
             for number in (1, 2):
-                pairs = [(x, y) for x, y in STUDY[f"figure{number}"]]
-                outcome.figures[f"figure{number}_{format_slug(name)}"] = partial(preference.plot, pairs)
+                charts = [preference.compare_deltas(x, y) for x, y in STUDY[f"figure{number}"]]
+                draw = partial(draw_charts, charts, preference.signature)
+                outcome.figures[f"figure{number}_{format_slug(name)}"] = draw
     if wins:
         is_complete = set(wins) == set(STUDY["baseline_collections"])
         total = [tuple(map(sum, zip(*column, strict=True))) for column in zip(*wins.values(), strict=True)]
@@ -92,7 +95,7 @@ def _tabulate_divergent_topics(preferences: Mapping[str, BaselinePreference]) ->
     rows = [
         {"collection": name, **row}
         for name, entry in preferences.items()
-        for row in entry.divergent_topics("NMD", "RNOD", SHOWN).drop(columns="topic").to_dict("records")
+        for row in find_divergent_topics(entry, SHOWN).drop(columns="topic").to_dict("records")
     ]
     first, *others = [entry.signature for entry in preferences.values()]
     caption = (
@@ -124,7 +127,7 @@ def _compare_figures(outcome: Outcome, preference: BaselinePreference | None, da
         second, fourth = int(rows["second"]["RNOD"]), int(rows["fourth"]["RNOD"])
         ends = [int(rows["second"].min()), int(rows["second"].max())]
         numbers = [second, fourth, second + fourth, *ends, *(100 * end / len(preference.topics) for end in ends)]
-        topics = preference.divergent_topics("NMD", "RNOD", SHOWN).to_dict("records")  # type: ignore[assignment]
+        topics = find_divergent_topics(preference, SHOWN).to_dict("records")  # type: ignore[assignment]
     relation = find_relation(outcome.source)
     for ((item, column), printed), value in zip(in_print.items(), numbers, strict=True):
         if value is not None and column.endswith("percent"):

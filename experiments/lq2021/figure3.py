@@ -5,18 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
 import metaeval
+from metaeval.analyses.baseline_preference import BaselinePreference
 from metaeval.show.drawing import sign_figure
 from metaeval.show.style import house_style
+
+
+def find_divergent_topics(preference: BaselinePreference, n: int) -> pd.DataFrame:
+    """Return the topics with the smallest d = ΔNMD − ΔRNOD: topic, number (from 1, as in the collection), d, and every Δ."""
+    deltas = pd.DataFrame(preference.deltas, columns=[str(measure) for measure in preference.measures])
+    deltas.insert(0, "topic", preference.topics)
+    deltas.insert(1, "number", np.arange(1, len(deltas) + 1))
+    deltas.insert(2, "d", deltas["NMD"] - deltas["RNOD"])
+    return deltas.sort_values("d", kind="stable")[:n]
 
 
 def draw_divergent_topics(runs: metaeval.QuantificationRuns, popularity: str, uniform: str, *, n_topics: int) -> Figure:
     """Draw the topics with the smallest d = ΔNMD − ΔRNOD, Δ being Popularity's score minus Uniform's."""
     named = {"Popularity": popularity, "Uniform": uniform}
     preference = metaeval.baseline_preference(metaeval.score(runs, ["NMD", "RNOD"]), popularity, uniform)
-    rows = preference.divergent_topics("NMD", "RNOD", n_topics).to_dict("records")
+    rows = find_divergent_topics(preference, n_topics).to_dict("records")
     chosen = [row["number"] - 1 for row in rows]
     return draw_topics(
         runs.gold[chosen],

@@ -14,7 +14,7 @@ import pandas as pd
 import metaeval
 from experiments.old.outcome import Outcome, Settings, read_toml
 from experiments.studies.calibration import RESULTS, STUDY as CALIBRATION
-from metaeval.analyses.qrels_scores import parse_measures, score_judged
+from metaeval.analyses.qrels import parse_measures, score_judged
 from metaeval.stats.prediction_powered import Corrected, correct_means, spread_weights
 
 STUDY = read_toml(Path(__file__).with_suffix(".toml"))

@@ -18,7 +18,7 @@ from experiments.old.outcome import Outcome, Settings, load_groups, read_toml
 from experiments.old.tables import sign_alike
 from metaeval.analyses.study import Study, study_collection
 from metaeval.datasets import baselines
-from metaeval.measures.order_aware import gold_distance
+from metaeval.measures.quantification import gold_distance
 
 STUDY = read_toml(Path(__file__).with_suffix(".toml"))
 PARENT, NEW = STUDY["parent"], list(STUDY["new"])

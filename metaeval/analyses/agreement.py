@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from functools import reduce
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.agreement_inputs import Share, find_run_scores, join_reference, list_measures, match_references
-from metaeval.analyses.agreement_result import Agreement, pool_estimates
+from metaeval.analyses.agreement_result import Agreement, list_disagreement, pool_estimates
 from metaeval.analyses.checks import (
     check_choice,
     check_count,
     check_positive,
-    check_seed,
     check_share,
     remark_shared_topics,
     warn_of_same_data,
 )
 from metaeval.analyses.diagnostics import remark_copies
-from metaeval.analyses.disagreement import list_disagreement
 from metaeval.analyses.discriminative_power import discriminative_power
 from metaeval.analyses.prepare import Prepared, prepare
 from metaeval.analyses.variation import list_intervals
 from metaeval.data.clusters import order_clusters
-from metaeval.data.policies import MissingPolicy, check_policy
+from metaeval.data.policies import MissingPolicy, check_policy, report_policy
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, format_list, format_option
+from metaeval.errors import DataError, MetaevalError, PolicyWarning, format_count, format_list, format_option
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import sign
 from metaeval.stats.agreement import BY_DEFAULT, STATISTICS, Estimate, Sides, Statistic, compare_halves, parse_statistic
 from metaeval.stats.arrays import average, scale_scores
 from metaeval.stats.intervals import Over, explain_no_interval, pool
 from metaeval.stats.streams import generator, stream_key
+
+Share: TypeAlias = Literal["all", "shared"]
+"""Whether all runs or topics count, or those that scores and their reference share."""
 
 ENOUGH_TOPICS = 60
 """With fewer, a result says that intervals of statistics of runs may be too narrow: docs/concepts/agreement.md."""
@@ -50,7 +53,6 @@ def agreement(
     reference_measure: str | None = None,
     annotators: bool = False,
     statistics: Sequence[str] | None = None,
-    weights: Sequence[float] | None = None,
     missing: MissingPolicy = "raise",
     runs: Share = "all",
     topics: Share = "all",
@@ -69,31 +71,26 @@ def agreement(
     Parameters
     ----------
     scores : Scores or sequence of Scores
-        At least two runs and two topics. Several collections with the same measures are pooled. Several collections with
-        one separate reference are judges of the same runs: each becomes a measure named after its collection.
+        At least two runs and two topics. Several collections with the same measures are pooled: pairwise accuracy adds
+        pairs of runs, other statistics are averaged. Several collections with one separate reference are judges of the
+        same runs: each becomes a measure named after its collection.
     reference : str, Measure, Scores or sequence of Scores
         The name of a measure in the scores, or separate scores of one measure, which may have further runs and topics;
         with several collections, one for each, in the same order.
     run_scores : Scores or sequence of Scores, optional
-        Scores of whole runs, with one topic, for measures whose run score is not the mean over topics. They replace the
-        mean in statistics of runs; measures that are not in them keep it. With several collections, or judges, one for
-        each, in the same order.
+        Scores of whole runs, with one topic, for measures whose run score is not the mean over topics: they replace it in
+        statistics of runs. With several collections one for each; of several judges a measure called as each.
     reference_measure : str, optional
         The measure of a separate reference to use, if it has several.
     annotators : bool, optional
-        Take the measures of a separate reference as annotators, who scored the same runs and topics on one scale: their
-        mean is the reference.
+        Take the measures of a separate reference as annotators, who scored on one scale: their mean is the reference.
     statistics : sequence of str, optional
         By default pairwise_accuracy, spa, pearson, spearman, tau_a and tau_b of runs; topic_pearson, over all scores;
         topic_tau_b and topic_spearman, means over topics (summary-level or segment-level correlation); and acc_t. Others
-        are tau_ap_b and tau_gap, which weigh the head of the ranking. Statistics of runs can be limited to the runs that
-        the reference puts first: tau_b@15.
-    weights : sequence of float, optional
-        Weights of the collections; 1 each by default. Pairwise accuracy adds pairs of runs, other statistics are
-        averaged.
+        are tau_ap_b and tau_gap, which weigh the head of the ranking; tau_b@15 is of the 15 runs that the reference puts
+        first.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do with topics, or runs, without a score in a separate reference: leave them out, or raise. No worst value
-        can stand for a reference.
+        What to do with topics, or runs, without a score in a separate reference: leave them out, or raise.
     runs : {"all", "shared"}, optional
         all: every run needs a reference score. shared: keep only the runs found in every file.
     topics : {"all", "shared"}, optional
@@ -103,7 +100,6 @@ def agreement(
     n_bootstrap : int, optional
         Resamples of the topics for the intervals; 0 for none. With fewer than 10 runs or 25 topics there is none.
     alpha : float, optional
-        Significance level.
     confidence : float, optional
         Level of the intervals.
     simultaneous : bool, optional
@@ -120,17 +116,6 @@ def agreement(
     Returns
     -------
     Agreement
-
-    Raises
-    ------
-    MetaevalError
-        If there is no such reference or statistic, the reference has no score where it must have one, or an option is
-        out of range.
-
-    Warns
-    -----
-    PolicyWarning
-        Which runs and topics are left out.
 
     Examples
     --------
@@ -149,7 +134,6 @@ def agreement(
     """
     check_positive("margin", margin)
     check_choice("over", over, Over)
-    check_seed(seed)
     check_share("alpha", alpha)
     check_share("confidence", confidence)
     check_count("n_permutations", n_permutations, 1)
@@ -158,14 +142,9 @@ def agreement(
     asked = [parse_statistic(name) for name in dict.fromkeys(BY_DEFAULT if statistics is None else statistics)]
     if not asked:
         raise MetaevalError(f"no statistic was asked for: use {', '.join(STATISTICS)}")
-    given, references, people, whole = match_references(
+    given, references, people, whole = _match_references(
         scores, reference, run_scores, annotators, reference_measure, runs, topics
     )
-    share = np.ones(len(given)) if weights is None else np.array(weights, dtype=np.float64)
-    if share.shape != (len(given),) or not (np.isfinite(share).all() and (share > 0).all()):
-        raise MetaevalError(
-            f"{format_option('weights')} are {len(given)} positive numbers, one for each collection, not {weights}"
-        )
     joined = [join_reference(*pair, missing, shares=True) for pair in zip(given, references, strict=True)]
     standard = joined[0][1]
     if len(unlike := sorted({str(known) for _, known in joined})) > 1:
@@ -173,7 +152,7 @@ def agreement(
     options: dict[str, Any] = {"seed": seed, "distinct_runs": distinct_runs, "measures": 2, "clusters": "keep"}
     ready = [prepare(each, "agreement", oriented=True, **options) for each, _ in joined]
     collections, diagnostics = [each.scores for each in ready], tuple(each.diagnostics for each in ready)
-    measures = list_measures(collections, standard)
+    measures = _list_measures(collections, standard)
     titles = [each.collection or str(number) for number, each in enumerate(collections, start=1)]
     warn_of_same_data(titles, [each.values for each in collections])
     sizes = [len(set(each.clusters) or each.topics) for each in collections]
@@ -186,46 +165,245 @@ def agreement(
     n_topics, names = min(sizes), sorted(each.collection for each in collections)
     pooled = [
         pool_estimates(
-            statistic, each, share, n_topics, generator(seed, *names, "agreement", "collections"),
+            statistic, each, n_topics, generator(seed, *names, "agreement", "collections"),
             alpha=alpha, confidence=confidence, simultaneous=simultaneous, margin=margin, over=over,
         )
         for statistic, *each in zip(asked, *estimates, strict=True)
     ]  # fmt: skip
+    test: dict[str, Any] = {"n_bootstrap": 0, "n_permutations": n_permutations, "alpha": alpha, "seed": seed}
+    by_reference = [discriminative_power(each.sel(measures=str(standard)), **test) for each in collections]
     no_interval = next(filter(None, gaps), "") if n_bootstrap else ""
     intervals = bool(n_bootstrap and not no_interval)
     settings: dict[str, object] = {"reference": standard, "statistics": ", ".join(each.name for each in asked)}
     settings |= {"B": n_permutations, "seed": seed, "alpha": alpha}
     settings |= {"bootstrap": n_bootstrap} if n_bootstrap else {}
     settings |= ({"over": over} if over != "topics" else {}) | list_intervals(simultaneous, margin, 0.05)
-    settings |= {"weights": ", ".join(f"{weight:g}" for weight in share)} if len(share) > 1 else {}
-    labels = [f"{each.collection or 'scores'}@{each.fingerprint}" for some in whole for each in some]
+    labels = [f"{each.collection or 'scores'}@{each.fingerprint}" for each in whole if each is not None]
     settings |= {"run scores": "; ".join(labels)} if labels else {}
+    remarks = (
+        *(remark_coverage(asked, n_topics) if intervals else ()),
+        *(remark_levels(asked, intervals, over) if len(measures) > 1 else ()),
+        *_remark_ties(asked, measures, sides),
+        *remark_copies(*collections),
+        *remark_shared_topics(titles, [each.topics for each in collections]),
+    )
     return Agreement(
-        collections=tuple(each.collection for each in collections),
-        measures=measures,
-        reference=standard,
-        statistics=tuple(each.name for each in asked),
-        results=tuple(pooled),
-        alpha=alpha,
-        confidence=confidence,
-        disagreements=disagreements,
-        over=over,
-        is_noise=_is_noise(collections, standard, n_permutations, alpha, seed),
+        collections=tuple(each.collection for each in collections), measures=measures, reference=standard,
+        statistics=tuple(each.name for each in asked), results=tuple(pooled), alpha=alpha, confidence=confidence,
+        disagreements=disagreements, over=over, is_noise=not any(each.significant.any() for each in by_reference),
         no_interval=_explain_given(asked, [*measures, standard], sides) if intervals else no_interval,
         signature=sign("agreement", collections, **settings, **diagnostics[0].settings),
-        diagnostics=diagnostics,
-        remarks=(
-            *(remark_coverage(asked, n_topics) if intervals else ()),
-            *(remark_levels(asked, intervals, over) if len(measures) > 1 else ()),
-            *_remark_ties(asked, measures, sides, share),
-            *remark_copies(*collections),
-            *remark_shared_topics(titles, [each.topics for each in collections]),
-        ),
-    )
+        diagnostics=diagnostics, remarks=remarks,
+    )  # fmt: skip
+
+
+def _match_references(
+    scores: Scores | Sequence[Scores], reference: Any, run_scores: Any, annotators: bool, reference_measure: str | None,
+    runs: Share, topics: Share,
+) -> tuple[list[Scores], list[Any], list[Any], list[Any]]:  # fmt: skip
+    """Return collections, and for each its reference, perhaps the annotators whose mean that is, and scores of whole runs.
+
+    Several collections with one reference of its own are judges of the same runs, which become one collection.
+    """
+    collections = [scores] if isinstance(scores, Scores) else list(scores)
+    if not collections:
+        raise MetaevalError("there are no scores")
+    people = list(reference) if isinstance(reference, list | tuple) else [reference]
+    references = [_average_annotators(each) for each in people] if annotators else people
+    if reference_measure is not None:
+        for each in references:
+            if not isinstance(each, Scores):
+                raise MetaevalError(f"{format_option('reference_measure')} chooses from scores, not from {each}")
+        references = [each.sel(measures=reference_measure) for each in references]
+    if isinstance(reference, Scores):
+        *collections, references[0] = _take_shared([*collections, *references], runs, topics)
+        if len(collections) > 1:
+            if isinstance(run_scores, list | tuple) and len(run_scores) > 1:
+                raise MetaevalError(
+                    f"{format_option('run_scores')} of several judges is one table, with a measure called as each judge; "
+                    f"there are {len(run_scores)}"
+                )
+            collections = [replace(_join_judges(collections), collection=references[0].collection)]
+    elif all(isinstance(each, Scores) for each in references):
+        pairs = zip(collections, list_for_each(references, collections, "reference"), strict=True)
+        shared = [_take_shared(pair, runs, topics) for pair in pairs]
+        collections, references = [pair[0] for pair in shared], [pair[1] for pair in shared]
+    elif "shared" in (runs, topics):
+        option = format_option("runs" if runs == "shared" else "topics", "shared")
+        raise MetaevalError(f"{option} is for a reference of its own: a measure has the runs and topics of the others")
+    references = list_for_each(references if len(references) > 1 else references[0], collections, "reference")
+    whole = list_for_each(run_scores, collections, "run_scores")
+    return collections, references, people if annotators else [None] * len(collections), whole
+
+
+def list_for_each(given: Any, collections: Sequence[Any], option: str) -> list[Any]:
+    """Return one object for each collection: a single one that is not of Scores stands for all."""
+    several = len(collections) if not isinstance(given, Scores) else 1
+    objects = list(given) if isinstance(given, list | tuple) else [given] * several
+    if len(objects) != len(collections):
+        raise MetaevalError(
+            f"{format_option(option)}: there {'is' if len(objects) == 1 else 'are'} {len(objects)} for "
+            f"{format_count(len(collections), 'collection')}; give one each, in the order of the collections"
+        )
+    return objects
+
+
+def _average_annotators(people: Any) -> Scores:
+    """Return the mean of the measures of a reference, which are annotators."""
+    if not isinstance(people, Scores) or len(people.measures) < 2:
+        raise MetaevalError(
+            f"{format_option('annotators')} takes {format_option('reference')} to be scores of its own with a measure for "
+            "each of several annotators"
+        )
+    directions = {measure.higher_is_better for measure in people.measures}
+    if len(directions) > 1:
+        raise MetaevalError("annotators score on one scale, but higher is better for some and not for others")
+    mean = Measure("mean of annotators", directions.pop())
+    return replace(people, values=people.values.mean(axis=-1, keepdims=True), measures=(mean,))
+
+
+def _take_shared(collections: Sequence[Scores], runs: Share, topics: Share) -> list[Scores]:
+    """Return scores with the runs, or topics, that all of them have, and say which of each are left out."""
+    chosen = list(collections)
+    for axis, choice in (("runs", runs), ("topics", topics)):
+        if choice not in get_args(Share):
+            raise MetaevalError(f"{format_option(axis)} is {' or '.join(get_args(Share))}, not {choice!r}")
+        if choice == "all":
+            continue
+        common = set.intersection(*(set(getattr(scores, axis)) for scores in chosen))
+        if not common:
+            raise DataError(f"the scores and their reference have no {axis} in common")
+        for number, scores in enumerate(chosen):
+            labels = getattr(scores, axis)
+            left_out = [label for label in labels if label not in common]
+            if left_out:
+                name = scores.collection or format_list([str(measure) for measure in scores.measures])
+                report_policy(
+                    f"{format_option(axis, 'shared')}: left out {len(left_out)} of "
+                    f"{format_count(len(labels), axis[:-1])} of {name}: {format_list(left_out)}"
+                )
+                chosen[number] = scores.sel(**{axis: [label for label in labels if label in common]})
+    return chosen
+
+
+def _join_judges(judges: Sequence[Scores]) -> Scores:
+    """Return what several judges say of the same runs as the measures of one collection."""
+    names = [judge.collection or f"judge {number}" for number, judge in enumerate(judges, start=1)]
+    for name in names:
+        if names.count(name) > 1:
+            raise DataError(f"two judges are called {name}: a judge is called as its collection, by default its file")
+    try:
+        return reduce(Scores.add_measures, map(_name_judge, judges, names))
+    except DataError as error:
+        hint = f"{format_option('runs', 'shared')} and {format_option('topics', 'shared')} take those that all have"
+        raise DataError(error.problem, hint=hint) from None
+
+
+def _name_judge(judge: Scores, name: str) -> Scores:
+    """Return scores whose only measure is called as the judge; one of several is called ``judge measure``."""
+    single = len(judge.measures) == 1
+    measures = [
+        Measure(name if single else f"{name} {each}", each.higher_is_better, each.range) for each in judge.measures
+    ]
+    return replace(judge, measures=tuple(measures))
+
+
+def join_reference(
+    scores: Scores, reference: object, missing: MissingPolicy, *, shares: bool = False
+) -> tuple[Scores, Measure]:
+    """Return scores that have the reference among their measures, and which it is.
+
+    The reference is a measure, its name, or scores of one measure, which may lack runs or topics as `missing` says;
+    `shares` says whether the caller could take those that both have, which the message then offers.
+    """
+    if not isinstance(reference, Scores):
+        named = [measure for measure in scores.measures if str(measure) == str(reference)]
+        (known,) = named or scores.sel(measures=str(reference)).measures
+        return scores, known
+    if len(reference.measures) != 1:
+        raise MetaevalError(
+            f"{format_option('reference')} holds {len(reference.measures)} measures "
+            f"({format_list([str(measure) for measure in reference.measures])}); "
+            f"it is one: choose it with {format_option('reference_measure', 'NAME')}"
+        )
+    (known,) = reference.measures
+    labels = {}
+    for axis in ("runs", "topics"):
+        common = set(getattr(scores, axis)) & set(getattr(reference, axis))
+        lacking, further = (
+            [label for label in getattr(each, axis) if label not in common] for each in (scores, reference)
+        )
+        if lacking and missing != f"drop-{axis[:-1]}":
+            ways = [format_option("missing", f"drop-{axis[:-1]}")] + [format_option(axis, "shared")] * shares
+            raise DataError(
+                f"the reference {known} has no score of {format_count(len(lacking), axis[:-1])}: {format_list(lacking)}",
+                hint=f"{' or '.join(ways)} leaves them out",
+            )
+        if not common:
+            raise DataError(f"the reference {known} has none of the {axis}")
+        labels[axis] = [label for label in getattr(scores, axis) if label in common]
+        left_out = [f"{format_list(lacking)} without a reference"] * bool(lacking)
+        left_out += [f"{format_list(further)} with a reference alone"] * bool(further)
+        if left_out:
+            warnings.warn(f"{axis} left out: {'; '.join(left_out)}", PolicyWarning, stacklevel=4)
+    scores, reference = scores.sel(**labels), reference.sel(**labels)
+    names = [str(measure) for measure in scores.measures]
+    if str(known) in names:  # other scores of its name are a judge's, and are called as it
+        judge = scores.collection or "judge"
+        if len(names) == 1:
+            scores = _name_judge(scores, judge)
+        elif np.array_equal(scores.sel(measures=str(known)).values, reference.values):
+            scores = scores.sel(measures=[name for name in names if name != str(known)])
+        else:
+            (own,) = _name_judge(scores.sel(measures=str(known)), f"{judge} {known}").measures
+            scores = replace(
+                scores, measures=tuple(own if str(each) == str(known) else each for each in scores.measures)
+            )
+    return scores.add_measures(reference, first=True), known
+
+
+def _list_measures(collections: Sequence[Scores], reference: Measure) -> tuple[Measure, ...]:
+    """Return the measures to hold against the reference: all others, which must be the same in every collection."""
+    measures = tuple(measure for measure in collections[0].measures if str(measure) != str(reference))
+    names = {str(measure) for measure in measures}
+    for scores in collections[1:]:
+        unlike = names ^ {str(measure) for measure in scores.measures if str(measure) != str(reference)}
+        if unlike:
+            raise MetaevalError(
+                f"pooled collections have the same measures, but {format_list(sorted(unlike))} "
+                f"{'is' if len(unlike) == 1 else 'are'} not in all of them"
+            )
+    return measures
+
+
+def _find_run_scores(scores: Scores, whole: Scores | None, names: Sequence[str]) -> np.ndarray:
+    """Return scores of whole runs, shape (run, measure), where a measure has some, and NaN elsewhere; higher is better.
+
+    Runs are in the order of their labels, and measures as `names` has them.
+    """
+    run_scores = np.full((len(scores.runs), len(names)), np.nan)
+    if whole is None:
+        return run_scores
+    if len(whole.topics) != 1:
+        raise DataError(f"scores of whole runs have one topic; {whole.collection or 'these'} have {len(whole.topics)}")
+    known = [str(measure) for measure in whole.measures]
+    shared = [name for name in names if name in known]
+    if not shared:
+        raise DataError(f"the scores of whole runs {whole.collection} hold none of the measures ({format_list(known)})")
+    lacking = [run for run in scores.runs if run not in whole.runs]
+    if lacking:
+        raise DataError(f"the scores of whole runs {whole.collection} lack {format_list(lacking)}")
+    # A direction that the scores of whole runs state themselves is theirs; otherwise a measure has one direction.
+    signs = {str(measure): measure.sign for measure in scores.measures}
+    signs |= {str(measure): measure.sign for measure in whole.measures if measure.higher_is_better is not None}
+    aligned = whole.sel(runs=sorted(scores.runs), measures=shared)
+    for column, name in enumerate(shared):
+        run_scores[:, names.index(name)] = aligned.values[:, 0, column] * signs[name]
+    return run_scores
 
 
 def _compare(
-    ready: Prepared, whole: Sequence[Scores], people: Scores | None, measures: Sequence[Measure], asked: Sequence[Statistic],
+    ready: Prepared, whole: Scores | None, people: Scores | None, measures: Sequence[Measure], asked: Sequence[Statistic],
     n_permutations: int, n_bootstrap: int, over: Over,
 ) -> tuple[Sides, list[Estimate], dict[str, pd.DataFrame]]:  # fmt: skip
     """Return every statistic of one collection, and where its measures disagree with the reference, the last one.
@@ -249,7 +427,7 @@ def _compare(
         return stream_key(seed, *drawn, "agreement", purpose) if purpose == "topics" else ready.key(purpose)
 
     means = ready.values.mean(axis=1)[:, columns]
-    stated = find_run_scores(scores, whole, labels)
+    stated = _find_run_scores(scores, whole, labels)
     run_scores = np.where(np.isnan(stated), means, stated)  # run by run they are shown on the measures' own scales
     given = ~np.isclose(run_scores, means, rtol=1e-9, atol=1e-9 * np.abs(means).max(axis=0)).all(axis=0)
     scaled_runs = np.where(np.isnan(stated), scaled.mean(axis=1), stated)
@@ -265,13 +443,6 @@ def _compare(
         halves = compare_halves(asked, sides, labelled, ready.generator("annotators"))
         estimates = [each._replace(halves=half) for each, half in zip(estimates, halves, strict=True)]
     return sides, estimates, list_disagreement(scores, measures, run_scores, sides.by_topic["tau_b"])
-
-
-def _is_noise(collections: Sequence[Scores], reference: Measure, n_permutations: int, alpha: float, seed: int) -> bool:
-    """Return whether the reference tells no two runs of any collection apart, by the papers' test."""
-    options: dict[str, Any] = {"n_bootstrap": 0, "n_permutations": n_permutations, "alpha": alpha, "seed": seed}
-    by_reference = [each.sel(measures=str(reference)) for each in collections]
-    return not any(discriminative_power(each, **options).significant.any() for each in by_reference)
 
 
 def remark_coverage(statistics: Sequence[Statistic], n_topics: int) -> tuple[str, ...]:
@@ -321,16 +492,14 @@ def _explain_given(asked: Sequence[Statistic], measures: Sequence[Measure], side
     )
 
 
-def _remark_ties(
-    asked: Sequence[Statistic], measures: Sequence[Measure], sides: Sequence[Sides], share: np.ndarray
-) -> tuple[str, ...]:
+def _remark_ties(asked: Sequence[Statistic], measures: Sequence[Measure], sides: Sequence[Sides]) -> tuple[str, ...]:
     """Return on how many topics a measure ties all runs, which counts as 0, and what its mean over the others is."""
     names = [each.name for each in asked if each.of == "topics"]
     by_topic = [each.by_topic["tau_b"] for each in sides]
     tied = sum((np.isnan(tau_b) & each.known).sum(axis=1) for tau_b, each in zip(by_topic, sides, strict=True))
     if not names or not np.any(tied):
         return ()
-    others = pool([average(tau_b) for tau_b in by_topic], share)
+    others = pool([average(tau_b) for tau_b in by_topic], np.ones(len(sides)))
     n_topics = sum(int(each.known.sum()) for each in sides)
     counted = []
     for m in np.argsort(-tied, kind="stable")[: np.count_nonzero(tied)]:

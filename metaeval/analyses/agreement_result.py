@@ -1,20 +1,21 @@
-"""The result of `agreement`: statistics pooled over collections, and their tables and figures."""
+"""The result of `agreement`: statistics pooled over collections, where measures and reference disagree, and its tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.disagreement import tabulate_disagreement
 from metaeval.analyses.result import Result
 from metaeval.analyses.variation import tabulate_conclusions, tabulate_differences
-from metaeval.errors import MetaevalError, format_count, format_list
-from metaeval.measures.base import Measure
-from metaeval.show.charts import HeatMap, IntervalChart, Row
+from metaeval.data.scores import Scores
+from metaeval.errors import format_count, format_list
+from metaeval.measures.base import Measure, find_signs
+from metaeval.show.charts import IntervalChart, Row
+from metaeval.show.signature import Signature
 from metaeval.show.table import Table, cross
 from metaeval.stats.agreement import Estimate, Statistic
 from metaeval.stats.intervals import (
@@ -28,29 +29,23 @@ from metaeval.stats.intervals import (
     redraw_collections,
 )
 from metaeval.stats.letters import find_clusters, swap_p_values
+from metaeval.stats.run_agreement import settle_ties
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
-
-_LARGEST_MAP = 16  # measures of which a heat map can show the numbers
+_MOST_ROWS, _MOST_COLUMNS = 5, 8  # of what is printed about runs and topics; exports hold everything
 
 
 @dataclass(frozen=True, eq=False)
 class StatisticAgreement:
-    """How measures agree with a reference by one statistic, pooled over collections.
+    """How measures agree with a reference by one statistic, pooled over collections; what there is not is NaN.
 
-    `values`, `low`, `high` and `clusters` have shape (measure,): the value, its interval over topics, and the significance
-    cluster by the exchange tests, from 1, as the shared task on metrics forms them. `observed` is what exchanges are compared
-    with: `values`, but for rounding and the noise of the flips of spa. `chance` is what a measure reaches that knows nothing,
-    `ceiling` what the reference reaches on topics drawn anew, compared with itself on all, and `halves` half of the annotators
-    against the others. ``p_values[i, j]``, one-sided: how often exchanging measures i and j at random gives i as large a lead;
-    it rests on `exchanged`, shape (trial, measure pair). `gap_ends`, shape (2, measure pair), is the interval of the first less
-    the second measure's value, paired, and `conclusions` says of each pair whether they agree with the reference alike (see
-    `metaeval.stats.intervals`). `collection_ends` and `collection_gap_ends` are the same ends where collections might be
-    others, too. `by_collection` has shape (collection, measure). What there is not is NaN.
+    `values`, `low`, `high` and `clusters`, shape (measure,): the value, its interval over topics, and the significance
+    cluster by the exchange tests, from 1. `observed` is what exchanges are compared with: `values`, but for rounding and the
+    noise of the flips of spa. A measure that knows nothing reaches `chance`, the reference on topics drawn anew `ceiling`, and
+    half of the annotators `halves` against the others. ``p_values[i, j]``, one-sided: how often exchanging measures i and j at
+    random gives i as large a lead, by `exchanged`, shape (trial, measure pair). `gap_ends`, shape (2, measure pair), is the
+    interval of the first less the second measure's value, paired, and `conclusions` say whether they agree with the
+    reference alike. `collection_ends` and `collection_gap_ends` are the same ends where collections might be others, too.
+    `by_collection` has shape (collection, measure).
     """
 
     name: str
@@ -104,30 +99,16 @@ class StatisticAgreement:
         """Return the measures, best first; those for which the statistic is not defined come last."""
         return np.argsort(-np.nan_to_num(self.values, nan=-2.0), kind="stable").tolist()
 
-    def write_gaps(self, rows: Sequence[int]) -> list[str]:
-        """Return the difference of measures from the best one, with its interval."""
-        best, (first, second) = self.rank()[0], np.triu_indices(len(self.values), 1)
-        ends = np.full((2, *(len(self.values),) * 2), np.nan)
-        ends[:, first, second], ends[:, second, first] = self.gap_ends, -self.gap_ends[::-1]
-        gaps = zip(rows, self.values[rows] - self.values[best], write_ends(ends[..., best], rows), strict=True)
-        return ["best" if m == best else f"{gap:.3f} ({interval})" for m, gap, interval in gaps]
-
-
-def write_ends(ends: Sequence[np.ndarray] | np.ndarray, rows: Sequence[int]) -> list[str]:
-    """Write the intervals of some measures, or a dash where there is none."""
-    low, high = ends
-    return ["–" if np.isnan(low[m]) else f"{low[m]:.3f} – {high[m]:.3f}" for m in rows]
-
 
 def pool_estimates(
-    statistic: Statistic, estimates: Sequence[Estimate], weights: np.ndarray, n_topics: int, rng: np.random.Generator,
+    statistic: Statistic, estimates: Sequence[Estimate], n_topics: int, rng: np.random.Generator,
     *, alpha: float, confidence: float, simultaneous: bool, margin: float, over: Over,
 ) -> StatisticAgreement:  # fmt: skip
-    """Pool one statistic over collections, with weights of shape (collection,): pairs of runs are added, others averaged.
+    """Pool one statistic over collections: pairs of runs are added, others averaged.
 
     Intervals are for `n_topics`, of the smallest collection, and there are some only if every collection was resampled.
     """
-    share = weights * [each.n_pairs if statistic.kind == "pairwise_accuracy" else 1 for each in estimates]
+    share = np.array([each.n_pairs if statistic.kind == "pairwise_accuracy" else 1.0 for each in estimates])
     n_trials = min(len(each.drawn) for each in estimates)
     columns = zip(*(each._replace(drawn=each.drawn[:n_trials]) for each in estimates), strict=True)
     mean = Estimate._make(pool(list(column), share) for column in columns)
@@ -161,24 +142,13 @@ def pool_estimates(
     words = judge_difference(gap, Ends(*two_sided), Ends(*one_sided), margin, n_topics, over)
     p_values = swap_p_values(mean.observed, mean.exchanged)
     return StatisticAgreement(
-        name=statistic.name,
-        title=statistic.title,
-        values=mean.value,
-        observed=mean.observed,
-        low=low,
-        high=high,
-        chance=float(mean.chance),
-        ceiling=float(mean.ceiling),
-        halves=float(mean.halves),
-        p_values=p_values,
-        clusters=find_clusters(mean.value, p_values, alpha),
-        exchanged=mean.exchanged,
-        gap_ends=two_sided,
-        conclusions=tuple(words),
+        statistic.name, statistic.title, mean.value, mean.observed, low, high,
+        float(mean.chance), float(mean.ceiling), float(mean.halves),
+        p_values, find_clusters(mean.value, p_values, alpha), mean.exchanged, two_sided, tuple(words),
         collection_ends=find_ends(elsewhere, n_collections, student=True),
         collection_gap_ends=find_gap_ends(elsewhere, n_collections, confidence, student=True),
         by_collection=np.array([each.value for each in estimates]),
-    )
+    )  # fmt: skip
 
 
 def _stack(name: str, axis: int = 0) -> Any:
@@ -199,14 +169,8 @@ class Agreement(Result):
     ----------
     measures : tuple of Measure
         All but the reference.
-    statistics : tuple of str
-        As they were asked for.
-    results : tuple of StatisticAgreement
-        Of every statistic.
     disagreements : tuple of dict of str to DataFrame
         Of every collection, the runs and the topics where measures and reference differ.
-    over : {"topics", "runs and topics"}
-        What intervals speak of.
     is_noise : bool
         Whether the randomised Tukey HSD test finds no two runs that the reference tells apart.
     """
@@ -262,15 +226,12 @@ class Agreement(Result):
         return f"{most}; {others}{where}. {format_list(chancy, 3)} {verb} not shown to be better than chance."
 
     def differences(self) -> pd.DataFrame:
-        """Is one measure better than another? The difference of every two, with its interval and the exchange test's p.
+        """Is one measure better than another? The difference of every two, with its paired interval and the exchange test's p.
 
-        The interval is paired: both measures on the same resampled topics. Overlapping intervals of the two say less.
-
-        Shape (statistic · pair of measures, 10): columns statistic, measure_1, measure_2, difference, low, high,
-        better (the measure that is if the interval leaves 0 out, and "cannot tell" otherwise), p_first (one-sided,
-        for the first measure being no better), p_second and conclusion: whether both agree alike, up to the margin.
-        Of several collections also collections_low and collections_high, the interval where collections might be
-        others.
+        Columns statistic, measure_1, measure_2, difference, low, high, better (the measure that is if the interval leaves 0
+        out, or "cannot tell"), p_first (one-sided, for the first measure being no better), p_second and conclusion: whether
+        both agree alike, up to the margin. Of several collections also collections_low and collections_high, the interval
+        where collections might be others.
         """
         first, second = np.triu_indices(len(self.measures), 1)
         parts = []
@@ -289,11 +250,9 @@ class Agreement(Result):
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return every statistic of every measure, then `differences`, and where measures and reference disagree.
 
-        runs: score, reference_score, rank (from 1, the best), reference_rank and difference (above 0: the measure ranks the run
-        worse) of every run by every measure, the largest differences of a collection first. topics: tau_b of the runs' scores
-        on every topic, the lowest of a collection first; NaN, where the measure or the reference ties all runs, last. Of
-        several collections also collections, the values of each, and over_collections, where the values lie if collections
-        might be others, NaN of few; of a reference that is a mean also annotators: what half of them reach against the others.
+        runs and topics are those of `list_disagreement`, collection by collection. Of several collections there are also
+        collections, the values of each, and over_collections, where the values lie if collections might be others, NaN of few;
+        of a reference that is a mean also annotators: what half of them reach against the others.
         """
         names = [str(measure) for measure in self.measures]
         labels = {"statistic": self.statistics, "measure": names}
@@ -321,44 +280,38 @@ class Agreement(Result):
         for four statistics: the first three, which compare runs, and the last one.
         """
         first, rows, frames = self.results[0], self.results[0].rank(), self.frames()
-        level, where = (
-            f"{100 * self.confidence:g} % intervals",
-            "these runs" if self.over == "topics" else "runs of this kind",
-        )
-        names = [str(self.measures[m]) for m in rows]
+        names, level = [str(self.measures[m]) for m in rows], f"{100 * self.confidence:g} % intervals"
+        here = self.over == "topics"
 
-        def tabulate(columns: Mapping[str, Any], caption: str, legend: str = "") -> Table:
-            frame = pd.DataFrame(columns, index=pd.Index(names, name="measure"))
-            return Table(frame, caption, self.signature, legend=legend)
+        def tabulate(columns: Mapping[str, Any], caption: str) -> Table:
+            return Table(pd.DataFrame(columns, index=pd.Index(names, name="measure")), caption, self.signature)
+
+        def write_ends(low: np.ndarray, high: np.ndarray) -> list[str]:
+            return ["–" if np.isnan(low[m]) else f"{low[m]:.3f} – {high[m]:.3f}" for m in rows]
 
         shown: dict[str, Any] = {first.title: first.values[rows]}
         if np.isfinite(first.low).any():
             beaten = first.beaten[rows]
             counted = [format_count(int(n), "other") if n else "none" for n in np.nan_to_num(beaten)]
-            shown["interval"] = write_ends((first.low, first.high), rows)
+            shown["interval"] = write_ends(first.low, first.high)
             shown["clearly better"] = np.where(np.isnan(beaten), "", counted)
         shown |= {each.title: each.values[rows] for each in self.results[1:] if each.name == "topic_tau_b"}
         brief = tabulate(shown, f"Agreement with {self.reference}.")
+        where = "these runs" if here else "runs of this kind"
         whole = self._tabulate_values(rows, f"on {where}, by {level} of the paired difference")
         titles = list(whole.frame.columns)
         paper = whole.take(titles if len(titles) <= 4 else [*titles[:3], titles[-1]])
 
         tables = [whole]
         if not np.isnan(self.low).all():
-            speaks = "over topics, for the same runs" if self.over == "topics" else ELSEWHERE[self.over]
-            ends = {each.title: write_ends((each.low, each.high), rows) for each in self.results}
-            gaps = {each.title: each.write_gaps(rows) for each in self.results}
-            caption = f"How far each measure is from the best one of a column, with {level}, both on the same topics."
-            legend = (
-                f"Better, on {where}, is the measure whose interval leaves 0 out. That the best was chosen by these numbers "
-                "favours it a little."
-            )
-            tables += [tabulate(ends, f"{level} {speaks}."), tabulate(gaps, caption, legend)]
+            ends = {each.title: write_ends(each.low, each.high) for each in self.results}
+            speaks = "over topics, for the same runs" if here else ELSEWHERE[self.over]
+            tables.append(tabulate(ends, f"{level} {speaks}."))
         if "annotators" in frames:
             caption = "What half of the annotators reach against the other half."
             tables.append(Table(frames["annotators"].set_index("statistic"), caption, self.signature))
         if not np.isnan(first.collection_ends).all():
-            ends = {each.title: write_ends(each.collection_ends, rows) for each in self.results}
+            ends = {each.title: write_ends(*each.collection_ends) for each in self.results}
             kind = f"{level} for other collections of the same kind"
             tables.append(tabulate(ends, f"{kind}: these {len(self.collections)} are taken for a sample."))
         if len(self.collections) == 1:
@@ -368,11 +321,8 @@ class Agreement(Result):
             caption = f"Differences of {first.title} {ELSEWHERE[self.over]}, and what is known of them."
             pairs = frames["differences"].query("statistic == @first.name").dropna(subset="low")
             tables.append(tabulate_conclusions(pairs, "difference", "difference", caption, self.signature, names[0]))
-        return [
-            replace(brief, at=("short",)),
-            replace(paper, at=("paper",)),
-            *(replace(t, at=("all",)) for t in tables),
-        ]
+        levels = [replace(brief, at=("short",)), replace(paper, at=("paper",))]
+        return [*levels, *(replace(table, at=("all",)) for table in tables)]
 
     def _tabulate_values(self, rows: Sequence[int], better: str) -> Table:
         """Return all statistics of all measures, with chance and ceiling below."""
@@ -389,15 +339,9 @@ class Agreement(Result):
         legend = f"{legend} {self.no_interval}".strip()
         return Table(frame, f"Agreement with {self.reference}.", self.signature, marks=lambda _: marks, legend=legend)
 
-    def _find(self, statistic: str | None) -> StatisticAgreement:
-        if statistic is not None and statistic not in self.statistics:
-            raise MetaevalError(f"{statistic!r} was not computed; there are {format_list(list(self.statistics))}")
-        return self.results[0 if statistic is None else self.statistics.index(statistic)]
-
-    def charts(self, statistic: str | None = None) -> Sequence[IntervalChart]:
-        """Return the measures in the order of one statistic, by default the first, with chance and ceiling as lines."""
-        result = self._find(statistic)
-        rows = []
+    def charts(self) -> Sequence[IntervalChart]:
+        """Return the measures in the order of the first statistic, with chance and ceiling as lines."""
+        result, rows = self.results[0], []
         for m in result.rank():
             ends = None if np.isnan(result.low[m]) else (result.low[m], result.high[m])
             beaten = f" ({result.beaten[m]:.0f})" if np.isfinite(result.beaten[m]) else ""
@@ -409,29 +353,44 @@ class Agreement(Result):
         ]
         return [IntervalChart(rows, label, levels=levels, row_height=0.26 if len(rows) > 12 else 0.42)]
 
-    def plot(
-        self, statistic: str | None = None, *, ax: Axis = None, size: Size = None, signature: bool = True
-    ) -> Figure:
-        """Draw the measures in the order of one statistic, by default the first, as `Result.plot` does."""
-        from metaeval.show.drawing import draw_charts
 
-        return draw_charts(self.charts(statistic), self.signature if signature else None, ax=ax, size=size)
+def list_disagreement(
+    scores: Scores, measures: Sequence[Measure], run_scores: np.ndarray, tau_b: np.ndarray
+) -> dict[str, pd.DataFrame]:
+    """Compare measures of one collection with their reference, the last of them: what disagrees most comes first.
 
-    def plot_differences(
-        self, statistic: str | None = None, *, ax: Axis = None, size: Size = None, signature: bool = True
-    ) -> Figure:
-        """Draw p-values of one statistic, by default the first: is the measure of the row better than that of the column?"""
-        from metaeval.show.drawing import draw_charts
+    Runs and topics are in the order of their labels. Higher is better in `run_scores`, shape (run, measure), and listed are the
+    measures' own scores. Ranks begin with 1, the best, and ties have their average; a difference is above 0 where a measure
+    ranks the run worse than the reference does. `tau_b`, shape (measure, topic), is that of the runs' scores with the
+    reference's; NaN, where one of them ties all runs, comes last.
+    """
+    names = [str(measure) for measure in measures[:-1]]
+    ranks = pd.DataFrame(-settle_ties(run_scores)).rank(method="average").to_numpy()
+    shown = run_scores * find_signs(measures)
+    of_runs = cross(
+        {"collection": [scores.collection], "run": sorted(scores.runs), "measure": names},
+        score=shown[:, :-1], reference_score=shown[:, -1:], rank=ranks[:, :-1], reference_rank=ranks[:, -1:],
+    )  # fmt: skip
+    of_runs["difference"] = of_runs["rank"] - of_runs["reference_rank"]
+    of_topics = cross(
+        {"collection": [scores.collection], "topic": sorted(scores.topics), "measure": names}, tau_b=tau_b.T
+    )
+    far = np.argsort(-of_runs["difference"].abs().to_numpy(), kind="stable")
+    low = np.argsort(of_topics["tau_b"].to_numpy(), kind="stable")
+    frames = {"runs": of_runs.iloc[far], "topics": of_topics.iloc[low]}
+    return {what: frame.reset_index(drop=True) for what, frame in frames.items()}
 
-        result = self._find(statistic)
-        rows, few = result.rank(), len(self.measures) <= _LARGEST_MAP
-        names = [self.measures[m].title for m in rows]
-        chart = HeatMap(
-            result.p_values[np.ix_(rows, rows)], names, names, f"p of the exchange test, {result.title}",
-            lambda p: f"{p:.3f}" if few and not np.isnan(p) else "", falling=True, diagonal=False,
-        )  # fmt: skip
-        return draw_charts(chart, self.signature if signature else None, ax=ax, size=size)
 
-    def more_figures(self) -> dict[str, Callable[..., Figure]]:
-        """Return the heat map of p-values by the first statistic."""
-        return {"differences": self.plot_differences} if len(self.measures) > 1 else {}
+def tabulate_disagreement(
+    runs: pd.DataFrame, topics: pd.DataFrame, measures: Sequence[str], reference: str, signature: Signature
+) -> list[Table]:
+    """Return the runs and the topics of one collection that disagree most, by the first of the measures named."""
+    names = list(measures[:_MOST_COLUMNS])
+    best = f", the {_MOST_COLUMNS} best measures" if len(names) < len(measures) else ""
+    differences = runs.pivot(index="run", columns="measure", values="difference")[names]
+    far = np.argsort(-differences.abs().max(axis=1).to_numpy(), kind="stable")[:_MOST_ROWS]
+    tau = topics.pivot(index="topic", columns="measure", values="tau_b")[names]
+    low = np.argsort(tau.mean(axis=1).to_numpy(), kind="stable")[:_MOST_ROWS]
+    farthest = f"Runs that disagree most: rank by the measure less rank by {reference}{best}."
+    lowest = f"Topics that disagree most: τ_b of the runs' scores with those of {reference}{best}."
+    return [Table(differences.iloc[far], farthest, signature, digits=1), Table(tau.iloc[low], lowest, signature)]

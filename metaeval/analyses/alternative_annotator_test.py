@@ -51,8 +51,6 @@ class AlternativeAnnotatorTest(Result):
 
     Parameters
     ----------
-    judges : tuple of str
-        In the order given.
     rows : DataFrame
         By judge, the largest ρ first: columns judge; rho, the share of a person's items on which it agrees with the others as
         well or better, averaged over people; omega, the share of testable people that it wins against; both with low and high
@@ -75,16 +73,12 @@ class AlternativeAnnotatorTest(Result):
     people_agree: float
     agreement: Agreement
     epsilon: float
-    alpha: float
     confidence: float
 
     def __repr__(self) -> str:
-        judges, people = format_count(len(self.judges), "judge"), format_count(self._n_people, "annotator")
-        return f"AlternativeAnnotatorTest: {judges} against {people}, {self.collection or 'annotations'}"
-
-    @property
-    def _n_people(self) -> int:
-        return int(self.people["tested"].sum()) // len(self.judges)
+        return (
+            f"AlternativeAnnotatorTest: {format_count(len(self.judges), 'judge')}, {self.collection or 'annotations'}"
+        )
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return judges, every person by judge, ω for several ε, and the differences of judges in ρ."""
@@ -97,14 +91,11 @@ class AlternativeAnnotatorTest(Result):
         seeing = rows if rows["blind"].all() else rows[~rows["blind"]]
         best, passing = seeing["agrees"].idxmax(), rows.index[rows["passes"]].tolist()
         who = f"{len(passing) or 'None'} of {format_count(len(rows), 'judge')} may replace people"
-        who += (
-            f": {format_list(passing, 3)}"
-            if passing
-            else ": none does better than chance"
-            if rows["blind"].all()
-            else ""
-        )
-        judge, people = self._write_agreement(seeing["agrees"].max()), self._write_agreement(self.people_agree)
+        if passing:
+            who += f": {format_list(passing, 3)}"
+        elif rows["blind"].all():
+            who += ": none does better than chance"
+        judge, people = map(self._write_agreement, (seeing["agrees"].max(), self.people_agree))
         if self.agreement == "accuracy":
             return f"{who}. {best} agrees with people on {judge} of labels, people with each other on {people}."
         return f"{who}. On average {best} is {judge} classes from a person, and people {people} from each other."
@@ -123,12 +114,10 @@ class AlternativeAnnotatorTest(Result):
         short.loc["(people)"] = ""
         heading = "same labels as people" if self.agreement == "accuracy" else "classes from people"
         short[heading] = list(map(self._write_agreement, [*rows["agrees"], self.people_agree]))
-        passing = self.sensitivity[self.sensitivity["passes"]].groupby("judge")["epsilon"].min().to_dict()
-        full["passes from ε"] = [
-            f"{passing[judge]:g}" if judge in passing else "never" if blind else f"above {EPSILONS[-1]:g}"
-            for judge, blind in zip(rows.index, rows["blind"], strict=True)
-        ]
-        people = format_count(self._n_people, "annotator")
+        least = self.sensitivity[self.sensitivity["passes"]].groupby("judge")["epsilon"].min().reindex(rows.index)
+        never = np.where(rows["blind"], "never", f"above {EPSILONS[-1]:g}")
+        full["passes from ε"] = np.where(least.isna(), never, least.map("{:g}".format))
+        people = format_count(int(self.people["tested"].sum()) // len(rows), "annotator")
         caption = (
             f"Alternative annotator test of {format_count(len(rows), 'judge')} against {people}, ε = {self.epsilon:g}, "
             f"agreement {self.agreement}."
@@ -192,11 +181,6 @@ def alternative_annotator_test(
     -------
     AlternativeAnnotatorTest
 
-    Raises
-    ------
-    MetaevalError
-        If nobody has 30 items that another person labelled too, or an option is wrong.
-
     Examples
     --------
     >>> labels = np.random.default_rng(1).integers(0, 3, 60) // 2 + np.array([[0], [0], [1]])
@@ -241,18 +225,26 @@ def alternative_annotator_test(
     shown = near if agreement == "accuracy" else -np.sqrt(-near).astype(np.int64)
     agrees, people_agree = mean_agreement(annotations.labels, judged, shown)
 
-    no_interval, weights = "", np.empty((0, len(names)))
-    if len(names) < FEWEST_TOPICS:
-        no_interval = f"No interval: it needs {FEWEST_TOPICS} topics; there are {len(names)}."
+    no_interval, weights, n_topics = "", np.empty((0, len(names))), len(names)
+    if n_topics < FEWEST_TOPICS:
+        no_interval = f"No interval: it needs {FEWEST_TOPICS} topics; there are {n_topics}."
     elif n_bootstrap:
         key = stream_key(seed, annotations.collection, "alternative_annotator_test")
-        weights = resampled_topics(key, range(n_bootstrap), len(names)).astype(np.float64)
-    ends = _find_ends(sums, weights, rho, omega, epsilon, alpha, confidence)
-
-    rows = pd.DataFrame(
-        {"judge": annotations.judges, "rho": rho, "rho_low": ends["rho"][0], "rho_high": ends["rho"][1]}
+        weights = resampled_topics(key, range(n_bootstrap), n_topics).astype(np.float64)
+    drawn = (weights @ sums.reshape(n_topics, -1)).reshape(len(weights), *sums.shape[1:])
+    drawn_rho, drawn_omega = average_advantage(drawn), _test(drawn, epsilon, alpha)[1].mean(axis=-1)
+    first, second = np.triu_indices(len(rho), 1)
+    gaps, drawn_gaps = rho[first] - rho[second], drawn_rho[:, first] - drawn_rho[:, second]
+    few, step = max(n_topics, 2), 1 / sums.shape[2]
+    rho_ends = centre_interval(rho, drawn_rho, few, confidence=confidence, scale="share")
+    omega_ends = centre_interval(
+        omega, drawn_omega, few, confidence=confidence, scale="share", step=step, least=step, student=False
     )
-    rows = rows.assign(omega=omega, omega_low=ends["omega"][0], omega_high=ends["omega"][1])
+    gap_ends = centre_interval(gaps, drawn_gaps, few, confidence=confidence)
+
+    rows = pd.DataFrame({"judge": annotations.judges})
+    for name, value, ends in (("rho", rho, rho_ends), ("omega", omega, omega_ends)):
+        rows[[name, f"{name}_low", f"{name}_high"]] = np.column_stack([value, *ends])
     rows = rows.assign(passes=(omega >= PASS) & ~blind, blind=blind, agrees=agrees)
     outcome = np.full((3, len(judged), len(n_items)), np.nan)
     outcome[..., testable] = advantage, p, rejected
@@ -264,8 +256,7 @@ def alternative_annotator_test(
         {"judge": annotations.judges, "epsilon": EPSILONS},
         omega=by_epsilon, passes=(by_epsilon >= PASS) & ~blind[:, np.newaxis],
     )  # fmt: skip
-    first, second = np.triu_indices(len(rho), 1)
-    differences = tabulate_differences(annotations.judges, rho[first] - rho[second], *ends["differences"], "better")
+    differences = tabulate_differences(annotations.judges, gaps, *gap_ends, "better")
     settings = {"agreement": agreement, "epsilon": epsilon, "alpha": alpha, "correction": "benjamini-yekutieli"}
     settings |= {"shuffles": N_SHUFFLES, "bootstrap": len(weights), "confidence": confidence, "seed": seed}
     signed = tuple((name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in settings.items())
@@ -273,7 +264,7 @@ def alternative_annotator_test(
         annotations.collection, annotations.judges,
         rows.sort_values(["rho", "judge"], ascending=[False, True], ignore_index=True), people, sensitivity,
         differences.rename(columns={"measure_1": "judge_1", "measure_2": "judge_2"}),
-        people_agree, agreement, epsilon, alpha, confidence,
+        people_agree, agreement, epsilon, confidence,
         signature=Signature("alternative_annotator_test", (describe_annotations(annotations),), signed, metaeval.__version__),
         remarks=tuple(_remark(annotations, n_items, blind)), no_interval=no_interval if n_bootstrap else "",
     )  # fmt: skip
@@ -283,30 +274,6 @@ def _test(sums: np.ndarray, epsilon: float, alpha: float) -> tuple[np.ndarray, n
     """Return p of every judge and person, shape (…, judge, annotator), and whether the judge wins."""
     p = find_p_values(sums[..., 0], sums[..., 2], sums[..., 3], epsilon)
     return p, reject_by(p, alpha)
-
-
-def _find_ends(
-    sums: np.ndarray,
-    weights: np.ndarray,
-    rho: np.ndarray,
-    omega: np.ndarray,
-    epsilon: float,
-    alpha: float,
-    confidence: float,
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return the intervals over topics of ρ, ω, and the differences of judges in ρ; `weights` are those of resamples."""
-    drawn = (weights @ sums.reshape(len(sums), -1)).reshape(len(weights), *sums.shape[1:])
-    drawn_rho, drawn_omega = average_advantage(drawn), _test(drawn, epsilon, alpha)[1].mean(axis=-1)
-    first, second = np.triu_indices(len(rho), 1)
-    gaps, drawn_gaps = rho[first] - rho[second], drawn_rho[:, first] - drawn_rho[:, second]
-    few, step = max(len(sums), 2), 1 / sums.shape[2]
-    return {
-        "rho": centre_interval(rho, drawn_rho, few, confidence=confidence, scale="share"),
-        "omega": centre_interval(
-            omega, drawn_omega, few, confidence=confidence, scale="share", step=step, least=step, student=False
-        ),
-        "differences": centre_interval(gaps, drawn_gaps, few, confidence=confidence),
-    }
 
 
 def _remark(annotations: Annotations, n_items: np.ndarray, blind: np.ndarray) -> Iterator[str]:

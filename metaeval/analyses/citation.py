@@ -33,7 +33,6 @@ ANALYSES: dict[str, str] = {
     "split_half_consistency": "Sakai 2021, §5.2",
     "topic_set_size": "Sakai 2016; Sakai 2018, Part 6; Bodoff and Li 2007; Urbano et al. 2013",
     "variance_components": "Brennan 2001; Bodoff and Li 2007; Urbano et al. 2013",
-    "uir": "Amigó et al. 2011",
 }
 """Where each analysis is from, by the name of its function."""
 
@@ -64,15 +63,13 @@ def find_sources(name: str | Measure | Result) -> dict[str, str]:
     if isinstance(name, Result):
         methods = [value for _, value in name.signature.settings if value.partition("@")[0] in METHODS]
         data = [part.partition("@")[0] for part in name.signature.data]
-        sources = {}
+        sources: dict[str, str] = {}
         for part in (_OWN, name.signature.analysis, *methods, *data):
-            sources.update(_look_up(part))
+            sources |= _look_up(part)
         return sources | {str(measure): measure.source for measure in name.list_measures()}
-    measure = find_registered(name)
-    # A measure may have the name of a rank correlation; who asks for tau_b may mean either.
-    sources = {} if measure is None else {str(measure): measure.source}
-    for key, source in _look_up(name).items():
-        sources[key] = "; ".join(filter(None, [source, sources.get(key)]))
+    sources, measure = _look_up(name), find_registered(name)
+    if measure is not None:  # which may have the name of a rank correlation: who asks for tau_b may mean either
+        sources[str(measure)] = "; ".join(filter(None, [sources.get(str(measure)), measure.source]))
     if not sources:
         raise MetaevalError(
             f"there is no measure, analysis or data set {one_line(name)!r}; `metaeval measures`, `metaeval --help` and "
@@ -83,13 +80,9 @@ def find_sources(name: str | Measure | Result) -> dict[str, str]:
 
 def _look_up(name: str) -> dict[str, str]:
     """Return the source of an analysis, a method or a data set, if there is one of this name."""
-    plain, function = name.partition("@")[0], name.replace("-", "_")
-    if name == _OWN:
-        return {_OWN: _OWN}
-    if plain in METHODS:
-        return {plain: METHODS[plain]}
-    if function in ANALYSES:
-        return {function: ANALYSES[function]}
+    known = {_OWN: _OWN, **METHODS, **ANALYSES}
+    if found := [key for key in (name.partition("@")[0], name.replace("-", "_")) if key in known]:
+        return {found[0]: known[found[0]]}
     return {entry.name: "; ".join(list_labels(entry.credits)) for entry in datasets() if entry.name == name}
 
 
@@ -106,11 +99,6 @@ def cite(*names: str | Measure | Result) -> str:
     -------
     str
         BibTeX in UTF-8, below comments that say what each name refers to.
-
-    Raises
-    ------
-    MetaevalError
-        If nothing has such a name.
 
     Examples
     --------

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_choice, check_count, check_scores, check_seed, check_share
+from metaeval.analyses.checks import check_choice, check_count, check_share
+from metaeval.analyses.prepare import Prepared, prepare
 from metaeval.analyses.rank_result import LETTERS, RunRanks, draw_ranks, find_ranks
 from metaeval.analyses.reference_pairs import name_flips
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, MetaevalError, format_count, format_option
 from metaeval.io.partial_scores import PeopleScores, read_partial
-from metaeval.measures.base import Measure, find_signs
-from metaeval.show.signature import sign
+from metaeval.measures.base import Measure
+from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 from metaeval.stats.prediction_powered import (
     Corrected,
@@ -29,7 +29,6 @@ from metaeval.stats.prediction_powered import (
     find_unlike,
     spread_weights,
 )
-from metaeval.stats.streams import stream_key
 
 if TYPE_CHECKING:
     from metaeval.show.canvas import Axis, Figure, Size
@@ -53,123 +52,62 @@ OTHER_SCALE = 3.0
 """How many times as much one's scores spread as the other's before judge and people are on different scales."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class CorrectedScores(Result):
     """Means of runs by a judge's scores, corrected by people's.
 
+    `alone`, `people` and `both` are what follows from each judge alone, from people alone, and from both; larger values are
+    better. `ranks` are corrected, and `boards` those by the first judge alone, by people alone, and corrected. `n_labelled`
+    topics of a run are labelled, at least, and `worth` says how many labels one score of the judge is worth, with the ends of
+    its interval; 0 if all topics are labelled. `confidence` is of all intervals together.
+
     Parameters
     ----------
-    runs : tuple of str
-        In the order of their labels.
-    judges, measure : tuple of Measure, and Measure
-        Of the judges, and of people.
-    alone, people, both : tuple of Corrected, Corrected, Corrected
-        What follows from each judge alone, from people alone, and from both; larger values are better.
-    n_labelled, n_topics : int
-        How many topics of a run are labelled, at least, and how many topics there are.
-    bias : ndarray, shape (judge, run)
-        How much higher a judge scores a run than people do; NaN where they use different scales.
-    confidence : float
-        Of all intervals together.
+    rows : DataFrame
+        Runs by rank: columns run, mean (corrected), error (its standard error), rank, low and high (between which ranks it
+        stands), letters, judge_rank and bias (how much higher the first judge scores the run than people; NaN if on another
+        scale).
+    summary : DataFrame
+        What is concluded from each judge alone, people alone and both: columns evidence; decided (pairs of runs); reversed and
+        open (how many of these both together reverse, or leave open); first (which run, or how many may be).
+    pairs : DataFrame
+        Every pair of runs: columns first, second, difference, low, high; judge, people and both, which are 1 where the first
+        run is better, −1 where the second is and 0 where it is open; flips: whether people reverse the first judge's
+        conclusion, or one is lost or new; topics_needed: labelled topics that would decide an open pair, if any number would.
     """
 
     collection: str
-    runs: tuple[str, ...]
     judges: tuple[Measure, ...]
     measure: Measure
     alone: tuple[Corrected, ...]
     people: Corrected
     both: Corrected
+    ranks: RunRanks
+    rows: pd.DataFrame
+    summary: pd.DataFrame
+    pairs: pd.DataFrame
+    boards: Mapping[str, pd.DataFrame]
     n_labelled: int
     n_topics: int
-    bias: np.ndarray
+    worth: tuple[float, float, float]
     target: Target
     confidence: float
 
     def __repr__(self) -> str:
-        return f"CorrectedScores: {len(self.runs)} runs, {self.n_labelled} of {self.n_topics} topics labelled"
-
-    @cached_property
-    def ranks(self) -> RunRanks:
-        """The corrected ranks of runs."""
-        return self.rank(self.both)
-
-    def rank(self, evidence: Corrected) -> RunRanks:
-        """Return the ranks of runs that follow from one kind of evidence: one of `alone`, `people` and `both`."""
-        first, second = np.triu_indices(len(self.runs), 1)
-        differ, better = np.zeros((2, 1, len(self.runs), len(self.runs)), dtype=bool)
-        differ[0, first, second] = differ[0, second, first] = evidence.signs != 0
-        better[0, first, second], better[0, second, first] = evidence.differences > 0, evidence.differences < 0
-        tested = SimpleNamespace(
-            collection=self.collection, runs=self.runs, measures=(self.measure,), test="bootstrap-t",
-            means=evidence.means[:, np.newaxis] * find_signs((self.measure,)), alpha=1 - self.confidence,
-            signature=self.signature, diagnostics=(), remarks=(),
-        )  # fmt: skip
-        return find_ranks(tested, better, differ)
-
-    @cached_property
-    def pairs(self) -> pd.DataFrame:
-        """What is concluded about every pair of runs, a row each.
-
-        Columns first, second, difference, low, high; judge, people and both, which are 1 where the first run is better, −1
-        where the second is and 0 where it is open; flips: whether people reverse the first judge's conclusion, or one is
-        lost or new; and with how many labelled topics an open pair would be decided (missing where all would not do).
-        """
-        first, second = np.triu_indices(len(self.runs), 1)
-        names, judge, both = np.array(self.runs, dtype=object), self.alone[0], self.both
-        differences = find_signs((self.measure,))[0] * both.differences
-        frame = pd.DataFrame({"first": names[first], "second": names[second], "difference": differences})
-        frame = frame.assign(low=differences - both.reach, high=differences + both.reach)
-        frame = frame.assign(judge=judge.signs, people=self.people.signs, both=both.signs)
-        # The variance falls as 1/n − 1/N, to the part that is left when every topic is labelled.
-        n, of = self.n_labelled, self.n_topics
-        rest = np.maximum(both.variances - both.residual, 0.0) if self.target == "population" else 0.0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            aim = both.variances * (both.differences / both.reach) ** 2 - rest
-            needed = np.ceil(1 / (aim / both.residual * (1 / n - 1 / of) + 1 / of))
-        possible = (both.signs == 0) & (needed > n) & (needed <= of)
-        return frame.assign(flips=name_flips(judge.signs, both.signs), topics_needed=np.where(possible, needed, np.nan))
-
-    @cached_property
-    def worth(self) -> tuple[float, float, float]:
-        """How many labels of people one score of the judge is worth, and the ends of its interval; 0 if all are labelled."""
-        n, of, (share, low, high) = self.n_labelled, self.n_topics, self.both.ratio
-        if n >= of:
-            return 0.0, 0.0, 0.0
-        worth, least, most = ((1 / (1 / of + (1 / n - 1 / of) * each) - n) / (of - n) for each in (share, high, low))
-        return worth, max(least, 0.0), most
+        return f"CorrectedScores: {len(self.rows)} runs, {self.n_labelled} of {self.n_topics} topics labelled"
 
     def answer(self) -> str:
         """Say who is first, and how many other runs may be as good."""
         return self.ranks.answer()
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Return runs by rank, what is concluded from each judge alone, people alone and both, and every pair.
-
-        Runs have the columns run, mean (corrected), error (its standard error), rank, low and high (between which ranks it
-        stands), letters, judge_rank and bias (both by the first judge). Conclusions have evidence; decided (pairs of runs);
-        reversed and open (how many of these both together reverse, or leave open); first (which run is in the first place, or
-        how many may be).
-        """
-        order = self.ranks.order(0)
-        runs = self.ranks.to_frame().drop(columns=["measure", "near_first"])
-        runs.insert(2, "error", self.both.errors[order])
-        judge_rank = self.rank(self.alone[0]).ranks[0][order]
-        runs = runs.assign(judge_rank=judge_rank, bias=self.bias[0][order])
-        names, rows = [*(f"{judge} alone" for judge in self.judges), "people alone", "both"], []
-        for name, evidence in zip(names, (*self.alone, self.people, self.both), strict=True):
-            flips = name_flips(evidence.signs, self.both.signs).tolist()
-            firsts = self.rank(evidence).to_frame().query("near_first")["run"].tolist()
-            first = firsts[0] if len(firsts) == 1 else f"one of {len(firsts)}"
-            rows.append((name, np.count_nonzero(evidence.signs), flips.count("reversed"), flips.count("lost"), first))
-        summary = pd.DataFrame(rows, columns=["evidence", "decided", "reversed", "open", "first"])
-        return {"runs": runs, "summary": summary, "pairs": self.pairs}
+        """Return runs by rank, what is concluded from each judge alone, people alone and both, and every pair."""
+        return {"runs": self.rows, "summary": self.summary, "pairs": self.pairs}
 
     def tables(self) -> list[Table]:
         """Return the runs by corrected rank, with the ranks they may have, and what is concluded from each kind of evidence."""
-        frames = self.frames()
         board = self.ranks.leaderboard(self.measure).frame
-        runs = board[["may be", "mean", "letters"]].assign(**{"judge's rank": frames["runs"]["judge_rank"].to_numpy()})
+        runs = board[["may be", "mean", "letters"]].assign(**{"judge's rank": self.rows["judge_rank"].to_numpy()})
         what = "these topics" if self.target == "topics" else "the population that the topics are from"
         legend = (
             f"May be: the ranks that the intervals of all pairs, together {self.confidence:.0%} sure, leave. "
@@ -184,9 +122,7 @@ class CorrectedScores(Result):
             judged = "people confirm all of the judge's conclusions"
         else:
             judged = "the judge alone decides nothing"
-        summary = (
-            frames["summary"].set_index("evidence").rename(columns={"decided": "pairs decided", "open": "left open"})
-        )
+        summary = self.summary.set_index("evidence").rename(columns={"decided": "pairs decided", "open": "left open"})
         return [
             Table(runs, f"Runs by corrected mean of {self.measure}, of {what}.", self.signature, legend=legend),
             Table(summary, f"Conclusions about {len(self.pairs):,} pairs of runs: {judged}.", self.signature),
@@ -194,10 +130,7 @@ class CorrectedScores(Result):
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the ranks that runs may have by the first judge alone, people alone and both; in a column by both."""
-        shown = {"judge alone": self.alone[0], "people alone": self.people, "corrected": self.both}
-        if size == "column":
-            shown = {"corrected": self.both}
-        boards = {title: self.rank(evidence).to_frame() for title, evidence in shown.items()}
+        boards = {"corrected": self.boards["corrected"]} if size == "column" else dict(self.boards)
         return draw_ranks(boards, self.signature if signature else None, ax=ax, size=size)
 
 
@@ -235,13 +168,6 @@ def corrected_scores(
     -------
     CorrectedScores
 
-    Raises
-    ------
-    DataError
-        If labels are of other runs or topics than the judge's scores, or a run has fewer than five.
-    MetaevalError
-        If an option is out of range.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -253,7 +179,7 @@ def corrected_scores(
     >>> corrected_scores(scores, people=people).answer()
     'c is first by nDCG.'
     """
-    check_scores(scores, topics=FEWEST_LABELS)
+    ready = prepare(scores, "corrected_scores", seed=seed, topics=FEWEST_LABELS, oriented=True)
     check_choice("target", target, Target)
     check_count("n_trials", n_trials, 100)
     check_share("confidence", confidence)
@@ -262,30 +188,42 @@ def corrected_scores(
             f"{n_trials:,} trials do not tell intervals of {confidence:g}: use {format_option('n_trials')} of at least "
             f"{int(np.ceil(5 / (1 - confidence) - 1e-9)):,}"
         )
-    check_seed(seed)
     labels = read_partial(people)
-    data = _align(scores, labels)
-    key = stream_key(seed, scores.collection, "corrected_scores")
-    options: dict[str, Any] = {"key": key, "n_trials": n_trials, "confidence": confidence}
-    none, everywhere = data.judges[:0], np.ones_like(data.weights)
-    result = CorrectedScores(
-        scores.collection, data.runs, scores.measures, labels.measure,
-        tuple(correct_means(judge, none, everywhere, **options) for judge in data.judges),
-        correct_means(data.given, none, data.weights, target=target, **options),
-        correct_means(data.given, data.judges, data.weights, target=target, **options),
-        int(data.known.sum(axis=1).min()), len(data.topics), _find_bias(data, find_signs(scores.measures)), target, confidence,
-        signature=sign(
-            "corrected_scores", scores, people=f"{labels.measure}@{labels.fingerprint}", labels=int(data.known.sum()),
-            target=target, trials=n_trials, confidence=confidence, seed=seed,
-        ),
+    data, judges, measure = _align(ready, labels), scores.measures, labels.measure
+    signature = ready.sign(
+        people=f"{measure}@{labels.fingerprint}", labels=int(data.known.sum()), target=target, trials=n_trials,
+        confidence=confidence, seed=seed,
     )  # fmt: skip
-    remarks = (
-        *_remark(data, target),
-        *_remark_judges(data, scores.measures),
-        *_remark_worth(result),
-        *_remark_bias(result),
-    )
-    return replace(result, remarks=remarks)
+    options: dict[str, Any] = {"key": ready.key(), "n_trials": n_trials, "confidence": confidence}
+    none, everywhere = data.judges[:0], np.ones_like(data.weights)
+    alone = tuple(correct_means(judge, none, everywhere, **options) for judge in data.judges)
+    by_people = correct_means(data.given, none, data.weights, target=target, **options)
+    both = correct_means(data.given, data.judges, data.weights, target=target, **options)
+
+    names = [*(f"{judge} alone" for judge in judges), "people alone", "both"]
+    evidence = [*alone, by_people, both]
+    boards = [_rank(each, scores.collection, data.runs, measure, confidence, signature) for each in evidence]
+    order, rows, summary = boards[-1].order(0), boards[-1].to_frame().drop(columns=["measure", "near_first"]), []
+    rows.insert(2, "error", both.errors[order])
+    rows = rows.assign(judge_rank=boards[0].ranks[0][order], bias=_find_bias(data, judges[0])[order])
+    for name, each, board in zip(names, evidence, boards, strict=True):
+        flips = name_flips(each.signs, both.signs).tolist()
+        firsts = board.to_frame().query("near_first")["run"].tolist()
+        first = firsts[0] if len(firsts) == 1 else f"one of {len(firsts)}"
+        summary.append((name, np.count_nonzero(each.signs), flips.count("reversed"), flips.count("lost"), first))
+    n, of, worth = int(data.known.sum(axis=1).min()), len(scores.topics), (0.0, 0.0, 0.0)
+    if n < of:
+        best, most, least = ((1 / (1 / of + (1 / n - 1 / of) * each) - n) / (of - n) for each in both.ratio)
+        worth = best, max(least, 0.0), most
+    result = CorrectedScores(
+        collection=scores.collection, judges=judges, measure=measure, alone=alone, people=by_people, both=both,
+        ranks=boards[-1], rows=rows, pairs=_list_pairs(data, alone[0], by_people, both, n, target),
+        summary=pd.DataFrame(summary, columns=["evidence", "decided", "reversed", "open", "first"]),
+        boards={"judge alone": boards[0].rows, "people alone": boards[-2].rows, "corrected": boards[-1].rows},
+        n_labelled=n, n_topics=of, worth=worth, target=target, confidence=confidence,
+        signature=signature,
+    )  # fmt: skip
+    return replace(result, remarks=(*_remark(result, data), *_remark_gain(result)))
 
 
 class Data(NamedTuple):
@@ -297,7 +235,6 @@ class Data(NamedTuple):
     """
 
     runs: tuple[str, ...]
-    topics: tuple[str, ...]
     given: np.ndarray
     known: np.ndarray
     judges: np.ndarray
@@ -307,16 +244,17 @@ class Data(NamedTuple):
     unfilled: int
 
 
-def _align(scores: Scores, labels: PeopleScores) -> Data:
+def _align(ready: Prepared, labels: PeopleScores) -> Data:
     """Return both in the order of labels, refused where labels are too few or scores out of reach."""
-    place = {topic: number for number, topic in enumerate(scores.topics)}
-    ordered = scores.sel(runs=sorted(scores.runs), topics=sorted(scores.topics))
-    given, probabilities = labels.align(ordered.runs, ordered.topics)
+    scores = ready.scores
+    runs, topics = tuple(sorted(scores.runs)), tuple(sorted(scores.topics))
+    judges = np.moveaxis(ready.restore(ready.values, "measure"), -1, 0)
+    given, probabilities = labels.align(runs, topics)
     known = ~np.isnan(given)
     counts = known.sum(axis=1)
     if counts.min() < FEWEST_LABELS:
         raise DataError(
-            f"people labelled {counts.min()} of {len(ordered.topics)} topics of the run {ordered.runs[int(counts.argmin())]}; "
+            f"people labelled {counts.min()} of {len(topics)} topics of the run {runs[int(counts.argmin())]}; "
             f"intervals need at least {FEWEST_LABELS} of every run"
         )
     weights = spread_weights(known, probabilities)
@@ -324,41 +262,68 @@ def _align(scores: Scores, labels: PeopleScores) -> Data:
     worst = int(effective.argmin())
     if effective[worst] < FEWEST_LABELS - 0.01:
         raise DataError(
-            f"by their probabilities the labels of the run {ordered.runs[worst]} are worth {effective[worst]:.1f} equal ones, "
+            f"by their probabilities the labels of the run {runs[worst]} are worth {effective[worst]:.1f} equal ones, "
             f"and intervals need {FEWEST_LABELS}: are the smallest probabilities right?"
         )
-    columns = zip(scores.measures, np.moveaxis(ordered.values, 2, 0), strict=True)
-    for name, values in ((labels.measure, given), *columns):
+    for name, values in ((labels.measure, given), *zip(scores.measures, judges, strict=True)):
         largest = float(np.nanmax(np.abs(values)))
         if largest and not 1 / OUT_OF_REACH < largest < OUT_OF_REACH:
             raise DataError(f"{name}: scores reach {largest:.0e}, whose squares are no numbers: rescale them")
-    turn = int(find_signs((labels.measure,))[0])
+    sign = int(labels.measure.sign)
     unfilled = 0 if probabilities is None else int((~known & ~np.isnan(probabilities)).any(axis=0).sum())
-    return Data(
-        ordered.runs, ordered.topics, given * turn, known, (ordered.values * find_signs(scores.measures)).transpose(2, 0, 1),
-        weights, np.array([place[topic] for topic in ordered.topics]), turn, unfilled,
+    return Data(runs, given * sign, known, judges, weights, np.argsort(ready.places[1]), sign, unfilled)
+
+
+def _rank(
+    evidence: Corrected, collection: str, runs: tuple[str, ...], measure: Measure, confidence: float, signature: Signature
+) -> RunRanks:  # fmt: skip
+    """Return the ranks of runs that follow from one kind of evidence."""
+    first, second = np.triu_indices(len(runs), 1)
+    differ, better = np.zeros((2, 1, len(runs), len(runs)), dtype=bool)
+    differ[0, first, second] = differ[0, second, first] = evidence.signs != 0
+    better[0, first, second], better[0, second, first] = evidence.differences > 0, evidence.differences < 0
+    tested = SimpleNamespace(
+        collection=collection, runs=runs, measures=(measure,), means=evidence.means[:, np.newaxis] * measure.sign,
+        test="bootstrap-t", alpha=1 - confidence, signature=signature, diagnostics=(), remarks=(),
     )  # fmt: skip
+    return find_ranks(tested, better, differ)
 
 
-def _find_bias(data: Data, signs: np.ndarray) -> np.ndarray:
-    """Return how much higher each judge scores each run than people do, shape (judge, run); NaN on another scale.
+def _list_pairs(
+    data: Data, judge: Corrected, people: Corrected, both: Corrected, n: int, target: Target
+) -> pd.DataFrame:
+    """Return what is concluded about every pair of runs, with n topics labelled, as `CorrectedScores` has it."""
+    first, second = np.triu_indices(len(data.runs), 1)
+    names, differences, of = np.array(data.runs, dtype=object), data.sign * both.differences, data.given.shape[1]
+    frame = pd.DataFrame({"first": names[first], "second": names[second], "difference": differences})
+    frame = frame.assign(low=differences - both.reach, high=differences + both.reach)
+    frame = frame.assign(judge=judge.signs, people=people.signs, both=both.signs)
+    # The variance falls as 1/n − 1/N, to the part that is left when every topic is labelled.
+    rest = np.maximum(both.variances - both.residual, 0.0) if target == "population" else 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        aim = both.variances * (both.differences / both.reach) ** 2 - rest
+        needed = np.ceil(1 / (aim / both.residual * (1 / n - 1 / of) + 1 / of))
+    possible = (both.signs == 0) & (needed > n) & (needed <= of)
+    return frame.assign(flips=name_flips(judge.signs, both.signs), topics_needed=np.where(possible, needed, np.nan))
+
+
+def _find_bias(data: Data, judge: Measure) -> np.ndarray:
+    """Return how much higher the first judge scores each run than people do, shape (run,); NaN on another scale.
 
     Scales differ where one spreads much more, they lie far apart, or a judge's direction, its sign, is not people's.
     """
-    gaps = np.where(data.known, data.judges - np.nan_to_num(data.given), 0.0)
-    bias = data.sign * (gaps * data.weights).sum(axis=2) / len(data.topics)
-    people = data.given[data.known]
-    for row, judge, direction in zip(bias, data.judges[:, data.known], signs, strict=True):
-        narrow, wide = sorted([float(judge.std()), float(people.std())])
-        far = abs(float(judge.mean() - people.mean())) > OTHER_SCALE * wide
-        if wide > OTHER_SCALE * narrow or far or direction != data.sign:
-            row[:] = np.nan
-    return bias
+    scored, people = data.judges[0][data.known], data.given[data.known]
+    narrow, wide = sorted([float(scored.std()), float(people.std())])
+    far = abs(float(scored.mean() - people.mean())) > OTHER_SCALE * wide
+    if wide > OTHER_SCALE * narrow or far or judge.sign != data.sign:
+        return np.full(len(data.given), np.nan)
+    gaps = np.where(data.known, data.judges[0] - np.nan_to_num(data.given), 0.0)
+    return np.asarray(data.sign * (gaps * data.weights).sum(axis=1) / gaps.shape[1])
 
 
-def _remark(data: Data, target: Target) -> Iterator[str]:
-    """Yield what makes the result doubtful, a note each."""
-    n = int(data.known.sum(axis=1).min())
+def _remark(result: CorrectedScores, data: Data) -> Iterator[str]:
+    """Yield what makes the result doubtful, and which judges tell nothing or the reverse, a note each."""
+    n = result.n_labelled
     traits = {"place in the file": data.order[np.newaxis], "the judge's mean score": data.judges.mean(axis=1)}
     traits |= {"how far the judge sees runs apart": data.judges.std(axis=1)}
     p = {name: float(find_unlike(data.weights.mean(axis=0), values).min()) for name, values in traits.items()}
@@ -375,18 +340,15 @@ def _remark(data: Data, target: Target) -> Iterator[str]:
         yield f"{topics} of the list {'has' if data.unfilled == 1 else 'have'} no label yet: results hold when all are labelled"
     if n < ENOUGH_LABELS:
         yield f"{n} labelled topics are few: intervals hold less often than they claim (docs/concepts/correction.md)"
-    if target == "topics" and not are_whole_topics(data.weights):
+    if result.target == "topics" and not are_whole_topics(data.weights):
         yield "people labelled other topics of some runs than of others: intervals are a little too wide"
 
-
-def _remark_judges(data: Data, judges: tuple[Measure, ...]) -> Iterator[str]:
-    """Yield which judges tell nothing, were copied, or order runs the other way round and not by chance, a note each."""
     n_known = np.maximum(data.known.sum(axis=0), 1)
     people, *scored = (
         np.where(data.known, each - np.where(data.known, each, 0.0).sum(axis=0) / n_known, 0.0)
         for each in (data.given, *data.judges)
     )
-    for judge, values, deviations in zip(judges, data.judges, scored, strict=True):
+    for judge, values, deviations in zip(result.judges, data.judges, scored, strict=True):
         by_topic = (deviations * people).sum(axis=0)
         if not np.ptp(values, axis=0).any():
             yield f"{judge} gives all runs the same score on every topic: it tells nothing about them"
@@ -399,31 +361,26 @@ def _remark_judges(data: Data, judges: tuple[Measure, ...]) -> Iterator[str]:
             )
 
 
-def _remark_worth(result: CorrectedScores) -> Iterator[str]:
-    """Yield what the judge's scores are worth in labels, and how many labels would decide the first place, a note each."""
+def _remark_gain(result: CorrectedScores) -> Iterator[str]:
+    """Yield what the judge's scores are worth, which labels would decide the first place, and how biased the judge is."""
     n, of = result.n_labelled, result.n_topics
-    if n >= of:
-        return
-    equal, low, high = (f"{n + each * (of - n):,.0f}" for each in result.worth)
-    worth, least, most = (f"{each + 0.0:.2f}" for each in result.worth)  # which is never −0
-    yield (
-        f"the judge makes {n} labelled topics worth {equal} ({low} to {high}): its score is worth {worth} labels "
-        f"({least} to {most})"
-    )
-    if not result.worth[1]:
-        yield "nothing shows that the judge's scores tell more of the runs than chance would"
-    leader, pairs = result.runs[int(result.ranks.order(0)[0])], result.pairs
-    rivals = pairs[(pairs[["first", "second"]] == leader).any(axis=1) & (pairs["both"] == 0)]
-    need = rivals["topics_needed"].max(skipna=False)
-    if len(rivals) and np.isnan(need):
-        yield "labelling all topics would probably not decide the first place"
-    elif len(rivals):
-        yield f"about {need:,.0f} labelled topics would decide the first place"
+    if n < of:
+        equal, low, high = (f"{n + each * (of - n):,.0f}" for each in result.worth)
+        worth, least, most = (f"{each + 0.0:.2f}" for each in result.worth)  # which is never −0
+        yield (
+            f"the judge makes {n} labelled topics worth {equal} ({low} to {high}): its score is worth {worth} labels "
+            f"({least} to {most})"
+        )
+        if not result.worth[1]:
+            yield "nothing shows that the judge's scores tell more of the runs than chance would"
+        mine = (result.pairs[["first", "second"]] == result.rows["run"].iloc[0]).any(axis=1)  # of the first run
+        need = result.pairs.loc[mine & (result.pairs["both"] == 0), "topics_needed"]
+        if need.isna().any():
+            yield "labelling all topics would probably not decide the first place"
+        elif len(need):
+            yield f"about {need.max():,.0f} labelled topics would decide the first place"
 
-
-def _remark_bias(result: CorrectedScores) -> Iterator[str]:
-    """Yield how much higher or lower than people the first judge scores runs."""
-    bias, judge = result.bias[0][np.isfinite(result.bias[0])], result.judges[0]
+    bias, judge = result.rows["bias"].dropna(), result.judges[0]
     if bias.any():
         mean, ends = float(bias.mean()), f"{bias.min():+.3g} to {bias.max():+.3g} by run"
         way = "higher" if mean > 0 else "lower"

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.topic_noise import TopicNoise
-from metaeval.data.distinct import find_identical_runs
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, find_identical_runs
 from metaeval.errors import format_count, format_list, format_option, shorten
 from metaeval.measures.base import Measure
 from metaeval.stats.irregular_runs import (

@@ -7,6 +7,7 @@ The rules take plain arrays, so that printed tables are judged as results are; t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from string import ascii_uppercase
 
 import numpy as np
 import numpy.typing as npt
@@ -57,13 +58,10 @@ def group_measures(tau: npt.ArrayLike, threshold: float = ALIKE) -> list[str]:
         np.fill_diagonal(distance, 0.0)
         tree = linkage(squareform(distance, checks=False), method="average")
         numbers = fcluster(tree, 1 - threshold + _SLACK, criterion="distance")
-    members = [np.flatnonzero(numbers == number) for number in np.unique(numbers)]
-    letters = [""] * len(similarity)
-    for position, group in enumerate(sorted(members, key=lambda group: (-len(group), group[0]))):
-        again = position // 26
-        for measure in group:
-            letters[measure] = f"{chr(ord('A') + position % 26)}{again + 1 if again else ''}"
-    return letters
+    sizes = np.bincount(numbers)
+    order = sorted(dict.fromkeys(numbers.tolist()), key=lambda number: -sizes[number])  # of two as large the first
+    letters = [f"{letter}{again}" for again in ("", *range(2, 99)) for letter in ascii_uppercase]
+    return [letters[order.index(number)] for number in numbers.tolist()]
 
 
 def rate_consistency_results(results: Sequence[SplitHalfConsistency]) -> np.ndarray:
@@ -82,10 +80,8 @@ def grade_contradictions(low: float, high: float) -> str:
 
 def grade_reference_results(results: Sequence[ReferencePairs]) -> list[str]:
     """Return the word for every measure compared with the reference, with pairs added over collections."""
-    contradicted, decided = (
-        np.array([getattr(result, name) for result in results]) for name in ("contradicted", "decided")
-    )
-    low, high = interval_of_pairs(contradicted, decided, [result.n_runs for result in results])
+    contradicted, decided = ([getattr(each, name) for each in results] for name in ("contradicted", "decided"))
+    low, high = interval_of_pairs(np.array(contradicted), np.array(decided), [each.n_runs for each in results])
     return [grade_contradictions(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
 
 

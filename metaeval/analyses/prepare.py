@@ -11,9 +11,8 @@ import numpy as np
 from metaeval.analyses.checks import check_scores, check_seed
 from metaeval.analyses.diagnostics import Diagnostics, diagnose
 from metaeval.analyses.topic_noise import find_noise, refuse_clusters
-from metaeval.data.distinct import distinct_runs as take_distinct_runs, find_identical_runs
 from metaeval.data.labels import rank_labels
-from metaeval.data.scores import Scores, take_cells
+from metaeval.data.scores import Scores, find_identical_runs, take_cells, take_distinct_runs
 from metaeval.measures.base import find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.stats.streams import generator, stream_key
@@ -78,7 +77,7 @@ def prepare(
     analysis: str,
     *,
     seed: int = 0,
-    distinct_runs: bool = False,
+    distinct_runs: bool | Sequence[Sequence[str]] = False,
     runs: int = 2,
     topics: int = 2,
     measures: int = 1,
@@ -87,6 +86,8 @@ def prepare(
 ) -> Prepared:
     """Return scores as an analysis uses them, refused if there are fewer runs, topics or measures than it can compare.
 
+    Where several collections have the same runs, `distinct_runs` are the groups that are equal in all of them.
+
     Examples
     --------
     >>> scores = Scores([[[0.5]], [[0.1]], [[0.9]]], runs=["c", "a", "b"], topics=["t"], measures=["AP"])
@@ -94,10 +95,24 @@ def prepare(
     >>> ready.values[:, 0, 0].tolist(), ready.restore(ready.values[:, 0, 0], "run").tolist()
     ([0.1, 0.9, 0.5], [0.5, 0.1, 0.9])
     """
-    chosen, diagnostics = choose_runs(
-        scores, distinct_runs, runs=runs, topics=topics, measures=measures, clusters=clusters
-    )
+    least = {"runs": runs, "topics": topics, "measures": measures}
+    check_scores(scores, **least)
     check_seed(seed)
+    chosen = scores
+    identical: tuple[tuple[str, ...], ...] = ()
+    if distinct_runs is not False:
+        identical = find_identical_runs(scores) if distinct_runs is True else tuple(map(tuple, distinct_runs))
+        chosen = take_distinct_runs(scores, identical=identical)
+    noise = find_noise(chosen)
+    if chosen.clusters:
+        if clusters == "refuse":
+            refuse_clusters(chosen)
+        pooled = chosen.pool_clusters(sums=clusters == "sum")  # which refuses a single cluster, whatever draws them
+        chosen = chosen if clusters == "keep" else pooled
+    check_scores(chosen, **least)
+    diagnostics = replace(diagnose(chosen), noise=noise)
+    if distinct_runs is not False:
+        diagnostics = replace(diagnostics, identical=identical, distinct=True)
     values, places = sort_scores(chosen, oriented=oriented)
     return Prepared(analysis, chosen, values, places, diagnostics, seed)
 
@@ -122,43 +137,10 @@ def restore_pairs(places: np.ndarray) -> np.ndarray:
     return np.asarray(pair[places[first], places[second]])
 
 
-def choose_runs(
-    scores: Scores,
-    distinct_runs: bool,
-    *,
-    runs: int = 2,
-    topics: int = 2,
-    measures: int = 1,
-    clusters: Clustered = "refuse",
-) -> tuple[Scores, Diagnostics]:
-    """Return the scores that an analysis is to use, checked for their size, and what is irregular about them."""
-    check_scores(scores, runs=runs, topics=topics, measures=measures)
-    (chosen,), (diagnostics,) = choose_common_runs([scores], distinct_runs, clusters)
-    check_scores(chosen, runs=runs, topics=topics, measures=measures)
-    return chosen, diagnostics
-
-
 def choose_common_runs(
-    collections: Sequence[Scores], distinct_runs: bool, clusters: Clustered = "refuse"
+    collections: Sequence[Scores], distinct_runs: bool
 ) -> tuple[list[Scores], tuple[Diagnostics, ...]]:
     """Return several collections of the same runs as an analysis is to use them, and what is irregular about each."""
-    chosen, identical = list(collections), None
-    if distinct_runs:
-        identical = find_identical_runs(*collections)
-        chosen = [take_distinct_runs(collection, identical=identical) for collection in collections]
-    noise = [find_noise(each) for each in chosen]
-    chosen = [_treat_clusters(each, clusters) for each in chosen]
-    found = [replace(diagnose(each), noise=of_topics) for each, of_topics in zip(chosen, noise, strict=True)]
-    if identical is not None:
-        found = [replace(each, identical=identical, distinct=True) for each in found]
-    return chosen, tuple(found)
-
-
-def _treat_clusters(scores: Scores, clusters: Clustered) -> Scores:
-    """Return scores as an analysis takes them where topics come in clusters."""
-    if not scores.clusters:
-        return scores
-    if clusters == "refuse":
-        refuse_clusters(scores)
-    pooled = scores.pool_clusters(sums=clusters == "sum")  # which refuses a single cluster, whatever draws them
-    return scores if clusters == "keep" else pooled
+    identical = find_identical_runs(*collections) if distinct_runs else False
+    ready = [prepare(each, "", distinct_runs=identical, runs=1, topics=1) for each in collections]
+    return [each.scores for each in ready], tuple(each.diagnostics for each in ready)

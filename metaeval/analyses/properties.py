@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,13 +34,9 @@ INVARIANCE, MONOTONICITY, IMBALANCE = PROPERTIES = ("ordinal invariance", "ordin
 CONSTANT, SYMMETRIC = "constant", "symmetric"
 
 _CASES = {
-    "classification": (
-        "confusion matrices", "N ≤ 5, K ≤ 4 and N ≤ 3, K = 5", f"{len(RANDOM_SIZES)} sizes",
-    ),
-    "quantification": (
-        "distributions", f"K = {CLASSES[0]} to {CLASSES[-1]}", f"{len(CLASSES)} numbers of classes",
-    ),
-}  # fmt: skip
+    "classification": ("confusion matrices", "N ≤ 5, K ≤ 4 and N ≤ 3, K = 5", f"{len(RANDOM_SIZES)} sizes"),
+    "quantification": ("distributions", f"K = {CLASSES[0]} to {CLASSES[-1]}", f"{len(CLASSES)} numbers of classes"),
+}
 """What a signature says of each kind of measures: what is tried, which cases all are, and how random ones are drawn."""
 
 
@@ -57,9 +54,6 @@ class Properties(Result):
     measures: tuple[Measure, ...]
     checks: tuple[PropertyCheck, ...]
 
-    def __repr__(self) -> str:
-        return f"Properties: {len(self.measures)} measures, {sum(check.cases for check in self.checks):,} cases"
-
     @property
     def names(self) -> tuple[str, ...]:
         """The properties that were tried, as columns are named; some may be of one kind of measures only."""
@@ -70,16 +64,19 @@ class Properties(Result):
         """Return what was found for one measure and property; None if the property is of the other kind."""
         if str(measure) not in map(str, self.measures) or name not in self.names:
             raise MetaevalError(f"{name} of {measure} was not tried")
-        tried = {(str(check.measure), check.property.name): check for check in self.checks}
-        return tried.get((str(measure), name))
+        found = (each for each in self.checks if (str(each.measure), each.property.name) == (str(measure), name))
+        return next(found, None)
+
+    def _arrange(self, say: Callable[[PropertyCheck | None], Any]) -> np.ndarray:
+        """Return something of every check, shape (measure, property), columns as in `names`; None is of the other kind."""
+        return np.array([[say(self.get_check(measure, name)) for name in self.names] for measure in self.measures])
 
     def holds(self) -> np.ndarray:
         """Return whether each measure has each property, shape (measure, property).
 
         Columns as in `names`; False also where a property is of the other kind or only scores are known.
         """
-        checks = [[self.get_check(measure, name) for name in self.names] for measure in self.measures]
-        return np.array([[check is not None and bool(check.holds) for check in row] for row in checks])
+        return self._arrange(lambda check: check is not None and bool(check.holds))
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return one row for every measure and property of its kind.
@@ -100,15 +97,15 @@ class Properties(Result):
         """Say which measure fails which properties."""
         failed: dict[str, list[str]] = {str(measure): [] for measure in self.measures}
         for check in self.checks:
-            failed[str(check.measure)] += [check.property.name] if check.failed else []
-        failing = [f"{name} ({format_list(names, 3)})" for name, names in failed.items() if names]
+            failed[str(check.measure)] += [check.property.name] * bool(check.failed)
         if len(failed) == 1:
             ((name, names),) = failed.items()
             return f"{name} fails {format_list(names, 3) if names else 'none of the properties tried'}."
+        failing = [f"{name} ({format_list(names, 3)})" for name, names in failed.items() if names]
         if not failing:
             return f"None of the {len(failed)} measures fails a property that was tried."
-        rest = [f"{len(failing) - 2} more"] if len(failing) > 2 else []
-        who = f"{', '.join(failing[:2])} and {rest[0]}" if rest else " and ".join(failing)
+        more = f" and {len(failing) - 2} more"
+        who = ", ".join(failing[:2]) + more if len(failing) > 2 else " and ".join(failing)
         return f"{len(failing)} of {len(failed)} measures fail a property: {who}."
 
     def tables(self) -> list[Table]:
@@ -116,50 +113,36 @@ class Properties(Result):
 
         Counterexamples are as wide as their counts: the first screen says only where they are.
         """
-        checks = [[self.get_check(measure, name) for name in self.names] for measure in self.measures]
-        marks = [["–" if check is None else check.mark for check in row] for row in checks]
         index = pd.Index([str(measure) for measure in self.measures], name="measure")
-        frame = pd.DataFrame(marks, index=index, columns=list(self.names))
+        marks = self._arrange(lambda check: "–" if check is None else check.mark)
         caption = "Formal properties. ✓ (n): no counterexample in n cases, which is no proof; ✗ (k of n): it fails in k cases."
-        dash = "–: a property of the other kind of measures, or only scores are known."
-        legend = dash if (frame == "–").to_numpy().any() else ""
-        table = Table(frame, caption, self.signature, legend=legend, at=("paper", "all"))
+        dash = "–: a property of the other kind of measures, or only scores are known." if "–" in marks else ""
+        table = Table(pd.DataFrame(marks, index, list(self.names)), caption, self.signature, legend=dash)
         failed = [check for check in self.checks if check.counterexample is not None]
         if not failed:
-            return [replace(table, at=("short", "paper", "all"))]
+            return [table]
         rows = self.to_frame().query("first != ''").set_index("measure")
-        smallest = pd.DataFrame(
-            {
-                "property": rows["property"],
-                "first run": rows["first"],
-                "": [f"should {check.expected}" for check in failed],
-                "second run": rows["second"],
-                "scores": ["{:.4g} and {:.4g}".format(*check.scores) for check in failed],
-            }
-        )
+        columns = {
+            "property": rows["property"],
+            "first run": rows["first"],
+            "": [f"should {check.expected}" for check in failed],
+            "second run": rows["second"],
+            "scores": ["{:.4g} and {:.4g}".format(*check.scores) for check in failed],
+        }
         found, legend = "Counterexamples, the smallest that were found.", "Confusion counts: one row per gold class."
         return [
             replace(table, caption=f"{caption} The smallest counterexamples: --explain.", at=("short",)),
-            table,
-            Table(smallest, found, self.signature, legend=legend, at=("all",)),
+            replace(table, at=("paper", "all")),
+            Table(pd.DataFrame(columns), found, self.signature, legend=legend, at=("all",)),
         ]
 
     def charts(self) -> Sequence[HeatMap]:
         """Return in which share of the cases each measure has each property."""
-        shares = np.full((len(self.measures), len(self.names)), np.nan)
-        for m, p in np.ndindex(shares.shape):
-            check = self.get_check(self.measures[m], self.names[p])
-            if check is not None and check.cases:
-                shares[m, p] = 1 - check.failed / check.cases
+        shares = self._arrange(lambda check: 1 - check.failed / check.cases if check and check.cases else np.nan)
         titles, label = [measure.title for measure in self.measures], "share of cases without a failure"
-        return [HeatMap(shares, titles, self.names, label, _mark)]
-
-
-def _mark(share: float) -> str:
-    """Return whether a measure has a property, by the share of cases without a failure."""
-    if np.isnan(share):
-        return "–"
-    return "✓" if share == 1 else "✗"
+        return [
+            HeatMap(shares, titles, self.names, label, lambda share: "✓" if share == 1 else "✗" if share >= 0 else "–")
+        ]
 
 
 def properties(
@@ -199,11 +182,6 @@ def properties(
     -------
     Properties
 
-    Raises
-    ------
-    MetaevalError
-        If there is no such measure or property, or a measure cannot be computed.
-
     Examples
     --------
     >>> amigo = ("ordinal invariance", "ordinal monotonicity", "imbalance")
@@ -221,8 +199,8 @@ def properties(
     if not tried:
         raise MetaevalError(f"none of these properties is one of {' and '.join(sorted(map(str, kinds)))} measures")
     checks = check_properties(chosen, tried, Search(empty_classes, n_random, seed))
-    cases = [_CASES[kind] for kind in _CASES if kind in {each.kind for each in tried}]
-    data, exhaustive, random = zip(*cases, strict=True)
+    kinds = {each.kind for each in tried}
+    data, exhaustive, random = zip(*(about for kind, about in _CASES.items() if kind in kinds), strict=True)
     settings = {
         **describe_measures(chosen),
         "exhaustive": "; ".join(exhaustive),

@@ -2,71 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import comb
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.agreement import agreement, remark_coverage
-from metaeval.analyses.checks import check_count, check_jobs, check_seed, check_share
-from metaeval.analyses.disagreement import tabulate_disagreement
+from metaeval.analyses.checks import check_count, check_jobs, check_share
 from metaeval.analyses.prepare import choose_common_runs
-from metaeval.analyses.qrels_scores import (
-    compare_grades,
-    find_favours,
-    label_scores,
-    map_grades,
-    measure_gaps,
-    parse_measures,
-    score_judged,
-)
 from metaeval.analyses.reference_pairs import count_conclusions, name_flips
 from metaeval.analyses.result import Result
-from metaeval.data.judged import Grades, JudgedRuns
+from metaeval.data.judged import LARGEST_GRADE, Grades, JudgedRuns
 from metaeval.data.labels import find_labels
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, format_count, format_option
+from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
+from metaeval.measures.agreement import kappa
 from metaeval.measures.base import Measure, find_signs
+from metaeval.measures.correlation import tau_b
+from metaeval.measures.resolve import measure_of_label
 from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.signature import sign
 from metaeval.show.table import Table
 from metaeval.stats.agreement import parse_statistic
+from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval
 from metaeval.stats.pair_tests import all_pairs_test, simultaneous_reach
+from metaeval.stats.resampling import draw_weights
 from metaeval.stats.significant_counts import trials_needed
 from metaeval.stats.streams import stream_key
 
 COUNTS = ("kept", "reversed", "new", "lost", "clear")
 """What becomes of conclusions about pairs of runs, and how many changes are significant themselves."""
 
+DEEPEST = 1_000_000
+"""Documents that a measure may look at."""
+
 
 @dataclass(frozen=True, eq=False)
 class QrelsComparison(Result):
     """What other judgements change, compared with those of the reference.
 
+    Of the sets of judgements the first is the reference, the others are judges.
+
     Parameters
     ----------
-    sets : tuple of str
-        Sets of judgements; the first is the reference, the others are judges.
     rows : DataFrame
-        By measure and judge: tau with low and high, chance and ceiling (what the reference reaches on topics drawn anew). Of
-        the pairs of runs that the reference finds significant how many the judge finds too (kept), reverses and loses; new:
-        only the judge finds them; clear: flips of which the change itself is significant. Each count has an error: how far
-        other random trials of the test would move it.
+        By measure and judge: tau with low and high, chance and ceiling; of the pairs of runs that the reference finds
+        significant how many the judge finds too (kept), reverses and loses; new: only the judge finds them; clear: flips of
+        which the change itself is significant. Each count has an error: how far other random trials would move it.
     flips : DataFrame
-        Pairs of runs whose conclusion changes: measure, judge, flip (reversed, lost or new), run_1, which is ahead by the
-        reference, or if that is not significant, by the judge, and run_2; their difference by_reference, by_judge and its
-        change, each with low and high of simultaneous intervals, and clear: whether that of the change leaves 0 out.
+        Pairs of runs whose conclusion changes: measure, judge, flip (reversed, lost or new), run_1 (ahead by the reference,
+        or by the judge if only that is significant) and run_2; their difference by_reference, by_judge and its change, each
+        with low and high of simultaneous intervals, and clear: whether that of the change leaves 0 out.
     grades, favours : DataFrame
-        Whether judges give documents the grades of the reference, and whether they favour runs of a model (empty if not asked).
+        Whether judges give documents the reference's grades, and whether they favour runs of a model (empty if not asked).
     unjudged : DataFrame
         By measure and set: share of documents down to the measure's cut without a grade, mean cost (what runs would score more
         without such documents), and the run that this changes most.
     differences, runs, topics : DataFrame
         By measure: differences of judges in tau, and ranks of runs and τ_b on topics beside the reference's.
-    statistic : str
-        How rankings of runs are compared.
     """
 
     collection: str
@@ -118,7 +114,7 @@ class QrelsComparison(Result):
         return f"{ranks} {'and' if how == 'unlike' else 'but'} reverses {format_count(turned, 'conclusion')}."
 
     def tables(self) -> list[Table]:
-        """Return rank correlations and flips by each measure, families if they were asked for, and then all that was found."""
+        """Return rank correlations and flips by each measure, and then with grades and unjudged documents."""
         people, tables = self.sets[0], []
         written = self.rows.set_index("judge").rename(columns={"tau": self.statistic}).drop(columns="chance")
         for name in COUNTS:
@@ -151,31 +147,7 @@ class QrelsComparison(Result):
         tables.append(Table(grades, caption, self.signature, at=("all",)))
         caption = "Documents without a grade, and what they cost runs."
         tables.append(Table(self.unjudged.set_index("judge"), caption, self.signature, at=("all",)))
-        if len(self.favours):
-            tables.append(self._tabulate_favours())
-        runs, topics = (
-            frame[frame["measure"] == str(self.measures[0])]
-            .drop(columns="measure")
-            .rename(columns={"judge": "measure"})
-            for frame in (self.runs, self.topics)
-        )
-        judges = self._take(self.measures[0])["judge"].tolist()
-        disagreement = tabulate_disagreement(runs, topics, judges, people, self.signature)
-        return [*tables, *(replace(table, at=("all",)) for table in disagreement)]
-
-    def _tabulate_favours(self) -> Table:
-        own = self.favours[self.favours["own"]].set_index("judge")
-        shown = own[["measure", "model"]] if len(self.measures) > 1 else own[["model"]]
-        for name in ("favour", "at_same_score"):
-            cells = []
-            for value, low, high in own[[name, f"{name}_low", f"{name}_high"]].to_numpy():
-                interval = "" if np.isnan(low) else f" [{low:+.3f}, {high:+.3f}]"
-                cells.append("–" if np.isnan(value) else f"{value:+.3f}{interval}")
-            shown = shown.assign(**{name.replace("_", " "): cells})
-        caption = (
-            "How much judges favour runs of their own model: difference in differences, then at the reference's score."
-        )
-        return Table(shown, caption, self.signature)
+        return tables
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return, by the first measure, the rank correlation of every judge, and which conclusions it loses and adds."""
@@ -218,7 +190,6 @@ def compare_qrels(
     Parameters
     ----------
     judged : JudgedRuns
-        Two runs and two topics or more, with two sets of judgements or more.
     measures : sequence of str, optional
         As ir_measures writes them: nDCG@10, AP(rel=2), RR@10; may be repeated. A document without a grade is not relevant.
     statistic : str, optional
@@ -247,14 +218,6 @@ def compare_qrels(
     -------
     QrelsComparison
 
-    Raises
-    ------
-    MetaevalError
-        If ir_measures is not installed or knows no such measure, a run or judge that is named does not exist, or an option
-        is out of range.
-    DataError
-        If a set of judgements gives every run the score 0.
-
     Examples
     --------
     >>> people = {f"q{t}": {"a": 1, "b": t % 2, "c": 0} for t in range(6)}
@@ -270,7 +233,6 @@ def compare_qrels(
     check_share("confidence", confidence)
     check_count("n_permutations", n_permutations, trials_needed(1, alpha))
     check_count("n_bootstrap", n_bootstrap, 0)
-    check_seed(seed)
     check_jobs(n_jobs)
     which = parse_statistic(statistic)
     if which.of != "runs":
@@ -281,8 +243,15 @@ def compare_qrels(
     find_labels(family, tuple(judged.runs), "run")
     sets = map_grades(judged, scales)
     values, condensed = (score_judged(judged, retrieval, sets, condensed=each) for each in (False, True))
-    known = tuple(each.measure for each in retrieval)
-    labelled = [label_scores(judged, measure, array) for measure, array in zip(known, values, strict=True)]
+    known, labelled = tuple(each.measure for each in retrieval), []
+    for measure, array in zip(known, values, strict=True):
+        for name, column in zip(judged.sets, np.moveaxis(array, -1, 0), strict=True):
+            if not column.any():
+                hint = "is it of another scale? --scale says what its grades are"
+                raise DataError("every run scores 0 on every topic", file=name, measure=measure, hint=hint)
+        judges = [Measure(name, higher_is_better=bool(measure.higher_is_better)) for name in judged.sets]
+        labels: dict[str, Any] = {"runs": judged.runs, "topics": judged.topics, "measures": judges}
+        labelled.append(Scores(array, **labels, collection=judged.collection, provenance=judged.provenance))
     scored, diagnostics = choose_common_runs(labelled, distinct_runs)
     chosen = {run: model for run, model in family.items() if run in scored[0].runs}
 
@@ -390,11 +359,14 @@ def _remark(
             yield f"{name} grades low what {reference} grades high: check its grades"
     if len(favours):
         own = favours[favours["own"] & (favours["measure"] == favours["measure"].iloc[0])]
-        clear = own[(own["at_same_score_low"] > 0) | (own["at_same_score_high"] < 0)]
-        columns = clear[["judge", "model", "at_same_score"]].itertuples(index=False)
-        listed = [f"{judge} scores runs of {model} {value:+.3f}" for judge, model, value in columns]
-        favoured = "; ".join(listed) or "no judge clearly favours runs of its own model"
-        yield f"{favoured}, compared with other runs of the same score"
+        clear, listed = [], []
+        for judge, model, *numbers in own.drop(columns=["measure", "runs", "own"]).itertuples(index=False):
+            value, low, high = numbers
+            clear += [f"{judge} scores runs of {model} {value:+.3f}"] * bool(low > 0 or high < 0)
+            interval = "" if np.isnan(low) else f" [{low:+.3f}, {high:+.3f}]"
+            listed.append(f"{judge} –" if np.isnan(value) else f"{judge} {value:+.3f}{interval}")
+        favoured = "; ".join(clear) or "no judge clearly favours runs of its own model"
+        yield f"{favoured}, compared with other runs of the same score\nBy {own['measure'].iloc[0]}: {'; '.join(listed)}."
     worst = unjudged.iloc[int(unjudged["unjudged"].to_numpy().argmax())]
     if worst["unjudged"]:
         yield (
@@ -411,3 +383,194 @@ def _remark(
         empty += [f"{name} {format_count(count, 'topic')}"] * bool(count)
     if empty:
         yield f"topics without a relevant document, on which all runs tie: {', '.join(empty)}"
+
+
+class RetrievalMeasure(NamedTuple):
+    """A measure as ir_measures knows it, and how many documents it looks at, if it says so."""
+
+    measure: Measure
+    parsed: Any
+    cutoff: int | None
+
+
+def parse_measures(names: Sequence[str]) -> list[RetrievalMeasure]:
+    """Return the measures that are named as ir_measures names them."""
+    try:
+        import ir_measures
+    except ModuleNotFoundError:
+        raise MetaevalError('scoring runs needs ir_measures: pip install "metaeval[ir]"') from None
+    if not names or isinstance(names, str):
+        raise MetaevalError("name at least one measure in a list, such as nDCG@10, AP or RR@10")
+    result = []
+    for name in dict.fromkeys(names):
+        try:
+            parsed = ir_measures.parse_measure(name)
+            ir_measures.evaluator([parsed], {"topic": {"document": 1}})
+        except Exception as error:  # of many kinds, assertions among them
+            raise MetaevalError(f"ir_measures cannot compute {name!r}: {error}") from None
+        cutoff = parsed.params.get("cutoff")
+        if cutoff is not None and not 1 <= cutoff <= DEEPEST:  # trec_eval would end the program
+            raise MetaevalError(f"ir_measures cannot compute {name!r}: its cut lies from 1 to {DEEPEST:,}")
+        known = measure_of_label(name)
+        measure = known if known.higher_is_better is not None else Measure(name, higher_is_better=True)
+        result.append(RetrievalMeasure(measure, parsed, cutoff))
+    return result
+
+
+def score_judged(
+    judged: JudgedRuns, measures: Sequence[RetrievalMeasure], sets: Mapping[str, Grades], *, condensed: bool = False
+) -> np.ndarray:
+    """Score all runs under each set of judgements, shape (measure, run, topic, set).
+
+    `condensed`: documents that a set does not judge are taken out of the runs first (Sakai 2007).
+    """
+    import ir_measures
+
+    position = {each.parsed: m for m, each in enumerate(measures)}
+    place = {topic: t for t, topic in enumerate(judged.topics)}
+    values = np.zeros((len(measures), len(judged.runs), len(judged.topics), len(sets)))
+    for s, grades in enumerate(sets.values()):
+        evaluator: Any = ir_measures.evaluator([*position], grades)  # type: ignore[arg-type]
+        for r, topics in enumerate(judged.runs.values()):
+            # Scores fall by one from rank to rank: every program then ranks documents alike.
+            run = {}
+            for topic, documents in topics.items():
+                listed = [each for each in documents if each in grades[topic]] if condensed else documents
+                run[topic] = {document: float(-rank) for rank, document in enumerate(listed)}
+            try:
+                for metric in evaluator.iter_calc(run):
+                    values[position[metric.measure], r, place[metric.query_id], s] = metric.value
+            except Exception as error:  # some measures are programs of their own
+                names = format_list([str(each.measure) for each in measures])
+                raise MetaevalError(f"ir_measures cannot compute {names} of these runs: {error}") from None
+    return values
+
+
+def measure_gaps(judged: JudgedRuns, measures: Sequence[RetrievalMeasure], costs: np.ndarray) -> pd.DataFrame:
+    """How many documents down to the cut are unjudged, and how much would runs score without them? A row a measure and set.
+
+    `costs`, shape (measure, run, set), are means over topics.
+    """
+    runs, rows = list(judged.runs), []
+    for each, cost_of_sets in zip(measures, costs, strict=True):
+        for (name, grades), cost in zip(judged.judgements.items(), cost_of_sets.T, strict=True):
+            shares = np.zeros(len(runs))
+            for r, topics in enumerate(judged.runs.values()):
+                some = [
+                    document not in grades[topic]
+                    for topic, ranked in topics.items()
+                    for document in ranked[: each.cutoff]
+                ]
+                shares[r] = np.mean(some)
+            worst = int(np.abs(cost).argmax())
+            rows.append((str(each.measure), name, shares.mean(), cost.mean(), runs[worst], shares[worst], cost[worst]))
+    columns = ["measure", "judge", "unjudged", "cost", "run", "unjudged_of_run", "cost_of_run"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def map_grades(judged: JudgedRuns, scales: Mapping[str, Sequence[int]]) -> dict[str, Grades]:
+    """Return all judgements, those with a stated scale with the grades that it gives for 0, 1, 2, …"""
+    find_labels(scales, judged.sets, "set of judgements")
+    mapped: dict[str, Grades] = dict(judged.judgements)
+    for name, scale in scales.items():
+        stated = format_option("scales", f"{name}={','.join(map(str, scale))}")
+        if any(not isinstance(grade, int) or not 0 <= grade <= LARGEST_GRADE for grade in scale):
+            raise MetaevalError(f"{stated}: grades are whole numbers from 0 to {LARGEST_GRADE}")
+        if sorted(scale) != list(scale):
+            raise MetaevalError(f"{stated}: grades fall, and a higher grade of a judge never stands for a lower one")
+        top = _find_largest(mapped[name])
+        if top >= len(scale):
+            raise DataError(f"the grade {top} is beyond {stated}", file=name)
+        mapped[name] = {
+            topic: {document: scale[max(grade, 0)] for document, grade in some.items()}
+            for topic, some in mapped[name].items()
+        }
+    return mapped
+
+
+def _find_largest(grades: Grades) -> int:
+    return max(1, *(grade for some in grades.values() for grade in some.values()))
+
+
+def compare_grades(
+    judgements: Mapping[str, Grades], stated: Mapping[str, Sequence[int]], key: int, n_bootstrap: int, confidence: float
+) -> pd.DataFrame:
+    """Do judges give documents the grades of the reference? A row a judge, of all documents that both judge.
+
+    τ_b asks for the same order only. κ, with linear weights, and the share of equal grades need one scale: that of a judge is
+    the reference's if it is stated, or the largest grades are the same. Grades below 0 count as 0.
+    """
+    reference, *judges = judgements.values()
+    largest, rows = _find_largest(reference), []
+    for name, grades in zip(list(judgements)[1:], judges, strict=True):
+        top = _find_largest(grades)
+        size, lacking, extra = max(largest, top) + 1, 0, 0
+        counts = np.zeros((len(reference), size, size))
+        for t, (topic, some) in enumerate(reference.items()):
+            lacking += len(some.keys() - grades[topic].keys())
+            extra += len(grades[topic].keys() - some.keys())
+            for document in some.keys() & grades[topic].keys():
+                counts[t, max(some[document], 0), max(grades[topic][document], 0)] += 1
+        total = counts.sum(axis=0)
+        comparable = name in stated or top == largest
+        same = float(np.trace(total) / total.sum()) if comparable and total.any() else np.nan
+        scale = ",".join(map(str, stated[name])) if name in stated else f"0–{top}"
+        order = _estimate(tau_b, counts, key, n_bootstrap, confidence)
+        level = _estimate(kappa, counts, key, n_bootstrap, confidence) if comparable else (np.nan,) * 3
+        rows.append((name, scale, int(total.sum()), lacking, extra, *order, same, *level))
+    columns = ["judge", "scale", "documents", "lacking", "extra", "tau_b", "tau_b_low", "tau_b_high"]
+    return pd.DataFrame(rows, columns=[*columns, "same_grade", "kappa", "kappa_low", "kappa_high"])
+
+
+def _estimate(
+    measure: Callable[[np.ndarray], np.ndarray], counts: np.ndarray, key: int, n_bootstrap: int, confidence: float
+) -> tuple[float, float, float]:
+    """Return a measure of counts, shape (topic, grade, grade), over all topics, with its interval over topics."""
+    n_topics, size, _ = counts.shape
+    if not counts.any():
+        return (np.nan,) * 3
+    value, drawn = float(measure(counts.sum(axis=0))), np.empty(0)
+    if n_topics >= FEWEST_TOPICS and n_bootstrap:
+        weights = draw_weights(key, range(n_bootstrap), n_topics)
+        drawn = measure((weights @ counts.reshape(n_topics, -1)).reshape(-1, size, size))
+    low, high = centre_interval(value, drawn, max(n_topics, 2), confidence=confidence)
+    return value, float(low), float(high)
+
+
+def find_favours(scores: Scores, family: Mapping[str, str], confidence: float) -> pd.DataFrame:
+    """Does a judge favour runs made with its own model? A row a judge and model, better being higher.
+
+    Its runs are compared with other runs to which the reference gives the same score: `at_same_score` is how far they lie above
+    the line of least squares from the reference's means to the judge's. Student's intervals are over runs, by how far the
+    others are from that line, and hold together (Bonferroni). A judge is of a model if its name is the model's, or a part of it
+    between - and _.
+    """
+    from scipy.special import stdtrit
+
+    models, judges = sorted(set(family.values())), [str(measure) for measure in scores.measures[1:]]
+    of_run = np.array([family.get(run, "") for run in scores.runs])
+    reference, *means = (scores.values * find_signs(scores.measures)).mean(axis=1).T
+    level, rows = 1 - (1 - confidence) / (2 * len(models) * len(judges)), []
+    for model in models:
+        part, *names = (f"-{name.lower().replace('_', '-')}-" for name in (model, *judges))
+        if not any(part in name for name in names):
+            problem = f"no judge is of the model {model!r}: a judge is of it if its name, or a part of it, is the same"
+            raise MetaevalError(f"{problem}; judges are {format_list(judges)}")
+        own = of_run == model
+        if own.all():
+            raise MetaevalError(f"every run is of the model {model}: there is none to compare with")
+        for judge, name, scored in zip(judges, names, means, strict=True):
+            gap = reach = np.nan
+            x, y = (each[~own] - each[~own].mean() for each in (reference, scored))
+            lead, its_lead = (each[own].mean() - each[~own].mean() for each in (reference, scored))
+            squares, freedom = float(x @ x), len(x) - 2
+            if squares >= 1e-12:
+                slope = float(x @ y) / squares
+                gap = float(its_lead - slope * lead)
+                if freedom > 0:
+                    spread = ((y - slope * x) ** 2).sum() / freedom
+                    error = np.sqrt(spread * (1 / own.sum() + 1 / len(x) + lead**2 / squares))
+                    reach = float(stdtrit(freedom, level) * error)
+            rows.append((judge, model, int(own.sum()), part in name, gap, gap - reach, gap + reach))
+    columns = ["at_same_score", "at_same_score_low", "at_same_score_high"]
+    return pd.DataFrame(rows, columns=["judge", "model", "runs", "own", *columns])

@@ -24,7 +24,6 @@ from metaeval.stats.arrays import Scaled
 from metaeval.stats.intervals import Ends, centre_interval, explain_no_interval, judge_level
 from metaeval.stats.parallel import tell
 from metaeval.stats.rank_correlation import tau_matrix
-from metaeval.stats.resampling import trials_a_pass
 from metaeval.stats.weighted_correlation import RankCorrelation, correlation_matrix, parse_rank_correlation
 
 INTERCHANGEABLE = 0.9
@@ -58,11 +57,8 @@ class RankingSimilarity(MeasurePairs):
 
     variant: str
     confidence: float
-    simultaneous: bool = True
-    margin: float = INTERCHANGEABLE
-
-    def __repr__(self) -> str:
-        return f"RankingSimilarity: {self.variant} between {len(self.measures)} measures"
+    simultaneous: bool
+    margin: float
 
     @property
     def tau(self) -> np.ndarray:
@@ -83,12 +79,10 @@ class RankingSimilarity(MeasurePairs):
         pairs = self.pairs.dropna(subset="tau")
         if not len(pairs):
             return "No two measures can be compared."
-        ends = (
-            (pairs.iloc[pairs["tau"].argmax()], "rank runs most alike"),
-            (pairs.iloc[pairs["tau"].argmin()], "least"),
-        )
-        parts = [f"{row.measure_1} and {row.measure_2} {how} ({self.heading} {row.tau:.2f})" for row, how in ends]
-        return f"{', '.join(parts[: 2 if len(self.pairs) > 1 else 1])}."
+        ends = [(pairs["tau"].argmax(), "rank runs most alike"), (pairs["tau"].argmin(), "least")][: len(self.pairs)]
+        said = [(pairs.iloc[place], how) for place, how in ends]
+        parts = [f"{row.measure_1} and {row.measure_2} {how} ({self.heading} {row.tau:.2f})" for row, how in said]
+        return f"{', '.join(parts)}."
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return τ as a square, measure by measure, and where there are intervals the pairs with them."""
@@ -119,31 +113,23 @@ class RankingSimilarity(MeasurePairs):
         return tables
 
     def charts(self) -> Sequence[HeatMap]:
-        """Return τ between all pairs of measures as a heat map with its numbers, and its intervals as tips."""
-        (chart,) = super().charts()
-        kind = f"{self.confidence:.0%} interval over topics{', of all pairs together' * self.simultaneous}"
-        titles = {str(measure): measure.title for measure in self.measures}
-        symmetric, tips = parse_rank_correlation(self.variant).symmetric, {}
-        for *names, tau, low, high in self.pairs[["measure_1", "measure_2", "tau", "low", "high"]].to_numpy():
-            for pair in (names, names[::-1]) if symmetric else (names,):
-                i, j = map(list(titles).index, pair)
-                interval = f"{kind}: {low:.3f} to {high:.3f}"
-                tips[i, j] = f"{titles[pair[0]]} and {titles[pair[1]]}\nτ = {tau:.3f}\n{interval}"
-        label = self.heading if symmetric else f"{self.heading}; rows are the reference"
-        return [replace(chart, label=label, tips=tips)]
+        """Return τ between all pairs of measures as a heat map with its numbers."""
+        rows = "" if parse_rank_correlation(self.variant).symmetric else "; rows are the reference"
+        return [replace(chart, label=f"{self.heading}{rows}") for chart in super().charts()]
 
     def beside(self, measure: Measure) -> Table:
         """Return τ between a measure and each of the others, with its interval, and whether they rank runs alike."""
         pairs, _ = self.take_pairs(measure)
-        ends = [
-            f"{low:.2f} to {high:.2f}" if low <= high else NOTHING
-            for low, high in zip(pairs["low"], pairs["high"], strict=True)
-        ]
-        words = [word.partition(":")[0] for word in pairs["conclusion"]]
-        row = pd.DataFrame({"τ": pairs["tau"], "95 % interval": ends, "ranks alike": words}, index=pairs.index)
+        ends = zip(pairs["low"], pairs["high"], strict=True)
+        columns = {
+            "τ": pairs["tau"],
+            "95 % interval": [f"{low:.2f} to {high:.2f}" if low <= high else NOTHING for low, high in ends],
+            "ranks alike": [word.partition(":")[0] for word in pairs["conclusion"]],
+        }
+        row = pd.DataFrame(columns, index=pairs.index).sort_values("τ", ascending=False, kind="stable")
         why = f". {self.no_interval.rstrip('.')}" if self.no_interval else ""
         caption = f"τ between the rankings of runs by {measure.title} and by each other measure{why}"
-        return Table(row.sort_values("τ", ascending=False, kind="stable"), caption, self.signature, digits=2)
+        return Table(row, caption, self.signature, digits=2)
 
 
 def ranking_similarity(
@@ -187,11 +173,6 @@ def ranking_similarity(
     -------
     RankingSimilarity
 
-    Raises
-    ------
-    MetaevalError
-        If there are too few runs, topics or measures, or an option is out of range.
-
     Examples
     --------
     >>> values = [[[0.1, 0.8], [0.2, 0.9]], [[0.3, 0.7], [0.4, 0.8]], [[0.6, 0.9], [0.5, 0.9]]]
@@ -221,7 +202,7 @@ def ranking_similarity(
     low = high = least = np.full(len(taus), np.nan)
     no_interval = explain_no_interval(n_ranked, n_topics) if n_bootstrap else ""
     if n_bootstrap and not no_interval:
-        drawn = _resample(oriented, which, n_bootstrap, ready.generator(), places[first], places[second])
+        drawn = _resample(oriented, which, n_bootstrap, ready.generator(), (places[first], places[second]))
         step = 4 / (n_ranked * (n_ranked - 1))  # one pair of runs the other way round
         interval = partial(centre_interval, taus, drawn, n_topics, step=step, simultaneous=simultaneous)
         low, high = interval(confidence=confidence)
@@ -252,25 +233,20 @@ def _compare_rankings(means: np.ndarray, sizes: np.ndarray, which: RankCorrelati
 
 
 def _resample(
-    oriented: Scaled,
-    which: RankCorrelation,
-    n_bootstrap: int,
-    rng: np.random.Generator,
-    first: np.ndarray,
-    second: np.ndarray,
+    oriented: Scaled, which: RankCorrelation, n_bootstrap: int, rng: np.random.Generator, pairs: tuple[np.ndarray, ...]
 ) -> np.ndarray:
-    """Resample topics and rank anew: the rank correlation of every pair of measures, shape (trial, pair)."""
-    n_runs, n_topics, _ = oriented.shape
+    """Resample topics and rank anew: the rank correlation of pairs of measures, shape (trial, pair)."""
+    n_runs, n_topics, n_measures = oriented.shape
     values = oriented.values
     mixed = bool(((values.min(axis=(0, 1)) < 0) & (values.max(axis=(0, 1)) > 0)).any())
-    block = min(max(1, _CELLS // max(1, len(first) * n_runs)), trials_a_pass(n_topics, n_bootstrap))
-    drawn = np.empty((len(first), n_bootstrap)).T  # sums over trials are of neighbours
+    block = max(1, _CELLS // max(n_topics, n_measures**2 * n_runs))
+    drawn = np.empty((len(pairs[0]), n_bootstrap)).T  # sums over trials are of neighbours
     for start in range(0, n_bootstrap, block):
         part = drawn[start : start + block]
         weights = rng.multinomial(n_topics, np.full(n_topics, 1 / n_topics), size=len(part)) / n_topics
         means = oriented.weigh(weights)
         # Sums of scores of either sign round as much as their magnitudes do; those of one sign are their magnitudes.
         sizes = oriented.weigh(weights, np.abs) if mixed else np.abs(means)
-        part[:] = _compare_rankings(means, sizes, which)[:, first, second]
+        part[:] = _compare_rankings(means, sizes, which)[:, pairs[0], pairs[1]]
         tell("resampling topics", start + len(part), n_bootstrap)
     return drawn

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,7 +12,6 @@ from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.result import MeasureRows
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
-from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.table import Table
 from metaeval.stats.intervals import interval_of_pairs
 
@@ -25,38 +23,38 @@ COUNTS = ("confirmed", "contradicted", "only_here", "missed")
 class ReferencePairs(MeasureRows):
     """What becomes of the pairs of runs that measures find significant, compared with those of a reference.
 
-    Its rows (`to_frame`) have columns measure, significant, pairs (all of them), confirmed, contradicted, only_here and missed,
-    and the share of contradicted pairs, of those that both find significant, with low and high.
-
-    Parameters
-    ----------
-    collection : str
-    reference : Measure
-    counts : ndarray of int, shape (measure, 4)
-        Significant pairs of runs that the reference confirms, contradicts, or does not find significant, and those that
-        only the reference finds.
-    n_runs : int
-    alpha, confidence : float
-    test : str
+    Its rows have columns measure, significant, pairs (all of them); how many of the significant ones the reference confirms
+    (confirmed), contradicts (contradicted), or does not find significant (only_here), and how many only the reference finds
+    (missed); and the share of contradicted pairs, of those that both find significant, with low and high.
     """
 
     collection: str
     reference: Measure
-    counts: np.ndarray
     n_runs: int
     alpha: float
     confidence: float
     test: str
 
     number: ClassVar[str] = "share"
+    label: ClassVar[str] = "share contradicted, of the pairs that the reference finds significant too"
 
     def __repr__(self) -> str:
         return f"ReferencePairs: {len(self.measures)} measures, {self.reference}, {self.collection or 'scores'}"
 
     @property
+    def contradicted(self) -> np.ndarray:
+        """Significant pairs that the reference contradicts, shape (measure,)."""
+        return self.rows["contradicted"].to_numpy()
+
+    @property
+    def decided(self) -> np.ndarray:
+        """Pairs that both the measure and the reference find significant, alike or the reverse, shape (measure,)."""
+        return self.rows["confirmed"].to_numpy() + self.contradicted
+
+    @property
     def is_noise(self) -> bool:
         """Whether the reference finds no two runs significantly different."""
-        return not self.counts[:, [0, 1, 3]].any()
+        return not self.decided.any() and not self.rows["missed"].any()
 
     def answer(self) -> str:
         """Say whose differences the reference contradicts, or that it tells no runs apart itself."""
@@ -67,16 +65,6 @@ class ReferencePairs(MeasureRows):
             return f"{self.reference} contradicts no difference that a measure finds."
         return f"{self.reference} contradicts differences that {format_list(wrong, 3)} find."
 
-    @property
-    def contradicted(self) -> np.ndarray:
-        """Significant pairs that the reference contradicts, shape (measure,)."""
-        return self.counts[:, 1]
-
-    @property
-    def decided(self) -> np.ndarray:
-        """Pairs that both the measure and the reference find significant, alike or the reverse, shape (measure,)."""
-        return self.counts[:, :2].sum(axis=1)
-
     def tables(self) -> list[Table]:
         """Return the counts beside the number of significant pairs."""
         frame = self.rows.set_index("measure")
@@ -86,25 +74,12 @@ class ReferencePairs(MeasureRows):
             f"Significant run pairs at α = {self.alpha:g} by {self.test}, compared with those of {self.reference}."
         )
         legend = (
+            f"{self.answer() if self.is_noise else ''} "
             "The reference confirms them, contradicts them, or does not find them (only here); missed: only the reference "
             "finds them. % contradicted: of the pairs that both find significant; low and high: its "
             f"{100 * self.confidence:g} % interval for other runs and other topics."
-        )
-        if self.is_noise:
-            legend = f"{self.answer()} {legend}"
+        ).strip()
         return [Table(frame.rename(columns=headings), caption, self.signature, digits=1, legend=legend)]
-
-    def charts(self) -> Sequence[IntervalChart]:
-        """Return which share of its significant pairs the reference contradicts, by measure; the line shows chance."""
-        columns = self.rows[["share", "low", "high"]].to_numpy().tolist()
-        rows = [
-            Row(str(measure), measure.title, share, line=(low, high))
-            for measure, (share, low, high) in zip(self.measures, columns, strict=True)
-        ]
-        rows.sort(key=lambda row: 2.0 if np.isnan(row.centre) else row.centre)
-        label = f"share contradicted by {self.reference.title}, of the pairs that both find significant"
-        height, levels = 0.26 if len(rows) > 12 else 0.42, [(0.5, ":")]
-        return [IntervalChart(rows, label, levels=levels, limits=(-0.02, 1.02), row_height=height)]
 
 
 def reference_pairs(
@@ -141,7 +116,7 @@ def reference_pairs(
     share = np.divide(contradicted, decided, out=np.full(len(low), np.nan), where=decided > 0)
     return ReferencePairs(
         measures=power.measures, rows=rows.assign(share=share, low=low, high=high), collection=power.collection,
-        reference=standard, counts=counts, n_runs=n_runs, alpha=power.alpha, confidence=confidence, test=power.test,
+        reference=standard, n_runs=n_runs, alpha=power.alpha, confidence=confidence, test=power.test,
         signature=power.signature.follow("reference_pairs", reference=f"{standard} of {reference.signature.data[0]}"),
         diagnostics=power.diagnostics,
     )  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.diagnostics import Diagnostics
-from metaeval.errors import head_of, lower_first, whole_note
+from metaeval.errors import head_of, lower_first, one_line, whole_note
 from metaeval.files import write_atomically
 from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap, IntervalChart, Row
@@ -30,7 +30,6 @@ from metaeval.show.table import (
     to_plain,
     to_records,
 )
-from metaeval.show.workbook import write_workbook
 
 if TYPE_CHECKING:
     from metaeval.show.canvas import Axis, Figure, Size
@@ -64,6 +63,13 @@ class Result(ABC):
     diagnostics: tuple[Diagnostics, ...] = field(default=(), repr=False)
     remarks: tuple[str, ...] = field(default=(), repr=False)
     no_interval: str = field(default="", repr=False)
+
+    def __init_subclass__(cls) -> None:
+        # A dataclass would write out every array.
+        cls.__repr__ = vars(cls).get("__repr__", Result.__repr__)  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}: {one_line(self.answer() or str(self.signature))}"
 
     def answer(self) -> str:
         """Return in one sentence what came out; the command line prints it first."""
@@ -105,18 +111,12 @@ class Result(ABC):
         """Return the table for a terminal."""
         return self.to_table().to_text()
 
-    def to_markdown(self) -> str:
-        """Return the table as Markdown."""
-        return self.to_table().to_markdown()
-
     def to_latex(self, *, width: Width = "column", label: str = "") -> str:
         """Return the table as LaTeX with booktabs rules, see `metaeval.Table.to_latex`."""
         return self.to_table().to_latex(width=width, label=label)
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
-        """Return the figure that shows the result.
-
-        It is not known to pyplot: show it in a notebook by its name, or save it with `metaeval.show.drawing.save_figure`.
+        """Return the figure, which is not known to pyplot: a notebook shows it by its name, and `Figure.savefig` saves it.
 
         Parameters
         ----------
@@ -145,36 +145,29 @@ class Result(ABC):
         return list(map(whole_note, notes))
 
     def write_tables(self, folder: Path, name: str, width: Width = "column") -> None:
-        """Write the tables as NAME.md and .tex, the rows as NAME.csv, each detail as NAME-DETAIL.csv, and a page, NAME.html.
-
-        The folder is created if it does not exist; `width` is that of the LaTeX.
-        """
+        """Write into a folder NAME.md, NAME.tex of that width, the rows as NAME.csv, NAME-DETAIL.csv, and a page, NAME.html."""
         folder.mkdir(parents=True, exist_ok=True)
         printed, (rows, *details) = self.at("paper"), self.frames().items()
-        write_atomically(folder / f"{name}.md", "\n".join(table.to_markdown() for table in printed))
-        write_atomically(folder / f"{name}.tex", join_latex(printed, width))
-        write_atomically(folder / f"{name}.csv", format_csv(rows[1]))
-        for detail, frame in details:
-            write_atomically(folder / f"{name}-{detail.replace('_', '-')}.csv", format_csv(frame))
-        title = f"{name}: {collection}" if (collection := getattr(self, "collection", "")) else name
-        page = write_page(title, self.at("all"), answer=self.answer(), notes=self.notes())
-        write_atomically(folder / f"{name}.html", page)
-
-    def to_excel(self, path: str | Path) -> None:
-        """Write a workbook (.xlsx): the table, every row, and each detail on a sheet of its own.
-
-        Names from data are text in it, never formulas. Needs the package openpyxl.
-        """
-        table, (rows, *details) = self.to_table(), self.frames().items()
-        sheets = {"table": table.frame, "rows": rows[1], **dict(details)}
-        notes = {"what": table.whole_caption, "signature": str(self.signature)}
-        notes |= {f"note {number}": note for number, note in enumerate(self.notes(), start=1)}
-        write_workbook(Path(path), sheets, notes)
+        collection = getattr(self, "collection", "")
+        written = {
+            f"{name}.md": "\n".join(table.to_markdown() for table in printed),
+            f"{name}.tex": join_latex(printed, width),
+            f"{name}.csv": format_csv(rows[1]),
+            **{f"{name}-{detail.replace('_', '-')}.csv": format_csv(frame) for detail, frame in details},
+            f"{name}.html": write_page(
+                f"{name}: {collection}" if collection else name,
+                self.at("all"),
+                answer=self.answer(),
+                notes=self.notes(),
+            ),
+        }
+        for file, text in written.items():
+            write_atomically(folder / file, text)
 
     def list_measures(self) -> list[Measure]:
         """Return the measures that the result is about, those that they are compared with among them."""
-        fields_of_measures = [getattr(self, name, ()) for name in ("measures", "reference", "candidates")]
-        listed = [each for some in fields_of_measures for each in (some if isinstance(some, tuple) else (some,))]
+        named = [getattr(self, name, ()) for name in ("measures", "reference")]
+        listed = [each for some in named for each in (some if isinstance(some, tuple) else (some,))]
         return [each for each in listed if isinstance(each, Measure)]
 
     def _repr_html_(self) -> str:
@@ -183,12 +176,11 @@ class Result(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data that JSON can hold: kind, signature, directions, settings, rows, details, notes."""
-        values = {name: value for name, value in vars(self).items() if name not in COMMON}
-        settings = {
-            name: [*map(to_plain, value)] if isinstance(value, tuple) else to_plain(value)
-            for name, value in values.items()
-            if all(isinstance(each, str | int | float) for each in (value if isinstance(value, tuple) else (value,)))
-        }
+        settings = {}
+        for name, value in vars(self).items():
+            parts = value if isinstance(value, tuple) else (value,)
+            if name not in COMMON and all(isinstance(part, str | int | float) for part in parts):
+                settings[name] = [*map(to_plain, parts)] if isinstance(value, tuple) else to_plain(value)
         rows, *details = self.frames().items()
         return {
             "result": type(self).__name__,
@@ -210,8 +202,8 @@ class MeasureRows(Result):
     ----------
     measures : tuple of Measure
     rows : DataFrame
-        Of shape (measure, …): column measure, then numbers; `low` and `high` are the ends of the interval of `number`, NaN
-        where there is none.
+        Of shape (measure, …): column measure, then numbers. `low` and `high` are the ends of the interval of `number`, and `q1`
+        and `q3` the quartiles around it, NaN where there are none.
     differences : DataFrame, optional
         Of shape (pair of measures, …): columns measure_1, measure_2, difference, low, high, and what is known of it;
         empty where measures are not compared.
@@ -240,12 +232,12 @@ class MeasureRows(Result):
         return [Table(shown, self.caption, self.signature, joined=True)]
 
     def charts(self) -> Sequence[IntervalChart]:
-        """Return the number of every measure with its interval, the largest on top."""
-        numbers = self.rows.set_index("measure").reindex(columns=[self.number, "low", "high"])
+        """Return the number of every measure with its interval, or hollow with its quartiles, the largest on top."""
+        numbers = self.rows.reindex(columns=[self.number, "low", "high", "q1", "q3"]).to_numpy(float)
         rows = []
-        for measure, (centre, low, high) in zip(self.measures, numbers.to_numpy(float), strict=True):
-            line = None if np.isnan(low) else (float(low), float(high))
-            rows.append(Row(str(measure), measure.title, float(centre), line=line))
+        for measure, (centre, *ends) in zip(self.measures, numbers.tolist(), strict=True):
+            line, bar = (None if np.isnan(low) else (low, high) for low, high in (ends[:2], ends[2:]))
+            rows.append(Row(str(measure), measure.title, centre, line=line, bar=bar, hollow="q1" in self.rows))
         rows.sort(key=lambda row: -np.inf if np.isnan(row.centre) else row.centre, reverse=True)
         return [IntervalChart(rows, self.label)]
 
@@ -278,9 +270,6 @@ class MeasurePairs(Result):
     legend: ClassVar[str] = ""
     whole: ClassVar[bool] = False
     """Whether numbers are counts, which can be added up; otherwise they are shares from 0 to 1, shown in percent."""
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}: {len(self.measures)} measures, {self.collection or 'scores'}"
 
     def write(self, number: float) -> str:
         """Return a number as a cell shows it."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import warn_of_same_data
-from metaeval.analyses.prepare import choose_common_runs, choose_runs
+from metaeval.analyses.prepare import prepare
 from metaeval.analyses.result import MeasureRows
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, find_identical_runs
 from metaeval.errors import MetaevalError, PolicyWarning, format_list
-from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.signature import sign
 from metaeval.show.table import Table
 from metaeval.stats.arrays import round_scaled, scale_scores
@@ -34,33 +34,25 @@ class Robustness(MeasureRows):
     runs : tuple of str
         Those that are ranked; of several collections, the ones that all have.
     over : {"topics", "collections"}
-    unit_pairs : DataFrame
-        ρ of every two collections, whose pairs are few: columns unit_1, unit_2, and one for each measure; empty for topics.
     """
 
     units: tuple[str, ...]
     runs: tuple[str, ...]
     over: str
-    unit_pairs: pd.DataFrame
 
-    def __repr__(self) -> str:
-        return f"Robustness: {len(self.measures)} measures over {len(self.units)} {self.over}"
-
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """Return the rows, and of collections the correlation of every two."""
-        return super().frames() | ({} if self.unit_pairs.empty else {"collection_pairs": self.unit_pairs})
+    label: ClassVar[str] = "Spearman's ρ between the rankings on two of them: mean and middle half"
 
     def answer(self) -> str:
         """Say with which measure rankings are most alike, and with which least."""
         means = self.rows["mean"]
         if means.isna().all():
             return "No measure ranks runs on two of them."
-        best, worst = int(means.argmax()), int(means.argmin())
-        name, rho = self.measures[best], f"(mean ρ {means[best]:.2f})"
-        unit = "topic to topic" if self.over == "topics" else "collection to collection"
+        best, worst = (str(self.measures[int(place)]) for place in (means.argmax(), means.argmin()))
+        unit = self.over.removesuffix("s")
         if len(means) == 1:
-            return f"{name} ranks runs from {unit} {rho}."
-        return f"{name} ranks runs most alike from {unit} {rho}, {self.measures[worst]} least ({means[worst]:.2f})."
+            return f"{best} ranks runs from {unit} to {unit} (mean ρ {means.max():.2f})."
+        alike = f"{best} ranks runs most alike from {unit} to {unit} (mean ρ {means.max():.2f})"
+        return f"{alike}, {worst} least ({means.min():.2f})."
 
     def tables(self) -> list[Table]:
         """Return how well rankings agree; on the first screen the measure whose rankings are most alike comes first."""
@@ -71,16 +63,6 @@ class Robustness(MeasureRows):
             Table(short, caption, self.signature, at=("short",)),
             Table(frame[["mean", "sd", "pairs", "undefined"]], caption, self.signature, at=("paper", "all")),
         ]
-
-    def charts(self) -> Sequence[IntervalChart]:
-        """Return the distribution of Spearman's ρ between topics, or collections, for every measure."""
-        means, ends = self.rows["mean"].to_numpy(), self.rows[["q1", "q3"]].to_numpy()
-        rows = [
-            Row(str(self.measures[m]), self.measures[m].title, means[m], hollow=True,
-                bar=None if np.isnan(means[m]) else (ends[m, 0], ends[m, 1]))
-            for m in np.argsort(np.nan_to_num(means, nan=-2.0), kind="stable")[::-1]
-        ]  # fmt: skip
-        return [IntervalChart(rows, f"Spearman's ρ between the rankings of two {self.over}: mean and middle half")]
 
 
 def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False) -> Robustness:
@@ -99,11 +81,6 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
     -------
     Robustness
 
-    Raises
-    ------
-    MetaevalError
-        If fewer than three runs can be compared, or fewer than two topics or collections.
-
     Warns
     -----
     PolicyWarning
@@ -119,34 +96,35 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
       measure  mean   sd  pairs  undefined
     0     NMD   1.0  0.0      1          0
     """
-    if isinstance(scores, Scores):
-        chosen, *diagnostics = choose_runs(scores, distinct_runs, runs=3)
-        collections, parts = [scores], [chosen]
-        over, units, values = "topics", chosen.topics, chosen.values
-    else:
-        collections, over = list(scores), "collections"
-        parts, (*diagnostics,) = choose_common_runs(_take_shared(collections), distinct_runs, "pool")
-        if len(parts[0].runs) < 3:
-            raise MetaevalError(f"the collections share {len(parts[0].runs)} distinct runs; at least three are needed")
-        units = tuple(scores.collection or f"collection {number}" for number, scores in enumerate(collections, start=1))
+    alone = isinstance(scores, Scores)
+    given = [scores] if isinstance(scores, Scores) else list(scores)
+    collections = given if alone else _take_shared(given)
+    identical = find_identical_runs(*collections) if distinct_runs else False
+    parts = [
+        prepare(
+            each, "robustness", distinct_runs=identical, runs=3, topics=2 if alone else 1,
+            clusters="refuse" if alone else "pool",
+        )
+        for each in collections
+    ]  # fmt: skip
+    chosen, over, units, values = parts[0].scores, "topics", parts[0].scores.topics, parts[0].values
+    if not alone:
+        over = "collections"
+        units = tuple(each.collection or f"collection {number}" for number, each in enumerate(collections, start=1))
         warn_of_same_data(units, [part.values for part in parts])
         values = np.stack([part.values.mean(axis=1) for part in parts], axis=1)
-    scaled, names, rows = scale_scores(values), [str(measure) for measure in parts[0].measures], []
-    correlations = {name: _spearman(scaled[..., m]) for m, name in enumerate(names)}
-    for name, rhos in correlations.items():
+    scaled, rows = parts[0].restore(scale_scores(values), "measure"), []
+    for m, measure in enumerate(chosen.measures):
+        rhos = _spearman(scaled[..., m])
         known = rhos[~np.isnan(rhos)]
         mean, sd = (known.mean(), known.std()) if len(known) else (np.nan, np.nan)
         quartiles = np.quantile(known, [0.25, 0.5, 0.75]) if len(known) else [np.nan] * 3
-        rows.append((name, mean, sd, *quartiles, len(known), len(rhos) - len(known)))
-    pairs = pd.DataFrame()
-    if over == "collections":
-        first, second = np.array(units, dtype=object)[np.array(np.triu_indices(len(units), 1))]
-        pairs = pd.DataFrame({"unit_1": first, "unit_2": second, **correlations})
+        rows.append((str(measure), mean, sd, *quartiles, len(known), len(rhos) - len(known)))
     columns = ["measure", "mean", "sd", "q1", "median", "q3", "pairs", "undefined"]
+    signature = sign("robustness", given, over=over, **parts[0].diagnostics.settings)
     return Robustness(
-        measures=parts[0].measures, rows=pd.DataFrame(rows, columns=columns), units=units, runs=parts[0].runs, over=over,
-        unit_pairs=pairs, signature=sign("robustness", collections, over=over, **diagnostics[0].settings),
-        diagnostics=tuple(diagnostics),
+        measures=chosen.measures, rows=pd.DataFrame(rows, columns=columns), units=units, runs=chosen.runs, over=over,
+        signature=signature, diagnostics=tuple(part.diagnostics for part in parts),
     )  # fmt: skip
 
 
@@ -154,22 +132,19 @@ def _take_shared(collections: Sequence[Scores]) -> list[Scores]:
     """Return the scores of the runs and measures that all collections have."""
     if len(collections) < 2:
         raise MetaevalError("robustness over collections needs at least two of them")
-    first = collections[0]
-    runs = [run for run in first.runs if all(run in each.runs for each in collections)]
-    names = [str(m) for m in first.measures if all(str(m) in map(str, each.measures) for each in collections)]
+    runs = [run for run in collections[0].runs if all(run in each.runs for each in collections)]
+    first, *others = ([str(measure) for measure in each.measures] for each in collections)
+    names = [name for name in first if all(name in each for each in others)]
     if len(runs) < 3 or not names:
         raise MetaevalError(
             f"the collections share {len(runs)} runs ({format_list(runs)}) and {len(names)} measures; "
             "at least three runs and one measure are needed"
         )
-    left_out = sorted({run for collection in collections for run in collection.runs} - set(runs))
+    left_out = sorted({run for each in collections for run in each.runs} - set(runs))
     if left_out:
-        warnings.warn(
-            f"{len(runs)} runs that all collections have are compared; left out: {format_list(left_out)}",
-            PolicyWarning,
-            stacklevel=3,
-        )
-    return [collection.sel(runs=runs, measures=names) for collection in collections]
+        what = f"{len(runs)} runs that all collections have are compared; left out: {format_list(left_out)}"
+        warnings.warn(what, PolicyWarning, stacklevel=3)
+    return [each.sel(runs=runs, measures=names) for each in collections]
 
 
 def _spearman(values: np.ndarray) -> np.ndarray:

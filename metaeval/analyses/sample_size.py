@@ -34,7 +34,7 @@ _MODELLED = 2  # times as many: from here on expected τ is more the model than 
 _MOST = 1_000_000
 _SIZES = (5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1000)
 _SHADED = 8  # measures whose intervals can be told apart
-_APART = 1.45  # times as many topics: ticks that do not collide
+_TICKS = [step * 10**power for power in range(7) for step in (1, 2, 5)]
 
 AIMS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
 """Expected τ for which topics are counted: the answer is about the first one that some measure reaches."""
@@ -46,14 +46,11 @@ class SampleSize(Result):
 
     Parameters
     ----------
-    measures : tuple of Measure
     curves : DataFrame
         A row for each number of topics and measure: columns topics, measure; mean_tau between two disjoint sets of that many
-        topics; power, the mean share of significant pairs of runs, and power_sd over samples of topics, 0 for the whole
-        collection; expected_tau between two sets of that many new topics, and true_tau between the ranking on so many and on
-        infinitely many, each with its interval. NaN where there is no such number.
-    unit : str
-        What is counted: "topic", or "cluster" where topics come in clusters.
+        topics; power, the mean share of significant pairs of runs, and power_sd over samples of topics; expected_tau between
+        two sets of that many new topics, and true_tau between the ranking on so many and on infinitely many, each with its
+        interval. NaN where there is no such number. Where topics come in clusters, clusters are counted.
     """
 
     measures: tuple[Measure, ...]
@@ -116,28 +113,20 @@ class SampleSize(Result):
     def charts(self) -> Sequence[LineChart]:
         """Return consistency, with expected τ as thin lines in their intervals, and power against the number of topics."""
         curves = {str(name): curve.set_index("topics") for name, curve in self.curves.groupby("measure")}
-        known = self.curves.dropna(subset="power")
-        last = known[known["topics"] == known["topics"].max()].set_index("measure")["power"]
+        last = {name: curve["power"].dropna().tail(1).sum() for name, curve in curves.items()}
         consistency, power = [], []
-        for measure in sorted(self.measures, key=lambda measure: -last.get(str(measure), 0.0)):
-            name, title, curve = str(measure), measure.title, curves[str(measure)]
-            sizes, ends = curve.index.to_numpy(), (curve["expected_low"].to_numpy(), curve["expected_high"].to_numpy())
-            band = ends if len(self.measures) <= _SHADED else None
-            middle = curve["expected_tau"].to_numpy()
-            consistency.append(Line(name, title, sizes, curve["mean_tau"].to_numpy(), middle=middle, band=band))
-            power.append(Line(name, title, sizes, curve["power"].to_numpy()))
-        ticks: list[list[float]] = []
-        for tried in (self.curves["topics"].unique().tolist(), known["topics"].unique().tolist()):
-            ticks.append(tried[:1])
-            for size in tried[1:]:
-                if size >= _APART * ticks[-1][-1]:
-                    ticks[-1].append(size)
-            ticks[-1][-1:] = tried[-1:]
+        for measure in sorted(self.measures, key=lambda measure: -last[str(measure)]):
+            curve = {name: column.to_numpy() for name, column in curves[str(measure)].items()}
+            name, title, sizes = str(measure), measure.title, curves[str(measure)].index.to_numpy()
+            band = (curve["expected_low"], curve["expected_high"]) if len(self.measures) <= _SHADED else None
+            consistency.append(Line(name, title, sizes, curve["mean_tau"], middle=curve["expected_tau"], band=band))
+            power.append(Line(name, title, sizes, curve["power"]))
+        ticks = [size for size in _TICKS if sizes[0] <= size <= sizes[-1]]
         return [
-            LineChart(consistency, f"{self.unit}s in either set", "mean τ between two sets", log=True, ticks=ticks[0]),
+            LineChart(consistency, f"{self.unit}s in either set", "mean τ between two sets", log=True, ticks=ticks),
             LineChart(
                 power, f"{self.unit}s", "share of significant run pairs", log=True, limits=(0.0, None), names="right",
-                ticks=ticks[1],
+                ticks=ticks,
             ),
         ]  # fmt: skip
 
@@ -190,11 +179,6 @@ def sample_size(
     -------
     SampleSize
 
-    Raises
-    ------
-    MetaevalError
-        If a size is below 2, or an option is out of range.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -243,11 +227,11 @@ def sample_size(
     expected[unchecked] = truth[unchecked] = np.nan
     names = [str(measure) for measure in ready.scores.measures]
     curves = pd.DataFrame({"topics": np.repeat(ladder, n_measures), "measure": names * len(ladder)})
-    for column, array in (("mean_tau", taus), ("power", power), ("power_sd", spread)):
-        curves[column] = ready.restore(array, "measure").ravel()
+    columns = {"mean_tau": taus, "power": power, "power_sd": spread}
     for kind, array in (("expected", expected), ("true", truth)):
-        ends = ready.restore(np.moveaxis(array, -1, 0), "measure").reshape(3, -1)
-        curves[[f"{kind}_tau", f"{kind}_low", f"{kind}_high"]] = ends.T
+        columns |= dict(zip((f"{kind}_tau", f"{kind}_low", f"{kind}_high"), np.moveaxis(array, -1, 0), strict=True))
+    for column, array in columns.items():
+        curves[column] = ready.restore(array, "measure").ravel()
     unit, remarks = "cluster" if scores.clusters else "topic", []
     if ladder[-1] > _MODELLED * n_topics:
         remarks.append(

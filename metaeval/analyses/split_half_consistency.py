@@ -15,7 +15,7 @@ from metaeval.analyses.variation import name_pairs
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
-from metaeval.show.charts import Chart, IntervalChart, Row
+from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.table import Table
 from metaeval.stats.anova import effect_size, residual_variance
 from metaeval.stats.letters import compact_letters
@@ -49,10 +49,6 @@ class SplitHalfConsistency(Result):
     p_values: np.ndarray
     alpha: float
 
-    def __repr__(self) -> str:
-        a, b = self.sizes
-        return f"SplitHalfConsistency: {len(self.tau):,} splits {a} vs. {b}, {len(self.measures)} measures"
-
     @property
     def means(self) -> np.ndarray:
         """Mean τ of every measure, shape (measure,)."""
@@ -85,9 +81,9 @@ class SplitHalfConsistency(Result):
         best, worst = int(np.argmax(self.means)), int(np.argmin(self.means))
         a, b = self.sizes
         sets = f"two random sets of {a} topics" if a == b else f"random sets of {a} and {b} topics"
-        most = f"{self.measures[best]} ranks runs most stably between {sets}"
+        most = f"{self.measures[best]} ranks runs most stably between {sets} (mean τ {self.means[best]:.2f})"
         least = f", {self.measures[worst]} least ({self.means[worst]:.2f})" if len(self.measures) > 1 else ""
-        return f"{most} (mean τ {self.means[best]:.2f}){least}."
+        return f"{most}{least}."
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return the measures from the most to the least consistent one, how every two differ, and τ of every split.
@@ -96,29 +92,24 @@ class SplitHalfConsistency(Result):
         letter differ significantly). Comparisons: difference (of mean τ), effect_size (the difference over √V_E2), p_value
         and significant.
         """
-        order = np.argsort(-self.means, kind="stable")
-        rows = pd.DataFrame(
-            {
-                "measure": [str(self.measures[m]) for m in order],
-                "mean_tau": self.means[order],
-                "sd": self.tau.std(axis=0, ddof=1)[order] if len(self.tau) > 1 else np.nan,
-                "outperforms": self.outperforms[order],
-                "letters": compact_letters(self.significant[np.ix_(order, order)]),
-            }
-        )
-        first, second = np.triu_indices(len(self.measures), 1)
-        comparisons = pd.DataFrame(
-            {
-                **name_pairs(self.measures),
-                "difference": self.means[first] - self.means[second],
-                "effect_size": self.effect_sizes[first, second],
-                "p_value": self.p_values,
-                "significant": self.significant[first, second],
-            }
-        )
-        trials = pd.RangeIndex(1, len(self.tau) + 1, name="trial")
-        splits = pd.DataFrame(self.tau, index=trials, columns=[str(measure) for measure in self.measures])
-        return {"consistency": rows, "comparisons": comparisons, "trials": splits}
+        order, names = np.argsort(-self.means, kind="stable"), [str(measure) for measure in self.measures]
+        rows = {
+            "measure": [names[m] for m in order],
+            "mean_tau": self.means[order],
+            "sd": self.tau.std(axis=0, ddof=1)[order],
+            "outperforms": self.outperforms[order],
+            "letters": compact_letters(self.significant[np.ix_(order, order)]),
+        }
+        first, second = np.triu_indices(len(names), 1)
+        comparisons = {
+            **name_pairs(self.measures),
+            "difference": self.means[first] - self.means[second],
+            "effect_size": self.effect_sizes[first, second],
+            "p_value": self.p_values,
+            "significant": self.significant[first, second],
+        }
+        trials = pd.DataFrame(self.tau, index=pd.RangeIndex(1, len(self.tau) + 1, name="trial"), columns=names)
+        return {"consistency": pd.DataFrame(rows), "comparisons": pd.DataFrame(comparisons), "trials": trials}
 
     def tables(self) -> list[Table]:
         """Return mean τ, best first, with letters in place of the papers' marks, and V_E2 (ACL 2021, Tables 3 and 6).
@@ -135,14 +126,20 @@ class SplitHalfConsistency(Result):
             Table(frame, caption, self.signature, legend=legend, at=("paper", "all")),
         ]
 
-    def charts(self) -> Sequence[Chart]:
+    def charts(self) -> Sequence[IntervalChart]:
         """Return the distribution of τ over splits for every measure, the most consistent one on top."""
-        ends = np.quantile(self.tau, [0.025, 0.25, 0.75, 0.975], axis=0).T.tolist()
+        low, q1, q3, high = np.quantile(self.tau, [0.025, 0.25, 0.75, 0.975], axis=0).tolist()
         rows = [
-            Row(str(self.measures[m]), self.measures[m].title, float(self.means[m]),
-                line=(ends[m][0], ends[m][3]), bar=(ends[m][1], ends[m][2]), hollow=True)
+            Row(
+                str(self.measures[m]),
+                self.measures[m].title,
+                float(self.means[m]),
+                (low[m], high[m]),
+                (q1[m], q3[m]),
+                True,
+            )
             for m in np.argsort(self.means, kind="stable")[::-1].tolist()
-        ]  # fmt: skip
+        ]
         a, b = self.sizes
         return [IntervalChart(rows, f"τ between rankings on {a} and {b} other topics: mean, middle half, middle 95 %")]
 
@@ -183,11 +180,6 @@ def split_half_consistency(
     Returns
     -------
     SplitHalfConsistency
-
-    Raises
-    ------
-    MetaevalError
-        If there are too few runs or topics, or an option is out of range.
 
     Examples
     --------

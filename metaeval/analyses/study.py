@@ -17,7 +17,7 @@ from metaeval.analyses.power_pairs import (
     significance_overlap,
 )
 from metaeval.analyses.power_result import DiscriminativePower
-from metaeval.analyses.prepare import choose_runs
+from metaeval.analyses.prepare import prepare
 from metaeval.analyses.ranking_similarity import RankingSimilarity, ranking_similarity
 from metaeval.analyses.reference_pairs import ReferencePairs, reference_pairs
 from metaeval.analyses.result import Result
@@ -89,12 +89,9 @@ class Study:
     def by_second_test(self) -> Study:
         """Return the same study with what rests on a test of all pairs by the second one; None where not asked."""
         power = self.second_power
-        study = replace(self, power=power, reference=self.second_reference, overlap=None, contradictions=None)
-        if power is not None and self.overlap is not None:
-            study = replace(study, overlap=significance_overlap(power))
-        if power is not None and self.contradictions is not None:
-            study = replace(study, contradictions=significance_contradictions(power))
-        return study
+        overlap = None if power is None or self.overlap is None else significance_overlap(power)
+        opposed = None if power is None or self.contradictions is None else significance_contradictions(power)
+        return replace(self, power=power, reference=self.second_reference, overlap=overlap, contradictions=opposed)
 
     def require(self, question: str) -> Result:
         """Return the result of a question, or say why there is none."""
@@ -144,62 +141,50 @@ def study_collection(
     unknown = [question for question in questions if question not in QUESTIONS]
     if unknown:
         raise MetaevalError(f"there is no question {unknown[0]!r}: choose among {', '.join(QUESTIONS)}")
-    _, diagnostics = choose_runs(scores, distinct_runs, clusters="pool")
-    skipped = _find_inapplicable(scores, runs, reference, small, baselines)
-    asked = set(questions) - set(skipped) - ({"second_reference"} if reference is None else set())
-    results: dict[str, Any] = {}
     common: dict[str, Any] = {"distinct_runs": distinct_runs, "seed": seed}
     trials = common | {"n_permutations": n_permutations, "alpha": alpha, "n_jobs": n_jobs}
+    diagnostics = prepare(scores, "study", distinct_runs=distinct_runs, clusters="pool").diagnostics
+    skipped = _find_inapplicable(scores, runs, reference, small, baselines)
+    asked = set(questions) - set(skipped) - ({"second_reference"} if reference is None else set())
+    name, results = scores.collection or "scores", dict[str, Any]()
 
     def ask(question: str, title: str, analysis: Callable[..., Result], **options: Any) -> None:
         if question in asked:
-            say(f"{scores.collection or 'scores'}: {title}")
+            say(f"{name}: {title}")
             results[question] = analysis(scores, **options)
 
     ask("similarity", "ranking similarity", ranking_similarity, n_bootstrap=n_bootstrap, **common)
     ask("consistency", "split-half consistency", split_half_consistency, n_trials=n_trials, **trials)
     title = f"split-half consistency, {small} topics"
     ask("small_consistency", title, split_half_consistency, n_trials=n_trials, size=small, **trials)
-    of_first = {"power", "overlap", "contradictions", "reference"}
-    for prefix, chosen, resting in (
-        ("", test, of_first),
-        ("second_", second_test, {"second_power", "second_reference"}),
-    ):
-        if asked & resting:
-            say(f"{scores.collection or 'scores'}: discriminative power by {chosen}")
-            options = trials | {"n_bootstrap": n_bootstrap, "test": chosen}
-            results |= _test_runs(scores, reference, prefix, asked, options)
+    for prefix, chosen in (("", test), ("second_", second_test)):
+        resting = {f"{prefix}power", f"{prefix}reference"} | (set() if prefix else {"overlap", "contradictions"})
+        if not asked & resting:
+            continue
+        say(f"{name}: discriminative power by {chosen}")
+        power = discriminative_power(scores, n_bootstrap=n_bootstrap, test=chosen, **trials)
+        results[f"{prefix}power"] = power
+        if "overlap" in asked & resting:
+            results["overlap"] = significance_overlap(power)
+        if "contradictions" in asked & resting:
+            results["contradictions"] = significance_contradictions(power)
+        if reference is not None and f"{prefix}reference" in asked:
+            # By the same trials as the measures, which decide which runs are the same.
+            options = trials | {"distinct_runs": False, "n_bootstrap": 0, "test": chosen}
+            tested = discriminative_power(reference.sel(runs=power.runs), **options)
+            results[f"{prefix}reference"] = reference_pairs(power, tested)
+            if not prefix:
+                results["reference_power"] = tested
     if "coverage" in asked:
         lacking = [name for name in REFERENCE if name not in map(str, scores.measures)]
         covered = scores.add_measures(score(runs, lacking)) if lacking and runs is not None else scores
-        say(f"{scores.collection or 'scores'}: coverage")
+        say(f"{name}: coverage")
         results["coverage"] = coverage(covered, reference=REFERENCE, n_bootstrap=n_bootstrap, **common)
     # Each size is sampled anew, so that a fifth of the trials says as much.
     fewer = {"n_trials": min(n_trials, 200), "n_permutations": min(n_permutations, 1000), "n_samples": 5}
     ask("sample_size", "number of topics", sample_size, **{**trials, **fewer})
     ask("preference", "baseline preference", baseline_preference, first=baselines[0], second=baselines[1])
     return Study(scores, diagnostics, **results, skipped=skipped)
-
-
-def _test_runs(
-    scores: Scores, reference: Scores | None, prefix: str, asked: Collection[str], options: dict[str, Any]
-) -> dict[str, Result]:
-    """Answer what rests on one test of all pairs of runs."""
-    power = discriminative_power(scores, **options)
-    results: dict[str, Result] = {f"{prefix}power": power}
-    if "overlap" in asked and not prefix:
-        results["overlap"] = significance_overlap(power)
-    if "contradictions" in asked and not prefix:
-        results["contradictions"] = significance_contradictions(power)
-    if reference is not None and f"{prefix}reference" in asked:
-        # By the same trials as the measures, which decide which runs are the same.
-        tested = discriminative_power(
-            reference.sel(runs=power.runs), **{**options, "distinct_runs": False, "n_bootstrap": 0}
-        )
-        results[f"{prefix}reference"] = reference_pairs(power, tested)
-        if not prefix:
-            results["reference_power"] = tested
-    return results
 
 
 def _find_inapplicable(
@@ -209,10 +194,10 @@ def _find_inapplicable(
     n_topics = len(set(scores.clusters) or scores.topics)
     why: dict[str, str] = {}
     if len(scores.measures) < 2:
-        analyses = {"similarity": "ranking similarity compares", "overlap": "significance overlap compares",
-                    "contradictions": "contradictions are between"}  # fmt: skip
         only = f"There is one measure only, {scores.measures[0]}"
-        why |= {question: f"{only}: {what} two or more." for question, what in analyses.items()}
+        why["similarity"] = f"{only}: ranking similarity compares two or more."
+        why["overlap"] = f"{only}: significance overlap compares two or more."
+        why["contradictions"] = f"{only}: contradictions are between two or more."
     if n_topics < 2 * small:
         needs = f"needs {2 * small} topics; there are {n_topics}."
         why["small_consistency"] = f"Consistency of {small} against {small} topics {needs}"

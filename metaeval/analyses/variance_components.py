@@ -16,7 +16,7 @@ from metaeval.data.ratings import GapPolicy, Ratings
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
-from metaeval.show.charts import Chart, Line, LineChart
+from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 from metaeval.stats.split_half import expected_tau
@@ -32,9 +32,6 @@ from metaeval.stats.variance_components import (
 LITTLE = 0.005
 """What doubling a facet must add to reliability to be worth saying."""
 
-_SIZES = (0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8)
-_CURVE, _AROUND = 24, 4  # points of the curve, from the budget over this to as many times it
-_FAR = 450  # powers of two from 1, beyond which scores get another unit
 _LOOSE = 10  # times the variance of a single score: an interval that reaches further is a note
 _FEWEST_HALVES = 4  # topics from which halves can be compared
 
@@ -45,29 +42,22 @@ class VarianceComponents(Result):
 
     Parameters
     ----------
-    measures : tuple of Measure
     components : DataFrame
-        Columns measure, component, variance with its interval low and high, share, and estimate: before a negative one was
-        set to 0.
+        Columns measure, component, variance with low and high, share, and estimate: before a negative one was set to 0.
     reliability : DataFrame
         Columns measure, Eρ² and Φ with their intervals, the detectable difference of two runs, the expected τ with as many
         new topics, and for each facet but run the Eρ² of twice as many.
     designs : DataFrame
         What the budget buys: columns measure, topics, repeats, judges and tasks as far as there are any, cost, coefficient,
         phi, detectable and best; empty without a budget.
-    curve : DataFrame
-        Columns measure, line, cost (or topics, without a budget) and coefficient.
     numbers : mapping of str to float
         How many runs, topics, … there are.
-    confidence, alpha, beta : float
-    budget : float or None
     """
 
     measures: tuple[Measure, ...]
     components: pd.DataFrame
     reliability: pd.DataFrame
     designs: pd.DataFrame
-    curve: pd.DataFrame
     numbers: Mapping[str, float]
     confidence: float
     alpha: float
@@ -78,9 +68,9 @@ class VarianceComponents(Result):
         return f"VarianceComponents: {len(self.components)} components, {len(self.measures)} measures"
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Return components, reliability, and designs and curve where there are any."""
-        more = {"designs": self.designs} if len(self.designs) else {}
-        return {"components": self.components, "reliability": self.reliability, **more, "curve": self.curve}
+        """Return components, reliability, and designs if there are any."""
+        frames = {"components": self.components, "reliability": self.reliability}
+        return frames | ({"designs": self.designs} if len(self.designs) else {})
 
     def answer(self) -> str:
         """Say what the budget buys, or else what would help most, or how reliable means are."""
@@ -146,16 +136,14 @@ class VarianceComponents(Result):
             tables.append(Table(best.set_index(columns[0]), title, self.signature))
         return tables
 
-    def charts(self) -> Sequence[Chart]:
-        """Return Eρ² against cost, a line for each number of repeats and judges; without a budget, against topics."""
-        x = "cost" if self.budget is not None else "topics"
-        lines = []
-        for (measure, name), part in self.curve.groupby(["measure", "line"], sort=False):
-            label = str(name) if len(self.measures) == 1 or name == measure else f"{measure}, {name}"
-            lines.append(Line(label, label, part[x].to_numpy(), part["coefficient"].to_numpy()))
-        centre = self.numbers["topic"] if self.budget is None else self.budget
-        ticks = [float(f"{centre * times:.2g}") for times in (0.25, 0.5, 1, 2, 4)]
-        return [LineChart(lines, x, "Eρ² of runs' means", log=True, ticks=ticks, marks=6, names="right")]
+    def charts(self) -> Sequence[IntervalChart]:
+        """Return the components of every measure with their intervals, a panel each."""
+        charts = []
+        for measure, part in self.components.groupby("measure", sort=False):
+            columns = part[["component", "variance", "low", "high"]].itertuples(index=False)
+            rows = [Row(name, name, variance, line=(low, high)) for name, variance, low, high in columns]
+            charts.append(IntervalChart(rows, "variance", str(measure) if len(self.measures) > 1 else ""))
+        return charts
 
 
 def variance_components(
@@ -193,12 +181,6 @@ def variance_components(
     -------
     VarianceComponents
 
-    Raises
-    ------
-    MetaevalError
-        If cells lack scores and `missing` does not say what to do, tasks have other numbers of topics, a price is of what the
-        scores do not have, or the budget does not pay for one topic.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -228,42 +210,40 @@ def variance_components(
         cells = [facet for facet in given.facets if facet != "repeat"]
         numbers["repeat"] = float(frame.groupby([*cells, "measure"]).size().iloc[0])
     _check_budget(budget, prices, numbers)
-    exponent = int(np.frexp(np.abs(frame["score"]).max())[1])
-    # Near the largest score where squares of scores might be no numbers.
-    unit = 1.0 if abs(exponent) < _FAR or not frame["score"].any() else float(np.ldexp(1.0, exponent - 1))
-    estimates, parts, rows = [], [], []
+    present = {facet: float(max(1, round(number))) for facet, number in numbers.items() if facet != "run"}
+    bought = None if budget is None else list_designs(budget, prices or {}, present)
+    components, rows, designs, key = [], [], [pd.DataFrame()], "variance_components"
+    merged: dict[str, None] = {}  # in the order in which they come
     for measure in given.measures:
         part = frame[frame["measure"] == str(measure)]
-        part = part if unit == 1 else part.assign(score=part["score"] / unit)
         codes = {facet: pd.factorize(part[facet], sort=True)[0] for facet in given.facets}
-        estimate = find_components(
-            part["score"].to_numpy(), codes, generator(seed, given.collection, "variance_components")
-        )
+        estimate = find_components(part["score"].to_numpy(), codes, generator(seed, given.collection, key))
         low, high = np.quantile(estimate.drawn, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
         share = estimate.variance / max(estimate.variance.sum(), np.finfo(float).tiny)
         columns = {"variance": estimate.variance, "low": low, "high": high, "share": share, "estimate": estimate.raw}
         names = [effect.name for effect in estimate.effects]
-        parts.append(pd.DataFrame({"measure": str(measure), "component": names, **columns}))
-        key = stream_key(seed, given.collection, "variance_components", "halves")
-        rows.append({"measure": str(measure), **_rate(estimate, part, numbers, (alpha, beta), confidence, key)})
-        estimates.append(estimate)
-    table = pd.concat(parts, ignore_index=True)
-    designs, curve = _plan(given.measures, estimates, numbers, budget, prices or {}, (alpha, beta))
+        components.append(pd.DataFrame({"measure": str(measure), "component": names, **columns}))
+        halves = stream_key(seed, given.collection, key, "halves")
+        rows.append({"measure": str(measure), **_rate(estimate, part, numbers, (alpha, beta), confidence, halves)})
+        merged |= dict.fromkeys(estimate.merged)
+        if bought is not None:
+            designs.append(_rate_designs(estimate, bought, (alpha, beta)))
+            designs[-1].insert(0, "measure", str(measure))
+    table = pd.concat(components, ignore_index=True)
     settings = {
         "measures": ", ".join(map(str, given.measures)), "facets": ", ".join(given.facets),
         "confidence": f"{confidence:g}", "alpha": f"{alpha:g}", "beta": f"{beta:g}", "seed": str(seed),
     }  # fmt: skip
-    settings |= {} if unit == 1 else {"unit": f"{unit:.6g}"}
     if budget is not None and prices:
         listed = ", ".join(f"{part} {price:g}" for part, price in prices.items())
         settings |= {"budget": f"{budget:g}", "prices": listed}
     size = f"{given.collection or 'ratings'}@{given.fingerprint} {given.size}"
-    merged = dict.fromkeys(name for estimate in estimates for name in estimate.merged)
     return VarianceComponents(
-        measures=given.measures, components=table, reliability=pd.DataFrame(rows), designs=designs, curve=curve,
+        measures=given.measures, components=table, reliability=pd.DataFrame(rows),
+        designs=pd.concat(designs, ignore_index=True),
         numbers=numbers, confidence=confidence, alpha=alpha, beta=beta, budget=budget,
         signature=Signature("variance_components", (size,), tuple(settings.items()), metaeval.__version__),
-        remarks=_remark(table, list(merged), unit),
+        remarks=_remark(table, list(merged)),
     )  # fmt: skip
 
 
@@ -285,13 +265,9 @@ def _check_budget(budget: float | None, prices: Mapping[str, float] | None, numb
 
 
 def _rate(
-    estimate: Components,
-    part: pd.DataFrame,
-    numbers: Mapping[str, float],
-    errors: tuple[float, float],
-    confidence: float,
-    key: int,
-) -> dict[str, float]:
+    estimate: Components, part: pd.DataFrame, numbers: Mapping[str, float], errors: tuple[float, float],
+    confidence: float, key: int,
+) -> dict[str, float]:  # fmt: skip
     """Return how reliable the means of runs by one measure are: a row of `reliability`."""
     known = find_reliability(estimate.effects, np.concatenate([estimate.variance[np.newaxis], estimate.drawn]), numbers)
     row: dict[str, float] = {}
@@ -315,53 +291,19 @@ def _rate(
     return row
 
 
-def _plan(
-    measures: Sequence[Measure],
-    estimates: Sequence[Components],
-    numbers: Mapping[str, float],
-    budget: float | None,
-    prices: Mapping[str, float],
-    errors: tuple[float, float],
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return what a budget buys by every measure, and Eρ² by cost; without a budget, by topics."""
-    present = {facet: float(max(1, round(number))) for facet, number in numbers.items() if facet != "run"}
-    designs, curves = [pd.DataFrame()], []
-    for measure, estimate in zip(measures, estimates, strict=True):
-        variance = estimate.variance[np.newaxis]
-        if budget is None:
-            topics = np.unique(np.maximum(np.rint(np.array(_SIZES) * present["topic"]), present.get("task", 1.0)))
-            known = find_reliability(estimate.effects, variance, {**present, "topic": topics})
-            points = {"topics": topics, "coefficient": known.relative_coefficient}
-            curves.append(pd.DataFrame({"measure": str(measure), "line": str(measure), **points}))
-            continue
-        bought = list_designs(budget, prices, present)
-        known = find_reliability(estimate.effects, variance, bought)
-        frame = pd.DataFrame({"measure": str(measure), **{f"{facet}s": bought[facet] for facet in present}})
-        frame["cost"], frame["coefficient"] = bought["cost"], known.relative_coefficient
-        frame["phi"] = known.absolute_coefficient
-        frame["detectable"] = detectable_difference(known.relative, bought.get("task", bought["topic"]), *errors)
-        frame = frame.sort_values(["coefficient", "cost"], ascending=[False, True], kind="stable", ignore_index=True)
-        designs.append(frame.assign(best=frame.index == 0))
-        # Of the best design of each cost, and of the best one with as many repeats, judges and tasks as now.
-        rows = []
-        for cost in np.geomspace(budget / _AROUND, budget * _AROUND, _CURVE):
-            try:
-                bought = list_designs(float(cost), prices, present)
-            except MetaevalError:  # it does not pay for a topic
-                continue
-            values = find_reliability(estimate.effects, variance, bought).relative_coefficient
-            as_now = np.all([bought[facet] == present[facet] for facet in present if facet != "topic"], axis=0)
-            rows.append((str(measure), "best design", cost, values.max()))
-            if len(prices) > 1 and np.any(as_now):
-                rows.append((str(measure), "topics only", cost, values[as_now].max()))
-        curves.append(pd.DataFrame(rows, columns=["measure", "line", "cost", "coefficient"]))
-    return pd.concat(designs, ignore_index=True), pd.concat(curves, ignore_index=True)
+def _rate_designs(estimate: Components, bought: Mapping[str, np.ndarray], errors: tuple[float, float]) -> pd.DataFrame:
+    """Return how reliable the designs are that a budget buys, by one measure: the best first."""
+    known = find_reliability(estimate.effects, estimate.variance[np.newaxis], bought)
+    frame = pd.DataFrame({f"{facet}s": numbers for facet, numbers in bought.items()}).rename(columns={"costs": "cost"})
+    frame["coefficient"], frame["phi"] = known.relative_coefficient, known.absolute_coefficient
+    frame["detectable"] = detectable_difference(known.relative, bought.get("task", bought["topic"]), *errors)
+    frame = frame.sort_values(["coefficient", "cost"], ascending=[False, True], kind="stable", ignore_index=True)
+    return frame.assign(best=frame.index == 0)
 
 
-def _remark(components: pd.DataFrame, merged: Sequence[str], unit: float) -> tuple[str, ...]:
+def _remark(components: pd.DataFrame, merged: Sequence[str]) -> tuple[str, ...]:
     """Say which estimates were negative, which are hardly known, and what the design does not separate."""
-    remarks = [] if unit == 1 else [f"differences are in units of {unit:.3g}, and variances in squares of it"]
-    names = components["component"]
+    remarks, names = [], components["component"]
     if components["measure"].nunique() > 1:
         names = names + " (" + components["measure"] + ")"
     single = components.groupby("measure")["variance"].transform("sum")

@@ -162,7 +162,7 @@ def _count_more(undefined: list[str]) -> None:
 
 def _point_to_inspect(error: Exception) -> str:
     """Return where to read more of a file of which it is not told what it holds, as the end of a sentence."""
-    from metaeval.data.cells import DoubledError
+    from metaeval.data.rows import DoubledError
     from metaeval.io.detect import FormatError
     from metaeval.io.layout import LayoutError
 

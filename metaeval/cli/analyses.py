@@ -90,7 +90,7 @@ ANALYSES = {
     ),
     "topic-set-size": Analysis(
         "analyses.topic_set_size:topic_set_size",
-        ("topic-set-size trec-web-2013 --difference 0.1", "topic-set-size scores.csv --difference 2 --n-runs 10"),
+        ("topic-set-size trec-web-2013 --difference 0.1", "topic-set-size scores.csv --difference 2 --beta 0.1"),
     ),
     "agreement": Analysis(
         "analyses.agreement:agreement",

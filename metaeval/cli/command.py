@@ -73,7 +73,7 @@ class Command(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments and the command's own options, and name those that ``metaeval help`` explains."""
-        topics = {name: topic for topic, names in SHARED.items() for name in names if name in self.callback.shared}
+        topics = {name: topic for topic, names in SHARED.items() for name in names if name in getattr(self.callback, "shared", ())}
         rows: dict[str, list[Any]] = {"Arguments": [], "Options": []}
         shared: dict[str, list[str]] = {topic: [] for topic in SHARED}
         for parameter in self.get_params(ctx):

@@ -97,12 +97,12 @@ def _explain(measure: Measure, style: str) -> None:
 def _describe(measure: Measure) -> Iterator[tuple[str, str]]:
     """Yield what there is to say about a measure, with its subject."""
     from metaeval.measures.base import parameters_of
-    from metaeval.measures.written import SYMBOLS, find_written
+    from metaeval.measures.registry import SYMBOLS
 
     assert measure.kind is not None and measure.formula is not None  # noqa: PT018, S101  (registered ones have both)
-    written, docstring = find_written(measure), parse_docstring(measure.formula)
-    if written is not None:
-        yield "formula", written
+    docstring = parse_docstring(measure.formula)
+    if measure.written:
+        yield "formula", measure.written
         yield "where", SYMBOLS[measure.kind]
     yield "takes", {"classification": "confusion counts", "quantification": "estimated and gold shares"}[measure.kind]
     yield "better", measure.direction
@@ -112,7 +112,10 @@ def _describe(measure: Measure) -> Iterator[tuple[str, str]]:
         text = docstring.parameters.get(name, "")
         yield "parameter", f"{name}={value}{f', by default {default}' * (value != default)}{f': {text}' * bool(text)}"
     if measure.undefined is None:
-        yield "0/0", "the formula is never 0/0" if written else "not declared: where the formula is 0/0 is an error"
+        yield (
+            "0/0",
+            "the formula is never 0/0" if measure.written else "not declared: where the formula is 0/0 is an error",
+        )
     else:
         yield "0/0", f"{_number(measure.undefined)} stands for it, with a warning that says where"
     yield "symmetric", "yes: run and gold can be exchanged" if measure.symmetric else "no"

@@ -223,7 +223,7 @@ RATINGS = take("collection", "format", "columns", "doubled", "repeats", "judges"
 """How ratings are opened: gaps are kept."""
 
 METAVARS = {
-    "reference": "SOURCE", "candidates": "MEASURE", "run_scores": "SOURCE", "weights": "W,...", "sizes": "N,...",
+    "reference": "SOURCE", "candidates": "MEASURE", "run_scores": "SOURCE", "sizes": "N,...",
     "task_weights": "TASK=W,...",
     "separator": "TEXT", "out": "FOLDER", "gold": "FILE", "runs": "FILE",
     "new_scores": "FILE", "people": "FILE", "scales": "JUDGE=G,...", "family": "RUN=MODEL",

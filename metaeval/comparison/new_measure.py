@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from metaeval.analyses.agreement import agreement
-from metaeval.analyses.agreement_inputs import list_for_each
+from metaeval.analyses.agreement import agreement, list_for_each
 from metaeval.analyses.agreement_result import Agreement
 from metaeval.analyses.checks import check_choice
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import metaeval
-from metaeval.analyses.agreement_inputs import join_reference
+from metaeval.analyses.agreement import join_reference
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.runs import ClassificationRuns, Runs
 from metaeval.data.score import score
@@ -140,7 +140,7 @@ def _load_established(runs: Runs, rest: Sequence[Measure], store: ScoreStore, sa
     for labels in (runs.runs, runs.topics, runs.classes):
         digest.update("\0".join((*labels, "")).encode())
     name = f"{runs.collection or 'runs'}@{digest.hexdigest()[:16]}"
-    stored = [entry["name"] for entry in store.info(name)["measures"]] if name in store.collections() else []
+    stored = [str(measure) for measure in store.load(name).measures] if name in store.collections() else []
     lacking = [measure for measure in rest if str(measure) not in stored]
     if lacking:
         say(f"{runs.collection}: scoring {len(lacking)} established measures")

@@ -424,7 +424,7 @@ def _show_curves(power: DiscriminativePower, place: _Place) -> Block:
 
 def _show_splits(result: SplitHalfConsistency, place: _Place) -> Block:
     (chart,) = result.charts()
-    svg = draw_chart(highlight(chart, place.new), 560)  # type: ignore[type-var]
+    svg = draw_chart(highlight(chart, place.new), 560)
     caption = f"τ over splits of {place.collection}: the mean, the middle half and the middle 95 % of splits."
     block = figure_block([svg], caption, str(result.signature))
     return place.files.put_charts(block, {place.name: svg}, result.signature)

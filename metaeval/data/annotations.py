@@ -9,8 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from metaeval.data.labels import unique_labels
-from metaeval.data.parts import assign_parts
+from metaeval.data.labels import assign_parts, unique_labels
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.errors import DataError, MetaevalError, format_count, format_option
 
@@ -72,41 +71,43 @@ class Annotations:
         collection: str = "",
         provenance: str = "",
     ) -> None:
-        named = {
-            "annotators": unique_labels(annotators, "annotator"),
-            "judges": unique_labels(judges, "judge"),
-            "items": unique_labels(items, "item"),
-            "classes": unique_labels(classes, "class"),
-        }
-        for what, names in named.items():
-            if len(names) < (2 if what == "classes" else 1):
-                raise DataError(f"there are {len(names) or 'no'} {what}{'; at least two are needed' if names else ''}")
-        grouped = named["items"] if topics is None else tuple(map(str, topics))
-        given, counts = np.array(labels), np.array(answers)
-        n_items, n_classes = len(named["items"]), len(named["classes"])
-        shapes = (len(named["annotators"]), n_items), (len(named["judges"]), n_items, n_classes)
-        if (given.shape, counts.shape, len(grouped)) != (*shapes, n_items):
-            raise DataError(
-                f"labels and answers have shapes {given.shape} and {counts.shape}, not {shapes[0]} and {shapes[1]}"
-            )
-        if given.dtype.kind not in "iu" or counts.dtype.kind not in "iu" or (counts < 0).any():
+        given = {"annotator": annotators, "judge": judges, "item": items, "class": classes}
+        named = {what: unique_labels(names, what) for what, names in given.items()}
+        for what, least in (("annotator", 1), ("judge", 1), ("item", 1), ("class", 2)):
+            if len(named[what]) < least:
+                raise DataError(f"there is no {what}" if least == 1 else "at least two classes are needed")
+        topics = named["item"] if topics is None else tuple(map(str, topics))
+        people, counts = np.array(labels), np.array(answers)
+        n_annotators, n_judges, n_items, n_classes = map(len, named.values())
+        shapes = (n_annotators, n_items), (n_judges, n_items, n_classes)
+        if (people.shape, counts.shape, len(topics)) != (*shapes, n_items):
+            have = f"{people.shape} and {counts.shape}, not {shapes[0]} and {shapes[1]}"
+            raise DataError(f"labels and answers have shapes {have}")
+        if people.dtype.kind not in "iu" or counts.dtype.kind not in "iu" or (counts < 0).any():
             raise DataError("labels are positions of classes, and answers are counts: whole numbers")
-        if ((given < NONE) | (given >= n_classes)).any():
+        if ((people < NONE) | (people >= n_classes)).any():
             raise DataError(f"a label is the position of a class, from 0 to {n_classes - 1}, or {NONE} for none")
-        for i in np.flatnonzero((given == NONE).all(axis=0))[:1]:
-            raise DataError("nobody labelled it", item=named["items"][i])
+        for i in np.flatnonzero((people == NONE).all(axis=0))[:1]:
+            raise DataError("nobody labelled it", item=named["item"][i])
         for j, i in np.argwhere(counts.sum(axis=-1) == 0)[:1]:
-            raise DataError("there is no answer", run=named["judges"][j], item=named["items"][i])
-        arrays = {"labels": given.astype(np.int64), "answers": counts.astype(np.int64)}
+            raise DataError("there is no answer", run=named["judge"][j], item=named["item"][i])
+        arrays = {"labels": people.astype(np.int64), "answers": counts.astype(np.int64)}
         for array in arrays.values():
             array.flags.writeable = False
-        described = {"topics": grouped, "collection": str(collection), "provenance": str(provenance)}
-        for name, value in {**arrays, **named, **described}.items():
+        fields = dict(zip(("annotators", "judges", "items", "classes"), named.values(), strict=True))
+        described = {"topics": topics, "collection": str(collection), "provenance": str(provenance)}
+        for name, value in {**arrays, **fields, **described}.items():
             object.__setattr__(self, name, value)
 
+    @property
+    def size(self) -> str:
+        """How many annotators, judges and items there are, in words."""
+        counts = ((self.annotators, "annotator"), (self.judges, "judge"), (self.items, "item"))
+        people, judges, items = (format_count(len(labels), what) for labels, what in counts)
+        return f"{people} and {judges} × {items}"
+
     def __repr__(self) -> str:
-        named = f", {self.collection}" if self.collection else ""
-        return f"Annotations: {_describe_size(self)}, {len(self.classes)} classes{named}"
+        return f"Annotations: {self.size}, {len(self.classes)} classes{', ' * bool(self.collection)}{self.collection}"
 
     @property
     def votes(self) -> np.ndarray:
@@ -114,22 +115,17 @@ class Annotations:
         return (self.labels[..., np.newaxis] == np.arange(len(self.classes))).sum(axis=0)
 
     @property
-    def sha256(self) -> str:
-        """Checksum of labels, answers and their names, in hexadecimal."""
+    def fingerprint(self) -> str:
+        """What signatures call these data: the first digits of a checksum of labels, answers and their names."""
         digest = hashlib.sha256()
         for names in (self.annotators, self.judges, self.items, self.classes, self.topics):
             digest.update("".join(f"{len(name)}:{name}" for name in (str(len(names)), *names)).encode())
         for array in (self.labels, self.answers):
             digest.update(np.ascontiguousarray(array, dtype="<i8").tobytes())
-        return digest.hexdigest()
+        return digest.hexdigest()[:12]
 
     def to_quantification(self) -> QuantificationRuns:
-        """Convert to class distributions: gold is the share of people, a run the share of a judge's answers.
-
-        Returns
-        -------
-        QuantificationRuns
-            The topics are the items.
+        """Convert to class distributions by item: gold is the share of people, a run the share of a judge's answers.
 
         Examples
         --------
@@ -160,15 +156,10 @@ class Annotations:
             The class that most people gave (see `choose_class`), or the lower median of theirs. Of several answers of
             a judge the most frequent one counts in either case.
         parts : int, optional
-            Divide the items at random into this many parts, which replace the topics; 1 pools them all.
+            Divide the items at random into this many parts, which replace the topics; 1 pools them all. Needed where
+            every item is a topic: with one item a measure only says whether it is right.
         seed : int, optional
             Seed of that split.
-
-        Raises
-        ------
-        MetaevalError
-            If every topic is a single item, and `parts` is not given: with one item a measure only says whether it is
-            right.
         """
         if gold not in get_args(GoldRule):
             raise MetaevalError(f"there is no {format_option('gold', gold)}: use {' or '.join(get_args(GoldRule))}")
@@ -188,8 +179,7 @@ class Annotations:
         topic = np.array([position[name] for name in topics])
         k = len(self.classes)
         counts = np.zeros((len(self.judges), len(names), k, k), dtype=np.int64)
-        judge = np.arange(len(self.judges))[:, np.newaxis]
-        np.add.at(counts, (judge, topic, truth, choose_class(self.answers)), 1)
+        np.add.at(counts, (np.arange(len(self.judges))[:, np.newaxis], topic, truth, choose_class(self.answers)), 1)
         return ClassificationRuns(
             counts,
             runs=self.judges,
@@ -204,14 +194,7 @@ def describe_annotations(annotations: Annotations) -> str:
     """Return what a signature says of annotations: their collection, the first digits of the checksum, and their size."""
     n_topics = len(set(annotations.topics))
     grouped = f" in {format_count(n_topics, 'topic')}" if n_topics < len(annotations.items) else ""
-    name = annotations.collection or "annotations"
-    return f"{name}@{annotations.sha256[:12]} {_describe_size(annotations)}{grouped}"
-
-
-def _describe_size(annotations: Annotations) -> str:
-    people = format_count(len(annotations.annotators), "annotator")
-    judges = format_count(len(annotations.judges), "judge")
-    return f"{people} and {judges} × {format_count(len(annotations.items), 'item')}"
+    return f"{annotations.collection or 'annotations'}@{annotations.fingerprint} {annotations.size}{grouped}"
 
 
 def remark_few_labels(annotations: Annotations) -> list[str]:

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metaeval.data.labels import rank_labels
-from metaeval.errors import DataError, format_count, format_list, format_option
-from metaeval.stats.arrays import average
-
-UNEQUAL = "repeats are unequal: keep those that all runs and topics have"
+from metaeval.errors import DataError, format_count, format_option
 
 
 @dataclass(frozen=True)
@@ -78,30 +75,6 @@ def refuse_spanning(collections: Sequence[tuple[str, Sequence[str]]], file: obje
                     file=file,
                     hint=f"join two columns, {format_option('clusters', 'COLLECTION+CLUSTER')}, or read one collection",
                 )
-
-
-def average_repeats(
-    values: np.ndarray, topics: Sequence[str], parts: dict[str, tuple[str, str]], file: object
-) -> tuple[np.ndarray, list[str], list[Repeats]]:
-    """Average scores of shape (run, topic and repeat, measure) over repeats; `parts` tells topic and repeat of each label."""
-    by_topic: dict[str, dict[str, int]] = {}
-    for position, label in enumerate(topics):
-        topic, repeat = parts[label]
-        by_topic.setdefault(topic, {})[repeat] = position
-    repeats = sorted(next(iter(by_topic.values())))
-    for topic, known in by_topic.items():
-        if sorted(known) != repeats:
-            raise DataError(
-                f"it has the repeats {format_list(sorted(known))}, the topic {next(iter(by_topic))} has {format_list(repeats)}",
-                file=file,
-                topic=topic,
-                hint=UNEQUAL,
-            )
-    if len(repeats) < 2:
-        raise DataError(f"the only repeat is {repeats[0]!r}; at least two tell how much repeats differ", file=file)
-    cells = values[:, [[known[repeat] for repeat in repeats] for known in by_topic.values()]]
-    variances = average(cells.var(axis=2, ddof=1).reshape(-1, cells.shape[-1]).T)
-    return cells.mean(axis=2), list(by_topic), [Repeats(len(repeats), float(each)) for each in variances]
 
 
 def order_clusters(clusters: Sequence[str], topics: Sequence[str]) -> np.ndarray | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from metaeval.data.policies import MissingPolicy, check_policy, drop_sparse, hint_missing, report_policy
+from metaeval.data.policies import MissingPolicy, check_policy, find_complete, hint_missing, report_policy
 from metaeval.errors import DataError, format_count, format_list, format_option
 
 Grades = Mapping[str, Mapping[str, int]]
@@ -66,8 +66,7 @@ class JudgedRuns:
         for what, given in (("sets of judgements", judgements), ("runs", runs)):
             if len(given) < 2:
                 raise DataError(f"at least two {what} are needed to compare anything, not {len(given)}")
-        topics = _share_topics(judgements, missing)
-        named, topics = _choose_runs(runs, topics, missing)
+        named, topics = _choose_runs(runs, _share_topics(judgements, missing), missing)
         grades = {
             name: {topic: _check_grades(given[topic], name, topic) for topic in topics}
             for name, given in judgements.items()
@@ -76,7 +75,11 @@ class JudgedRuns:
             if not any(grade > 0 for some in known.values() for grade in some.values()):
                 raise DataError("no document is relevant: every grade is 0 or less", file=name)
         ranked = {run: {topic: rank_documents(runs[run].get(topic, {}), run) for topic in topics} for run in named}
-        _refuse_unjudged(ranked, grades)
+        for name, known in grades.items():
+            for run, by_topic in ranked.items():
+                # Such a run would score 0 without a word.
+                if all(known[topic].keys().isdisjoint(documents) for topic, documents in by_topic.items()):
+                    raise DataError(f"{name} judges none of its documents: are their names the same?", run=run)
         fields = {"judgements": grades, "runs": ranked, "topics": tuple(topics)}
         for field, value in {**fields, "collection": collection, "provenance": provenance}.items():
             object.__setattr__(self, field, value)
@@ -103,8 +106,7 @@ def rank_documents(scored: Mapping[str, float], run: str = "") -> list[str]:
     documents = sorted(scored, reverse=True)
     with np.errstate(over="ignore"):
         scores = np.array([scored[document] for document in documents]).astype(np.float32)
-    order = np.argsort(-scores, kind="stable")
-    return [documents[position] for position in order]
+    return [documents[position] for position in np.argsort(-scores, kind="stable")]
 
 
 def _share_topics(judgements: Mapping[str, Mapping[str, Any]], missing: MissingPolicy) -> list[str]:
@@ -112,16 +114,16 @@ def _share_topics(judgements: Mapping[str, Mapping[str, Any]], missing: MissingP
     first, *others = judgements
     topics = sorted(judgements[first])
     for name in others:
-        present = np.array([topic in judgements[name] for topic in topics])
-        if not present.any():
+        lacking = [topic for topic in topics if topic not in judgements[name]]
+        if len(lacking) == len(topics):
             raise DataError(f"no topic is one of {first}: its judgements are of other topics", file=name)
-        if not present.all():
-            if missing != "drop-topic":
-                lacking = [topic for topic in topics if topic not in judgements[name]]
-                hint = f"{format_option('missing', 'drop-topic')} leaves them out"
-                listed = f"{format_count(len(lacking), 'topic')} of {first}: {format_list(lacking)}"
-                raise DataError(f"there is no judgement of {listed}", file=name, hint=hint)
-            topics = drop_sparse(present, topics, 1, missing, name)
+        listed = f"{format_count(len(lacking), 'topic')} of {first}: {format_list(lacking)}"
+        drop = format_option("missing", "drop-topic")
+        if lacking and missing != "drop-topic":
+            raise DataError(f"there is no judgement of {listed}", file=name, hint=f"{drop} leaves them out")
+        if lacking:
+            report_policy(f"{drop}: left out {listed}", name)
+            topics = [topic for topic in topics if topic in judgements[name]]
     return topics
 
 
@@ -130,22 +132,18 @@ def _choose_runs(
 ) -> tuple[list[str], list[str]]:
     """Return the runs and topics that stay, sorted: a run may have no document on a topic."""
     named = sorted(runs)
-    present = np.array([[bool(runs[run].get(topic)) for topic in topics] for run in named])
-    for position in np.flatnonzero(~present.any(axis=1))[:1]:
-        raise DataError("it has no document on any judged topic", run=named[position])
-    if present.all() or missing == "worst":
-        if not present.all():
-            report_policy(
-                f"runs have no document on a topic in {int((~present).sum()):,} cases, which count as nothing found"
-            )
-        return named, topics
-    if missing == "raise":
-        r, t = np.argwhere(~present)[0]
+    gaps = np.array([[not runs[run].get(topic) for topic in topics] for run in named])
+    for r in np.flatnonzero(gaps.all(axis=1))[:1]:
+        raise DataError("it has no document on any judged topic", run=named[r])
+    for r, t in np.argwhere(gaps)[:1] if missing == "raise" else ():
         raise DataError("there is no document", run=named[r], topic=topics[t], hint=hint_missing())
-    axis = 0 if missing == "drop-run" else 1
-    complete = np.asarray(present.all(axis=1 - axis))
-    kept = drop_sparse(complete, topics if axis else named, axis, missing)
-    return (named, kept) if axis else (kept, topics)
+    if missing == "worst" and gaps.any():
+        report_policy(f"runs have no document on a topic in {gaps.sum():,} cases, which count as nothing found")
+    keep_runs, keep_topics = find_complete(gaps, named, topics, missing)
+    return (
+        [run for run, keep in zip(named, keep_runs, strict=True) if keep],
+        [topic for topic, keep in zip(topics, keep_topics, strict=True) if keep],
+    )
 
 
 def _check_grades(grades: Mapping[str, Any], name: str, topic: str) -> dict[str, int]:
@@ -158,11 +156,3 @@ def _check_grades(grades: Mapping[str, Any], name: str, topic: str) -> dict[str,
             raise DataError(problem, file=name, topic=topic, item=document, hint="round or rescale the grades first")
         whole[document] = int(number)
     return whole
-
-
-def _refuse_unjudged(runs: Mapping[str, Mapping[str, Iterable[str]]], judgements: Mapping[str, Grades]) -> None:
-    """Refuse a run of which a set of judgements knows no document: it would score 0 without a word."""
-    for name, grades in judgements.items():
-        for run, topics in runs.items():
-            if all(grades[topic].keys().isdisjoint(documents) for topic, documents in topics.items()):
-                raise DataError(f"{name} judges none of its documents: are their names the same?", run=run)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
 from metaeval.errors import DataError, format_list, suggest_names
 from metaeval.measures.resolve import MeasureLike, resolve_measures
+from metaeval.stats.streams import generator
+
+Item = TypeVar("Item", bound=tuple[str, ...])
 
 Choose = Callable[[Sequence[str]], Sequence[str]]
 """What returns those measures of a collection that are wanted, given the names of all; gaps of others do not matter."""
@@ -83,3 +87,20 @@ def rank_labels(labels: Sequence[str]) -> np.ndarray:
     places = np.empty(len(labels), dtype=np.intp)
     places[sorted(range(len(labels)), key=labels.__getitem__)] = np.arange(len(labels))
     return places
+
+
+def assign_parts(
+    items: Iterable[Item], n_parts: int, *, seed: int = 0, collection: str = "", file: object = None
+) -> dict[Item, str]:
+    """Assign every item to a part at random; the sizes of the parts differ by one item at most.
+
+    >>> sorted(assign_parts([("t", "1"), ("t", "2"), ("u", "1"), ("u", "2")], 2).values())
+    ['part-1', 'part-1', 'part-2', 'part-2']
+    """
+    known = sorted(set(items))
+    if isinstance(n_parts, bool) or int(n_parts) != n_parts or not 1 <= n_parts <= len(known):
+        raise DataError(
+            f"{len(known):,} items cannot be split into {n_parts} parts: from 1 to as many parts as items", file=file
+        )
+    part = generator(seed, collection, "parts").permutation(np.arange(len(known)) % n_parts)
+    return {item: f"part-{number + 1}" for item, number in zip(known, part.tolist(), strict=True)}

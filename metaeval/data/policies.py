@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Literal, NoReturn, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
-from metaeval.data.totals import drop_totals
 from metaeval.errors import (
     DataError,
     MetaevalError,
@@ -18,7 +17,6 @@ from metaeval.errors import (
     format_option,
     option_names_in_use,
 )
-from metaeval.measures.base import Measure
 
 MissingPolicy = Literal["raise", "drop-topic", "drop-run", "worst", "keep"]
 """What to do where a run has no score, or no answer; what is kept is NaN, which only analyses of boards take."""
@@ -36,48 +34,6 @@ def hint_missing() -> str:
 def hint_invalid() -> str:
     """Return what can be done about a label outside the classes, for a message."""
     return f"choose what to do about it: {format_option('invalid', 'drop-topic')}, drop-run, clip or worst"
-
-
-def mend_missing(
-    values: np.ndarray,
-    runs: Sequence[str],
-    topics: Sequence[str],
-    measures: Sequence[Measure],
-    policy: MissingPolicy = "raise",
-    file: object = None,
-) -> tuple[np.ndarray, list[str], list[str]]:
-    """Leave out totals, and apply a policy to the NaN cells of a score array."""
-    check_policy(policy, MissingPolicy)
-    values, runs, topics = drop_totals(values, runs, topics, measures, file)
-    gaps = np.isnan(values)
-    runs = list(runs)
-    if not gaps.any() or policy == "keep":
-        return values, runs, topics
-    r, t, m = (int(position) for position in np.argwhere(gaps)[0])
-    count = int(gaps.sum())
-    if policy == "raise":
-        refuse_gap(runs[r], topics[t], measures[m], count, file)
-    if policy == "worst":
-        values = values.copy()
-        for position in np.flatnonzero(gaps.any(axis=(0, 1))).tolist():
-            measure = measures[position]
-            if measure.higher_is_better is None or not np.isfinite(measure.worst):
-                raise DataError("its worst value is not known, so it cannot stand for a missing score", measure=measure)
-            values[..., position][gaps[..., position]] = measure.worst
-        report_policy(f"{count:,} missing scores given the measure's worst value", file)
-        return values, runs, topics
-    axis = 0 if policy == "drop-run" else 1
-    labels = runs if axis == 0 else topics
-    keep = ~gaps.any(axis=(1 - axis, 2))
-    kept_labels = drop_sparse(keep, labels, axis, policy, file)
-    values = values.compress(keep, axis=axis)
-    return (values, kept_labels, topics) if axis == 0 else (values, runs, kept_labels)
-
-
-def refuse_gap(run: str, topic: str, measure: Measure, count: int, file: object = None) -> NoReturn:
-    """Refuse a cell without a score, the first of that many."""
-    more = f"; {count:,} are missing in all" if count > 1 else ""
-    raise DataError(f"there is no score{more}", file=file, run=run, topic=topic, measure=measure, hint=hint_missing())
 
 
 def drop_sparse(

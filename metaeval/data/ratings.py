@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from metaeval.data.columns import format_columns
+from metaeval.data.columns import COLUMNS, format_columns
 from metaeval.data.policies import check_policy, report_dropped
+from metaeval.data.rows import Cells, DoubledError, Rows
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_count, format_option
 from metaeval.measures.base import Measure
@@ -22,31 +23,7 @@ GapPolicy: TypeAlias = Literal["raise", "drop-topic", "drop-run"]
 """What to do if a run, topic or judge lacks a score that others have."""
 
 
-def refuse_empty(frame: pd.DataFrame, columns: Sequence[str], where: Callable[[int], dict[str, Any]]) -> None:
-    """Refuse a row without a run, a topic or whatever else it should name."""
-    for name in columns:
-        empty = (frame[name].isna() | ~frame[name].map(str).str.strip().astype(bool)).to_numpy()
-        if empty.any():
-            raise DataError(f"the {name} is missing", **where(int(np.argmax(empty))))
-
-
-def refuse_two_tasks(
-    frame: pd.DataFrame, where: Callable[[int], dict[str, Any]], names: Sequence[str] = ("task", "topic")
-) -> None:
-    """Refuse a topic that lies in two tasks, and say how to name topics by both; `names` are those of the columns."""
-    if "task" not in frame:
-        return
-    first = frame.groupby("topic")["task"].transform("first")
-    other = (frame["task"] != first).to_numpy()
-    if other.any():
-        row = int(np.argmax(other))
-        raise DataError(
-            f"it lies in two tasks, {first.iloc[row]!r} and {frame['task'].iloc[row]!r}", **where(row),
-            hint=f"if they are two topics, name them by both: {format_columns({'topic': '+'.join(names)})}",
-        )  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Ratings:
     """Scores with everything that they may differ by, in rows; cells without a score have no row.
 
@@ -72,39 +49,22 @@ class Ratings:
     """
 
     frame: pd.DataFrame
-    measures: tuple[Measure, ...] = ()
-    collection: str = ""
+    measures: tuple[Measure, ...]
+    collection: str
 
-    def __post_init__(self) -> None:
-        absent = [name for name in ("run", "topic", "score") if name not in self.frame]
-        if absent:
-            raise DataError(f"there is no column {absent[0]!r}")
-        frame = self.frame if "measure" in self.frame else self.frame.assign(measure="score")
-        columns = [name for name in (*FACETS, "measure") if name in frame]
-        refuse_empty(frame, columns, lambda row: {})
-        frame = frame.assign(**{name: frame[name].map(str).astype(object) for name in columns})
-        frame = frame[[*columns, "score"]].sort_values(columns, kind="stable", ignore_index=True)
-        scores = frame["score"].to_numpy(dtype=np.float64)
-        if not np.isfinite(scores).all():
-            raise DataError("a score is no finite number", **self._where(frame, int(np.argmin(np.isfinite(scores)))))
-        twice = frame.duplicated(columns).to_numpy()
-        if twice.any():
-            raise DataError(
-                f"there is a second score, {scores[int(np.argmax(twice))]:g}",
-                **self._where(frame, int(np.argmax(twice))),
-                hint="name the column that tells them apart: repeats or judges",
-            )
-        for name in columns[:-1]:
-            if frame[name].nunique() < 2:
-                raise DataError(f"there is one {name} only, {frame[name].iloc[0]!r}: its variance takes at least two")
-        refuse_two_tasks(frame, lambda row: {"topic": frame["topic"].iloc[row]})
-        measures = self.measures or tuple(Measure(name) for name in dict.fromkeys(frame["measure"]))
-        object.__setattr__(self, "frame", frame)
-        object.__setattr__(self, "measures", measures)
-
-    @staticmethod
-    def _where(frame: pd.DataFrame, row: int) -> dict[str, Any]:
-        return {name: frame[name].iloc[row] for name in ("run", "topic", "measure")}
+    def __init__(self, frame: pd.DataFrame | Cells, measures: Sequence[Measure] = (), collection: str = "") -> None:
+        cells = frame if isinstance(frame, Cells) else _find_cells(frame)
+        refuse_two_tasks(cells)
+        for row in np.flatnonzero(np.isnan(cells.score))[:1]:
+            raise DataError("there is no score", **cells.rows.locate(cells.at[row]), hint="leave such rows out")
+        labels = {axis: np.array(names, dtype=object) for axis, names in cells.labels.items()}
+        rows = pd.DataFrame({axis: labels[axis][codes] for axis, codes in cells.codes.items()} | {"score": cells.score})
+        for name in [name for name in labels if name != "measure" and rows[name].nunique() < 2][:1]:
+            raise DataError(f"there is one {name} only, {rows[name].iloc[0]!r}: its variance takes at least two")
+        rows = rows.sort_values([*labels], kind="stable", ignore_index=True)
+        object.__setattr__(self, "frame", rows)
+        object.__setattr__(self, "measures", tuple(measures) or tuple(map(Measure, rows["measure"].unique())))
+        object.__setattr__(self, "collection", collection)
 
     def __repr__(self) -> str:
         return f"Ratings: {format_count(len(self.frame), 'score')} of {self.size}"
@@ -160,8 +120,7 @@ class Ratings:
         axis = missing.removeprefix("drop-")
         kept = keep[axis]
         report_dropped(kept.to_numpy(), [str(label) for label in kept.index], axis, format_option("missing", missing))
-        frame = self.frame[self.frame[axis].map(kept)]
-        return Ratings(frame, self.measures, self.collection)
+        return Ratings(self.frame[self.frame[axis].map(kept)], self.measures, self.collection)
 
     @classmethod
     def from_scores(cls, scores: Scores) -> Ratings:
@@ -173,3 +132,29 @@ class Ratings:
         Ratings: 4 scores of 2 runs × 2 topics
         """
         return cls(scores.to_frame(), scores.measures, scores.collection)
+
+
+def _find_cells(frame: pd.DataFrame) -> Cells:
+    """Return the cells of a frame, each of which has one score."""
+    for name in [name for name in ("run", "topic", "score") if name not in frame][:1]:
+        raise DataError(f"there is no column {name!r}")
+    keys = [name for name in FACETS if name in frame]
+    rows = {"measure": "score", **frame[[*keys, "score", *["measure"] * ("measure" in frame)]].reset_index(drop=True)}
+    cells = Cells(Rows.of(rows), [*keys, "measure"])
+    try:
+        cells.settle_doubled("raise")
+    except DoubledError as error:
+        raise error.changed(hint="name the column that tells them apart: repeats or judges") from None
+    return cells
+
+
+def refuse_two_tasks(cells: Cells, names: Sequence[str] = ("task", "topic")) -> None:
+    """Refuse a topic that lies in two tasks, and say how to name topics by both; `names` are those of the columns."""
+    if "task" not in cells.codes:
+        return
+    task = cells.codes["task"]
+    first = pd.Series(task).groupby(cells.codes["topic"]).transform("first").to_numpy()
+    for row in np.flatnonzero(task != first)[:1]:
+        both = " and ".join(repr(cells.labels["task"][code]) for code in (first[row], task[row]))
+        hint = f"if they are two topics, name them by both: {format_columns({'topic': '+'.join(names)})}"
+        raise DataError(f"it lies in two tasks, {both}", **cells.rows.locate(cells.at[row], COLUMNS[:2]), hint=hint)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,8 +13,62 @@ from metaeval.errors import DataError, format_count, format_option
 from metaeval.measures.base import SUM_TOLERANCE, Kind
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ClassificationRuns:
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class _Labelled:
+    """Labelled arrays of runs on topics: what runs of both kinds have."""
+
+    runs: tuple[str, ...]
+    topics: tuple[str, ...]
+    classes: tuple[str, ...]
+    collection: str
+    provenance: str
+
+    kind: ClassVar[Kind]
+    """Kind of the measures that apply."""
+
+    def _label(self, runs: Any, topics: Any, classes: Any, collection: str, provenance: str) -> tuple[int, int, int]:
+        """Set the labels, and return how many runs, topics and classes there are."""
+        named = [unique_labels(*each) for each in ((runs, "run"), (topics, "topic"), (classes, "class"))]
+        for labels, what in zip(named, ("runs", "topics"), strict=False):
+            if not labels:
+                raise DataError(f"there are no {what}")
+        if len(named[2]) < 2:
+            raise DataError(f"there are {len(named[2])} classes; at least two are needed")
+        values = (*named, str(collection), str(provenance))
+        for name, value in zip(("runs", "topics", "classes", "collection", "provenance"), values, strict=True):
+            object.__setattr__(self, name, value)
+        return len(named[0]), len(named[1]), len(named[2])
+
+    def _set(self, name: str, array: np.ndarray) -> None:
+        array.flags.writeable = False
+        object.__setattr__(self, name, array)
+
+    def __repr__(self) -> str:
+        shape = f"{format_count(len(self.runs), 'run')} × {format_count(len(self.topics), 'topic')}"
+        named = f", {self.collection}" if self.collection else ""
+        return f"{type(self).__name__}: {shape}, {len(self.classes)} classes{named}"
+
+    def sel(self, *, runs: Iterable[object] | str | None = None, topics: Iterable[object] | str | None = None) -> Self:
+        """Return some runs and topics, in the given order; one that is not there is an error.
+
+        Parameters
+        ----------
+        runs, topics : iterable of labels, one label, or None for all
+
+        Returns
+        -------
+        ClassificationRuns or QuantificationRuns
+        """
+        r, t = find_labels(runs, self.runs, "run"), find_labels(topics, self.topics, "topic")
+        places: dict[str, Any] = {"counts": np.ix_(r, t), "estimated": np.ix_(r, t), "gold": t}
+        arrays = {
+            each.name: getattr(self, each.name)[places[each.name]] for each in fields(self) if each.name in places
+        }
+        return replace(self, **arrays, runs=tuple(self.runs[i] for i in r), topics=tuple(self.topics[i] for i in t))
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class ClassificationRuns(_Labelled):
     """Confusion counts of runs on topics.
 
     Parameters
@@ -42,11 +96,8 @@ class ClassificationRuns:
     """
 
     counts: np.ndarray
-    runs: tuple[str, ...]
-    topics: tuple[str, ...]
-    classes: tuple[str, ...]
-    collection: str = ""
-    provenance: str = ""
+
+    kind: ClassVar[Kind] = "classification"
 
     def __init__(
         self,
@@ -58,45 +109,28 @@ class ClassificationRuns:
         collection: str = "",
         provenance: str = "",
     ) -> None:
-        labels = _check_labels(runs, topics, classes)
+        sizes = self._label(runs, topics, classes, collection, provenance)
         given = np.asarray(counts)
-        _check_shape(given, (*map(len, labels), len(labels[2])), "counts", "run × topic × gold × predicted")
+        _check_shape(given, (*sizes, sizes[2]), "counts", "run × topic × gold × predicted")
         try:
             numbers = given.astype(np.float64)
         except (TypeError, ValueError):
             raise DataError("counts are numbers, run × topic × gold × predicted") from None
-        wrong = np.argwhere(~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers)))
-        if len(wrong):
-            r, t, g, p = wrong[0]
+        for r, t, g, p in np.argwhere(~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers)))[:1]:
             raise DataError(
-                f"the count of gold class {labels[2][g]} and predicted class {labels[2][p]} is {given[r, t, g, p]}",
-                run=labels[0][r],
-                topic=labels[1][t],
+                f"the count of gold class {self.classes[g]} and predicted class {self.classes[p]} is {given[r, t, g, p]}",
+                run=self.runs[r],
+                topic=self.topics[t],
                 hint="counts are whole numbers ≥ 0",
             )
         whole = numbers.astype(np.int64)
-        sizes = whole.sum(axis=-1)
-        empty = np.flatnonzero(sizes[0].sum(axis=-1) == 0)
-        if len(empty):
-            raise DataError("the topic has no items", topic=labels[1][empty[0]])
-        unlike = np.argwhere((sizes != sizes[:1]).any(axis=-1))
-        if len(unlike):
-            r, t = unlike[0]
-            raise DataError(
-                f"its items have gold classes {sizes[r, t].tolist()}, "
-                f"those of run {labels[0][0]} {sizes[0, t].tolist()}",
-                run=labels[0][r],
-                topic=labels[1][t],
-            )
-        _freeze(self, counts=whole, labels=labels, collection=collection, provenance=provenance)
-
-    def __repr__(self) -> str:
-        return _describe(self)
-
-    @property
-    def kind(self) -> Kind:
-        """Kind of the measures that apply: classification measures."""
-        return "classification"
+        gold = whole.sum(axis=-1)
+        for t in np.flatnonzero(gold[0].sum(axis=-1) == 0)[:1]:
+            raise DataError("the topic has no items", topic=self.topics[t])
+        for r, t in np.argwhere((gold != gold[:1]).any(axis=-1))[:1]:
+            both = f"{gold[r, t].tolist()}, those of run {self.runs[0]} {gold[0, t].tolist()}"
+            raise DataError(f"its items have gold classes {both}", run=self.runs[r], topic=self.topics[t])
+        self._set("counts", whole)
 
     @property
     def gold(self) -> np.ndarray:
@@ -123,31 +157,9 @@ class ClassificationRuns:
             provenance=self.provenance,
         )
 
-    def sel(
-        self, *, runs: Iterable[object] | str | None = None, topics: Iterable[object] | str | None = None
-    ) -> ClassificationRuns:
-        """Return some runs and topics, in the given order.
 
-        Parameters
-        ----------
-        runs, topics : iterable of labels, one label, or None for all
-
-        Returns
-        -------
-        ClassificationRuns
-
-        Raises
-        ------
-        DataError
-            If there is no such run or topic.
-        """
-        r, t = find_labels(runs, self.runs, "run"), find_labels(topics, self.topics, "topic")
-        kept_runs, kept_topics = tuple(self.runs[i] for i in r), tuple(self.topics[i] for i in t)
-        return replace(self, counts=self.counts[np.ix_(r, t)], runs=kept_runs, topics=kept_topics)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class QuantificationRuns:
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class QuantificationRuns(_Labelled):
     """Class distributions that runs estimate for topics, and the gold distributions.
 
     Parameters
@@ -176,11 +188,8 @@ class QuantificationRuns:
 
     estimated: np.ndarray
     gold: np.ndarray
-    runs: tuple[str, ...]
-    topics: tuple[str, ...]
-    classes: tuple[str, ...]
-    collection: str = ""
-    provenance: str = ""
+
+    kind: ClassVar[Kind] = "quantification"
 
     def __init__(
         self,
@@ -194,61 +203,17 @@ class QuantificationRuns:
         provenance: str = "",
         rescale: bool = False,
     ) -> None:
-        labels = _check_labels(runs, topics, classes)
-        shares = np.array(estimated, dtype=np.float64)
-        true = np.array(gold, dtype=np.float64)
-        _check_shape(shares, tuple(map(len, labels)), "estimated shares", "run × topic × class")
-        _check_shape(true, tuple(map(len, labels[1:])), "gold shares", "topic × class")
-        true = distributions(true[None], ("gold",), labels[1], labels[2], rescale=rescale)[0]
-        shares = distributions(shares, labels[0], labels[1], labels[2], rescale=rescale)
-        _freeze(self, estimated=shares, gold=true, labels=labels, collection=collection, provenance=provenance)
-
-    def __repr__(self) -> str:
-        return _describe(self)
-
-    @property
-    def kind(self) -> Kind:
-        """Kind of the measures that apply: quantification measures."""
-        return "quantification"
+        sizes = self._label(runs, topics, classes, collection, provenance)
+        shares, true = np.array(estimated, dtype=np.float64), np.array(gold, dtype=np.float64)
+        _check_shape(shares, sizes, "estimated shares", "run × topic × class")
+        _check_shape(true, sizes[1:], "gold shares", "topic × class")
+        self._set("gold", distributions(true[None], ("gold",), self.topics, self.classes, rescale=rescale)[0])
+        self._set("estimated", distributions(shares, self.runs, self.topics, self.classes, rescale=rescale))
 
     def with_runs(self, more: dict[str, np.ndarray]) -> QuantificationRuns:
-        """Return the same topics with additional runs.
-
-        Parameters
-        ----------
-        more : dict of str to array_like, shape (topic, class)
-            Estimated distributions by run name.
-
-        Raises
-        ------
-        DataError
-            If a run of this name exists already, or a distribution does not sum to 1.
-        """
+        """Return the same topics with additional runs: distributions of shape (topic, class) by run name."""
         added = np.stack([np.asarray(shares, dtype=np.float64) for shares in more.values()])
         return replace(self, estimated=np.concatenate([self.estimated, added]), runs=(*self.runs, *more))
-
-    def sel(
-        self, *, runs: Iterable[object] | str | None = None, topics: Iterable[object] | str | None = None
-    ) -> QuantificationRuns:
-        """Return some runs and topics, in the given order.
-
-        Parameters
-        ----------
-        runs, topics : iterable of labels, one label, or None for all
-
-        Returns
-        -------
-        QuantificationRuns
-
-        Raises
-        ------
-        DataError
-            If there is no such run or topic.
-        """
-        r, t = find_labels(runs, self.runs, "run"), find_labels(topics, self.topics, "topic")
-        kept_runs, kept_topics = tuple(self.runs[i] for i in r), tuple(self.topics[i] for i in t)
-        estimated = self.estimated[np.ix_(r, t)]
-        return replace(self, estimated=estimated, gold=self.gold[t], runs=kept_runs, topics=kept_topics)
 
 
 Runs = ClassificationRuns | QuantificationRuns
@@ -262,56 +227,23 @@ def distributions(
     *,
     rescale: bool = False,
 ) -> np.ndarray:
-    """Check that every row is a probability distribution."""
-    wrong = np.argwhere(~np.isfinite(shares) | (shares < 0))
-    if len(wrong):
-        r, t, k = wrong[0]
+    """Check that every row of shares (run, topic, class) is a probability distribution, and return them."""
+    for r, t, k in np.argwhere(~np.isfinite(shares) | (shares < 0))[:1]:
         problem = f"the probability of class {classes[k]} is {shares[r, t, k]:g}, not a number from 0 to 1"
         raise DataError(problem, run=runs[r], topic=topics[t], value=float(shares[r, t, k]))
     total = shares.sum(axis=-1)
-    off = np.argwhere((total <= 0) if rescale else np.abs(total - 1) > SUM_TOLERANCE)
-    if len(off):
-        r, t = off[0]
+    for r, t in np.argwhere((total <= 0) if rescale else np.abs(total - 1) > SUM_TOLERANCE)[:1]:
+        hint = f"rescale with {format_option('rescale', True)}; up to {SUM_TOLERANCE:g} is taken as rounding"
         raise DataError(
             f"probabilities sum to {total[r, t]:.6g}, not 1",
             run=runs[r],
             topic=topics[t],
             value=float(total[r, t]),
-            hint=None
-            if rescale
-            else f"rescale with {format_option('rescale', True)}; up to {SUM_TOLERANCE:g} is taken as rounding",
+            hint=None if rescale else hint,
         )
     return shares / total[..., None] if rescale else shares
-
-
-def _check_labels(
-    runs: Iterable[object], topics: Iterable[object], classes: Iterable[object]
-) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    labels = unique_labels(runs, "run"), unique_labels(topics, "topic"), unique_labels(classes, "class")
-    if not labels[0] or not labels[1]:
-        raise DataError(f"there are no {'topics' if labels[0] else 'runs'}")
-    if len(labels[2]) < 2:
-        raise DataError(f"there are {len(labels[2])} classes; at least two are needed")
-    return labels
 
 
 def _check_shape(array: np.ndarray, expected: tuple[int, ...], what: str, axes: str) -> None:
     if array.shape != expected:
         raise DataError(f"the {what} have shape {array.shape}, not {expected} ({axes})")
-
-
-def _freeze(
-    target: Runs, *, labels: tuple[tuple[str, ...], ...], collection: str, provenance: str, **arrays: Any
-) -> None:
-    for array in arrays.values():
-        array.flags.writeable = False
-    names = dict(zip(("runs", "topics", "classes"), labels, strict=True))
-    for name, value in {**arrays, **names, "collection": str(collection), "provenance": str(provenance)}.items():
-        object.__setattr__(target, name, value)
-
-
-def _describe(runs: Runs) -> str:
-    parts = ((len(runs.runs), "run"), (len(runs.topics), "topic"))
-    shape = " × ".join(format_count(size, what) for size, what in parts)
-    named = f", {runs.collection}" if runs.collection else ""
-    return f"{type(runs).__name__}: {shape}, {len(runs.classes)} classes{named}"

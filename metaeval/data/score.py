@@ -10,7 +10,7 @@ import numpy as np
 from metaeval.data.runs import ClassificationRuns, Runs
 from metaeval.data.scores import Scores
 from metaeval.errors import MeasureError, UndefinedValueWarning, format_list, format_option
-from metaeval.measures.base import Kind, Measure
+from metaeval.measures.base import Measure
 from metaeval.measures.conformance import (
     DependenceError,
     accept_batches,
@@ -50,7 +50,7 @@ def score(runs: Runs, measures: Iterable[MeasureLike] | MeasureLike | None = Non
     MeasureError
         If a measure is unknown or of the other kind, or returns the wrong shape, a value that is not finite
         or one outside its declared range; or if its score of a topic depends on other topics, on chance or on earlier
-        calls. The message names the measure, run and topic.
+        calls.
 
     Warns
     -----
@@ -63,28 +63,30 @@ def score(runs: Runs, measures: Iterable[MeasureLike] | MeasureLike | None = Non
     >>> score(runs, ["Accuracy", "MAE_mu"]).values.tolist()
     [[[0.75, 0.25]]]
     """
-    kind: Kind = "classification" if isinstance(runs, ClassificationRuns) else "quantification"
+    kind, n_classes = runs.kind, len(runs.classes)
     chosen = registered(kind) if measures is None else resolve_measures(measures)
     if not chosen:
         raise MeasureError("no measure was named")
     for measure in chosen:
         if measure.formula is None:
             require_registered(str(measure))  # says which names are near, if there is no such measure
-        if measure.formula is not None and measure.kind != kind:
-            raise MeasureError(
-                f"{measure} is a {measure.kind} measure, the runs are {kind} runs{_way_out(measure, runs)}"
-            )
-    arrays = _arrays(runs)
+        elif measure.kind != kind:
+            way = f"; {format_option('runs.to_quantification()')} gives their class distributions"
+            own = "" if is_shipped(measure) else f"; a measure of class counts is written {measure}(counts)"
+            way = f"{way}{own}" if kind == "classification" else ""
+            raise MeasureError(f"{measure} is a {measure.kind} measure, the runs are {kind} runs{way}")
+    # Counts are converted once for all measures.
+    arrays = (runs.counts.astype(np.float64),) if isinstance(runs, ClassificationRuns) else (runs.estimated, runs.gold)
     values = np.empty((len(runs.runs), len(runs.topics), len(chosen)))
     used = list(chosen)
     for position, measure in enumerate(chosen):
         if is_shipped(measure):
-            values[..., position] = _scored(measure, arrays, runs)
+            values[..., position] = _evaluate(measure, arrays, runs)
             continue
-        used[position], tried = _try(measure, arrays)
-        check_memory(used[position], tried)
-        values[..., position] = _scored(used[position], arrays, runs)
-        _score_again(used[position], arrays, values[..., position], runs)
+        measure, cases = _try(measure, arrays, n_classes)
+        check_memory(measure, cases)
+        used[position], values[..., position] = measure, _evaluate(measure, arrays, runs)
+        _score_again(measure, arrays, values[..., position], runs)
     return Scores(
         values,
         runs=runs.runs,
@@ -95,15 +97,8 @@ def score(runs: Runs, measures: Iterable[MeasureLike] | MeasureLike | None = Non
     )
 
 
-def _arrays(runs: Runs) -> tuple[np.ndarray, ...]:
-    if isinstance(runs, ClassificationRuns):
-        return (runs.counts.astype(np.float64),)  # once for all measures
-    return runs.estimated, runs.gold
-
-
-def _try(measure: Measure, arrays: tuple[np.ndarray, ...]) -> tuple[Measure, tuple[np.ndarray, ...]]:
+def _try(measure: Measure, arrays: tuple[np.ndarray, ...], n_classes: int) -> tuple[Measure, tuple[np.ndarray, ...]]:
     """Return the measure as it can be called for all runs and topics, and what it was tried on; see `accept_batches`."""
-    n_classes = arrays[0].shape[-1]
     real = _take_cells(arrays, _choose_cells(arrays, f"{measure}: tried"))
     if n_classes <= _MOST_CLASSES:
         trial = choose_cases(make_trial_data(measure, n_classes))
@@ -131,59 +126,39 @@ def _score_again(measure: Measure, arrays: tuple[np.ndarray, ...], scores: np.nd
 def _choose_cells(arrays: tuple[np.ndarray, ...], purpose: str) -> list[tuple[int, int]]:
     """Return some places (run, topic): the first, the last, and random ones."""
     n_runs, n_topics = arrays[0].shape[:2]
-    if not n_runs * n_topics:
-        return []
     drawn = generator(0, purpose).integers(n_runs * n_topics, size=_CELLS_AGAIN)
-    cells = sorted({0, n_runs * n_topics - 1, *drawn.tolist()})
-    return [divmod(cell, n_topics) for cell in cells]
+    return [divmod(cell, n_topics) for cell in sorted({0, n_runs * n_topics - 1, *drawn.tolist()})]
 
 
 def _take_cells(arrays: tuple[np.ndarray, ...], cells: list[tuple[int, int]]) -> tuple[np.ndarray, ...]:
     """Return the arrays of these cells, one after the other; gold has no axis for runs."""
-    at = np.array(cells, dtype=int).reshape(-1, 2)
-    first = arrays[0][at[:, 0], at[:, 1]]
-    return (first,) if len(arrays) == 1 else (first, arrays[1][at[:, 1]])
+    r, t = np.array(cells, dtype=int).T
+    return (arrays[0][r, t], *(gold[t] for gold in arrays[1:]))
 
 
-def _way_out(measure: Measure, runs: Runs) -> str:
-    if measure.kind == "quantification" and isinstance(runs, ClassificationRuns):
-        counts = "" if is_shipped(measure) else f"; a measure of class counts is written {measure}(counts)"
-        return f"; {format_option('runs.to_quantification()')} gives their class distributions{counts}"
-    return ""
-
-
-def _scored(measure: Measure, arrays: tuple[np.ndarray, ...], runs: Runs) -> np.ndarray:
+def _evaluate(measure: Measure, arrays: tuple[np.ndarray, ...], runs: Runs) -> np.ndarray:
+    """Return the scores (run, topic); refuse those that the measure must not return, and warn of undefined ones."""
     scores, undefined = measure.evaluate(*arrays)
     shape = (len(runs.runs), len(runs.topics))
     if scores.shape != shape:
-        raise MeasureError(
-            f"{measure} returned shape {scores.shape} for {shape[0]} runs × {shape[1]} topics, not {shape}"
-        )
-    _refuse(measure, scores, ~np.isfinite(scores), runs, "which is not a finite number")
+        given = f"{shape[0]} runs × {shape[1]} topics, not {shape}"
+        raise MeasureError(f"{measure} returned shape {scores.shape} for {given}")
     low, high = measure.range
     slack = 1e-9 * max(1.0, *(abs(end) for end in measure.range if np.isfinite(end)), 0.0)
-    beyond = (scores < low - slack) | (scores > high + slack)
-    _refuse(measure, scores, beyond, runs, f"outside its declared range [{low:g}, {high:g}]")
+    for wrong, why in (
+        (~np.isfinite(scores), "which is not a finite number"),
+        ((scores < low - slack) | (scores > high + slack), f"outside its declared range [{low:g}, {high:g}]"),
+    ):
+        for r, t in np.argwhere(wrong)[:1]:
+            more = f" ({wrong.sum():,} of {wrong.size:,} scores are like this)" if wrong.sum() > 1 else ""
+            place = f"{measure}: run {runs.runs[r]}, topic {runs.topics[t]}"
+            raise MeasureError(f"{place}: the score is {scores[r, t]:g}, {why}{more}")
     if undefined.any():
-        _warn_undefined(measure, undefined, runs)
-    return scores
-
-
-def _refuse(measure: Measure, scores: np.ndarray, wrong: np.ndarray, runs: Runs, why: str) -> None:
-    if wrong.any():
-        r, t = np.argwhere(wrong)[0]
-        count = int(wrong.sum())
-        more = f" ({count:,} of {wrong.size:,} scores are like this)" if count > 1 else ""
-        raise MeasureError(
-            f"{measure}: run {runs.runs[r]}, topic {runs.topics[t]}: the score is {scores[r, t]:g}, {why}{more}"
+        cells = [f"run {runs.runs[r]} on topic {runs.topics[t]}" for r, t in np.argwhere(undefined)]
+        warnings.warn(
+            f"{measure} is undefined (0/0) for {len(cells)} of {undefined.size} scores and counted as "
+            f"{measure.undefined:g}: {format_list(cells, most=3)}",
+            UndefinedValueWarning,
+            stacklevel=3,
         )
-
-
-def _warn_undefined(measure: Measure, undefined: np.ndarray, runs: Runs) -> None:
-    cells = [f"run {runs.runs[r]} on topic {runs.topics[t]}" for r, t in np.argwhere(undefined)]
-    warnings.warn(
-        f"{measure} is undefined (0/0) for {len(cells)} of {undefined.size} scores and counted as "
-        f"{measure.undefined:g}: {format_list(cells, most=3)}",
-        UndefinedValueWarning,
-        stacklevel=4,
-    )
+    return scores

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from metaeval.data.cells import arrange_cells
-from metaeval.data.clusters import Repeats, code_clusters, join_clusters, label_clusters
+from metaeval.data.clusters import Repeats, code_clusters, join_clusters, label_clusters, refuse_spanning
 from metaeval.data.columns import CLUSTER, COLUMNS
 from metaeval.data.labels import choose_measures, find_labels, unique_labels
 from metaeval.data.policies import MissingPolicy, hint_missing
+from metaeval.data.rows import DoubledError, Rows, arrange, split_collections
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names, drop_contradicted, turn_measures
 from metaeval.measures.resolve import MeasureLike, list_measures, measure_of_label, tells_direction
 from metaeval.stats.clusters import pool_clusters
+from metaeval.stats.irregular_runs import equal_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,8 +61,7 @@ class Scores:
     Raises
     ------
     DataError
-        If the shape does not fit the labels, a label is there twice, or a score is NaN or infinite; the
-        message names the run, topic and measure.
+        If the shape does not fit the labels, a label is there twice, or a score is NaN or infinite.
     MetaevalError
         If a direction is stated of a measure that is not there.
 
@@ -103,35 +103,35 @@ class Scores:
         repeats: Mapping[str, Repeats] | None = None,
     ) -> None:
         known = tuple(measure_of_label(measure) for measure in list_measures(measures))
-        unique_labels([str(measure) for measure in known], "measure")
+        names = unique_labels([str(measure) for measure in known], "measure")
         try:
             kind = np.asarray(values).dtype.kind
             if kind in _NO_NUMBERS:
                 raise TypeError(f"{_NO_NUMBERS[kind]} are none")
             if np.ma.is_masked(values):
-                raise TypeError("masked ones are none: write NaN into a frame, and see Scores.from_frame")
+                raise TypeError("masked ones are none: write NaN into a frame, and see metaeval.io.from_frame")
             array = np.array(values, dtype=np.float64, order="C")
         except (TypeError, ValueError) as error:
             raise DataError(f"scores are numbers, run × topic × measure ({error})") from None
-        labels = unique_labels(runs, "run"), unique_labels(topics, "topic")
-        expected = (len(labels[0]), len(labels[1]), len(known))
+        labels = unique_labels(runs, "run"), unique_labels(topics, "topic"), names
+        expected = tuple(map(len, labels))
         if array.shape != expected:
-            raise DataError(
-                f"the scores have shape {array.shape}, the labels {expected[0]} runs × {expected[1]} topics × "
-                f"{expected[2]} measures"
-            )
+            sizes = f"{expected[0]} runs × {expected[1]} topics × {expected[2]} measures"
+            raise DataError(f"the scores have shape {array.shape}, the labels {sizes}")
         if 0 in expected:
             raise DataError("there are no scores: at least one run, topic and measure is needed")
         wrong = np.argwhere(np.isinf(array) if self._may_have_gaps else ~np.isfinite(array))
         if len(wrong):
             r, t, m = wrong[0]
-            raise DataError(
-                f"the score is {array[r, t, m]}{_others(len(wrong))}",
-                run=labels[0][r],
-                topic=labels[1][t],
-                measure=known[m],
-                value=float(array[r, t, m]),
+            others = (
+                ""
+                if len(wrong) < 2
+                else ", and so is one more"
+                if len(wrong) == 2
+                else f", and so are {len(wrong) - 1:,} more"
             )
+            where = {"run": labels[0][r], "topic": labels[1][t], "measure": known[m], "value": float(array[r, t, m])}
+            raise DataError(f"the score is {array[r, t, m]}{others}", **where)
         (known,) = turn_measures([drop_contradicted(known, array)], higher_is_better, lower_is_better)
         array.flags.writeable = False
         fields = {
@@ -155,8 +155,8 @@ class Scores:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Scores):
             return NotImplemented
-        labels = ("runs", "topics", "measures", "collection")
-        same = all(getattr(self, name) == getattr(other, name) for name in (*labels, "clusters", "repeats"))
+        labels = ("runs", "topics", "measures", "collection", "clusters", "repeats")
+        same = all(getattr(self, name) == getattr(other, name) for name in labels)
         return same and np.array_equal(self.values, other.values)
 
     def __hash__(self) -> int:
@@ -198,7 +198,7 @@ class Scores:
         topics: Iterable[object] | str | None = None,
         measures: Iterable[MeasureLike] | MeasureLike | None = None,
     ) -> Scores:
-        """Return the scores of some runs, topics or measures, in the order asked for.
+        """Return the scores of some runs, topics or measures, in the order asked for; one that is not there is an error.
 
         Parameters
         ----------
@@ -208,13 +208,6 @@ class Scores:
         Returns
         -------
         Scores
-
-        Raises
-        ------
-        DataError
-            If there is no such run, topic or measure.
-        MeasureError
-            If a measure is named twice, or the file of one cannot be run.
 
         Examples
         --------
@@ -238,22 +231,16 @@ class Scores:
         )
 
     def pool_clusters(self, *, sums: bool = False) -> Scores:
-        """Return scores with one topic for each cluster; the means of runs stay.
+        """Return scores with one topic for each cluster, in alphabetical order; the means of runs stay.
 
         Parameters
         ----------
         sums : bool, optional
-            Take sums of clusters in place of pseudo-values.
+            Take sums of clusters in place of pseudo-values (see `metaeval.stats.clusters.pool_clusters`).
 
         Returns
         -------
         Scores
-            The topics are called as the clusters, in alphabetical order. See `metaeval.stats.clusters.pool_clusters`.
-
-        Raises
-        ------
-        DataError
-            If there are no clusters, or all topics are in one.
 
         Examples
         --------
@@ -268,25 +255,21 @@ class Scores:
             raise DataError(f"{known}; at least two are needed to draw them", file=self.collection or None)
         return replace(self, values=pool_clusters(self.values, codes, sums=sums), topics=names, clusters=())
 
-    def add_measures(self, other: Scores, *, first: bool = False) -> Scores:
-        """Return these scores with those of further measures beside them.
+    def add_measures(self, other: Scores, *, first: bool = False, overwrite: bool = False) -> Scores:
+        """Return these scores with those of further measures beside them, as this collection.
 
         Parameters
         ----------
         other : Scores
-            Of other measures; its runs and topics are the same, in any order.
+            Its runs and topics are the same, in any order.
         first : bool, optional
             Whether the further measures come first.
+        overwrite : bool, optional
+            Whether measures of the same name are replaced where they stand; otherwise they are an error.
 
         Returns
         -------
         Scores
-            As this collection.
-
-        Raises
-        ------
-        DataError
-            If runs or topics are not the same, or both have a measure of one name.
 
         Examples
         --------
@@ -295,55 +278,42 @@ class Scores:
         >>> [str(one) for one in old.add_measures(Scores([[[1.0]], [[2.0]]], measures=["RR"], **labels)).measures]
         ['AP', 'RR']
         """
+        name = self.collection or "given"
         for what, mine, theirs in (("run", self.runs, other.runs), ("topic", self.topics, other.topics)):
             unlike = sorted(set(mine) ^ set(theirs))
             if unlike:
                 raise DataError(
                     f"the scores of {format_list([str(measure) for measure in other.measures])} and the collection "
-                    f"{self.collection or 'given'} do not have the same {what}s: {format_list(unlike)} "
+                    f"{name} do not have the same {what}s: {format_list(unlike)} "
                     f"{'is' if len(unlike) == 1 else 'are'} in one of them only"
                 )
         both = {str(measure) for measure in self.measures} & {str(measure) for measure in other.measures}
-        if both:
-            raise DataError(f"the collection {self.collection or 'given'} has a measure {min(both)} already")
+        if both and not overwrite:
+            raise DataError(f"the collection {name} has a measure {min(both)} already")
         aligned = other.sel(runs=self.runs, topics=self.topics)
-        parts = (aligned, self) if first else (self, aligned)
+        columns = {
+            str(measure): (measure, part.values[..., position], part.repeats.get(str(measure)))
+            for part in ((aligned, self) if first else (self, aligned))
+            for position, measure in enumerate(part.measures)
+        }
+        measures, values, repeats = zip(*columns.values(), strict=True)
         return replace(
             self,
-            values=np.concatenate([part.values for part in parts], axis=-1),
-            measures=tuple(measure for part in parts for measure in part.measures),
-            clusters=join_clusters(self.clusters, aligned.clusters, self.collection or "given"),
-            repeats={**aligned.repeats, **self.repeats},
+            values=np.stack(values, axis=-1),
+            measures=measures,
+            clusters=join_clusters(self.clusters, aligned.clusters, name),
+            repeats={name: each for name, each in zip(columns, repeats, strict=True) if each is not None},
         )
 
     def matrix(self, measure: MeasureLike) -> pd.DataFrame:
-        """Return the scores of one measure as a frame of runs (rows) × topics (columns).
-
-        Parameters
-        ----------
-        measure : str, Measure or function
-
-        Returns
-        -------
-        DataFrame, shape (run, topic)
-
-        Raises
-        ------
-        DataError
-            If there is no such measure.
-        """
+        """Return the scores of one measure as a frame of runs (rows) × topics (columns)."""
         import pandas as pd  # here, so that scores without frames need not wait for it
 
         values = self.sel(measures=measure).values[:, :, 0]
         return pd.DataFrame(values, index=pd.Index(self.runs, name="run"), columns=pd.Index(self.topics, name="topic"))
 
     def means(self) -> pd.DataFrame:
-        """Return the mean score over topics, a frame of runs (rows) × measures (columns).
-
-        Returns
-        -------
-        DataFrame, shape (run, measure)
-        """
+        """Return the mean score over topics, a frame of runs (rows) × measures (columns)."""
         import pandas as pd
 
         names = pd.Index([str(measure) for measure in self.measures], name="measure")
@@ -351,10 +321,6 @@ class Scores:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the scores in tidy form, one row per score, with columns run, topic, measure, score, and cluster if known.
-
-        Returns
-        -------
-        DataFrame, shape (run · topic · measure, 4)
 
         Examples
         --------
@@ -381,31 +347,15 @@ class Scores:
         """Return the scores as an `xarray.DataArray` with dimensions run, topic, measure.
 
         Directions that are stated and not known by name are in its ``attrs``, where `metaeval.io.from_frame` finds them.
-
-        Returns
-        -------
-        xarray.DataArray
-
-        Raises
-        ------
-        ModuleNotFoundError
-            If xarray is not installed.
         """
         import xarray
 
         names = [str(measure) for measure in self.measures]
         coordinates = {"run": list(self.runs), "topic": list(self.topics), "measure": names}
-        attrs = {
-            attribute: names
-            for attribute, direction in ATTRS.items()
-            if (
-                names := [
-                    str(measure)
-                    for measure in self.measures
-                    if measure.higher_is_better is direction and is_untold(measure)
-                ]
-            )
-        }
+        attrs: dict[str, list[str]] = {}
+        for attribute, direction in ATTRS.items():
+            stated = [each for each in self.measures if each.higher_is_better is direction and is_untold(each)]
+            attrs |= {attribute: list(map(str, stated))} if stated else {}
         return xarray.DataArray(self.values, coords=coordinates, name=self.collection or "score", attrs=attrs)
 
     @classmethod
@@ -428,7 +378,7 @@ class Scores:
         frame : DataFrame
             Rows are aligned by their labels; runs, topics and measures keep the order in which they appear. A column
             higher_is_better, true or false, states directions.
-        collection, provenance : str, optional
+        collection, provenance, higher_is_better, lower_is_better : optional
             As for `Scores`.
         missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
             What to do where a run has no score for a topic and measure, or it is NaN: raise, leave the topic or the
@@ -437,8 +387,6 @@ class Scores:
             Directions and ranges for names that are not registered.
         file : path, optional
             Where the frame is from, for messages.
-        higher_is_better, lower_is_better : str or iterable of str, optional
-            As for `Scores`.
 
         Returns
         -------
@@ -469,10 +417,9 @@ class Scores:
             raise DataError(f"the column {twice[0]!r} is there twice", file=file)
         if frame.empty:
             raise DataError("there are no scores in it", file=file)
-        values, runs, topics, known = arrange_cells(frame, missing=missing, measures=measures, file=file)
-        scores = hold_scores(
-            values, runs=runs, topics=topics, measures=known, collection=collection, provenance=provenance
-        )
+        rows = Rows.of(frame.reset_index(drop=True), file)
+        options = {"missing": missing, "measures": measures, "collection": collection, "provenance": provenance}
+        scores = hold_scores(**arrange(rows, **options))
         return state_directions([scores], higher_is_better, lower_is_better, missing)[0]
 
 
@@ -493,11 +440,8 @@ def refuse_gaps(scores: Scores) -> None:
     """Refuse scores with gaps where all of them are needed."""
     if isinstance(scores, PartialScores):
         gaps = int(np.isnan(scores.values).sum())
-        raise DataError(
-            f"{format_count(gaps, 'score')} {'is' if gaps == 1 else 'are'} missing",
-            file=scores.collection or None,
-            hint=hint_missing(),
-        )
+        problem = f"{format_count(gaps, 'score')} {'is' if gaps == 1 else 'are'} missing"
+        raise DataError(problem, file=scores.collection or None, hint=hint_missing())
 
 
 def hold_scores(values: np.ndarray, **labels: Any) -> Scores:
@@ -531,15 +475,50 @@ def state_directions(
     False
     """
     turned = turn_measures([scores.measures for scores in collections], higher_is_better, lower_is_better)
+    stated = []
     for scores, measures in zip(collections, turned, strict=True):
         for old, new in zip(scores.measures, measures, strict=True):
             if missing == "worst" and np.isfinite(old.worst) and old.worst != new.worst:
                 problem = f"missing scores would have {old.worst:g}, the worst of the direction that its name tells"
                 raise DataError(problem, measure=old, hint=f"{format_option('missing', 'drop-topic')} leaves them out")
-    return [
-        scores if measures == scores.measures else replace(scores, measures=measures)
-        for scores, measures in zip(collections, turned, strict=True)
-    ]
+        stated.append(scores if measures == scores.measures else replace(scores, measures=measures))
+    return stated
+
+
+def choose_measure(rows: Rows, measure: Any) -> Rows:
+    """Return the rows of one measure, by its label or by its name as a known measure."""
+    codes, labels = rows.encode("measure")
+    mine = [m for m, label in enumerate(labels) if str(measure) in (label, str(measure_of_label(label)))]
+    if not mine:
+        raise DataError(f"there is no measure {str(measure)!r} (there are {format_list(labels)})", file=rows.file)
+    return rows.keep(codes == mine[0])
+
+
+def read_collections(
+    rows: Rows,
+    *,
+    measure: str | None = None,
+    collection: str | None = None,
+    name: str = "",
+    missing: MissingPolicy = "raise",
+    **options: Any,
+) -> list[Scores]:
+    """Return the scores of every collection in rows, or of one; `name` is that of rows that do not say theirs."""
+    rows = rows if measure is None else choose_measure(rows, measure)
+    found = []
+    parts = list(split_collections(rows, collection, name))
+    for label, part in parts:
+        file = part.file if len(parts) == 1 else f"{part.file}, collection {label}" if part.file else label
+        try:
+            found.append(hold_scores(**arrange(part, missing=missing, collection=label, **options)))
+        except DoubledError as error:
+            raise error.changed(hint=rows.explain(error, missing) if rows.explain else None) from None
+        except DataError as error:
+            raise (
+                error if error.line is not None or error.file != str(part.file) else error.changed(file=file)
+            ) from None
+    refuse_spanning([(scores.collection, scores.clusters) for scores in found], rows.file)
+    return found
 
 
 def only_collection(found: Sequence[Scores], file: object = None) -> Scores:
@@ -551,10 +530,6 @@ def only_collection(found: Sequence[Scores], file: object = None) -> Scores:
             hint=f"say which with {format_option('collection', 'NAME')}; a name of your own reads all as one",
         )
     return found[0]
-
-
-def _others(count: int) -> str:
-    return "" if count == 1 else f", and so are {count - 1:,} more" if count > 2 else ", and so is one more"
 
 
 def take_cells(
@@ -570,3 +545,25 @@ def take_cells(
     if (factors == 1).all() and all(np.array_equal(positions, np.arange(length)) for positions, length in axes):
         return values
     return np.multiply(values[np.ix_(runs, topics, measures)], factors[measures], order="C")
+
+
+def find_identical_runs(*scores: Scores) -> tuple[tuple[str, ...], ...]:
+    """Return groups of two or more runs with the same scores on every topic, under all measures, each sorted by label.
+
+    Of several collections, which have the same runs in the same order, runs must be the same in all of them.
+    """
+    groups: dict[int, list[str]] = {}
+    for run, first in zip(scores[0].runs, equal_rows(*(one.values for one in scores)).tolist(), strict=True):
+        groups.setdefault(first, []).append(run)
+    return tuple(sorted(tuple(sorted(group)) for group in groups.values() if len(group) > 1))
+
+
+def take_distinct_runs(scores: Scores, identical: Sequence[Sequence[str]]) -> Scores:
+    """Return scores with the first run of each group of identical ones; the others in their order.
+
+    >>> scores = Scores([[[0.5]], [[0.7]], [[0.5]]], runs=["c", "b", "a"], topics=["t"], measures=["AP"])
+    >>> take_distinct_runs(scores, find_identical_runs(scores)).runs
+    ('b', 'a')
+    """
+    repeated = {run for group in identical for run in group[1:]}
+    return scores.sel(runs=[run for run in scores.runs if run not in repeated]) if repeated else scores

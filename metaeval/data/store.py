@@ -1,42 +1,44 @@
 """ScoreStore: collections of scores in a folder, whole at every moment whatever happens to the writer.
 
-The folder holds one Parquet file a collection and ``manifest.json``, which says which file is a
-collection's current one. A write makes a new Parquet file under a name of its own and then replaces the
-manifest: that replacement is the moment at which the write happens, so a writer killed before it leaves
-the old state, after it the new one. Files that no manifest names are leftovers, cleared by the next write.
+The folder holds one Parquet file a collection, a tidy table with a row group a measure, and ``manifest.json``, which says the
+SHA-256 of every collection's file, under a checksum of its own: a flipped bit is noticed wherever it is. A write makes a new
+Parquet file, whose name holds the first digits of its checksum, and then replaces the manifest: that replacement is the moment
+at which the write happens, so a writer killed before it leaves the old state, after it the new one. Files that no manifest
+names are leftovers, cleared by the next write.
 """
 
 from __future__ import annotations
 
-import os
+import hashlib
+import io
+import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace as replace_scores
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
-from metaeval.data.scores import Scores, refuse_gaps
-from metaeval.data.store_files import (
-    CLUSTERS,
-    SUFFIX,
-    decode_scores,
-    encode_scores,
-    has_footer,
-    name_file,
-    open_file,
-    restore_measure,
-    restore_repeats,
-)
-from metaeval.data.store_folder import as_store_errors, find_folder, lock_folder
-from metaeval.data.store_manifest import LARGEST, MANIFEST, Collections, decode_manifest, encode_manifest
-from metaeval.errors import StoreError, format_list, format_option
-from metaeval.files import PathLike, clear_leftovers, read_bounded, write_atomically
-from metaeval.measures.resolve import MeasureLike, resolve_measures
+from metaeval.data.clusters import Repeats
+from metaeval.data.columns import COLUMNS
+from metaeval.data.labels import choose_measures
+from metaeval.data.scores import Scores, is_untold, refuse_gaps
+from metaeval.errors import DataError, MetaevalError, StoreError, format_list, format_option
+from metaeval.files import PathLike, clear_leftovers, is_remote, open_regular, read_bounded, write_atomically
+from metaeval.measures.base import Measure
+from metaeval.measures.resolve import MeasureLike, measure_of_label
 
-_FILE_NAME = re.compile(rf"\.([0-9a-f]{{16}}){re.escape(SUFFIX)}$")
+MANIFEST, SCHEMA = "manifest.json", 4
+LARGEST = 16 * 2**20
+"""Bytes of a manifest: a hundred thousand collections, while a larger file could take more memory than there is."""
+
+_RECORD = b"metaeval.store"
+_FILE_NAME = re.compile(r"\.([0-9a-f]{16})\.parquet$")
+_LOCK_SECONDS = 60
+_REPAIR = "restore it from a copy, or remove the collection and add its scores again"
 
 
 class ScoreStore:
@@ -59,45 +61,23 @@ class ScoreStore:
     """
 
     def __init__(self, path: PathLike) -> None:
-        self.path = find_folder(path)
+        if is_remote(path) or "\0" in str(path):
+            raise StoreError(f"{path}: a store is a folder on a local disk: download it first")
+        try:
+            self.path = Path(path).expanduser()
+        except RuntimeError:
+            raise StoreError(f"{path}: there is no such user") from None
 
     def __repr__(self) -> str:
         return f"ScoreStore: {self.path}"
 
     def collections(self) -> tuple[str, ...]:
-        """Return the names of the collections in the store, in alphabetical order.
-
-        Raises
-        ------
-        StoreError
-            If the manifest is damaged or from a newer version.
-        """
-        with as_store_errors(self.path, "read"):
-            return tuple(sorted(self._manifest()))
-
-    def info(self, collection: str) -> dict[str, Any]:
-        """Return what the store says of a collection, without reading its scores.
-
-        Parameters
-        ----------
-        collection : str
-
-        Returns
-        -------
-        dict
-            With keys file, footer (its SHA-256), schema, collection, provenance, runs, topics, labels (their
-            SHA-256), measures.
-
-        Raises
-        ------
-        StoreError
-            If there is no such collection, or the file is damaged.
-        """
-        with as_store_errors(self.path, "read"), self._open(collection) as (_, record, footer):
-            return {"file": name_file(collection, footer), "footer": footer, **record}
+        """Return the names of the collections in the store, in alphabetical order."""
+        with self._as_store_errors("read"):
+            return tuple(sorted(self._read_manifest()))
 
     def load(self, collection: str, measures: Iterable[MeasureLike] | MeasureLike | None = None) -> Scores:
-        """Load a collection, or some measures of it, of which only those are read.
+        """Load a collection, or some measures of it.
 
         Parameters
         ----------
@@ -115,9 +95,29 @@ class ScoreStore:
         StoreError
             If there is no such collection or measure, or the file is damaged.
         """
-        with as_store_errors(self.path, "read"), self._open(collection) as (file, record, footer):
-            path = self._join(name_file(collection, footer))
-            return _decode(path, file, record, _find_measures(self.path, record, measures))
+        with self._open(collection) as (file, record):
+            described = {measure["name"]: measure for measure in record["measures"]}
+            names, shape = list(described), (len(record["runs"]), len(record["topics"]))
+            if file.metadata.num_rows != shape[0] * shape[1] * len(names) or record["collection"] != collection:
+                raise ValueError("it does not hold what it says")
+            chosen = names if measures is None else choose_measures(measures, names)
+            values = np.empty((*shape, len(chosen)))
+            for position, name in enumerate(chosen):
+                cells = file.read_row_group(names.index(name), columns=["score"]).column(0).to_numpy()
+                np.copyto(values[..., position], cells.reshape(shape), casting="no")
+            repeats = {name: described[name].get("repeats") for name in chosen}
+            return Scores(
+                values,
+                runs=record["runs"],
+                topics=record["topics"],
+                measures=[_restore_measure(**described[name]) for name in chosen],
+                collection=collection,
+                provenance=record["provenance"],
+                clusters=record["clusters"],
+                repeats={
+                    n: Repeats(int(r["count"]), float(r["variance"])) for n, r in repeats.items() if r is not None
+                },
+            )
 
     def add(self, scores: Scores, *, collection: str | None = None, replace: bool = False) -> None:
         """Add scores to their collection; measures that are there already stay unless they are given again.
@@ -143,74 +143,95 @@ class ScoreStore:
         name = scores.collection if collection is None else str(collection)
         if not name.strip():
             raise StoreError(f"these scores have no collection name: give {format_option('collection', 'NAME')}")
-        with self._writing(make=True) as folder:
-            collections = self._manifest()
-            if not (folder / MANIFEST).exists():
+        with self._writing(make=True) as digests:
+            if not (self.path / MANIFEST).exists():
                 # From now on, scores without a manifest mean that it was lost.
-                write_atomically(folder / MANIFEST, encode_manifest({}))
-            if name in collections and not replace:
-                scores = _merge(self.load(name), scores)
-            content, footer = encode_scores(scores, name)
-            manifest = encode_manifest({**collections, name: footer})
-            write_atomically(folder / name_file(name, footer), content)
-            write_atomically(folder / MANIFEST, manifest)
-            if collections.get(name, footer) != footer:
-                _delete(folder / name_file(name, collections[name]))
+                write_atomically(self.path / MANIFEST, _encode_manifest({}))
+            if name in digests and not replace:
+                former = self.load(name)
+                try:
+                    scores = former.add_measures(scores, overwrite=True)
+                except DataError as error:
+                    hint = "add them under another collection name, or replace the collection"
+                    raise StoreError(f"{self.path}: collection {name}: {error}: {hint}") from None
+            content = _encode_scores(scores, name)
+            digest = hashlib.sha256(content).hexdigest()
+            manifest = _encode_manifest({**digests, name: digest})
+            write_atomically(self.path / _name_file(name, digest), content)
+            write_atomically(self.path / MANIFEST, manifest)
 
     def remove(self, collection: str) -> None:
-        """Take a collection out of the store.
-
-        Parameters
-        ----------
-        collection : str
-
-        Raises
-        ------
-        StoreError
-            If there is no such collection, or the store cannot be written.
-        """
-        with as_store_errors(self.path, "read"):
-            self._footer(self._manifest(), collection)
-        with self._writing() as folder:
-            collections = self._manifest()
-            footer = self._footer(collections, collection)
-            del collections[collection]
-            write_atomically(folder / MANIFEST, encode_manifest(collections))
-            _delete(folder / name_file(collection, footer))
+        """Take a collection out of the store."""
+        with self._as_store_errors("read"):
+            self._find_digest(collection)  # where there is no store, none is made
+        with self._writing() as digests:
+            self._find_digest(collection)
+            del digests[collection]
+            write_atomically(self.path / MANIFEST, _encode_manifest(digests))
 
     @contextmanager
-    def _writing(self, *, make: bool = False) -> Iterator[Path]:
-        """Lock the store while it is written, and leave nothing behind that is no part of it."""
-        folder = Path(self.path)
-        with as_store_errors(self.path, "written"):
-            if make:
-                folder.mkdir(parents=True, exist_ok=True)
-            with lock_folder(folder):
-                try:
-                    yield folder
-                finally:
-                    self._clear_leftovers(folder)
-
-    def _clear_leftovers(self, folder: Path) -> None:
-        """Delete what killed writers left, whom the lock says to be gone; what another program wrote stays."""
-        clear_leftovers(folder, age=0)
-        with suppress(OSError, StoreError):
-            current = {name_file(*entry) for entry in self._manifest().items()}
-            for path in folder.iterdir():
-                if path.name not in current and _is_from_store(path):
-                    _delete(path)
-
-    def _join(self, file: str) -> str:
-        return os.path.join(self.path, file)
-
-    def _manifest(self) -> Collections:
-        path = self._join(MANIFEST)
+    def _as_store_errors(self, done: str) -> Iterator[None]:
+        """Turn whatever stands in the way of the store being "read" or "written" into a StoreError of one sentence."""
         try:
-            return decode_manifest(read_bounded(path, LARGEST), self.path)
+            yield
+        except DataError as error:
+            raise StoreError(str(error if error.file else error.changed(file=self.path))) from None
+        except (OSError, MemoryError) as error:
+            why = "there is not enough memory" if isinstance(error, MemoryError) else error.strerror or error
+            raise StoreError(f"{self.path}: the store cannot be {done}: {why}") from None
+        except UnicodeEncodeError as error:
+            wrong = error.object[error.start : error.end]
+            raise StoreError(f"{self.path}: a name holds {wrong!r}, which no file can hold: rename it") from None
+
+    @contextmanager
+    def _writing(self, *, make: bool = False) -> Iterator[dict[str, str]]:
+        """Lock the store, yield its manifest, and leave nothing behind that is no part of it."""
+        from filelock import FileLock, Timeout
+
+        with self._as_store_errors("written"):
+            if make:
+                self.path.mkdir(parents=True, exist_ok=True)
+            try:
+                with FileLock(self.path / ".lock", timeout=_LOCK_SECONDS):
+                    former = self._read_manifest()
+                    try:
+                        yield dict(former)
+                    finally:
+                        clear_leftovers(self.path, age=0)  # the lock says that their writers are gone
+                        with suppress(OSError, StoreError):
+                            before, now = (
+                                {self.path / _name_file(*entry) for entry in manifest.items()}
+                                for manifest in (former, self._read_manifest())
+                            )
+                            for path in {*before, *self._list_files()} - now:
+                                path.unlink(missing_ok=True)
+            except Timeout:
+                raise StoreError(
+                    f"{self.path}: another process has kept the store locked for {_LOCK_SECONDS} s"
+                ) from None
+            except NotImplementedError:
+                raise StoreError(
+                    f"{self.path}: files cannot be locked on this disk; use a folder on another one"
+                ) from None
+
+    def _list_files(self) -> list[Path]:
+        """Return the files that a store wrote: their names hold the first digits of their checksums."""
+        found = []
+        for path in self.path.iterdir() if self.path.is_dir() else ():
+            match = _FILE_NAME.search(path.name)
+            if match and path.is_file():
+                with path.open("rb") as stream:
+                    found += [path] * hashlib.file_digest(stream, "sha256").hexdigest().startswith(match[1])
+        return found
+
+    def _read_manifest(self) -> dict[str, str]:
+        """Return the SHA-256 of the file of every collection, unless the manifest is damaged, edited or an earlier one."""
+        path = self.path / MANIFEST
+        try:
+            content = read_bounded(path, LARGEST)
         except FileNotFoundError:
-            folder = Path(self.path)
-            orphans = [file.name for file in folder.iterdir() if _is_from_store(file)] if folder.is_dir() else []
-            if orphans and not Path(path).exists():  # a first writer makes the manifest before the scores
+            orphans = [file.name for file in self._list_files()]
+            if orphans and not path.exists():  # a first writer makes the manifest before the scores
                 raise StoreError(
                     f"{self.path}: the manifest is gone, but there are scores of a store ({format_list(orphans, 2)}): "
                     f"put {MANIFEST} back, or use another folder"
@@ -218,104 +239,139 @@ class ScoreStore:
             return {}
         except NotADirectoryError:
             raise StoreError(f"{self.path} is a file; a store is a folder") from None
+        problem = "this is not the manifest of a score store, or it is damaged"
+        restore = "restore it from a copy, or "
+        try:
+            manifest = json.loads(content.decode())
+            schema, digests = manifest["schema"], manifest["collections"]
+            if schema != SCHEMA:
+                problem = f"the store has schema {schema!r:.20}, this version of metaeval reads schema {SCHEMA}"
+                restore = ""
+            elif manifest["checksum"] != _checksum(digests):
+                problem = "the manifest is damaged or was edited: its checksum is not that of its content"
+            # Names of files are made of digests, and whoever edits a manifest can compute the right checksum.
+            elif all(re.fullmatch("[0-9a-f]{64}", digest) for digest in digests.values()):
+                return dict(digests)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            pass
+        convert = f"`metaeval convert {self.path}/FILE.parquet NEW_STORE --to store --collection NAME`"
+        raise StoreError(f"{path}: {problem}: {restore}take each of its Parquet files into a new store: {convert}")
 
-    def _footer(self, collections: Collections, collection: str) -> str:
-        if not isinstance(collection, str) or collection not in collections:
-            content = f"it holds {format_list(sorted(collections))}" if collections else "it is empty"
+    def _find_digest(self, collection: str) -> str:
+        digests = self._read_manifest()
+        if not isinstance(collection, str) or collection not in digests:
+            content = f"it holds {format_list(sorted(digests))}" if digests else "it is empty"
             raise StoreError(f"{self.path}: there is no collection {collection!r} ({content})")
-        return collections[collection]
+        return digests[collection]
 
     @contextmanager
-    def _open(self, collection: str) -> Iterator[tuple[Any, dict[str, Any], str]]:
-        """Open the current file of a collection, and yield it with its record and the SHA-256 of its footer."""
-        before = ""
-        with ExitStack() as stack:
+    def _open(self, collection: str) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """Open the current file of a collection once its checksum is right, and yield it with its record."""
+        import pyarrow
+        import pyarrow.parquet
+
+        with self._as_store_errors("read"), ExitStack() as stack:
+            stream: Any
+            digest = ""
             while True:
-                footer = self._footer(self._manifest(), collection)
-                path = self._join(name_file(collection, footer))
+                former, digest = digest, self._find_digest(collection)
+                path = self.path / _name_file(collection, digest)
                 try:
-                    file, record = stack.enter_context(open_file(path, collection, footer))
+                    stream, _ = stack.enter_context(open_regular(path))
                     break
                 except FileNotFoundError:
-                    if footer == before:
-                        raise StoreError(
-                            f"{self.path}: the file {name_file(collection, footer)} of collection {collection} is gone: "
-                            "restore it from a copy, or remove the collection and add its scores again"
-                        ) from None
-                    before = footer  # a writer may just have replaced it: then the manifest names a new one
-            yield file, record, footer
+                    if digest == former:  # otherwise a writer may just have replaced it
+                        problem = f"the file {path.name} of collection {collection} is gone: {_REPAIR}"
+                        raise StoreError(f"{self.path}: {problem}") from None
+            if hashlib.file_digest(stream, "sha256").hexdigest() != digest:
+                problem = "the file is damaged, or it is another one: it does not have the checksum in the manifest"
+                raise StoreError(f"{path}: {problem} ({_REPAIR})")
+            stream.seek(0)
+            try:
+                file = pyarrow.parquet.ParquetFile(stream)
+                yield file, json.loads(file.metadata.metadata[_RECORD])
+            except (pyarrow.ArrowException, LookupError, TypeError, ValueError, AttributeError) as error:
+                if isinstance(error, MetaevalError):
+                    raise
+                raise StoreError(f"{path}: the file is damaged, or no score store has written it: {error}") from None
 
 
-def _find_measures(
-    store: str, record: dict[str, Any], measures: Iterable[MeasureLike] | MeasureLike | None
-) -> list[int]:
-    """Return the positions of measures in a record; of all of them where none are named."""
-    collection, names = record["collection"], [measure["name"] for measure in record["measures"]]
-    if measures is None:
-        return list(range(len(names)))
-    selected = [str(measure) for measure in resolve_measures(measures, labels=names)]
-    if not selected:
-        raise StoreError(f"{store}: no measure of collection {collection} was named (it has {format_list(names)})")
-    for name in selected:
-        if name not in names:
-            raise StoreError(f"{store}: collection {collection} has no measure {name!r} (it has {format_list(names)})")
-    return [names.index(name) for name in selected]
+def _encode_manifest(digests: dict[str, str]) -> bytes:
+    content = {"schema": SCHEMA, "checksum": _checksum(digests), "collections": digests}
+    encoded = json.dumps(content, indent=1, ensure_ascii=False).encode()
+    if len(encoded) > LARGEST:
+        raise StoreError(
+            f"the store has {len(digests):,} collections, and its manifest would be larger than {LARGEST:,} bytes: "
+            "keep further ones in another folder"
+        )
+    return encoded
 
 
-def _decode(path: str, file: Any, record: dict[str, Any], positions: Sequence[int]) -> Scores:
-    values, runs, topics = decode_scores(path, file, record, positions)
-    described = [record["measures"][position] for position in positions]
-    return Scores(
-        values,
-        runs=runs,
-        topics=topics,
-        measures=list(map(restore_measure, described)),
-        collection=record["collection"],
-        provenance=record["provenance"],
-        clusters=record.get(CLUSTERS, ()),
-        repeats=restore_repeats(described),
-    )
+def _checksum(digests: dict[str, str]) -> str:
+    """Spaces, line ends and the order of keys may change; nothing that is read may."""
+    return hashlib.sha256(json.dumps([SCHEMA, digests], sort_keys=True).encode()).hexdigest()
 
 
-def _merge(former: Scores, new: Scores) -> Scores:
-    """Return both: the new measures, aligned by label, in place of former ones of the same name or behind them."""
-    for what, labels, given in (("run", former.runs, new.runs), ("topic", former.topics, new.topics)):
-        missing = [label for label in labels if label not in set(given)]
-        extra = [label for label in given if label not in set(labels)]
-        if missing or extra:
-            which = (
-                f"lack {what} {format_list(missing, 3)}"
-                if missing
-                else f"have {what} {format_list(extra, 3)}, which it lacks"
-            )
-            raise StoreError(
-                f"collection {former.collection} has {len(labels)} {what}s, these scores {which}: "
-                "add them under another collection name, or replace the collection"
-            )
-    new = new.sel(runs=former.runs, topics=former.topics)
-    named = set(map(str, new.measures))  # what was said of the former scores of these goes with them
-    columns = {
-        str(measure): (measure, scores.values[..., position])
-        for scores in (former, new)
-        for position, measure in enumerate(scores.measures)
+def _name_file(collection: str, digest: str) -> str:
+    """Return the name of a collection's file: safe on every disk, and another one for other content."""
+    safe = quote(collection, safe=" +,=@").replace(".", "%2E")
+    if len(safe) > 150:
+        safe = f"{safe[:100]}-{hashlib.sha256(collection.encode()).hexdigest()[:16]}"
+    return f"{safe}.{digest[:16]}.parquet"
+
+
+def _encode_scores(scores: Scores, collection: str) -> bytes:
+    """Return the content of a file: the tidy table, measure by measure, run by run, topics innermost, and its record."""
+    import pyarrow
+    import pyarrow.parquet
+
+    n_runs, n_topics, _ = scores.values.shape
+    record = {
+        "collection": collection,
+        "provenance": scores.provenance,
+        "runs": list(scores.runs),
+        "topics": list(scores.topics),
+        "clusters": list(scores.clusters),
+        "measures": [_describe_measure(measure, scores.repeats.get(str(measure))) for measure in scores.measures],
     }
-    measures, values = zip(*columns.values(), strict=True)
-    return replace_scores(
-        former,
-        values=np.stack(values, axis=-1),
-        measures=measures,
-        provenance=former.provenance or new.provenance,
-        clusters=former.clusters or new.clusters,
-        repeats={name: each for name, each in former.repeats.items() if name not in named} | dict(new.repeats),
-    )
+    # As tidy files state directions: empty where the measure's name tells it.
+    directions = [str(measure.higher_is_better).lower() if is_untold(measure) else "" for measure in scores.measures]
+    columns = [*COLUMNS[:3], *["higher_is_better"] * any(directions)]
+    label = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+    fields = [*((name, label) for name in columns), (COLUMNS[3], pyarrow.float64())]
+    schema = pyarrow.schema(fields, metadata={_RECORD: json.dumps(record)})
+    run, topic = np.repeat(np.arange(n_runs), n_topics), np.tile(np.arange(n_topics), n_runs)
+    stream = io.BytesIO()
+    try:
+        with pyarrow.parquet.ParquetWriter(stream, schema, compression="zstd", use_dictionary=columns) as writer:
+            for position, measure in enumerate(scores.measures):
+                labels = [(run, scores.runs), (topic, scores.topics), (0 * run, [str(measure)])]
+                labels += [(0 * run, [directions[position]])] * any(directions)
+                cells = [
+                    pyarrow.DictionaryArray.from_arrays(pyarrow.array(codes.astype(np.int32)), pyarrow.array([*names]))
+                    for codes, names in labels
+                ]
+                values = np.ascontiguousarray(scores.values[..., position]).ravel()
+                writer.write_table(pyarrow.table([*cells, values], schema=schema), row_group_size=2**62)
+    except pyarrow.ArrowException as error:
+        if isinstance(error, MemoryError):
+            raise
+        raise StoreError(f"collection {collection}: these scores cannot be written ({error})") from None
+    return stream.getvalue()
 
 
-def _is_from_store(path: Path) -> bool:
-    """Say whether a store wrote a file: its name then holds the first digits of its footer's checksum."""
-    match = _FILE_NAME.search(path.name)
-    return match is not None and path.is_file() and has_footer(str(path), match[1])
+def _describe_measure(measure: Measure, repeats: Repeats | None) -> dict[str, Any]:
+    """Return what is stored of a measure: enough to use its scores where its formula is not at hand."""
+    described = {name: getattr(measure, name) for name in ("higher_is_better", "label", "description", "source")}
+    described |= {"name": str(measure), "range": [end if np.isfinite(end) else None for end in measure.range]}
+    return described | ({"repeats": asdict(repeats)} if repeats else {})
 
 
-def _delete(path: Path) -> None:
-    with suppress(OSError):
-        path.unlink()
+def _restore_measure(*, repeats: object = None, **fields: Any) -> Measure:
+    """Return the measure that was described: the registered one of its name, unless its direction is another."""
+    registered = measure_of_label(fields["name"])
+    if registered.formula is not None and registered.higher_is_better == fields["higher_is_better"]:
+        return registered
+    low, high = fields["range"]
+    low, high = -np.inf if low is None else float(low), np.inf if high is None else float(high)
+    return Measure(**fields | {"range": (low, high)})

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from metaeval.data.annotations import Annotations
-from metaeval.data.cells import DoubledPolicy
 from metaeval.data.labels import choose_measures
 from metaeval.data.policies import MissingPolicy
+from metaeval.data.rows import DoubledPolicy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.score import score
 from metaeval.data.scores import Scores, only_collection, state_directions
-from metaeval.data.store import ScoreStore
-from metaeval.data.store_folder import find_folder
+from metaeval.data.store import MANIFEST, ScoreStore
 from metaeval.errors import DatasetError, MetaevalError, StoreError, format_list, format_option
 from metaeval.files import is_remote, is_standard_input
 from metaeval.measures.directions import Names
@@ -172,10 +171,9 @@ def _load_named(name: str) -> Scores | ClassificationRuns | QuantificationRuns:
 def is_store(path: str | Path) -> bool:
     """Say whether a path is the folder of a score store."""
     try:
-        folder = find_folder(path)
-    except StoreError:
+        return (ScoreStore(path).path / MANIFEST).is_file()
+    except (StoreError, OSError):
         return False
-    return os.path.isfile(os.path.join(folder, "manifest.json"))
 
 
 def refuse_annotations(loaded: Any) -> Any:

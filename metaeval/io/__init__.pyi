@@ -3,26 +3,31 @@ from . import (
     evall as evall,
     judgements as judgements,
     labels as labels,
-    leaderboard as leaderboard,
     probabilities as probabilities,
-    sakai as sakai,
     semeval as semeval,
     semeval_joined as semeval_joined,
     sentiment as sentiment,
+    votes as votes,
+)
+from .formats import (
+    LOG_FORMATS as LOG_FORMATS,
+    RUN_FORMATS as RUN_FORMATS,
+    SCORE_FORMATS as SCORE_FORMATS,
+    sakai as sakai,
     tidy as tidy,
     trec_eval as trec_eval,
-    votes as votes,
     wide as wide,
     wmt as wmt,
 )
-from .formats import LOG_FORMATS as LOG_FORMATS, RUN_FORMATS as RUN_FORMATS, SCORE_FORMATS as SCORE_FORMATS
 from .inspection import inspect_scores as inspect_scores
 from .judges import read_annotations as read_annotations
-from .objects import from_ir_measures as from_ir_measures, from_pytrec_eval as from_pytrec_eval, from_ranx as from_ranx
 from .qrels import read_judged_runs as read_judged_runs
 from .runs import read_runs as read_runs
 from .scores import (
     from_frame as from_frame,
+    from_ir_measures as from_ir_measures,
+    from_pytrec_eval as from_pytrec_eval,
+    from_ranx as from_ranx,
     read_collections as read_collections,
     read_scores as read_scores,
     write_scores as write_scores,

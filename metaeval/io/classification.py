@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.data.cells import is_missing, number
-from metaeval.data.labels import code_labels, unique_labels
-from metaeval.data.parts import assign_parts
+from metaeval.data.labels import assign_parts, code_labels, unique_labels
 from metaeval.data.policies import (
     InvalidPolicy,
     MissingPolicy,
@@ -25,6 +23,7 @@ from metaeval.data.policies import (
     report_dropped,
     report_policy,
 )
+from metaeval.data.rows import is_missing, number
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError, format_count, format_list, format_option
 

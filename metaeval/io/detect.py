@@ -1,74 +1,91 @@
-"""Detect the format of a score matrix from names, headers and neighbouring files; an ambiguous format is an error."""
+"""The format of a source of scores, told by names of files, first lines and neighbouring files; an ambiguous one is asked for."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import (
     PathLike,
     Sources,
+    check_cells,
     file_name,
     find_paths,
     is_folder,
-    list_files,
     plain_path,
-)
-from metaeval.io import sakai, trec_eval
+    read_text,
+    stream_lines,
+)  # fmt: skip
 from metaeval.io.formats import LOG_FORMATS, READ_FORMATS, SCORE_FORMATS, ScoreFormat
-from metaeval.io.layout import hint_columns
+from metaeval.io.layout import find_layout, hint_columns
+from metaeval.io.line_formats import has_scores
 from metaeval.io.logs.rows import walk
-from metaeval.io.sample import Sample
-from metaeval.io.table import ColumnsError
+from metaeval.io.strict_json import parse_json
+from metaeval.io.table import LINES, TABLES, ColumnsError, find_kind, open_cells
 
 
 class FormatError(DataError):
     """The format of a file cannot be detected."""
 
 
-def find_format(sources: Sources, columns: Mapping[str, str] | None = None) -> ScoreFormat:
-    """Detect the format of a file, of several, or of a folder; `columns` are what a file calls some of its columns."""
-    if isinstance(sources, Mapping):
-        return _find_common(list(sources.values()), columns)
-    if not isinstance(sources, str | Path):
-        return _find_common(find_paths(sources), columns)
-    if not is_folder(sources):
-        return _find_format(Sample(sources, columns))
-    if os.path.isfile(os.path.join(sources, sakai.RUNS)):
-        return SCORE_FORMATS["sakai"]
-    log = _find_logs(sources)
-    if log is not None:
-        return log
-    files = list_files(sources)
-    return _find_common(files, columns, sources)
-
-
-def _find_logs(folder: PathLike) -> ScoreFormat | None:
-    """Return the format of the logs in a folder, and in the folders in it, if there are any."""
-    names = [path for path in walk(folder) if plain_path(path).lower().endswith((".json", ".jsonl", ".eval"))]
-    found: dict[str, PathLike] = {}
-    for path in names[:_MOST_LOGS]:
-        sample = Sample(path)
-        known = next((format for format in LOG_FORMATS.values() if format.fits(sample)), None)
-        if known is not None:
-            found.setdefault(known.name, path)
-    if len(found) > 1:
-        shown = " and ".join(f"{name} ({file_name(path)})" for name, path in found.items())
-        raise DataError(f"the folder holds logs of several formats: {shown}", file=folder, hint="name a folder in it")
-    return LOG_FORMATS[next(iter(found))] if found else None
-
-
-_MOST_LOGS = 50
+_FIRST, _MOST_LOGS = 20, 50
 """Logs of a folder by which their format is told."""
 
 
-def _find_common(
-    files: list[PathLike], columns: Mapping[str, str] | None, folder: PathLike | None = None
-) -> ScoreFormat:
-    """Return the format that all files have."""
-    formats: dict[str, PathLike] = {}
+class Sample:
+    """What the format of a file is told by; everything is read when it is asked for."""
+
+    def __init__(self, path: PathLike, columns: Mapping[str, str] | None = None) -> None:
+        self.path, self.columns = path, columns
+
+    @cached_property
+    def kind(self) -> str:
+        """What the file is, if it is a table: text, JSON, Parquet or a workbook."""
+        return find_kind(self.path)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines that are not blank; Parquet and workbooks have none."""
+        text = read_text(self.path) if self.kind in ("text", "json") else ""
+        lines = [line for line in text.split("\n") if line.strip()]
+        for line in lines[:_FIRST] if self.kind == "text" else ():
+            check_cells(sum(map(line.count, " \t,")), self.path)
+        return lines
+
+    @cached_property
+    def first_record(self) -> Any:
+        """The first value of JSON lines, or all that a JSON file holds; None for what is neither."""
+        name = plain_path(self.path).lower()
+        try:
+            if name.endswith(LINES):
+                line, text = next(stream_lines(self.path), (1, "null"))
+                return parse_json(text, self.path, line, with_nan=True)
+            return parse_json(read_text(self.path), self.path, with_nan=True) if name.endswith(".json") else None
+        except DataError:
+            return None
+
+    @cached_property
+    def layout(self) -> str | DataError:
+        """The layout of the table that the file holds, or what is wrong with it as a table."""
+        try:
+            return find_layout(open_cells(self.path), self.columns).kind
+        except DataError as error:
+            return error
+
+
+def find_format(sources: Sources, columns: Mapping[str, str] | None = None) -> ScoreFormat:
+    """Detect the format of a file, of several, or of a folder; `columns` are what a file calls some of its columns."""
+    if isinstance(sources, str | Path) and not is_folder(sources):
+        return _find_format(Sample(sources, columns))
+    folder = sources if isinstance(sources, str | Path) else None
+    if folder is not None and os.path.isfile(os.path.join(folder, "runs")):
+        return SCORE_FORMATS["sakai"]
+    formats = {} if folder is None else _find_logs(folder)
+    files = list(sources.values()) if isinstance(sources, Mapping) else find_paths(sources) if not formats else []
     for path in files:
         formats.setdefault(_find_format(Sample(path, columns)).name, path)
     if list(formats) == ["tidy"]:  # scores of several tidy files could contradict each other
@@ -76,8 +93,19 @@ def _find_common(
         raise DataError("a tidy score matrix is one file, not a folder or a list", file=folder or files[0], hint=hint)
     if len(formats) > 1:
         shown = " and ".join(f"{name} ({file_name(path)})" for name, path in formats.items())
-        raise DataError(f"the files are of several formats: {shown}", file=folder or files[0], hint=_state_format())
+        what, hint = ("the files are", _state_format()) if files else ("the folder holds logs", "name a folder in it")
+        raise DataError(f"{what} of several formats: {shown}", file=folder or files[0], hint=hint)
     return READ_FORMATS[next(iter(formats))]
+
+
+def _find_logs(folder: PathLike) -> dict[str, PathLike]:
+    """Return the formats of the logs in a folder, and in the folders in it, each with a file of it."""
+    logs = [path for path in walk(folder) if plain_path(path).lower().endswith((".json", ".jsonl", ".eval"))]
+    formats: dict[str, PathLike] = {}
+    for sample in map(Sample, logs[:_MOST_LOGS]):
+        known = [format.name for format in LOG_FORMATS.values() if format.fits(sample)]
+        formats |= {name: sample.path for name in known[:1] if name not in formats}
+    return formats
 
 
 def _find_format(sample: Sample) -> ScoreFormat:
@@ -85,36 +113,37 @@ def _find_format(sample: Sample) -> ScoreFormat:
     for format in reversed([*READ_FORMATS.values()]):  # keys and names of files tell more than columns do
         if format.sure and format.fits(sample):
             return format
-    if sample.kind != "text":
-        if sample.refusal is not None:
-            raise _refuse(sample.refusal)
-        return SCORE_FORMATS[str(sample.layout)]
-    possible = [format for format in SCORE_FORMATS.values() if not format.sure and format.fits(sample)]
+    found = sample.layout
+    rows = isinstance(found, str) and found in ("tidy", "measures")
+    possible = [SCORE_FORMATS[str(found)]] if isinstance(found, str) else []
+    if not rows and sample.kind == "text":
+        possible += [
+            format for format in SCORE_FORMATS.values() if format.source and not format.sure and format.fits(sample)
+        ]
     if len(possible) == 1:
         return possible[0]
     if possible:
         names = " or ".join(format.name for format in possible)
         raise FormatError(f"it could be {names}", file=sample.path, hint=_state_format())
-    if trec_eval.has_scores(sample.lines):
-        raise FormatError(
+    raise _explain(sample, found)
+
+
+def _explain(sample: Sample, found: str | DataError) -> DataError:
+    """Return what is asked where no format fits a file; `found` is what is wrong with it as a table."""
+    if has_scores(sample.lines[:20]) and sample.kind == "text":
+        return FormatError(
             "lines of three columns may be measure, topic, value (trec_eval) or topic, measure, value (ir_measures), and "
-            "their names do not tell which",
-            file=sample.path,
+            "their names do not tell which", file=sample.path,
             hint=f"say which: {format_option('format', 'trec_eval')} or ir_measures; if these are run, topic and score, "
             "put a first line with these names into the file",
-        )
-    refusal = sample.refusal
-    if refusal is not None and sample.is_table:
-        raise _refuse(refusal)
+        )  # fmt: skip
+    if isinstance(found, DataError) and (sample.kind != "text" or plain_path(sample.path).lower().endswith(TABLES)):
+        return found if isinstance(found, ColumnsError) else found.changed(FormatError)
     first = sample.lines[:1] and sample.lines[0].split()
-    ranks = first[1:2] == ["Q0"]  # as a run of TREC does
-    hint = "if runs are ranked in it, not documents, " if ranks else f"{hint_columns()}; else "
+    hint = "if runs are ranked in it, not documents, " if first[1:2] == ["Q0"] else ""  # as a run of TREC does
+    hint = hint or f"{hint_columns()}; else "
     problem = f"its format cannot be detected from the first line ({format_list(first)})"
-    raise FormatError(problem, file=sample.path, hint=f"{hint}{_state_format()}")
-
-
-def _refuse(refusal: DataError) -> DataError:
-    return refusal if isinstance(refusal, ColumnsError) else refusal.changed(FormatError)
+    return FormatError(problem, file=sample.path, hint=f"{hint}{_state_format()}")
 
 
 def _state_format() -> str:

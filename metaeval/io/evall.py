@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from metaeval.data.cells import number
 from metaeval.data.policies import report_policy
+from metaeval.data.rows import number
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError
 from metaeval.files import PathLike, Sources, read_text

@@ -9,70 +9,71 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from metaeval.errors import DataError, MetaevalError, format_option
+from metaeval.errors import MetaevalError, format_option
 
 if TYPE_CHECKING:
     from metaeval.data.runs import Runs
     from metaeval.data.scores import Scores
     from metaeval.files import PathLike
-    from metaeval.io.sample import Sample
 
 
 @dataclass(frozen=True)
 class ScoreFormat:
     """A format of score matrices.
 
-    `layout` says what a file looks like. `source` is the module, or an object in it, that has `read`, `write` and `fits`;
-    it is imported when it is used. `sure`: what fits it can be nothing else. `several`: several files are read together.
-    `written`: it can be written too. `table`: a table of the layout with its name, which is the `kind` that is read.
+    `layout` says what a file looks like. `source` is a module, and an object in it, that has `rows`, `write` and `fits`; it is
+    imported when it is used. `sure`: what fits it can be nothing else. `written`: it can be written too. Without a source it
+    is a table of the layout with its name.
     """
 
     name: str
     layout: str
-    source: str
-    options: tuple[str, ...] = ()
+    source: str = ""
     sure: bool = False
-    several: bool = True
     written: bool = True
-    table: bool = False
+    columns: bool = False
 
-    @property
-    def _functions(self) -> Any:
-        return _load(self.source)
+    def read_collections(
+        self, sources: Any, *, measure: Any = None, collection: str | None = None, columns: Mapping[str, str] | None = None,
+        missing: Any = "raise", doubled: Any = "raise", choose: Any = None, **own: Any,
+    ) -> list[Scores]:  # fmt: skip
+        """Read the scores of every collection; what is missing, doubled or a total is dealt with in the rows of any format."""
+        from metaeval.data.scores import read_collections
 
-    @property
-    def _kind(self) -> dict[str, str]:
-        return {"kind": self.name} if self.table else {}
+        if columns and not self.columns:
+            raise MetaevalError(f"the format {self.name} has no columns that {format_option('columns')} could name")
+        own |= {"kind": self.name} if not self.source else {}
+        found = self._functions.rows(sources, measure=measure, columns=columns, collection=collection, **own)
+        return read_collections(
+            found.rows, measure=measure, collection=collection, name=found.name, missing=missing, doubled=doubled,
+            measures=found.measures, provenance=found.rows.file or "", choose=choose,
+        )  # fmt: skip
 
-    def read_collections(self, sources: Any, **options: Any) -> list[Scores]:
-        """Read the scores of every collection; options that are None are those of the format itself."""
-        given = self._kind | {name: value for name, value in options.items() if value is not None}
-        for name in ("columns", "doubled"):
-            if given.get(name) and name not in self.options:
-                what = "no columns that {} could name" if name == "columns" else "no use for {}"
-                raise MetaevalError(f"the format {self.name} has {what.format(format_option(name))}")
-        if not self.several and not isinstance(sources, str | Path):
-            many = [format.name for format in SCORE_FORMATS.values() if format.several]
-            hint = f"several files can be {', '.join(many[:-1])} or {many[-1]}"
-            raise DataError(f"the format {self.name} needs a single path", hint=hint)
-        functions = self._functions
-        if hasattr(functions, "read_collections"):
-            found: list[Scores] = functions.read_collections(sources, **given)
-            return found
-        return [functions.read(sources, **given)]
+    def read(self, sources: Any, **options: Any) -> Scores:
+        """Read the scores of the only collection."""
+        from metaeval.data.scores import only_collection
+
+        return only_collection(
+            self.read_collections(sources, **options), sources if isinstance(sources, str | Path) else None
+        )
 
     def write(self, scores: Scores, path: PathLike) -> None:
         """Write scores without loss of precision."""
-        from metaeval.data.totals import refuse_totals
+        from metaeval.data.rows import refuse_totals
 
         if not self.written:
             raise MetaevalError(f"the format {self.name} is read, not written: write {format_option('format', 'tidy')}")
         refuse_totals(scores.topics, path)
-        self._functions.write(scores, path, **self._kind)
+        own = {} if self.source else {"kind": self.name}
+        self._functions.write(scores, path, **own)
 
-    def fits(self, sample: Sample) -> bool:
-        """Say whether a file may be of this format, by its name and first lines."""
-        return sample.layout == self.name if self.table else bool(self._functions.fits(sample))
+    @property
+    def _functions(self) -> Any:
+        return _load(self.source or "tables")
+
+    def fits(self, sample: Any) -> bool:
+        """Say whether a file may be of this format, by its name and lines."""
+        return bool(self._functions.fits(sample))
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,7 @@ _EXAMPLES = {"classes": "all of them, in their order", "aspect": "A, E or S"}
 def _load(source: str) -> Any:
     module, _, name = source.partition(":")
     loaded: Any = import_module(f"metaeval.io.{module}")
-    for part in name.split(".") if name else ():
-        loaded = getattr(loaded, part)
-    return loaded
+    return getattr(loaded, name) if name else loaded
 
 
 def choose_format(name: str, formats: Mapping[str, Any]) -> Any:
@@ -127,50 +126,41 @@ def _by_name(formats: Sequence[Any]) -> Mapping[str, Any]:
     return MappingProxyType({format.name: format for format in formats})
 
 
-_ROWS: Mapping[str, Any] = {"options": ("columns", "doubled"), "sure": True, "several": False, "table": True}
-"""What the tables with a row per run and topic have in common."""
-
-SCORE_FORMATS: Mapping[str, ScoreFormat] = _by_name(
-    [
-        ScoreFormat("tidy", "a table with a row per score: run, topic, measure, score", "tidy", **_ROWS),
-        ScoreFormat("measures", "a table with a row per run and topic, and a column per measure", "tidy", **_ROWS),
-        ScoreFormat("wide", "topics × runs, a table for each measure", "wide", options=("columns",), table=True),
-        ScoreFormat("transposed", "runs × topics, a table for each measure", "wide", options=("columns",), table=True),
-        ScoreFormat(
-            "sakai", "a folder of text matrices, topics × runs, with a file of run names", "sakai", several=False
-        ),
-        ScoreFormat("trec_eval", "what `trec_eval -q` or `ir_measures -q` prints, a file for each run", "trec_eval"),
-        ScoreFormat("wmt", "`*.seg.score` files of shared tasks on metrics: run and score", "wmt", sure=True),
-        ScoreFormat("tot", "lines of run, measure, topic, value", "leaderboard:TOT"),
-        ScoreFormat("ir_measures", "lines of run, topic, measure, value", "leaderboard:IR_MEASURES"),
-        ScoreFormat("ranking", "lines of topic, Q0, run, rank, value, measure", "leaderboard:RANKING"),
-        ScoreFormat(
-            "jsonl", "a JSON object on each line: run_id, topic_id, measure, value", "leaderboard:JSONL", sure=True
-        ),
-    ]
-)
+SCORE_FORMATS: Mapping[str, ScoreFormat] = _by_name([
+    ScoreFormat("tidy", "a table with a row per score: run, topic, measure, score", columns=True),
+    ScoreFormat("measures", "a table with a row per run and topic, and a column per measure", columns=True),
+    ScoreFormat("wide", "topics × runs, a table for each measure", columns=True),
+    ScoreFormat("transposed", "runs × topics, a table for each measure", columns=True),
+    ScoreFormat("sakai", "a folder of text matrices, topics × runs, with a file of run names", "line_formats:SAKAI"),
+    ScoreFormat("trec_eval", "what `trec_eval -q` or `ir_measures -q` prints, a file for each run", "line_formats:TREC_EVAL"),
+    ScoreFormat("wmt", "`*.seg.score` files of shared tasks on metrics: run and score", "line_formats:WMT", sure=True),
+    ScoreFormat("tot", "lines of run, measure, topic, value", "line_formats:TOT"),
+    ScoreFormat("ir_measures", "lines of run, topic, measure, value", "line_formats:IR_MEASURES"),
+    ScoreFormat("ranking", "lines of topic, Q0, run, rank, value, measure", "line_formats:RANKING"),
+    ScoreFormat(
+        "jsonl", "a JSON object on each line: run_id, topic_id, measure, value", "line_formats:JSONL", sure=True
+    ),
+])  # fmt: skip
 """The formats of score matrices by name."""
 
-LOG_FORMATS: Mapping[str, ScoreFormat] = _by_name(
-    [
-        ScoreFormat(name, layout, f"logs.{source}", options=("columns", "doubled"), sure=True, written=False)
-        for name, layout, source in (
-            (
-                "every-eval-ever",
-                "`*_samples.jsonl` of Every Eval Ever, its aggregate beside it",
-                "every_eval_ever:EVERY_EVAL_EVER",
-            ),
-            (
-                "lm-eval",
-                "`samples_TASK_DATE.jsonl` of lm-evaluation-harness, `results_DATE.json` beside it",
-                "lm_eval:LM_EVAL",
-            ),
-            ("inspect", "`.eval` or JSON logs of Inspect", "inspect_ai:INSPECT"),
-            ("helm", "folders of HELM with `run_spec.json` and `per_instance_stats.json`", "helm:HELM"),
-            ("mteb", "`MODEL/REVISION/TASK.json` of MTEB", "mteb:MTEB"),
-        )
-    ]
-)
+tidy, wide, trec_eval, sakai, wmt = (SCORE_FORMATS[name] for name in ("tidy", "wide", "trec_eval", "sakai", "wmt"))
+
+LOG_FORMATS: Mapping[str, ScoreFormat] = _by_name([
+    ScoreFormat(name, layout, f"logs.{source}", sure=True, written=False, columns=True)
+    for name, layout, source in (
+        (
+            "every-eval-ever", "`*_samples.jsonl` of Every Eval Ever, its aggregate beside it",
+            "every_eval_ever:EVERY_EVAL_EVER",
+        ),
+        (
+            "lm-eval", "`samples_TASK_DATE.jsonl` of lm-evaluation-harness, `results_DATE.json` beside it",
+            "lm_eval:LM_EVAL",
+        ),
+        ("inspect", "`.eval` or JSON logs of Inspect", "inspect_ai:INSPECT"),
+        ("helm", "folders of HELM with `run_spec.json` and `per_instance_stats.json`", "helm:HELM"),
+        ("mteb", "`MODEL/REVISION/TASK.json` of MTEB", "mteb:MTEB"),
+    )
+])  # fmt: skip
 """What evaluation harnesses write, which is read but not written here."""
 
 READ_FORMATS: Mapping[str, ScoreFormat] = MappingProxyType({**SCORE_FORMATS, **LOG_FORMATS})

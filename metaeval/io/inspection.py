@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 import numpy as np
-import pandas as pd
 
-from metaeval.data.cells import DoubledPolicy
 from metaeval.data.columns import COLUMNS
-from metaeval.data.distinct import find_identical_runs
-from metaeval.data.policies import MissingPolicy
-from metaeval.data.scores import PartialScores, Scores
-from metaeval.data.totals import is_total
+from metaeval.data.rows import Rows, is_total, split_collections
+from metaeval.data.scores import PartialScores, Scores, find_identical_runs
 from metaeval.errors import DataError, MetaevalWarning
-from metaeval.files import PathLike, is_folder, stem
+from metaeval.files import PathLike, is_folder, open_once, stem
 from metaeval.io.detect import find_format
 from metaeval.io.formats import READ_FORMATS, choose_format
-from metaeval.io.layout import LAYOUTS, Layout, find_layout
-from metaeval.io.table import is_gap
-from metaeval.io.tables import open_cells, open_once
-from metaeval.io.tidy import make_rows, split_collections
+from metaeval.io.layout import LAYOUTS, Layout
+from metaeval.io.scores import Reading, read_collections
+from metaeval.io.table import is_gap, open_cells
+from metaeval.io.tables import rows_of_table, split_stem
 from metaeval.stats.arrays import average
 
 
@@ -67,23 +64,14 @@ class Inspection:
     refusal: str | None = None
 
 
-def inspect_scores(
-    source: PathLike,
-    *,
-    format: str | None = None,
-    measure: str | None = None,
-    collection: str | None = None,
-    missing: MissingPolicy = "raise",
-    columns: Mapping[str, str] | None = None,
-    doubled: DoubledPolicy = "raise",
-) -> Inspection:
+def inspect_scores(source: PathLike, **options: Unpack[Reading]) -> Inspection:
     r"""What is a file of scores taken for, and what is in it?
 
     Parameters
     ----------
     source : path
         A file or folder in any of the `READ_FORMATS`.
-    format, measure, collection, missing, columns, doubled
+    **options
         As for `metaeval.io.read_scores`.
 
     Returns
@@ -102,31 +90,33 @@ def inspect_scores(
     >>> found.collections[0].missing, found.refusal.partition(": ")[2][:60]
     (2, 'run b, topic 2, measure BLEU: there is no score; 2 are missi')
     """
-    layout, chosen, refusal = None, None, None
+    found, chosen, refusal = None, None, None
     read: list[Scores] = []
+    columns, measure = options.get("columns"), options.get("measure")
     with open_once(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MetaevalWarning)
         try:
-            chosen = find_format(source, columns) if format is None else choose_format(format, READ_FORMATS)
-            if chosen.name in LAYOUTS and not is_folder(source):
-                layout = find_layout(open_cells(source), columns, chosen.name)
-            read = chosen.read_collections(
-                source,
-                measure=measure,
-                collection=collection,
-                missing=missing,
-                columns=columns or None,
-                doubled=None if doubled == "raise" else doubled,
+            chosen = (
+                choose_format(options["format"], READ_FORMATS)
+                if options.get("format")
+                else find_format(source, columns)
             )
+            if chosen.name in LAYOUTS and not is_folder(source):
+                named = measure or (split_stem(stem(source))[1] if chosen.name in ("wide", "transposed") else None)
+                found = rows_of_table(open_cells(source), kind=chosen.name, columns=columns, measure=named, note=False)
+            read = read_collections(source, **{**options, "format": chosen.name})
         except DataError as error:
             refusal = str(error)
-        facts = _count(layout, source, measure, collection) if layout is not None else {}
+    layout, rows = found or (None, None)
+    facts = {} if rows is None else {
+        name: _count_rows(name, part) for name, part in split_collections(rows, options.get("collection"), stem(source))
+    }  # fmt: skip
     return Inspection(
         source=str(source),
         format="" if chosen is None else chosen.name,
         layout="" if chosen is None else chosen.layout.replace("`", ""),
         columns=() if layout is None else _list_columns(layout),
-        unused=() if layout is None else tuple(layout.table.header[j] for j in layout.unused),
+        unused=() if layout is None else layout.unused,
         collections=_join(read, facts),
         notes=tuple(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, MetaevalWarning))),
         refusal=refusal,
@@ -134,48 +124,31 @@ def inspect_scores(
 
 
 def _list_columns(layout: Layout) -> tuple[tuple[str, str], ...]:
-    header = layout.table.header
-    named = [(role, header[j]) for role, j in layout.roles.items() if role != "score"]
+    named = [(role, name) for role, name in layout.roles.items() if role != "score"]
     what = {"wide": "runs", "transposed": "topics"}.get(layout.kind, "scores")
-    shown = [header[j] for j in layout.scores]
+    shown = list(layout.scores)
     if len(shown) > 6:
         shown = [*shown[:4], f"… {len(shown) - 5} more", shown[-1]]
     return (*named, *((what, name) for name in shown))
 
 
-def _count(layout: Layout, source: PathLike, measure: str | None, collection: str | None) -> dict[str, CollectionFacts]:
-    """Return what a table holds, also where it cannot be read as it is."""
-    table = layout.table
-    if layout.kind in ("wide", "transposed"):
-        gaps = np.array([[is_gap(cell) for cell in table.columns[j]] for j in layout.scores])
-        gaps = gaps if layout.kind == "wide" else gaps.T
-        complete = int((~gaps.any(axis=1)).sum()), int((~gaps.any(axis=0)).sum())
-        runs, topics = gaps.shape
-        name = (measure or stem(source),)
-        return {"": CollectionFacts("", runs, topics, name, gaps.size, int(gaps.sum()), complete=complete)}
-    frame, _ = make_rows(layout, measure)
-    parts = split_collections(frame, layout, collection, stem(source))
-    return {name: _count_rows(name, frame if rows is None else frame[rows]) for name, rows in parts}
-
-
-def _count_rows(name: str, frame: pd.DataFrame) -> CollectionFacts:
-    totals = frame["topic"].map(str).map(is_total).to_numpy()
+def _count_rows(name: str, rows: Rows) -> CollectionFacts:
+    """Return what a collection holds, also where it cannot be read as it is."""
+    frame = rows.frame.assign(**{role: rows.frame[role].astype(str) for role in COLUMNS[:3]})
+    totals = frame["topic"].map(is_total)
     frame = frame if totals.all() else frame[~totals]
-    codes, labels = zip(*(pd.factorize(frame[role].map(str)) for role in COLUMNS[:3]), strict=True)
-    shape = tuple(map(len, labels))
-    cells = int(np.prod(shape, dtype=object))
-    there = ~np.array([is_gap(cell) for cell in frame["score"]])
-    keys = pd.DataFrame(dict(zip(COLUMNS[:3], codes, strict=True)))[there]
-    several = keys.assign(score=[str(cell) for cell in frame["score"][there]]).groupby(list(COLUMNS[:3]))["score"]
-    sizes, kinds = several.size().to_numpy(), several.nunique().to_numpy()
-    once = keys.drop_duplicates()
-    complete = tuple(
-        int((np.bincount(once[role], minlength=shape[axis]) == cells // shape[axis]).sum())
-        for axis, role in enumerate(COLUMNS[:2])
+    keys = list(COLUMNS[:3])
+    sizes = [frame[role].nunique() for role in keys]
+    there = frame[[not is_gap(cell) for cell in frame["score"]]]
+    several = there.assign(score=there["score"].astype(str)).groupby(keys)["score"]
+    once = there.drop_duplicates(keys)
+    cells = math.prod(sizes)
+    runs, topics = (
+        int((once[role].value_counts() == cells // n).sum()) for role, n in zip(keys[:2], sizes, strict=False)
     )
     return CollectionFacts(
-        name, shape[0], shape[1], tuple(map(str, labels[2])), cells, missing=cells - len(once),
-        doubled=int((sizes > 1).sum()), unlike=int((kinds > 1).sum()), complete=(complete[0], complete[1]),
+        name, sizes[0], sizes[1], tuple(frame["measure"].unique()), cells, missing=cells - len(once),
+        doubled=int((several.size() > 1).sum()), unlike=int((several.nunique() > 1).sum()), complete=(runs, topics),
     )  # fmt: skip
 
 

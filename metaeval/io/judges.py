@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,11 @@ from metaeval.files import is_standard_input, read_text
 from metaeval.io.classification import Labels
 from metaeval.io.frames import describe_sources, name_collection
 from metaeval.io.strict_json import parse_json
-from metaeval.io.tables import open_table
+from metaeval.io.table import open_table
 from metaeval.io.votes import code_votes, read_votes
 
 Key = tuple[str, str]
+"""Topic and item; an item without a topic stands in the place of the topic."""
 
 
 def read_annotations(
@@ -44,7 +44,7 @@ def read_annotations(
     classes : iterable of str
         All classes in order.
     columns : mapping of str to str, optional
-        What the tables call some of the columns: ``{"item": "sentence", "annotator": "worker"}``.
+        What the tables call some of the columns: ``{"item": "sentence", "annotator": "worker"}``; ``a+b`` joins two.
     separator : str, optional
         The topic of an item is its name up to the first of these: with ``"__"``, doc7 of doc7__M1__fluency.
     missing : {"raise", "drop-topic", "drop-run"}, optional
@@ -68,7 +68,7 @@ def read_annotations(
     if missing == "worst":
         raise MetaevalError(f"{format_option('missing', 'worst')}: of the answers of judges there is no worst one")
     names = unique_labels(classes, "class")
-    given = _open(people, columns, names)
+    given, answered = _open(people, columns, names), _open(judges, columns, names)
     keys = list(
         dict.fromkeys(key for person in given.values() for key in zip(person.topics, person.items, strict=True))
     )
@@ -78,23 +78,21 @@ def read_annotations(
     labels = np.full((len(given), len(keys)), NONE, dtype=np.int64)
     for a, key, k in code_votes(given, names):
         labels[a, position[key]] = k
-    answered = _open(judges, columns, names)
     answers = np.zeros((len(answered), len(keys), len(names)), dtype=np.int64)
     for j, key, k in code_votes(answered, names, repeated=True):
         if key not in position:
-            judge = list(answered)[j]
-            file, hint, problem = answered[judge].file, None, "nobody labelled this item"
-            others = [topic for topic, item in keys if item == key[1]]
-            if bool(key[1]) != bool(keys[0][1]):  # without a column topic, items stand in its place
-                with_topics, without = (file, next(iter(given.values())).file)[:: 1 if key[1] else -1]
-                hint = f"{with_topics} has a column topic and {without} has none: leave it out of one or add it to the other"
-            elif key[1] and others:
-                problem = f"people labelled it as an item of the topic {others[0]}, not {key[0]}"
-                hint = "the topic is part of what an item is called: write the same one into both"
-            raise DataError(problem, file=file, run=judge, item=_join(key), hint=hint)
+            judge, file = list(answered)[j], next(iter(given.values())).file
+            problem, hint = _explain_unlabelled(key, keys, file, answered[judge].file)
+            raise DataError(problem, file=answered[judge].file, run=judge, item=_join(key), hint=hint)
         answers[j, position[key], k] += 1
-    items = _name_items(keys)
-    keep_judges, keep_items = _find_complete(answers, items, list(answered), missing)
+    # An item is called by its own name, and with its topic where items of several topics have the same one.
+    items = [item or topic for topic, item in keys]
+    items = items if len(set(items)) == len(items) else list(map(_join, keys))
+    gaps = answers.sum(axis=-1) == 0
+    for j, i in np.argwhere(gaps)[:1] if missing == "raise" else ():
+        hint = f"{format_option('missing', 'drop-topic')} leaves the item out, drop-run the judge"
+        raise DataError("there is no answer", run=list(answered)[j], item=items[i], hint=hint)
+    keep_judges, keep_items = find_complete(gaps, list(answered), items, missing)
     topics = _find_topics(keys, separator)
     return Annotations(
         labels[:, keep_items],
@@ -110,44 +108,45 @@ def read_annotations(
 
 
 def _open(source: Any, columns: Mapping[str, str] | None, classes: tuple[str, ...]) -> dict[str, Labels]:
-    """Return labels by annotator; an item without a topic is in the place of the topic."""
+    """Return labels by annotator, of a table or of JSON."""
     if isinstance(source, str) and is_standard_input(source):
         raise MetaevalError("two files are read, of which none can be standard input")
-    if not hasattr(source, "columns") and str(source).lower().endswith(".json"):
-        return _read_json(source)
-    table = open_table(source, columns, classes)
-    if "topic" not in table.header:
-        header = tuple("topic" if name == "item" else name for name in table.header)
-        if "topic" not in header:
-            raise DataError("there is no column 'item'", file=table.file, line=1)
-        table = replace(table, header=header)
-    return read_votes(table)
-
-
-def _read_json(path: Any) -> dict[str, Labels]:
-    content = parse_json(read_text(path), path)
-    layout = '{"annotator": {"item": label, …}, …}'
+    if hasattr(source, "columns") or not str(source).lower().endswith(".json"):
+        table = open_table(source, columns, classes)
+        if "topic" not in table.header:
+            if "item" not in table.header:
+                raise DataError("there is no column 'item'", file=table.file, line=1)
+            table = table.rename({"topic": "item"})
+        return read_votes(table)
+    content = parse_json(read_text(source), source)
     if not isinstance(content, dict) or not content or not all(isinstance(value, dict) for value in content.values()):
-        raise DataError(f"it is not of the form {layout}", file=path)
-    people = {}
+        raise DataError('it is not of the form {"annotator": {"item": label, …}, …}', file=source)
+    found = {}
     for annotator, given in content.items():
         for item, label in given.items():
             if isinstance(label, bool | list | dict):
-                raise DataError(f"the label {label!r} of {annotator} is no text or number", file=path, item=item)
+                raise DataError(f"the label {label!r} of {annotator} is no text or number", file=source, item=item)
         labels = ["" if label is None else str(label) for label in given.values()]
         # The json module does not say on which line a value stands.
-        people[annotator] = Labels(str(path), list(given), [""] * len(given), labels, [0] * len(given))
-    return people
+        found[annotator] = Labels(str(source), list(given), [""] * len(given), labels, [0] * len(given))
+    return found
+
+
+def _explain_unlabelled(key: Key, keys: list[Key], people: str, judges: str) -> tuple[str, str | None]:
+    """Return what is wrong with an item that a judge answers and no person labelled, and what can be done about it."""
+    problem = "nobody labelled this item"
+    if bool(key[1]) != bool(keys[0][1]):
+        with_topics, without = (judges, people) if key[1] else (people, judges)
+        both = f"{with_topics} has a column topic and {without} has none"
+        return problem, f"{both}: leave it out of one or add it to the other"
+    for topic in [topic for topic, item in keys if item and item == key[1]][:1]:
+        problem = f"people labelled it as an item of the topic {topic}, not {key[0]}"
+        return problem, "the topic is part of what an item is called: write the same one into both"
+    return problem, None
 
 
 def _join(key: Key) -> str:
     return "/".join(part for part in key if part)
-
-
-def _name_items(keys: list[Key]) -> list[str]:
-    """Return a name for every item: its own, with its topic where items of several topics have the same name."""
-    names = [item or topic for topic, item in keys]
-    return names if len(set(names)) == len(names) else [_join(key) for key in keys]
 
 
 def _find_topics(keys: list[Key], separator: str | None) -> list[str]:
@@ -160,14 +159,3 @@ def _find_topics(keys: list[Key], separator: str | None) -> list[str]:
     if not separator or not any(separator in name for name, _ in keys):
         raise MetaevalError(f"{stated}: no name of an item has it, such as {keys[0][0]!r}")
     return [name.partition(separator)[0] for name, _ in keys]
-
-
-def _find_complete(
-    answers: np.ndarray, items: list[str], judges: list[str], missing: MissingPolicy
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return which judges and which items stay, each as booleans."""
-    gaps = answers.sum(axis=-1) == 0
-    for j, i in np.argwhere(gaps)[:1] if missing == "raise" else ():
-        hint = f"{format_option('missing', 'drop-topic')} leaves the item out, drop-run the judge"
-        raise DataError("there is no answer", run=judges[j], item=items[i], hint=hint)
-    return find_complete(gaps, judges, items, missing)

@@ -18,8 +18,7 @@ from metaeval.errors import DataError, format_option
 from metaeval.files import Sources
 from metaeval.io.classification import Labels, classification_runs
 from metaeval.io.frames import name_origins
-from metaeval.io.table import Table
-from metaeval.io.tables import open_table
+from metaeval.io.table import Table, open_table
 
 
 def read(

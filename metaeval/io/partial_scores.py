@@ -14,17 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import DoubledPolicy
 from metaeval.data.columns import plain_name
-from metaeval.data.scores import Scores, only_collection
+from metaeval.data.rows import DoubledPolicy
+from metaeval.data.scores import Scores, only_collection, read_collections
 from metaeval.errors import DataError, format_list
-from metaeval.files import is_folder
-from metaeval.io import tidy, wide
-from metaeval.io.frames import is_frame
-from metaeval.io.layout import IGNORE, find_layout
+from metaeval.files import is_folder, plain_path
+from metaeval.io.layout import IGNORE
 from metaeval.io.scores import read_scores
-from metaeval.io.table import Table
-from metaeval.io.tables import LINES, PARQUET, TABLES, WORKBOOKS, open_cells
+from metaeval.io.table import LINES, PARQUET, TABLES, WORKBOOKS, is_frame, open_cells
+from metaeval.io.tables import read_numbers, rows_of_table
 from metaeval.measures.base import Measure
 
 PROBABILITY = "probability"
@@ -107,33 +105,29 @@ def read_partial(
     if isinstance(source, Scores):
         return _check(PeopleScores(source))
     suffixes = (*TABLES, *LINES, *PARQUET, *WORKBOOKS)
-    if not is_frame(source) and (is_folder(source) or not str(source).lower().endswith(suffixes)):
+    if not is_frame(source) and (is_folder(source) or not plain_path(source).lower().endswith(suffixes)):
         return _check(PeopleScores(read_scores(source, missing="keep", columns=columns, doubled=doubled)))
-    table = open_cells(source)
-    given = next((j for j, name in enumerate(table.header) if plain_name(name) == PROBABILITY), None)
-    stated = dict(columns or {})
+    table, stated = open_cells(source), dict(columns or {})
+    given = next((name for name in table.columns if plain_name(name) == PROBABILITY), None)
     if given is not None:
-        stated[IGNORE] = "+".join([*([stated[IGNORE]] if IGNORE in stated else []), table.header[given]])
-    layout = find_layout(table, stated)
-    if layout.kind in ("wide", "transposed"):
-        if given is not None:
+        stated[IGNORE] = "+".join([*([stated[IGNORE]] if IGNORE in stated else []), given])
+    layout, rows = rows_of_table(table, columns=stated)
+    scores, beside = read_collections(rows, missing="keep", doubled=doubled), None
+    if given is not None:
+        if layout.kind in ("wide", "transposed"):
             raise DataError(f"a column {PROBABILITY} needs one row per score: run, topic, score", file=table.file)
-        return _check(PeopleScores(wide.arrange({"score": layout}, missing="keep", columns=stated)), table.file)
-    options: dict[str, Any] = {"missing": "keep", "columns": stated, "doubled": doubled}
-    scores = only_collection(tidy.arrange(layout, **options), table.file)
-    if given is None:
-        return _check(PeopleScores(scores), table.file)
-    _check_probabilities(table, given)
-    cells = list(layout.table.columns)
-    cells[layout.scores[0]] = table.columns[given]
-    beside = replace(layout, table=replace(layout.table, columns=cells), unused=())
-    unlike = tidy.make_rows(beside, None)[0].groupby(["run", "topic", "measure"])["score"].nunique(dropna=False) > 1
-    if doubled == "mean" and unlike.any():
-        run, topic, _ = unlike.index[int(unlike.to_numpy().argmax())]
-        hint = "give the probability with which the run and topic were chosen, the same for all its labels"
-        raise DataError("its labels have several probabilities", file=table.file, run=run, topic=topic, hint=hint)
-    probabilities = only_collection(tidy.arrange(beside, **options)).values[..., 0]
-    return _check(PeopleScores(scores, probabilities), table.file)
+        rows = replace(rows, frame=rows.frame.assign(score=read_numbers(table, [given])[0]))
+        found = rows.read_scores()
+        for row in np.flatnonzero(~np.isnan(found) & ~((found > 0) & (found <= 1)))[:1]:
+            problem = f"the probability is {found[row]:g}; it lies above 0 and is at most 1"
+            raise DataError(problem, **rows.locate(int(row), ()))
+        unlike = rows.frame.assign(score=found).groupby(["run", "topic"])["score"].nunique(dropna=False) > 1
+        if doubled == "mean" and unlike.any():
+            run, topic = unlike.index[int(unlike.to_numpy().argmax())]
+            hint = "give the probability with which the run and topic were chosen, the same for all its labels"
+            raise DataError("its labels have several probabilities", file=table.file, run=run, topic=topic, hint=hint)
+        beside = only_collection(read_collections(rows, missing="keep", doubled=doubled)).values[..., 0]
+    return _check(PeopleScores(only_collection(scores, table.file), beside), table.file)
 
 
 def _check(people: PeopleScores, file: object = None) -> PeopleScores:
@@ -148,13 +142,3 @@ def _check(people: PeopleScores, file: object = None) -> PeopleScores:
         r, t = np.argwhere(lacking)[0]
         raise DataError("a label has no probability", file=file, run=scores.runs[r], topic=scores.topics[t])
     return people
-
-
-def _check_probabilities(table: Table, column: int) -> None:
-    """Refuse a probability that is not above 0 and at most 1; a cell may be empty."""
-    ((cells, _),) = tidy.read_numbers(table, (column,))
-    found = pd.to_numeric(pd.Series(cells), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    wrong = np.flatnonzero(~((found > 0) & (found <= 1)) & ~np.isnan(found))
-    if len(wrong):
-        problem = f"the probability is {found[wrong[0]]:g}; it lies above 0 and is at most 1"
-        raise DataError(problem, file=table.file, line=table.lines[wrong[0]] if table.lines else None)

@@ -11,8 +11,7 @@ from metaeval.errors import DataError, format_list
 from metaeval.files import Sources
 from metaeval.io.frames import name_origins
 from metaeval.io.quantification import Shares, quantification_runs, shares_from_text
-from metaeval.io.table import Table
-from metaeval.io.tables import open_table
+from metaeval.io.table import Table, open_table
 
 
 def read(

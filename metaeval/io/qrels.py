@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import TypeVar
 
-from metaeval.data.cells import number
 from metaeval.data.judged import JudgedRuns
 from metaeval.data.policies import MissingPolicy
+from metaeval.data.rows import number
 from metaeval.errors import DataError
 from metaeval.files import PathLike, Sources, describe_files, find_named_files, find_paths, read_lines, stem
 from metaeval.io.table import read_fields

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.data.cells import is_missing
 from metaeval.data.labels import unique_labels
 from metaeval.data.policies import (
     MissingPolicy,
@@ -20,9 +19,9 @@ from metaeval.data.policies import (
     hint_missing,
     report_policy,
 )
+from metaeval.data.rows import is_missing, number
 from metaeval.data.runs import QuantificationRuns, distributions
 from metaeval.errors import DataError, format_count, format_option
-from metaeval.io.table import numbers
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,9 @@ def shares_from_text(
         keep = [row for row, cells in enumerate(zip(*columns, strict=True)) if not all(map(is_missing, cells))]
         topics, lines = [topics[row] for row in keep], [lines[row] for row in keep]
         columns = [[column[row] for row in keep] for column in columns]
-    shares = Shares(file, topics, np.stack([numbers(column) for column in columns], axis=-1), lines)
+    shares = Shares(
+        file, topics, np.array([list(map(number, column)) for column in columns]).reshape(len(columns), -1).T, lines
+    )
     for row, k in np.argwhere(~np.isfinite(shares.values))[:1]:
         given = columns[k][row]
         problem = f"the probability of class {classes[k]} is {given!r}, not a number from 0 to 1"

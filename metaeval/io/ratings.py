@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from metaeval.data.cells import DoubledPolicy, keep_rows, read_score_column, refuse_second, settle_doubled
-from metaeval.data.columns import COLUMNS, format_columns
+from metaeval.data.columns import format_columns
 from metaeval.data.policies import check_policy, report_policy
-from metaeval.data.ratings import Ratings, refuse_empty, refuse_two_tasks
-from metaeval.data.scores import Scores
-from metaeval.data.totals import find_totals
+from metaeval.data.ratings import Ratings, refuse_two_tasks
+from metaeval.data.rows import Cells, DoubledError, DoubledPolicy
+from metaeval.data.scores import Scores, choose_measure
 from metaeval.errors import DataError, format_count, format_option
-from metaeval.files import is_standard_input, stem
-from metaeval.io.layout import LAYOUTS, Layout, describe_unused, find_layout
-from metaeval.io.sample import Sample
-from metaeval.io.table import ColumnsError
-from metaeval.io.tables import open_cells, open_once
-from metaeval.io.tidy import find_part, make_rows, select_measure
-from metaeval.io.wide import list_rows, split_stem
+from metaeval.files import is_standard_input, open_once, plain_path, stem
+from metaeval.io.detect import Sample
+from metaeval.io.layout import Layout
+from metaeval.io.table import TABLES, ColumnsError, open_cells
+from metaeval.io.tables import find_part, rows_of_table, split_stem
 from metaeval.measures.resolve import measure_of_label
 from metaeval.stats.variance_components import FACETS
 
@@ -47,10 +44,6 @@ def read_ratings(
     doubled : {"raise", "mean", "latest"}, optional
         What to do where a run has several scores on a topic, by one judge and in one repeat.
 
-    Returns
-    -------
-    Ratings
-
     Raises
     ------
     DataError
@@ -58,56 +51,34 @@ def read_ratings(
     """
     check_policy(doubled, DoubledPolicy)
     with open_once():
-        layout = find_layout(open_cells(path), columns)
-        note = describe_unused(layout)
-        if note:
-            report_policy(note, layout.table.file)
-        if layout.kind in ("wide", "transposed"):
-            frame, given = list_rows(layout, measure or split_stem(stem(path))[1]), None
-        else:
-            frame, given = make_rows(layout, measure)
-        lines: Sequence[int] | None = None
-        if layout.table.lines and given is not None:
-            lines = layout.table.lines * max(1, len(layout.scores))
-        whole = frame
+        table = open_cells(path)
+        layout, rows = rows_of_table(table, columns=columns, measure=measure)
+        if layout.kind in ("wide", "transposed") and measure is None:
+            rows = replace(rows, frame=rows.frame.assign(measure=split_stem(stem(path))[1]))
         if measure is not None:  # before anything is said of the rows of others
-            frame, given, lines = keep_rows(frame, given, lines, select_measure(frame, measure, layout.table.file))
-
-        def where(row: int) -> dict[str, Any]:
-            labels = {name: frame[name].iloc[row] for name in COLUMNS[:3]}
-            return {"file": layout.table.file, "line": None if lines is None else lines[row], **labels}
-
-        score, gaps = read_score_column(frame["score"], given, "worst", where)
-        columns_of = [name for name in (*FACETS, "measure") if name in frame]
-        refuse_empty(frame, columns_of, where)
-        frame = frame.assign(score=score)
-        refuse_two_tasks(frame, where, [str(layout.name(role)) for role in ("task", "topic") if "task" in frame])
-        cell = frame.groupby(columns_of, sort=False).ngroup().to_numpy()
-        if doubled == "raise":
-            known = np.flatnonzero(~gaps)
-            try:
-                refuse_second(cell[known], len(frame), False, score[known], lambda row: where(known[row]))
-            except DataError as error:
-                raise error.changed(hint=_spell_out(layout, whole[columns_of])) from None
-        else:
-            score, gaps = score.copy(), gaps.copy()  # which the mean changes
-            rows = settle_doubled(cell, score, gaps, frame, doubled, layout.table.file, where)
-            frame, gaps = frame.assign(score=score).iloc[rows], gaps[rows]
-        totals = find_totals(frame[columns_of], frame["score"].to_numpy(), layout.table.file)
-        frame, gaps = frame[~totals], gaps[~totals]
+            rows = choose_measure(rows, measure)
+        keys = [name for name in (*FACETS, "measure") if name in rows.frame]
+        cells = Cells(rows, keys)
+        refuse_two_tasks(cells, [layout.roles[role] for role in ("task", "topic") if role in layout.roles])
+        gaps = np.isnan(cells.score)
+        cells.select(~gaps)
+        try:
+            cells.settle_doubled(doubled)
+        except DoubledError as error:
+            raise error.changed(hint=_spell_out(layout, keys)) from None
+        cells.drop_totals()
         if gaps.any():
-            report_policy(f"{format_count(int(gaps.sum()), 'cell')} without a score", layout.table.file)
-        names = dict.fromkeys(map(str, frame["measure"]))
-        return Ratings(frame[~gaps], tuple(map(measure_of_label, names)), stem(path))
+            report_policy(f"{format_count(int(gaps.sum()), 'cell')} without a score", table.file)
+        return Ratings(cells, tuple(map(measure_of_label, cells.labels["measure"])), stem(path))
 
 
-def _spell_out(layout: Layout, labels: pd.DataFrame) -> str:
+def _spell_out(layout: Layout, keys: Sequence[str]) -> str:
     """Return the options with which a table with several scores in a cell can be read."""
-    told = find_part(layout, labels.apply(lambda column: pd.factorize(column.map(str))[0]).head(layout.table.n_rows))
+    told = find_part(layout, [layout.roles[key] for key in keys if key in layout.roles])
     tells = " or ".join(format_columns({what: told or "COLUMN"}) for what in ("repeat", "judge"))
     if told is None:
         return f"{tells}, if a column tells them apart; their mean: {format_option('doubled', 'mean')}"
-    topic = format_columns({"topic": f"{layout.name('topic')}+{told}"})
+    topic = format_columns({"topic": f"{layout.roles['topic']}+{told}"})
     return f"{told!r} tells them apart: repeats, judges or parts of topics? {tells} or {topic}"
 
 
@@ -117,7 +88,8 @@ def holds_table(source: str, columns: Mapping[str, str] | None) -> bool:
         return False
     sample = Sample(source, columns)
     # A column that is not there is refused where the table is read.
-    return sample.is_table and (sample.layout in LAYOUTS or isinstance(sample.refusal, ColumnsError))
+    is_table = sample.kind != "text" or plain_path(source).lower().endswith(TABLES)
+    return is_table and isinstance(sample.layout, str | ColumnsError)
 
 
 def refuse_columns(scores: Scores, columns: Mapping[str, str] | None) -> Ratings:

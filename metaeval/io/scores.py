@@ -1,161 +1,54 @@
-"""Score matrices read from, and written to, files of every format."""
+"""Scores read from, and written to, files of every format, frames, and results of ir_measures, pytrec_eval and ranx."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
-from metaeval.data.cells import DoubledPolicy, number
-from metaeval.data.labels import Choose, choose_measures
+import numpy as np
+import pandas as pd
+
+from metaeval.data.columns import COLUMNS
+from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy, report_policy
-from metaeval.data.scores import Scores, is_untold, only_collection, refuse_gaps, state_directions
+from metaeval.data.rows import DoubledPolicy, number
+from metaeval.data.scores import (
+    Scores,
+    is_untold,
+    only_collection,
+    read_collections as arrange_collections,
+    refuse_gaps,
+    state_directions,
+)
 from metaeval.errors import DataError, DirectionWarning, MetaevalError, format_list, format_option
-from metaeval.files import PathLike, Sources
-from metaeval.io import tidy, wide
+from metaeval.files import PathLike, Sources, open_once
+from metaeval.io import tables
 from metaeval.io.detect import find_format
 from metaeval.io.formats import READ_FORMATS, choose_format
-from metaeval.io.frames import are_columns, find_library, is_frame, read_attributes, refuse_numbers, table_of_frame
-from metaeval.io.layout import LAYOUTS, find_layout
-from metaeval.io.rows import keep_wanted
-from metaeval.io.tables import PARQUET, TABLES, open_once
+from metaeval.io.layout import LAYOUTS
+from metaeval.io.table import PARQUET, TABLES, is_path
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names
-from metaeval.measures.resolve import measure_of_label
 
 
-def from_frame(
-    frame: Any,
-    *,
-    measure: str | Measure | None = None,
-    collection: str | None = None,
-    missing: MissingPolicy = "raise",
-    columns: Mapping[str, str] | None = None,
-    doubled: DoubledPolicy = "raise",
-    higher_is_better: Names | bool = (),
-    lower_is_better: Names = (),
-) -> Scores:
-    """Convert a frame of any library and layout to scores.
+class Reading(TypedDict, total=False):
+    """How scores are read, whatever they are read from.
 
     Parameters
     ----------
-    frame : pandas, polars, Arrow or xarray object, list of records, or mapping
-        Tidy: columns (or index levels, or dimensions) run, topic, measure, score. Without measure and score, every
-        column besides run and topic is a measure. Wide: one column per run and one row per topic; the index, or a
-        column ``topic``, names the topics. Levels of the columns have names like columns; a single one without a name, as
-        after ``pivot``, holds the measures. A mapping holds columns by name, or wide frames by measure, which are
-        aligned by the names of runs and topics. Directions that a column higher_is_better states, or the attributes
-        of an xarray object (see `Scores.to_xarray`), are taken from there.
-    measure : str or Measure, optional
-        The measure that a frame holds, if the frame does not say it.
-    collection : str, optional
-        By default, the name of an xarray object.
-    missing, columns, doubled, higher_is_better, lower_is_better
-        As for `read_scores`.
-
-    Raises
-    ------
-    DataError
-        If the frame is none of these, a score occurs twice, is not a finite number or is missing.
-    MetaevalError
-        If a direction is stated of a measure that is not there.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> wide = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.4]}, index=["t1", "t2"])
-    >>> from_frame(wide, measure="nDCG@10")
-    Scores: 2 runs × 2 topics × 1 measure
-    >>> from_frame([{"system": "a", "topic": 1, "BLEU": 30.5}], columns={"run": "system"})
-    Scores: 1 run × 1 topic × 1 measure
-    """
-    with open_once():
-        found = _convert(frame, None, measure, columns, collection=collection, missing=missing, doubled=doubled)
-    return state_directions([only_collection(found)], higher_is_better, lower_is_better, missing)[0]
-
-
-def _convert(
-    frame: Any,
-    kind: str | None,
-    measure: str | Measure | None,
-    columns: Mapping[str, str] | None,
-    *,
-    collection: str | None,
-    missing: MissingPolicy,
-    doubled: DoubledPolicy,
-    choose: Choose | None = None,
-) -> list[Scores]:
-    """Return the scores of every collection in a frame, or in frames by measure."""
-    if isinstance(frame, Mapping) and find_library(frame) != "xarray" and not are_columns(frame, columns):
-        if not frame:
-            raise DataError("no frames were given")
-        refuse_numbers(frame)
-        if measure is not None:
-            choose = partial(choose_measures, measure)
-        _refuse_doubled(kind or "wide", doubled)
-        layouts = {
-            measure_of_label(name): find_layout(table_of_frame(part), columns, kind or "wide")
-            for name, part in keep_wanted(frame, choose).items()
-        }
-        return [wide.arrange(layouts, missing=missing, collection=collection or "", columns=columns)]
-    if collection is None and find_library(frame) == "xarray":
-        name = getattr(frame, "name", None)
-        collection = None if name in (None, "score") else str(name)
-    layout = find_layout(table_of_frame(frame, columns), columns, kind)
-    if layout.kind not in ("tidy", "measures"):
-        if measure is None:
-            raise DataError(
-                f"the frame is taken for {layout.kind}, and its measure is not named",
-                hint=f"name it: {format_option('measure', 'NAME')}; or say which columns are run, topic and score with "
-                f"{format_option('columns')}",
-            )
-        _refuse_doubled(layout.kind, doubled)
-        known = keep_wanted({measure_of_label(measure): layout}, choose)
-        return [wide.arrange(known, missing=missing, collection=collection or "", columns=columns)]
-    stated = [measure] if isinstance(measure, Measure) else read_attributes(frame)
-    return tidy.arrange(
-        layout, measure=measure, collection=collection, missing=missing, doubled=doubled, columns=columns,
-        measures=stated, choose=choose,
-    )  # fmt: skip
-
-
-def _refuse_doubled(kind: str, doubled: DoubledPolicy) -> None:
-    """Refuse a policy for doubled scores where a table has one cell for each, as for files."""
-    if doubled != "raise":
-        raise MetaevalError(f"the format {kind} has no use for {format_option('doubled')}")
-
-
-def read_scores(
-    path: Sources | Any,
-    *,
-    format: str | None = None,
-    measure: str | None = None,
-    collection: str | None = None,
-    missing: MissingPolicy = "raise",
-    columns: Mapping[str, str] | None = None,
-    doubled: DoubledPolicy = "raise",
-    higher_is_better: Names | bool = (),
-    lower_is_better: Names = (),
-) -> Scores:
-    r"""Read a score matrix in any of the `SCORE_FORMATS`.
-
-    Parameters
-    ----------
-    path : path, list of paths, mapping of measure or run to path, or folder
-        What a format accepts; see its module. ``"-"`` is standard input; a frame, an array with names or records are
-        accepted as `from_frame` accepts them.
     format : str, optional
         One of the `SCORE_FORMATS`: tidy, measures, wide, transposed, sakai, trec_eval, wmt, tot, ir_measures, ….
         By default, it is detected from the suffix, the header, or the files in a folder.
-    measure : str, optional
-        The measure that a wide file holds, or the only measure to read from a file or folder with several.
+    measure : str or Measure, optional
+        The measure of a file or frame that does not say it, or the only measure to read of several.
     collection : str, optional
-        By default, what a tidy file states in its column collection, else the name of the file or folder; for a wide
-        file, the part of its name before the measure.
+        By default, what a tidy file states in its column collection, else the name of the file, folder or xarray object;
+        for a wide file, the part of its name before the measure. Of several it is the only one to read; a name that none of
+        them has reads all as one, of this name.
     missing : {"raise", "drop-topic", "drop-run", "worst", "keep"}, optional
         What to do if a run has no score for a topic and measure; in every format, NaN is no score. Gaps that are kept are
         for `metaeval.board_ranks`.
@@ -167,6 +60,33 @@ def read_scores(
     higher_is_better, lower_is_better : str or iterable of str, optional
         Measures of which higher scores, or lower ones, are better, whatever their names or the file tell;
         ``higher_is_better=True`` for all that are not named otherwise.
+    """
+
+    format: str | None
+    measure: str | Measure | None
+    collection: str | None
+    missing: MissingPolicy
+    columns: Mapping[str, str] | None
+    doubled: DoubledPolicy
+    higher_is_better: Names | bool
+    lower_is_better: Names
+
+
+def read_scores(source: Sources | Any, **options: Unpack[Reading]) -> Scores:
+    r"""Read a score matrix in any of the `SCORE_FORMATS`, or convert a frame.
+
+    Parameters
+    ----------
+    source : path, list of paths, mapping of measure or run to path, folder, frame, records, or mapping of measure to frame
+        What a format accepts; see its module. ``"-"`` is standard input. Frames are those of pandas and xarray, and all that
+        Arrow can read, tidy or wide: columns, index levels or dimensions are named as the columns of a file; the index of a
+        wide one names the topics. Frames by measure are aligned by the names of runs and topics.
+    **options
+        See `Reading`.
+
+    Returns
+    -------
+    Scores
 
     Raises
     ------
@@ -177,73 +97,56 @@ def read_scores(
 
     Examples
     --------
-    >>> import tempfile, pathlib
+    >>> import tempfile, pathlib, pandas as pd
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "web2013_ap.csv"
     >>> _ = path.write_text("sys1,sys2\n0.1,0.2\n")
     >>> read_scores(path)
     Scores: 2 runs × 1 topic × 1 measure, web2013
+    >>> wide = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.4]}, index=["t1", "t2"])
+    >>> read_scores(wide, measure="nDCG@10")
+    Scores: 2 runs × 2 topics × 1 measure
+    >>> read_scores([{"system": "a", "topic": 1, "BLEU": 30.5}], columns={"run": "system"})
+    Scores: 1 run × 1 topic × 1 measure
     """
-    found = read_collections(
-        path, format=format, measure=measure, collection=collection, missing=missing, columns=columns, doubled=doubled,
-        higher_is_better=higher_is_better, lower_is_better=lower_is_better,
-    )  # fmt: skip
-    return only_collection(found, path if isinstance(path, str | Path) else None)
+    return only_collection(read_collections(source, **options), source if isinstance(source, str | Path) else None)
+
+
+from_frame = read_scores
 
 
 def read_collections(
-    path: Sources | Any,
-    *,
-    format: str | None = None,
-    measure: str | None = None,
-    collection: str | None = None,
-    missing: MissingPolicy = "raise",
-    columns: Mapping[str, str] | None = None,
-    doubled: DoubledPolicy = "raise",
-    higher_is_better: Names | bool = (),
-    lower_is_better: Names = (),
-    choose: Choose | None = None,
+    source: Sources | Any, *, choose: Choose | None = None, **options: Unpack[Reading]
 ) -> list[Scores]:
     r"""Read the score matrices of every collection that a source holds: of several benchmarks in one table, or of tasks.
 
-    Parameters
-    ----------
-    path, format, measure, missing, columns, doubled, higher_is_better, lower_is_better
-        As for `read_scores`. The column ``collection``, or the one that `columns` calls so, names the collections; each
-        has topics, runs and measures of its own.
-    collection : str, optional
-        The only one to read; a name that none of them has reads all as one, of this name.
-    choose : function, optional
-        Is given the names of a collection's measures and returns those to read; gaps of the others do not matter.
-
-    Returns
-    -------
-    list of Scores
-        One for each collection, in the order in which they appear.
+    It takes what `read_scores` takes. The column ``collection``, or the one that `columns` calls so, names the collections,
+    which are returned in the order in which they appear; each has topics, runs and measures of its own. `choose` is given the
+    names of a collection's measures and returns those to read; gaps of the others do not matter.
 
     Examples
     --------
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "board.csv"
-    >>> _ = path.write_text("model,benchmark,item,score\na,gsm,1,0.5\nb,gsm,1,1\na,arc,1,0\nb,arc,1,1\n")
-    >>> [scores.collection for scores in read_collections(path, columns={"collection": "benchmark"})]
+    >>> board = {"run": ["a", "b"], "topic": [1, 1], "score": [0.5, 1], "benchmark": ["gsm", "arc"]}
+    >>> [scores.collection for scores in read_collections(board, columns={"collection": "benchmark"})]
     ['gsm', 'arc']
     """
+    format, measure, columns = options.get("format"), options.get("measure"), options.get("columns")
+    missing = options.get("missing", "raise")
+    own: dict[str, Any] = {
+        "collection": options.get("collection"),
+        "missing": missing,
+        "doubled": options.get("doubled", "raise"),
+        "choose": choose,
+    }
     with open_once():
-        if is_frame(path) or (
-            isinstance(path, Mapping) and not all(isinstance(file, str | Path) for file in path.values())
-        ):
+        if not is_path(source):
             if format not in (None, *LAYOUTS):
                 raise MetaevalError(f"a frame is not in the format {format}")
-            found = _convert(
-                path, format, measure, columns, collection=collection, missing=missing, doubled=doubled, choose=choose
-            )
+            found = tables.rows(source, kind=format, columns=columns, measure=measure, collection=own["collection"])
+            found = arrange_collections(found.rows, measure=measure, name=found.name, measures=found.measures, **own)
         else:
-            chosen = find_format(path, columns) if format is None else choose_format(format, READ_FORMATS)
-            found = chosen.read_collections(
-                path, measure=measure, collection=collection, missing=missing, columns=columns or None,
-                doubled=None if doubled == "raise" else doubled, choose=choose,
-            )  # fmt: skip
-    return state_directions(found, higher_is_better, lower_is_better, missing)
+            chosen = find_format(source, columns) if format is None else choose_format(format, READ_FORMATS)
+            found = chosen.read_collections(source, measure=measure, columns=columns or None, **own)
+    return state_directions(found, options.get("higher_is_better", ()), options.get("lower_is_better", ()), missing)
 
 
 def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, defuse_formulas: bool = False) -> None:
@@ -322,3 +225,141 @@ def _defuse_formulas(scores: Scores) -> Scores:
     if changed:
         report_policy(f"names that begin like a formula got an apostrophe: {format_list(changed)}")
     return replace(scores, runs=runs, topics=topics, measures=measures)
+
+
+def from_ir_measures(
+    results: Mapping[str, Iterable[Any]], *, collection: str = "", missing: MissingPolicy = "raise"
+) -> Scores:
+    """Convert the results of ``ir_measures.iter_calc`` for several runs to scores.
+
+    Parameters
+    ----------
+    results : mapping of run to iterable of Metric
+        A Metric has `query_id`, `measure` and `value`.
+    collection : str, optional
+    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
+        What to do if a run has no score for a topic and measure.
+
+    Raises
+    ------
+    DataError
+        If something else is given, or a score occurs twice, is missing or is not a finite number.
+
+    Examples
+    --------
+    >>> from collections import namedtuple
+    >>> Metric = namedtuple("Metric", "query_id measure value")
+    >>> from_ir_measures({"bm25": [Metric("q1", "nDCG@10", 0.5), Metric("q2", "nDCG@10", 0.25)]})
+    Scores: 1 run × 2 topics × 1 measure
+    """
+
+    def cells() -> Iterator[tuple[Any, ...]]:
+        for run, metrics in _check_mapping(results, "results").items():
+            if isinstance(metrics, Mapping):
+                raise DataError(
+                    "these are means over topics", run=run, hint="give what ir_measures.iter_calc returns for the run"
+                )
+            for metric in metrics:
+                try:
+                    yield run, metric.query_id, str(metric.measure), metric.value
+                except AttributeError:
+                    raise DataError(f"{metric!r} is not a Metric(query_id, measure, value)", run=run) from None
+
+    return _assemble(cells(), collection, missing)
+
+
+def from_pytrec_eval(
+    results: Mapping[str, Mapping[str, Mapping[str, float]]], *, collection: str = "", missing: MissingPolicy = "raise"
+) -> Scores:
+    """Convert the results of ``RelevanceEvaluator.evaluate`` of pytrec_eval for several runs to scores.
+
+    Parameters
+    ----------
+    results : mapping of run to mapping of topic to mapping of measure to score
+    collection, missing
+        As for `from_ir_measures`, as is what is raised.
+
+    Examples
+    --------
+    >>> from_pytrec_eval({"bm25": {"q1": {"map": 0.5}, "q2": {"map": 0.25}}})
+    Scores: 1 run × 2 topics × 1 measure
+    """
+
+    def cells() -> Iterator[tuple[Any, ...]]:
+        for run, topics in _check_mapping(results, "results").items():
+            for topic, scores in _check_mapping(topics, "topics", run=run).items():
+                for measure, score in _check_mapping(scores, "scores", run=run, topic=topic).items():
+                    yield run, topic, measure, score
+
+    return _assemble(cells(), collection, missing)
+
+
+def from_ranx(runs: Any, *, collection: str = "", missing: MissingPolicy = "raise") -> Scores:
+    """Convert ranx runs that ``ranx.evaluate`` or ``ranx.compare`` has scored to scores.
+
+    Parameters
+    ----------
+    runs : ranx.Run, iterable of ranx.Run, or mapping of run name to ranx.Run
+        After ``evaluate(qrels, run, measures)`` (with its default ``save_results_in_run=True``) or ``compare(qrels,
+        runs, measures)``, the attribute ``scores`` of a run holds the score of every topic, by measure. A ``Report``
+        holds only means and is refused.
+    collection, missing
+        As for `from_ir_measures`.
+
+    Raises
+    ------
+    DataError
+        As `from_ir_measures`; if a run has no name or no scores, or two have the same name.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> run = SimpleNamespace(name="bm25", scores={"mrr": {"q1": 1.0, "q2": 0.5}})
+    >>> from_ranx([run])
+    Scores: 1 run × 2 topics × 1 measure
+    """
+    if hasattr(runs, "model_names"):
+        raise DataError(
+            "a ranx Report holds means only",
+            hint="give the list of runs that was compared: they hold every topic's scores",
+        )
+    if isinstance(runs, Mapping):
+        pairs = list(runs.items())
+    else:
+        listed = [runs] if hasattr(runs, "scores") else list(runs)
+        pairs = [(getattr(run, "name", None), run) for run in listed]
+    seen: set[object] = set()
+    for position, (name, _) in enumerate(pairs):
+        if name is None:
+            raise DataError(f"run number {position + 1} has no name", hint="give a mapping of run names to runs")
+        if name in seen:
+            raise DataError("two runs have this name", run=name, hint="give a mapping of run names to runs")
+        seen.add(name)
+
+    def cells() -> Iterator[tuple[Any, ...]]:
+        for name, run in pairs:
+            measures = getattr(run, "scores", None)
+            if not isinstance(measures, Mapping) or not measures:
+                raise DataError(
+                    "it has no scores per topic", run=name, hint="first ranx.evaluate(qrels, run, measures)"
+                )
+            for measure, topics in measures.items():
+                for topic, score in _check_mapping(topics, "topics", run=name, measure=measure).items():
+                    yield name, topic, measure, score
+
+    return _assemble(cells(), collection, missing)
+
+
+def _assemble(cells: Iterable[tuple[Any, ...]], collection: str, missing: MissingPolicy) -> Scores:
+    rows = [(str(run), str(topic), str(measure), score) for run, topic, measure, score in cells]
+    if not rows:
+        raise DataError("there are no scores in it")
+    columns = zip(COLUMNS, zip(*rows, strict=True), strict=True)
+    frame = pd.DataFrame({name: np.array(cells, dtype=object) for name, cells in columns})
+    return Scores.from_frame(frame, collection=collection, missing=missing)
+
+
+def _check_mapping(given: Any, what: str, **where: Any) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping):
+        raise DataError(f"the {what} are a {type(given).__name__}, not a mapping", **where)
+    return given

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.data.cells import number
 from metaeval.data.labels import unique_labels
+from metaeval.data.rows import number
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.errors import DataError, format_list
 from metaeval.files import PathLike, Sources

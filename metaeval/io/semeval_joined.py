@@ -28,8 +28,7 @@ from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError, format_count
 from metaeval.files import PathLike, Sources, describe_files, find_named_files, read_bytes, stem
 from metaeval.io.semeval import CLASSES, read_labels
-from metaeval.io.table import read_fields
-from metaeval.io.tables import open_sheets
+from metaeval.io.table import open_sheets, read_fields
 
 POLARITIES = ("negative", "neutral", "positive")
 """The classes of task A; the tables number them from 1, as those of subtask C."""

@@ -1,96 +1,181 @@
-"""Text tables: comma- or tab-separated files with a header, and lines of plain fields."""
+"""Any table, of text, Parquet, a workbook, JSON or a frame, opened as one `Table`: names of columns, and their cells."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-import numbers as abstract
+import numbers
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import warnings
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import is_missing, number
-from metaeval.data.columns import names_topics
-from metaeval.errors import DataError, format_list, format_option
-from metaeval.files import PathLike, check_cells, plain_path, read_lines, read_text, write_file
+from metaeval.data.columns import (
+    COLLECTION,
+    COLUMNS,
+    MEASURE_NAMES,
+    RUN_NAMES,
+    TASK_NAMES,
+    TOPIC_NAMES,
+    format_columns,
+    names_topics,
+    names_trait,
+    plain_name,
+)  # fmt: skip
+from metaeval.data.rows import is_missing, number
+from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
+from metaeval.files import (
+    BYTES_A_CELL,
+    PathLike,
+    check_cells,
+    check_size,
+    find_most_unpacked,
+    is_standard_input,
+    plain_path,
+    read_bytes,
+    read_content,
+    read_lines,
+    read_text,
+    remember,
+    stream_lines,
+    write_file,
+)  # fmt: skip
+from metaeval.io.strict_json import parse_json
+
+PARQUET, WORKBOOKS = (".parquet", ".pq"), (".xlsx", ".xlsm")
+LINES, TABLES = (".jsonl", ".ndjson"), (".csv", ".tsv")
+
+FRAME = "frame"
+"""What messages call a frame, which has no name."""
+
+TRUTH = {"true": 1.0, "false": 0.0}
+"""Words that are scores where nothing else stands in a column."""
+
+_SAMPLE = 200  # cells by which a column is told to hold numbers
+
+
+class ColumnsError(DataError):
+    """There is no column of a name that the user states."""
+
+
+class _Lazy(Mapping[str, Any]):
+    """Columns by name, each of them decoded when it is first asked for."""
+
+    def __init__(self, names: Iterable[str], decode: Callable[[str], Any]) -> None:
+        self._decoded: dict[str, Any] = dict.fromkeys(names)
+        self._decode = decode
+
+    def __getitem__(self, name: str) -> Any:
+        if self._decoded[name] is None:
+            self._decoded[name] = self._decode(name)
+        return self._decoded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._decoded)
+
+    def __len__(self) -> int:
+        return len(self._decoded)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of any source: ``columns[j]`` holds the cells of the column ``header[j]``.
+    """A table of any source: its cells by the names of columns.
 
     Cells of text files are texts, and `lines` says where each row begins; those of frames, Parquet, workbooks and JSON
     have types, and their rows no lines; a frame has no file either.
     """
 
     file: str
-    header: tuple[str, ...]
-    columns: Sequence[Any]
-    lines: tuple[int, ...]
+    columns: Mapping[str, Any]
     n_rows: int
+    lines: tuple[int, ...] = ()
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.columns)
 
     def column(self, *names: str) -> Any:
         """Return the column with one of these names, the first one that exists."""
         for name in names:
-            if name in self.header:
-                return self.columns[self.header.index(name)]
-        described = " or ".join(map(repr, names))
-        raise DataError(
-            f"there is no column {described} (columns: {format_list(self.header)})",
-            file=self.file,
-            line=1 if self.lines else None,
-        )
+            if name in self.columns:
+                return self.columns[name]
+        problem = f"there is no column {' or '.join(map(repr, names))} (columns: {format_list(self.header)})"
+        raise DataError(problem, file=self.file, line=1 if self.lines else None)
 
-    def holds_numbers(self, position: int) -> bool:
+    def holds_numbers(self, name: str) -> bool:
         """Say whether the first cells of a column are numbers, most of them and at least one."""
-        cells = self.columns[position]
+        cells = self.columns[name]
         kind = getattr(getattr(cells, "dtype", None), "kind", "O")
         if kind != "O":
-            return kind in "fiu" or (kind == "b" and not self.lines)
-        first = [cell for cell in cells[:_FIRST_ROWS] if not is_gap(cell)]
-        return 2 * sum(map(_holds_number, first)) > len(first)
+            return kind in "fiub"
+        first = [cell for cell in cells[:_SAMPLE] if not is_gap(cell)]
+        return 2 * sum(map(_is_number, first)) > len(first)
 
-    def codes(self, position: int) -> np.ndarray:
+    def holds_integers(self, name: str) -> bool:
+        """Say whether all cells are whole numbers, written without a point."""
+        cells = self.columns[name]
+        kind = getattr(getattr(cells, "dtype", None), "kind", "O")
+        return kind in "iub" if kind != "O" else all(re.fullmatch(r"\s*[+-]?\d+\s*", str(cell)) for cell in cells)
+
+    def is_empty(self, name: str) -> bool:
+        """Say whether no cell of a column says anything."""
+        return all(map(is_gap, self.columns[name]))
+
+    def codes(self, name: str) -> np.ndarray:
         """Return the number of each cell of a column among the different ones, in the order in which they appear."""
-        codes: np.ndarray = pd.factorize(np.asarray(self.columns[position], dtype=object))[0]
+        codes: np.ndarray = pd.factorize(np.asarray(self.columns[name], dtype=object))[0]
         return codes
 
-    def is_empty(self, position: int) -> bool:
-        """Say whether no cell of a column says anything."""
-        return all(map(is_gap, self.columns[position]))
+    def count_doubled(self, names: Iterable[str]) -> int:
+        """Return how many rows have the cells of an earlier one in these columns."""
+        return int(pd.DataFrame({name: self.codes(name) for name in names}).duplicated().sum())
+
+    def numbers(self, name: str) -> np.ndarray:
+        """Return a column as numbers, NaN for what is none; commas may be those of decimals."""
+        cells = self.columns[name]
+        if getattr(getattr(cells, "dtype", None), "kind", "O") in "fiub":
+            return np.asarray(cells, dtype=np.float64)
+        return np.array([number("" if cell is None else str(cell).replace(",", ".")) for cell in cells])
+
+    def select(self, names: Iterable[str]) -> Table:
+        """Return the table with some of its columns."""
+        kept = list(names)
+        return replace(self, columns=_Lazy(kept, self.columns.__getitem__))
 
     def rename(self, columns: Mapping[str, str] | None) -> Table:
         """Return the table with its columns called as the user says that they are to be called."""
-        return replace(self, header=rename_columns(self.header, columns, self.file)) if columns else self
+        if not columns:
+            return self
+        names = {}
+        for name, theirs in columns.items():
+            if theirs not in self.columns:
+                problem = f"there is no column {theirs!r} to be the {name} (columns: {format_list(self.header)})"
+                raise ColumnsError(problem, file=self.file)
+            if names.setdefault(theirs, name) != name:
+                raise DataError("one column cannot stand for two", file=self.file, hint=format_option("columns"))
+        header = [names.get(name) or f"{name} (not mapped)" * (name in columns) or name for name in self.columns]
+        return replace(self, columns=dict(zip(header, self.columns.values(), strict=True)))
 
     def as_texts(self, keep: Sequence[str] = ()) -> Table:
         """Return the table with cells of text; 1.0 is the class 1 where that is one, and 1.0 none, of the texts to keep."""
-        cells = tuple(tuple(_show_cell(cell, keep) for cell in column) for column in self.columns)
-        return replace(
-            self, file=self.file or FRAME, columns=cells, lines=self.lines or tuple(range(1, self.n_rows + 1))
-        )
+        cells = {name: tuple(_show_cell(cell, keep) for cell in column) for name, column in self.columns.items()}
+        return Table(self.file or FRAME, cells, self.n_rows, self.lines or tuple(range(1, self.n_rows + 1)))
 
 
-FRAME = "frame"
-"""What messages call a frame, which has no name."""
-
-
-def _holds_number(cell: object) -> bool:
+def _is_number(cell: object) -> bool:
     if isinstance(cell, str):
-        return is_number(cell.replace(",", ".")) or cell.strip().lower() in TRUTH
-    return isinstance(cell, abstract.Real | np.bool_)
-
-
-TRUTH = {"true": 1.0, "false": 0.0}
-"""Words that are scores where nothing else stands in a column."""
-
-
-_FIRST_ROWS = 200
+        text = cell.replace(",", ".").strip().lower()
+        return text in ("nan", *TRUTH) or not math.isnan(number(text))
+    return isinstance(cell, numbers.Real | np.bool_)
 
 
 def is_gap(cell: object) -> bool:
@@ -98,13 +183,10 @@ def is_gap(cell: object) -> bool:
     return is_missing(cell) if isinstance(cell, str) else cell is None or bool(cell != cell)
 
 
-_WHOLE = re.compile(r"[+-]?\d+\.0+")
-
-
 def _show_cell(cell: Any, keep: Sequence[str]) -> str:
     if isinstance(cell, str):
         short = cell.partition(".")[0]  # pandas writes 1.0 where a cell of the column is empty
-        return short if cell not in keep and short in keep and _WHOLE.fullmatch(cell) else cell
+        return short if cell not in keep and short in keep and re.fullmatch(r"[+-]?\d+\.0+", cell) else cell
     if is_gap(cell):
         return ""
     shown = str(cell)
@@ -112,16 +194,57 @@ def _show_cell(cell: Any, keep: Sequence[str]) -> str:
     return str(int(cell)) if whole and shown not in keep else shown
 
 
-class ColumnsError(DataError):
-    """There is no column of a name that the user states."""
+def open_table(source: Any, columns: Mapping[str, str] | None = None, classes: Sequence[str] = ()) -> Table:
+    """Return the cells of a file or a frame as text: of gold, of a run, or of several judges."""
+    return open_cells(source).rename(columns).as_texts(classes)
 
 
-DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars"}
+def open_cells(source: Any, columns: Mapping[str, str] | None = None) -> Table:
+    """Return a table of any source; what its columns hold is not looked at, `columns` only names levels of an index."""
+    if not isinstance(source, str | Path):
+        return _table_of_frame(source, columns)
+    readers = {"parquet": _read_parquet, "workbook": _read_workbook, "json": _read_records, "text": read_table}
+    table: Table = remember(str(source), lambda: readers[find_kind(source)](source))
+    return table
+
+
+def find_kind(path: PathLike) -> str:
+    """Return what a file of a table is, by its name, or, where that does not tell, by its first letters."""
+    name = plain_path(path).lower()
+    kinds = (("parquet", PARQUET), ("workbook", WORKBOOKS), ("json", (*LINES, ".json")), ("text", TABLES))
+    for kind, suffixes in kinds:
+        if name.endswith(suffixes):
+            return kind
+    if is_standard_input(path) and read_bytes(path).startswith(b"PAR1"):
+        return "parquet"
+    return "json" if read_content(path).lstrip()[:1] in (b"{", b"[") else "text"
+
+
+def _check_header(names: Sequence[str], path: object, line: int | None = None) -> tuple[str, ...]:
+    """Return the names of columns, of which only the first may be empty and none stands twice."""
+    header = tuple(name.strip() for name in names)
+    for position, name in enumerate(header):
+        if not name and position:
+            raise DataError(f"column {position + 1} has no name", file=path, line=line)
+        if name in header[:position]:
+            raise DataError(f"the column {name!r} occurs twice", file=path, line=line)
+    return header
+
+
+def _as_column(cells: Sequence[Any]) -> np.ndarray:
+    column = np.empty(len(cells), dtype=object)
+    column[:] = cells
+    return column
+
+
+DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "spaces"}
 """What may separate columns, the most likely first, and its name."""
 
 
 def find_delimiter(path: PathLike, text: str) -> str:
-    r"""Return the separator of columns of a text: a tab in a .tsv file, otherwise what fits its first two lines.
+    r"""Return the separator of columns of a text: a tab in a .tsv file, otherwise what fits its first lines.
+
+    Single spaces separate columns below a header of names where all lines have as many.
 
     >>> find_delimiter("scores.csv", "run;topic;measure;score\na;t;AP;0,5")
     ';'
@@ -130,68 +253,37 @@ def find_delimiter(path: PathLike, text: str) -> str:
     """
     if plain_path(path).lower().endswith(".tsv"):
         return "\t"
-    first, _, rest = text.lstrip("\n").partition("\n")
-    possible = [delimiter for delimiter in DELIMITERS if delimiter in first]
-    if not possible and _is_spaced(first, rest):
-        return " "
-    if len(possible) > 1:
-        second = next((line for line in rest[:_SAMPLE].split("\n") if line.strip()), "")
-        fitting = [
-            delimiter
-            for delimiter in possible
-            if len(split_line(first, delimiter)) == len(split_line(second, delimiter))
-        ]
-        possible = fitting or possible
-    return possible[0] if possible else ","
-
-
-_SAMPLE = 1 << 20
-
-
-def _is_spaced(first: str, rest: str) -> bool:
-    """Say whether single spaces separate the columns below a header of names: all lines have as many."""
-    names = split_line(first.strip(), " ")
-    lines = [line for line in rest[:_SAMPLE].split("\n")[:50] if line.strip()]
-    words = all(name and math.isnan(number(name)) for name in names)
-    if len(names) < 2 or not lines or not (words or (names[0] and names_topics(names[0]))):
-        return False
-    return all(
-        line.count(" ") >= len(names) - 1 and len(split_line(line, " ")) == len(names) for line in lines[:-1] or lines
-    )
-
-
-def split_line(line: str, delimiter: str) -> list[str]:
-    """Return the cells of one line of a table."""
-    try:
-        return next(csv.reader([line], delimiter=delimiter), [])
-    except csv.Error as error:
-        raise DataError(f"it is not a table: {error}", line=1) from None
+    lines = [line for line in text[: 1 << 20].split("\n") if line.strip()][:50]
+    for delimiter in DELIMITERS:
+        some = lines[:-1] if delimiter == " " and len(lines) > 2 else lines[:2]
+        rows = list(csv.reader(some, delimiter=delimiter))
+        names = rows[0] if rows else []
+        named = all(name and math.isnan(number(name)) for name in names) or names_topics(names[0] or "-")
+        if len(names) > 1 and {*map(len, rows)} == {len(names)} and (delimiter != " " or named):
+            return delimiter
+    return next((delimiter for delimiter in ",\t;|" if delimiter in lines[0]), ",")
 
 
 def read_table(path: PathLike) -> Table:
     """Read a text with a header, separated as `find_delimiter` tells; quotes as in RFC 4180, blank lines left out."""
     text = read_text(path)
-    delimiter = find_delimiter(path, text)
-    reader = csv.reader(_iterate_lines(text, delimiter, path), delimiter=delimiter, strict=True)
-    header: tuple[str, ...] = ()
-    rows: list[list[str]] = []
-    begins: list[int] = []
     line = 1
     try:
+        delimiter = find_delimiter(path, text)
+        reader = csv.reader(_iterate_lines(text, delimiter, path), delimiter=delimiter, strict=True)
+        header: tuple[str, ...] = ()
+        rows, begins = [], []
         for row in reader:
             begin, line = line, reader.line_num + 1  # a quoted cell can span lines: remember where the row begins
             if not row or (len(row) == 1 and len(header) != 1 and not row[0].strip()):
                 continue
             if not header:
-                header = check_header(row, path, begin)
+                header = _check_header(row, path, begin)
                 continue
             if len(row) != len(header):
-                raise DataError(
-                    f"the line has {_columns(len(row))}, but the header has {len(header)}",
-                    file=path,
-                    line=begin,
-                    hint=f"columns are separated by {DELIMITERS.get(delimiter, 'spaces')}",
-                )
+                problem = f"the line has {format_count(len(row), 'column')}, but the header has {len(header)}"
+                hint = f"columns are separated by {DELIMITERS[delimiter]}"
+                raise DataError(problem, file=path, line=begin, hint=hint)
             if len(row) > 1000 or len(rows) % 1000 == 0:
                 check_cells(len(rows) * len(row), path)
             rows.append(row)
@@ -200,7 +292,7 @@ def read_table(path: PathLike) -> Table:
         raise DataError(f"it is not a table: {error}", file=path, line=line) from None
     if not rows:
         raise DataError("there are no rows below the header", file=path)
-    return Table(str(path), header, tuple(zip(*rows, strict=True)), tuple(begins), len(rows))
+    return Table(str(path), dict(zip(header, zip(*rows, strict=True), strict=True)), len(rows), tuple(begins))
 
 
 def _iterate_lines(text: str, delimiter: str, path: PathLike) -> Iterator[str]:
@@ -214,39 +306,305 @@ def _iterate_lines(text: str, delimiter: str, path: PathLike) -> Iterator[str]:
         begin = end
 
 
-def check_header(row: Sequence[str], path: object, line: int | None = None) -> tuple[str, ...]:
-    """Return the names of columns, of which only the first may be empty and none stands twice."""
-    header = tuple(cell.strip() for cell in row)
-    seen: set[str] = set()
-    for position, name in enumerate(header):
-        if not name and position:
-            raise DataError(f"column {position + 1} has no name", file=path, line=line)
-        if name in seen:
-            raise DataError(f"the column {name!r} occurs twice", file=path, line=line)
-        seen.add(name)
-    return header
+def _read_parquet(path: PathLike) -> Table:
+    """Read the names of the columns; metadata of pandas and extension types, which could run code, are ignored."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    @contextmanager
+    def guard() -> Iterator[None]:
+        try:
+            yield
+        except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError, MemoryError) as error:
+            if isinstance(error, DataError):
+                raise
+            first = "there is not enough memory" if isinstance(error, MemoryError) else str(error).partition("\n")[0]
+            raise DataError(f"it is not a complete Parquet file: {first}", file=path) from None
+
+    def decode(name: str) -> Any:
+        kind = kinds[name]
+        with guard():
+            if pa.types.is_nested(kind):
+                raise DataError(f"column {name} holds lists or records, not one score a row", file=path)
+            column = file.read(columns=[name], use_threads=False).column(name)
+            if len(column) != file.metadata.num_rows:
+                raise ValueError(f"{file.metadata.num_rows:,} rows are announced, a column has {len(column):,}")
+            if pa.types.is_floating(kind) or (pa.types.is_integer(kind) and not column.null_count):
+                return (
+                    column.cast(pa.float64(), safe=False).to_numpy()
+                    if pa.types.is_floating(kind)
+                    else column.to_numpy()
+                )
+            if not pa.types.is_dictionary(column.type):
+                column = column.cast(pa.string()).dictionary_encode()
+            column = column.cast(pa.dictionary(pa.int32(), pa.string())).unify_dictionaries().combine_chunks()
+            whole = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+            whole.validate(full=True)
+            labels = np.array([*whole.dictionary.to_pylist(), None], dtype=object)
+            return labels[whole.indices.fill_null(len(labels) - 1).to_numpy()]  # equal labels share one text
+
+    with guard():
+        content = pa.BufferReader(read_bytes(path))
+        schema = pq.read_schema(content)
+        kinds = {field.name: field.type for field in schema}
+        texts = [name for name, kind in kinds.items() if str(kind) in ("string", "large_string")]
+        file = pq.ParquetFile(content, page_checksum_verification=True, read_dictionary=texts)
+        check_size(100 * file.metadata.num_rows, path, "the rows in it would take")
+        names = _check_header([name for name in schema.names if not re.fullmatch(r"__index_level_\d+__", name)], path)
+    if not file.metadata.num_rows:
+        raise DataError("there are no scores in it", file=path)
+    return Table(str(path), _Lazy(names, decode), file.metadata.num_rows)
 
 
-def rename_columns(header: Sequence[str], columns: Mapping[str, str] | None, path: object = None) -> tuple[str, ...]:
-    """Return column names with those that the user maps replaced by what they stand for.
+def _read_workbook(path: PathLike) -> Table:
+    """Read the only sheet of a workbook that holds a table."""
+    sheets = open_sheets(path, read_content(path))
+    tables = {name: [row for row in rows if any(cell is not None for cell in row)] for name, rows in sheets.items()}
+    filled = {name: rows for name, rows in tables.items() if len(rows) > 1 and len([*filter(_is_there, rows[0])]) > 1}
+    if len(filled) != 1:
+        what = f"sheets that hold tables: {format_list(list(filled))}" if filled else "no sheet that holds a table"
+        raise DataError(f"it has {what}; one is needed", file=path, hint="save the sheet that is meant as CSV")
+    ((first, *rows),) = filled.values()
+    last = max(position for position, cell in enumerate(first) if cell is not None) + 1
+    if any(any(map(_is_there, row[last:])) for row in rows):
+        raise DataError("a cell stands beside the columns that have a name", file=path)
+    header = _check_header(["" if cell is None else str(cell) for cell in first[:last]], path)
+    columns = [_as_column([row[j] if j < len(row) else None for row in rows]) for j in range(last)]
+    return Table(str(path), dict(zip(header, columns, strict=True)), len(rows))
 
-    >>> rename_columns(("system", "run", "score"), {"run": "system"})
-    ('run', 'run (not mapped)', 'score')
-    """
-    if not columns:
-        return tuple(header)
-    for name, theirs in columns.items():
-        if theirs not in header:
-            problem = f"there is no column {theirs!r} to be the {name} (columns: {format_list(list(header))})"
-            raise ColumnsError(problem, file=path)
-    names = {theirs: name for name, theirs in columns.items()}
-    if len(names) < len(columns):
-        raise DataError("one column cannot stand for two", file=path, hint=format_option("columns"))
-    return tuple(names.get(column) or (f"{column} (not mapped)" if column in columns else column) for column in header)
+
+MOST_SHEET_ROWS = 1 << 20
+"""Rows of a sheet, which Excel bounds too."""
+
+_TAGS_A_CELL, _BYTES = 4, 10 * BYTES_A_CELL
+"""Tags of XML that make a cell of a workbook; and what is allowed for it, which takes as long as ten cells of a text."""
 
 
-def _columns(count: int) -> str:
-    return f"{count} column{'s' * (count != 1)}"
+def open_sheets(path: PathLike, content: bytes) -> dict[str, list[tuple[Any, ...]]]:
+    """Return the rows of all sheets of a workbook, by their names."""
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise MetaevalError(f"workbooks need openpyxl ({error}): pip install 'metaeval[xlsx]'") from None
+    try:
+        _check_members(path, content)
+        with warnings.catch_warnings(action="ignore"):
+            book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+            return _list_rows(book.worksheets, path)
+    except DataError:
+        raise
+    except Exception as error:  # openpyxl promises none in particular
+        raise DataError(f"it is no workbook that can be read: {error}", file=path) from None
+
+
+def _check_members(path: PathLike, content: bytes) -> None:
+    """Refuse a workbook that is too large when it is unpacked, or has too many cells, before anything is made of it."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        size = sum(info.file_size for info in archive.infolist())
+        check_size(size, path, "unpacked, it has", find_most_unpacked(len(content)))
+        tags = 0
+        for info in archive.infolist():
+            with archive.open(info) as stream:
+                while piece := stream.read(1 << 20):
+                    tags += piece.count(b"<")
+                    check_cells(tags // _TAGS_A_CELL, path, each=_BYTES)
+
+
+def _list_rows(sheets: Sequence[Any], path: PathLike) -> dict[str, list[tuple[Any, ...]]]:
+    """Return the rows of sheets, which can say that they have any number of rows and columns, and be the same sheet."""
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    n_cells = 0
+    for sheet in sheets:
+        sheet.reset_dimensions()
+        rows = found[sheet.title] = []
+        for row in sheet.iter_rows(values_only=True):
+            rows.append(row)
+            if row:
+                n_cells += len(row)
+                check_cells(n_cells, path, each=_BYTES)
+            elif len(rows) > MOST_SHEET_ROWS:
+                problem = f"a row of the sheet {sheet.title!r} has a number above {MOST_SHEET_ROWS:,}"
+                raise DataError(problem, file=path, hint="no program of spreadsheets writes such a row; save it as CSV")
+        check_cells(sum(map(len, found.values())), path, what="rows")
+    return found
+
+
+def _is_there(cell: object) -> bool:
+    return cell is not None
+
+
+def _read_records(path: PathLike) -> Table:
+    """Read objects of JSON, one on a line or in a list: a key is a column; keys with objects or lists in them are none."""
+    text = "" if plain_path(path).lower().endswith(LINES) else read_text(path)
+    if text.lstrip().startswith("["):
+        found = ((None, record) for record in parse_json(text, path, with_nan=True))
+    else:
+        found = ((line, parse_json(one, path, line, with_nan=True)) for line, one in stream_lines(path))
+    records: list[dict[str, Any]] = []
+    names: dict[str, None] = {}
+    for line, record in found:
+        if not isinstance(record, dict):
+            raise DataError("it is no object with names and values", file=path, line=line)
+        records.append({name: None if isinstance(value, dict | list) else value for name, value in record.items()})
+        names.update(dict.fromkeys(record))
+        check_cells(len(records) * len(names), path, line)
+    if not records:
+        raise DataError("there are no rows in it", file=path)
+    columns = {name: _as_column([record.get(name) for record in records]) for name in names}
+    kept = {name: column for name, column in columns.items() if any(map(_is_there, column))}
+    if not kept:
+        raise DataError("its objects hold no plain values, only objects, lists or nothing", file=path)
+    return Table(str(path), dict(zip(_check_header(list(kept), path), kept.values(), strict=True)), len(records))
+
+
+def find_library(given: object) -> str:
+    """Return the package of which an object is."""
+    return type(given).__module__.partition(".")[0]
+
+
+def is_frame(given: object) -> bool:
+    """Tell whether an object is a frame or records, and no path, list of paths or mapping of paths."""
+    if find_library(given) == "xarray" or isinstance(given, pd.DataFrame | pd.Series):
+        return True
+    if isinstance(given, Mapping):
+        return any(not isinstance(value, Mapping) and is_frame(value) for value in given.values()) or are_columns(given)
+    if isinstance(given, list | tuple):
+        return bool(given) and isinstance(given[0], Mapping)
+    return hasattr(given, "__arrow_c_stream__") or hasattr(given, "collect")
+
+
+def is_path(given: object) -> bool:
+    """Tell whether this is a path, or a list or a mapping of paths."""
+    several = given.values() if isinstance(given, Mapping) else given if isinstance(given, list | tuple) else [given]
+    return bool(several) and all(isinstance(one, str | Path) for one in several)
+
+
+def are_columns(given: Mapping[Any, Any], columns: Mapping[str, str] | None = None) -> bool:
+    """Tell whether a mapping holds the columns of one table, not frames by measure or files by name."""
+    named = not {"run", "topic", *(columns or {}).values()}.isdisjoint(given)
+    return named and all(map(is_column, given.values()))
+
+
+def is_column(given: object) -> bool:
+    """Tell whether this can be a column of a table: something with a length, and neither text, nor a table."""
+    return hasattr(given, "__len__") and not isinstance(given, str | bytes | Path | Mapping | pd.DataFrame)
+
+
+def _table_of_frame(given: Any, columns: Mapping[str, str] | None) -> Table:
+    """Return a frame as a table: levels of its index are columns, and an index with names is that of the topics."""
+    frame = _flatten(_to_pandas(given), columns or {})
+    if frame.index.hasnans:
+        raise DataError("a topic has no name")
+    if _names_rows(frame):
+        name = str(frame.index.name or "").strip() or "topic"
+        frame.insert(0, name, pd.Series([str(label) for label in frame.index], index=frame.index, dtype=object))
+    if frame.columns.hasnans:
+        raise DataError("a run has no name")
+    names = [str(name) for name in frame.columns]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(f"the column {twice!r} occurs twice")
+    if not len(frame):
+        raise DataError("there are no rows in the frame")
+    cells = [frame.iloc[:, j].reset_index(drop=True) for j in range(len(names))]
+    return Table("", dict(zip(names, cells, strict=True)), len(frame))
+
+
+def _to_pandas(given: Any) -> pd.DataFrame:
+    """Return any tabular object as a pandas frame; what it holds is not looked at."""
+    if find_library(given) == "xarray":
+        array = given.to_array("measure") if hasattr(given, "data_vars") else given
+        if array.ndim < 2:
+            raise DataError(f"the array has the dimensions {', '.join(map(str, array.dims))}, not run and topic")
+        return array.to_series().to_frame("score")
+    if isinstance(given, pd.Series):
+        return given.to_frame(given.name if given.name is not None else "score")
+    if isinstance(given, pd.DataFrame):
+        return given
+    if isinstance(given, Mapping) or (isinstance(given, list | tuple) and given and isinstance(given[0], Mapping)):
+        try:
+            return pd.DataFrame(given)
+        except (ValueError, TypeError) as error:
+            raise DataError(f"these are not the columns of one table: {error}") from None
+    given = given.collect() if hasattr(given, "collect") else given  # a frame of polars that is not computed yet
+    if hasattr(given, "__arrow_c_stream__"):  # of polars, Arrow, DuckDB, …
+        import pyarrow as pa
+
+        frame: pd.DataFrame = pa.table(given).to_pandas(integer_object_nulls=True)
+        return frame
+    raise DataError(f"scores come as a frame, an array with names, or records, not as {type(given).__name__}")
+
+
+def _stack(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Return a frame with a row per score for one whose columns have several levels, one of them that of the measures."""
+    heads = [label for label in frame.columns if not any(map(str, label[1:]))]
+    if 0 < len(heads) < frame.shape[1]:  # what `reset_index` has put beside the scores
+        frame = frame.set_index(heads, append=not isinstance(frame.index, pd.RangeIndex))
+        frame.index.names = [name[0] if isinstance(name, tuple) else name for name in frame.index.names]
+    if frame.index.names == [None]:
+        frame = frame.rename_axis(index="topic")
+    levels: list[Any] = list(frame.columns.names)
+    stated = [part for name in columns.values() for part in (name, *name.split("+"))]
+    has_measure = any(
+        name is not None and (name == columns.get("measure") or plain_name(name) in MEASURE_NAMES)
+        for name in (*frame.index.names, *levels)
+    )
+    if levels.count(None) == 1 and not has_measure:  # as `pivot` has it, of several columns of values
+        levels[levels.index(None)] = "measure"
+        has_measure = True
+    for level, name in enumerate(levels):
+        if name is not None and (name in stated or plain_name(name) in RUN_NAMES | TOPIC_NAMES | MEASURE_NAMES):
+            continue
+        role = "run" if has_measure and "run" not in frame.index.names else "measure"
+        role = COLLECTION if plain_name(name) in TASK_NAMES else "repeat" if names_trait(name) else role
+        _ask_for_level(name, frame.columns.unique(level), {**columns, role: str(name)})
+    names = [*frame.index.names, *levels]
+    twice = [name for name in levels if names.count(name) > 1]
+    if twice:
+        raise DataError(
+            f"two levels of the index and the columns are called {twice[0]!r}", hint="give each a name of its own"
+        )
+    frame = frame.set_axis(frame.columns.set_names(levels), axis=1)
+    stacked: Any = frame.stack(list(range(len(levels))), future_stack=True)
+    return pd.DataFrame(stacked.rename(columns.get("score", "score")).reset_index())
+
+
+def _ask_for_level(name: Any, labels: Iterable[object], columns: Mapping[str, str]) -> NoReturn:
+    """Refuse columns with a level that may be that of the measures, or of anything else."""
+    shown = format_list(list(map(str, labels)))
+    if name is None:
+        problem = f"the columns have several levels, and that of {shown} has no name"
+        raise DataError(problem, hint='name all of them: frame.columns.names = ["measure", "run", …]')
+    problem = f"what the level {name!r} of the columns holds ({shown}) is not plain"
+    raise DataError(problem, hint=f"say so: {format_columns(columns)}")
+
+
+def _flatten(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Return a frame whose columns and index have one level; levels with a name that says what they hold become columns."""
+    if frame.columns.nlevels > 1:
+        return _stack(frame, columns)
+    named = {*COLUMNS, *columns.values()}
+    levels: list[Any] = [name for name in frame.index.names if name in named]
+    if frame.index.nlevels > 1 and len(levels) < frame.index.nlevels and set(levels) - {"topic"}:
+        names = format_list(list(map(repr, frame.index.names)))
+        raise DataError(f"the index has the levels {names}, of which not all are run, topic or measure")
+    if frame.index.nlevels > 1 and not levels:
+        levels = [name for name in frame.index.names if name is not None]
+    taken = [name for name in levels if name in frame.columns]
+    if taken:
+        raise DataError(f"there is a column and an index level {taken[0]!r}")
+    return frame.reset_index(levels) if levels else frame.copy(deep=False)
+
+
+def _names_rows(frame: pd.DataFrame) -> bool:
+    """Say whether the index says what the rows are about: it has a name, or stands beside nothing but numbers."""
+    if isinstance(frame.index, pd.RangeIndex) and frame.index.name is None:
+        return False
+    columns = {str(j): frame.iloc[:, j] for j in range(frame.shape[1])}
+    scores = all(map(Table("", columns, len(frame)).holds_numbers, columns))
+    return (scores and not (RUN_NAMES | TOPIC_NAMES) & set(map(plain_name, frame.columns))) or (
+        frame.index.name not in (None, *frame.columns) and not (scores and "topic" in frame.columns)
+    )
 
 
 def read_fields(
@@ -255,53 +613,22 @@ def read_fields(
     """Read lines of plain fields, without a header and without quotes."""
     rows: list[list[str]] = []
     begins: list[int] = []
-    limit = most - 1 if rest else -1
     for line, text in read_lines(path):
-        fields = text.split(separator, limit)
+        fields = text.split(separator, most - 1 if rest else -1)
         if not least <= len(fields) <= most:
-            raise DataError(f"the line has {_columns(len(fields))}, not {layout}", file=path, line=line)
+            raise DataError(f"the line has {format_count(len(fields), 'column')}, not {layout}", file=path, line=line)
         rows.append(fields if separator is None else [field.strip() for field in fields])
         begins.append(line)
     return rows, begins
-
-
-def is_number(text: str) -> bool:
-    """Say whether a cell is a number, or NaN."""
-    return not math.isnan(number(text)) or text.strip().lower() == "nan"
-
-
-def numbers(texts: Iterable[str]) -> np.ndarray:
-    """Convert texts to numbers; NaN for a text that is not a number.
-
-    >>> numbers(["0.5", "1e-3", "half", "1_000"]).tolist()
-    [0.5, 0.001, nan, nan]
-    """
-    given = list(texts)
-    if "_" not in "".join(given):
-        try:
-            return np.array(list(map(float, given)), dtype=np.float64)
-        except ValueError:
-            pass  # one of them is no number: which, is seen one by one
-    return np.array([number(text) for text in given], dtype=np.float64)
 
 
 def check_plain(label: str, what: str, *, separator: str | None = "\t") -> str:
     """Return a label if it can be written to a line of text and read back unchanged; otherwise raise an error."""
     parts = label.split() if separator is None else label.split(separator)
     if len(parts) != 1 or label != label.strip() or any(letter in label for letter in "\r\n\0\ufeff"):
-        raise DataError(
-            f"the {what} {label!r} cannot be written here: the format has no way to quote white space",
-            hint="write a tidy CSV or Parquet file",
-        )
+        problem = f"the {what} {label!r} cannot be written here: the format has no way to quote white space"
+        raise DataError(problem, hint="write a tidy CSV or Parquet file")
     return label
-
-
-def check_text(labels: Mapping[str, Sequence[str]], path: PathLike) -> None:
-    """Refuse labels that a text table cannot hold."""
-    for what, names in labels.items():
-        for label in names:
-            if "\r" in label or "\0" in label:
-                raise DataError(f"the {what} {label!r} cannot be written as text", file=path, hint="write Parquet")
 
 
 def write_table(path: PathLike, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -310,4 +637,9 @@ def write_table(path: PathLike, header: Sequence[str], rows: Iterable[Sequence[A
     table = csv.writer(text, delimiter="\t" if str(path).lower().endswith(".tsv") else ",", lineterminator="\n")
     table.writerow(header)
     table.writerows(rows)
-    write_file(path, text.getvalue())
+    content = text.getvalue()
+    if "\r" in content or "\0" in content:
+        raise DataError(
+            "a label holds a carriage return or a NUL and cannot be written as text", file=path, hint="write Parquet"
+        )
+    write_file(path, content)

@@ -1,191 +1,500 @@
-"""Any table, of text, Parquet, a workbook, JSON or a frame, opened as one `Table`."""
+"""Scores in tables: a row per score, a row per run and topic with a column per measure, topics × runs, or runs × topics.
+
+Labels are text and are not interpreted: ``007``, ``NA`` and ``null`` are read as they are. Several matrices are joined by the
+names of runs and topics; without a column of topics these are called "1" to "n". The name of a file tells its collection and
+its measure: ``web2013_ndcg20.csv`` is nDCG@20 of web2013.
+"""
 
 from __future__ import annotations
 
-import io
-import warnings
-import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from metaeval.errors import DataError, MetaevalError, format_list
+from metaeval.data.columns import (
+    CLUSTER,
+    COLLECTION,
+    COLUMNS,
+    DIRECTION,
+    JUDGE,
+    REPEAT,
+    REPEAT_NAMES,
+    TASK,
+    TASK_NAMES,
+    format_columns,
+    is_index,
+    names_topics,
+    names_trait,
+    plain_name,
+)  # fmt: skip
+from metaeval.data.policies import report_policy
+from metaeval.data.rows import DoubledError, Rows
+from metaeval.data.scores import ATTRS, Scores, is_untold
+from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.files import (
-    BYTES_A_CELL,
     PathLike,
-    check_cells,
-    check_size,
-    find_most_unpacked,
-    is_standard_input,
-    open_once as open_once,
+    Sources,
+    check_file_name,
+    file_name,
+    find_paths,
+    is_folder,
+    list_files,
     plain_path,
-    read_bytes,
-    read_content,
-    read_text,
-    remember,
-    stream_lines,
+    stem,
+    write_file,
+    write_together,
+)  # fmt: skip
+from metaeval.io.layout import ROLES, Layout, counts_rows, find_layout, is_line_of_scores
+from metaeval.io.line_formats import Found, rows_of_matrix
+from metaeval.io.table import (
+    PARQUET,
+    TABLES,
+    TRUTH,
+    WORKBOOKS,
+    Table,
+    are_columns,
+    find_library,
+    is_frame,
+    is_gap,
+    is_path,
+    open_cells,
+    write_table,
 )
-from metaeval.io.frames import is_table, table_of_frame
-from metaeval.io.parquet import MAGIC, read_parquet
-from metaeval.io.strict_json import parse_json
-from metaeval.io.table import Table, check_header, read_table
+from metaeval.measures.base import Measure
+from metaeval.measures.directions import LONGEST_USUAL, turn
+from metaeval.measures.resolve import measure_of_label
 
-PARQUET, WORKBOOKS = (".parquet", ".pq"), (".xlsx", ".xlsm")
-LINES, TABLES = (".jsonl", ".ndjson"), (".csv", ".tsv")
+STEMS = {
+    r"ap|map": "AP", r"rr|mrr": "RR", r"p(\d+)": "P@{}", r"recall(\d+)": "R@{}", r"ndcg": "nDCG", r"ndcg(\d+)": "nDCG@{}",
+    r"err": "ERR", r"err(\d+)": "ERR@{}", r"rprec": "Rprec", r"bpref": "Bpref", r"infap": "infAP", r"rbp": "RBP",
+}  # fmt: skip
+"""How measures are written at the end of file names, as regular expressions in upper or lower case, and their names."""
 
-
-def open_table(source: Any, columns: Mapping[str, str] | None = None, classes: Sequence[str] = ()) -> Table:
-    """Return the cells of a file or a frame as text: of gold, of a run, or of several judges."""
-    table = open_cells(source).rename(columns)
-    if len(set(table.header)) < len(table.header):
-        raise DataError(f"a column occurs twice (columns: {format_list(table.header)})", file=table.file)
-    return table.as_texts(classes)
+EXTRA = (DIRECTION, COLLECTION, "time", CLUSTER, REPEAT, TASK, JUDGE)
+"""What rows may hold besides run, topic, measure and score."""
 
 
-def open_cells(source: Any) -> Table:
-    """Return a table of any source; what its columns hold is not looked at."""
-    if is_table(source):
-        return table_of_frame(source)
-    table: Table = remember(str(source), lambda: _open_file(source))
-    return table
+def rows_of_table(
+    table: Table,
+    *,
+    kind: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    measure: str | Measure | None = None,
+    note: bool = True,
+) -> tuple[Layout, Rows]:
+    """Return what the columns of a table hold, and its scores in rows; `measure` is that of a table that does not say it."""
+    layout = find_layout(table, columns, kind)
+    if note and layout.unused:
+        names = format_list(layout.unused)
+        report_policy(f"{format_count(len(layout.unused), 'column')} not used: {names}", table.file or None)
+    cells = read_numbers(table, layout.scores)
+    if layout.kind in ("wide", "transposed"):
+        return layout, _rows_of_matrix(layout, cells, str(measure or "score"), columns or {})
+    names = [str(measure)] if layout.kind == "tidy" and measure is not None else list(layout.scores)
+    shared = {role: _as_labels(layout.table.columns[layout.roles[role]])
+              for role in (*COLUMNS[:3], *EXTRA) if role in layout.roles}  # fmt: skip
+    parts = []
+    for name, scores in zip(names, cells, strict=True):
+        label = (
+            {} if "measure" in shared else {"measure": pd.Categorical.from_codes(np.zeros(table.n_rows, int), [name])}
+        )
+        parts.append(pd.DataFrame({**shared, **label, "score": scores}))
+    frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+    return layout, Rows.of(frame, table.file or None, table.lines * len(parts) or None)
 
 
-def _open_file(path: PathLike) -> Table:
-    kind = find_kind(path)
-    if kind == "parquet":
-        return read_parquet(path)
-    if kind == "workbook":
-        return _read_workbook(path)
-    return _read_records(path) if kind == "json" else read_table(path)
-
-
-def find_kind(path: PathLike) -> str:
-    """Return what a file of a table is, by its name, or, where it is piped, by its first letters."""
-    name = plain_path(path).lower()
-    for kind, suffixes in (
-        ("parquet", PARQUET),
-        ("workbook", WORKBOOKS),
-        ("json", (*LINES, ".json")),
-        ("text", TABLES),
-    ):
-        if name.endswith(suffixes):
-            return kind
-    if is_standard_input(path) and read_bytes(path).startswith(MAGIC):
-        return "parquet"
-    return "json" if read_content(path).lstrip()[:1] in (b"{", b"[") else "text"
-
-
-def _read_workbook(path: PathLike) -> Table:
-    """Read the only sheet of a workbook that holds a table."""
-    sheets = open_sheets(path, read_content(path))
-    tables = {name: [row for row in rows if any(cell is not None for cell in row)] for name, rows in sheets.items()}
-    filled = {name: rows for name, rows in tables.items() if len(rows) > 1 and _count_cells(rows[0]) > 1}
-    if len(filled) != 1:
-        what = f"sheets that hold tables: {format_list(list(filled))}" if filled else "no sheet that holds a table"
-        raise DataError(f"it has {what}; one is needed", file=path, hint="save the sheet that is meant as CSV")
-    (rows,) = filled.values()
-    last = max(position for position, cell in enumerate(rows[0]) if cell is not None) + 1
-    if any(_count_cells(row[last:]) for row in rows):
-        raise DataError("a cell stands beside the columns that have a name", file=path)
-    header = check_header(["" if cell is None else str(cell) for cell in rows[0][:last]], path)
-    columns = [_column([row[j] if j < len(row) else None for row in rows[1:]]) for j in range(last)]
-    return Table(str(path), header, columns, (), len(rows) - 1)
-
-
-def _count_cells(row: Sequence[Any]) -> int:
-    return sum(cell is not None for cell in row)
-
-
-MOST_SHEET_ROWS = 1 << 20
-"""Rows of a sheet, which Excel bounds too."""
-
-_TAGS_A_CELL, _BYTES = 4, 10 * BYTES_A_CELL
-"""Tags of XML that make a cell of a workbook; and what is allowed for it, which takes as long as ten cells of a text."""
-
-
-def open_sheets(path: PathLike, content: bytes) -> dict[str, list[tuple[Any, ...]]]:
-    """Return the rows of all sheets of a workbook, by their names."""
-    try:
-        import openpyxl
-    except ImportError as error:
-        raise MetaevalError(f"workbooks need openpyxl ({error}): pip install 'metaeval[xlsx]'") from None
-    try:
-        _check_members(path, content)
-        with warnings.catch_warnings(action="ignore"):
-            book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-            return _list_rows(book.worksheets, path)
-    except DataError:
-        raise
-    except Exception as error:  # openpyxl promises none in particular
-        raise DataError(f"it is no workbook that can be read: {error}", file=path) from None
-
-
-def _check_members(path: PathLike, content: bytes) -> None:
-    """Refuse a workbook that is too large when it is unpacked, or has too many cells, before anything is made of it."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        size = sum(info.file_size for info in archive.infolist())
-        check_size(size, path, "unpacked, it has", find_most_unpacked(len(content)))
-        tags = 0
-        for info in archive.infolist():
-            with archive.open(info) as stream:
-                while piece := stream.read(1 << 20):
-                    tags += piece.count(b"<")
-                    check_cells(tags // _TAGS_A_CELL, path, each=_BYTES)
-
-
-def _list_rows(sheets: Sequence[Any], path: PathLike) -> dict[str, list[tuple[Any, ...]]]:
-    """Return the rows of sheets, which can say that they have any number of rows and columns, and be the same sheet."""
-    found: dict[str, list[tuple[Any, ...]]] = {}
-    n_cells = 0
-    for sheet in sheets:
-        sheet.reset_dimensions()
-        rows = found[sheet.title] = []
-        for row in sheet.iter_rows(values_only=True):
-            rows.append(row)
-            if row:
-                n_cells += len(row)
-                check_cells(n_cells, path, each=_BYTES)
-            elif len(rows) > MOST_SHEET_ROWS:
-                problem = f"a row of the sheet {sheet.title!r} has a number above {MOST_SHEET_ROWS:,}"
-                raise DataError(problem, file=path, hint="no program of spreadsheets writes such a row; save it as CSV")
-        check_cells(sum(map(len, found.values())), path, what="rows")
-    return found
-
-
-def _read_records(path: PathLike) -> Table:
-    """Read objects of JSON, one on a line or in a list: a key is a column; keys with objects or lists in them are none."""
-    records: list[dict[str, Any]] = []
-    names: dict[str, None] = {}
-    for line, record in iterate_records(path):
-        if not isinstance(record, dict):
-            raise DataError("it is no object with names and values", file=path, line=line)
-        records.append({name: None if isinstance(value, dict | list) else value for name, value in record.items()})
-        names.update(dict.fromkeys(record))
-        check_cells(len(records) * len(names), path, line)
-    if not records:
-        raise DataError("there are no rows in it", file=path)
-    columns = {name: [record.get(name) for record in records] for name in names}
-    kept = {name: column for name, column in columns.items() if any(cell is not None for cell in column)}
-    if not kept:
-        raise DataError("its objects hold no plain values, only objects, lists or nothing", file=path)
-    return Table(
-        str(path), check_header(list(kept), path), [_column(cells) for cells in kept.values()], (), len(records)
-    )
-
-
-def iterate_records(path: PathLike) -> Iterator[tuple[int | None, Any]]:
-    """Yield line and value of JSON lines, or the values of a list."""
-    if not plain_path(path).lower().endswith(LINES):
-        text = read_text(path)
-        if text.lstrip().startswith("["):
-            yield from ((None, record) for record in parse_json(text, path, with_nan=True))
-            return
-    for line, text in stream_lines(path):
-        yield line, parse_json(text, path, line, with_nan=True)
-
-
-def _column(cells: Sequence[Any]) -> np.ndarray:
-    column = np.empty(len(cells), dtype=object)
-    column[:] = cells
+def _as_labels(cells: Any) -> Any:
+    """Return labels as a frame can hold them: texts as objects, which pandas does not interpret."""
+    if isinstance(cells, pd.Series) and cells.dtype != object:
+        return cells.array
+    listed = list(cells)
+    if {*map(type, listed)} == {int, str} and len({*listed}) == len(
+        {*map(str, listed)}
+    ):  # workbooks hold 401 beside "all"
+        listed = list(map(str, listed))
+    column = np.empty(len(listed), dtype=object)
+    column[:] = listed
     return column
+
+
+def read_numbers(table: Table, names: Sequence[str]) -> list[Any]:
+    """Return the columns of scores, with points for commas of decimals, and 1 and 0 where all cells are true or false.
+
+    Commas are those of decimals if no point is in any number, and some number would be none with commas for thousands.
+    """
+    columns = [table.columns[name] for name in names]
+    if not table.lines:
+        return [column.array if isinstance(column, pd.Series) else column for column in columns]
+    with_comma = [text.strip() for column in columns for text in column if "," in text]
+    decimal = bool(with_comma) and all(re.fullmatch(r"[+-]?\d+,\d+", text) for text in with_comma)
+    decimal = decimal and any(re.fullmatch(r"[+-]?(0,\d+|\d+,(\d{1,2}|\d{4,}))", text) for text in with_comma)
+    if decimal and not any("." in text for column in columns for text in column):
+        columns = [[text.replace(",", ".") for text in column] for column in columns]
+    read = []
+    for column in columns:
+        words = [text.strip().lower() for text in column] if column[0].strip().lower() in (*TRUTH, "") else [""]
+        truth = any(words) and all(word in TRUTH or is_gap(word) for word in words)
+        read.append([TRUTH.get(word, np.nan) for word in words] if truth else list(column))
+    return read
+
+
+def _rows_of_matrix(layout: Layout, columns: list[Any], measure: str, stated: Mapping[str, str]) -> Rows:
+    """Return topics × runs, or runs × topics, in rows, empty cells too."""
+    table, turned = layout.table, layout.kind == "transposed"
+    what = "run" if turned else "topic"
+    heads, lines = list(layout.scores), table.lines or None
+    if what in layout.roles:
+        names = [
+            ("" if is_gap(cell) and not isinstance(cell, str) else str(cell))
+            for cell in table.columns[layout.roles[what]]
+        ]
+        if "" in map(str.strip, names):
+            line = None if lines is None else lines[list(map(str.strip, names)).index("")]
+            raise DataError(f"the {what} is missing", file=table.file or None, line=line, measure=measure)
+    else:
+        first = 1 if table.file else 0  # the rows of a frame have numbers of their own
+        names = [str(number) for number in range(first, first + table.n_rows)]
+    cells = np.empty((table.n_rows, len(heads)), dtype=object)
+    for j, column in enumerate(columns):
+        cells[:, j] = column
+    if turned:
+        return rows_of_matrix(cells.T, names, heads, measure, table.file or None, None)
+    rows = rows_of_matrix(cells, heads, names, measure, table.file or None, lines)
+    try:
+        scores = rows.read_scores()
+    except DataError as error:
+        hint = error.hint
+        if hint is None and "topic" not in layout.roles and len(heads) > 1:
+            hint = f"if {heads[0]!r} is the column of topics, say so: {format_columns({'topic': heads[0]})}"
+        raise error.changed(hint=hint) from None
+    _refuse_doubtful_columns(layout, scores.reshape(cells.shape), measure, stated)
+    rows = replace(rows, frame=rows.frame.assign(score=scores))
+    if CLUSTER in layout.roles:
+        clusters = np.repeat(np.array(table.columns[layout.roles[CLUSTER]], dtype=object), len(heads))
+        rows = replace(rows, frame=rows.frame.assign(**{CLUSTER: clusters}))
+    return rows
+
+
+def _refuse_doubtful_columns(layout: Layout, values: np.ndarray, measure: str, stated: Mapping[str, str]) -> None:
+    """Refuse a first line of scores, a first column that may number the topics, and whole numbers among fractions.
+
+    `values` has shape (topic, run).
+    """
+    table, heads, topic = layout.table, list(layout.scores), layout.roles.get("topic")
+    where: dict[str, Any] = {"file": table.file or None, "measure": measure}
+    where |= {"line": 1} if table.file else {}
+    largest = max(1.0, float(np.nanmax(np.abs(values), initial=0)))
+    fractions = np.nansum(values % 1) > 0
+    if topic is None and all(re.fullmatch(r"[-+.\de]+", head) for head in heads):
+        if is_line_of_scores(heads) or not fractions or not max(map(float, heads)) > largest:
+            raise DataError(
+                f"the first line holds numbers ({format_list(heads)}), which may hold names of runs or the scores of a topic",
+                **where, hint="a first line names the runs, such as run1,run2; a column topic before them names the topics",
+            )  # fmt: skip
+    run = stated.get("run", "")
+    known = [run] if run in heads else run.split("+")
+    named = "topic" in stated or (topic is not None and not counts_rows(table, topic))
+    if len(heads) > 1 and not named and heads[0] not in known and _numbers_topics(values):
+        asked = ", or ".join(format_columns({role: heads[0]}) for role in ("topic", "run"))
+        shown = ", ".join(f"{value:g}" for value in values[:3, 0])
+        raise DataError(
+            f"does the first column, {heads[0]!r} ({shown}, …), name the topics, or hold the scores of a run?", **where,
+            hint=f"say so: {asked}",
+        )  # fmt: skip
+    whole = np.array([table.holds_integers(name) for name in heads])
+    odd = whole & np.isfinite(values).all(axis=0) & ~np.isin(values, (0, 1, 100)).all(axis=0)
+    odd &= [name not in known for name in heads]
+    if len(values) > 3 and len(heads) > 1 and 2 * (~whole).sum() >= len(heads) and odd.any():
+        names = "+".join(name for name, is_odd in zip(heads, odd, strict=True) if is_odd)
+        shown = next(value for value in values[:, int(np.argmax(odd))].tolist() if value not in (0, 1, 100))
+        runs = "+".join([*(name for name in known if name in heads), names])
+        raise DataError(
+            f"the column {names!r} holds whole numbers such as {shown:g}, unlike most other columns: does it describe the topics, or are "
+            "these scores of runs?", **where,
+            hint=f"{format_columns({'ignore': names})} leaves out, {format_columns({'run': runs})} says that these are runs",
+        )  # fmt: skip
+
+
+def _numbers_topics(values: np.ndarray) -> bool:
+    """Say whether a first column differs from all others as numbers of topics do: distinct, rising, or on another scale."""
+    if not np.isfinite(values[:, 0]).all() or len(values) < 2:
+        return False
+    whole = (values == np.floor(values)).all(axis=0)
+    distinct = np.array([len(np.unique(column)) == len(column) and column.max() > 1 for column in values.T]) & whole
+    with np.errstate(invalid="ignore", over="ignore"):
+        rising = whole & (np.diff(values, axis=0) > 0).all(axis=0) & (len(values) > 2)
+    others = np.abs(values[:, 1:][np.isfinite(values[:, 1:])])
+    far = others.size > 0 and others.max() > 0 and np.abs(values[:, 0]).min() > 10 * others.max()
+    fractions = distinct[0] and 2 * (~whole).sum() >= len(whole)
+    return bool(far or fractions or any(flags[0] and flags.sum() == 1 for flags in (distinct, rising)))
+
+
+def rows(
+    sources: Any,
+    *,
+    kind: str | None,
+    columns: Mapping[str, str] | None = None,
+    measure: Any = None,
+    collection: str | None = None,
+) -> Found:
+    """Read a table, a frame, or several matrices: files, or frames by measure."""
+    if not is_path(sources):
+        return _read_frames(sources, kind, columns, measure, collection)
+    if kind in ("wide", "transposed"):
+        files, name = _find_files(sources, measure, collection)
+        parts = [
+            rows_of_table(open_cells(path), kind=kind, columns=columns, measure=one) for one, path in files.items()
+        ]
+        return Found(_join_matrices(parts), name, [measure_of_label(one) for one in files])
+    if not isinstance(sources, str | Path):
+        raise DataError(
+            f"the format {kind} needs a single path", hint="several files can be wide, transposed, trec_eval, wmt, …"
+        )
+    layout, rows = rows_of_table(open_cells(sources), kind=kind, columns=columns, measure=measure)
+    return Found(_explain_doubled(layout, rows, columns), stem(sources))
+
+
+def _read_frames(frame: Any, kind: str | None, columns: Any, measure: Any, collection: str | None) -> Found:
+    """Return the scores in a frame, or in frames by measure."""
+    if isinstance(frame, Mapping) and find_library(frame) != "xarray" and not are_columns(frame, columns):
+        if not frame:
+            raise DataError("no frames were given")
+        if all(isinstance(part, int | float) for part in frame.values()):
+            rows_of_table(open_cells({"run": list(frame), "score": list(frame.values())}))  # which is refused
+        for name, part in frame.items():
+            if not is_frame(part):
+                raise DataError(f"topics × runs is a frame, not {type(part).__name__}", measure=name)
+        parts = [
+            rows_of_table(open_cells(part), kind=kind or "wide", columns=columns, measure=name)
+            for name, part in frame.items()
+        ]
+        return Found(_join_matrices(parts), collection or "", [measure_of_label(name) for name in frame])
+    array = find_library(frame) == "xarray"
+    name = str(frame.name) if array and getattr(frame, "name", None) not in (None, "score") else ""
+    layout, rows = rows_of_table(open_cells(frame, columns), kind=kind, columns=columns, measure=measure)
+    if layout.kind in ("wide", "transposed") and measure is None:
+        raise DataError(
+            f"the frame is taken for {layout.kind}, and its measure is not named",
+            hint=f"name it: {format_option('measure', 'NAME')}; or say which columns are run, topic and score with "
+            f"{format_option('columns')}",
+        )  # fmt: skip
+    parts = [frame, *getattr(frame, "data_vars", {}).values()] if array else []
+    stated = {
+        str(one): way for part in parts for key, way in ATTRS.items() for one in np.atleast_1d(part.attrs.get(key, ()))
+    }
+    known = [turn(measure_of_label(one), way) for one, way in stated.items()]
+    known += [measure] if isinstance(measure, Measure) else []
+    return Found(_explain_doubled(layout, rows, columns), name, known)
+
+
+def _join_matrices(parts: Sequence[tuple[Layout, Rows]]) -> Rows:
+    """Join matrices by the names of runs and topics; numbers "1" to "n" are only safe to match with topics of these names."""
+    bare = [rows for layout, rows in parts if layout.kind == "wide" and "topic" not in layout.roles]
+    named = [rows for layout, rows in parts if layout.kind == "transposed" or "topic" in layout.roles]
+    for rows in bare if named else ():
+        if [*rows.frame["topic"].unique()] != [*named[0].frame["topic"].unique()]:
+            first = file_name(named[0].file) if named[0].file else "the first frame"
+            problem = f"{first} names its topics, this table does not, so their lines cannot be matched"
+            raise DataError(problem, file=rows.file, hint="add a first column topic")
+    return Rows.join([rows for _, rows in parts])
+
+
+def _find_files(sources: Sources, measure: str | None, collection: str | None) -> tuple[dict[str, PathLike], str]:
+    """Return the files of matrices by measure, and the collection that their names tell."""
+    if isinstance(sources, Mapping):
+        names = {split_stem(stem(path))[0] for path in sources.values()}
+        return {str(name): path for name, path in sources.items()}, names.pop() if len(names) == 1 else ""
+    if isinstance(sources, str | Path) and not is_folder(sources):
+        named, name, known = split_stem(stem(sources), collection)
+        # Where the ending is no measure, the whole name is the collection.
+        return {str(measure or name): sources}, stem(sources) if measure is not None and not known else named
+    listed = find_paths(sources)
+    if isinstance(sources, str | Path):
+        listed = [
+            path for path in list_files(sources) if plain_path(path).lower().endswith((*TABLES, *PARQUET, *WORKBOOKS))
+        ]
+        if not listed:
+            raise DataError("there is no CSV or TSV file in this folder", file=sources)
+        listed = [path for path in listed if collection and stem(path).startswith(f"{collection}_")] or listed
+    files: dict[str, PathLike] = {}
+    collections = set()
+    for path in listed:
+        named, name, _ = split_stem(stem(path), collection)
+        collections.add(named)
+        if name in files and len(collections) == 1:
+            raise DataError(f"it holds the same measure as {file_name(files[name])}", file=path, measure=name)
+        files[name] = path
+    if len(collections) > 1:
+        hint = f"say which with {format_option('collection', 'NAME')}"
+        raise DataError(
+            f"the files are of several collections: {format_list(sorted(collections))}", file=sources, hint=hint
+        )
+    return {measure: files[measure]} if measure in files else files, collections.pop()
+
+
+def split_stem(name: str, known: str | None = None) -> tuple[str, str, bool]:
+    """Split the name of a file into collection, which may be known, and measure; tell whether the measure is known."""
+    if known and name.startswith(f"{known}_"):
+        rest = name.removeprefix(f"{known}_")
+        found = rest[1:] if rest.startswith("_") else _find_measure(rest)
+        return known, found or rest, found is not None
+    # Files are written with two underscores if the rules below would misread the name.
+    collection, escape, exact = name.partition("__")
+    if escape and exact:
+        return collection, exact, True
+    # Try the longest ending first, so that a measure whose name contains an underscore is found as a whole.
+    first = max(0, len(name) - LONGEST_USUAL)
+    for cut in [-1, *(at for at, letter in enumerate(name[first:], start=first) if letter == "_")]:
+        measure = _find_measure(name[cut + 1 :])
+        if measure is not None:
+            return name[: max(cut, 0)], measure, True
+    collection, _, measure = name.rpartition("_")
+    return (collection, measure, False) if measure else ("", name, False)
+
+
+def _find_measure(text: str) -> str | None:
+    for pattern, measure in STEMS.items():
+        if match := re.fullmatch(pattern, text, re.IGNORECASE):
+            return measure.format(*match.groups())
+    return text if text and measure_of_label(text).higher_is_better is not None else None
+
+
+def _make_stem(collection: str, measure: str) -> str:
+    before = f"{collection}_" if collection else ""
+    for candidate in (before + measure.replace("@", "").lower(), before + measure, f"{collection}__{measure}"):
+        if split_stem(candidate)[:2] == (collection, measure):
+            return candidate
+    raise DataError(f"the collection {collection!r} cannot be read back from the name of a file", hint="rename it")
+
+
+def _explain_doubled(layout: Layout, rows: Rows, columns: Mapping[str, str] | None) -> Rows:
+    """Return the rows; where a cell has several scores, their refusal spells out the options, all of them at once."""
+
+    def explain(error: DoubledError, missing: str) -> str:
+        table, roles, stated = layout.table, layout.roles, dict(columns or {})
+        if layout.kind in ("wide", "transposed"):
+            return f"their mean: {format_option('doubled', 'mean')}"
+        keys = [roles[role] for role in (*COLUMNS[:3], COLLECTION) if role in roles]
+        if told := find_part(layout, keys):
+            return _name_column(told, layout, stated)
+        few = [name for name in layout.unused if 2 * len(np.unique(table.codes(name))) <= table.n_rows]
+        for pair in combinations(few, 2):
+            if not table.count_doubled([*keys, *pair]):
+                collection, repeat = sorted(pair, key=names_trait)
+                shown = format_columns({**stated, COLLECTION: collection, REPEAT: repeat})
+                return f"{collection!r} and {repeat!r} tell them apart: if they hold tasks and repeats, say so: {shown}"
+        n_topics = len(np.unique(table.codes(roles["topic"])))
+        groups = {name: len(np.unique(table.codes(name))) for name in layout.unused if plain_name(name) in TASK_NAMES}
+        tasks = [
+            name
+            for name, count in groups.items()
+            if COLLECTION not in roles and 1 < count <= n_topics / 4
+            and table.n_rows - table.count_doubled([roles["topic"], name]) == n_topics
+        ]  # fmt: skip
+        options = [format_columns({**stated, COLLECTION: max(tasks, key=groups.__getitem__)})] if tasks else []
+        options.append(format_option("doubled", "latest" if "time" in roles else "mean"))
+        options += [format_option("missing", "drop-run")] if error.gaps and missing == "raise" else []
+        what = "the latest, by " + repr(roles["time"]) if "time" in roles else "their mean"
+        return f"{what}: {(' ' if options[-1].startswith('-') else ', ').join(options)}"
+
+    return replace(rows, explain=explain)
+
+
+def find_part(layout: Layout, keys: Sequence[str]) -> str | None:
+    """Return the column that tells apart rows with the same keys, or names parts of topics in them: no mean is taken then.
+
+    Times and numbers of rows, which hardly have a value twice, are none.
+    """
+    table = layout.table
+    few = [name for name in layout.unused if 2 * len(np.unique(table.codes(name))) <= table.n_rows]
+    left = {name: table.count_doubled([*keys, name]) for name in few}
+    telling = [name for name, doubles in left.items() if not doubles]
+    parts = [name for name in left if names_topics(name) and left[name] < table.count_doubled(keys)]
+    return min(telling, key=names_trait) if telling else min(parts, key=left.__getitem__) if parts else None
+
+
+def _name_column(told: str, layout: Layout, stated: Mapping[str, str]) -> str:
+    """Say what a column that tells rows apart may hold, and how to say so."""
+    topic, repeat = {"topic": f"{layout.roles['topic']}+{told}"}, {REPEAT: told}
+    whats = "collections, measures, parts of the name of a topic, or repeats"
+    examples = [{COLLECTION: told}, {"measure": told}, topic, repeat]
+    if plain_name(told) in REPEAT_NAMES:
+        whats, examples = "repeats", [repeat]
+    elif names_topics(told):
+        whats, examples = "parts of the name of a topic", [topic]
+    elif names_trait(told) or layout.table.holds_integers(told):
+        whats, examples = "parts of the name of a topic, or repeats", [topic, repeat]
+    shown = ", ".join(format_columns({**stated, **example}) for example in examples)
+    return f"{told!r} tells them apart: if it holds {whats}, say so: {shown}"
+
+
+def write(scores: Scores, path: PathLike, kind: str) -> None:
+    """Write a table, or for matrices of several measures a folder of them, without loss of precision."""
+    names = [str(measure) for measure in scores.measures]
+    if kind in ("wide", "transposed"):
+        if str(path).lower().endswith(TABLES):
+            if len(names) > 1:
+                raise DataError(
+                    f"a wide file holds one measure, these are {len(names)}", file=path, hint="give a folder"
+                )
+            _write_matrix(scores, 0, path, kind)
+            return
+        files = [f"{check_file_name(_make_stem(scores.collection, name))}.csv" for name in names]
+        with write_together(path) as aside:
+            for position, name in enumerate(files):
+                _write_matrix(scores, position, Path(aside) / name, kind)
+    elif kind == "measures":
+        for position, name in enumerate(names):
+            plain = plain_name(name)
+            if (
+                is_index(name)
+                or names_trait(plain)
+                or any(plain in usual for usual in ROLES.values())
+                or name != name.strip()
+            ):
+                problem, hint = "a column of this name would not be read as a measure", format_option("format", "tidy")
+                raise DataError(problem, file=path, measure=name, hint=f"write {hint}")
+        rows = scores.values.reshape(-1, len(names)).tolist()
+        keys = product(scores.runs, scores.topics)
+        write_table(path, ["run", "topic", *names], ([*key, *row] for key, row in zip(keys, rows, strict=True)))
+    else:
+        frame = scores.to_frame()
+        if any(map(is_untold, scores.measures)):  # otherwise the names tell all directions
+            words = {True: "true", False: "false", None: ""}
+            frame[DIRECTION] = [words[one.higher_is_better] for one in scores.measures] * (len(frame) // len(names))
+        if scores.collection:
+            frame[COLLECTION] = scores.collection
+        frame = frame[[*COLUMNS, *(name for name in (DIRECTION, COLLECTION, CLUSTER) if name in frame)]]
+        if plain_path(path).lower().endswith(PARQUET):
+            write_file(path, _to_parquet(frame))
+        else:
+            write_table(path, list(frame), zip(*(frame[name].tolist() for name in frame), strict=True))
+
+
+def _write_matrix(scores: Scores, position: int, path: PathLike, kind: str) -> None:
+    values, what, labels, heads = scores.values[:, :, position], "run", scores.runs, scores.topics
+    if kind == "wide":
+        values, what, labels, heads = values.T, "topic", scores.topics, scores.runs
+    for head in heads:
+        if head != head.strip():
+            raise DataError(
+                f"the name {head!r} of a column cannot be written here", file=path, hint="write tidy Parquet"
+            )
+    write_table(path, [what, *heads], ([label, *row] for label, row in zip(labels, values.tolist(), strict=True)))
+
+
+def _to_parquet(frame: pd.DataFrame) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema({name: pa.float64() if name == "score" else pa.string() for name in frame})
+    table = pa.Table.from_pandas(frame, schema, preserve_index=False).replace_schema_metadata()
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, write_page_checksum=True)
+    return bytes(sink.getvalue())

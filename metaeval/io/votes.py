@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.data.cells import is_missing
 from metaeval.data.columns import refuse_index_columns
 from metaeval.data.labels import code_labels, unique_labels
+from metaeval.data.rows import is_missing
 from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError, format_list
 from metaeval.files import Sources
@@ -22,8 +22,7 @@ from metaeval.io.classification import Labels
 from metaeval.io.frames import name_origins
 from metaeval.io.probabilities import read_shares
 from metaeval.io.quantification import Shares, quantification_runs
-from metaeval.io.table import Table
-from metaeval.io.tables import open_table
+from metaeval.io.table import Table, open_table
 
 
 def read(

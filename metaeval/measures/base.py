@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import math
 import shlex
@@ -14,22 +13,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from metaeval.errors import (
-    DirectionWarning,
-    MeasureError,
-    MetaevalError,
-    UndefinedValueWarning,
-    format_list,
-    format_option,
-)
-from metaeval.measures.calls import FormulaError, call_formula
+from metaeval.errors import DirectionWarning, MeasureError, UndefinedValueWarning, format_list, format_option
+from metaeval.measures.calls import call_formula
 
 Kind = Literal["classification", "quantification"]
 Parameter = float | int | str | bool
 Formula = Callable[..., Any]
-
-ASSUMED = "assumed: higher is better"
-"""What stands beside the name of a measure whose direction nobody has stated."""
 
 SUM_TOLERANCE = 1e-6
 """How far from 1 the probabilities of a distribution may sum before it is an error."""
@@ -57,14 +46,16 @@ class Measure:
         The parameters that are part of the printed name although they have their default value.
     label : str
         How the measure is written in a table or figure: ``"F1^M"``; the printed name when empty.
-    description, source : str
-        One line each: what it answers, and where it is defined.
+    description, source, written : str
+        One line each: what it answers, where it is defined, and the formula as people write it.
     kind : {"classification", "quantification"} or None
         What the formula takes: confusion counts, or a pair of distributions. None: scores only.
     undefined : float or None
         The value used where the formula is 0/0; None where that cannot happen.
     symmetric : bool
         Whether swapping prediction and gold gives the same score.
+    formula : callable or None
+        The function of arrays.
     """
 
     name: str
@@ -75,6 +66,7 @@ class Measure:
     label: str = ""
     description: str = ""
     source: str = ""
+    written: str = ""
     kind: Kind | None = None
     undefined: float | None = None
     symmetric: bool = False
@@ -102,7 +94,7 @@ class Measure:
     @property
     def full_name(self) -> str:
         """The printed name, followed by ``(assumed: higher is better)`` if nobody has stated a direction."""
-        return f"{self} ({ASSUMED})" if self.direction_is_assumed else str(self)
+        return f"{self}{' (assumed: higher is better)' * self.direction_is_assumed}"
 
     @property
     def sign(self) -> float:
@@ -125,14 +117,12 @@ class Measure:
     @property
     def worst(self) -> float:
         """The worst score the measure can give; infinite where unbounded."""
-        low, high = self.range
-        return low if self.sign > 0 else high
+        return self.range[0 if self.sign > 0 else 1]
 
     @property
     def best(self) -> float:
         """The best score the measure can give; infinite where unbounded."""
-        low, high = self.range
-        return high if self.sign > 0 else low
+        return self.range[1 if self.sign > 0 else 0]
 
     def score(self, *arrays: Any) -> np.ndarray:
         """Score confusion counts, or a pair of distributions, over any leading axes.
@@ -175,7 +165,7 @@ class Measure:
         return scores
 
     def evaluate(self, *arrays: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Score as `score` does, and say where the documented value stands for an undefined one.
+        """Score arrays whose numbers were checked where they entered, and say where the documented value stands.
 
         Parameters
         ----------
@@ -187,48 +177,26 @@ class Measure:
         scores : ndarray of float64, shape (...)
         undefined : ndarray of bool, shape (...)
             True where the formula is 0/0.
-
-        Raises
-        ------
-        MeasureError
-            As for `score`.
         """
         if self.formula is None:
             raise MeasureError(f"{self} is known by its scores only, there is no formula to compute it from data")
-        scores = self._computed(self.formula, _checked_inputs(self, arrays))
+        inputs = _checked_inputs(self, arrays)
+        shipped = isinstance(self.formula, FunctionType) and self.formula.__module__.startswith("metaeval.measures.")
+        try:
+            if shipped:  # which needs no watching
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    scores = np.asarray(self.formula(*inputs, **self.parameters), dtype=np.float64)
+            else:
+                scores = call_formula(self.formula, inputs, self.parameters)
+        except (TypeError, ValueError) as error:  # what a formula or its parameter does wrong; all of ours are one
+            raise MeasureError(f"{self} cannot be computed: {error}") from error
         if self.undefined is None:
             return scores, np.zeros(scores.shape, dtype=bool)
         undefined = np.isnan(scores)
         return np.where(undefined, self.undefined, scores), undefined
 
-    def _computed(self, formula: Formula, inputs: tuple[np.ndarray, ...]) -> np.ndarray:
-        """Call the formula; it may be a user's, so whatever it does wrong is said in a sentence."""
-        if _is_shipped_formula(formula):
-            try:
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    return np.asarray(formula(*inputs, **self.parameters), dtype=np.float64)
-            except MetaevalError:
-                raise
-            except (TypeError, ValueError) as error:  # a parameter is no number, or not of the kind that is needed
-                raise MeasureError(f"{self} cannot be computed: {error}") from error
-        try:
-            return call_formula(formula, inputs, self.parameters)
-        except FormulaError as error:
-            raise MeasureError(f"{self} cannot be computed: {error}") from error
-
     def with_parameters(self, given: Mapping[str, Parameter]) -> Measure:
-        """Return the same measure with other parameter values.
-
-        Parameters
-        ----------
-        given : mapping
-            Parameter names to values; what is not named keeps its default.
-
-        Raises
-        ------
-        MeasureError
-            If the formula has no such parameter.
-        """
+        """Return the same measure with other parameter values; what is not named keeps its default."""
         defaults = parameters_of(self.formula) if self.formula is not None else {}
         unknown = [key for key in given if key not in defaults]
         if unknown:
@@ -239,11 +207,6 @@ class Measure:
         return replace(self, parameters=stated, label=self.label if not stated else "")
 
 
-def _is_shipped_formula(formula: Formula) -> bool:
-    """Say whether a formula is one of metaeval's own, which need no watching."""
-    return isinstance(formula, FunctionType) and (formula.__module__ or "").startswith("metaeval.measures.")
-
-
 def _measure_from(values: dict[str, Any]) -> Measure:
     bare = Measure(**values)
     if bare.kind is None:
@@ -252,37 +215,57 @@ def _measure_from(values: dict[str, Any]) -> Measure:
     return bare if registered is None else replace(bare, formula=registered.formula)
 
 
-def _print(value: Parameter) -> str:
-    if isinstance(value, bool | str):
-        return str(value)
-    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+def _checked_inputs(measure: Measure, arrays: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
+    """Look at shapes only: numbers are checked where they enter (runs.py, io, `Measure.score`)."""
+    takes = ("counts",) if measure.kind == "classification" else ("estimated", "gold")
+    if len(arrays) != len(takes):
+        raise MeasureError(
+            f"{measure} is a {measure.kind} measure and takes score({', '.join(takes)}), not {len(arrays)} arrays"
+        )
+    try:
+        inputs = tuple(np.asarray(array, dtype=np.float64) for array in arrays)
+    except (TypeError, ValueError):
+        raise MeasureError(f"{measure} takes arrays of numbers, with rows of the same length") from None
+    ends = [
+        size for array in inputs for size in array.shape[len(takes) - 3 :]
+    ]  # of the last two axes, or of both last ones
+    if len(ends) < 2 or ends[0] != ends[1] or ends[0] < 2:
+        raise MeasureError(
+            f"{measure} takes {' and '.join(takes)} of shape (..., {'K, K' if len(takes) == 1 else 'K'}) with at least two "
+            f"classes, not {' and '.join(str(array.shape) for array in inputs)}"
+        )
+    return inputs
 
 
-def _parse_value(text: str) -> Parameter:
-    text = text.strip()
-    if text in ("True", "False"):
-        return text == "True"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
+def _check_numbers(measure: Measure, inputs: tuple[np.ndarray, ...]) -> None:
+    """Refuse what is no count or no distribution, which a formula might well make a number of."""
+    counts = len(inputs) == 1
+    for what, array in zip(("counts",) if counts else ("estimated", "gold"), inputs, strict=True):
+        wrong = ~np.isfinite(array) | (array < 0)
+        total = array.sum(axis=(-2, -1) if counts else -1)
+        off = total == 0 if counts else np.abs(total - 1) > SUM_TOLERANCE
+        if wrong.any():
+            problem = f"{array[wrong].flat[0]:g} is no {'count' if counts else 'probability'}"
+        elif off.any():
+            shares = f"{what} shares sum to {total[off].flat[0]:.6g}, not 1"
+            problem = "a matrix without items has no score" if counts else shares
+        else:
             continue
-    return text
+        raise MeasureError(f"{measure}: {problem}")
 
 
 def add_measure(measure: Measure) -> None:
-    """Let everybody find a measure by its name; an error where another one has it already."""
+    """Let everybody find a measure by its name; an error where another one has it already.
+
+    A cell that is run again in a notebook may replace its own measure, never somebody else's.
+    """
     earlier = _MEASURES.get(measure.name)
-    if earlier is not None and _origin(earlier.formula) != _origin(measure.formula):
+    origins = {(one.formula.__module__, one.formula.__qualname__) for one in (earlier, measure) if one and one.formula}
+    if earlier is not None and len(origins) > 1:
         raise MeasureError(
             f"there is a measure {measure.name} already ({earlier.source or 'yours'}); choose another name"
         )
     _MEASURES[measure.name] = measure
-
-
-def _origin(formula: Formula | None) -> tuple[str, str] | None:
-    """A cell that is run again in a notebook may replace its own measure, never somebody else's."""
-    return None if formula is None else (formula.__module__, formula.__qualname__)
 
 
 def find_registered(text: str) -> Measure | None:
@@ -300,7 +283,9 @@ def find_signs(measures: Sequence[Measure]) -> np.ndarray:
     if assumed:
         single, every = format_option("lower_is_better", "NAME"), format_option("higher_is_better=True")
         if any(measure.higher_is_better is False for measure in measures):  # which all would turn round
-            every = _name_higher(assumed)
+            typed = format_option("higher_is_better").startswith("-")  # in a shell, where it is given once a name
+            each = [format_option("higher_is_better", shlex.quote(name)) for name in assumed]
+            every = " ".join(each) if typed else format_option("higher_is_better", assumed)
         warnings.warn(
             f"higher scores of {format_list(assumed)} are assumed to be better; state it with {single} or {every}",
             DirectionWarning,
@@ -309,86 +294,42 @@ def find_signs(measures: Sequence[Measure]) -> np.ndarray:
     return np.array([measure.sign for measure in measures])
 
 
-def _name_higher(names: Sequence[str]) -> str:
-    """Return the option that says of some measures that higher is better, as it is typed."""
-    if format_option("higher_is_better").startswith("-"):
-        return " ".join(format_option("higher_is_better", shlex.quote(name)) for name in names)
-    return format_option("higher_is_better", list(names))
-
-
 def parse(text: str) -> tuple[str, dict[str, Parameter]]:
     """Split a measure's printed form into its family name and its parameters.
 
     >>> parse("OCI(beta=0.75, gamma=1)")
     ('OCI', {'beta': 0.75, 'gamma': 1})
     """
-    name, opened, inside = text.strip().partition("(")
-    name = name.rstrip()
-    if not name or not {*"),="}.isdisjoint(name) or (opened and not inside.endswith(")")):
-        raise MeasureError(f"{text!r} is not a measure: write a name, or a name with parameters as in OCI(beta=0.75)")
-    parameters: dict[str, Parameter] = {}
-    for part in inside.removesuffix(")").split(","):
-        if not part.strip():
+    name, opened, inside = (part.strip() for part in text.partition("("))
+    parts = [part.partition("=") for part in inside.removesuffix(")").split(",") if part.strip()]
+    stated = [(key.strip(), value.strip()) for key, _, value in parts]
+    broken = not name or not {*"),="}.isdisjoint(name) or (opened and not inside.endswith(")"))
+    if broken or any("" in pair for pair in stated) or len(dict(stated)) < len(stated):
+        raise MeasureError(
+            f"{text!r} is not a measure: write a name, or a name with its parameters, each once, as in "
+            "OCI(beta=0.75, gamma=1)"
+        )
+    return name, {key: _parse_value(value) for key, value in stated}
+
+
+def _parse_value(text: str) -> Parameter:
+    if text in ("True", "False"):
+        return text == "True"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
             continue
-        key, equals, value = part.partition("=")
-        if not equals or not key.strip() or not value.strip():
-            raise MeasureError(f"{text!r}: {part.strip()!r} is not a parameter (write {name}(name=value))")
-        if key.strip() in parameters:
-            raise MeasureError(f"{text!r} gives {key.strip()} twice")
-        parameters[key.strip()] = _parse_value(value)
-    return name, parameters
+    return text
+
+
+def _print(value: Parameter) -> str:
+    if isinstance(value, bool | str):
+        return str(value)
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
 
 
 def parameters_of(formula: Formula) -> dict[str, Parameter]:
     """Return the keyword-only parameters of a formula with their defaults, in the order of its signature."""
     inspected = inspect.signature(formula).parameters.values()
     return {p.name: p.default for p in inspected if p.kind is inspect.Parameter.KEYWORD_ONLY}
-
-
-def _checked_inputs(measure: Measure, arrays: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
-    """Look at shapes only: numbers are checked where they enter (runs.py, io, `Measure.score`)."""
-    n_arrays = 1 if measure.kind == "classification" else 2
-    if len(arrays) != n_arrays:
-        takes = "score(counts)" if n_arrays == 1 else "score(estimated, gold)"
-        raise MeasureError(f"{measure} is a {measure.kind} measure and takes {takes}, not {len(arrays)} arrays")
-    try:
-        inputs = tuple(np.asarray(array, dtype=np.float64) for array in arrays)
-    except (TypeError, ValueError):
-        raise MeasureError(f"{measure} takes arrays of numbers, with rows of the same length") from None
-    if n_arrays == 1 and (inputs[0].ndim < 2 or inputs[0].shape[-1] != inputs[0].shape[-2]):
-        raise MeasureError(f"{measure} takes counts of shape (..., K, K), not {inputs[0].shape}")
-    if n_arrays == 2 and (min(a.ndim for a in inputs) < 1 or inputs[0].shape[-1] != inputs[1].shape[-1]):
-        raise MeasureError(f"{measure} takes two arrays of shape (..., K), not {inputs[0].shape} and {inputs[1].shape}")
-    if inputs[0].shape[-1] < 2:
-        raise MeasureError(f"{measure} needs at least two classes, not {inputs[0].shape[-1]}")
-    return inputs
-
-
-def _check_numbers(measure: Measure, inputs: tuple[np.ndarray, ...]) -> None:
-    """Refuse what is no count or no distribution, which a formula might well make a number of."""
-    for array in inputs:
-        if not np.isfinite(array).all() or (array < 0).any():
-            wrong = array[~np.isfinite(array) | (array < 0)].flat[0]
-            raise MeasureError(f"{measure}: {wrong:g} is no {'count' if len(inputs) == 1 else 'probability'}")
-    if len(inputs) == 1:
-        if (inputs[0].sum(axis=(-2, -1)) == 0).any():
-            raise MeasureError(f"{measure}: a matrix without items has no score")
-        return
-    for what, array in zip(("estimated", "gold"), inputs, strict=True):
-        total = array.sum(axis=-1)
-        off = np.abs(total - 1) > SUM_TOLERANCE
-        if off.any():
-            raise MeasureError(f"{measure}: {what} shares sum to {total[off].flat[0]:.6g}, not 1")
-
-
-def fill_undefined(formula: Formula, undefined: float | None) -> Formula:
-    """Return the formula as a plain function of arrays that gives the documented value where it is 0/0."""
-
-    @functools.wraps(formula)
-    def measured(*arrays: Any, **parameters: Any) -> np.ndarray:
-        inputs = (np.asarray(array, dtype=np.float64) for array in arrays)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scores = np.asarray(formula(*inputs, **parameters), dtype=np.float64)
-        return scores if undefined is None else np.where(np.isnan(scores), undefined, scores)
-
-    return measured

@@ -20,11 +20,6 @@ import numpy as np
 
 from metaeval.errors import MeasureError, MetaevalError
 
-
-class FormulaError(MeasureError):
-    """A function cannot be computed; the message begins with "it", because the function has no name here."""
-
-
 GOLD_NAMES = frozenset({"gold", "true", "truth", "target", "reference", "ref", "actual", "human", "label"})
 ESTIMATED_NAMES = frozenset({
     "estimated", "estimate", "est", "predicted", "prediction", "pred", "hat", "yhat", "hypothesis", "hyp",
@@ -39,26 +34,27 @@ _lock = threading.RLock()  # settings are the whole process's
 
 
 def list_arrays(function: Callable[..., Any]) -> list[str]:
-    """Return the names of the arrays that a function takes: of its positional arguments without a default."""
+    """Return the names of the arrays that a function takes: of its positional arguments without a default.
+
+    A function that is written in C may have no signature, and then none.
+    """
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = inspect.signature(function).parameters.values()
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
     return [one.name for one in parameters if one.kind in kinds and one.default is one.empty]
 
 
 def find_gold(function: Callable[..., Any]) -> int | None:
     """Return which of the two arrays of a function is the gold, by their names; None where these say nothing of it."""
-    try:
-        arrays = list_arrays(function)
-    except (TypeError, ValueError):  # what is written in C may have no signature
+    arrays = list_arrays(function)
+    sides = [_tell_side(array) for array in arrays]
+    if len(sides) != 2 or not any(sides):
         return None
-    if len(arrays) != 2:
-        return None
-    first, second = map(_tell_side, arrays)
-    if first is None and second is None:
-        return None
-    if first == second:
+    if sides[0] == sides[1]:
         raise MeasureError(f"which of {arrays[0]} and {arrays[1]} is the gold? call them gold and estimated")
-    return 0 if first == "gold" or second == "estimated" else 1
+    return 0 if sides[0] == "gold" or sides[1] == "estimated" else 1
 
 
 def _tell_side(array: str) -> str | None:
@@ -84,40 +80,42 @@ def put_estimated_first(function: Callable[..., Any]) -> Callable[..., Any]:
     return exchanged
 
 
-def call_formula(formula: Callable[..., Any], arrays: tuple[np.ndarray, ...], parameters: Mapping[str, Any]) -> Any:
-    """Return the scores that a function gives for copies of arrays, as float64."""
+def call_formula(
+    formula: Callable[..., Any], arrays: tuple[np.ndarray, ...], parameters: Mapping[str, Any]
+) -> np.ndarray:
+    """Return the scores that a function gives for copies of arrays, as float64.
+
+    The message of an error begins with "it", because the function has no name here.
+    """
     copies = tuple(np.array(array, dtype=np.float64) for array in arrays)
     for copy in copies:
         copy.flags.writeable = False
     try:
         with keep_settings():
             scores = read_scores(formula(*copies, **parameters))
-    except FormulaError:
-        raise
-    except MetaevalError as error:
-        raise FormulaError(str(error)) from error
-    except SystemExit as stop:
-        raise FormulaError(f"it ends the program with sys.exit({stop.code!r})"[:_LONGEST]) from None
-    except Exception as error:
-        raise FormulaError(describe_error(error)) from error
+    except (Exception, SystemExit) as error:
+        raise MeasureError(describe_error(error)) from error
     if scores.size > sum(array.size * max(array.shape, default=1) for array in copies):
-        raise FormulaError(f"it returned shape {scores.shape}: more numbers than it was given")
+        raise MeasureError(f"it returned shape {scores.shape}: more numbers than it was given")
     return scores
 
 
 def read_scores(returned: Any) -> np.ndarray:
     """Return what a function returned as float64; an error where it is masked, complex, a date, text or nothing."""
-    if isinstance(returned, np.ma.MaskedArray):
-        raise FormulaError("it returned a masked array, not plain numbers")
+    masked = isinstance(returned, np.ma.MaskedArray)
     scores = np.asarray(returned)
-    if scores.dtype.kind not in "biuf":
+    if masked or scores.dtype.kind not in "biuf":
         what = "nothing" if returned is None else f"values of type {scores.dtype}"
-        raise FormulaError(f"it returned {what}, not real numbers")
+        raise MeasureError(f"it returned {'a masked array' if masked else what}, not real numbers")
     return scores.astype(np.float64)
 
 
 def describe_error(error: BaseException) -> str:
-    """Return an exception as one short line."""
+    """Return what went wrong in somebody else's code as one short line."""
+    if isinstance(error, SystemExit):
+        return f"it ends the program with sys.exit({error.code!r})"[:_LONGEST]
+    if isinstance(error, MetaevalError):
+        return str(error)
     message = " ".join(str(error).split())
     message = f"{message[:_LONGEST]}…" if len(message) > _LONGEST else message
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
@@ -161,7 +159,7 @@ class EachTopic:
         for index in np.ndindex(shape):
             score = read_scores(self.formula(*(case[index] for case in cases), **parameters))
             if score.shape != ():
-                raise FormulaError(
+                raise MeasureError(
                     f"it returned shape {score.shape} for one topic of shape {cases[0][index].shape}: "
                     "it must return one number per topic"
                 )

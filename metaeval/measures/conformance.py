@@ -1,25 +1,33 @@
-"""Does a measure satisfy its declared range and direction? The checks that come before it is compared with others."""
+"""Does a measure satisfy its declared range and direction? The checks that come before it is compared with others.
+
+The same trials tell what kind of measure a plain function of arrays is, and which direction it has.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from metaeval.errors import MeasureError
-from metaeval.measures.base import ASSUMED, Measure, find_signs
-from metaeval.measures.calls import EachTopic
+from metaeval.measures.base import Kind, Measure, find_signs
+from metaeval.measures.calls import EachTopic, find_gold, list_arrays, put_estimated_first
 from metaeval.measures.user_file import import_anew
 from metaeval.stats.streams import generator
 
 _CASES = 24  # matrices, or pairs of distributions, of each kind
 _CASES_ALONE = 29  # of them that are scored alone and in batches; no number of classes, or nearly none
+_N_CLASSES = 5
 _BY_ITSELF = "a measure must score every topic by itself"
 _NOT_REPEATABLE = "a measure must depend on its arrays alone, not on chance, the clock or earlier calls"
 SLACK = 1e-9
 """How far a score may exceed a bound before it is said to."""
+
+Data = tuple[np.ndarray, ...]
+"""The arrays that a measure takes: counts, shape (case, K, K), or estimated and gold, shape (case, K) each."""
 
 
 class DependenceError(MeasureError):
@@ -43,7 +51,7 @@ class Conformance:
     notes: tuple[str, ...] = ()
 
 
-def conformance(measure: Measure, n_classes: int = 5) -> Conformance:
+def conformance(measure: Measure, n_classes: int = _N_CLASSES) -> Conformance:
     """Does a measure satisfy its declared range and direction, with finite scores and the perfect run best?
 
     It must also give every topic the same score each time, alone and in any batch.
@@ -82,18 +90,57 @@ def conformance(measure: Measure, n_classes: int = 5) -> Conformance:
     scores, _ = measure.evaluate(*data)
     best, _ = measure.evaluate(*make_perfect_data(measure, data))
     low, high = measure.range
-    _refuse(measure, data, ~np.isfinite(scores), scores, "which is not a finite number")
-    beyond = (scores < low - SLACK) | (scores > high + SLACK)
-    _refuse(measure, data, beyond, scores, f"outside its declared range [{low:g}, {high:g}]")
     gain = (scores - best) * find_signs([measure])
-    _refuse(measure, data, gain > SLACK, scores, _direction(measure, best, gain))
+    better = "higher" if measure.sign > 0 else "lower"
+    assumed = " (assumed: higher is better)" * measure.direction_is_assumed
+    hint = f"; is {better} really better?" if (gain > SLACK).mean() > 0.5 else ""
+    for wrong, why in (
+        (~np.isfinite(scores), "which is not a finite number"),
+        ((scores < low - SLACK) | (scores > high + SLACK), f"outside its declared range [{low:g}, {high:g}]"),
+        (gain > SLACK, f"better than the perfect run's {{:.6g}}, {better} being better{assumed}{hint}"),
+    ):
+        if wrong.any():
+            case = int(np.argmax(wrong))
+            raise MeasureError(
+                f"{measure} gives {scores[case]:.6g} for {_describe_case(data, case)}, {why.format(best[case])}"
+            )
     if np.ptp(scores) == 0:
         raise MeasureError(f"{measure} gives {scores.flat[0]:g} to every run it was tried on, perfect or not")
     return Conformance(measure, notes)
 
 
-def make_trial_data(measure: Measure, n_classes: int) -> tuple[np.ndarray, ...]:
-    """Return counts, shape (case, K, K), or two arrays of distributions, shape (case, K), on which formulas often fail."""
+def measure_of_function(function: Callable[..., Any], name: str | None = None) -> tuple[Measure, str]:
+    """Return a measure made of an undecorated function, and a sentence that says what was assumed about it.
+
+    A function of one array is a classification measure, a function of two a quantification measure, in which names such
+    as `gold` and `predicted` tell the arrays apart; its direction is the one in which the perfect run is best.
+    """
+    name = name or str(getattr(function, "__name__", type(function).__name__))
+    arrays = list_arrays(function)
+    if len(arrays) not in (1, 2):
+        raise MeasureError(
+            f"{name} is not a measure: it takes {len(arrays)} arrays, and a measure takes counts (K × K), or estimated "
+            "and gold (K each)"
+        )
+    kind: Kind = "classification" if len(arrays) == 1 else "quantification"
+    bare = Measure(name, None, kind=kind, formula=put_estimated_first(function))
+    data = make_trial_data(bare, _N_CLASSES)
+    measure, _ = accept_batches(bare, data)
+    gain = measure.evaluate(*data)[0] - measure.evaluate(*make_perfect_data(bare, data))[0]
+    if not np.isfinite(gain).all() or ((gain > SLACK).any() and (gain < -SLACK).any()) or not gain.any():
+        raise MeasureError(
+            f"{name}: the perfect run is neither always best nor always worst, so its direction cannot be seen; "
+            f'decorate it with @metaeval.register_measure(kind="{kind}", higher_is_better=…, range=(…, …))'
+        )
+    higher = bool((gain <= SLACK).all())
+    note = f"{name} is not decorated: taken as a {kind} measure of which {'higher' if higher else 'lower'} is better"
+    if kind == "quantification" and find_gold(function) is None:
+        note += f", and called as {name}(estimated, gold)"
+    return replace(measure, higher_is_better=higher), note
+
+
+def make_trial_data(measure: Measure, n_classes: int) -> Data:
+    """Return cases on which formulas often fail."""
     rng = generator(0, "conformance")
     if measure.kind == "classification":
         shares = rng.dirichlet(np.full(n_classes**2, 0.4), size=_CASES)
@@ -112,25 +159,25 @@ def make_trial_data(measure: Measure, n_classes: int) -> tuple[np.ndarray, ...]:
     )
 
 
-def make_perfect_data(measure: Measure, data: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    """Return the same topics with the perfect run, in the shapes of `make_trial_data`."""
+def make_perfect_data(measure: Measure, data: Data) -> Data:
+    """Return the same topics with the perfect run."""
     if measure.kind == "classification":
         sizes = data[0].sum(axis=-1)
         return (sizes[..., None] * np.eye(sizes.shape[-1]),)
     return data[1], data[1]
 
 
-def accept_batches(measure: Measure, data: tuple[np.ndarray, ...]) -> tuple[Measure, tuple[str, ...]]:
+def accept_batches(measure: Measure, data: Data) -> tuple[Measure, tuple[str, ...]]:
     """Return a measure that takes leading axes: the given one, or one that calls it topic by topic, and a note of that.
 
     Every case is scored alone, in two orders, and then together with others in several arrangements.
     """
     data = choose_cases(data)
-    each = isinstance(measure.formula, EachTopic)
-    by_topic = measure if each else call_each_topic(measure)
+    by_topic = call_each_topic(measure)
     alone, _ = by_topic.evaluate(*data)
     again, _ = by_topic.evaluate(*(array[::-1] for array in data))
     _check_equal(measure, data, alone, again[::-1], "first and {} when it was scored again", _NOT_REPEATABLE)
+    each = by_topic is measure
     if not each and all(_accepts(measure, by_topic, data, alone, places) for places in _arrange(len(alone))):
         return measure, ()
     if len(alone) > 1 and np.ptp(alone) == 0:
@@ -141,21 +188,27 @@ def accept_batches(measure: Measure, data: tuple[np.ndarray, ...]) -> tuple[Meas
     )
 
 
-def check_memory(measure: Measure, data: tuple[np.ndarray, ...]) -> None:
+def call_each_topic(measure: Measure) -> Measure:
+    """Return the same measure, its formula called once for every topic."""
+    if measure.formula is None or isinstance(measure.formula, EachTopic):
+        return measure
+    return replace(measure, formula=EachTopic(measure.formula, 2 if measure.kind == "classification" else 1))
+
+
+def check_memory(measure: Measure, data: Data) -> None:
     """Refuse a measure of a file that gives other scores, in another order, once its file has been imported anew.
 
     One that keeps the scale of the first batch it has seen would otherwise always be the same.
     """
     formula = import_anew(measure)
-    if formula is None:
-        return
-    data = choose_cases(data)
-    first, _ = measure.evaluate(*data)
-    again, _ = call_each_topic(replace(measure, formula=formula)).evaluate(*(array[::-1] for array in data))
-    _check_equal(measure, data, first, again[::-1], "first and {} when it was imported anew", _NOT_REPEATABLE)
+    if formula is not None:
+        data = choose_cases(data)
+        first, _ = measure.evaluate(*data)
+        again, _ = call_each_topic(replace(measure, formula=formula)).evaluate(*(array[::-1] for array in data))
+        _check_equal(measure, data, first, again[::-1], "first and {} when it was imported anew", _NOT_REPEATABLE)
 
 
-def choose_cases(data: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+def choose_cases(data: Data) -> Data:
     """Return a few of the cases, evenly chosen, where every one is scored many times."""
     n_cases = len(data[0])
     chosen = np.unique(np.linspace(0, n_cases - 1, min(n_cases, _CASES_ALONE)).astype(int))
@@ -175,9 +228,7 @@ def _arrange(n_cases: int) -> Iterator[np.ndarray]:
         yield shuffled[: n_cases // rows * rows].reshape(-1, rows)[::-1]
 
 
-def _accepts(
-    measure: Measure, by_topic: Measure, data: tuple[np.ndarray, ...], alone: np.ndarray, places: np.ndarray
-) -> bool:
+def _accepts(measure: Measure, by_topic: Measure, data: Data, alone: np.ndarray, places: np.ndarray) -> bool:
     """Say whether a measure takes a batch of these cases; an error where it takes it and gives other scores."""
     batch = tuple(array[places] for array in data)
     expected = alone[places]
@@ -200,43 +251,17 @@ def find_difference(expected: np.ndarray, scores: np.ndarray) -> tuple[int, ...]
     return tuple(int(at) for at in np.argwhere(differ)[0]) if differ.any() else None
 
 
-def _check_equal(
-    measure: Measure, data: tuple[np.ndarray, ...], expected: np.ndarray, scores: np.ndarray, how: str, rule: str
-) -> None:
+def _check_equal(measure: Measure, data: Data, expected: np.ndarray, scores: np.ndarray, how: str, rule: str) -> None:
     at = find_difference(expected, scores)
     if at is None:
         return
     axes = 2 if measure.kind == "classification" else 1
     case = tuple(np.broadcast_to(array, expected.shape + array.shape[-axes:])[at][None] for array in data)
     both = how.format(f"{scores[at]:.12g}")
-    raise DependenceError(f"{measure} gives {expected[at]:.12g} {both} to {_describe_case(measure, case, 0)}: {rule}")
+    raise DependenceError(f"{measure} gives {expected[at]:.12g} {both} to {_describe_case(case, 0)}: {rule}")
 
 
-def call_each_topic(measure: Measure) -> Measure:
-    """Return the same measure, its formula called once for every topic; without a formula that is an error."""
-    if measure.formula is None:
-        raise MeasureError(f"{measure} is known by its scores only, there is no formula to check")
-    if isinstance(measure.formula, EachTopic):
-        return measure
-    axes = 2 if measure.kind == "classification" else 1
-    return replace(measure, formula=EachTopic(measure.formula, axes))
-
-
-def _refuse(measure: Measure, data: tuple[np.ndarray, ...], wrong: np.ndarray, scores: np.ndarray, why: str) -> None:
-    if wrong.any():
-        case = int(np.argmax(wrong))
-        raise MeasureError(f"{measure} gives {scores[case]:.6g} for {_describe_case(measure, data, case)}, {why}")
-
-
-def _describe_case(measure: Measure, data: tuple[np.ndarray, ...], case: int) -> str:
-    if measure.kind == "classification":
+def _describe_case(data: Data, case: int) -> str:
+    if len(data) == 1:
         return f"counts {data[0][case].astype(int).tolist()} (rows gold, columns predicted)"
     return f"estimated {data[0][case].round(3).tolist()} and gold {data[1][case].round(3).tolist()}"
-
-
-def _direction(measure: Measure, best: np.ndarray, gain: np.ndarray) -> str:
-    case = int(np.argmax(gain))
-    better = "higher" if measure.sign > 0 else "lower"
-    stated = f"{better} being better{f' ({ASSUMED})' * measure.direction_is_assumed}"
-    hint = f"; is {better} really better?" if (gain > SLACK).mean() > 0.5 else ""
-    return f"better than the perfect run's {best[case]:.6g}, {stated}{hint}"

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TypeVar
+
 import numpy as np
+
+from metaeval.errors import MeasureError
+
+T = TypeVar("T")
 
 
 def class_distance(n_classes: int) -> np.ndarray:
-    """Return |i − j| for every pair of classes, shape (K, K)."""
+    """Return |g − p| for every pair of classes, shape (K, K)."""
     classes = np.arange(n_classes)
     return np.abs(classes[:, None] - classes).astype(np.float64)
 
 
 def gold_sizes(counts: np.ndarray) -> np.ndarray:
-    """Return the number of items of every gold class, shape (..., K)."""
+    """Return n_g, the number of items of every gold class, shape (..., K)."""
     return counts.sum(axis=-1)
 
 
 def predicted_sizes(counts: np.ndarray) -> np.ndarray:
-    """Return the number of items a run put into every class, shape (..., K)."""
+    """Return m_p, the number of items a run put into every class, shape (..., K)."""
     return counts.sum(axis=-2)
+
+
+def item_mean(counts: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Average over items what the cells of a matrix, shape (K, K), are worth."""
+    return (counts * values).sum(axis=(-2, -1)) / counts.sum(axis=(-2, -1))
 
 
 def macro_mean(per_class: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -33,3 +45,15 @@ def macro_mean(per_class: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """Return part / whole, and 0 where the whole is 0."""
     return np.divide(part, whole, out=np.zeros(np.broadcast(part, whole).shape), where=whole > 0)
+
+
+def harmonic_mean(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return 2ab / (a + b), and 0 where both are 0."""
+    return share(2 * a * b, a + b)
+
+
+def pick(choices: Mapping[str, T], name: str, parameter: str) -> T:
+    """Return what the value of a parameter stands for; an error that lists the choices if it is none of them."""
+    if name not in choices:
+        raise MeasureError(f"{parameter} is one of {', '.join(choices)}, not {name!r}")
+    return choices[name]

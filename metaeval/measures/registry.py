@@ -2,47 +2,63 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from metaeval.errors import MeasureError, suggest_names
-from metaeval.measures.base import (
-    _MEASURES,
-    Formula,
-    Kind,
-    Measure,
-    add_measure,
-    fill_undefined,
-    find_registered,
-    parameters_of,
-    parse,
-)
+from metaeval.measures.base import _MEASURES, Formula, Kind, Measure, add_measure, find_registered, parameters_of
 from metaeval.measures.calls import list_arrays, put_estimated_first
 
 Decorated = TypeVar("Decorated", bound=Formula)
 
+SYMBOLS: dict[Kind, str] = {
+    "classification": (
+        "n_gp: items of gold class g that the run puts into class p; n_g, m_p: items of gold class g, of "
+        "predicted class p; N: all items; K: classes; C⁺: classes that have gold items"
+    ),
+    "quantification": "p_i, p*_i: estimated and gold share of class i; K: classes; C*: classes with p*_i > 0",
+}
+"""What the letters of the written formulas of a kind stand for."""
 
-def classification_measure(
+_ARRAYS: dict[Kind, str] = {
+    "classification": "counts : ndarray, shape (..., K, K)\n"
+    "    ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.",
+    "quantification": "estimated, gold : ndarray, shape (..., K)\n"
+    "    Probabilities; ``gold[..., k]`` is the gold share of class k. Leading axes broadcast.",
+}
+"""The arrays that every measure of a kind takes, as docstrings say it."""
+
+
+def register_measure(
     *,
+    kind: Kind,
     higher_is_better: bool,
     range: tuple[float, float],
     name: str | None = None,
     label: str = "",
     source: str = "",
+    written: str = "",
     undefined: float | None = None,
     symmetric: bool = False,
     shown: tuple[str, ...] = (),
 ) -> Callable[[Decorated], Decorated]:
-    """Register a function of confusion counts as a measure.
+    """Register a function of arrays as a measure.
 
-    The decorated function stays a plain function of arrays. It takes `counts` of shape (..., K, K), where
-    ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p, and returns
-    one score for every matrix, shape (...). Keyword-only arguments become the measure's parameters.
+    The decorated function stays a plain function, which returns one score for every matrix or pair, shape (...).
+    Keyword-only arguments become the measure's parameters.
 
     Parameters
     ----------
+    kind : {"classification", "quantification"}
+        What the function takes. Of classification: `counts` of shape (..., K, K), where ``counts[..., g, p]`` is the
+        number of items of gold class g that the run put into class p. Of quantification: `estimated` and `gold`, both of
+        shape (..., K), where ``gold[..., k]`` is the gold share of class k; where its arguments are called the other way
+        round, as ``(gold, predicted)`` or ``(y_true, y_pred)``, the measure gives each its own array.
     higher_is_better : bool
         The direction.
     range : (float, float)
@@ -53,10 +69,12 @@ def classification_measure(
         How it is written in tables and figures.
     source : str, optional
         Where it is defined.
+    written : str, optional
+        The formula as people write it, in one line, which ``metaeval measures NAME`` shows.
     undefined : float, optional
         The score where the formula is 0/0 (NaN). Without it a NaN is an error.
     symmetric : bool, optional
-        Whether swapping prediction and gold gives the same score; the conformance test checks it.
+        Whether swapping prediction and gold gives the same score.
     shown : tuple of str, optional
         Parameters that the printed name shows even at their defaults.
 
@@ -68,114 +86,63 @@ def classification_measure(
     Raises
     ------
     MeasureError
-        If another measure has the name already.
+        If the declaration contradicts itself or the function, or another measure has the name already.
 
     Examples
     --------
     >>> import numpy as np, metaeval
-    >>> @metaeval.classification_measure(higher_is_better=True, range=(0, 1))
-    ... def within_one(counts):
-    ...     K = counts.shape[-1]
-    ...     near = np.abs(np.subtract.outer(np.arange(K), np.arange(K))) <= 1
-    ...     return (counts * near).sum(axis=(-2, -1)) / counts.sum(axis=(-2, -1))
-    >>> float(metaeval.measure("within_one").score([[0, 3, 1], [0, 0, 0], [0, 0, 0]]))
-    0.75
-    """
-    return _registering(
-        "classification", higher_is_better, range, name,
-        label=label, source=source, undefined=undefined, symmetric=symmetric, shown=shown,
-    )  # fmt: skip
-
-
-def quantification_measure(
-    *,
-    higher_is_better: bool,
-    range: tuple[float, float],
-    name: str | None = None,
-    label: str = "",
-    source: str = "",
-    undefined: float | None = None,
-    symmetric: bool = False,
-    shown: tuple[str, ...] = (),
-) -> Callable[[Decorated], Decorated]:
-    """Register a function of an estimated and a gold distribution as a measure.
-
-    The decorated function stays a plain function of arrays. It takes `estimated` and `gold`, both of shape
-    (..., K), where ``gold[..., k]`` is the gold share of class k, and returns one score a pair, shape (...).
-    Where its arguments are called the other way round, as ``(gold, predicted)`` or ``(y_true, y_pred)``, the measure
-    gives each its own array.
-
-    Parameters
-    ----------
-    higher_is_better, range, name, label, source, undefined, symmetric, shown
-        As for `classification_measure`.
-
-    Returns
-    -------
-    callable
-        The decorator.
-
-    Raises
-    ------
-    MeasureError
-        If another measure has the name already.
-
-    Examples
-    --------
-    >>> import numpy as np, metaeval
-    >>> @metaeval.quantification_measure(higher_is_better=False, range=(0, 1))
+    >>> @metaeval.register_measure(kind="quantification", higher_is_better=False, range=(0, 1))
     ... def chebyshev(estimated, gold):
     ...     return np.abs(estimated - gold).max(axis=-1)
     >>> float(metaeval.measure("chebyshev").score([0.5, 0.5, 0.0], [0.25, 0.25, 0.5]))
     0.5
     """
-    return _registering(
-        "quantification", higher_is_better, range, name,
-        label=label, source=source, undefined=undefined, symmetric=symmetric, shown=shown,
-    )  # fmt: skip
 
-
-def _registering(
-    kind: Kind, higher_is_better: bool, range: tuple[float, float], name: str | None, **declared: Any
-) -> Callable[[Decorated], Decorated]:
     def register(formula: Decorated) -> Decorated:
-        registered = name or formula.__name__
-        if not isinstance(higher_is_better, bool):
-            raise MeasureError(f"{registered}: higher_is_better is True or False, not {higher_is_better!r}")
-        low, high = range
-        if not low < high:
-            raise MeasureError(f"{registered}: the range {range!r} is empty; give (smallest, largest)")
-        if parse(registered)[1] or "(" in registered:
-            raise MeasureError(f"{registered!r} is not a measure's name: leave the parameters to the function")
-        arrays = list_arrays(formula)
-        if kind == "classification" and len(arrays) == 2:
-            raise MeasureError(
-                f"{registered}({', '.join(arrays)}) takes two arrays, and a classification measure one: write "
-                f"{registered}(counts), where counts[..., g, p] counts items of gold class g and predicted class p"
-            )
-        summary = (formula.__doc__ or "").strip().partition("\n")[0]
-        called = put_estimated_first(formula) if kind == "quantification" else formula
+        registered, arrays = name or formula.__name__, list_arrays(formula)
+        problems = {
+            f"kind is {' or '.join(SYMBOLS)}, not {kind!r}": kind not in SYMBOLS,
+            f"higher_is_better is True or False, not {higher_is_better!r}": not isinstance(higher_is_better, bool),
+            f"the range {range!r} is empty; give (smallest, largest)": not range[0] < range[1],
+            "this is not a measure's name: leave the parameters to the function": not {*"(),="}.isdisjoint(registered),
+            f"{registered}({', '.join(arrays)}) takes two arrays, and a classification measure one: write "
+            f"{registered}(counts), where counts[..., g, p] counts items of gold class g and predicted class p": (
+                kind == "classification" and len(arrays) == 2
+            ),
+        }
+        for problem in (text for text, is_so in problems.items() if is_so):
+            raise MeasureError(f"{registered}: {problem}")
         measure = Measure(
-            registered, higher_is_better, range, description=summary, kind=kind, formula=called, **declared
+            registered,
+            higher_is_better,
+            range,
+            {key: parameters_of(formula)[key] for key in shown},
+            shown,
+            label="" if shown else label,
+            description=(formula.__doc__ or "").strip().partition("\n")[0],
+            source=source,
+            written=written,
+            kind=kind,
+            undefined=undefined,
+            symmetric=symmetric,
+            formula=put_estimated_first(formula) if kind == "quantification" else formula,
         )
-        measure = measure.with_parameters({key: parameters_of(formula)[key] for key in measure.shown})
         add_measure(measure)
-        function: Any = fill_undefined(formula, measure.undefined)
+
+        @functools.wraps(formula)
+        def measured(*arrays: Any, **parameters: Any) -> np.ndarray:
+            inputs = (np.asarray(array, dtype=np.float64) for array in arrays)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                scores = np.asarray(formula(*inputs, **parameters), dtype=np.float64)
+            return scores if undefined is None else np.where(np.isnan(scores), undefined, scores)
+
+        function: Any = measured
         if is_shipped(measure):
             function.__doc__ = _add_arrays(formula.__doc__ or "", kind)
         function.measure = measure
         return function
 
     return register
-
-
-_ARRAYS: dict[Kind, str] = {
-    "classification": "counts : ndarray, shape (..., K, K)\n"
-    "    ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.",
-    "quantification": "estimated, gold : ndarray, shape (..., K)\n"
-    "    Probabilities; ``gold[..., k]`` is the gold share of class k. Leading axes broadcast.",
-}
-"""The arrays that every measure of a kind takes, as docstrings say it."""
 
 
 def _add_arrays(text: str, kind: Kind) -> str:
@@ -186,16 +153,6 @@ def _add_arrays(text: str, kind: Kind) -> str:
     takes = f"Parameters\n----------\n{_ARRAYS[kind]}\n{own}"
     returns = sections.pop("Returns", "Returns\n-------\nndarray, shape (...)\n")
     return "\n".join([summary, takes, returns, *sections.values()])
-
-
-def require_registered(name: str) -> Measure:
-    """Return the registered measure of that name; an error that names the nearest ones if there is none."""
-    registered = find_registered(name)
-    if registered is None:
-        if name.endswith(".py"):
-            raise MeasureError(f"{name} is a file of measures: name the function in it too, as {name}:my_measure")
-        raise MeasureError(f"there is no measure {name!r}{_suggest(name)}; `metaeval measures` lists them")
-    return registered
 
 
 OTHER_NAMES = {
@@ -217,12 +174,18 @@ OTHER_NAMES = {
 """What others call a measure, in small letters without spaces and marks, with its name or that of its nearest kin here."""
 
 
-def _suggest(name: str) -> str:
-    """Return what was probably meant by a name that nobody has registered, as the rest of a message."""
-    family = name.partition("(")[0]
-    meant = OTHER_NAMES.get("".join(letter for letter in family.lower() if letter.isalnum()))
-    near = f"did you mean {meant}?" if meant else suggest_names(family, _MEASURES)
-    return f" ({near})" if near else ""
+def require_registered(name: str) -> Measure:
+    """Return the registered measure of that name; an error that names the nearest ones if there is none."""
+    registered = find_registered(name)
+    if registered is not None:
+        return registered
+    problem = f"{name} is a file of measures: name the function in it too, as {name}:my_measure"
+    if not name.endswith(".py"):
+        family = name.partition("(")[0]
+        meant = OTHER_NAMES.get("".join(letter for letter in family.lower() if letter.isalnum()))
+        near = f"did you mean {meant}?" if meant else suggest_names(family, _MEASURES)
+        problem = f"there is no measure {name!r}{f' ({near})' * bool(near)}; `metaeval measures` lists them"
+    raise MeasureError(problem)
 
 
 def is_shipped(measure: Measure) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 
 from metaeval.errors import MeasureError, MetaevalWarning
 from metaeval.measures.base import Formula, Kind, Measure, find_registered
+from metaeval.measures.conformance import measure_of_function
 from metaeval.measures.directions import measure_of_usual_name, turn
-from metaeval.measures.plain_function import measure_of_function
 from metaeval.measures.registry import is_shipped, require_registered
 from metaeval.measures.user_file import is_reference, load_function, name_of_reference
 
@@ -29,9 +29,8 @@ def measure(name: MeasureLike) -> Measure:
     Parameters
     ----------
     name : str, Measure or function
-        ``"NMD"``, ``"OCI(beta=0.75, gamma=1)"``, ``"file.py:function"`` (the file is imported),
-        a `Measure`, a function that went through `classification_measure` or `quantification_measure`, or a plain
-        function of arrays.
+        ``"NMD"``, ``"OCI(beta=0.75, gamma=1)"``, ``"file.py:function"`` (the file is imported), a `Measure`, a function
+        that went through `register_measure`, or a plain function of arrays.
 
     Returns
     -------
@@ -56,26 +55,20 @@ def measure(name: MeasureLike) -> Measure:
     >>> str(metaeval.measure("RNOD(distance=gold)"))
     'RNOD(distance=gold)'
     """
-    if isinstance(name, Measure):
-        return name
     given: Any = name
-    function = None
     if isinstance(name, str):
         if not is_reference(name):
             return require_registered(name)
-        given, function = load_function(name), name.rpartition(":")[2]
-    if isinstance(given, Measure):
-        return given
-    attached = getattr(given, "measure", None)
-    if isinstance(attached, Measure):
-        return attached
+        given = load_function(name)
+    found = given if isinstance(given, Measure) else getattr(given, "measure", None)
+    if isinstance(found, Measure):
+        return found
     if not callable(given) or isinstance(given, type):
-        what = repr(given) if function is None else f"{name}"
         raise MeasureError(
-            f"{what} is not a measure: give a name, or a function of arrays, decorated with "
-            "@metaeval.classification_measure or @metaeval.quantification_measure or plain"
+            f"{name if isinstance(name, str) else repr(name)} is not a measure: give a name, or a function of arrays, plain "
+            "or decorated with @metaeval.register_measure"
         )
-    made, note = measure_of_function(given, function)
+    made, note = measure_of_function(given, name.rpartition(":")[2] if isinstance(name, str) else None)
     warnings.warn(note, MetaevalWarning, stacklevel=3)
     return made
 
@@ -83,18 +76,9 @@ def measure(name: MeasureLike) -> Measure:
 def measure_of_label(label: MeasureLike) -> Measure:
     """Return the measure that the label of a score matrix stands for: a registered one, or one known by scores only.
 
-    Labels come from data, so that unlike `measure` this never runs a file that a label happens to name.
-
-    Parameters
-    ----------
-    label : str, Measure or function
-        What is not a text is taken as `measure` takes it.
-
-    Returns
-    -------
-    Measure
-        One that is known by its scores only has no formula; its direction is None unless its name tells it, such as
-        AP, nDCG@20, BLEU or TER (see `metaeval.measures.directions`).
+    Labels come from data, so that unlike `measure` this never runs a file that a label happens to name. A measure that is
+    known by its scores only has no formula; its direction is None unless its name tells it, such as AP, nDCG@20, BLEU or
+    TER (see `metaeval.measures.directions`). What is not a text is taken as `measure` takes it.
 
     Examples
     --------
@@ -149,12 +133,16 @@ def resolve_measures(
     >>> resolve_measures("cost", labels=())[0].direction_is_assumed
     True
     """
-    resolved = tuple(_resolve(measure, labels) for measure in list_measures(measures))
-    names = [str(measure) for measure in resolved]
-    for position, name in enumerate(names):
-        if name in names[:position]:
-            raise MeasureError(f"the measure {name} is given twice")
-    return resolved
+    resolved: dict[str, Measure] = {}
+    for name in list_measures(measures):
+        if labels is None or not isinstance(name, str):
+            found = measure(name)
+        else:  # labels come from data, whatever they look like: none of them may lead to code
+            found = measure_of_label(name if name in labels or not is_reference(name) else name_of_reference(name))
+        if str(found) in resolved:
+            raise MeasureError(f"the measure {found} is given twice")
+        resolved[str(found)] = found
+    return tuple(resolved.values())
 
 
 def list_measures(measures: Iterable[MeasureLike] | MeasureLike) -> list[MeasureLike]:
@@ -165,13 +153,6 @@ def list_measures(measures: Iterable[MeasureLike] | MeasureLike) -> list[Measure
         return list(measures)
     except TypeError:
         raise MeasureError(f"measures are names, functions or a list of them, not {measures!r}") from None
-
-
-def _resolve(name: MeasureLike, labels: Collection[str] | None) -> Measure:
-    if labels is None or not isinstance(name, str):
-        return measure(name)
-    # Labels come from data, whatever they look like: none of them may lead to code.
-    return measure_of_label(name if name in labels or not is_reference(name) else name_of_reference(name))
 
 
 def established_measures(kind: Kind) -> tuple[Measure, ...]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from metaeval.errors import MeasureError, MetaevalError
+from metaeval.errors import MeasureError
 from metaeval.measures.base import _MEASURES, Formula, Measure
 from metaeval.measures.calls import EachTopic, describe_error, keep_settings, put_estimated_first
 
@@ -28,21 +30,42 @@ _names: dict[str, str] = {}
 """What measures of files are called, by their references with the full path."""
 
 
+def is_reference(text: str) -> bool:
+    """Say whether a text names a function in a file rather than a registered measure."""
+    return ".py:" in text
+
+
+def labels_only() -> bool:
+    """Say whether names of measures may only be registered ones and labels of data, as in commands of the playground."""
+    return bool(os.environ.get(LABELS_ONLY))
+
+
+def name_of_reference(reference: str) -> str:
+    """Return what the measure is called that ``FILE.py:FUNCTION`` names, without running the file."""
+    path, _, function = reference.rpartition(":")
+    return _names.get(f"{os.path.abspath(os.path.expanduser(path))}:{function}", function)
+
+
 def load_function(reference: str) -> Measure | Formula:
     """Return the measure or the plain function that ``FILE.py:FUNCTION`` names, by importing that file.
 
     A file is imported once, however often it is named, and again only after it has changed.
     """
     named, _, name = reference.rpartition(":")
-    if labels_only():
-        raise MeasureError(f"{reference}: measures of files are not run here")
     path = os.path.abspath(os.path.expanduser(named))
-    if not os.path.isfile(path):
-        raise MeasureError(f"{reference}: there is no file {named}")
-    module = _import_file(path)
-    if not hasattr(module, name):
+    if labels_only() or not os.path.isfile(path):
+        problem = "measures of files are not run here" if labels_only() else f"there is no file {named}"
+        raise MeasureError(f"{reference}: {problem}")
+    source = Path(path).read_bytes()
+    digest = hashlib.sha256(os.fsencode(path) + b"\0" + source).hexdigest()[:12]
+    module = f"metaeval_user_{Path(path).stem}_{digest}"
+    if path not in _modules or _modules[path].__name__ != module:
+        _sources[module] = (path, source)
+        with _undone(only_after_errors=True):
+            _modules[path] = _run_file(module)
+    function: Formula | None = getattr(_modules[path], name, None)
+    if function is None:
         raise MeasureError(f"{path} has nothing called {name!r}")
-    function: Formula = getattr(module, name)
     attached = getattr(function, "measure", None)
     _names[f"{path}:{name}"] = str(attached) if isinstance(attached, Measure) else name
     return attached if isinstance(attached, Measure) else function
@@ -53,48 +76,17 @@ def import_anew(measure: Measure) -> Formula | None:
     name = _module_of(measure)
     if name not in _sources:
         return None
-    registered, module = dict(_MEASURES), sys.modules[name]
+    module = sys.modules[name]
     try:
-        anew = _run_file(name)
-        found = _MEASURES.get(measure.name)
-        if found is not None and _module_of(found) == name:
-            return found.formula
-        function = getattr(anew, measure.name, None)
-        return None if function is None else put_estimated_first(function)
+        with _undone():
+            anew = _run_file(name)
+            found = _MEASURES.get(measure.name)
+            if found is not None and _module_of(found) == name:
+                return found.formula
+            function = getattr(anew, measure.name, None)
+            return None if function is None else put_estimated_first(function)
     finally:
         sys.modules[name] = module
-        _restore(registered)
-
-
-def is_reference(text: str) -> bool:
-    """Say whether a text names a function in a file rather than a registered measure."""
-    return ".py:" in text
-
-
-def name_of_reference(reference: str) -> str:
-    """Return what the measure is called that ``FILE.py:FUNCTION`` names, without running the file."""
-    path, _, function = reference.rpartition(":")
-    return _names.get(f"{os.path.abspath(os.path.expanduser(path))}:{function}", function)
-
-
-def labels_only() -> bool:
-    """Say whether names of measures may only be registered ones and labels of data, as in commands of the playground."""
-    return bool(os.environ.get(LABELS_ONLY))
-
-
-def _import_file(path: str) -> ModuleType:
-    source = Path(path).read_bytes()
-    digest = hashlib.sha256(os.fsencode(path) + b"\0" + source).hexdigest()[:12]
-    name = f"metaeval_user_{Path(path).stem}_{digest}"
-    if path not in _modules or _modules[path].__name__ != name:
-        registered = dict(_MEASURES)
-        _sources[name] = (path, source)
-        try:
-            _modules[path] = _run_file(name)
-        except BaseException:
-            _restore(registered)
-            raise
-    return _modules[path]
 
 
 def _run_file(name: str) -> ModuleType:
@@ -109,11 +101,7 @@ def _run_file(name: str) -> ModuleType:
         with keep_settings():
             # Bytecode of a file that was changed within a second is not told from that of the file before.
             exec(compile(source, path, "exec", dont_inherit=True), vars(module))  # noqa: S102  (the user named the file)
-    except MetaevalError as error:
-        raise MeasureError(str(error)) from None
-    except SystemExit as stop:
-        raise MeasureError(f"{path} cannot be run: it ends the program with sys.exit({stop.code!r})") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise MeasureError(f"{path} cannot be run: {describe_error(error)}") from None
     return module
 
@@ -124,8 +112,14 @@ def _module_of(measure: Measure) -> str:
     return str(getattr(formula, "__module__", ""))
 
 
-def _restore(registered: dict[str, Measure]) -> None:
-    """Let the registered measures be these again."""
-    for name in set(_MEASURES) - set(registered):
-        del _MEASURES[name]
-    _MEASURES.update(registered)
+@contextmanager
+def _undone(*, only_after_errors: bool = False) -> Iterator[None]:
+    """Let the registered measures afterwards be those of before."""
+    registered, done = dict(_MEASURES), False
+    try:
+        yield
+        done = only_after_errors
+    finally:
+        if not done:
+            _MEASURES.clear()
+            _MEASURES.update(registered)

@@ -89,7 +89,6 @@ def draw_charts(
     size: Size = None,
     width: float | None = None,
     height: float | None = None,
-    columns: int | None = None,
     heading: str = "",
 ) -> Figure:
     """Draw one chart, or several as panels of one figure, in inches if a width or height is given.
@@ -102,8 +101,10 @@ def draw_charts(
         return draw_heatmap(first, signature, ax=ax, size=size)
     many = isinstance(first, LineChart) and len(first.lines) > NAMED_ABOVE
     stacked = isinstance(first, LineChart) and (size == "column" or (size == "page" and many))
-    paired = isinstance(first, IntervalChart) and size == "column"
-    columns = 1 if stacked else min(2, len(panels)) if paired else columns or len(panels)
+    most = 2 if size == "column" else len(panels)
+    if isinstance(first, ScatterChart):
+        most = {"column": 2, "page": 3}.get(str(size), 4)
+    columns = 1 if stacked else min(most, len(panels))
     shape = (-(-len(panels) // columns), columns)
     shared = {"sharey": True} if isinstance(first, IntervalChart) and len(panels) > 1 else {}
     across, down = _find_size(panels, shape, size)

@@ -7,10 +7,9 @@ one after the other, from the finest effect on. Other tables are refused.
 A decision study (Brennan 2001, Chapter 4): the components of variance stay, and each is divided by the numbers of what it
 is averaged over. The relative error is what changes the differences between runs, the absolute error what changes means.
 
-Topic-set-size design asks the same for three other aims: that a paired t-test or a one-way analysis of variance finds a
-difference, and that the interval of a difference is narrow (Sakai 2016, "Topic set size design", Information Retrieval
-Journal 19; Sakai 2018, "Laboratory Experiments in Information Retrieval", Chapter 6). Sakai approximates the noncentral t
-and F distributions by the normal one; here they are exact.
+Topic-set-size design asks the same for another aim: that a paired t-test finds a difference (Sakai 2016, "Topic set size
+design", Information Retrieval Journal 19; Sakai 2018, "Laboratory Experiments in Information Retrieval", Chapter 6). Sakai
+approximates the noncentral t distribution by the normal one; here it is exact.
 """
 
 from __future__ import annotations
@@ -285,44 +284,11 @@ def power_of_t_test(n_topics: npt.ArrayLike, effect: npt.ArrayLike, alpha: float
     from scipy.stats import nct, t
 
     n, size = np.asarray(n_topics, dtype=np.float64), np.abs(np.asarray(effect, dtype=np.float64))
-    threshold = t.isf(alpha / 2, n - 1)
-    shift = np.sqrt(n) * size
+    threshold, shift = t.isf(alpha / 2, n - 1), np.sqrt(n) * size
     # SciPy cannot tell probabilities of the other tail that are next to nothing.
-    other = np.nan_to_num(nct.cdf(-threshold, n - 1, shift))
-    return _settle(nct.sf(threshold, n - 1, shift) + other, shift - threshold)
-
-
-def power_of_anova(n_topics: npt.ArrayLike, effect: npt.ArrayLike, alpha: float, n_runs: int) -> FloatArray:
-    """How probably does a one-way analysis of variance find that runs differ, with so many topics for each?
-
-    The effect is the difference of the best and the worst run over the standard deviation of a run's scores. The others are
-    taken to lie in the middle, where the test has the least power.
-    """
-    from scipy.stats import f, ncf
-
-    n, size = np.asarray(n_topics, dtype=np.float64), np.asarray(effect, dtype=np.float64)
-    between, within = n_runs - 1, n_runs * (n - 1)
-    shift = n * size**2 / 2
-    threshold = f.isf(alpha, between, within)
-    return _settle(ncf.sf(threshold, between, within, shift), shift - 2 * between * threshold)
-
-
-def _settle(power: npt.ArrayLike, beyond: FloatArray) -> FloatArray:
-    """Return the power, and 1 where the noncentral distribution is so far away that its series fails."""
-    return np.where(np.isfinite(power), power, np.where(beyond > 0, 1.0, np.nan))
-
-
-def expected_width(n_topics: npt.ArrayLike, deviation: npt.ArrayLike, alpha: float) -> FloatArray:
-    """How wide is the confidence interval of the difference of two runs, on average, with so large a deviation?
-
-    2t√(2/(n(n - 1)))·Γ(n/2)/Γ((n - 1)/2) times the standard deviation of the differences (Sakai 2018, Chapter 6).
-    """
-    from scipy.special import gammaln
-    from scipy.stats import t
-
-    n = np.asarray(n_topics, dtype=np.float64)
-    shrink = np.sqrt(2 / (n - 1)) * np.exp(gammaln(n / 2) - gammaln((n - 1) / 2))
-    return np.asarray(2 * t.isf(alpha / 2, n - 1) * shrink * np.asarray(deviation, dtype=np.float64) / np.sqrt(n))
+    power = nct.sf(threshold, n - 1, shift) + np.nan_to_num(nct.cdf(-threshold, n - 1, shift))
+    # The series of a noncentral distribution that is far away fails.
+    return np.where(np.isfinite(power), power, np.where(shift > threshold, 1.0, np.nan))
 
 
 def fewest_topics(

@@ -147,8 +147,6 @@ def test_a_measure_is_better_where_the_interval_of_the_paired_difference_leaves_
     counted = frame.groupby(["statistic", "better"]).size()
     rows = found.to_frame().set_index(["statistic", "measure"])["better_than"]
     assert {key: n for key, n in rows.items() if n} == {key: n for key, n in counted.items() if key[1] != "cannot tell"}
-    text = "".join(table.to_text() for table in found.at("all"))
-    assert "How far each measure is from the best one" in text
 
 
 def test_bold_are_the_measures_than_which_none_is_better_and_none_without_intervals(found):
@@ -312,8 +310,6 @@ def test_several_collections_add_pairs_and_average_the_rest(scores):
     np.testing.assert_allclose(both.values[0], (55 * one.values[0] + 15 * two.values[0]) / 70)
     np.testing.assert_allclose(both.values[1], (one.values[1] + two.values[1]) / 2)
     np.testing.assert_allclose(both.exchanged[1], (one.exchanged[1] + two.exchanged[1]) / 2)
-    heavy = agreement([scores, other], reference="MQM", weights=[3, 1], **wanted)
-    np.testing.assert_allclose(heavy.values[1], (3 * one.values[1] + two.values[1]) / 4)
     assert set(both.details()) == {
         "differences",
         "runs",
@@ -341,10 +337,7 @@ def test_a_result_shows_itself(found):
     assert "\\textbf" in found.to_latex() or "bfseries" in found.to_latex()
     assert found.to_dict()["directions"]["MQM"] == "higher"
     assert len(found.differences()) == 10 * 3
-    for figure in (found.plot(), found.plot("spa"), found.plot_differences("acc_t")):
-        figure.draw_without_rendering()
-    with pytest.raises(MetaevalError, match="'tau' was not computed"):
-        found.plot("tau")
+    found.plot().draw_without_rendering()
 
 
 REFUSED = [
@@ -355,7 +348,6 @@ REFUSED = [
     ({"statistics": ["tau_b@" + "9" * 5000]}, "have a form such as tau_b@15"),
     ({"statistics": ["tau_b@99"]}, "tau_b@99 needs 99 runs, there are 11"),
     ({"statistics": []}, "no statistic was asked for"),
-    ({"weights": [1, 2]}, "weights are 1 positive numbers"),
     ({"run_scores": [None, None]}, "there are 2 for 1 collection"),
 ]
 

@@ -299,7 +299,7 @@ def test_layouts_hold_the_same_labels(tmp_path):
     judge = {"item": ["y", "x"], "j": [2, 1]}
     read = [read_annotations(tmp_path / name, judge, classes=[1, 2], collection="c")
             for name in ("people.json", "wide.csv", "long.csv")]  # fmt: skip
-    assert len({one.sha256 for one in read}) == 1
+    assert len({one.fingerprint for one in read}) == 1
     assert read[0].labels.tolist() == [[0, 1], [-1, 0]]
 
 

@@ -148,7 +148,7 @@ def test_clusters_of_equal_sizes_are_drawn_as_topics_with_their_means_are(aggreg
     pd.testing.assert_frame_equal(alone.to_frame()[columns], clustered.to_frame()[columns])
     n_topics = sum(len(task.topics) for task in tasks)
     assert f"clusters={n_topics} of {3 * n_topics} topics" in str(clustered.signature).replace("clusters ", "clusters=")
-    assert any(f"{3 * n_topics} topics in {n_topics} clusters tell as much as" in note for note in clustered.notes())
+    assert any(f"{3 * n_topics} topics come in {n_topics} clusters" in note for note in clustered.notes())
     assert not any(
         "it counts clusters" in note for note in clustered.notes()
     )  # the sentence and the tasks count topics

@@ -1,4 +1,4 @@
-"""UIR and coverage: definitions with loops, scipy, and awkward input."""
+"""Unanimous improvement and its coverage: definitions with loops, scipy, and awkward input."""
 
 import itertools
 import subprocess
@@ -43,10 +43,9 @@ def uir_with_loops(values, s, z):
 def test_uir_is_its_definition_word_by_word(reference, n_topics):
     scores = scores_of(n_topics=n_topics)
     values = oriented(scores)[..., [NAMES.index(name) for name in reference]]
-    found = metaeval.uir(scores, reference=reference).ratio
-    for s, z in itertools.product(range(len(scores.runs)), repeat=2):
-        assert found[s, z] == pytest.approx(uir_with_loops(values, s, z), abs=1e-15)
-    np.testing.assert_array_equal(found, -found.T)
+    found = count_unanimous(Scaled(values)) / n_topics
+    for (s, z), ratio in zip(itertools.combinations(range(len(values)), 2), found, strict=True):
+        assert ratio == pytest.approx(uir_with_loops(values, s, z), abs=1e-15)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -110,10 +109,14 @@ def test_differences_of_coverage_are_paired_over_resamples():
     assert set(others["covers_more"]) == {NAMES[0]}  # nothing covers a reference measure as well as it does itself
 
 
-def test_without_a_bootstrap_there_is_no_interval():
-    found = metaeval.coverage(scores_of(), reference="MI", n_bootstrap=0)
-    assert np.isnan(found.rows["low"]).all()
-    assert " low " not in found.to_text().splitlines()[2]
+@pytest.mark.parametrize(
+    ("topics", "trials", "said"), [(9, 0, ""), (1, 20, "it needs 10 runs and 25 topics to cover what")]
+)
+def test_where_there_is_no_interval_the_table_has_none_and_says_why(topics, trials, said):
+    found = metaeval.coverage(scores_of(n_topics=topics), reference=NAMES[:2], n_bootstrap=trials)
+    assert found.rows["low"].isna().all()
+    assert "low" not in found.to_table().frame
+    assert said in found.to_text()
 
 
 def test_resampling_every_topic_once_gives_the_coverage_itself():
@@ -144,34 +147,17 @@ def test_differences_that_are_equal_as_fractions_are_ties(seed, n_topics):
     )
 
 
-def test_a_reference_measure_that_is_missing_is_named():
-    with pytest.raises(
-        metaeval.MetaevalError, match="reference measure kappa is not among the scores, which hold Accuracy"
-    ):
-        metaeval.coverage(scores_of(), reference=["Accuracy", "kappa"])
-
-
-@pytest.mark.parametrize("analysis", [metaeval.uir, metaeval.coverage])
-def test_no_reference_measure_is_refused(analysis):
-    with pytest.raises(metaeval.MetaevalError, match="at least one reference measure"):
-        analysis(scores_of(), reference=[])
-
-
-def test_one_run_only_is_refused():
-    one = scores_of().sel(runs=["r0"])
-    for analysis in (
-        lambda: metaeval.uir(one, reference="MI"),
-        lambda: metaeval.coverage(one, reference="MI"),
-    ):
-        with pytest.raises(metaeval.MetaevalError, match="1 run; at least 2"):
-            analysis()
-
-
-def test_a_single_topic_is_enough():
-    scores = scores_of(n_topics=1)
-    found = metaeval.coverage(scores, reference=NAMES[:2], n_bootstrap=20)
-    assert np.isnan(found.rows["low"]).all()
-    assert "it needs 10 runs and 25 topics to cover what it claims; there are 6 and 1." in found.to_text()
+@pytest.mark.parametrize(
+    ("runs", "reference", "message"),
+    [
+        (None, [], "at least one reference measure"),
+        (None, ["Accuracy", "kappa"], "reference measure kappa is not among the scores, which hold Accuracy"),
+        (["r0"], "MI", "1 run; at least 2"),
+    ],
+)
+def test_what_coverage_cannot_be_computed_of_is_refused(runs, reference, message):
+    with pytest.raises(metaeval.MetaevalError, match=message):
+        metaeval.coverage(scores_of().sel(runs=runs), reference=reference)
 
 
 def test_a_measure_that_tells_no_runs_apart_has_no_coverage_and_a_warning_names_it():
@@ -214,45 +200,9 @@ def test_runs_that_classify_topics_of_one_item_have_a_coverage():
     assert np.isfinite(found.rows["coverage"][[0, 2]]).all()
 
 
-def test_results_show_themselves_with_their_signature(tmp_path):
-    from metaeval.show.drawing import save_figure
-
-    scores = scores_of()
-    for result in (
-        metaeval.uir(scores, reference=NAMES[:2]),
-        metaeval.coverage(scores, reference=NAMES[:2], n_bootstrap=30),
-    ):
-        assert str(result.signature) in result.to_text()
-        assert str(result.signature).startswith(("uir", "coverage"))
-        assert "made@" in result.to_markdown()
-        save_figure(result.plot(), tmp_path, type(result).__name__)
-        assert result.to_dict()["rows"]
-    assert len(list(tmp_path.glob("*.png"))) == 2
-
-
-def command(*arguments):
-    line = [sys.executable, "-m", "metaeval", "coverage", *map(str, arguments)]
-    return subprocess.run(line, capture_output=True, text=True, check=False)
-
-
-def test_the_command_prints_coverage_and_writes_table_rows_and_figure(tmp_path):
-    scores_of().to_frame().to_csv(tmp_path / "scores.csv", index=False)
-    done = command(tmp_path / "scores.csv", "-r", "Accuracy", "-r", "MI", "--bootstrap", 20, "--out", tmp_path / "out")
-    assert done.returncode == 0
-    assert "Coverage with respect to Accuracy, MI" in done.stdout
-    kinds = ("csv", "html", "json", "md", "pdf", "png", "svg", "tex")
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"coverage.{kind}" for kind in kinds]
-
-
 def test_the_command_scores_the_reference_too_when_measures_are_named(tmp_path):
     scores_of().to_frame().to_csv(tmp_path / "scores.csv", index=False)
-    done = command(tmp_path / "scores.csv", "-m", "MAE_mu", "-r", "Accuracy", "--bootstrap", 0, "-f", "csv")
-    assert [line.split(",")[0] for line in done.stdout.splitlines()] == ["measure", "MAE_mu", "Accuracy"]
-
-
-def test_the_command_says_in_a_sentence_which_reference_measure_is_missing(tmp_path):
-    scores_of().to_frame().to_csv(tmp_path / "scores.csv", index=False)
-    done = command(tmp_path / "scores.csv", "-r", "nonsense")
-    assert done.returncode == 2
-    assert "reference measure nonsense is not among the scores" in done.stderr
-    assert "Traceback" not in done.stderr
+    line = [sys.executable, "-m", "metaeval", "coverage", str(tmp_path / "scores.csv")]
+    line += ["-m", "MAE_mu", "-r", "Accuracy", "--bootstrap", "0", "-f", "csv"]
+    printed = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    assert [row.split(",")[0] for row in printed.splitlines()] == ["measure", "MAE_mu", "Accuracy"]

@@ -10,7 +10,7 @@ from scipy.stats import skew
 import metaeval as me
 from metaeval.analyses.diagnostics import diagnose
 from metaeval.cli.analyses import ANALYSES
-from metaeval.data.distinct import distinct_runs, find_identical_runs
+from metaeval.data.scores import find_identical_runs, take_distinct_runs
 from metaeval.errors import MetaevalError
 
 MEASURES = ["Accuracy", "NMD"]
@@ -84,6 +84,10 @@ def test_equal_runs_do_not_make_the_others_seem_unusual():
     assert (diagnose(many).hopeless[:, :6] == alone.hopeless).all()
 
 
+def distinct_runs(scores):
+    return take_distinct_runs(scores, find_identical_runs(scores))
+
+
 def test_of_equal_runs_the_first_label_stays_in_whatever_order_they_come(scores):
     assert distinct_runs(scores).runs == ("a", "b", "w", "d", "c", "f", "h")
     turned = scores.sel(runs=scores.runs[::-1])
@@ -101,7 +105,6 @@ def test_runs_that_differ_under_one_measure_are_not_identical(scores):
 def arguments(name):
     return {
         "coverage": {"reference": ["NMD"], "n_bootstrap": 0},
-        "uir": {"reference": ["NMD"]},
         "sample_size": {"n_trials": 3, "n_samples": 1, "n_permutations": 20, "sizes": [5]},
         "split_half_consistency": {"n_trials": 5, "n_permutations": 20},
         "discriminative_power": {"n_permutations": 50},
@@ -113,7 +116,7 @@ def arguments(name):
 
 OF_SCORES = [
     "ranking_similarity", "split_half_consistency", "discriminative_power", "robustness", "sample_size", "coverage",
-    "uir", "agreement", "topic_set_size",
+    "agreement", "topic_set_size",
 ]  # fmt: skip
 
 
@@ -128,7 +131,7 @@ def test_every_analysis_of_scores_is_tried_here():
 
 @pytest.mark.parametrize("name", OF_SCORES)
 def test_every_analysis_carries_the_diagnostics_and_can_keep_distinct_runs(scores, name):
-    analysis = getattr(me, name, None) or getattr(me.analyses.coverage, name)
+    analysis = getattr(me, name)
     assert "distinct_runs" in inspect.signature(analysis).parameters
     result = analysis(scores, **arguments(name))
     tests_all_pairs = name in ("discriminative_power", "sample_size")

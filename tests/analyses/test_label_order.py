@@ -79,11 +79,20 @@ def test_consistency_and_its_p_values_belong_to_labels(two_orders):
     assert any(0 < p < 1 for p in pairs[0].values())
 
 
-def test_coverage_and_its_intervals_belong_to_labels(two_orders):
-    one, other = (me.coverage(each, reference=["AP", "NMD"], n_bootstrap=50) for each in two_orders)
-    for name in ("coverage", "low", "high"):
-        mine, theirs = (dict(zip(each.rows["measure"], each.rows[name], strict=True)) for each in (one, other))
-        assert mine == theirs
+ASKED = {
+    "coverage": (
+        lambda scores: me.coverage(scores, reference=["AP", "NMD"], n_bootstrap=50),
+        ("coverage", "low", "high"),
+    ),
+    "robustness": (me.robustness, ("mean", "sd", "q1")),
+}
+
+
+@pytest.mark.parametrize("analysis", ASKED)
+def test_rows_of_measures_belong_to_labels(two_orders, analysis):
+    ask, numbers = ASKED[analysis]
+    one, other = (ask(each).rows.set_index("measure")[[*numbers]] for each in two_orders)
+    pd.testing.assert_frame_equal(one, other.loc[one.index], check_exact=True)
 
 
 def test_numbers_of_topics_belong_to_labels(two_orders):

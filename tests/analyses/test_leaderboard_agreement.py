@@ -13,7 +13,7 @@ from scipy import stats
 
 import metaeval as me
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
-from metaeval.io.leaderboard import LEADERBOARDS
+from metaeval.io import SCORE_FORMATS as LEADERBOARDS
 from tests.analyses.leaderboards import JUDGES, RUNS, TOPICS, make_cells, write_all, write_tot
 
 THEIRS = {
@@ -224,27 +224,26 @@ def test_the_command_line_takes_judges_and_a_reference_in_files(files, tmp_path)
     assert {"runs", "topics"} <= set(content["details"])
 
 
-def test_judges_bring_their_own_scores_of_whole_runs(tmp_path):
+def test_judges_bring_their_own_scores_of_whole_runs_in_one_table(tmp_path):
     truth, judges = write_all(tmp_path)
-    given = [read(one) for one in judges]
-    means = [one.sel(runs=one.runs[::-1]).values.mean(axis=1)[:, np.newaxis] for one in given]
-    whole = [
-        me.Scores(-each if number == 1 else each, runs=one.runs[::-1], topics=[f"all{number}"], measures=["any"])
-        for number, (one, each) in enumerate(zip(given, means, strict=True))
-    ]
+    given, options = [read(one) for one in judges], {"statistics": ["tau_a", "acc_t"], **FEW}
+    names, runs = [one.collection for one in given], given[0].runs[::-1]
+    means = [one.sel(runs=runs).values.mean(axis=1) for one in given]
+    whole = me.Scores(np.stack(means, axis=-1) * [1, -1, 1], runs=runs, topics=["all"], measures=names)
     plain, own, some = (
-        me.agreement(given, reference=read(truth), run_scores=scores, statistics=["tau_a", "acc_t"], **FEW)
-        for scores in (None, whole, [None, whole[1], None])
+        me.agreement(given, reference=read(truth), run_scores=scores, **options)
+        for scores in (None, whole, whole.sel(measures=names[1]))
     )
     np.testing.assert_allclose(own.values[0], plain.values[0] * [1, -1, 1])
     np.testing.assert_allclose(own.values[1], plain.values[1])
     np.testing.assert_allclose(some.values, own.values)
-    with pytest.raises(MetaevalError, match="there are 2 for 3 judges; give one for each, in their order"):
-        me.agreement(given, reference=read(truth), run_scores=whole[:2], **FEW)
-    with pytest.raises(DataError, match="scores of whole runs have one topic"):
-        me.agreement(given, reference=read(truth), run_scores=given, **FEW)
-    with pytest.raises(DataError, match=r"the scores of whole runs .* lack"):
-        me.agreement(given, reference=read(truth), run_scores=[one.sel(runs=one.runs[1:]) for one in whole], **FEW)
+    for wrong, message in (
+        ([whole] * 3, "of several judges is one table, with a measure called as each judge; there are 3"),
+        (given[0], "scores of whole runs have one topic"),
+        (whole.sel(runs=runs[1:]), "the scores of whole runs .* lack"),
+    ):
+        with pytest.raises(MetaevalError, match=message):
+            me.agreement(given, reference=read(truth), run_scores=wrong, **options)
 
 
 def test_every_collection_shares_what_it_has_with_its_own_reference(tmp_path):

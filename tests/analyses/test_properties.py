@@ -19,9 +19,10 @@ from metaeval.analyses.properties import (
     PROPERTIES,
     SYMMETRIC,
 )
-from metaeval.measures.ordinal_cases import (
+from metaeval.measures.properties import (
     all_matrices,
     draw_majority_gold,
+    find_properties,
     make_constant_runs,
     make_one_mistake,
     misplaced_in_the_middle,
@@ -29,7 +30,6 @@ from metaeval.measures.ordinal_cases import (
     stretch_scale,
     swap_roles,
 )
-from metaeval.measures.properties import find_properties
 
 QUICK = {"n_random": 40}
 
@@ -141,7 +141,7 @@ def test_a_users_own_measure_is_searched_too(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(
         "import metaeval\n\n"
-        "@metaeval.classification_measure(higher_is_better=False, range=(0, 1), source='mine')\n"
+        "@metaeval.register_measure(kind='classification', higher_is_better=False, range=(0, 1), source='mine')\n"
         "def ends(counts):\n"
         '    """How many items end up at the wrong end?"""\n'
         "    return (counts[..., 0, -1] + counts[..., -1, 0]) / counts.sum(axis=(-2, -1))\n"
@@ -165,7 +165,9 @@ def test_what_is_no_measure_is_refused_in_a_sentence(wanted):
 
 
 def test_a_measure_that_breaks_says_so(tmp_path):
-    @metaeval.classification_measure(higher_is_better=True, range=(0, 1), name="broken_here", source="here")
+    @metaeval.register_measure(
+        kind="classification", higher_is_better=True, range=(0, 1), name="broken_here", source="here"
+    )
     def broken(counts):
         """Does this ever work?"""
         raise ValueError("never")

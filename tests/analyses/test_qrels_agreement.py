@@ -42,7 +42,7 @@ def cross(counts, grade=2):
     return np.stack([rows[..., :grade].sum(-1), rows[..., grade:].sum(-1)], axis=-1)
 
 
-@metaeval.classification_measure(higher_is_better=True, range=(-1, 1), undefined=1.0)
+@metaeval.register_measure(kind="classification", higher_is_better=True, range=(-1, 1), undefined=1.0)
 def kappa_2(counts):
     """Cohen's kappa of relevant or not."""
     two = cross(counts).astype(float)
@@ -52,7 +52,7 @@ def kappa_2(counts):
     return (observed - expected) / (1 - expected)
 
 
-@metaeval.classification_measure(higher_is_better=True, range=(0, 1), undefined=1.0)
+@metaeval.register_measure(kind="classification", higher_is_better=True, range=(0, 1), undefined=1.0)
 def jaccard(counts):
     """Documents that both call relevant, of those that either does."""
     two = cross(counts).astype(float)

@@ -133,7 +133,7 @@ def test_runs_are_scored_against_gold(run, tmp_path):
 
 OWN = """
 import numpy as np, metaeval
-@metaeval.classification_measure(higher_is_better=True, range=(0, 1))
+@metaeval.register_measure(kind="classification", higher_is_better=True, range=(0, 1))
 def own(counts):
     "Share of items in the first class."
     return {body}

@@ -137,9 +137,9 @@ WRONG_VALUES = {
     "power": "-B -1; -B 1e3; -B 99999999999; --alpha -0.1; --alpha inf; --test anova; --correction sidak; "
     "--correction holm; --n-jobs 0; --seed 1.5; --missing ignore; --from xml; --format pdf; --lower-is-better nobody; "
     "-m nobody; --no-such-option 3",
-    "baselines": "r0 r0; r0 nobody; r0; r0 r1 --tie -1; r0 r1 --tie nan",
+    "baselines": "r0 r0; r0 nobody; r0",
     "sample-size": "--sizes 1; --sizes 0,13; --sizes -4; --sizes 4,x; --samples -1; --trials 0; -B -1; --alpha 7",
-    "topic-set-size": "--difference 0; --difference nan; --interval-width -1; --n-runs 1; --beta 1; --target 0; --bootstrap -1",
+    "topic-set-size": "--difference 0; --difference nan; --beta 1; --target 0; --bootstrap -1",
     "variance": "--budget 10; --price topic=1; --budget 10 --price topic; --budget 10 --price topic=x; --budget -1 --price "
     "topic=1; --budget 10 --price topic=0; --budget 10 --price topic=nan; --budget 10 --price repeat=1; --budget 1 --price "
     "topic=2; --alpha 1; --confidence 0; --tasks nothing; -m nobody; --from xml; --doubled never",

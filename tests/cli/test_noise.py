@@ -30,7 +30,7 @@ def test_results_say_what_clusters_and_repeats_are_worth(run, table, words):
     assert status == 0, err
     assert "clusters 26 of 51 topics" in " ".join(out.split())
     assert "repeats 2" in " ".join(out.split())
-    assert "51 topics in 26 clusters tell as much as" in " ".join(err.split())
+    assert "51 topics come in 26 clusters" in " ".join(err.split())
     assert "scores are means of 2 repeats" in " ".join(err.split())
 
 
@@ -78,7 +78,7 @@ def test_compare_draws_clusters_and_skips_what_takes_topics_one_by_one(run, tabl
     words = ["--clusters", "doc", "--doubled", "mean", "-B", "50", "--trials", "20", "-o", "report"]
     status, out, err = run("compare", table, "-m", "X", *words)
     assert status == 0, err
-    assert "51 topics in 26 clusters tell as much as" in " ".join(out.split())
+    assert "51 topics come in 26 clusters" in " ".join(out.split())
     with open("report/report.json", encoding="utf-8") as stream:
         text = json.dumps(json.load(stream))
     assert "takes topics one by one, and these come in clusters" in text
@@ -89,7 +89,7 @@ def test_variance_says_what_to_buy_and_writes_its_tables(run, table, tmp_path):
     status, out, err = run("variance", table, *words, "--out", "out")
     assert status == 0, err
     assert out.startswith("For 200, buy ")
-    assert {"variance.csv", "variance-designs.csv", "variance-curve.csv", "variance.svg"} <= {
+    assert {"variance.csv", "variance-designs.csv", "variance.svg"} <= {
         path.name for path in (tmp_path / "out").iterdir()
     }
 

@@ -26,7 +26,6 @@ from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.errors import MetaevalError
 from metaeval.io import RUN_FORMATS, SCORE_FORMATS
 from metaeval.measures.registry import is_shipped
-from metaeval.measures.written import find_written
 from metaeval.show.names import count_columns
 
 
@@ -295,12 +294,12 @@ def test_a_measure_is_explained_with_what_to_cite(run):
 def test_every_shipped_measure_has_a_formula_to_read():
     for measure in me.measures.measures():
         if is_shipped(measure):
-            assert find_written(measure)
+            assert measure.written
 
 
 def test_a_measure_of_ones_own_is_explained_by_its_docstring(run, tmp_path):
     (tmp_path / "own.py").write_text(
-        "import metaeval\n@metaeval.quantification_measure(higher_is_better=False, range=(0, 1))\n"
+        "import metaeval\n@metaeval.register_measure(kind='quantification', higher_is_better=False, range=(0, 1))\n"
         'def largest_error(estimated, gold):\n    """Largest error."""\n    return abs(estimated - gold).max(axis=-1)\n'
     )
     status, out, err = run("measures", f"{tmp_path}/own.py:largest_error")

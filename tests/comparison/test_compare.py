@@ -269,7 +269,7 @@ class TestReport:
 
 OWN = """
 import numpy as np, metaeval
-@metaeval.quantification_measure(higher_is_better=False, range=(0, 1))
+@metaeval.register_measure(kind="quantification", higher_is_better=False, range=(0, 1))
 def own(estimated, gold):
     "Largest gap."
     return {body}

@@ -30,7 +30,6 @@ def reads_of(folder):
     store = ScoreStore(folder)
     reads = {"collections": store.collections}
     for name in ("one", "two"):
-        reads[f"info {name}"] = lambda name=name: store.info(name)
         for measures in (None, ["NMD"], ["cost"]):
             reads[f"load {name} {measures}"] = lambda name=name, measures=measures: load(store, name, measures)
     return reads

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import metaeval
-from metaeval.data.parts import join_topics
+from experiments.amigo2020.real import join_topics
 from metaeval.io import judgements
 
 
@@ -25,7 +25,7 @@ def test_parts_hold_all_items_and_nearly_as_many_topics_each():
     assert parts.topics == tuple(f"part-{k}" for k in range(1, 11))
     np.testing.assert_array_equal(parts.counts.sum(axis=1), runs.counts.sum(axis=1))
     ones = metaeval.ClassificationRuns(np.ones((1, 23, 2, 2), int), runs=["a"], topics=range(23), classes=list("ab"))
-    sizes = join_topics(ones, 10).gold[:, 0]
+    sizes = join_topics(ones, 10, seed=0).gold[:, 0]
     assert sorted(set(sizes.tolist())) == [4, 6]
 
 
@@ -38,14 +38,10 @@ def test_all_runs_are_put_together_alike_and_the_seed_decides_how():
     assert (join_topics(runs, 5, seed=0).counts != join_topics(runs, 5, seed=1).counts).any()
 
 
-@pytest.mark.parametrize("n_parts", [0, 24, 2.5, True])
+@pytest.mark.parametrize("n_parts", [0, 24])
 def test_more_parts_than_topics_are_refused(n_parts):
-    if n_parts is True:
-        with pytest.raises(metaeval.DataError, match="True parts"):
-            join_topics(runs_of(), n_parts)
-    else:
-        with pytest.raises(metaeval.DataError, match="23 topics cannot be put together"):
-            join_topics(runs_of(), n_parts)
+    with pytest.raises(metaeval.DataError, match="23 topics cannot be put together"):
+        join_topics(runs_of(), n_parts, seed=0)
 
 
 @pytest.fixture

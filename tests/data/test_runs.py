@@ -105,7 +105,7 @@ def test_a_users_measure_that_breaks_its_word_is_refused_with_an_example(formula
 
 
 def test_a_measure_is_registered_once_and_found_by_name_or_function():
-    @metaeval.quantification_measure(higher_is_better=False, range=(0, 1))
+    @metaeval.register_measure(kind="quantification", higher_is_better=False, range=(0, 1))
     def largest_gap(estimated, gold):
         """Largest gap between two shares."""
         return np.abs(estimated - gold).max(axis=-1)
@@ -114,7 +114,7 @@ def test_a_measure_is_registered_once_and_found_by_name_or_function():
     assert largest_gap([1.0, 0.0], [0.5, 0.5]) == 0.5
     with pytest.raises(MeasureError, match="there is a measure NMD already"):
 
-        @metaeval.quantification_measure(higher_is_better=False, range=(0, 1))
+        @metaeval.register_measure(kind="quantification", higher_is_better=False, range=(0, 1))
         def NMD(estimated, gold):
             return 0
 
@@ -127,8 +127,8 @@ def test_a_measure_is_registered_once_and_found_by_name_or_function():
     [
         ("NMDD", "did you mean NMD"),
         ("RNOD(colour=red)", "no parameter 'colour'"),
-        ("RNOD(distance)", "is not a parameter"),
-        ("RNOD(distance=gold, distance=equal)", "twice"),
+        ("RNOD(distance)", "is not a measure"),
+        ("RNOD(distance=gold, distance=equal)", "each once"),
         ("(", "is not a measure"),
         ("", "is not a measure"),
         (print, "is not a measure"),

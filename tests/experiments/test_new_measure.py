@@ -14,7 +14,7 @@ from experiments.old.outcome import Outcome, Settings
 from experiments.old.page import Page
 from experiments.studies import new_measure
 from experiments.studies.new_measure import study_scores
-from metaeval.measures.order_aware import gold_distance, order_aware_divergence
+from metaeval.measures.quantification import gold_distance, order_aware_divergence
 
 RESULTS = Path(__file__).parents[2] / "results"
 needs_data = pytest.mark.skipif(

@@ -18,7 +18,7 @@ from metaeval.io.partial_scores import read_partial
 from metaeval.io.ratings import read_ratings
 from metaeval.io.strict_json import count_values, parse_json
 from metaeval.io.table import Table
-from metaeval.io.wide import split_stem
+from metaeval.io.tables import split_stem
 from metaeval.measures.resolve import measure_of_label
 from metaeval.show.latex import escape
 from metaeval.show.names import shorten_names, to_html, to_mathtext
@@ -68,7 +68,7 @@ def nasty(shape, n):
 
 
 def numbered_runs(label):
-    return find_layout(Table("", ("system", f"{label}1", f"{label}2"), (("a", "b"), (0.5, 1.0), (1.0, 0.25)), (), 2))
+    return find_layout(Table("", {"system": ("a", "b"), f"{label}1": (0.5, 1.0), f"{label}2": (1.0, 0.25)}, 2))
 
 
 def rows(label, role):

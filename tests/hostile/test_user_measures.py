@@ -89,7 +89,7 @@ def write_measure(body, decorated):
     """Return the text of a file with a faulty measure f."""
     head = _HEAD
     if decorated:
-        head += "import metaeval\n\n@metaeval.quantification_measure(higher_is_better=False, range=(0, 1))\n"
+        head += "import metaeval\n\n@metaeval.register_measure(kind='quantification', higher_is_better=False, range=(0, 1))\n"
     formula = "np.abs(np.cumsum(estimated - gold, -1)).sum(-1) / (np.shape(gold)[-1] - 1)"
     steps = "".join(f"    {step.strip()}\n" for step in body.split("; "))
     return f"{head}def f(estimated, gold):\n    d = {formula}\n{steps}"

@@ -27,10 +27,8 @@ WIDE = {name: EXPECTED.matrix(name).T for name in ("AP", "RR")}
 def polars_frame(frame):
     """A stand-in that answers as polars does, which is not among the packages of the tests."""
     kind = type("DataFrame", (), {"__module__": "polars.dataframe.frame"})
-    made = kind()
-    made.columns = list(frame.columns)
-    made.to_dict = lambda as_series: {name: frame[name].tolist() for name in frame.columns}
-    return made
+    kind.__arrow_c_stream__ = lambda _, schema=None: arrow_table(frame).__arrow_c_stream__(schema)
+    return kind()
 
 
 def arrow_table(frame):
@@ -187,9 +185,15 @@ def test_a_named_measure_is_the_only_one_read_of_a_frame(layout, measure):
 
 
 @pytest.mark.parametrize("frame", [WIDE, WIDE["AP"], WIDE["AP"].T], ids=["by measure", "wide", "transposed"])
-def test_doubled_scores_are_no_matter_of_frames_that_have_one_cell_for_each(frame):
-    with pytest.raises(MetaevalError, match="the format (wide|transposed) has no use for doubled"):
-        from_frame(frame, measure=None if frame is WIDE else "AP", doubled="mean")
+def test_doubled_scores_of_matrices_are_settled_as_those_of_rows_are(frame):
+    doubled = lambda part: pd.concat([part, part + 1])  # noqa: E731
+    more = {name: doubled(part) for name, part in frame.items()} if frame is WIDE else doubled(frame)
+    options = {} if frame is WIDE else {"measure": "AP", "format": "transposed" if "a" in frame.index else "wide"}
+    with pytest.raises(DataError, match="there is a second score"):
+        from_frame(more, **options)
+    with pytest.warns(PolicyWarning, match="cells had several scores: the mean was taken"):
+        scores = from_frame(more, **options, doubled="mean")
+    np.testing.assert_allclose(scores.values, from_frame(frame, **options).values + 0.5)
 
 
 def test_what_to_xarray_gives_is_taken_back():

@@ -7,8 +7,9 @@ import pytest
 
 from metaeval import Scores
 from metaeval.errors import DataError, PolicyWarning
-from metaeval.io import read_scores, write_scores
-from metaeval.io.leaderboard import LEADERBOARDS
+from metaeval.io import SCORE_FORMATS, read_scores, write_scores
+
+LEADERBOARDS = {name: SCORE_FORMATS[name] for name in ("tot", "ir_measures", "ranking", "jsonl")}
 
 ROWS = [
     ("a", "t1", "0.5"), ("a", "t2", "0.25"), ("a", "all", "0.375"),
@@ -84,9 +85,9 @@ def test_rows_that_sum_up_otherwise_than_by_the_mean_are_told(tmp_path):
         read_scores(tmp_path / "x")
 
 
-def test_a_row_that_sums_up_in_words_is_told(tmp_path):
+def test_a_row_that_sums_up_in_words_is_refused(tmp_path):
     (tmp_path / "x").write_text(lay_out("tot").replace("0.375", "good"))
-    with pytest.warns(PolicyWarning, match=r"x: 1 of 2 rows of the topic all .* \(a, AP: inf off\)"):
+    with pytest.raises(DataError, match="topic all, measure AP: the score 'good' is not a finite number"):
         read_scores(tmp_path / "x", format="tot")
 
 
@@ -110,7 +111,7 @@ BROKEN = [
     ("ranking", "t Q0 a 1\n", "x:1: the line has 4 columns, not topic Q0 run rank value measure"),
     ("tot", "a AP t 1\na AP u high\n", "x:2: run a, topic u, measure AP: the score 'high' is not a finite number"),
     ("tot", "a AP t 1\na AP t 2\n", "x:2: run a, topic t, measure AP: there is a second score, 2"),
-    ("tot", "a AP all 1\n", "x: it has rows of the topic all, but none of any topic"),
+    ("tot", "a AP all 1\n", "x: there is no score for any topic"),
     ("jsonl", json.dumps(OBJECT) + "\n[1]\n", "x:2: the line is no object with run_id, topic_id, measure, value"),
     ("jsonl", json.dumps({**OBJECT, "topic_id": 7}), "x:1: topic_id is a text in quotation marks, not 7"),
     ("jsonl", json.dumps({**OBJECT, "value": [1]}), r"x:1: the value \[1\] is no number"),
@@ -123,7 +124,7 @@ BROKEN = [
         json.dumps({**OBJECT, "value": 5}).replace("5", "5" * 5000),
         "x:1: it is not JSON that can be read: Exceeds",
     ),
-    ("jsonl", json.dumps({**OBJECT, "value": None}), "x:1: run a, topic t, measure AP: the score '' is not a finite"),
+    ("jsonl", json.dumps({**OBJECT, "value": None}), "x:1: run a, topic t, measure AP: there is no score"),
 ]
 
 

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import metaeval as me
-from metaeval.data.clusters import average_repeats
 from metaeval.errors import DataError
 from metaeval.io.ratings import read_ratings
 
@@ -47,8 +46,10 @@ def test_a_note_on_repeats_names_a_share_or_says_nothing_of_one():
     """Cells that lack a repeat do not hide what the others tell; where every cell lacks one, nothing is known."""
     cells = np.random.default_rng(0).random((3, 6, 2))  # runs, topics with two repeats each, measures
     cells[0, 0] = cells[:, ::2, 1] = np.nan
-    topics = [f"{topic}.{repeat}" for topic in range(3) for repeat in range(2)]
-    _, _, (some, none) = average_repeats(cells, topics, {label: tuple(label.split(".")) for label in topics}, "s.csv")
+    index = pd.MultiIndex.from_product([[*"abc"], range(3), range(2)], names=["run", "topic", "seed"])
+    frame = pd.DataFrame(cells.reshape(-1, 2), index, columns=["X", "Y"]).reset_index()
+    read = me.io.from_frame(frame, columns={"repeat": "seed"}, missing="keep")
+    some, none = read.repeats["X"], read.repeats["Y"]
     pairs = cells[..., 0].reshape(-1, 2)[1:]
     assert some.variance == pytest.approx((np.diff(pairs) ** 2).mean() / 2)
     values = np.random.default_rng(1).random((3, 4, 1))
@@ -100,7 +101,7 @@ def test_clusters_survive_files_and_stores(tmp_path, table):
     ("change", "columns", "message"),
     [
         (lambda t: t[t["seed"] < 3 - (t["segment"] == "d1s0")], {"repeat": "seed"},
-         "topic d1s0: it has the repeats 1, the topic"),
+         "topic d1s0, repeat 2.*repeats are unequal"),
         (lambda t: t[(t["seed"] < 3) | (t["run"] != "b")], {"repeat": "seed"},
          "run b, topic d0s0, repeat 3.*repeats are unequal"),
         (lambda t: t[t["seed"] == 1], {"repeat": "seed"}, "the only repeat is '1'; at least two tell"),
@@ -143,7 +144,7 @@ def test_a_wide_table_with_empty_cells_is_one_with_gaps(tmp_path):
     [
         ([("a", "t", "k", 1), ("a", "u", "k", 1), ("b", "t", "k", 1)], "there is one judge only, 'k'"),
         ([("a", "t", "k", 1), ("a", "t", "k", 2), ("b", "u", "l", 1)], "there is a second score, 2"),
-        ([("a", "t", "k", 1), ("a", "u", "l", np.inf), ("b", "u", "l", 1)], "no finite number"),
+        ([("a", "t", "k", 1), ("a", "u", "l", np.inf), ("b", "u", "l", 1)], "not a finite number"),
         ([("a", "t", "k", 1), ("a", "u", "l", 1)], "there is one run only"),
     ],
 )

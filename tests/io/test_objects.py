@@ -99,7 +99,7 @@ BROKEN = [
     (from_ir_measures, [Metric("q1", "AP", 0.5)], "the results are a list, not a mapping"),
     (from_ir_measures, {}, "there are no scores in it"),
     (from_ir_measures, {"a": [Metric("q", "AP", 0.5)] * 2}, "run a, topic q, measure AP: there is a second score"),
-    (from_ir_measures, {"a": [Metric("q", "AP", np.nan)]}, "run a, topic q, measure AP: the score nan is not a finite"),
+    (from_ir_measures, {"a": [Metric("q", "AP", np.nan)]}, "run a, topic q, measure AP: there is no score"),
     (from_pytrec_eval, {"a": {"q": 0.5}}, "run a, topic q: the scores are a float, not a mapping"),
     (from_pytrec_eval, {"a": 1}, "run a: the topics are a int, not a mapping"),
     (
@@ -114,7 +114,7 @@ BROKEN = [
     (
         from_frame,
         {"AP": pd.DataFrame({"a": [1]}), "RR": pd.DataFrame({"b": [1]})},
-        "run b, measure RR: there is no such run in the first frame",
+        "run a, topic 0, measure RR: there is no score; 2 are missing",
     ),
     (from_frame, {"AP": pd.DataFrame({"a": ["x"]})}, "run a, topic 0, measure AP: the score 'x' is not a finite"),
     (from_frame, {"AP": pd.DataFrame({"a": [np.inf]})}, "run a, topic 0, measure AP: the score inf is not a finite"),
@@ -122,7 +122,7 @@ BROKEN = [
     (
         from_frame,
         {"AP": pd.DataFrame({"a": [1, 2]}, index=["t", "t"])},
-        "topic t, measure AP: there is a second line for this topic",
+        "run a, topic t, measure AP: there is a second score, 2",
     ),
     (from_frame, {"AP": [1]}, "measure AP: topics × runs is a frame, not list"),
 ]

@@ -1,13 +1,7 @@
 """What people's files hold: persons and not indexes, labels as frames write them, and options that reach every file."""
 
-import resource
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from metaeval.errors import DataError, PolicyWarning
@@ -84,24 +78,6 @@ def test_a_mapping_of_columns_of_any_kind_is_a_frame(column):
     for run in (runs["ann"], pd.DataFrame({"item": [0, 1, 2], "predicted": [0, 1, 1]})):
         with pytest.raises(DataError, match=r'the frame of a run has no name .give it one: {"name": frame}'):
             read_runs(gold, run, **options)
-
-
-def test_millions_of_equal_rows_in_a_small_parquet_file_are_refused_without_much_memory(tmp_path):
-    n = 5_000_000
-    labels = {
-        name: pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), ["x"]) for name in ("run", "topic", "measure")
-    }
-    pq.write_table(pa.table({**labels, "score": np.ones(n)}), tmp_path / "s.parquet")
-    assert (tmp_path / "s.parquet").stat().st_size < 300_000
-    code = f"import metaeval.io, pandas, pyarrow.parquet, resource as r; before = r.getrusage(r.RUSAGE_SELF).ru_maxrss\n" \
-           f"try: metaeval.io.read_scores({str(tmp_path / 's.parquet')!r})\n" \
-           "except ValueError as error: print(error)\n" \
-           "print(r.getrusage(r.RUSAGE_SELF).ru_maxrss - before)"  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    message, grown = done.stdout.splitlines()
-    assert "it holds 5,000,000 rows for 1 cells of runs, topics and measures" in message
-    assert int(grown) * (1 if sys.platform != "darwin" else 1 / 1024) < 150_000  # kB; a frame of the rows takes 570,000
-    assert resource  # the module is there
 
 
 UNNAMED = "run,topic,score,lang\na,t,0.5,de\nb,t,1,de\n"

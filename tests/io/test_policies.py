@@ -245,8 +245,6 @@ def test_a_latest_score_needs_a_time_and_one_latest(tmp_path):
     again = DOUBLED.assign(score=0.5, tstamp=7)  # the same score twice is the latest either way
     with pytest.warns(PolicyWarning, match="the latest was taken"):
         assert read_scores(again, doubled="latest").values.ravel().tolist() == [0.5] * 4
-    with pytest.raises(MetaevalError, match="the format trec_eval has no use for doubled"):
-        read_scores(tmp_path / "x", format="trec_eval", doubled="mean")
 
 
 A_DATE_EACH = {

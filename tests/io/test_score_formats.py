@@ -7,6 +7,7 @@ import pytest
 from metaeval import Measure, Scores
 from metaeval.errors import DataError, DirectionWarning, MetaevalError, MetaevalWarning, PolicyWarning
 from metaeval.io import SCORE_FORMATS, read_scores, sakai, tidy, trec_eval, wide, write_scores
+from metaeval.io.tables import split_stem
 
 TIDY = "run,topic,measure,score\na,t1,AP,0.5\nb,t1,AP,0.25\n"
 
@@ -43,7 +44,7 @@ STEMS = [
 
 @pytest.mark.parametrize(("stem", "collection", "measure"), STEMS)
 def test_a_wide_files_name_says_collection_and_measure(stem, collection, measure):
-    assert wide.split_stem(stem)[:2] == (collection, measure)
+    assert split_stem(stem)[:2] == (collection, measure)
 
 
 def test_known_retrieval_measures_come_with_their_direction_and_range(tmp_path):
@@ -71,9 +72,9 @@ def test_a_first_column_without_a_name_holds_topics_as_r_and_pandas_write_it(tmp
 
 
 UNJOINABLE = [
-    ("a,c\n1,2\n", r"c_rr.csv: run c, measure RR: there is no such run in c_ap.csv"),
-    ("a\n1\n", r"c_rr.csv: measure RR: it has 1 runs, but c_ap.csv has 2"),
-    ("a,b\n1,2\n3,4\n", r"c_rr.csv: measure RR: it has 2 topics, but c_ap.csv has 1"),
+    ("a,c\n1,2\n", r"c_rr.csv: run b, topic 1, measure RR: there is no score; 2 are missing"),
+    ("a\n1\n", r"c_rr.csv: run b, topic 1, measure RR: there is no score"),
+    ("a,b\n1,2\n3,4\n", r"c_ap.csv: run a, topic 2, measure AP: there is no score; 2 are missing"),
     ("topic,a,b\nt1,1,2\n", r"c_ap.csv: c_rr.csv names its topics, this table does not"),
 ]
 
@@ -87,9 +88,7 @@ def test_a_first_column_of_topics_is_seen_by_its_usual_names(header, tmp_path):
 
 def test_a_first_column_that_can_only_be_topics_is_never_taken_for_a_run(tmp_path):
     put(tmp_path, {"c_ap.csv": "number,r1,r2\n301,0.1,0.2\n302,0.3,0.4\n"})
-    with pytest.raises(
-        DataError, match="c_ap.csv:1: measure AP: .*'number', holds values such as 301.*are these topics"
-    ):
+    with pytest.raises(DataError, match="c_ap.csv:1: measure AP: does the first column, 'number' .301, 302"):
         read_scores(tmp_path / "c_ap.csv")
 
 
@@ -178,7 +177,7 @@ def test_a_mapping_says_the_measures_of_wide_files(tmp_path):
 
 def test_empty_cells_of_a_wide_file_are_missing_scores(tmp_path):
     put(tmp_path, {"c_ap.csv": "topic,a,b\nt1,0.5,\nt2,0.25,NA\nt3,0.5,0.75\n"})
-    with pytest.raises(DataError, match=r"c_ap.csv: run b, topic t1, measure AP: there is no score; 2 are missing"):
+    with pytest.raises(DataError, match=r"c_ap.csv:2: run b, topic t1, measure AP: there is no score; 2 are missing"):
         wide.read(tmp_path / "c_ap.csv")
     with pytest.warns(PolicyWarning, match="left out 2 of 3 topics with missing scores: t1, t2"):
         assert wide.read(tmp_path / "c_ap.csv", missing="drop-topic").topics == ("t3",)
@@ -188,7 +187,7 @@ def test_empty_cells_of_a_wide_file_are_missing_scores(tmp_path):
 
 def test_sakais_measures_can_be_named(tmp_path):
     put(tmp_path, {"runs": "a\nb\n", "1.txt": "0.1 0.2\n", "notes": "made by hand\n", ".DS_Store": "x"})
-    with pytest.raises(DataError, match=r"notes:1: topic 1, measure notes: .*name those that are with measures="):
+    with pytest.raises(DataError, match=r"notes:1: measure notes: .*name those that are with measures="):
         sakai.read(tmp_path)
     scores = sakai.read(tmp_path, measures={"1.txt": "NMD"}, collection="c")
     assert (str(scores.measures[0]), scores.topics, scores.collection) == ("NMD", ("1",), "c")

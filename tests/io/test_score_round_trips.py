@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from metaeval import Scores
-from metaeval.data.totals import TOTALS
+from metaeval.data.rows import TOTALS
 from metaeval.errors import DataError, PolicyWarning
 from metaeval.io import from_frame, read_scores, sakai, tidy, trec_eval, wide, write_scores
 

@@ -31,7 +31,8 @@ def test_lines_of_a_run_are_its_topics_in_their_order_and_runs_are_matched_by_na
 def test_what_was_not_rated_is_refused_or_left_out_and_a_run_that_one_file_lacks_only_where_that_is_said(tmp_path):
     put(tmp_path, {"en-de.mqm.seg.score": MQM, "BLEU-refA.seg.score": BLEU})
     with pytest.raises(
-        DataError, match=r"mqm.seg.score:2: run a, topic 2, measure mqm: there is no score .*drop-topic"
+        DataError,
+        match=r"mqm.seg.score:2: run a, topic 2, measure mqm: there is no score; 5 are missing in all .*drop-topic",
     ):
         read_scores(tmp_path)
     with pytest.raises(
@@ -42,7 +43,7 @@ def test_what_was_not_rated_is_refused_or_left_out_and_a_run_that_one_file_lacks
         scores = wmt.read(tmp_path, missing="drop-topic", runs="shared")
     assert [str(one.message) for one in told] == [
         "left out 1 run that not all files hold: synthetic_ref",
-        "missing=drop-topic: left out 1 of 3 topics with missing scores: 2",
+        "BLEU-refA.seg.score, en-de.mqm.seg.score: missing=drop-topic: left out 1 of 3 topics with missing scores: 2",
     ]
     assert scores.runs == ("b", "a")
     assert scores.topics == ("1", "3")
@@ -65,10 +66,10 @@ def test_a_policy_does_what_it_says_with_a_run_that_one_file_lacks(missing, mqm,
         scores = read_scores(tmp_path, missing=missing)
     np.testing.assert_array_equal(scores.matrix("mqm").loc[list(mqm)], list(mqm.values()))
     assert set(scores.runs) == set(mqm)
-    assert [str(one.message).partition(": ")[2] for one in told] == [said] * bool(said)
+    assert [str(one.message).partition("missing=drop-run: ")[2] for one in told] == [said] * bool(said)
     put(tmp_path, {"en-de.TER.seg.score": "a\t1\na\t2\na\t3\nb\t1\nb\t2\nb\t3\n"})
     (tmp_path / "en-de.mqm.seg.score").unlink()
-    with pytest.raises(DataError, match="run synthetic_ref, measure TER: there is no score of this run on any topic"):
+    with pytest.raises(DataError, match="run synthetic_ref, topic 1, measure TER: there is no score; 3 are missing"):
         read_scores(tmp_path)
     with pytest.raises(DataError, match="measure TER: its worst value is not known"):
         read_scores(tmp_path, missing="worst")
@@ -89,13 +90,13 @@ def test_a_measure_scored_with_two_references_is_two_measures(tmp_path):
 BROKEN = [
     ({"x.seg.score": "a 1\n"}, r"x.seg.score:1: the line has 1 columns, not run<TAB>score"),
     ({"x.seg.score": "a\t1\n\nb\ttwo\n"}, r"x.seg.score:3: run b, topic 1, measure x: the score 'two' is not a finite"),
-    ({"x.seg.score": "a\t1\n\n \t2\n"}, r"x.seg.score:3: the run has no name"),
-    ({"x.seg.score": "a\t1\na\t2\nb\t1\n"}, r"run b, measure x: it has 1 lines, but a has 2"),
+    ({"x.seg.score": "a\t1\n\n \t2\n"}, r"x.seg.score:3: the run is missing"),
+    ({"x.seg.score": "a\t1\na\t2\nb\t1\n"}, r"run b, measure x: it has 1 lines, but other runs have 2"),
     (
         {"x.seg.score": "a\t1\n", "y.seg.score": "a\t1\na\t2\n"},
-        r"y.seg.score: measure y: a run has 2 scores, but 1 in x",
+        r"y.seg.score: run a, measure y: it has 2 lines, but other runs have 1",
     ),
-    ({"x.seg.score": "a\t1\n", "y.seg.score": "b\t1\n"}, r"y.seg.score: run a, measure y: there is no score"),
+    ({"x.seg.score": "a\t1\n", "y.seg.score": "b\t1\n"}, r"y.seg.score: run a, topic 1, measure y: there is no score"),
 ]
 
 

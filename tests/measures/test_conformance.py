@@ -186,7 +186,7 @@ def test_scoring_does_not_change_its_input(measure):
 
 def test_the_decorated_function_stays_a_function_of_plain_arrays():
     from metaeval.measures.agreement import kappa
-    from metaeval.measures.order_aware import NMD
+    from metaeval.measures.quantification import NMD
 
     assert NMD([1, 0, 0], [0, 0, 1]) == 1.0
     assert kappa([[4, 0], [0, 0]]) == 1.0  # 0/0: the documented value

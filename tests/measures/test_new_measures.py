@@ -5,8 +5,7 @@ import pytest
 
 import metaeval as me
 from metaeval.errors import DirectionWarning, MeasureError
-from metaeval.measures.conformance import conformance
-from metaeval.measures.plain_function import measure_of_function
+from metaeval.measures.conformance import conformance, measure_of_function
 from metaeval.measures.registry import is_shipped
 
 

@@ -1,19 +1,25 @@
-"""Independent packages and hand-worked examples agree with every measure."""
+"""Every measure against an independent package, or its definition in loops over items; and against print."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
-import scipy.spatial.distance
+import scipy.spatial
 import scipy.stats
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as npst
 
 import metaeval
-from metaeval.measures.closeness import CEM_ORD, proximity
-from metaeval.measures.order_aware import order_aware_divergence
+from metaeval.measures.ordinal import closer_items, proximity
+from metaeval.measures.quantification import order_aware_divergence
+from metaeval.measures.registry import is_shipped
 
-RNG = np.random.default_rng(2021)
+
+def random_counts(n_classes, how_many=30):
+    rng = np.random.default_rng((7, n_classes))
+    shares = rng.dirichlet(np.full(n_classes**2, 0.4), size=how_many)
+    return rng.multinomial(rng.integers(2, 60, size=how_many), shares).reshape(-1, n_classes, n_classes)
 
 
 def labels_of(counts):
@@ -23,192 +29,277 @@ def labels_of(counts):
     return np.repeat(gold, times), np.repeat(predicted, times)
 
 
-def random_counts(n_classes, how_many=60):
-    rng = np.random.default_rng(n_classes)
-    shares = rng.dirichlet(np.full(n_classes**2, 0.4), size=how_many)
-    return rng.multinomial(rng.integers(2, 60, size=how_many), shares).reshape(-1, n_classes, n_classes)
+def counts_of(predicted, gold, n_classes):
+    """Confusion counts of labels written as the papers write them, from 1."""
+    counts = np.zeros((n_classes, n_classes), dtype=int)
+    np.add.at(counts, (np.asarray(gold) - 1, np.asarray(predicted) - 1), 1)
+    return counts
 
 
-MATRICES = [pytest.param(counts, id=f"K{k}-{i}") for k in (2, 3, 5) for i, counts in enumerate(random_counts(k, 25))]
+def score(name, *data):
+    return float(metaeval.measure(name).evaluate(*data)[0])
 
 
-@pytest.mark.parametrize("counts", MATRICES)
-def test_error_accuracy_kappa_and_f_measures_agree_with_scikit_learn(counts):
-    sklearn = pytest.importorskip("sklearn.metrics", reason="scikit-learn is the oracle here")
-    gold, predicted = labels_of(counts)
-    filled = np.flatnonzero(counts.sum(axis=1))
-    score = {
-        name: float(metaeval.measure(name).evaluate(counts)[0]) for name in ("MAE_mu", "Accuracy", "F1_M", "kappa")
-    }
-    assert score["MAE_mu"] == pytest.approx(sklearn.mean_absolute_error(gold, predicted))
-    assert score["Accuracy"] == pytest.approx(sklearn.accuracy_score(gold, predicted))
-    f1 = sklearn.f1_score(gold, predicted, labels=filled, average="macro", zero_division=0)
-    assert score["F1_M"] == pytest.approx(f1)
-    precision = sklearn.precision_score(gold, predicted, labels=filled, average="macro", zero_division=0)
-    recall = sklearn.recall_score(gold, predicted, labels=filled, average="macro", zero_division=0)
-    harmonic = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-    assert float(metaeval.measure("HMPR").evaluate(counts)[0]) == pytest.approx(harmonic)
-    if len(set(gold) | set(predicted)) > 1:  # otherwise 0/0, where scikit-learn returns NaN
-        for weights in ("linear", "quadratic"):
-            expected = sklearn.cohen_kappa_score(gold, predicted, labels=range(len(counts)), weights=weights)
-            got = metaeval.measure(f"kappa(weights={weights})").evaluate(counts)[0]
-            assert float(got) == pytest.approx(expected, abs=1e-12)
+def sklearn(name, **options):
+    def oracle(gold, predicted, n_classes):
+        metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is the oracle here")
+        chosen = {"labels": sorted(set(gold))} if options.get("average") == "macro" else {}
+        return getattr(metrics, name)(gold, predicted, **options, **chosen)
+
+    return oracle
 
 
-@pytest.mark.parametrize("counts", MATRICES)
-def test_macroaveraged_error_agrees_with_imbalanced_learn(counts):
+def f1(a, b):
+    return 2 * a * b / (a + b) if a + b else 0.0
+
+
+MACRO = {"average": "macro", "zero_division": 0}
+precision, recall = sklearn("precision_score", **MACRO), sklearn("recall_score", **MACRO)
+
+
+def cohen(weights):
+    def oracle(gold, predicted, n_classes):
+        if len({*gold, *predicted}) == 1:
+            return math.nan
+        return sklearn("cohen_kappa_score", weights=weights, labels=range(n_classes))(gold, predicted, n_classes)
+
+    return oracle
+
+
+def macro_error(gold, predicted, n_classes):
     imblearn = pytest.importorskip("imblearn.metrics", reason="imbalanced-learn is the oracle here")
-    gold, predicted = labels_of(counts)
-    if set(predicted) - set(gold):
-        # imbalanced-learn raises here, so average what scikit-learn says class by class
-        expected = np.mean([np.abs(predicted[gold == k] - k).mean() for k in set(gold)])
-    else:
-        expected = imblearn.macro_averaged_mean_absolute_error(gold, predicted)
-    assert float(metaeval.measure("MAE_M").evaluate(counts)[0]) == pytest.approx(expected)
+    if set(predicted) - set(gold):  # imbalanced-learn raises
+        return np.mean([np.abs(predicted[gold == k] - k).mean() for k in set(gold)])
+    return imblearn.macro_averaged_mean_absolute_error(gold, predicted)
 
 
-@pytest.mark.parametrize("counts", MATRICES)
-@pytest.mark.parametrize(("name", "level"), [("alpha_ORD", "ordinal"), ("alpha_INT", "interval")])
-def test_alpha_agrees_with_krippendorff(counts, name, level):
-    krippendorff = pytest.importorskip("krippendorff", reason="krippendorff is the oracle here")
-    data = np.array(labels_of(counts), dtype=float)
-    score = float(metaeval.measure(name).evaluate(counts)[0])
-    if len(np.unique(data)) == 1:
-        assert score == 1.0
-        return
-    domain = list(range(len(counts)))
-    expected = krippendorff.alpha(reliability_data=data, value_domain=domain, level_of_measurement=level)
-    assert score == pytest.approx(expected, abs=1e-12)
+def krippendorff(level):
+    def oracle(gold, predicted, n_classes):
+        package = pytest.importorskip("krippendorff", reason="krippendorff is the oracle here")
+        data = np.array([gold, predicted], dtype=float)
+        if len(np.unique(data)) == 1:
+            return math.nan
+        return package.alpha(data, value_domain=list(range(n_classes)), level_of_measurement=level)
+
+    return oracle
 
 
-def test_kappa_is_zero_for_a_run_that_always_returns_one_class():
-    for gold in ([3, 4, 5], [0, 7, 1], [1, 0, 1]):
-        for always in range(3):
-            counts = np.zeros((3, 3))
-            counts[:, always] = gold
-            assert metaeval.measure("kappa").score(counts) == pytest.approx(0, abs=1e-15)
+def scipy_stats(name):
+    def oracle(gold, predicted, n_classes):
+        constant = min(len(set(gold)), len(set(predicted))) < 2
+        return math.nan if constant else getattr(scipy.stats, name)(gold, predicted).statistic
+
+    return oracle
 
 
-def test_kappa_takes_a_penalty_for_every_pair_of_classes():
-    kappa = metaeval.measures.agreement.kappa
-    counts = random_counts(3, 5)[0]
-    linear = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
-    assert kappa(counts, weights=linear) == pytest.approx(float(kappa(counts)))
-    with pytest.raises(metaeval.MeasureError, match="shape"):
-        kappa(counts, weights=[[0, 1], [1, 0]])
+def signs_of_pairs(gold, predicted):
+    """How gold and run order every two items, shape (item, item) each."""
+    return [np.sign(np.subtract.outer(labels, labels)) for labels in (gold, predicted)]
 
 
-def test_proximities_are_those_printed_in_amigo_figure_1():
-    cautious = [7, 90, 193, 105, 7]  # reject, weak reject, undecided, weak accept, accept
-    outspoken = [160, 10, 3, 10, 193]  # the text gives the three middle classes and the sum, 376
-    assert proximity(cautious)[3, 1] == pytest.approx(0.23, abs=0.005)
-    assert proximity(outspoken)[3, 1] == pytest.approx(4.38, abs=0.005)
-    assert proximity(cautious)[0, 0] == pytest.approx(6.84, abs=0.005)
-    assert proximity(cautious)[2, 2] == pytest.approx(2.06, abs=0.005)
+def kendall_a(gold, predicted, n_classes):
+    g, p = signs_of_pairs(gold, predicted)
+    return (g * p).sum() / (len(gold) * (len(gold) - 1))
 
 
-def test_cem_of_the_two_runs_of_amigo_figure_3():
-    """Rows of the printed tables are the run's classes, so they are transposed here."""
-    a = np.array([[5, 5, 7], [1, 50, 8], [4, 5, 15]]).T
-    b = np.array([[7, 12, 4], [1, 45, 8], [2, 3, 18]]).T
-    prox = proximity([10, 60, 30]).T
-    printed = [[4.32, 0.62, 0.07], [1.32, 1.74, 0.74], [0.23, 0.42, 2.74]]
-    np.testing.assert_allclose(prox, printed, atol=0.005001)
-    assert float(CEM_ORD(a)) == pytest.approx(0.7117, abs=5e-5)
-    assert float(CEM_ORD(b)) == pytest.approx(0.7596, abs=5e-5)
+def above_alike(part):
+    def oracle(gold, predicted, n_classes):
+        signs = signs_of_pairs(gold, predicted)
+        found = []
+        for of, to in (signs[::-1], signs):
+            each = [np.mean(to[i][row != 0] == row[row != 0]) for i, row in enumerate(of) if row.any()]
+            found.append(np.mean(each) if each else math.nan)
+        return {"reliability": found[0], "sensitivity": found[1], "both": f1(*found)}[part]
+
+    return oracle
 
 
-def test_cem_follows_from_its_definition_item_by_item():
-    """Sakai 2021, Eqs. 3–4, written out with loops."""
+def common_relation(gold, predicted, n_classes):
+    relations = [
+        {(u, v) for u, v in itertools.permutations(range(len(labels)), 2) if labels[u] <= labels[v]}
+        for labels in (gold, predicted)
+    ]
+    return -1 + 2 * len(relations[0] & relations[1]) / math.sqrt(math.prod(map(len, relations)))
 
-    def by_loops(counts):
-        n = counts.sum(axis=1)
-        total = n.sum()
 
-        def prox(i, j):  # system's class i, gold class j
-            between = n[i + 1 : j + 1].sum() if i <= j else n[j:i].sum()
-            return -math.log2(max(0.5, n[i] / 2 + between) / total)
+def purity(groups, classes):
+    return sum(max(np.sum(classes[groups == k] == c) for c in set(classes)) for k in set(groups)) / len(groups)
 
-        classes = range(len(n))
-        reached = sum(prox(i, j) * counts[j, i] for i in classes for j in classes)
-        return reached / sum(prox(j, j) * n[j] for j in classes)
 
-    for n_classes in (2, 3, 5, 11):
+def hinge(thresholds):
+    def oracle(gold, predicted, n_classes):
+        total = 0.0
+        for g, p in zip(gold, predicted, strict=True):
+            for position, threshold in enumerate(np.arange(1, n_classes) * 2.0):  # between classes at 1, 3, 5, …
+                if thresholds == "all" or position in (g - 1, g):
+                    total += max(0.0, 1 - (2 * p + 1 - threshold) * (1 if position < g else -1))
+        return total / len(gold)
+
+    return oracle
+
+
+CLOSER = {  # Amigó et al. 2020, Definition 1 and the conditions that follow it, item by item
+    "NOM": lambda x, a, b: (b == x) | (b != a),
+    "ORD": lambda x, a, b: ((b >= x) & (x >= a)) | ((a >= x) & (x >= b)),
+    "INT": lambda x, a, b: abs(b - x) <= abs(b - a),
+}
+
+
+def closeness(scale, ties, flat=False):
+    def oracle(gold, predicted, n_classes):
+        def of(a, b):
+            count = np.sum(CLOSER[scale](gold, a, b)) - (np.sum(gold == a) / 2 if ties == "half" else 0)
+            part = max(count, 0.5) / len(gold)
+            return 1 - part if flat else -np.log2(part)
+
+        perfect = sum(of(g, g) for g in gold)
+        return sum(of(p, g) for g, p in zip(gold, predicted, strict=True)) / perfect if perfect else math.nan
+
+    return oracle
+
+
+CLASSIFICATION = {
+    "MAE_mu": sklearn("mean_absolute_error"),
+    "MAE_M": macro_error,
+    "MSE": sklearn("mean_squared_error"),
+    "MSE_M": lambda g, p, k: np.mean([np.mean((p[g == c] - c) ** 2) for c in set(g)]),
+    "Accuracy": sklearn("accuracy_score"),
+    "Accuracy_within(n=0)": sklearn("accuracy_score"),
+    "Accuracy_within(n=1)": lambda g, p, k: np.mean(np.abs(g - p) <= 1),
+    "Accuracy_within(n=4)": lambda g, p, k: 1.0,
+    "MER": sklearn("zero_one_loss"),
+    "MAAC": recall,
+    "F1_M": sklearn("f1_score", **MACRO),
+    "HMPR": lambda *labels: f1(precision(*labels), recall(*labels)),
+    "Rennie_Srebro": hinge("all"),
+    "Rennie_Srebro(thresholds=immediate)": hinge("immediate"),
+    "kappa": cohen("linear"),
+    "kappa(weights=quadratic)": cohen("quadratic"),
+    "kappa(weights=nominal)": cohen(None),
+    "alpha_ORD": krippendorff("ordinal"),
+    "alpha_INT": krippendorff("interval"),
+    "CEM_ORD": closeness("ORD", "half"),
+    "CEM": closeness("NOM", "all"),
+    "CEM(scale=ORD)": closeness("ORD", "half"),
+    "CEM(scale=INT)": closeness("INT", "all"),
+    **{
+        f"CEM(scale={scale}, ties={ties}, flat={flat})": closeness(scale, ties, flat)
+        for scale, ties, flat in itertools.product(CLOSER, ("half", "all"), (False, True))
+    },
+    "Pearson": scipy_stats("pearsonr"),
+    "R_s": scipy_stats("spearmanr"),
+    "tau_b": scipy_stats("kendalltau"),
+    "tau_a": kendall_a,
+    **{f"Reliability_Sensitivity(part={part})": above_alike(part) for part in ("reliability", "sensitivity", "both")},
+    "r_int": common_relation,
+    "MI": lambda *labels: sklearn("mutual_info_score")(*labels) / np.log(2),
+    "Purity": lambda g, p, k: purity(p, g),
+    "Inverse_Purity": lambda g, p, k: purity(g, p),
+    "Cosine": lambda g, p, k: (g + 1) @ (p + 1) / (np.linalg.norm(g + 1) * np.linalg.norm(p + 1)),
+}
+"""From the gold and predicted classes of items, from 0, and K; NaN where the formula is 0/0."""
+
+
+@pytest.mark.parametrize("name", CLASSIFICATION)
+def test_measures_of_classification_agree_with_their_oracles(name):
+    measure = metaeval.measure(name)
+    for n_classes in (2, 3, 5):
         for counts in random_counts(n_classes):
-            assert float(CEM_ORD(counts)) == pytest.approx(by_loops(counts))
+            expected = CLASSIFICATION[name](*labels_of(counts), n_classes)
+            value, undefined = measure.evaluate(counts)
+            assert undefined == np.isnan(expected)
+            expected = measure.undefined if undefined else expected
+            assert value == pytest.approx(expected, abs=1e-12), counts.tolist()
 
 
-DISTRIBUTIONS = RNG.dirichlet(np.full(5, 0.6), size=(40, 2))
+def weighted(p, q, distance):
+    """DW_i of Sakai 2021, Eq. 12, class by class."""
+    return [sum(distance(q)[i][j] * (p[j] - q[j]) ** 2 for j in range(5)) for i in range(5)]
 
 
-@pytest.mark.parametrize("pair", DISTRIBUTIONS)
-def test_quantification_measures_agree_with_scipy_and_numpy(pair):
-    estimated, gold = pair
-    score = {str(m): float(m.evaluate(estimated, gold)[0]) for m in metaeval.measures.measures("quantification")}
-    classes = np.arange(5)
-    assert score["NMD"] == pytest.approx(scipy.stats.wasserstein_distance(classes, classes, estimated, gold) / 4)
-    assert score["JSD"] == pytest.approx(scipy.spatial.distance.jensenshannon(estimated, gold, base=2) ** 2)
-    assert score["NVD"] == pytest.approx(np.abs(estimated - gold).mean() * 5 / 2)
-    assert score["RNSS"] == pytest.approx(np.linalg.norm(estimated - gold) / math.sqrt(2))
+def steps(q):
+    return [[abs(i - j) for j in range(5)] for i in range(5)]
 
 
-@pytest.mark.parametrize("pair", DISTRIBUTIONS[:10])
-def test_match_distance_agrees_with_quapy(pair):
-    quapy = pytest.importorskip("quapy.error", reason="QuaPy is the oracle here")
-    estimated, gold = pair
-    assert float(metaeval.measure("NMD").score(estimated, gold)) == pytest.approx(quapy.nmd(gold, estimated))
-
-
-def by_loops_od(p, q):
-    support = [i for i in range(len(q)) if q[i] > 0]
-    return sum(sum(abs(i - j) * (p[j] - q[j]) ** 2 for j in range(len(p))) for i in support) / len(support)
-
-
-def test_order_aware_measures_follow_from_their_definitions_class_by_class():
-    for estimated, gold in [*DISTRIBUTIONS, ([1, 0, 0, 0, 0], [0, 0.5, 0.5, 0, 0])]:
-        p, q = np.asarray(estimated, float), np.asarray(gold, float)
-        od, do = by_loops_od(p, q), by_loops_od(q, p)
-        everywhere = np.mean([sum(abs(i - j) * (p[j] - q[j]) ** 2 for j in range(5)) for i in range(5)])
-        assert float(metaeval.measure("RNOD").score(p, q)) == pytest.approx(math.sqrt(od / 4))
-        assert float(metaeval.measure("RSNOD").score(p, q)) == pytest.approx(math.sqrt((od + do) / 8))
-        assert float(metaeval.measure("RNADW").score(p, q)) == pytest.approx(math.sqrt(everywhere / 4))
-
-
-def test_rnod_and_rsnod_can_exceed_one_and_stay_below_the_root_of_two():
-    gold, run = np.array([0, 0.98, 0, 0.01, 0.01]), np.eye(5)[0]
-    assert metaeval.measure("RNOD").score(run, gold) == pytest.approx(1.0329, abs=5e-5)
-    rng = np.random.default_rng(0)
-    for n_classes in (2, 3, 5, 9):
-        pairs = rng.dirichlet(np.full(n_classes, 0.05), size=(2, 20_000))
-        for name in ("RNOD", "RSNOD"):
-            assert metaeval.measure(name).score(*pairs).max() < 2**0.5
-
-
-def test_gold_distances_are_the_gold_probability_in_between():
+def in_between(q):
     """LQ 2021, Eq. 11, with its sums written out."""
-    for p, q in DISTRIBUTIONS:
-        delta = [[q[min(i, j) : max(i, j) + 1].sum() - (q[i] + q[j]) / 2 for j in range(5)] for i in range(5)]
-        weighted = [sum(delta[i][j] * (p[j] - q[j]) ** 2 for j in range(5)) for i in range(5)]
-        rnod = math.sqrt(np.mean([weighted[i] for i in range(5) if q[i] > 0]) / 4)
-        assert float(metaeval.measure("RNOD(distance=gold)").score(p, q)) == pytest.approx(rnod)
-        assert float(metaeval.measure("RNADW(distance=gold)").score(p, q)) == pytest.approx(
-            math.sqrt(np.mean(weighted) / 4)
-        )
+    return [[q[min(i, j) : max(i, j) + 1].sum() - (q[i] + q[j]) / 2 for j in range(5)] for i in range(5)]
 
 
-def test_the_example_of_lq_2021_section_3():
-    gold = np.full(4, 0.25)
-    a, b = np.array([0.25, 0.35, 0.15, 0.25]), np.array([0.25, 0.25, 0.35, 0.15])
-    assert order_aware_divergence(a, gold) == pytest.approx(0.020)
-    assert order_aware_divergence(b, gold) == pytest.approx(0.025)
-    nmd = metaeval.measure("NMD")
-    assert nmd.score(a, gold) == pytest.approx(float(nmd.score(b, gold)))
+def over_support(p, q, distance=steps):
+    return np.mean([square for square, share in zip(weighted(p, q, distance), q, strict=True) if share > 0])
+
+
+def by_quapy(p, q):
+    return pytest.importorskip("quapy.error", reason="QuaPy is the oracle here").nmd(q, p)
+
+
+QUANTIFICATION = [
+    ("NMD", lambda p, q: scipy.stats.wasserstein_distance(range(5), range(5), p, q) / 4),
+    ("NMD", by_quapy),
+    ("JSD", lambda p, q: scipy.spatial.distance.jensenshannon(p, q, base=2) ** 2),
+    ("NVD", lambda p, q: np.abs(p - q).mean() * 5 / 2),
+    ("RNSS", lambda p, q: np.linalg.norm(p - q) / math.sqrt(2)),
+    ("RNOD", lambda p, q: math.sqrt(over_support(p, q) / 4)),
+    ("RSNOD", lambda p, q: math.sqrt((over_support(p, q) + over_support(q, p)) / 8)),
+    ("RNADW", lambda p, q: math.sqrt(np.mean(weighted(p, q, steps)) / 4)),
+    ("RNOD(distance=gold)", lambda p, q: math.sqrt(over_support(p, q, in_between) / 4)),
+    ("RNADW(distance=gold)", lambda p, q: math.sqrt(np.mean(weighted(p, q, in_between)) / 4)),
+]
+
+
+@pytest.mark.parametrize(("name", "oracle"), QUANTIFICATION)
+def test_measures_of_quantification_agree_with_their_oracles(name, oracle):
+    pairs = np.random.default_rng(20210801).dirichlet(np.full(5, 0.6), size=(40, 2))
+    for p, q in [*pairs, np.array([[1, 0, 0, 0, 0], [0, 0.5, 0.5, 0, 0]])]:
+        assert score(name, p, q) == pytest.approx(oracle(p, q))
+
+
+def test_every_shipped_measure_has_an_oracle():
+    compared = {name.partition("(")[0] for name in [*CLASSIFICATION, *(name for name, _ in QUANTIFICATION)]}
+    assert {one.name for one in metaeval.measures.measures() if is_shipped(one)} - compared == {"OCI"}  # its own file
+
+
+CAUTIOUS, OUTSPOKEN = [7, 90, 193, 105, 7], [160, 10, 3, 10, 193]  # of the latter print has the middle and the sum
+FIGURE_3 = [np.array([[5, 5, 7], [1, 50, 8], [4, 5, 15]]).T, np.array([[7, 12, 4], [1, 45, 8], [2, 3, 18]]).T]
+APPENDIX_B = [counts_of((1, 2, 2, 3), (1, 1, 2, 3), 3), counts_of((1, 1, 2, 2), (1, 1, 2, 3), 3)]
+LQ = [(np.array(p), np.full(4, 0.25)) for p in ([0.25, 0.35, 0.15, 0.25], [0.25, 0.25, 0.35, 0.15])]  # 2021, §3
+
+
+@pytest.mark.parametrize(
+    ("found", "printed", "tolerance"),
+    [
+        ([proximity(CAUTIOUS)[at] for at in ((3, 1), (0, 0), (2, 2))], [0.23, 6.84, 2.06], 0.005),  # Amigó, Figure 1
+        (proximity(OUTSPOKEN)[3, 1], 4.38, 0.005),
+        (proximity([10, 60, 30]).T, [[4.32, 0.62, 0.07], [1.32, 1.74, 0.74], [0.23, 0.42, 2.74]], 0.005001),  # Figure 3
+        ([score("CEM_ORD", one) for one in FIGURE_3], [0.7117, 0.7596], 5e-5),
+        ([score("Accuracy", one) for one in APPENDIX_B], [3 / 4, 3 / 4], 1e-12),
+        ([score("Accuracy_within(n=1)", one) for one in APPENDIX_B], [1, 1], 1e-12),
+        ([score("MAE_mu", one) for one in APPENDIX_B], [1 / 4, 1 / 4], 1e-12),
+        ([score("MSE", one) for one in APPENDIX_B], [1 / 4, 1 / 4], 1e-12),
+        ([score("Pearson", one) for one in APPENDIX_B], [0.85, 0.9], 0.005),
+        ([score("Cosine", one) - 0.0005 for one in APPENDIX_B], [0.973, 0.979], 0.0005),  # cut off, not rounded
+        ([order_aware_divergence(*one) for one in LQ], [0.020, 0.025], 1e-9),
+        (score("NMD", *LQ[0]) - score("NMD", *LQ[1]), 0, 1e-12),
+        (score("RNOD", np.eye(5)[0], np.array([0, 0.98, 0, 0.01, 0.01])), 1.0329, 5e-5),  # above 1, whatever its name
+    ],
+)
+def test_what_is_printed_comes_out(found, printed, tolerance):
+    np.testing.assert_allclose(found, printed, rtol=0, atol=tolerance)
 
 
 def test_od_averages_over_the_support_of_the_gold_and_not_of_the_estimate():
     estimated, gold = np.array([1.0, 0, 0]), np.array([0.0, 0.5, 0.5])
     assert order_aware_divergence(estimated, gold) == pytest.approx((1.25 + 2.25) / 2)
     assert order_aware_divergence(gold, estimated) == pytest.approx(0.25 + 0.5)
+
+
+@pytest.mark.parametrize("name", ["RNOD", "RSNOD"])
+def test_root_normalised_divergences_stay_below_the_root_of_two(name):
+    rng = np.random.default_rng(0)
+    for n_classes in (2, 3, 5, 9):
+        pairs = rng.dirichlet(np.full(n_classes, 0.05), size=(2, 20_000))
+        assert metaeval.measure(name).score(*pairs).max() < 2**0.5
 
 
 two_classes = npst.arrays(float, (2,), elements=st.floats(0, 1)).map(lambda p: np.stack([p, 1 - p], axis=-1))
@@ -222,18 +313,98 @@ def test_with_two_classes_nmd_rnod_and_rsnod_are_one_measure(pair):
     assert values == pytest.approx([values[0]] * 3, abs=1e-7)
 
 
+def test_kappa_is_zero_for_a_run_that_always_returns_one_class():
+    for gold, always in itertools.product(([3, 4, 5], [0, 7, 1], [1, 0, 1]), range(3)):
+        counts = np.zeros((3, 3))
+        counts[:, always] = gold
+        assert metaeval.measure("kappa").score(counts) == pytest.approx(0, abs=1e-15)
+
+
+def test_kappa_takes_a_penalty_for_every_pair_of_classes():
+    kappa = metaeval.measures.agreement.kappa
+    counts = random_counts(3, 5)[0]
+    linear = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    assert kappa(counts, weights=linear) == pytest.approx(float(kappa(counts)))
+    with pytest.raises(metaeval.MeasureError, match="shape"):
+        kappa(counts, weights=[[0, 1], [1, 0]])
+
+
+def test_the_score_of_a_constant_run_may_be_stated():
+    for counts in (np.array([[2, 0], [1, 0]]), *random_counts(3)):
+        value, undefined = metaeval.measure("R_s").evaluate(counts)
+        assert score("R_s(constant=1)", counts) == (1 if undefined else value)
+
+
 @settings(max_examples=200)
 @given(npst.arrays(np.int64, (3, 3), elements=st.integers(0, 6)).filter(lambda counts: counts.sum() > 0))
 def test_moving_an_item_to_its_gold_class_never_lowers_an_ordinal_measure(counts):
-    wrong = [(g, p) for g, p in np.argwhere(counts > 0) if g != p]
-    if not wrong:
-        return
-    g, p = wrong[0]
-    mended = counts.copy()
-    mended[g, p] -= 1
-    mended[g, g] += 1
-    for name in ("MAE_M", "MAE_mu", "CEM_ORD", "Accuracy"):
-        measure = metaeval.measure(name)
-        before, after = float(measure.score(counts)), float(measure.score(mended))
-        gain = after - before if measure.higher_is_better else before - after
-        assert gain > 0
+    for g, p in [(g, p) for g, p in np.argwhere(counts > 0) if g != p][:1]:
+        mended = counts.copy()
+        mended[g, p] -= 1
+        mended[g, g] += 1
+        for measure in map(metaeval.measure, ("MAE_M", "MAE_mu", "CEM_ORD", "Accuracy")):
+            assert measure.sign * (measure.score(mended) - measure.score(counts)) > 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 6), st.integers(1, 5), st.integers(0, 2**32 - 1))
+def test_with_equal_gold_classes_nominal_closeness_is_accuracy_precision_and_recall(n_classes, size, seed):
+    """Amigó et al. 2020, Propositions 1 and 2: summed over a column or a row, and divided by the largest possible sum."""
+    rng = np.random.default_rng(seed)
+    counts = np.stack([rng.multinomial(size, rng.dirichlet(np.ones(n_classes))) for _ in range(n_classes)])
+    assert score("CEM(scale=NOM)", counts) == pytest.approx(score("Accuracy", counts))
+    gold = counts.sum(axis=1)
+    each = -np.log2(closer_items(gold, scale="NOM") / gold.sum())
+    for sums, sizes in (((counts * each).sum(axis=1), gold), ((counts * each).sum(axis=0), counts.sum(axis=0))):
+        used = sizes > 0
+        np.testing.assert_allclose(sums[used] / each.max(), np.diagonal(counts)[used], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["Accuracy", "MAAC", "F1_M", "tau_a", "tau_b", "Pearson", "R_s", "MI", "Purity"])
+def test_no_classification_or_correlation_measure_sees_a_step_towards_the_gold_in_appendix_b(name):
+    """Only the gold 3 meets the same class in both; Accuracy with 1 sees the step, whatever the appendix says."""
+    far, near = counts_of((1, 2, 3), (3, 4, 5), 5), counts_of((2, 3, 4), (3, 4, 5), 5)
+    assert score(name, far) == pytest.approx(score(name, near))
+    for other in ("Accuracy_within(n=1)", "CEM_ORD"):
+        assert score(other, far) < score(other, near)
+
+
+@pytest.mark.parametrize(
+    ("names", "same"),
+    [("MAE_mu MSE MAE_M MSE_M Pearson", False), ("Accuracy CEM_ORD tau_a tau_b R_s MI", True)],
+)
+def test_moving_the_class_numbers_apart_changes_what_counts_distances_in_appendix_b(names, same):
+    """f(x) = 10 + x³ has gaps that nothing fills: as ordered classes it is the original, stretched."""
+    f = {k: 10 + k**3 for k in range(1, 6)}
+    before = counts_of((1, 2, 3), (3, 4, 5), 5)
+    after = counts_of([f[k] for k in (1, 2, 3)], [f[k] for k in (3, 4, 5)], f[5])
+    for name in names.split():
+        assert (score(name, before) == pytest.approx(score(name, after))) is same, name
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("CEM(scale=ratio)", "scale is one of NOM, ORD, INT, not 'ratio'"),
+        ("CEM(ties=some)", "ties is one of paper, half, all, not 'some'"),
+        ("kappa(weights=cubic)", "weights is one of linear, quadratic, nominal, not 'cubic'"),
+        ("Accuracy_within(n=-1)", "whole number of at least 0"),
+        ("Accuracy_within(n=0.5)", "whole number of at least 0"),
+        ("R_s(constant=2)", "from -1 to 1"),
+        ("Rennie_Srebro(thresholds=none)", "one of all, immediate"),
+        ("Reliability_Sensitivity(part=half)", "one of both, reliability, sensitivity"),
+        ("OCI(beta=-1)", "OCI.* beta is a finite number, 0 or more"),
+        ("OCI(beta=nan)", "OCI.* beta is a finite number"),
+        ("OCI(beta=inf)", "OCI.* beta is a finite number"),
+        ("OCI(gamma=0.5)", "OCI.* gamma 1 or more"),
+        ("OCI(beta=much)", "OCI"),
+    ],
+)
+def test_parameters_that_mean_nothing_are_refused(text, said):
+    with pytest.raises(metaeval.MeasureError, match=said):
+        metaeval.measure(text).score([[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize("name", ["Pearson", "R_s", "tau_b"])
+def test_large_topics_lose_no_precision(name):
+    assert score(name, [[0, 10**7, 0], [0, 0, 10**7], [0, 0, 0]]) == pytest.approx(1.0, abs=1e-12)

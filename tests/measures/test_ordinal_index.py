@@ -1,18 +1,15 @@
-"""The ordinal classification index, r_int and MER against their definitions, path by path and pair by pair."""
+"""The ordinal classification index against its definition, path by path."""
 
-import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
 import metaeval
-from metaeval.errors import MeasureError
-from metaeval.measures.ordinal_index import OCI, OC_prime, best_path, general_index
-from metaeval.measures.rank_index import MER, r_int
+from metaeval.measures.accuracy import MER
+from metaeval.measures.ordinal import OCI
 
 EVERY = settings(deadline=None, max_examples=150)
 
@@ -42,21 +39,6 @@ def monotone_paths(k):
     return onwards(0, 0)
 
 
-def simple_paths(k):
-    """Every path from (0, 0) to (k − 1, k − 1) between neighbours that visits no entry twice."""
-
-    def onwards(path):
-        g, p = path[-1]
-        if (g, p) == (k - 1, k - 1):
-            yield path
-            return
-        for i, j in itertools.product((g - 1, g, g + 1), (p - 1, p, p + 1)):
-            if 0 <= i < k and 0 <= j < k and (i, j) not in path:
-                yield from onwards([*path, (i, j)])
-
-    return onwards([(0, 0)])
-
-
 def cost(counts, path, beta, gamma, whole=None):
     """Eq. 7 for one path, with an absolute β; Eq. 6 when `whole` is N."""
     n = {(g, p): float(counts[g, p]) for g, p in np.ndindex(counts.shape)}
@@ -82,45 +64,6 @@ def test_the_index_is_the_cost_of_the_cheapest_of_all_monotone_paths(counts, sha
 
 
 @EVERY
-@given(matrices(), st.floats(0, 3), st.sampled_from([1, 2]))
-def test_the_index_of_equation_6_is_the_cheapest_path_when_dispersion_does_not_matter(counts, share, gamma):
-    beta = absolute(share, counts, gamma)
-    best = min(cost(counts, path, beta, gamma, whole=counts.sum()) for path in monotone_paths(len(counts)))
-    assert OC_prime(counts, beta=share, gamma=gamma) == pytest.approx(best, abs=1e-12)
-
-
-@settings(deadline=None, max_examples=60)
-@given(matrices(3), st.floats(0, 1), st.floats(0, 0.3))
-def test_the_general_index_is_the_cheapest_of_all_paths(counts, share, beta2):
-    beta = absolute(share, counts, 1)
-
-    def with_breaks(path):
-        pairs = itertools.combinations(path, 2)
-        return cost(counts, path, beta, 1) + beta2 * sum((a - c) * (b - d) < 0 for (a, b), (c, d) in pairs)
-
-    best = min(map(with_breaks, simple_paths(len(counts))))
-    assert general_index(counts, beta1=share, beta2=beta2) == pytest.approx(best, abs=1e-12)
-
-
-@EVERY
-@given(matrices(4), shares)
-def test_the_general_index_goes_from_all_entries_to_the_monotone_path_as_broken_pairs_get_dearer(counts, share):
-    prices = [0, 0.001, 0.01, 0.1, 0.5, 1]
-    values = [float(general_index(counts, beta1=share, beta2=price)) for price in prices]
-    assert all(a <= b + 1e-12 for a, b in itertools.pairwise(values))
-    assert values[-1] == OCI(counts, beta=share)
-    # The closed form for free breaks is what the search finds for breaks that cost next to nothing.
-    assert values[0] == pytest.approx(float(general_index(counts, beta1=share, beta2=1e-300)), abs=1e-12)
-
-
-@EVERY
-@given(matrices(9))
-def test_without_any_price_the_general_index_is_a_mean_absolute_error_brought_to_0_to_1(counts):
-    mae = float(metaeval.measure("MAE_mu").score(counts))
-    assert general_index(counts, beta1=0, beta2=0) == pytest.approx(mae / (1 + mae), abs=1e-12)
-
-
-@EVERY
 @given(matrices(9), shares, exponents)
 def test_the_index_lies_between_0_and_1_and_does_not_tell_gold_from_run(counts, share, gamma):
     value = OCI(counts, beta=share, gamma=gamma)
@@ -142,29 +85,6 @@ def test_only_the_perfect_run_has_index_0(counts, share, gamma):
 def test_a_larger_beta_never_lowers_the_index(counts, one, other):
     low, high = sorted((one, other))
     assert OCI(counts, beta=low) <= OCI(counts, beta=high) + 1e-14
-
-
-@EVERY
-@given(matrices(6))
-def test_equation_6_is_the_error_rate_once_a_step_off_the_diagonal_costs_an_item(counts):
-    assert OC_prime(counts, beta=1, absolute=True) == pytest.approx(float(MER(counts)), abs=1e-14)
-
-
-@EVERY
-@given(matrices(5), shares, st.sampled_from([1, 2]))
-def test_the_best_path_is_monotone_and_costs_the_index(counts, share, gamma):
-    path = best_path(counts, beta=share, gamma=gamma)
-    assert path[0].tolist() == [0, 0]
-    assert path[-1].tolist() == [len(counts) - 1] * 2
-    steps = np.diff(path, axis=0)
-    assert ((steps >= 0) & (steps <= 1)).all()
-    assert (steps.sum(axis=1) >= 1).all()
-    found = cost(counts, [tuple(entry) for entry in path], absolute(share, counts, gamma), gamma)
-    assert found == pytest.approx(float(OCI(counts, beta=share, gamma=gamma)), abs=1e-12)
-
-
-def test_the_path_of_a_perfect_run_is_the_diagonal():
-    np.testing.assert_array_equal(best_path(np.diag([3, 0, 2, 5])), np.repeat(np.arange(4), 2).reshape(4, 2))
 
 
 @pytest.mark.parametrize("distance", range(1, 8))
@@ -204,43 +124,9 @@ def test_a_variant_of_the_index_is_found_by_its_printed_name(name):
     assert str(metaeval.measure("OCI")) == "OCI(beta=0.75, gamma=1)"
 
 
-@pytest.mark.parametrize("name", ["OCI(beta=-1)", "OCI(beta=nan)", "OCI(beta=inf)", "OCI(gamma=0.5)", "OCI(beta=much)"])
-def test_parameters_that_make_no_index_are_refused(name):
-    with pytest.raises(MeasureError, match="OCI"):
-        metaeval.measure(name).score([[1, 2], [3, 4]])
-
-
-def test_what_cannot_be_searched_is_refused_with_what_can():
-    with pytest.raises(MeasureError, match="4 classes are feasible"):
-        general_index(np.eye(5), beta1=0.5, beta2=0.1)
-    with pytest.raises(MeasureError, match="beta2=-1"):
-        general_index(np.eye(3), beta1=0.5, beta2=-1)
-    for wrong in (np.zeros((3, 3)), np.ones((2, 3)), np.ones((2, 3, 3))):
-        with pytest.raises(MeasureError, match="best_path takes one matrix"):
-            best_path(wrong)
-
-
-@EVERY
-@given(matrices(4, most=3))
-def test_r_int_is_the_overlap_of_two_order_relations_counted_pair_by_pair(counts):
-    assume(counts.sum() > 1)
-    items = [(g, p) for g, p in np.ndindex(counts.shape) for _ in range(counts[g, p])]
-    pairs = list(itertools.permutations(range(len(items)), 2))
-    in_gold = {(u, v) for u, v in pairs if items[u][0] <= items[v][0]}
-    in_run = {(u, v) for u, v in pairs if items[u][1] <= items[v][1]}
-    wanted = -1 + 2 * len(in_gold & in_run) / math.sqrt(len(in_gold) * len(in_run))
-    assert r_int(counts) == pytest.approx(wanted, abs=1e-12)
-
-
 def test_a_single_item_has_no_pairs_and_r_int_is_1_with_a_warning():
     with pytest.warns(metaeval.errors.UndefinedValueWarning, match="r_int"):
         assert metaeval.measure("r_int").score([[0, 1], [0, 0]]) == 1
-
-
-@EVERY
-@given(matrices(6))
-def test_the_error_rate_is_what_accuracy_leaves(counts):
-    assert MER(counts) == pytest.approx(float(1 - Fraction(int(np.trace(counts)), int(counts.sum()))), abs=1e-15)
 
 
 def vectors(n_items=6, n_classes=4):

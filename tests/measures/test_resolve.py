@@ -48,7 +48,7 @@ def runs():
 
 
 def test_a_name_a_measure_and_a_decorated_function_are_one_measure():
-    from metaeval.measures.nominal import JSD
+    from metaeval.measures.quantification import JSD
 
     assert measure("JSD") is measure(JSD) is measure(measure("JSD"))
     assert str(measure("OCI(beta=0.5)")) == "OCI(beta=0.5, gamma=1)"
@@ -72,7 +72,7 @@ import metaeval
 def plain({arrays}):
     return ({gold} * np.log(({gold} + 0.001) / ({estimated} + 0.001))).sum(axis=-1)
 
-@metaeval.quantification_measure(higher_is_better=False, range=(-1, 9), name="decorated_{arrays_name}")
+@metaeval.register_measure(kind="quantification", higher_is_better=False, range=(-1, 9), name="decorated_{arrays_name}")
 def decorated({arrays}):
     return plain({first}, {second})
 """
@@ -145,7 +145,7 @@ def test_a_measure_of_counts_takes_one_array():
         MeasureError, match=r"agreement\(gold, predicted\) takes two arrays.* write agreement\(counts\)"
     ):
 
-        @metaeval.classification_measure(higher_is_better=True, range=(0, 1))
+        @metaeval.register_measure(kind="classification", higher_is_better=True, range=(0, 1))
         def agreement(gold, predicted):
             return (gold == predicted).mean(axis=-1)
 
@@ -163,7 +163,6 @@ def test_every_function_takes_a_plain_function_and_a_file(form, file, runs):
     assert scores.sel(measures=mine).values.shape == (3, 4, 1)
     assert scores.matrix(mine).equals(scores.matrix("gap"))
     assert [str(one) for one in metaeval.coverage(scores, reference=mine, n_bootstrap=0).reference] == ["gap"]
-    assert [str(one) for one in metaeval.uir(scores, reference=mine).reference] == ["gap"]
     assert metaeval.properties(mine, n_random=0).measures[0].formula is not None
 
 
@@ -197,7 +196,7 @@ def test_a_file_that_is_named_twice_is_run_once_and_again_only_after_it_has_chan
 def test_two_files_of_one_name_do_not_take_each_others_measures(tmp_path):
     text = (
         "import metaeval\n"
-        "@metaeval.quantification_measure(higher_is_better=False, range=(0, 1))\n"
+        "@metaeval.register_measure(kind='quantification', higher_is_better=False, range=(0, 1))\n"
         "def only_one_of_me(estimated, gold):\n    return abs(estimated - gold).max(axis=-1)\n"
     )
     for folder in ("one", "two"):
@@ -274,7 +273,7 @@ def test_no_module_of_a_package_is_hidden_by_a_function_of_its_name():
             assert isinstance(getattr(found, one.name), types.ModuleType), f"metaeval.{package}.{one.name}"
 
 
-@pytest.mark.parametrize("module", ["base", "registry", "resolve", "conformance", "plain_function", "properties"])
+@pytest.mark.parametrize("module", ["base", "registry", "resolve", "conformance", "user_file", "properties"])
 def test_every_module_of_measures_can_be_imported_first(module):
     code = f"import metaeval.measures.{module} as m, types; assert isinstance(m, types.ModuleType)"
     subprocess.run([sys.executable, "-c", code], check=True)

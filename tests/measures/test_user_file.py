@@ -20,7 +20,8 @@ import os, random, signal, sys, time, warnings
 import numpy as np
 import metaeval
 calls = [0]
-@metaeval.quantification_measure(higher_is_better=False, range=(0, 1), label="Gap", source="ours", undefined=0.5)
+@metaeval.register_measure(kind="quantification", higher_is_better=False, range=(0, 1), label="Gap", source="ours",
+                           undefined=0.5)
 def gap(estimated, gold, *, power=1):
     "Largest difference."
     d = np.abs(estimated - gold).max(axis=-1)

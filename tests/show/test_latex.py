@@ -204,20 +204,6 @@ def test_every_name_is_shown_and_none_is_a_command():
         assert not re.search(r"(?<!\\)[&%#]", escape(name).replace(r"\textbackslash{}", ""))
 
 
-def test_a_workbook_holds_every_row_and_names_are_no_formulas(results, tmp_path):
-    openpyxl = pytest.importorskip("openpyxl")
-    for number, result in enumerate(results):
-        result.to_excel(tmp_path / f"{number}.xlsx")
-        book = openpyxl.load_workbook(tmp_path / f"{number}.xlsx")
-        assert book.sheetnames[:3] == ["about", "table", "rows"]
-        assert book["rows"].max_row == len(result.to_frame()) + 1
-        cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row if cell.value is not None]
-        assert not any(cell.data_type == "f" for cell in cells)
-        assert str(result.signature).split(" | ", 1)[0] in str(book["about"]["B2"].value)
-    texts = {cell.value for row in openpyxl.load_workbook(tmp_path / "1.xlsx")["rows"].iter_rows() for cell in row}
-    assert "=cmd()" in texts
-
-
 def test_a_notebook_shows_tables_in_which_names_are_text(results):
     for result in results:
         page = result._repr_html_()

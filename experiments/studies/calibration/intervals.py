@@ -197,9 +197,9 @@ def compute_correlations(scores: metaeval.Scores, seed: int, resamples: int) -> 
 def compute_designs(scores: metaeval.Scores, seed: int, resamples: int) -> Numbers:
     """Return what topic-set-size design rests on with its intervals."""
     size = metaeval.topic_set_size(scores, n_bootstrap=resamples, confidence=NOMINAL, seed=seed)
-    columns = {"V_E2": "V_E2", "V_E1": "V_E1", "generalisability coefficient": "coefficient"}
+    columns = {"V_E2": "V_E2", "generalisability coefficient": "coefficient"}
     return {
-        name: tuple(size.variances[f"{column}{end}"].to_numpy() for end in ("", "_low", "_high"))
+        name: tuple(size.rows[f"{column}{end}"].to_numpy() for end in ("", "_low", "_high"))
         for name, column in columns.items()
     }  # type: ignore[return-value]
 

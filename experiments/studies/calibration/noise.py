@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from metaeval.stats.clusters import design_effect, intraclass_correlation, pool_clusters
+from metaeval.stats.clusters import pool_clusters
 from metaeval.stats.pair_tests import FLIPPING, all_pairs_test
 
 RUNS, SIZE, B, ALPHA = 22, 10, 400, 0.05
@@ -47,12 +47,10 @@ def count_errors(kind: str, n_clusters: int, correlation: float) -> Iterator[dic
     tried = {(TESTS[0], True): MANY_STUDIES if correlation else STUDIES}
     if correlation:
         tried |= {(test, True): STUDIES for test in TESTS[1:]} | {(TESTS[0], False): STUDIES}
-    errors, effects = dict.fromkeys(tried, 0), []
+    errors = dict.fromkeys(tried, 0)
     for study in range(max(tried.values())):
         scores, clusters = simulate(kind, n_clusters, correlation, study)
         pooled = {sums: pool_clusters(scores, clusters, sums=sums) for sums in (False, True)}
-        if study < STUDIES:
-            effects.append(design_effect(intraclass_correlation(scores, clusters), clusters).item())
         for test, drawn in [asked for asked, n_studies in tried.items() if study < n_studies]:
             given = pooled[test in FLIPPING] if drawn else scores
             found = all_pairs_test(given, test=test, n_permutations=B, key=study)
@@ -63,7 +61,6 @@ def count_errors(kind: str, n_clusters: int, correlation: float) -> Iterator[dic
         yield {
             "clusters": n_clusters, "sizes": kind, "correlation": correlation, "test": test, "drawn": drawn,
             "studies": n_studies, "error": round(rate, 4), "se": round(float(np.sqrt(rate * (1 - rate) / n_studies)), 4),
-            "design_effect": round(float(np.mean(effects)), 2),
         }  # fmt: skip
 
 

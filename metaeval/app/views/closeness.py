@@ -16,7 +16,7 @@ from metaeval.app.lessons import find_preset, open_lesson, show_steps
 from metaeval.app.pairs import list_sides, show_sides
 from metaeval.app.parts import plain, say_errors, show_part, show_table
 from metaeval.measures import measure
-from metaeval.measures.closeness_scales import closer_items
+from metaeval.measures.ordinal import closer_items
 from metaeval.show.cells import format_cell
 from metaeval.show.charts import HeatMap
 

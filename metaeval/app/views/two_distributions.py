@@ -18,7 +18,7 @@ from metaeval.app.parts import plain, say_errors, show_part, show_table
 from metaeval.errors import MeasureError, MetaevalError
 from metaeval.measures import Measure, measures as registered
 from metaeval.measures.moves import TIE
-from metaeval.measures.order_aware import order_aware_divergence
+from metaeval.measures.quantification import order_aware_divergence
 from metaeval.show.cells import format_cell
 from metaeval.show.charts import Line, LineChart, Surface
 

@@ -14,7 +14,7 @@ from metaeval.app.lessons import find_preset, open_lesson, show_steps
 from metaeval.app.pairs import list_sides, say_failures, score_pair, show_sides, sort_pairs, write_scores
 from metaeval.app.parts import plain, say_errors, show_part, show_table
 from metaeval.errors import MeasureError
-from metaeval.measures import FewestMoves, Measure, fewest_moves, measures as registered, widest_disagreement
+from metaeval.measures import FewestMoves, Measure, fewest_moves, measures as registered
 
 INPUTS = ("confusion matrices", "columns of labels")
 
@@ -60,7 +60,6 @@ def show() -> None:
             _show_verdicts(rows, (name, other))
             draw = partial(_show_turning, rows, first, second, (name, other), classes)
             show_part("How firm is a verdict?", "firm", draw)
-            show_part("Where do two measures disagree most?", "search", _search)
 
 
 def write_fields(values: np.ndarray, classes: list[str]) -> dict[str, str]:
@@ -168,58 +167,4 @@ def describe_moves(turned: FewestMoves) -> str:
     return (
         f"{items} the verdict of {turned.measure}. This was found by a search: at least {turned.at_least} are needed, and "
         f"fewer than {n} may do."
-    )
-
-
-def _search() -> None:
-    measures = {str(measure): measure for measure in registered("classification")}
-    with st.form("search"):
-        columns = st.columns(2)
-        first = columns[0].selectbox("Measure", list(measures), index=list(measures).index("kappa"), key="search_1")
-        second = columns[1].selectbox(
-            "Other measure", list(measures), index=list(measures).index("CEM_ORD"), key="search_2"
-        )
-        n_classes = columns[0].number_input("Classes", 2, 7, 3, key="search_classes")
-        n_items = columns[1].number_input("Items", 4, 200, 20, key="search_items")
-        seed = columns[0].number_input("Seed", 0, 1_000_000, 0, key="search_seed")
-        pressed = st.form_submit_button("Search among random pairs of runs")
-    if pressed:
-        with say_errors():
-            pair = widest_disagreement(
-                measures[first], measures[second], n_classes=int(n_classes), n_items=int(n_items), seed=int(seed)
-            )
-            st.session_state["searched"] = pair
-            if pair is None:
-                st.info("The two measures preferred the same run in every pair that was drawn.")
-    pair = st.session_state.get("searched")
-    if pair is None:
-        return
-    names = [str(measure) for measure in pair.measures]
-    st.markdown(
-        f"Of {pair.n_tried:,} random pairs of runs the two disagree on {pair.n_disagree:,}. On the pair below they disagree "
-        f"most: {plain(names[0])} prefers the first run by {pair.differences[0]:.4f}, {plain(names[1])} the second by "
-        f"{-pair.differences[1]:.4f}. The smaller of the two, in standard deviations over all pairs, decides. Random pairs "
-        "may miss a wider disagreement."
-    )
-    left, right = st.columns(2)
-    for column, title, counts in ((left, "First run", pair.first), (right, "Second run", pair.second)):
-        with column:
-            labels = [str(k + 1) for k in range(len(counts))]
-            show_table(
-                ["gold \\ predicted", *labels],
-                [[label, *map(str, row)] for label, row in zip(labels, counts.tolist(), strict=True)],
-                title,
-            )
-    st.button("Put this pair into the inputs", on_click=_take, key="take")
-
-
-def _take() -> None:
-    pair = st.session_state["searched"]
-    st.session_state.update(
-        how=INPUTS[0],
-        first=format_matrix(pair.first),
-        second=format_matrix(pair.second),
-        runs="first, second",
-        run_classes="",
-        turn=None,
     )

@@ -6,14 +6,16 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from metaeval.data.policies import report_policy
 from metaeval.errors import DataError, format_list
 from metaeval.files import PathLike, file_name, open_regular, plain_path, read_text, stream_lines
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, need_text
-from metaeval.io.sample import Sample
 from metaeval.io.strict_json import parse_json
+
+if TYPE_CHECKING:
+    from metaeval.io.line_formats import Sample
 
 ENDING = "_samples.jsonl"
 KEYS = {"evaluation_id", "model_id", "sample_id", "evaluation"}

@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from metaeval.errors import DataError
 from metaeval.files import PathLike, file_name, read_text
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, need_text
-from metaeval.io.sample import Sample
 from metaeval.io.strict_json import parse_json
+
+if TYPE_CHECKING:
+    from metaeval.io.line_formats import Sample
 
 SPEC, STATS = "run_spec.json", "per_instance_stats.json"
 

@@ -20,8 +20,8 @@ from metaeval.files import (
     read_text,
     unpack,
 )
+from metaeval.io.line_formats import Sample
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text
-from metaeval.io.sample import Sample
 from metaeval.io.strict_json import count_values, parse_json
 
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}

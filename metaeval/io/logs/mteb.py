@@ -8,8 +8,8 @@ from pathlib import Path
 
 from metaeval.errors import DataError
 from metaeval.files import PathLike, read_text
+from metaeval.io.line_formats import Sample
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text
-from metaeval.io.sample import Sample
 from metaeval.io.strict_json import parse_json
 
 

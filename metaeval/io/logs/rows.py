@@ -9,18 +9,16 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import DoubledError, DoubledPolicy, arrange_cells
-from metaeval.data.columns import COLUMNS, DIRECTION, format_columns
-from metaeval.data.labels import Choose
-from metaeval.data.policies import MissingPolicy, report_policy
-from metaeval.data.scores import Scores, hold_scores
+from metaeval.data.columns import COLLECTION, COLUMNS, DIRECTION, format_columns
+from metaeval.data.policies import report_policy
+from metaeval.data.rows import Rows
 from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
 from metaeval.files import (
     PathLike,
@@ -30,7 +28,10 @@ from metaeval.files import (
     is_folder,
     stem,
 )
-from metaeval.io.sample import Sample
+from metaeval.io.line_formats import Found
+
+if TYPE_CHECKING:
+    from metaeval.io.line_formats import Sample
 
 MOST_FILES = 200_000
 """Files of a folder that are looked at."""
@@ -69,33 +70,21 @@ class LogFormat:
     fits: Callable[[Sample], bool]
     name: str
 
-    def read_collections(
-        self,
-        sources: Sources,
-        *,
-        measure: str | None = None,
-        collection: str | None = None,
-        missing: MissingPolicy = "raise",
-        doubled: DoubledPolicy = "raise",
-        columns: Mapping[str, str] | None = None,
-        choose: Choose | None = None,
-    ) -> list[Scores]:
-        """Read the scores of every task; with columns run=file, a run is named after its file too."""
+    def rows(self, sources: Sources, *, columns: Mapping[str, str] | None = None, **_: Any) -> Found:
+        """Read the scores of every task, which are collections; with columns run=file, a run is named after its file too."""
         paths = list_sources(sources)
+        where = describe_files(paths[:3])
         with self._guard(paths[0] if len(paths) == 1 else None):
             logs = list(self.find(paths))
         if not logs:
-            raise DataError(f"there is no log of the format {self.name}", file=describe_files(paths[:3]))
-        by_file = (columns or {}) == {"run": "file"}
-        if columns and not by_file:
-            option = format_columns({"run": "file"})
-            raise DataError("logs have no columns to name", file=describe_files(paths[:3]), hint=f"only {option}")
+            raise DataError(f"there is no log of the format {self.name}", file=where)
+        if columns and {**columns} != {"run": "file"}:
+            raise DataError("logs have no columns to name", file=where, hint=f"only {format_columns({'run': 'file'})}")
         cells = _Cells()
         for log in logs:
             with self._guard(log.path):
-                cells.add(log, by_file)
-        where = describe_files([log.path for log in logs])
-        return cells.arrange(measure, collection, where, missing=missing, doubled=doubled, choose=choose)
+                cells.add(log, by_file=bool(columns))
+        return Found(cells.to_rows(describe_files([log.path for log in logs])), "")
 
     @contextmanager
     def _guard(self, path: PathLike | None) -> Iterator[None]:
@@ -188,48 +177,31 @@ class _Cells:
         if not filled:
             self.empty.append(file_name(log.path))
 
-    def arrange(self, measure: str | None, collection: str | None, where: str, **options: Any) -> list[Scores]:
-        """Return the scores of every task."""
+    def to_rows(self, where: str) -> Rows:
+        """Return the scores that are there in rows; of epochs that tell all scores of a cell apart the mean."""
         if self.empty:
             report_policy(f"{format_count(len(self.empty), 'log')} without scores left out: {format_list(self.empty)}")
-        scores = np.frombuffer(self.scores, dtype=np.float64)
-        if not np.isfinite(scores).any():
-            raise DataError("there are no scores in it", file=where)
-        codes = [np.frombuffer(column, dtype=np.int32) for column in self.codes]
-        names = [np.array(list(axis), dtype=object) for axis in self.axes]
-        tasks = list(names[0])
-        one = collection is not None and collection not in tasks
-        found = []
-        for task, name in enumerate([collection] if one else tasks):
-            if collection not in (None, name):
-                continue
-            rows = np.flatnonzero(np.isfinite(scores) if one else (codes[0] == task) & np.isfinite(scores))
-            if measure is not None:
-                rows = rows[names[3][codes[3][rows]] == measure]
-            if not len(rows):
-                continue
-            found.append(self._arrange(rows, str(name), codes, names, where, options))
-        if not found:
-            raise DataError(f"there is no measure {measure!r} (there are {format_list(list(names[3]))})", file=where)
-        return found
-
-    def _arrange(
-        self, rows: np.ndarray, name: str, codes: Sequence[np.ndarray], names: Sequence[np.ndarray],
-        where: str, options: dict[str, Any],
-    ) -> Scores:  # fmt: skip
-        columns = {role: names[axis][codes[axis][rows]] for axis, role in enumerate(COLUMNS[:3], start=1)}
-        pairs = zip(codes[0][rows].tolist(), codes[3][rows].tolist(), strict=True)
+        names = (COLLECTION, *COLUMNS[:3])
+        columns = {
+            name: pd.Categorical.from_codes(np.frombuffer(codes, dtype=np.int32), list(axis))
+            for name, codes, axis in zip(names, self.codes, self.axes, strict=True)
+        }
+        pairs = zip(self.codes[0], self.codes[3], strict=True)
         stated = np.array([self.directions.get(pair, "") for pair in pairs], dtype=object)
-        frame = pd.DataFrame({**columns, "score": np.frombuffer(self.scores)[rows], DIRECTION: stated})
-        epochs = np.frombuffer(self.epochs, dtype=np.int32)[rows]
-        if (epochs != epochs[0]).any() and not frame.assign(epoch=epochs).duplicated([*COLUMNS[:3], "epoch"]).any():
-            report_policy(f"{epochs.max()} epochs of {name}: their mean was taken")
-            frame = frame.groupby([*COLUMNS[:3], DIRECTION], sort=False)["score"].mean().reset_index()
-        try:
-            values, runs, topics, measures = arrange_cells(frame, file=f"{where}, {name}", **options)
-        except DoubledError as error:
-            raise error.changed(hint=f"{format_option('doubled', 'mean')} takes their mean") from None
-        return hold_scores(values, runs=runs, topics=topics, measures=measures, collection=name, provenance=where)
+        frame = pd.DataFrame({**columns, "score": np.frombuffer(self.scores), DIRECTION: stated})
+        frame["epoch"] = np.frombuffer(self.epochs, dtype=np.int32)
+        frame = frame[np.isfinite(frame["score"])]
+        if frame.empty:
+            raise DataError("there are no scores in it", file=where)
+        parts = []
+        for task, part in frame.groupby(COLLECTION, sort=False, observed=True):
+            if part["epoch"].nunique() > 1 and not part.duplicated([*COLUMNS[:3], "epoch"]).any():
+                report_policy(f"{part['epoch'].max()} epochs of {task}: their mean was taken")
+                keys = [*names, DIRECTION]
+                part = part.groupby(keys, sort=False, observed=True)["score"].mean().reset_index()
+            parts.append(part)
+        rows = Rows.of(pd.concat(parts, ignore_index=True).drop(columns="epoch", errors="ignore"), where)
+        return replace(rows, explain=lambda *_: f"{format_option('doubled', 'mean')} takes their mean")
 
 
 def as_score(value: Any, **where: Any) -> float | None:

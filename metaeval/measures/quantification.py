@@ -1,21 +1,27 @@
-"""Measures for distributions over ordered classes: match distance and order-aware divergence.
+"""Measures of an estimated distribution over classes against the gold one (Sakai 2021, Eqs. 11–19; LQ 2021).
 
-Sakai, ACL 2021, Eqs. 11–15, and LQ 2021, Eqs. 1–8 and 11. `estimated` is the papers' p, `gold` their p*.
+`estimated` is the papers' p, `gold` their p*.
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
-from metaeval.errors import MeasureError
-from metaeval.measures.confusion import class_distance
-from metaeval.measures.registry import quantification_measure
+from metaeval.measures.confusion import class_distance, pick
+from metaeval.measures.registry import register_measure
+
+_lower = partial(register_measure, kind="quantification", higher_is_better=False)
+_SQUARES = "DW_i = Σ_j |i − j| (p_j − p*_j)²"
 
 
-@quantification_measure(
-    higher_is_better=False, range=(0, 1), source="Sakai 2021, Eq. 11; LQ 2021, Eq. 1", symmetric=True
+@_lower(
+    range=(0, 1),
+    source="Sakai 2021, Eq. 11; LQ 2021, Eq. 1",
+    written="1/(K − 1) Σ_{i<K} |Σ_{j≤i} (p_j − p*_j)|",
+    symmetric=True,
 )
 def NMD(estimated: np.ndarray, gold: np.ndarray) -> np.ndarray:
     """Normalised match distance: the earth mover's distance over ordered classes, over its largest value.
@@ -55,7 +61,7 @@ def distance_weighted_squares(
 
 
 def gold_distance(gold: np.ndarray) -> np.ndarray:
-    """Return δ_ij as the gold probability lying between classes i and j, half of each end included.
+    """Return δ_ij as the gold probability lying between classes i and j, half of each end included (LQ 2021, Eq. 11).
 
     Parameters
     ----------
@@ -65,7 +71,6 @@ def gold_distance(gold: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray, shape (..., K, K)
-        LQ 2021, Eq. 11.
     """
     middle = np.cumsum(gold, axis=-1) - gold / 2
     return np.abs(middle[..., :, None] - middle[..., None, :])
@@ -76,10 +81,8 @@ def order_aware_divergence(estimated: np.ndarray, gold: np.ndarray, distance: np
 
     Parameters
     ----------
-    estimated, gold : ndarray, shape (..., K)
-        Probabilities; ``gold[..., k]`` is the gold share of class k.
-    distance : ndarray, shape (..., K, K), optional
-        δ_ij; |i − j| by default.
+    estimated, gold, distance
+        As for `distance_weighted_squares`.
 
     Returns
     -------
@@ -99,21 +102,16 @@ def order_aware_divergence(estimated: np.ndarray, gold: np.ndarray, distance: np
 
 
 def _distance(gold: np.ndarray, name: str) -> np.ndarray | None:
-    if name == "equal":
-        return None
-    if name == "gold":
-        return gold_distance(gold)
-    raise MeasureError(f"there is no distance {name!r}: use equal (|i − j|) or gold (LQ 2021, Eq. 11)")
+    return pick({"equal": lambda gold: None, "gold": gold_distance}, name, "distance")(gold)
 
 
-@quantification_measure(
-    higher_is_better=False, range=(0, math.sqrt(2)), source="Sakai 2021, Eq. 14; LQ 2021, Eqs. 5 and 11"
+@_lower(
+    range=(0, math.sqrt(2)),
+    source="Sakai 2021, Eq. 14; LQ 2021, Eqs. 5 and 11",
+    written=f"√(1/(K − 1) · 1/|C*| Σ_{{i in C*}} DW_i); {_SQUARES}",
 )
 def RNOD(estimated: np.ndarray, gold: np.ndarray, *, distance: str = "equal") -> np.ndarray:
     """Root normalised order-aware divergence: squared errors weighted by their distance from the gold classes.
-
-    RNOD = √(Σ_i DW_i / (|C⁺| (K − 1))) over the classes i with gold, C⁺, where DW_i = Σ_j δ_ij (p_j − p*_j)² and δ_ij is the
-    distance between classes i and j.
 
     Despite the name, dividing by K − 1 does not normalise it to 1: DW_i is at most (K − 1)·Σ_j (p_j − p*_j)², which
     can be 2(K − 1), so that √2 is a bound, and 1.033 is reached by gold (0, .98, 0, .01, .01) and an estimate all in
@@ -125,22 +123,20 @@ def RNOD(estimated: np.ndarray, gold: np.ndarray, *, distance: str = "equal") ->
         |i − j|, or the gold probability between i and j (LQ 2021, Eq. 11), which needs no equidistance. The
         latter is at most 1, so that the normalisation by K − 1 leaves its values small.
 
-    Raises
-    ------
-    MeasureError
-        If the distance is neither.
-
     Examples
     --------
     >>> float(RNOD([1, 0, 0, 0, 0], [0, 0, 0, 0, 1]))
     1.0
     """
-    n_classes = estimated.shape[-1]
-    return np.sqrt(order_aware_divergence(estimated, gold, _distance(gold, distance)) / (n_classes - 1))
+    return np.sqrt(order_aware_divergence(estimated, gold, _distance(gold, distance)) / (estimated.shape[-1] - 1))
 
 
-@quantification_measure(
-    higher_is_better=False, range=(0, math.sqrt(2)), source="Sakai 2021, Eq. 15; LQ 2021, Eqs. 4 and 6", symmetric=True
+@_lower(
+    range=(0, math.sqrt(2)),
+    source="Sakai 2021, Eq. 15; LQ 2021, Eqs. 4 and 6",
+    written="√((OD(p‖p*) + OD(p*‖p)) / (2 (K − 1))); OD(p‖p*) = 1/|C*| Σ_{i in C*} DW_i, OD(p*‖p) over the "
+    f"classes with p_i > 0; {_SQUARES}",
+    symmetric=True,
 )
 def RSNOD(estimated: np.ndarray, gold: np.ndarray) -> np.ndarray:
     """Root symmetric normalised order-aware divergence: the mean of both directions of OD, rooted.
@@ -154,7 +150,7 @@ def RSNOD(estimated: np.ndarray, gold: np.ndarray) -> np.ndarray:
     return np.sqrt(both / (estimated.shape[-1] - 1))
 
 
-@quantification_measure(higher_is_better=False, range=(0, 1), source="LQ 2021, Eqs. 7, 8 and 11")
+@_lower(range=(0, 1), source="LQ 2021, Eqs. 7, 8 and 11", written=f"√(1/(K − 1) · 1/K Σ_i DW_i); {_SQUARES}")
 def RNADW(estimated: np.ndarray, gold: np.ndarray, *, distance: str = "equal") -> np.ndarray:
     """Root normalised average distance-weighted squares: RNOD averaged over all classes, gold or not.
 
@@ -163,16 +159,56 @@ def RNADW(estimated: np.ndarray, gold: np.ndarray, *, distance: str = "equal") -
     distance : {"equal", "gold"}, optional
         |i − j|, with which the measure is symmetric, or the gold probability in between (LQ 2021, Eq. 11).
 
-    Raises
-    ------
-    MeasureError
-        If the distance is neither.
-
     Examples
     --------
     >>> float(RNADW([1, 0, 0, 0, 0], [0, 0, 0, 0, 1]).round(4))
     1.0
     """
-    n_classes = estimated.shape[-1]
     squares = distance_weighted_squares(estimated, gold, _distance(gold, distance))
-    return np.sqrt(squares.mean(axis=-1) / (n_classes - 1))
+    return np.sqrt(squares.mean(axis=-1) / (estimated.shape[-1] - 1))
+
+
+@_lower(range=(0, 1), source="Sakai 2021, Eq. 16", written="½ Σ_i |p_i − p*_i|", symmetric=True)
+def NVD(estimated: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """Normalised variational distance: half of the summed absolute errors.
+
+    Examples
+    --------
+    >>> float(NVD([0.5, 0.5, 0], [0, 0.5, 0.5]))
+    0.5
+    """
+    return np.abs(estimated - gold).sum(axis=-1) / 2
+
+
+@_lower(range=(0, 1), source="Sakai 2021, Eq. 17", written="√(½ Σ_i (p_i − p*_i)²)", symmetric=True)
+def RNSS(estimated: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """Root normalised sum of squares: the root of half of the summed squared errors.
+
+    Examples
+    --------
+    >>> float(RNSS([0.5, 0.5, 0], [0, 0.5, 0.5]))
+    0.5
+    """
+    return np.sqrt(((estimated - gold) ** 2).sum(axis=-1) / 2)
+
+
+@_lower(
+    range=(0, 1),
+    source="Lin 1991; Sakai 2021, Eqs. 18–19",
+    written="½ Σ_i p_i log₂(p_i / a_i) + ½ Σ_i p*_i log₂(p*_i / a_i); a_i = (p_i + p*_i) / 2",
+    symmetric=True,
+)
+def JSD(estimated: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """Jensen–Shannon divergence in bits: the mean divergence of both distributions from their average.
+
+    Examples
+    --------
+    >>> float(JSD([0.5, 0.5, 0], [0, 0.5, 0.5]))
+    0.5
+    """
+    both = np.stack(np.broadcast_arrays(estimated, gold))
+    middle = (estimated + gold) / 2
+    ratio = np.divide(both, middle, out=np.ones(both.shape), where=both > 0)
+    of_each = (both * np.log2(ratio)).sum(axis=-1)
+    # Rounding can leave −1e-17 for two equal distributions.
+    return np.maximum((of_each[0] + of_each[1]) / 2, 0.0)

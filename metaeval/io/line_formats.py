@@ -1,0 +1,550 @@
+"""Scores in plain lines: what trec_eval and ir_measures print, leaderboards of TREC's judging tracks, WMT, Sakai's folders.
+
+======================= =====================================
+trec_eval               measure topic value, a file for each run
+ir_measures             run topic measure value, or topic measure value in a file for each run
+tot                     run measure topic value
+ranking                 topic Q0 run rank value measure
+jsonl                   ``{"run_id", "topic_id", "measure", "value"}``
+wmt                     run score, a file for each measure; the lines of a run are its topics in their order
+sakai                   topics × runs, a file for each measure in a folder with a file of run names
+======================= =====================================
+
+Rows of the topic ``all`` sum up a run.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+
+from metaeval.data.columns import COLUMNS, MEASURE_NAMES, RUN_NAMES, SCORE_NAMES, TOPIC_NAMES, plain_name
+from metaeval.data.policies import report_policy
+from metaeval.data.rows import Rows, is_missing, number
+from metaeval.data.scores import Scores
+from metaeval.errors import DataError, format_count, format_list, format_option
+from metaeval.files import (
+    PathLike,
+    Sources,
+    check_file_name,
+    describe_files,
+    file_name,
+    find_paths,
+    is_folder,
+    list_files,
+    read_lines,
+    read_text,
+    stem,
+    write_file,
+    write_together,
+)  # fmt: skip
+from metaeval.io.strict_json import parse_json
+from metaeval.io.table import check_plain
+from metaeval.measures.base import Measure
+from metaeval.measures.resolve import measure_of_label
+
+ALL = "all"
+"""The topic of rows that sum up a run."""
+
+COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret")
+"""Rows that are counts of topics and documents, not measures."""
+
+TEXTS = ("runid", "relstring")
+"""Beginnings of the names of rows that hold text."""
+
+Level = Literal["topics", "runs"]
+"""Whether to read the scores of topics, or those of whole runs."""
+
+
+class Found(NamedTuple):
+    """What a source of scores holds, what its collection is called if the rows do not say it, and measures that are known."""
+
+    rows: Rows
+    name: str
+    measures: Sequence[Measure] = ()
+
+
+class Sample(Protocol):
+    """What a format is told by: the path of a file, its lines that are not blank, and the first value of JSON in it."""
+
+    path: PathLike
+    lines: Sequence[str]
+    first_record: Any
+
+
+def name_files(sources: Sources) -> dict[str, PathLike]:
+    """Return files by name: the one that they are given, or that of the file."""
+    if isinstance(sources, Mapping):
+        return {str(name): path for name, path in sources.items()}
+    named: dict[str, PathLike] = {}
+    for path in find_paths(sources):
+        if stem(path) in named:
+            raise DataError(f"{named[stem(path)]} has the same name", file=path)
+        named[stem(path)] = path
+    return named
+
+
+def name_collection(sources: Sources) -> str:
+    """Return what the scores in a file or a folder are called."""
+    return stem(sources) if isinstance(sources, str | Path) else ""
+
+
+# Lines with a run, a topic, a measure and a score.
+
+
+def holds_scores(measure: str) -> bool:
+    """Say whether rows of this name hold the scores of a measure, not counts or texts."""
+    return measure not in COUNTS and not measure.startswith(TEXTS)
+
+
+def names_measure(label: str) -> bool:
+    """Say whether this is the name of a known measure, or of what trec_eval prints beside measures."""
+    return not holds_scores(label) or measure_of_label(label).higher_is_better is not None
+
+
+def find_order(pairs: Iterable[Sequence[str]], *, known: bool = False) -> tuple[str, str] | None:
+    """Return which of two columns holds measures and which topics, or None where the names in them do not tell.
+
+    A measure is called neither ``all`` nor by a number. One order is sure where ``all`` or only numbers stand among the
+    topics, likely where the name of a measure is known; with `known` nothing but such a name counts, because the columns
+    might also be those of runs.
+    """
+    columns = [{name.strip() for name in column} for column in zip(*{tuple(pair) for pair in pairs}, strict=True)]
+    likely: list[tuple[tuple[str, str], bool]] = []
+    for order in (("measure", "topic"), ("topic", "measure")) if columns else ():
+        measures, topics = columns[order.index("measure")], columns[order.index("topic")]
+        if ALL in measures or any(map(_is_finite, measures)):
+            continue
+        sure = ALL in topics or all(map(_is_finite, topics))
+        if any(map(names_measure, measures)) or (sure and not known):
+            likely.append((order, sure))
+    if len(likely) > 1:
+        likely = [(order, sure) for order, sure in likely if sure]
+    return likely[0][0] if len(likely) == 1 else None
+
+
+def _is_finite(text: str) -> bool:
+    return math.isfinite(number(text))
+
+
+_ROLES = {"run": RUN_NAMES, "topic": TOPIC_NAMES, "measure": MEASURE_NAMES, "value": SCORE_NAMES}
+
+
+def _read_names(row: Sequence[str]) -> list[str] | None:
+    """Return what the columns hold if this is a line of their names."""
+    roles = [next((role for role, names in _ROLES.items() if plain_name(cell) in names), "") for cell in row]
+    return roles if sorted(roles) == sorted(_ROLES) else None
+
+
+@dataclass(frozen=True)
+class LineFormat:
+    """Lines with these columns; without a column of runs, a file holds one run."""
+
+    columns: tuple[str, ...]
+
+    def rows(self, sources: Sources, *, level: Level = "topics", **_: Any) -> Found:
+        """Read a file, or several."""
+        files, runs = name_files(sources), set[str]()
+        parts = []
+        for name, path in files.items():
+            columns, rows, lines = self._read_file(path)
+            stated = next((row["value"] for row in rows if row["topic"] == ALL and row["measure"] == "runid"), name)
+            if "run" not in columns:
+                run = name if isinstance(sources, Mapping) else stated
+                if run in runs:
+                    raise DataError("another file is of the same run", file=path, run=run)
+                runs.add(run)
+                rows = [{"run": run, **row} for row in rows]
+            kept = [row for row, cells in enumerate(rows) if "run" in columns or holds_scores(cells["measure"])]
+            frame = pd.DataFrame([rows[row] for row in kept], columns=[*COLUMNS[:3], "value"], dtype=object)
+            frame, lines = frame.rename(columns={"value": "score"}), [lines[row] for row in kept]
+            part = Rows.of(frame, path, lines)
+            by_topic = frame["topic"] != ALL
+            if "run" in columns and level == "topics":  # sums of measures that have scores are compared with these
+                by_topic = by_topic | frame["measure"].isin(frame["measure"][by_topic])
+            part = part.keep(by_topic if level == "topics" else ~by_topic)
+            if (part.frame["topic"] == ALL).all() == (level == "topics"):
+                what = "no score for any topic" if level == "topics" else f"no row of the topic {ALL}"
+                hint = "run trec_eval with -q" if rows else None
+                raise DataError(f"there is {what}", file=path, run=None if "run" in columns else stated, hint=hint)
+            parts.append(part)
+        return Found(replace(Rows.join(parts), sums=level == "topics"), name_collection(sources))
+
+    def _read_file(self, path: PathLike) -> tuple[Sequence[str], list[dict[str, str]], list[int]]:
+        """Return what the columns of a file hold, its rows, and on which lines these are."""
+        lines, texts = zip(*read_lines(path), strict=True)
+        cells = [self._split(text) for text in texts]
+        columns: Sequence[str] = self.columns
+        if len(cells[0]) == 3 and columns[1:3] == ("topic", "measure"):  # a file for each run
+            columns = [role for role in columns if role != "run"]
+        names = _read_names(cells[0])
+        if names is not None:
+            columns = names
+        at = columns.index("topic") + (columns.index("measure") < columns.index("topic")) * -1
+        pairs = [row[at : at + 2] for row in cells[names is not None :] if len(row) == len(columns)]
+        order = find_order(pairs, known=len(columns) == 3) if {*columns[at : at + 2]} == {"topic", "measure"} else None
+        if names is None and order is not None and order != tuple(columns[at : at + 2]):
+            if len(columns) == 4:
+                mine, other = ("ir_measures", "tot") if order[0] == "measure" else ("tot", "ir_measures")
+                raise DataError(
+                    f"its second column holds {order[0]}s and its third {order[1]}s: the format {other}, not {mine}", file=path,
+                    hint=f"if it is {mine}, put a first line into it: {' '.join(self.columns)}",
+                )  # fmt: skip
+            columns = [*order, "value"]
+        first = names is not None or cells[0][-1].lower() in ("value", "score")
+        rows = []
+        for line, row in zip(lines[first:], cells[first:], strict=True):
+            if len(row) != len(columns):
+                problem = f"the line has {len(row)} columns, not {' '.join(columns)}"
+                raise DataError(problem, file=path, line=line)
+            rows.append({role: cell for role, cell in zip(columns, row, strict=True) if role in _ROLES})
+            if not rows[-1]["measure"]:
+                raise DataError("the name of the measure is missing", file=path, line=line)
+        return columns, rows, list(lines[first:])
+
+    def _split(self, line: str) -> list[str]:
+        """Return the cells of a line: names may contain spaces where tabs separate the columns."""
+        tabs = line.count("\t") >= 2
+        return [cell.strip() for cell in line.split("\t")] if tabs else line.split()
+
+    def fits(self, sample: Sample) -> bool:
+        """Say whether the lines of a file are of this format, and no other may be meant by the names in them."""
+        cells = [self._split(line) for line in sample.lines]
+        if "run" not in self.columns:  # as trec_eval and ir_measures print it
+            order = find_order((row[:2] for row in cells if len(row) == 3), known=True)
+            return has_scores(sample.lines) and order is not None
+        if not cells or any(len(row) != len(self.columns) for row in cells[:200]):
+            return False
+        if "Q0" in self.columns:  # runs of documents have the same layout, but never a topic "all"
+            return cells[0][1] == "Q0" and any(row[0] == ALL for row in cells)
+        names = _read_names(cells[0])
+        below = cells[names is not None :]
+        if names not in (None, [*self.columns]) or not below or not all(_is_finite(row[-1]) for row in below[:200]):
+            return False
+        at = self.columns.index("measure")
+        measures_first = all(names_measure(row[0]) for row in below) and not all(
+            names_measure(row[at]) for row in below
+        )
+        if names is None and (measures_first or {row[1] for row in below} <= {"0", "Q0"}):
+            return False  # measures stand where runs should be, or these are judgements of documents
+        order = find_order(row[1:3] for row in below if len(row) == len(self.columns))
+        return names is not None or order in (None, self.columns[1:3])
+
+    def write(self, scores: Scores, path: PathLike) -> None:
+        """Write scores without loss of precision, with a row of the mean of every run; a folder without a column of runs."""
+        fillers = {"Q0": "Q0", "rank": "0"}
+        separator = None if "run" in self.columns else "\t"
+        names = {"run": scores.runs, "topic": scores.topics, "measure": [str(measure) for measure in scores.measures]}
+        for what, labels in names.items():
+            for label in labels:
+                check_plain(label, what, separator=separator)
+        if separator and ALL in scores.topics:
+            problem = "a topic cannot have this name in this format: its rows would be read as means"
+            raise DataError(problem, topic=ALL)
+        for measure in names["measure"] if separator else ():
+            if not holds_scores(measure):
+                problem = "a measure cannot have this name in this format: its rows would be skipped"
+                raise DataError(problem, measure=measure)
+        files: dict[str, list[str]] = {}
+        for r, run in enumerate(scores.runs):
+            file = files.setdefault("" if separator is None else self._name_file(run, files), [])
+            sums = [] if scores.topics == (ALL,) else [(ALL, scores.values[r].mean(axis=0))]
+            for topic, values in (*zip(scores.topics, scores.values[r], strict=True), *sums):
+                for measure, value in zip(names["measure"], values.tolist(), strict=True):
+                    cells = {"run": run, "topic": topic, "measure": measure, "value": repr(value), **fillers}
+                    file.append("\t".join(cells[column] for column in self.columns))
+            file += [f"runid\t{ALL}\t{run}", f"num_q\t{ALL}\t{len(scores.topics)}"] if separator else []
+        if separator is None:
+            write_file(path, "".join(f"{line}\n" for line in files[""]))
+            return
+        with write_together(path) as aside:
+            for name, lines in files.items():
+                write_file(os.path.join(aside, f"{name}.eval"), "".join(f"{line}\n" for line in lines))
+
+    def _name_file(self, run: str, taken: Iterable[str]) -> str:
+        """Return a safe, unused name for the file of a run; the file itself states the real name of the run."""
+        safe = re.sub(r"[^\w.@+=-]", "_", run).lstrip(".")[:100] or "run"
+        known = {name.lower() for name in taken}  # some file systems do not distinguish upper and lower case
+        names = (safe, *(f"{safe}-{count}" for count in range(2, len(known) + 3)))
+        return next(name for name in names if name.lower() not in known)
+
+
+def has_scores(lines: Sequence[str]) -> bool:
+    """Say whether lines have two names and a number, but for those that hold a text."""
+    rows = [[cell.strip() for cell in (line.split("\t") if line.count("\t") >= 2 else line.split())] for line in lines]
+    if not rows or any(len(row) != 3 for row in rows):
+        return False
+    values = [
+        row[2]
+        for row in rows
+        if {*row[:2]} != {"runid", ALL} and not any(name.startswith("relstring") for name in row[:2])
+    ]
+    return bool(values) and all(_is_finite(value) or is_missing(value) for value in values)
+
+
+TREC_EVAL = LineFormat(("measure", "topic", "value"))
+IR_MEASURES = LineFormat(("run", "topic", "measure", "value"))
+TOT = LineFormat(("run", "measure", "topic", "value"))
+RANKING = LineFormat(("topic", "Q0", "run", "rank", "value", "measure"))
+
+
+@dataclass(frozen=True)
+class ObjectLines(LineFormat):
+    """Lines of JSON with the same four values."""
+
+    keys: tuple[str, ...] = ("run_id", "topic_id", "measure", "value")
+
+    def _read_file(self, path: PathLike) -> tuple[Sequence[str], list[dict[str, str]], list[int]]:
+        rows, lines = [], []
+        for line, text in read_lines(path):
+            content = parse_json(text, path, line, with_nan=True)  # Python writes NaN where there is no score
+            if not isinstance(content, dict) or not {*self.keys} <= {*content}:
+                problem = f"the line is no object with {format_list(list(self.keys))}"
+                raise DataError(problem, file=path, line=line)
+            *labels, value = (content[key] for key in self.keys)
+            # 7 and "7" would become one label; a number among texts is a mistake that is seen here only.
+            for key, label in zip(self.keys, labels, strict=False):
+                if not isinstance(label, str):
+                    problem = f"{key} is a text in quotation marks, not {json.dumps(label)}"
+                    raise DataError(problem, file=path, line=line)
+            if isinstance(value, bool | list | dict):
+                raise DataError(f"the value {json.dumps(value)} is no number", file=path, line=line)
+            rows.append(dict(zip(self.columns, (*labels, "" if value is None else str(value)), strict=True)))
+            lines.append(line)
+        return self.columns, rows, lines
+
+    def fits(self, sample: Sample) -> bool:
+        first = "".join(sample.lines[:1])
+        return first.lstrip().startswith("{") and all(f'"{key}"' in first for key in self.keys)
+
+    def write(self, scores: Scores, path: PathLike) -> None:
+        frame = scores.to_frame()
+        sums = scores.means().stack().reset_index(name="score") if scores.topics != (ALL,) else frame[:0]
+        rows = pd.concat([frame, sums.assign(topic=ALL)])[["run", "topic", "measure", "score"]]
+        lines = (
+            json.dumps(dict(zip(self.keys, row, strict=True)), ensure_ascii=False)
+            for row in rows.itertuples(index=False)
+        )
+        write_file(path, "".join(f"{line}\n" for line in lines))
+
+
+JSONL = ObjectLines(IR_MEASURES.columns)
+LEADERBOARDS = {"tot": TOT, "ir_measures": IR_MEASURES, "ranking": RANKING, "jsonl": JSONL}
+
+
+# Matrices without names of topics.
+
+
+def rows_of_matrix(
+    cells: np.ndarray,
+    runs: Sequence[str],
+    topics: Sequence[str],
+    measure: str,
+    file: object,
+    lines: Sequence[int] | None,
+) -> Rows:
+    """Return a matrix of topics × runs in rows; its topics are on these lines."""
+    (r, runs_once), (t, topics_once) = (pd.factorize(np.array([*labels], dtype=object)) for labels in (runs, topics))
+    columns = {
+        "run": pd.Categorical.from_codes(np.tile(r, len(topics)), runs_once),
+        "topic": pd.Categorical.from_codes(np.repeat(t, len(runs)), topics_once),
+        "measure": pd.Categorical.from_codes(np.zeros(cells.size, int), [measure]),
+    }
+    where = None if lines is None else np.repeat(np.asarray(lines), len(runs)).tolist()
+    return Rows.of({**columns, "score": cells.ravel()}, file, where)
+
+
+class Sakai:
+    """A folder with one text file per measure, topics × runs, and a file ``runs`` with the run names.
+
+    Topics are numbered "1" to "n", unless a file ``topics`` names them.
+    """
+
+    runs, topics = "runs", "topics"
+
+    def rows(
+        self, folder: PathLike, *, measure: str | None = None, measures: Mapping[str, str] | None = None, **_: Any
+    ) -> Found:
+        """Read a folder, or a single file of it; `measures` maps names of files to the measures that they hold."""
+        if not is_folder(folder):
+            measures = {file_name(folder): measure or file_name(folder)}
+            folder = Path(folder).parent
+        elif measure is not None:
+            measures = {measure: measure}
+        if not os.path.isfile(os.path.join(folder, self.runs)):
+            problem = "there is no such file: it should hold one run name per line"
+            raise DataError(problem, file=os.path.join(folder, self.runs))
+        runs = self._read_labels(os.path.join(folder, self.runs), "run")
+        path = os.path.join(folder, self.topics)
+        topics = self._read_labels(path, "topic") if os.path.isfile(path) else None
+        names = [file_name(path) for path in list_files(folder)] if measures is None else list(measures)
+        parts = []
+        for name in names:
+            if measures is None and name in (self.runs, self.topics):
+                continue
+            path, called = os.path.join(folder, name), (measures or {}).get(name, name)
+            lines, texts = zip(*read_lines(path), strict=True)
+            cells = [text.split() for text in texts]
+            for line, row in zip(lines, cells, strict=True):
+                if len(row) != len(runs):
+                    hint = (
+                        None
+                        if measures
+                        else f"if this is no score matrix, {format_option('name those that are with measures=…')}"
+                    )
+                    problem = f"the line has {len(row)} columns, there are {len(runs)} runs"
+                    raise DataError(problem, file=path, line=line, measure=called, hint=hint)
+            expected = len(topics) if topics is not None else len(parts[0].frame) // len(runs) if parts else len(cells)
+            if len(cells) != expected:
+                problem = f"it has {len(cells)} topics, but there are {expected} in the other files"
+                raise DataError(problem, file=path, measure=called)
+            labels = topics or [str(number + 1) for number in range(expected)]
+            parts.append(rows_of_matrix(np.array(cells, dtype=object), runs, labels, called, path, lines))
+        if not parts:
+            raise DataError("there is no file of a measure in this folder", file=folder)
+        return Found(Rows.join(parts), Path(folder).resolve().name)
+
+    def _read_labels(self, path: PathLike, what: str) -> list[str]:
+        seen: dict[str, int] = {}
+        for line, text in read_lines(path):
+            label = text.strip()
+            if label in seen:
+                problem = f"the {what} {label!r} occurs twice, first on line {seen[label]}"
+                raise DataError(problem, file=path, line=line)
+            seen[label] = line
+        return list(seen)
+
+    def fits(self, sample: Sample) -> bool:
+        """Say whether a file begins with numbers only, and a file of run names is beside it."""
+        if not sample.lines or not Path(sample.path).with_name(self.runs).is_file():
+            return False
+        return all(_is_finite(field) or is_missing(field) for field in sample.lines[0].split())
+
+    def write(self, scores: Scores, folder: PathLike) -> None:
+        """Write a folder, without loss of precision."""
+        runs = [check_plain(run, "run", separator="\n") for run in scores.runs]
+        topics = [check_plain(topic, "topic", separator="\n") for topic in scores.topics]
+        files = [check_file_name(str(measure)) for measure in scores.measures]
+        for name in files:
+            if name in (self.runs, self.topics):
+                raise DataError(f"the measure {name!r} has the name of the file that lists the {name}", file=folder)
+        with write_together(folder) as aside:
+            write_file(os.path.join(aside, self.runs), "".join(f"{run}\n" for run in runs))
+            if topics != [str(number + 1) for number in range(len(topics))]:
+                write_file(os.path.join(aside, self.topics), "".join(f"{topic}\n" for topic in topics))
+            for position, name in enumerate(files):
+                rows = scores.values[:, :, position].T.tolist()
+                write_file(os.path.join(aside, name), "".join(f"{' '.join(map(repr, row))}\n" for row in rows))
+
+
+class Wmt:
+    """One file per measure, ``run<TAB>score`` on every line, None if not rated, as shared tasks on metrics keep them.
+
+    The lines of a run are in the order of the topics, which have no names and are called "1" to "n".
+    """
+
+    suffixes: Mapping[Level, str] = {"topics": ".seg.score", "runs": ".sys.score"}
+    prefix = re.compile(r"[a-z]{2,3}(_[A-Z]{2})?-[a-z]{2,3}(_[A-Z]{2})?\.")
+    variant = re.compile(r"-(src|ref[A-Za-z]?)$")
+
+    def rows(
+        self, sources: Sources, *, level: Level | None = None, runs: Literal["all", "shared"] = "all", **_: Any
+    ) -> Found:
+        """Read ``*.seg.score`` files, which hold the scores of runs topic by topic, or ``*.sys.score`` files, of whole runs.
+
+        A run that not all files hold lacks scores, about which `missing` decides; ``runs="shared"`` leaves it out before.
+        """
+        listed = list(sources.values()) if isinstance(sources, Mapping) else find_paths(sources)
+        ends = [
+            one for one, suffix in self.suffixes.items() if any(file_name(path).endswith(suffix) for path in listed)
+        ]
+        suffix = self.suffixes[level or (ends[0] if ends else "topics")]
+        if isinstance(sources, Mapping):
+            files = {str(name): path for name, path in sources.items()}
+        else:
+            if len(listed) > 1 or is_folder(listed[0]) or listed[0] is not sources:
+                listed = [path for path in listed if file_name(path).endswith(suffix)]
+            if not listed:
+                problem = f"there is no file whose name ends in {suffix}"
+                raise DataError(problem, file=describe_files(find_paths(sources)))
+            files = self._name_files(listed, suffix)
+        parts, n_topics = [], 0
+        for name, path in files.items():
+            cells, lines, counts = [], [], dict[str, int]()
+            for line, text in enumerate(read_text(path).split("\n"), start=1):
+                if not text:
+                    continue
+                columns = text.split("\t")
+                if len(columns) != 2:
+                    raise DataError(f"the line has {len(columns)} columns, not run<TAB>score", file=path, line=line)
+                run, score = columns
+                counts[run] = counts.get(run, 0) + 1
+                cells.append((run, str(counts[run]), name, score))
+                lines.append(line)
+            for run, count in counts.items():
+                n_topics = n_topics or count
+                if count != n_topics:
+                    problem = f"it has {count} lines, but other runs have {n_topics}"
+                    raise DataError(problem, file=path, run=run, measure=name)
+            parts.append(Rows.of(pd.DataFrame(cells, columns=["run", "topic", "measure", "score"]), path, lines))
+        if suffix == self.suffixes["runs"] and n_topics == 1:
+            parts = [replace(part, frame=part.frame.assign(topic=ALL)) for part in parts]
+        rows = Rows.join(parts)
+        if runs == "shared":
+            every = dict.fromkeys(rows.frame["run"])
+            shared = [run for run in every if all(run in set(part.frame["run"]) for part in parts)]
+            if not shared:
+                raise DataError("the files have no run in common", file=rows.file)
+            if len(shared) < len(every):
+                left = [run for run in every if run not in shared]
+                report_policy(f"left out {format_count(len(left), 'run')} that not all files hold: {format_list(left)}")
+            rows = rows.keep(rows.frame["run"].isin(shared))
+        return Found(rows, name_collection(sources))
+
+    def _name_files(self, paths: Sequence[PathLike], suffix: str) -> dict[str, PathLike]:
+        """Return files by measure, with what follows the hyphen where two would have one name."""
+        short = [self._name_measure(file_name(path), suffix) for path in paths]
+        named: dict[str, PathLike] = {}
+        for path, name in zip(paths, short, strict=True):
+            measure = self.prefix.sub("", file_name(path).removesuffix(suffix)) if short.count(name) > 1 else name
+            if measure in named:
+                raise DataError(f"it is of the same measure as {file_name(named[measure])}", file=path, measure=measure)
+            named[measure] = path
+        return named
+
+    def _name_measure(self, name: str, suffix: str) -> str:
+        bare = self.prefix.sub("", name.removesuffix(suffix))
+        return self.variant.sub("", bare) or bare
+
+    def fits(self, sample: Sample) -> bool:
+        """Say whether a file has the name of one that this format has."""
+        return file_name(sample.path).endswith(tuple(self.suffixes.values()))
+
+    def write(self, scores: Scores, folder: PathLike) -> None:
+        """Write one ``.seg.score`` file per measure, or ``.sys.score`` files if the only topic is "all"."""
+        whole = scores.topics == (ALL,)
+        if not whole and scores.topics != tuple(str(number + 1) for number in range(len(scores.topics))):
+            raise DataError('these files hold no names of topics, which would be called "1" to "n"', file=folder)
+        runs = [check_plain(run, "run") for run in scores.runs]
+        suffix = self.suffixes["runs" if whole else "topics"]
+        names = [check_file_name(f"{measure}{suffix}") for measure in scores.measures]
+        for measure, name in zip(scores.measures, names, strict=True):
+            if self._name_measure(name, suffix) != str(measure):
+                raise DataError("it cannot be read back from the name of a file", measure=measure)
+        with write_together(folder) as aside:
+            for position, name in enumerate(names):
+                rows = scores.values[:, :, position].tolist()
+                lines = [f"{run}\t{value!r}\n" for run, row in zip(runs, rows, strict=True) for value in row]
+                write_file(os.path.join(aside, name), "".join(lines))
+
+
+SAKAI, WMT = Sakai(), Wmt()
