@@ -15,7 +15,7 @@ from experiments.amigo2020.simulation import simulate_runs
 from experiments.paper import Results, Settings, cell, read_study
 from metaeval.analyses.properties import PROPERTIES
 from metaeval.errors import UndefinedValueWarning
-from metaeval.measures.closeness import proximity
+from metaeval.measures.ordinal import proximity
 
 STUDY = read_study("amigo2020")
 PRINTED, MEASURES, COLUMNS, ROWS = STUDY["printed"], STUDY["measures"], STUDY["columns"], STUDY["properties"]

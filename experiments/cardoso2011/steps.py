@@ -15,7 +15,7 @@ import metaeval
 from experiments.claims import bound
 from experiments.page import Folder
 from experiments.paper import Results, Settings, cell, read_study
-from metaeval.measures.ordinal_index import OCI
+from metaeval.measures.ordinal import OCI
 from metaeval.show.drawing import sign_figure
 from metaeval.show.style import choose_looks, house_style
 

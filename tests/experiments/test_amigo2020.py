@@ -7,7 +7,7 @@ import metaeval
 from experiments.amigo2020 import claims, steps
 from experiments.amigo2020.simulation import MISTAKES, RATIOS, simulate_runs
 from experiments.amigo2020.steps import MEASURES, PRINTED, ROWS
-from metaeval.measures.closeness import proximity
+from metaeval.measures.ordinal import proximity
 
 RUNS = simulate_runs(1)
 SYNTHETIC = np.array([PRINTED["Table 3 (synthetic)"][row] for row in MEASURES], dtype=float)
