@@ -16,6 +16,7 @@ from experiments.page import Folder
 from experiments.paper import Settings
 from metaeval.analyses.study import Study
 from metaeval.errors import DatasetError, MetaevalError
+from metaeval.io import read_scores
 from metaeval.show.drawing import sign_figure
 from metaeval.show.style import choose_looks, house_style
 
@@ -67,7 +68,7 @@ def _read_matrices(
         raise MetaevalError(f"{base} has none of the folders {folders} (docs/how-to/reproduce.md shows the layout)")
     for name, path in found.items():
         about = collections[name]
-        scores = metaeval.read_scores(path, format="sakai", collection=name).sel(
+        scores = read_scores(path, format="sakai", collection=name).sel(
             measures=list(measures[about.get("kind", "")])
         )
         yield Source(name, str(path), scores, None, "given", about)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.old.claims import list_claims as list_claims_of
+from experiments.page import list_claims
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = ROOT / "experiments"
