@@ -14,9 +14,6 @@ _LONGEST_MESSAGE, _LONGEST_LABEL = 1000, 200
 
 _BREAKS = {letter: letter.encode("unicode_escape").decode() for letter in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
 
-_PLACES = ("run", "topic", "item", "measure")
-"""What a message names besides file and line, in this order."""
-
 
 def shorten(text: str, most: int = _LONGEST_MESSAGE) -> str:
     r"""Return text in one line of bounded length: line breaks are spelled out, and the middle is left out.
@@ -73,41 +70,30 @@ class DataError(MetaevalError):
         value: object = None,
         hint: str | None = None,
     ) -> None:
-        self.problem = problem
+        self.problem, self.line, self.value, self.hint = problem, line, value, hint
         self.file = None if file is None else str(file)
-        self.line = line
         self.run, self.topic, self.item, self.measure = run, topic, item, measure
-        self.value = value
-        self.hint = hint
-        super().__init__(self._message())
+        place = self.file or ""
+        if line is not None:
+            place = f"{place}:{line}" if place else f"line {line}"
+        labels = {"run": run, "topic": topic, "item": item, "measure": measure}
+        named = [f"{what} {shorten(str(label), _LONGEST_LABEL)}" for what, label in labels.items() if label is not None]
+        message = ": ".join(part for part in (place, ", ".join(named), problem) if part)
+        super().__init__(f"{message} ({hint})" if hint else message)
 
     def changed(self, kind: type[DataError] | None = None, **fields: Any) -> DataError:
         """Return the error with other fields, or as one of another kind."""
         names = ("problem", "file", "line", "run", "topic", "item", "measure", "value", "hint")
-        given = {name: getattr(self, name) for name in names} | fields
-        return (kind or type(self))(given.pop("problem"), **given)
-
-    def _message(self) -> str:
-        file = self.file or ""
-        if self.line is not None:
-            file = f"{file}:{self.line}" if file else f"line {self.line}"
-        places = {name: getattr(self, name) for name in _PLACES}
-        labels = [
-            f"{name} {shorten(str(label), _LONGEST_LABEL)}" for name, label in places.items() if label is not None
-        ]
-        message = ": ".join(part for part in (file, ", ".join(labels), self.problem) if part)
-        return f"{message} ({self.hint})" if self.hint else message
+        return (kind or type(self))(**{name: getattr(self, name) for name in names} | fields)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Keep the message when the error crosses a process boundary."""
-        return (_rebuild, (type(self), self.problem, dict(self.__dict__)))
+        """Keep the fields when the error crosses a process boundary."""
+        return type(self), (self.problem,), dict(self.__dict__), None, None, _restore
 
 
-def _rebuild(kind: type[DataError], problem: str, state: dict[str, object]) -> DataError:
-    error = kind(problem)
+def _restore(error: DataError, state: dict[str, Any]) -> None:
     error.__dict__.update(state)
-    error.args = (error._message(),)
-    return error
+    error.args = error.changed().args
 
 
 class MeasureError(MetaevalError):
@@ -139,11 +125,7 @@ class DirectionWarning(MetaevalWarning):
 
 
 def head_of(note: str) -> str:
-    """Return the first line of a note, which stands alone; the lines below explain it.
-
-    >>> head_of("3 runs are always tied" + chr(10) + "They have the same scores.")
-    '3 runs are always tied'
-    """
+    """Return the first line of a note, which stands alone; the lines below explain it."""
     return note.partition("\n")[0]
 
 
@@ -169,11 +151,7 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""Return text as `visible` does, with line ends spelled out too.
-
-    >>> print(one_line("reading a" + chr(10) + "b.csv"))
-    reading a\nb.csv
-    """
+    """Return text as `visible` does, with line ends spelled out too."""
     return visible(text).replace("\n", "\\n")
 
 
@@ -191,22 +169,15 @@ def format_list(labels: Sequence[str], most: int = 5) -> str:
 def suggest_names(name: str, known: Iterable[str], cutoff: float = 0.5) -> str:
     """Return a question that names what was probably meant, or an empty text: names that differ little, or begin so.
 
-    How similar a name must be is a number from 0 to 1.
-
     >>> suggest_names("ndcg", ["AP", "nDCG@20"])
     'did you mean nDCG@20?'
     """
-    by_lower: dict[str, str] = {}
-    for candidate in known:
-        if len(candidate) <= _LONGEST_LABEL:  # comparing takes the product of both lengths
-            by_lower.setdefault(candidate.lower(), candidate)
     typed = name.strip().lower()
-    if len(typed) > _LONGEST_LABEL:
-        return ""
-    begun = [candidate for lower, candidate in by_lower.items() if typed and lower.startswith(typed)]
-    close = [by_lower[lower] for lower in difflib.get_close_matches(typed, by_lower, n=3, cutoff=cutoff)]
-    near = list(dict.fromkeys([*begun, *close]))[:3]
-    return f"did you mean {', '.join(shorten(candidate, _LONGEST_LABEL) for candidate in near)}?" if near else ""
+    # Comparing takes the product of both lengths.
+    short = {candidate.lower(): candidate for candidate in known if max(len(candidate), len(typed)) <= _LONGEST_LABEL}
+    begun = [lower for lower in short if typed and lower.startswith(typed)]
+    near = list(dict.fromkeys([*begun, *difflib.get_close_matches(typed, short, n=3, cutoff=cutoff)]))[:3]
+    return f"did you mean {', '.join(short[lower] for lower in near)}?" if near else ""
 
 
 def format_option(name: str, value: object = None) -> str:

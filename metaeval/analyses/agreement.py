@@ -12,21 +12,14 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.agreement_result import Agreement, list_disagreement, pool_estimates
-from metaeval.analyses.checks import (
-    check_choice,
-    check_count,
-    check_positive,
-    check_share,
-    remark_shared_topics,
-    warn_of_same_data,
-)
+from metaeval.analyses.checks import check_choice, check_count, check_positive, check_share, warn_of_same_data
 from metaeval.analyses.diagnostics import remark_copies
 from metaeval.analyses.discriminative_power import discriminative_power
 from metaeval.analyses.prepare import Prepared, prepare
 from metaeval.analyses.variation import list_intervals
 from metaeval.data.clusters import order_clusters
 from metaeval.data.policies import MissingPolicy, check_policy, report_policy
-from metaeval.data.scores import Scores
+from metaeval.data.scores import PartialScores, Scores
 from metaeval.errors import DataError, MetaevalError, PolicyWarning, format_count, format_list, format_option
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import sign
@@ -83,7 +76,8 @@ def agreement(
     reference_measure : str, optional
         The measure of a separate reference to use, if it has several.
     annotators : bool, optional
-        Take the measures of a separate reference as annotators, who scored on one scale: their mean is the reference.
+        Take the measures of a separate reference as annotators, who scored on one scale: the reference is the mean of those
+        who gave a score. Halves of them are compared where all scored everything.
     statistics : sequence of str, optional
         By default pairwise_accuracy, spa, pearson, spearman, tau_a and tau_b of runs; topic_pearson, over all scores;
         topic_tau_b and topic_spearman, means over topics (summary-level or segment-level correlation); and acc_t. Others
@@ -162,11 +156,10 @@ def agreement(
         for each, run_level, raters, gap in zip(ready, whole, people, gaps, strict=True)
     ]
     sides, estimates, disagreements = zip(*compared, strict=True)
-    n_topics, names = min(sizes), sorted(each.collection for each in collections)
+    n_topics = min(sizes)
     pooled = [
         pool_estimates(
-            statistic, each, n_topics, generator(seed, *names, "agreement", "collections"),
-            alpha=alpha, confidence=confidence, simultaneous=simultaneous, margin=margin, over=over,
+            statistic, each, n_topics, alpha=alpha, confidence=confidence, simultaneous=simultaneous, margin=margin, over=over
         )
         for statistic, *each in zip(asked, *estimates, strict=True)
     ]  # fmt: skip
@@ -185,7 +178,6 @@ def agreement(
         *(remark_levels(asked, intervals, over) if len(measures) > 1 else ()),
         *_remark_ties(asked, measures, sides),
         *remark_copies(*collections),
-        *remark_shared_topics(titles, [each.topics for each in collections]),
     )
     return Agreement(
         collections=tuple(each.collection for each in collections), measures=measures, reference=standard,
@@ -249,7 +241,7 @@ def list_for_each(given: Any, collections: Sequence[Any], option: str) -> list[A
 
 
 def _average_annotators(people: Any) -> Scores:
-    """Return the mean of the measures of a reference, which are annotators."""
+    """Return the mean of the measures of a reference, which are annotators: of each score, of those who gave one."""
     if not isinstance(people, Scores) or len(people.measures) < 2:
         raise MetaevalError(
             f"{format_option('annotators')} takes {format_option('reference')} to be scores of its own with a measure for "
@@ -259,7 +251,15 @@ def _average_annotators(people: Any) -> Scores:
     if len(directions) > 1:
         raise MetaevalError("annotators score on one scale, but higher is better for some and not for others")
     mean = Measure("mean of annotators", directions.pop())
-    return replace(people, values=people.values.mean(axis=-1, keepdims=True), measures=(mean,))
+    values = people.values.mean(axis=-1, keepdims=True)
+    if isinstance(people, PartialScores):
+        for r, t in np.argwhere(np.isnan(people.values).all(axis=-1))[:1]:
+            raise DataError(
+                "no annotator scored it", file=people.collection, run=people.runs[r], topic=people.topics[t]
+            )
+        values = np.nanmean(people.values, axis=-1, keepdims=True)
+    labels = {name: getattr(people, name) for name in ("runs", "topics", "collection", "provenance", "clusters")}
+    return Scores(values, measures=(mean,), **labels)
 
 
 def _take_shared(collections: Sequence[Scores], runs: Share, topics: Share) -> list[Scores]:
@@ -437,7 +437,7 @@ def _compare(
         # Collections of the same runs have the same ones drawn.
         others = generator(seed, *runs, "agreement", "other runs") if over != "topics" else None
         estimates.append(statistic.estimate(sides, n_bootstrap, others))
-    if people is not None:
+    if people is not None and not isinstance(people, PartialScores):
         by_person = people.sel(runs=runs, topics=topics)
         labelled = by_person.values * find_signs(by_person.measures)
         halves = compare_halves(asked, sides, labelled, ready.generator("annotators"))

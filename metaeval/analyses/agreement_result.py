@@ -18,16 +18,7 @@ from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, cross
 from metaeval.stats.agreement import Estimate, Statistic
-from metaeval.stats.intervals import (
-    ELSEWHERE,
-    FEWEST_COLLECTIONS,
-    Ends,
-    Over,
-    centre_interval,
-    judge_difference,
-    pool,
-    redraw_collections,
-)
+from metaeval.stats.intervals import ELSEWHERE, Ends, Over, centre_interval, judge_difference, pool
 from metaeval.stats.letters import find_clusters, swap_p_values
 from metaeval.stats.run_agreement import settle_ties
 
@@ -44,8 +35,7 @@ class StatisticAgreement:
     half of the annotators `halves` against the others. ``p_values[i, j]``, one-sided: how often exchanging measures i and j at
     random gives i as large a lead, by `exchanged`, shape (trial, measure pair). `gap_ends`, shape (2, measure pair), is the
     interval of the first less the second measure's value, paired, and `conclusions` say whether they agree with the
-    reference alike. `collection_ends` and `collection_gap_ends` are the same ends where collections might be others, too.
-    `by_collection` has shape (collection, measure).
+    reference alike. `by_collection` has shape (collection, measure).
     """
 
     name: str
@@ -62,8 +52,6 @@ class StatisticAgreement:
     exchanged: np.ndarray
     gap_ends: np.ndarray
     conclusions: tuple[str, ...]
-    collection_ends: np.ndarray
-    collection_gap_ends: np.ndarray
     by_collection: np.ndarray
 
     @property
@@ -101,7 +89,7 @@ class StatisticAgreement:
 
 
 def pool_estimates(
-    statistic: Statistic, estimates: Sequence[Estimate], n_topics: int, rng: np.random.Generator,
+    statistic: Statistic, estimates: Sequence[Estimate], n_topics: int,
     *, alpha: float, confidence: float, simultaneous: bool, margin: float, over: Over,
 ) -> StatisticAgreement:  # fmt: skip
     """Pool one statistic over collections: pairs of runs are added, others averaged.
@@ -112,41 +100,30 @@ def pool_estimates(
     n_trials = min(len(each.drawn) for each in estimates)
     columns = zip(*(each._replace(drawn=each.drawn[:n_trials]) for each in estimates), strict=True)
     mean = Estimate._make(pool(list(column), share) for column in columns)
-    elsewhere, n_collections = mean.drawn[:0], max(len(estimates), 2)
-    if len(estimates) >= FEWEST_COLLECTIONS and n_trials:
-        elsewhere = redraw_collections([each.drawn[:n_trials] for each in estimates], share, rng)
     # A correlation r is a share (r + 1)/2, whose ends next to 1 stay near it; others are shares.
     is_share = statistic.of in ("certainty", "pairs") or statistic.kind == "pairwise_accuracy"
     base, size = (0.0, 1.0) if is_share else (-1.0, 2.0)
     step = float((share / share.sum() * [each.step for each in estimates]).min()) / size
-    first, second = np.triu_indices(len(mean.value), 1)
-
-    def find_ends(sample: np.ndarray, n: int, student: bool = False) -> np.ndarray:
-        value, values = ((numbers - base) / size for numbers in (mean.value, sample))
-        ends = centre_interval(value, values, n, confidence=confidence, scale="share", step=step, student=student)
-        return base + size * np.array(ends)
-
-    def find_gap_ends(sample: np.ndarray, n: int, level: float, student: bool = False) -> np.ndarray:
-        gap, gaps = ((numbers[..., first] - numbers[..., second]) / size for numbers in (mean.value, sample))
-        # A difference that never moves is at least a step away from the ends.
-        ends = centre_interval(
-            gap, gaps, n, confidence=level, step=step, least=step, student=student, simultaneous=simultaneous
-        )
-        return size * np.array(ends)
-
-    low, high = find_ends(mean.drawn, n_topics)
-    two_sided, one_sided = (
-        find_gap_ends(mean.drawn, n_topics, level) for level in (confidence, max(2 * confidence - 1, 0.0))
+    options: dict[str, Any] = {"step": step, "student": False}
+    value, values = ((numbers - base) / size for numbers in (mean.value, mean.drawn))
+    low, high = base + size * np.array(
+        centre_interval(value, values, n_topics, confidence=confidence, scale="share", **options)
     )
-    gap, margin = mean.value[first] - mean.value[second], size * margin
+    first, second = np.triu_indices(len(value), 1)
+    gap, gaps = ((numbers[..., first] - numbers[..., second]) / size for numbers in (mean.value, mean.drawn))
+    # A difference that never moves is at least a step away from the ends.
+    options |= {"least": step, "simultaneous": simultaneous}
+    two_sided, one_sided = (
+        size * np.array(centre_interval(gap, gaps, n_topics, confidence=level, **options))
+        for level in (confidence, max(2 * confidence - 1, 0.0))
+    )
+    gap, margin = size * gap, size * margin
     words = judge_difference(gap, Ends(*two_sided), Ends(*one_sided), margin, n_topics, over)
     p_values = swap_p_values(mean.observed, mean.exchanged)
     return StatisticAgreement(
         statistic.name, statistic.title, mean.value, mean.observed, low, high,
         float(mean.chance), float(mean.ceiling), float(mean.halves),
         p_values, find_clusters(mean.value, p_values, alpha), mean.exchanged, two_sided, tuple(words),
-        collection_ends=find_ends(elsewhere, n_collections, student=True),
-        collection_gap_ends=find_gap_ends(elsewhere, n_collections, confidence, student=True),
         by_collection=np.array([each.value for each in estimates]),
     )  # fmt: skip
 
@@ -191,10 +168,6 @@ class Agreement(Result):
     p_values, exchanged, beaten = _stack("p_values"), _stack("exchanged"), _stack("beaten")
     by_collection = _stack("by_collection", axis=1)
 
-    def __repr__(self) -> str:
-        where = ", ".join(filter(None, self.collections)) or "scores"
-        return f"Agreement: {len(self.measures)} measures with {self.reference}, {where}"
-
     def answer(self) -> str:
         """Say which measure agrees best with the reference, how many may be as good, and which are not better than chance.
 
@@ -230,8 +203,7 @@ class Agreement(Result):
 
         Columns statistic, measure_1, measure_2, difference, low, high, better (the measure that is if the interval leaves 0
         out, or "cannot tell"), p_first (one-sided, for the first measure being no better), p_second and conclusion: whether
-        both agree alike, up to the margin. Of several collections also collections_low and collections_high, the interval
-        where collections might be others.
+        both agree alike, up to the margin.
         """
         first, second = np.triu_indices(len(self.measures), 1)
         parts = []
@@ -240,9 +212,6 @@ class Agreement(Result):
             frame = tabulate_differences(self.measures, gap, low, high, "better").assign(
                 p_first=p[first, second], p_second=p[second, first], conclusion=list(each.conclusions)
             )
-            if len(self.collections) > 1:
-                low, high = each.collection_gap_ends
-                frame = frame.assign(collections_low=low, collections_high=high)
             frame.insert(0, "statistic", each.name)
             parts.append(frame)
         return pd.concat(parts, ignore_index=True)
@@ -251,8 +220,7 @@ class Agreement(Result):
         """Return every statistic of every measure, then `differences`, and where measures and reference disagree.
 
         runs and topics are those of `list_disagreement`, collection by collection. Of several collections there are also
-        collections, the values of each, and over_collections, where the values lie if collections might be others, NaN of few;
-        of a reference that is a mean also annotators: what half of them reach against the others.
+        collections, the values of each; of a reference that is a mean also annotators: what half reach against the others.
         """
         names = [str(measure) for measure in self.measures]
         labels = {"statistic": self.statistics, "measure": names}
@@ -265,9 +233,7 @@ class Agreement(Result):
         for what in ("runs", "topics"):
             frames[what] = pd.concat([disagreement[what] for disagreement in self.disagreements])
         if len(self.collections) > 1:
-            low, high = np.stack([each.collection_ends for each in self.results], axis=1)
             frames["collections"] = cross({"collection": self.collections, **labels}, value=self.by_collection)
-            frames["over_collections"] = cross(labels, value=self.values, low=low, high=high)
         halves = [(each.name, each.halves) for each in self.results]
         annotators = pd.DataFrame(halves, columns=["statistic", "halves"]).dropna()
         return frames | ({"annotators": annotators} if len(annotators) else {})
@@ -310,10 +276,6 @@ class Agreement(Result):
         if "annotators" in frames:
             caption = "What half of the annotators reach against the other half."
             tables.append(Table(frames["annotators"].set_index("statistic"), caption, self.signature))
-        if not np.isnan(first.collection_ends).all():
-            ends = {each.title: write_ends(*each.collection_ends) for each in self.results}
-            kind = f"{level} for other collections of the same kind"
-            tables.append(tabulate(ends, f"{kind}: these {len(self.collections)} are taken for a sample."))
         if len(self.collections) == 1:
             of_runs, of_topics, reference = frames["runs"], frames["topics"], str(self.reference)
             tables += tabulate_disagreement(of_runs, of_topics, names, reference, self.signature)

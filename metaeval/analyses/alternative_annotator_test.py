@@ -12,7 +12,7 @@ import metaeval
 from metaeval.analyses.checks import check_choice, check_count, check_seed, check_share
 from metaeval.analyses.result import Result
 from metaeval.analyses.variation import tabulate_differences
-from metaeval.data.annotations import Annotations, choose_class, describe_annotations, remark_few_labels
+from metaeval.data.annotations import Annotations, choose_class
 from metaeval.data.labels import rank_labels
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
 from metaeval.show.charts import Chart, IntervalChart, Line, LineChart, Row
@@ -74,11 +74,6 @@ class AlternativeAnnotatorTest(Result):
     agreement: Agreement
     epsilon: float
     confidence: float
-
-    def __repr__(self) -> str:
-        return (
-            f"AlternativeAnnotatorTest: {format_count(len(self.judges), 'judge')}, {self.collection or 'annotations'}"
-        )
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return judges, every person by judge, ω for several ε, and the differences of judges in ρ."""
@@ -265,7 +260,7 @@ def alternative_annotator_test(
         rows.sort_values(["rho", "judge"], ascending=[False, True], ignore_index=True), people, sensitivity,
         differences.rename(columns={"measure_1": "judge_1", "measure_2": "judge_2"}),
         people_agree, agreement, epsilon, confidence,
-        signature=Signature("alternative_annotator_test", (describe_annotations(annotations),), signed, metaeval.__version__),
+        signature=Signature("alternative_annotator_test", (_describe(annotations),), signed, metaeval.__version__),
         remarks=tuple(_remark(annotations, n_items, blind)), no_interval=no_interval if n_bootstrap else "",
     )  # fmt: skip
 
@@ -288,4 +283,15 @@ def _remark(annotations: Annotations, n_items: np.ndarray, blind: np.ndarray) ->
     if (n_items < FEWEST_ITEMS).any():
         few = [f"{annotations.annotators[a]} ({n_items[a]} items)" for a in np.flatnonzero(n_items < FEWEST_ITEMS)]
         yield f"not testable, with fewer than {FEWEST_ITEMS} items that others labelled too: {format_list(few)}"
-    yield from remark_few_labels(annotations)
+    single = int(((annotations.labels >= 0).sum(axis=0) == 1).sum())
+    if single:
+        yield f"{format_count(single, 'item')} with the label of one person only: left out"
+    if len(annotations.annotators) == 2:
+        yield "with two annotators each is compared with the other alone: three or more are advised"
+
+
+def _describe(annotations: Annotations) -> str:
+    """Return what the signature says of the data: their collection, the first digits of the checksum, and their size."""
+    n_topics = len(set(annotations.topics))
+    grouped = f" in {format_count(n_topics, 'topic')}" if n_topics < len(annotations.items) else ""
+    return f"{annotations.collection or 'annotations'}@{annotations.fingerprint} {annotations.size}{grouped}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from metaeval.data.clusters import code_clusters
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_list, format_option, suggest_names
 from metaeval.measures.base import Measure
-from metaeval.show.signature import Signed
 from metaeval.stats.boards import OverTasks
 from metaeval.stats.intervals import FEWEST_COLLECTIONS
 
@@ -46,7 +45,7 @@ class Tasks(NamedTuple):
     partial: np.ndarray
     lacking: np.ndarray
     unit: float
-    signed: Signed
+    signed: Any
 
     @property
     def unlike(self) -> bool:
@@ -126,7 +125,7 @@ def _choose_runs(missing: np.ndarray, gaps: Gaps | None) -> np.ndarray:
     return np.asarray(complete if gaps == "complete" else (missing < 1).any(axis=1))
 
 
-def _join_tasks(ordered: Sequence[Scores]) -> Signed:
+def _join_tasks(ordered: Sequence[Scores]) -> Any:
     """Return what a signature describes: the only task, or all of them as one, with runs and topics in all."""
     if len(ordered) == 1:
         return ordered[0]

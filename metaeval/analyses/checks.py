@@ -19,7 +19,7 @@ def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: in
     """Refuse scores of fewer runs, topics or measures than an analysis can compare."""
     if not isinstance(scores, Scores):
         raise MetaevalError(
-            f"analyses take Scores, not {type(scores).__name__}: see metaeval.score and Scores.from_frame"
+            f"analyses take Scores, not {type(scores).__name__}: see metaeval.score and metaeval.io.from_frame"
         )
     refuse_gaps(scores)
     least = {"run": runs, "topic": topics, "measure": measures}

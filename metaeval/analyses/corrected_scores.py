@@ -93,9 +93,6 @@ class CorrectedScores(Result):
     target: Target
     confidence: float
 
-    def __repr__(self) -> str:
-        return f"CorrectedScores: {len(self.rows)} runs, {self.n_labelled} of {self.n_topics} topics labelled"
-
     def answer(self) -> str:
         """Say who is first, and how many other runs may be as good."""
         return self.ranks.answer()

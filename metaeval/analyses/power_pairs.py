@@ -18,7 +18,8 @@ from metaeval.errors import format_count, format_option
 from metaeval.files import PathLike
 from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap
-from metaeval.show.table import MANY, Table, arrange_pairs, write_frames
+from metaeval.show.frames import write_frames
+from metaeval.show.table import MANY, Table, arrange_pairs
 from metaeval.stats.significant_counts import count_common
 
 MOST_LISTED = 1_000

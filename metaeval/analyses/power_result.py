@@ -16,7 +16,8 @@ from metaeval.analyses.variation import Variation, tabulate_conclusions
 from metaeval.files import PathLike
 from metaeval.measures.base import find_signs
 from metaeval.show.charts import Line, LineChart
-from metaeval.show.table import Table, write_frames
+from metaeval.show.frames import write_frames
+from metaeval.show.table import Table
 from metaeval.stats.intervals import FEWEST_TOPICS, interval_of_differences
 from metaeval.stats.pair_tests import PairedTest
 
@@ -254,6 +255,6 @@ class DiscriminativePower(PowerRows):
         return [
             LineChart(
                 lines, "run pairs, by p-value from large to small", "p-value", self.collection, limits=(0.0, ceiling),
-                level=(self.alpha, f"α = {self.alpha:g}"), marks=5, names="top", counted="significant pairs",
+                level=(self.alpha, f"α = {self.alpha:g}"), marks=5, counted="significant pairs",
             )
         ]  # fmt: skip

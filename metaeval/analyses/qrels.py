@@ -81,10 +81,6 @@ class QrelsComparison(Result):
     alpha: float
     confidence: float
 
-    def __repr__(self) -> str:
-        judges = format_count(len(self.sets) - 1, "judge")
-        return f"QrelsComparison: {judges} compared with {self.sets[0]}, {format_count(len(self.measures), 'measure')}"
-
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return judges, flips, grades, unjudged documents, differences of judges, runs and topics, and families if any."""
         names = ("flips", "grades", "unjudged", "differences", "runs", "topics")
@@ -454,14 +450,15 @@ def measure_gaps(judged: JudgedRuns, measures: Sequence[RetrievalMeasure], costs
     runs, rows = list(judged.runs), []
     for each, cost_of_sets in zip(measures, costs, strict=True):
         for (name, grades), cost in zip(judged.judgements.items(), cost_of_sets.T, strict=True):
-            shares = np.zeros(len(runs))
-            for r, topics in enumerate(judged.runs.values()):
-                some = [
+            seen = [
+                [
                     document not in grades[topic]
                     for topic, ranked in topics.items()
                     for document in ranked[: each.cutoff]
                 ]
-                shares[r] = np.mean(some)
+                for topics in judged.runs.values()
+            ]
+            shares = np.array(list(map(np.mean, seen)))
             worst = int(np.abs(cost).argmax())
             rows.append((str(each.measure), name, shares.mean(), cost.mean(), runs[worst], shares[worst], cost[worst]))
     columns = ["measure", "judge", "unjudged", "cost", "run", "unjudged_of_run", "cost_of_run"]

@@ -38,9 +38,6 @@ class ReferencePairs(MeasureRows):
     number: ClassVar[str] = "share"
     label: ClassVar[str] = "share contradicted, of the pairs that the reference finds significant too"
 
-    def __repr__(self) -> str:
-        return f"ReferencePairs: {len(self.measures)} measures, {self.reference}, {self.collection or 'scores'}"
-
     @property
     def contradicted(self) -> np.ndarray:
         """Significant pairs that the reference contradicts, shape (measure,)."""

@@ -16,19 +16,17 @@ from metaeval.errors import head_of, lower_first, one_line, whole_note
 from metaeval.files import write_atomically
 from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap, IntervalChart, Row
-from metaeval.show.fitting import Width
-from metaeval.show.html import write_fragment, write_page
+from metaeval.show.frames import format_csv, to_plain, to_records
+from metaeval.show.latex import Width
 from metaeval.show.signature import Signature
 from metaeval.show.table import (
     MANY,
     Level,
     Table,
     arrange_pairs,
-    format_csv,
     join_latex,
     sum_up_matrix,
-    to_plain,
-    to_records,
+    write_fragment,
 )
 
 if TYPE_CHECKING:
@@ -145,21 +143,13 @@ class Result(ABC):
         return list(map(whole_note, notes))
 
     def write_tables(self, folder: Path, name: str, width: Width = "column") -> None:
-        """Write into a folder NAME.md, NAME.tex of that width, the rows as NAME.csv, NAME-DETAIL.csv, and a page, NAME.html."""
+        """Write into a folder NAME.tex of that width, the rows as NAME.csv, and every detail as NAME-DETAIL.csv."""
         folder.mkdir(parents=True, exist_ok=True)
-        printed, (rows, *details) = self.at("paper"), self.frames().items()
-        collection = getattr(self, "collection", "")
+        (rows, *details) = self.frames().items()
         written = {
-            f"{name}.md": "\n".join(table.to_markdown() for table in printed),
-            f"{name}.tex": join_latex(printed, width),
+            f"{name}.tex": join_latex(self.at("paper"), width),
             f"{name}.csv": format_csv(rows[1]),
             **{f"{name}-{detail.replace('_', '-')}.csv": format_csv(frame) for detail, frame in details},
-            f"{name}.html": write_page(
-                f"{name}: {collection}" if collection else name,
-                self.at("all"),
-                answer=self.answer(),
-                notes=self.notes(),
-            ),
         }
         for file, text in written.items():
             write_atomically(folder / file, text)

@@ -57,10 +57,6 @@ class SampleSize(Result):
     curves: pd.DataFrame
     unit: str = "topic"
 
-    def __repr__(self) -> str:
-        sizes = self.curves["topics"]
-        return f"SampleSize: {sizes.min()} to {sizes.max()} {self.unit}s, {len(self.measures)} measures"
-
     def topics_needed(self) -> pd.DataFrame:
         """Return about how many topics each measure needs for each expected τ of `AIMS`, between the sizes that were tried."""
         rows = {}
@@ -125,7 +121,7 @@ class SampleSize(Result):
         return [
             LineChart(consistency, f"{self.unit}s in either set", "mean τ between two sets", log=True, ticks=ticks),
             LineChart(
-                power, f"{self.unit}s", "share of significant run pairs", log=True, limits=(0.0, None), names="right",
+                power, f"{self.unit}s", "share of significant run pairs", log=True, limits=(0.0, None),
                 ticks=ticks,
             ),
         ]  # fmt: skip

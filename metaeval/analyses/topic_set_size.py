@@ -47,9 +47,6 @@ class TopicSetSize(MeasureRows):
     number: ClassVar[str] = "topics"
     label: ClassVar[str] = "topics (or clusters) for a paired t-test to find the difference"
 
-    def __repr__(self) -> str:
-        return f"TopicSetSize: a difference of {self.difference:g}, {len(self.measures)} measures"
-
     def answer(self) -> str:
         """Say how many topics a paired t-test needs, by the measure that needs fewest and the one that needs most."""
         numbers = self.rows.set_index("measure")["topics"]

@@ -64,9 +64,6 @@ class VarianceComponents(Result):
     beta: float
     budget: float | None
 
-    def __repr__(self) -> str:
-        return f"VarianceComponents: {len(self.components)} components, {len(self.measures)} measures"
-
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return components, reliability, and designs if there are any."""
         frames = {"components": self.components, "reliability": self.reliability}
@@ -137,13 +134,16 @@ class VarianceComponents(Result):
         return tables
 
     def charts(self) -> Sequence[IntervalChart]:
-        """Return the components of every measure with their intervals, a panel each."""
-        charts = []
-        for measure, part in self.components.groupby("measure", sort=False):
-            columns = part[["component", "variance", "low", "high"]].itertuples(index=False)
+        """Return the components of a single measure with their intervals, or of several measures how reliable means are."""
+        if len(self.measures) == 1:
+            columns = self.components[["component", "variance", "low", "high"]].itertuples(index=False)
             rows = [Row(name, name, variance, line=(low, high)) for name, variance, low, high in columns]
-            charts.append(IntervalChart(rows, "variance", str(measure) if len(self.measures) > 1 else ""))
-        return charts
+            return [IntervalChart(rows, f"variance of a single score by {self.measures[0].title}")]
+        numbers = self.reliability[["Eρ²", "Eρ²_low", "Eρ²_high"]].to_numpy().tolist()
+        rows = [
+            Row(str(m), m.title, x, line=(low, high)) for m, (x, low, high) in zip(self.measures, numbers, strict=True)
+        ]
+        return [IntervalChart(rows, "Eρ² of runs' means")]
 
 
 def variance_components(

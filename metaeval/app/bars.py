@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from metaeval.show.screen import write_variables
+from metaeval.show.looks import write_variables
 
 Values = list[list[list[float]]]
 """What the bars show: by panel, row and class."""

@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-_PAGES = ["answers.py", "bars.py", "charts.py", "lessons.py", "pairs.py", "parts.py", "views"]
+_PAGES = ["bars.py", "candidates.py", "lessons.py", "parts.py", "your_scores.py"]
 """What imports Streamlit."""
 
 # Streamlit itself runs main.py; it is no module to import.

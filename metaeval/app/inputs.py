@@ -125,6 +125,19 @@ def parse_classes(text: str, n_classes: int) -> list[str]:
             for position, name in enumerate(names)]  # fmt: skip
 
 
+def clean_name(name: str) -> str:
+    """Return a name that a file in the visitor's folder may have.
+
+    >>> clean_name("../../-x.csv"), clean_name("scores (1), ours.csv")
+    ('x.csv', 'scores (1), ours.csv')
+    """
+    stem, dot, suffix = re.split(r"[/\\]", name)[-1].rpartition(".")
+    stem = "".join(
+        letter if letter.isprintable() and letter not in '<>:"|?*' else "_" for letter in stem if dot
+    ).lstrip("-. ")
+    return f"{stem.encode()[:150].decode(errors='ignore') or 'scores'}{dot}{re.sub(r'[^0-9A-Za-z]', '', suffix)[:12]}"
+
+
 def format_numbers(numbers: Iterable[float]) -> str:
     """Write numbers in a line, whole ones without a point."""
     return " ".join(f"{number:.12g}" for number in numbers)

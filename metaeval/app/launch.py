@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from metaeval.errors import MetaevalError
-from metaeval.files.reading import LARGEST_FILE_OPTION
+from metaeval.files import LARGEST_FILE_OPTION
 
 LOOPBACK = "127.0.0.1"
 FIRST_PORT = 8501
@@ -89,8 +89,8 @@ def _prepare(host: str, port: int, address: str | None) -> None:
     if address is not None:
         webbrowser.open(address)
     with contextlib.suppress(Exception):  # a page that imports it again says what is wrong
-        for name in ("two_runs", "two_distributions", "closeness", "your_scores"):
-            import_module(f"metaeval.app.views.{name}")
+        for name in ("candidates", "your_scores"):
+            import_module(f"metaeval.app.{name}")
 
 
 def _serve(numeric: str, host: str, port: int) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from metaeval.app.pairs import EVEN
-from metaeval.app.parts import plain
+from metaeval.app.parts import EVEN, SIDES, plain
 from metaeval.app.presets import Page, find_presets
 
 OWN = "Your own numbers"
@@ -86,7 +85,8 @@ def show_steps(page: Page, lesson: dict[str, Any], names: tuple[str, str], sides
     if guess is None:
         st.markdown("**2.** and **3.** follow when you have guessed.")
         return False
-    st.markdown(f"✓ {plain(lesson['why'])}")
+    agree = sum(side == SIDES[guess] for side in sides.values())
+    st.markdown(f"✓ You said {plain(options[guess])}; {agree} of {len(sides)} agree. {plain(lesson['why'])}")
     done = st.session_state.get(f"{page}_step", 0)
     if done < 2 and all(sides.get(name) == side for name, side in lesson["steps"][done]["until"].items()):
         done += 1

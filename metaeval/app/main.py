@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from metaeval.app import candidates, your_scores
 from metaeval.app.parts import STYLE, say_errors
-from metaeval.app.views import closeness, two_distributions, two_runs, your_scores
 
-PAGES = {
-    "Two runs": two_runs.show,
-    "Two distributions": two_distributions.show,
-    "Closeness": closeness.show,
-    "Your scores": your_scores.show,
+PAGES = {name: candidates.make_page(page) for name, page in candidates.PAGES.items()} | {
+    "Your scores": your_scores.show
 }
 
 st.set_page_config(page_title="metaeval", layout="wide")

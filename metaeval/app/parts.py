@@ -10,6 +10,12 @@ from contextlib import contextmanager
 import streamlit as st
 
 from metaeval.errors import MetaevalError, shorten, visible
+from metaeval.show.charts import Chart
+from metaeval.show.looks import write_variables
+
+SIDES = ("first", "second", "tie")
+EVEN = "a tie"
+"""What pages call it when neither candidate is better."""
 
 STYLE = """<style>
 .stMainBlockContainer{padding-top:3.5rem}
@@ -104,3 +110,28 @@ def show_part(label: str, key: str, draw: Callable[[], None]) -> None:
     with st.expander(label, key=key, on_change="rerun") as part:
         if part.open:
             draw()
+
+
+_CHART = """
+svg[role=img] { width: 100%; height: auto; max-width: 44rem } svg[role=img] text { fill: var(--ink) }
+.me-chart { overflow-x: auto } .me-chart caption { text-align: left }
+.me-chart table { border-collapse: collapse; font-size: .85rem }
+.me-chart :is(td, th) { padding: .2rem .4rem; text-align: center; font-variant-numeric: tabular-nums }
+"""
+
+# `st.html` takes out SVG, and a picture says nothing when it is pointed at. Names in the text that is shown are escaped.
+_show = st.components.v2.component(
+    "metaeval_chart",
+    css=_CHART,
+    html='<div class="chart"></div>',
+    js="export default ({ data, parentElement }) => { parentElement.querySelector('.chart').innerHTML = data.chart; };",
+)
+
+
+def show_chart(chart: Chart, *, width: float = 560) -> None:
+    """Show a chart as reports have it, as wide as its container and in the colours of the visitor's theme."""
+    from metaeval.show.screen import draw_chart
+
+    theme = "dark" if st.context.theme.type == "dark" else "light"
+    style = f'class="me-chart" tabindex="0" role="region" aria-label="chart" style="{write_variables(theme)}"'
+    _show(data={"chart": f"<div {style}>{draw_chart(chart, width)}</div>"})

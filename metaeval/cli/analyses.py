@@ -49,13 +49,13 @@ ANALYSES = {
             "ranks trec-web-2013 -m AP",
             "ranks one.json two.json",
             "ranks scores.csv --test randomised-tukey-hsd --out results/",
-            "ranks board.parquet --columns collection=task --doubled latest --gaps complete --aggregate win-rate",
+            "ranks board.parquet --columns collection=task --doubled latest --missing complete --aggregate win-rate",
         ),
         board="analyses.board_ranks:board_ranks",
         remarks="Files that score other runs on the same topics, such as the logs of two models, are one collection: is one "
         "better, by how much, how sure? Files of other topics are tasks, as are those that a column of a table names, and "
-        "several tasks are a board: one answer for all of them, by their mean or another aggregate. --gaps makes a board of a "
-        "single table with missing scores, too.",
+        "several tasks are a board: one answer for all of them, by their mean or another aggregate. --missing present makes "
+        "a board of a single table with missing scores, too.",
     ),
     "calibrate": Analysis(
         "analyses.calibration:calibrate_tests",

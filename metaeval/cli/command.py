@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any, Literal, get_origin
 
@@ -73,7 +73,12 @@ class Command(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments and the command's own options, and name those that ``metaeval help`` explains."""
-        topics = {name: topic for topic, names in SHARED.items() for name in names if name in getattr(self.callback, "shared", ())}
+        topics = {
+            name: topic
+            for topic, names in SHARED.items()
+            for name in names
+            if name in getattr(self.callback, "shared", ())
+        }
         rows: dict[str, list[Any]] = {"Arguments": [], "Options": []}
         shared: dict[str, list[str]] = {topic: [] for topic in SHARED}
         for parameter in self.get_params(ctx):
@@ -102,7 +107,7 @@ class Command(TyperCommand):
             for parameter in self.params
             if parameter.name and parameter.param_type_name == "option"
         }
-        with option_names(flags), _defused(ctx.params.get("defuse_formulas", False)):
+        with option_names(flags):
             return super().invoke(ctx)
 
 
@@ -116,11 +121,3 @@ def option_names(names: dict[str, str]) -> Iterator[None]:
         yield
     finally:
         use_option_names(before)
-
-
-def _defused(defused: bool) -> Any:
-    if not defused:
-        return nullcontext()
-    from metaeval.show.formulas import defused_formulas
-
-    return defused_formulas()

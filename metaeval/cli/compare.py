@@ -58,7 +58,6 @@ COMPARE = {
     "p_values": switch("Write every p-value, contradiction and split too, which may be large", "--p-values"),
     **take("seed"),
     "n_jobs": option(int, HELP["n_jobs"], default=-1),
-    **take("defuse_formulas"),
 }
 
 _PASSED = ("missing", "n_trials", "n_permutations", "test", "alpha", "distinct_runs", "thorough", "seed", "n_jobs")
@@ -90,7 +89,8 @@ def compare(values: Values) -> None:
     sources = _open_data(values)
     labels = {str(measure) for source in sources if isinstance(source, Scores) for measure in source.measures}
     named = values.reference[0] if values.reference and len(values.reference) == 1 else values.reference
-    reference = open_references(named, values.missing, columns=read_columns(values), labels=labels)
+    opening = {"missing": values.missing, "doubled": values.doubled, "columns": read_columns(values), "format": None}
+    reference = open_references(named, opening, labels=labels)
     with _report_progress() as say:
         result = compare_measures(
             values.measure,

@@ -66,17 +66,16 @@ def fetch_data(values: Values) -> None:
     Examples:
       metaeval data fetch stc3-dq-a llmjudge
     """
-    from metaeval.datasets import fetch, remember_unreachable_hosts
+    from metaeval.datasets import fetch
 
     failed = 0
-    with remember_unreachable_hosts():
-        for name in values.names:
-            try:
-                files = fetch(name)
-            except DatasetError as error:  # the other data sets may be somewhere else
-                failed = print_problem(str(error))
-            else:
-                print_status(f"{name}: {format_count(len(files), 'file')} downloaded and checked")
+    for name in values.names:
+        try:
+            files = fetch(name)
+        except DatasetError as error:  # the other data sets may be somewhere else
+            failed = print_problem(str(error))
+        else:
+            print_status(f"{name}: {format_count(len(files), 'file')} downloaded and checked")
     if failed:
         raise typer.Exit(failed)
 
@@ -96,8 +95,6 @@ def print_paths(values: Values) -> None:
 
 def _state(data_set: Dataset, folder: Path) -> str:
     """Say how many files are there; whether they are whole, loading finds out."""
-    if data_set.reader == "skordinal":
-        return "all" if (folder / data_set.runs).is_file() else "made here"
     if not data_set.files:
         return "by hand"
     present = sum((folder / file.name).is_file() for file in data_set.files)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from typer.core import TyperCommand, TyperGroup
 
 from metaeval.cli.analyses import ANALYSES, Analysis
-from metaeval.cli.command import Values, make_command
+from metaeval.cli.command import Values, make_command, option_names
 from metaeval.cli.complete import complete_source
 from metaeval.cli.docstrings import find_question, parse_docstring
 from metaeval.cli.opening import (
@@ -25,6 +25,8 @@ from metaeval.cli.opening import (
 )
 from metaeval.cli.options import (
     DIRECTIONS,
+    GAPS,
+    MISSING,
     NOISE,
     OPENING,
     OPTIONS,
@@ -61,8 +63,15 @@ _POWER = "analyses.discriminative_power:discriminative_power"
 _UNSEEN = {"n_bootstrap": 0, "confidence": 0.95, "simultaneous": True, "margin": 0.05}
 """Arguments of discriminative power where only what follows from it is shown: its intervals are not computed."""
 
-IN_PYTHON = ("p_add_one", "variance_offset")
-"""Arguments of functions that are no options."""
+IN_PYTHON = ("p_add_one", "variance_offset", "gaps")
+"""Arguments of functions that are no options; `gaps` is what ``--missing`` says of boards."""
+
+_MISSING_OF_BOARDS = option(
+    str,
+    "What to do where a score is missing; a board can compare what is present, or the runs that are complete",
+    choices=(*MISSING, *GAPS),
+    default="raise",
+)
 
 _LABELS = {
     "people": argument(
@@ -222,9 +231,11 @@ class Plan:
             if parameter.flags:
                 declared[parameter.name] = parameter.declare()
         declared |= subject.reading if subject else OPENING | NOISE | DIRECTIONS
+        if self.board is not None:
+            declared["missing"] = _MISSING_OF_BOARDS
         if self.pairs:
             declared |= take(self.pairs)
-        return declared | take("style", "explain", "width", "out", "defuse_formulas")
+        return declared | take("style", "explain", "width", "out")
 
     def call(self, function: Function, subject: object, values: Values) -> Any:
         """Call a function with what the command line says of its parameters."""
@@ -234,11 +245,18 @@ class Plan:
         }
         if function is self.before:
             arguments |= _UNSEEN
+        if function is self.board:
+            arguments["gaps"] = values.gaps
         with working(function.__name__.replace("_", " ")):
             return function(subject, **arguments)
 
     def run(self, values: Values) -> None:
         """Open what the command is about, call its functions, and show their results."""
+        values.gaps = None
+        with option_names({"gaps": "--missing"} if self.board else {}):
+            self._run(values)
+
+    def _run(self, values: Values) -> None:
         check_output(values.style, values.out, getattr(values, self.pairs, None) if self.pairs else None)
         check_width(values.width, values.style, values.out)
         self._convert(values)
@@ -253,8 +271,8 @@ class Plan:
             function, when = self.main, "with a single source"
             if self.board is None:
                 self._refuse_unused(values.stated, [self.before, function, pool], when)
-            elif values.gaps is not None and values.missing == "raise":
-                values.missing = "keep"
+            elif values.missing in GAPS:
+                values.gaps, values.missing = values.missing, "keep"
             reference_opens = any(parameter.opens == "files or names" for parameter in self.parameters().values())
             scores = open_sources(sources, values, reference_opens=reference_opens, several=self.several)
             if self.board is not None:
@@ -272,7 +290,8 @@ class Plan:
                 value = parameter.convert(value)
             if parameter.opens == "files":
                 columns = read_columns(values)
-                value = open_references(value, values.missing, values.format, columns=columns, names=False)
+                opening = {name: getattr(values, name, None) for name in OPENING} | {"columns": columns}
+                value = open_references(value, opening, names=False)
             if parameter.opens == "partial scores":
                 value = open_partial(value, values)
             setattr(values, parameter.name, value)
@@ -281,7 +300,7 @@ class Plan:
         """Return the function of the board where there are several tasks, or options that only it takes; and when that is."""
         ordinary = {parameter.spelling for one in (self.before, self.main) if one for parameter in self._read(one)}
         own = {parameter.name for parameter in self._read(board) if parameter.spelling not in ordinary}
-        if len(scores) > 1 or own & values.stated:
+        if len(scores) > 1 or own & values.stated or values.gaps:
             return board, "for a board of tasks"
         return self.main, "for a single task"
 

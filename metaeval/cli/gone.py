@@ -16,6 +16,7 @@ GONE = {
     "--pair": "--out writes what is concluded about every pair of runs, and how many labels would decide it",
     "--groups": "take the documents that only a group's runs found out of the judgements, and compare the two files",
     "--pool-depth": "take the documents that only a group's runs found out of the judgements, and compare the two files",
+    "--gaps": "it is --missing: present or complete",
     "--method": "intervals are those that hold with few labels too",
     "--time-limit": "a user's measure runs in the command itself, and Ctrl-C stops it",
     "--rounding": "round labels in pandas or numpy first, as docs/how-to/bring-your-data.md says",

@@ -135,7 +135,7 @@ def _list_questions(found: Inspection, values: Values) -> tuple[list[tuple[str, 
 
     if several or values.missing == "keep":
         board = _spell([found.source], values, ("format", "columns", "doubled"))
-        board += f" -m {shlex.quote(facts.measures[0])}" * (measures > 1) + " --gaps present" * bool(facts.missing)
+        board += f" -m {shlex.quote(facts.measures[0])}" * (measures > 1) + " --missing present" * bool(facts.missing)
         ask("which run may be the best over all tasks?" if several else "which run may be the best?",
             f"metaeval ranks {board}", (runs >= 2, "at least 2 runs"))  # fmt: skip
     if values.missing == "keep" and any(each.missing for each in found.collections):

@@ -12,7 +12,7 @@ from metaeval.cli.docstrings import parse_docstring
 from metaeval.cli.options import argument, option, take
 from metaeval.cli.output import check_output, show_texts, terminal_width
 from metaeval.errors import MeasureError
-from metaeval.show.terminal import wrap_text
+from metaeval.show.cells import wrap_text
 
 if TYPE_CHECKING:
     from metaeval.measures import Measure

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,20 +34,40 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool, s
     selected = [*dict.fromkeys([*values.measure, *named])] if values.measure else None
     opening = {name: getattr(values, name) for name in OPENING} | {"columns": read_columns(values)}
     opened: list[Scores] = []
+    lacking: dict[str, DataError] = {}
     with open_once():
         for source in sources:
             with working(f"reading {source}"):
                 # A reference that names a file may be one of the labels nevertheless.
                 further = files if names_file(source) else ()
-                found = open_collections(source, selected, optional=further, **opening)
+                read = partial(open_collections, source, selected, optional=further)
+                found = _read_by_columns(read, opening, lacking if files else None)
                 opened += found if several else [only_collection(found, source)]
     if texts and reference_opens:
         labels = {str(measure) for scores in opened for measure in scores.measures}
-        values.reference = open_references(
-            values.reference, opening["missing"], opening["format"], columns=opening["columns"], labels=labels,
-            measure=getattr(values, "reference_measure", None),
-        )  # fmt: skip
+        measure = getattr(values, "reference_measure", None)
+        if getattr(values, "annotators", False) and opening["missing"] == "raise":
+            opening["missing"] = "keep"  # the mean is of those who scored
+        values.reference = open_references(values.reference, opening, labels=labels, measure=measure, lacking=lacking)
     return _state_directions(opened, values)
+
+
+def _read_by_columns(
+    read: Callable[..., Any], opening: Mapping[str, Any], lacking: dict[str, DataError] | None = None
+) -> Any:
+    """Read a file by those of the stated columns that it has; of others, `lacking` takes the error, unless there is none."""
+    from metaeval.io.table import ColumnsError
+
+    columns = dict(opening["columns"] or {})
+    while True:
+        try:
+            return read(**{**opening, "columns": columns or None})
+        except ColumnsError as error:
+            without = {what: name for what, name in columns.items() if name != error.value}
+            if lacking is None or without == columns:
+                raise
+            lacking.setdefault(str(error.value), error)
+            columns = without
 
 
 def join_runs(opened: list[Scores], sources: list[str]) -> list[Scores]:
@@ -174,47 +195,52 @@ def looks_like_file(text: str) -> bool:
 
 def open_references(
     given: str | list[str] | None,
-    missing: Any,
-    format: str | None = None,
+    opening: Mapping[str, Any],
     *,
-    columns: Mapping[str, str] | None = None,
     names: bool = True,
     labels: Collection[str] = (),
     measure: str | None = None,
+    lacking: Mapping[str, DataError] | None = None,
 ) -> Any:
-    """Return the scores that an option names, perhaps of one `measure` of a file; what is no file stays as it is."""
+    """Return the scores that an option names, perhaps of one `measure` of a file; what is no file stays as it is.
+
+    `opening` is how sources are read: a reference is read alike, but for columns that it does not have; those that sources
+    are `lacking` it has to have.
+    """
     if not given:
         return None
     texts = [given] if isinstance(given, str) else given
     opens = [not names or (text not in labels and names_file(text)) for text in texts]
     if any(opens) and not all(opens):
-        lacking = texts[opens.index(False)]
-        raise DataError(
-            f"there is no file {lacking}: several references are a file for each collection, in their order"
-        )
+        problem = "several references are a file for each collection, in their order"
+        raise DataError(f"there is no file {texts[opens.index(False)]}: {problem}")
     for text in texts:
-        absent = looks_like_file(text) and not os.path.exists(os.path.expanduser(text))
-        if labels and not any(opens) and text not in labels and absent:
+        gone = looks_like_file(text) and not os.path.exists(os.path.expanduser(text))
+        if labels and not any(opens) and text not in labels and gone:
             raise DataError("there is no such file, and no measure of that name", file=text)
-    opened = [_open_reference(text, measure, missing, format, columns) for text in texts] if all(opens) else texts
+    opened: list[Any] = []
+    absent = dict[str, DataError]()
+    for text in texts:
+        opened.append(_open_reference(text, measure, opening, absent) if all(opens) else text)
+    for column, error in (lacking or {}).items():
+        if not all(opens) or column in absent:
+            raise error
     return opened[0] if isinstance(given, str) else opened
 
 
 def _open_reference(
-    name: str, measure: str | None, missing: Any, format: str | None, columns: Mapping[str, str] | None
+    name: str, measure: str | None, opening: Mapping[str, Any], lacking: dict[str, DataError]
 ) -> Scores:
     from metaeval.datasets.open import open_scores
     from metaeval.io.detect import FormatError
-    from metaeval.io.table import ColumnsError
 
+    options = {what: value for what, value in opening.items() if what not in ("format", "collection")}
     try:
-        return open_scores(name, measure, missing=missing, columns=columns)
-    except ColumnsError:  # its columns may have their usual names
-        return open_scores(name, measure, missing=missing)
+        return _read_by_columns(partial(open_scores, name, measure), options, lacking)
     except FormatError:  # what is said of the sources holds for a file that does not tell its format itself
-        if format is None:
+        if opening["format"] is None:
             raise
-        return open_scores(name, measure, missing=missing, format=format, columns=columns)
+        return open_scores(name, measure, format=opening["format"], **options)
 
 
 def open_partial(name: str, values: Values) -> Any:

@@ -58,6 +58,8 @@ PHRASES = {
 """What messages call otherwise on the command line, besides the options of the command itself."""
 
 MISSING = ("raise", "drop-topic", "drop-run", "worst", "keep")
+GAPS = ("present", "complete")
+"""What a board can do about missing scores, besides."""
 DOUBLED = ("raise", "mean", "latest")
 INVALID = ("raise", "drop-topic", "drop-run", "clip", "worst")
 STYLES = ("text", "csv", "md", "latex", "json")
@@ -140,7 +142,7 @@ OPTIONS: Options = {
     ),
     "missing": option(
         str,
-        "What to do where a score or answer is missing; ranks of boards can keep gaps",
+        "What to do where a score or answer is missing",
         choices=MISSING,
         default="raise",
     ),

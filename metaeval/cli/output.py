@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from metaeval.cli.options import STYLES
 from metaeval.errors import MetaevalError, format_count, format_list, format_option, one_line, shorten, visible
-from metaeval.show.cells import Cells
-from metaeval.show.fitting import WIDTHS, Width
-from metaeval.show.terminal import fit_table, wrap_text
+from metaeval.show.cells import Grid, draw_text, wrap_text
+from metaeval.show.latex import WIDTHS, Width
 
 if TYPE_CHECKING:
     from metaeval.analyses.result import Result
@@ -40,7 +39,7 @@ def check_output(style: str, out: Path | None, rows: Path | None = None) -> None
 
         check_folder(out)
     if rows is not None:
-        from metaeval.show.table import check_rows_file
+        from metaeval.show.frames import check_rows_file
 
         check_rows_file(rows)
 
@@ -138,16 +137,17 @@ def render(table: Table, style: str, *, explain: bool = True) -> str:
     """Return a table in a style; text fits a terminal, or where stdout is none, a narrow one."""
     if style != "text":
         return table.render(style)
-    caption = table.whole_caption if explain else table.caption
-    width = terminal_width(sys.stdout) or NARROW
-    return fit_table(table.list_cells().convert(one_line), caption, str(table.signature), width, cut=not explain)
+    return table.to_text(terminal_width(sys.stdout) or NARROW, explain=explain)
 
 
 def show_texts(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], caption: str, style: str) -> None:
     """Print a table of texts, of which nothing was computed; as text, as wide as the terminal."""
     if style == "text":
-        cells = Cells([(column,) for column in columns], (True,) * len(columns), [*rows])
-        print_text(fit_table(cells, caption, version_line(), terminal_width(sys.stdout)), end="")
+        width = terminal_width(sys.stdout) or sys.maxsize
+        grid = Grid(
+            [(column,) for column in columns], [list(map(one_line, row)) for row in rows], [True] * len(columns)
+        )
+        print_text("\n".join([*wrap_text(caption, width), "", draw_text(grid, width), "", version_line(), ""]), end="")
         return
     import pandas as pd
 
@@ -186,7 +186,7 @@ def _show_result(result: Result, style: str, out: Path | None, explain: bool, *,
     if style == "json":
         _print_json(result.to_dict())
     elif style == "csv":
-        from metaeval.show.table import format_csv
+        from metaeval.show.frames import format_csv
 
         (rows, *details) = result.frames().items()
         print_text(format_csv(rows[1]), end="", data=True)
@@ -226,7 +226,7 @@ def write_results(results: dict[str, Result], out: Path, width: Width | None = N
     for name, result in results.items():
         tables = ", ".join(f"{name}.csv" for name in [name, *(_name_detail(name, key) for key in result.details())])
         more = "".join(f", {name}-{figure}.png, .svg and .pdf" for figure in result.more_figures())
-        print_status(f"wrote {tables}, {name}.md, .tex, .html, .json, .png, .svg and .pdf{more} into {out}")
+        print_status(f"wrote {tables}, {name}.tex, .json, .png, .svg and .pdf{more} into {out}")
 
 
 def _name_detail(name: str, detail: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -11,28 +11,18 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from metaeval.analyses.agreement import agreement, list_for_each
-from metaeval.analyses.agreement_result import Agreement
 from metaeval.analyses.checks import check_choice
-from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power
+from metaeval.analyses.pooled_discriminative_power import pooled_discriminative_power
 from metaeval.analyses.properties import properties
 from metaeval.analyses.study import PAPERS_TEST, QUESTIONS, Study, study_collection
-from metaeval.comparison.answer import find_answer
-from metaeval.comparison.answer_figure import draw_answer
-from metaeval.comparison.marks import describe_rules, mark_measures
-from metaeval.comparison.repeats import (
-    CHANGES,
-    MANY_RUNS,
-    NOT_TRIED,
-    Repeats,
-    repeat_studies,
-    study_collections,
-)
+from metaeval.comparison.findings import RULES, find_answer, find_facts
+from metaeval.comparison.repeats import CHANGES, repeat_studies, study_collections
 from metaeval.comparison.report import Figures, write_report
-from metaeval.comparison.results import ComparisonResults
-from metaeval.comparison.scoring import Say, ScoredSources, add_references, name_reference, open_sources, score_sources
-from metaeval.comparison.summary import summarise
+from metaeval.comparison.results import NOT_TRIED, ComparisonResults, Repeats
+from metaeval.comparison.scoring import Say, add_references, name_reference, open_sources, score_sources
+from metaeval.comparison.summary import draw_answer
 from metaeval.data.policies import MissingPolicy, check_policy
-from metaeval.data.runs import ClassificationRuns, QuantificationRuns, Runs
+from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
@@ -48,6 +38,10 @@ if TYPE_CHECKING:
     from metaeval.show.style import Size
 
 
+MANY_RUNS = 300
+"""With more runs than this only a thorough comparison makes the recommended test and draws curves over numbers of topics."""
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison(ComparisonResults):
     """A newly proposed measure beside the established ones.
@@ -56,6 +50,7 @@ class Comparison(ComparisonResults):
     ----------
     new : tuple of str
         The measures in question.
+    collections : tuple of Study
     pooled : PooledDiscriminativePower or None
         None for a single collection.
     traits : dict of str to dict of str to PropertyCheck
@@ -63,8 +58,9 @@ class Comparison(ComparisonResults):
     notes : tuple of str
         What its author may want to know.
     looks : mapping of str to tuple of Study, or str
-        By what was changed (another test, other seeds, …), the studies of all collections again; "not tried" where a
-        thorough comparison would have tried it, and why there is nothing to try where there is not.
+        By what was changed (another seed, other runs), the studies of all collections again; "not tried" where a thorough
+        comparison would have tried it, and why there is nothing to try where there is not.
+    signature : Signature
     agreement : Agreement or None
         Pairwise accuracy of all measures with the reference, if there is one.
     """
@@ -80,27 +76,18 @@ class Comparison(ComparisonResults):
         ----------
         measure : str, optional
             One of `new`; the first by default.
-
-        Returns
-        -------
-        str
         """
         return find_answer(self, measure, named=True).to_text()
 
     def summary(self, measure: str | None = None) -> pd.DataFrame:
-        """Return the numbers of every measure beside a new one, with intervals.
+        """Return the numbers of every measure beside a new one, with intervals, shape (measure, …).
 
         Parameters
         ----------
         measure : str, optional
             One of `new`; the first by default.
-
-        Returns
-        -------
-        DataFrame, shape (measure, …)
-            See `metaeval.comparison.summary.summarise`.
         """
-        return summarise(self, measure).copy()
+        return find_facts(self, self.find_new(measure)).frame.copy()
 
     def plot(self, measure: str | None = None, *, size: Size = None, signature: bool = True) -> Figure:
         """Draw what came out for a new measure: a panel for each sentence of the verdict, a row for each other measure.
@@ -110,29 +97,18 @@ class Comparison(ComparisonResults):
         measure : str, optional
             One of `new`; the first by default.
         size : {"column", "page"} or (float, float), optional
+            Width of a column or page of a paper, or width and height in inches.
         signature : bool, optional
-
-        Returns
-        -------
-        matplotlib.figure.Figure
+            Whether the signature stands below.
         """
         return draw_answer(self, measure, size=size, signature=signature)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the summary as marks: one row per measure, each mark by a stated rule (`rules`), like ACL21, Tables 4 and 7.
-
-        Shape (measure, …): columns: the traits, ``similarity`` (group), ``consistency`` and ``power`` (good, fair,
-        poor; for power "cannot tell" where its interval does not carry the word). Held against a reference, power can
-        be "contradicts the reference", and there is a column ``reference``.
-        """
-        return mark_measures(self)
-
     def rules(self) -> dict[str, str]:
-        """Return, for every column of the summary, how its marks are reached."""
-        return describe_rules(self)
+        """Return, for every finding of the verdict, how it is reached."""
+        return dict(RULES)
 
     def write(self, folder: str | Path, *, figures: Figures = "page", p_values: bool = False) -> Path:
-        """Write the report: ``index.html``, its tables and figures beside it, and ``report.json``.
+        """Write the report: ``index.html``, which is returned, its tables and figures beside it, and ``report.json``.
 
         Parameters
         ----------
@@ -143,11 +119,6 @@ class Comparison(ComparisonResults):
         p_values : bool, optional
             Write every p-value, and every contradicting pair of runs, split and topic too: files that grow with the
             number of pairs.
-
-        Returns
-        -------
-        Path
-            Of ``index.html``.
         """
         return write_report(self, Path(folder), figures=figures, p_values=p_values)
 
@@ -236,8 +207,8 @@ def compare(
     >>> result = compare("RNADW", runs, n_trials=50, n_permutations=200)
     >>> result
     Comparison: RNADW with 6 measures on tiny
-    >>> result.to_frame().loc["RNADW", ["ordinal", "symmetric"]].tolist()
-    ['✗ (32 of 140)', '✓ (904)']
+    >>> {name: trait.mark for name, trait in result.traits["RNADW"].items() if name in ("ordinal", "symmetric")}
+    {'ordinal': '✗ (32 of 140)', 'symmetric': '✓ (904)'}
     """
     tell = say or (lambda _: None)
     requested, sources = _list_given(measures), _list_given(data)
@@ -253,8 +224,10 @@ def compare(
     scored = scored.state_directions(higher_is_better, lower_is_better)
     many = not thorough and max(len(scores.runs) for scores in scored.scores) > MANY_RUNS
     left_out = ("second_power", "second_reference", "sample_size") if many else ()
-    chosen, second = _choose_tests(test, many=many)
-    options = {
+    chosen = test or (PAPERS_TEST if many else RECOMMENDED)
+    check_choice("test", chosen, PairedTest)
+    second: PairedTest = PAPERS_TEST if chosen == RECOMMENDED else RECOMMENDED
+    options: dict[str, Any] = {
         "n_trials": n_trials,
         "n_permutations": n_permutations,
         "alpha": alpha,
@@ -266,45 +239,7 @@ def compare(
         "n_jobs": 1 if len(sources) > 1 else n_jobs,
         "say": tell,
     }
-    asks = _prepare_studies(opened, scored, options)
-    first = [partial(ask, scores) for ask, scores in zip(asks, scored.scores, strict=True)]
-    studies = [_explain_gaps(study, left_out, second) for study in study_collections(first, n_jobs)]
-    pooled = _pool_power(studies, seed, tell)
-    repeats: Repeats = repeat_studies(studies, asks, seed, n_jobs) if thorough else dict.fromkeys(CHANGES, NOT_TRIED)
-    tell("trying properties")
-    traits = _try_properties(scored.scores[0].measures)
-    sums = "; ".join(f"{scores.collection or 'scores'}@{scores.fingerprint}" for scores in scored.references)
-    compared = {} if reference_name is None else {"reference": f"{reference_name} of {sums}"}
-    signature = sign(
-        "compare", scored.scores, trials=n_trials, tests=chosen if many else f"{chosen}, {second}",
-        B=n_permutations, alpha=alpha, seed=seed, **studies[0].diagnostics.settings, **compared,
-    )  # fmt: skip
-    agreed = _find_agreement(scored, seed, alpha, distinct_runs)
-    return Comparison(scored.new, tuple(studies), pooled, traits, scored.notes, repeats, signature, agreed)
-
-
-def _choose_tests(test: PairedTest | None, *, many: bool) -> tuple[PairedTest, PairedTest]:
-    """Return the test that verdicts rest on, and the one beside it."""
-    chosen = test or (PAPERS_TEST if many else RECOMMENDED)
-    check_choice("test", chosen, PairedTest)
-    return chosen, PAPERS_TEST if chosen == RECOMMENDED else RECOMMENDED
-
-
-def _find_agreement(scored: ScoredSources, seed: int, alpha: float, distinct_runs: bool) -> Agreement | None:
-    """Return how well all measures order the runs as the reference does; None without one."""
-    if not scored.references:
-        return None
-    return agreement(
-        scored.scores, reference=list(scored.references), statistics=["pairwise_accuracy"], n_permutations=100, alpha=alpha,
-        distinct_runs=distinct_runs, seed=seed,
-    )  # fmt: skip
-
-
-def _prepare_studies(
-    sources: Sequence[Scores | Runs], scored: ScoredSources, options: Mapping[str, Any]
-) -> list[Callable[..., Study]]:
-    """Return for every collection what asks all questions of its scores."""
-    return [
+    asks: list[Callable[..., Study]] = [
         partial(
             study_collection,
             # A reference may lack some of the runs and topics.
@@ -312,33 +247,36 @@ def _prepare_studies(
             reference=scored.references[number] if scored.references else None,
             **options,
         )
-        for number, (source, scores) in enumerate(zip(sources, scored.scores, strict=True))
+        for number, (source, scores) in enumerate(zip(opened, scored.scores, strict=True))
     ]
-
-
-def _pool_power(studies: Sequence[Study], seed: int, tell: Say) -> PooledDiscriminativePower | None:
-    """Return discriminative power over all collections; None for a single one."""
-    if len(studies) < 2:
-        return None
-    tell("pooling")
-    return pooled_discriminative_power([study.power for study in studies if study.power], seed=seed)
-
-
-def _try_properties(measures: Sequence[Measure]) -> dict[str, dict[str, PropertyCheck]]:
-    """Return the formal properties of every measure by name."""
-    tried = properties(measures, n_random=100)
+    first = [partial(ask, scores) for ask, scores in zip(asks, scored.scores, strict=True)]
+    studies = study_collections(first, n_jobs)
+    if many:
+        why = f"not tried with more than {MANY_RUNS} runs; a thorough comparison tries it."
+        reasons = {"second_power": f"Power by {second}: {why}", "sample_size": f"Number of topics: {why}"}
+        studies = [replace(study, skipped={**study.skipped, **reasons}) for study in studies]
+    pooled = agreed = None
+    if len(studies) > 1:
+        tell("pooling")
+        pooled = pooled_discriminative_power([study.power for study in studies if study.power], seed=seed)
+    repeats: Repeats = repeat_studies(studies, asks, seed, n_jobs) if thorough else dict.fromkeys(CHANGES, NOT_TRIED)
+    tell("trying properties")
+    tried = properties(scored.scores[0].measures, n_random=100)
     traits: dict[str, dict[str, PropertyCheck]] = {str(measure): {} for measure in tried.measures}
     for check in tried.checks:
         traits[str(check.measure)][check.property.name] = check
-    return traits
-
-
-def _explain_gaps(study: Study, questions: Sequence[str], second: PairedTest) -> Study:
-    """Return a study that says why questions were left out."""
-    why = f"not tried with more than {MANY_RUNS} runs; a thorough comparison tries it."
-    reasons = {"second_power": f"Power by {second}: {why}", "sample_size": f"Number of topics: {why}"}
-    skipped = {question: reasons[question] for question in questions if question in reasons}
-    return replace(study, skipped={**(study.skipped or {}), **skipped})
+    if scored.references:
+        agreed = agreement(
+            scored.scores, reference=list(scored.references), statistics=["pairwise_accuracy"], n_permutations=100,
+            alpha=alpha, distinct_runs=distinct_runs, seed=seed,
+        )  # fmt: skip
+    sums = "; ".join(f"{scores.collection or 'scores'}@{scores.fingerprint}" for scores in scored.references)
+    compared = {} if reference_name is None else {"reference": f"{reference_name} of {sums}"}
+    signature = sign(
+        "compare", scored.scores, trials=n_trials, tests=chosen if many else f"{chosen}, {second}",
+        B=n_permutations, alpha=alpha, seed=seed, **studies[0].diagnostics.settings, **compared,
+    )  # fmt: skip
+    return Comparison(scored.new, tuple(studies), pooled, traits, scored.notes, repeats, signature, agreed)
 
 
 def _list_given(given: Any) -> list[Any]:

@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
 from metaeval.analyses.study import BASELINES, Study
-
-MANY_RUNS = 300
-"""With more runs than this only a thorough comparison makes the recommended test and draws curves over numbers of topics."""
+from metaeval.comparison.results import Repeats
 
 SEEDS = 2
 """Further seeds of a thorough comparison."""
 
-NOT_TRIED = "not tried"
-
 WITHOUT_BASELINES, ON_DISTINCT_RUNS = "without baselines", "distinct runs"
 
-NO_BASELINES, ALL_DISTINCT, ALREADY_DISTINCT = "there are none", "all runs differ", "as it is"
-"""Why a study is not repeated."""
-
-TOO_FEW_RUNS = "too few runs are left"
-
-
-def name_seed(number: int) -> str:
-    """Return what the repeat with a further seed is called, from 1."""
-    return f"another seed ({number})"
-
-
-CHANGES = (*map(name_seed, range(1, SEEDS + 1)), WITHOUT_BASELINES, ON_DISTINCT_RUNS)
+CHANGES = (*(f"another seed ({number})" for number in range(1, SEEDS + 1)), WITHOUT_BASELINES, ON_DISTINCT_RUNS)
 """What a thorough comparison tries."""
 
-Repeats = Mapping[str, tuple[Study, ...] | str]
-"""By what is changed, the studies of all collections; or in words why there are none."""
+TOO_FEW_RUNS = "too few runs are left"
 
 _ASKED = ("similarity", "consistency", "small_consistency", "power", "contradictions", "reference")
 """What verdicts rest on."""
@@ -60,25 +44,20 @@ def repeat_studies(studies: Sequence[Study], asks: Sequence[Callable[..., Study]
     for change in CHANGES:
         each = [repeated[change] for repeated in repeats]
         reasons = [reason for reason in each if isinstance(reason, str)]
-        if TOO_FEW_RUNS in reasons:
-            by_change[change] = TOO_FEW_RUNS
-        elif len(reasons) == len(each):
-            by_change[change] = reasons[0]
-        else:
-            # A collection in which there is nothing to change stays as it is.
+        if TOO_FEW_RUNS in reasons or len(reasons) == len(each):
+            by_change[change] = TOO_FEW_RUNS if TOO_FEW_RUNS in reasons else reasons[0]
+        else:  # a collection in which there is nothing to change stays as it is
             pairs = zip(studies, each, strict=True)
             by_change[change] = tuple(study if isinstance(repeated, str) else repeated for study, repeated in pairs)
     return by_change
 
 
 def repeat_study(study: Study, ask: Callable[..., Study], *, seed: int) -> dict[str, Study | str]:
-    """Study a collection again, with one thing changed at a time.
+    """Study a collection again, with one thing changed at a time; in words why not, where there is nothing to change.
 
     `ask` gave the study: it takes scores and the options of `study_collection` that are changed, ``seed`` or
     ``distinct_runs``.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from functools import partial
     >>> from metaeval.analyses.study import study_collection
@@ -90,26 +69,18 @@ def repeat_study(study: Study, ask: Callable[..., Study], *, seed: int) -> dict[
     >>> {change: study if isinstance(study, str) else len(study.scores.runs) for change, study in repeats.items()}
     {'another seed (1)': 5, 'another seed (2)': 5, 'without baselines': 4, 'distinct runs': 'all runs differ'}
     """
-    repeats: dict[str, Study | str] = {
-        name_seed(number): ask(study.scores, seed=seed + number) for number in range(1, SEEDS + 1)
-    }
-    runs = [run for run in study.scores.runs if run not in BASELINES]
-    if len(runs) == len(study.scores.runs):
-        repeats[WITHOUT_BASELINES] = NO_BASELINES
-    elif len(runs) < 2:
-        repeats[WITHOUT_BASELINES] = TOO_FEW_RUNS
-    else:
-        repeats[WITHOUT_BASELINES] = ask(study.scores.sel(runs=runs))
-    repeats[ON_DISTINCT_RUNS] = _keep_distinct(study, ask)
-    return repeats
-
-
-def _keep_distinct(study: Study, ask: Callable[..., Study]) -> Study | str:
+    scores = study.scores
+    runs = [run for run in scores.runs if run not in BASELINES]
     copies = sum(len(group) - 1 for group in study.diagnostics.identical)
-    if not copies:
-        return ALL_DISTINCT
-    if study.diagnostics.distinct:
-        return ALREADY_DISTINCT
-    if len(study.scores.runs) - copies < 2:
-        return TOO_FEW_RUNS
-    return ask(study.scores, distinct_runs=True)
+    without: Study | str
+    distinct: Study | str
+    if len(runs) == len(scores.runs):
+        without = "there are none"
+    else:
+        without = TOO_FEW_RUNS if len(runs) < 2 else ask(scores.sel(runs=runs))
+    if not copies or study.diagnostics.distinct:
+        distinct = "as it is" if copies else "all runs differ"
+    else:
+        distinct = TOO_FEW_RUNS if len(scores.runs) - copies < 2 else ask(scores, distinct_runs=True)
+    seeds = {change: ask(scores, seed=seed + number) for number, change in enumerate(CHANGES[:SEEDS], start=1)}
+    return {**seeds, WITHOUT_BASELINES: without, ON_DISTINCT_RUNS: distinct}

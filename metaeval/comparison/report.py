@@ -1,29 +1,74 @@
-"""The report of a comparison: one HTML page, its tables and figures beside it, and report.json."""
+"""The report of a comparison: one HTML page, its tables and figures beside it, and report.json.
+
+A result shows itself by its table and its charts; the report goes through all results, and knows none in particular.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+import pandas as pd
+
+from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.result import Result
-from metaeval.comparison.answer import find_answer
-from metaeval.comparison.answer_figure import draw_answer
-from metaeval.comparison.marks import mark_measures
-from metaeval.comparison.report_files import ReportFiles, name_results
-from metaeval.comparison.results import ComparisonResults
-from metaeval.comparison.sections import give_title, lay_out
-from metaeval.comparison.summary import summarise
-from metaeval.comparison.verdicts import find_verdicts
-from metaeval.errors import MetaevalError
+from metaeval.analyses.study import SMALL
+from metaeval.comparison.findings import RULES, find_answer, find_facts, find_verdicts
+from metaeval.comparison.results import NOT_TRIED, ComparisonResults
+from metaeval.comparison.summary import choose_measures, draw_answer, list_panels, show_short
+from metaeval.errors import MetaevalError, format_count
 from metaeval.files import write_together
-from metaeval.show.table import to_records
+from metaeval.show.cells import NOTHING
+from metaeval.show.charts import HeatMap, LineChart, highlight
+from metaeval.show.frames import flatten, format_csv, to_records, write_frames
+from metaeval.show.looks import write_variables
+from metaeval.show.names import to_html
+from metaeval.show.screen import STYLE, draw_chart, make_file
+from metaeval.show.table import Table
 
 Figures = Literal["page", "all"]
 """Figures drawn in the page and as SVG, or as PDF and PNG for print too."""
 
-_TASKS_A_PROCESS = 6
-"""Fewer figures than this are drawn sooner than another process starts."""
+Block = dict[str, Any]
+"""A part of the page: a table or chart with links to its files, panels, or notes; folded under a title if it has one."""
+
+MOST_ROWS = 100
+"""Rows of a table in the page; its file has all of them."""
+
+_PANEL, _CHART = 340, 620  # pixels that a panel of the answer, and any other chart, is wide
+
+SECTIONS = {
+    "similarity": ("Ranking similarity", "Do two measures rank the runs alike?",
+        "Measures that rank alike on these runs need not do so on others, least of all where runs are few or far apart."),
+    "consistency": ("Split-half consistency", "Does a measure give the same ranking on other topics?",
+        "A measure that always gives the same wrong ranking is perfectly consistent. The test is over splits of the same "
+        "topics: it says which measure is more consistent on them, not on others."),
+    "power": ("Discriminative power", "How many differences between runs does a measure find significant?",
+        "The papers' randomised Tukey HSD test takes runs to differ in their means only; where they differ in spread, it finds "
+        "false differences. Power says nothing about whether the differences are right; a reference tells."),
+    "reference": ("Against the reference", "Are the differences that a measure finds significant right?",
+        "A reference errs too. Pairs share runs: the interval allows for it, by a rule that is approximate."),
+    "overlap": ("Significance overlap", "Do measures find the same pairs of runs significantly different?",
+        "A measure that finds few pairs overlaps little with any other, right or wrong."),
+    "contradictions": ("Contradictions", "For which run pairs do two measures reach opposite significant conclusions?",
+        "That two measures contradict each other does not tell which of them is wrong."),
+    "coverage": ("Coverage", "Does an improvement by a measure go with improvement by all reference measures at once?",
+        "It depends on which reference measures are chosen."),
+    "sample_size": ("Number of topics", "How many topics does a measure need to rank consistently and to tell runs apart?",
+        "Curves beyond the topics at hand would be extrapolated; these end there."),
+    "preference": ("Baseline preference", "Which of the two baselines does each measure prefer, topic by topic?",
+        "Two runs are two runs: what holds of these baselines need not hold of others."),
+}  # fmt: skip
+"""By question: the title of its section, what is asked, and when not to trust the answer."""
+
+_SECOND = {"consistency": "small_consistency", "power": "second_power", "reference": "second_reference"}
+"""What stands beside a question in its section: the same on few topics, or by another test."""
+
+_DETAILS_OF_PAIRS = ("trials", "deltas")
+"""Details with a row for every split or topic, which are written if asked for."""
 
 
 def write_report(
@@ -33,41 +78,212 @@ def write_report(
     if figures not in get_args(Figures):
         raise MetaevalError(f"there is no choice of figures {figures!r}: use {', '.join(get_args(Figures))}")
     with write_together(folder, instead_of=_find_former(folder)) as where:
-        aside = Path(where)
-        files = ReportFiles(aside)
-        page = lay_out(comparison, files, p_values)
+        files = ReportFiles(Path(where), comparison.new, p_values)
+        (files.folder / "tables").mkdir()
+        (files.folder / "figures").mkdir()
+        sections = [_tell(comparison, files), *_ask(comparison, files)]
+        lines = [f"{study.name}: {why}" for study in comparison.collections for why in study.skipped.values()]
+        if lines:
+            title = "What does not apply, or was not tried"
+            sections.append({"anchor": "skipped", "title": title, "blocks": [{"notes": lines}]})
+        page = _template().render(
+            title=_give_title(comparison), lead=_describe_data(comparison), sections=sections, style=STYLE,
+            answers=[find_answer(comparison, name) for name in comparison.new], signature=str(comparison.signature),
+            collections=[study.name for study in comparison.collections], variables=write_variables,
+        )  # fmt: skip
         if figures == "all":
-            _draw_all(comparison, aside)
-            _draw_answers(comparison, aside)
-        names = sorted(str(path.relative_to(aside)) for path in aside.rglob("*/*") if path.is_file())
-        described = _describe(comparison, files, names)
-        text = json.dumps(described, ensure_ascii=False, indent=1, allow_nan=False)
-        (aside / "report.json").write_bytes(text.encode())
-        (aside / "index.html").write_bytes(page.render().encode())
+            _draw_for_print(comparison, files.folder / "figures")
+        described = _describe(comparison, files)
+        files.write("report.json", json.dumps(described, ensure_ascii=False, indent=1, allow_nan=False))
+        files.write("index.html", page)
     return folder / "index.html"
 
 
-def _draw_all(comparison: ComparisonResults, aside: Path) -> None:
-    """Draw every result as PDF and PNG, on all processors: drawing takes longer than computing what is drawn."""
-    import joblib
+@dataclass
+class ReportFiles:
+    """The folder of a report while it is written: every table and chart becomes a file, and a block of the page."""
 
-    tasks = [joblib.delayed(_draw)(result, aside / "figures", name) for name, result in name_results(comparison)]
-    joblib.Parallel(n_jobs=min(joblib.cpu_count(), len(tasks) // _TASKS_A_PROCESS) or 1)(tasks)
+    folder: Path
+    new: tuple[str, ...]
+    p_values: bool
+    results: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def put_table(self, table: Table, name: str, *, rows: pd.DataFrame | None = None, folded: str = "") -> Block:
+        """Write a table as CSV and LaTeX, and return the block that shows it with links to both."""
+        rows, n = table.frame if rows is None else rows, len(table.frame)
+        described = {"caption": table.whole_caption, "signature": str(table.signature)}
+        self.results[name] = {**described, "rows": to_records(flatten(rows))}
+        links = [("CSV", self.write(f"tables/{name}.csv", format_csv(rows)))]
+        links.append(("LaTeX", self.write(f"tables/{name}.tex", table.to_latex())))
+        if n > MOST_ROWS:
+            caption = f"{table.caption} The first {MOST_ROWS} of {n:,} rows."
+            table = replace(table, frame=table.frame.head(MOST_ROWS), caption=caption)
+        label = f"{table.caption} ({name})"
+        return {"html": table.to_html(strong=self.new), "label": label, "links": links, "folded": folded}
+
+    def put_result(self, result: Result, name: str, *, charts: bool = True) -> Iterator[Block]:
+        """Go through the blocks that show a result: what it says of the new measures, then its charts."""
+        (_, rows), *details = result.frames().items()
+        besides = [result.beside(each) for each in result.list_measures() if str(each) in self.new]
+        told = [_drop_gaps(table) for table in besides if table is not None]
+        shown = [table for table in told if len(table.frame)]
+        whole = self.put_table(result.to_table(), name, rows=rows)
+        yield from [] if told else [whole]
+        for number, table in enumerate(shown, start=1):
+            yield self.put_table(table, f"{name}-new-{number}")
+        if len(shown) < len(told):
+            yield {"notes": [f"{table.caption}: none." for table in told if not len(table.frame)]}
+        self.results[name]["details"] = {}
+        for detail, frame in details:
+            if self.p_values or detail not in _DETAILS_OF_PAIRS:
+                self.write(f"tables/{name}-{detail.replace('_', '-')}.csv", format_csv(frame))
+                self.results[name]["details"][detail] = to_records(frame)
+        if self.p_values and isinstance(result, DiscriminativePower):
+            write_frames(self.folder / "tables" / f"{name}-p-values.csv", result.list_run_pairs())
+        for number, chart in enumerate(result.charts() if charts else (), start=1):
+            if isinstance(chart, HeatMap):
+                title = f"All {len(chart.rows)} measures: {chart.label}"
+                yield {"html": draw_chart(chart), "kind": "heat", "label": f"{chart.label} ({name})", "folded": title}
+            elif isinstance(chart, LineChart):  # what other charts show stands in the table
+                svg = draw_chart(highlight(chart, self.new), _CHART)
+                link = self.write(f"figures/{name}-{number}.svg", make_file(svg, str(result.signature)))
+                yield {"svg": svg, "label": f"{name}-{number}", "links": [("SVG", link)]}
+
+    def write(self, path: str, text: str) -> str:
+        """Write a file, and return where it is."""
+        # The folder takes its place as a whole, once everything in it is on the disk.
+        (self.folder / path).write_bytes(text.encode())
+        return path
 
 
-def _draw_answers(comparison: ComparisonResults, aside: Path) -> None:
-    """Draw what came out for each new measure."""
-    from metaeval.show.drawing import save_figure
+def _drop_gaps(table: Table) -> Table:
+    """Return a table without the columns of which nothing is known."""
+    known = (table.frame != NOTHING).any()
+    return table.take(list(known[known].index)) if len(table.frame) else table
 
+
+def _give_title(comparison: ComparisonResults) -> str:
+    titles = [comparison.find_title(name) for name in comparison.new]
+    return f"{', '.join(titles)} beside the established measures"
+
+
+def _describe_data(comparison: ComparisonResults) -> str:
+    return " and ".join(
+        f"{format_count(len(study.scores.runs), 'run')} × {format_count(len(study.scores.topics), 'topic')} ({study.name})"
+        for study in comparison.collections
+    )
+
+
+def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
+    """Return what stands beside the answer: for every new measure its picture and a short table; all else is folded."""
+    opening: list[Block] = []
+    numbers: list[Block] = []
     for name in comparison.new:
-        figure, file = draw_answer(comparison, name), comparison.name_part("answer", name)
-        save_figure(figure, aside / "figures", file, (".png", ".svg", ".pdf"))
+        shown, short, facts = (
+            choose_measures(comparison, name),
+            show_short(comparison, name),
+            find_facts(comparison, name),
+        )
+        panels = [(panel.title, draw_chart(panel, _PANEL)) for panel in list_panels(comparison, name, shown)]
+        opening.append({"panels": panels})
+        if len(shown) < len(short.frame):
+            caption = f"{short.caption} Shown: {len(shown)} of {len(short.frame)} measures, the best and the nearest."
+            short = replace(short, frame=short.frame.loc[shown], caption=caption)
+        opening.append(files.put_table(short, comparison.name_part("answer", name)))
+        caption = (
+            f"Every measure beside {facts.title}, on all collections together: τ with it, mean τ of splits and in how many "
+            "tests it is more or less consistent, its significant pairs and the difference to those of the new one as a share "
+            "of all pairs, and pairs on which the two contradict each other. Ends are those of 95 % intervals over topics."
+        )
+        frame = facts.frame.rename(columns=lambda column: column.replace("_", " "))
+        table = Table(frame, caption, comparison.signature, joined=True)
+        part, folded = comparison.name_part("summary", name), "All numbers beside each measure"
+        numbers.append(files.put_table(table, part, rows=facts.frame, folded=folded))
+    folded = "Does each claim stand if something changes?"
+    numbers.append(files.put_table(_tabulate_repeats(comparison), "looks", folded=folded))
+    notes = [*comparison.notes, _describe_directions(comparison)]
+    notes += [note for study in comparison.collections for note in study.notes()]
+    numbers.append({"notes": [*notes, *RULES.values()], "folded": "Runs, directions, and the rules behind the verdict"})
+    return {"anchor": "verdict", "title": "Verdict", "opening": opening, "blocks": numbers}
 
 
-def _draw(result: Result, folder: Path, name: str) -> None:
+def _tabulate_repeats(comparison: ComparisonResults) -> Table:
+    """Return what became of each claim with another test, another seed, or other runs."""
+    rows = [
+        {"claim": finding.claim, "as it is": finding.outcome, **finding.conditions}
+        for name in comparison.new
+        for finding in find_verdicts(comparison, name)
+        if finding.key != "formula"
+    ]
+    frame = pd.DataFrame(rows).set_index("claim")
+    missing = [str(change) for change in frame.columns if (frame[change].fillna(NOT_TRIED) == NOT_TRIED).all()]
+    caption = (
+        "Whether each claim stands with another test, another seed or other runs; what came out where it does not."
+    )
+    caption += f" Not tried: {', '.join(missing)} (metaeval compare --thorough tries them)." * bool(missing)
+    return Table(frame.drop(columns=missing), caption, comparison.signature)
+
+
+def _describe_directions(comparison: ComparisonResults) -> str:
+    """Return in sentences of which measures higher or lower scores are better, and of which that is assumed."""
+    words = {
+        "higher": "Higher is better",
+        "lower": "Lower is better",
+        "assumed: higher": "Assumed, because nobody stated it, that higher is better",
+    }
+    named = {way: [str(each) for each in comparison.all_measures if each.direction == way] for way in words}
+    return " ".join(f"{words[way]}: {', '.join(names)}." for way, names in named.items() if names)
+
+
+def _ask(comparison: ComparisonResults, files: ReportFiles) -> Iterator[dict[str, Any]]:
+    """Go through the sections: properties of the formulas, then every question that was asked of a collection."""
+    rows = [
+        (measure, name, trait.mark, trait.evidence)
+        for measure, checks in comparison.traits.items()
+        for name, trait in checks.items()
+    ]
+    if rows:
+        frame = pd.DataFrame(rows, columns=["measure", "property", "mark", "tried, or found"]).set_index("measure")
+        caption = "Each property is tried on made-up data: how many cases, or the case that speaks against it."
+        table = files.put_table(Table(frame, caption, comparison.signature), "traits", folded="What was tried")
+        yield {"anchor": "traits", "title": "What kind of measure", "text": caption, "blocks": [table]}
+    for key, (title, question, doubt) in SECTIONS.items():
+        parts = []
+        for number, study in enumerate(comparison.collections, start=1):
+            blocks: list[Block] = []
+            for each in filter(None, (key, _SECOND.get(key))):
+                if (result := getattr(study, each)) is not None:
+                    blocks += files.put_result(result, _name_file(comparison, number, each), charts=each == key)
+            if blocks:
+                parts.append({"anchor": f"{key}-{number}", "title": study.name, "blocks": blocks, "number": number})
+        pooled = comparison.pooled if key == "power" else None
+        if parts:
+            blocks = [] if pooled is None else list(files.put_result(pooled, "pooled-power"))
+            yield {"anchor": key, "title": title, "text": question, "blocks": blocks, "parts": parts, "doubt": doubt}
+
+
+def _name_file(comparison: ComparisonResults, number: int, question: str) -> str:
+    """Return the name of a result's files, without suffix: a collection's own name may hold anything, theirs may not."""
+    name, test = comparison.collections[number - 1].name, comparison.second_test
+    stem = "".join(c if c.isalnum() or c in "-_" else "-" for c in name)[:60] or "scores"
+    named = {
+        "small_consistency": f"consistency-{SMALL}",
+        "second_power": f"power-{test}",
+        "second_reference": f"reference-{test}",
+    }
+    return f"{stem if len(comparison.collections) == 1 else f'{number}-{stem}'}-{named.get(question, question)}"
+
+
+def _draw_for_print(comparison: ComparisonResults, folder: Path) -> None:
+    """Draw every result, and the answer, as PDF and PNG."""
     from metaeval.show.drawing import save_figure
 
-    save_figure(result.plot(), folder, name, (".png", ".pdf"))
+    for number, study in enumerate(comparison.collections, start=1):
+        for question, result in study.results():
+            save_figure(result.plot(), folder, _name_file(comparison, number, question), (".png", ".pdf"))
+    for name in comparison.new:
+        part = comparison.name_part("answer", name)
+        save_figure(draw_answer(comparison, name), folder, part, (".png", ".svg", ".pdf"))
 
 
 def _find_former(folder: Path) -> set[str]:
@@ -81,33 +297,38 @@ def _find_former(folder: Path) -> set[str]:
     return {str(path.relative_to(inside)) for path in paths if inside in path.parents and path.is_file()}
 
 
-def _describe(comparison: ComparisonResults, files: ReportFiles, names: list[str]) -> dict[str, Any]:
+def _describe(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
     """Return the whole comparison as plain data."""
+    verdicts = {}
+    for name in comparison.new:
+        answer, findings = find_answer(comparison, name), find_verdicts(comparison, name)
+        verdicts[name] = {
+            "headline": answer.headline,
+            "text": answer.to_text(),
+            "findings": list(map(asdict, findings)),
+        }
     return {
-        "title": give_title(comparison),
+        "title": _give_title(comparison),
         "new": list(comparison.new),
         "signature": str(comparison.signature),
-        "thorough": comparison.thorough,
+        "thorough": NOT_TRIED not in comparison.looks.values(),
         "reference": None if comparison.reference is None else str(comparison.reference),
         "directions": {str(measure): measure.direction for measure in comparison.all_measures},
         "notes": list(comparison.notes),
         "diagnostics": [{"notes": study.notes(), **study.diagnostics.to_dict()} for study in comparison.collections],
-        "verdicts": {
-            name: {
-                "headline": (answer := find_answer(comparison, name)).headline,
-                "text": answer.to_text(),
-                "findings": [finding.verdict.to_dict() for finding in find_verdicts(comparison, name)],
-            }
-            for name in comparison.new
-        },
-        "summary": to_records(summarise(comparison)),
-        "summaries": {name: to_records(summarise(comparison, name)) for name in comparison.new},
-        "marks": to_records(mark_measures(comparison)),
-        "traits": {
-            measure: {name: {"mark": trait.mark, "evidence": trait.evidence} for name, trait in traits.items()}
-            for measure, traits in comparison.traits.items()
-        },
+        "verdicts": verdicts,
+        "summaries": {name: to_records(find_facts(comparison, name).frame) for name in comparison.new},
         "results": files.results,
-        "skipped": {study.name: study.skipped or {} for study in comparison.collections},
-        "files": names,
+        "skipped": {study.name: study.skipped for study in comparison.collections},
+        "files": sorted(str(path.relative_to(files.folder)) for path in files.folder.rglob("*/*") if path.is_file()),
     }
+
+
+def _template() -> Any:
+    from jinja2 import Environment, PackageLoader
+    from markupsafe import Markup
+
+    loader = PackageLoader("metaeval.comparison", "templates")
+    environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["typeset"] = lambda text: Markup(to_html(str(text)))  # noqa: S704  (it escapes)
+    return environment.get_template("page.html")

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, wraps
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any, TypeVar
 
 from metaeval.analyses.agreement_result import Agreement
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower
 from metaeval.analyses.study import PAPERS_TEST, Study
-from metaeval.comparison.repeats import NOT_TRIED, Repeats
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
 from metaeval.measures.properties import PropertyCheck
 from metaeval.show.signature import Signature
 from metaeval.stats.pair_tests import RECOMMENDED, PairedTest
+
+NOT_TRIED = "not tried"
+
+Repeats = Mapping[str, tuple[Study, ...] | str]
+"""By what is changed, the studies of all collections; or in words why there are none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +34,7 @@ class ComparisonResults:
     looks: Repeats
     signature: Signature
     agreement: Agreement | None
+    kept: dict[tuple[str, str], Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -58,24 +63,11 @@ class ComparisonResults:
         """The test that stands beside it."""
         return PAPERS_TEST if self.test == RECOMMENDED else RECOMMENDED
 
-    @property
-    def thorough(self) -> bool:
-        """Whether other tests, other seeds and other choices of runs were tried."""
-        return NOT_TRIED not in self.looks.values()
-
-    @cached_property
-    def kept(self) -> dict[tuple[str, str], Any]:
-        """What was found of each new measure, by the name of what found it: see `find_once`."""
-        return {}
-
-    @property
-    def trait_names(self) -> list[str]:
-        """Names of the properties that were tried on any measure, each once."""
-        return list(dict.fromkeys(name for checks in self.traits.values() for name in checks))
-
-    def list_results(self, *questions: str) -> list[Any]:
-        """Return the results of these questions, collection by collection, without those that there are not."""
-        return list_results(self.collections, *questions)
+    def by_second_test(self) -> tuple[Study, ...] | str:
+        """Return all studies by the second test; or in words that it was not tried."""
+        if any(study.second_power is None for study in self.collections):
+            return NOT_TRIED
+        return tuple(study.by_second_test() for study in self.collections)
 
     def name_part(self, part: str, measure: str) -> str:
         """Return what the file of a part of the report is called that is about one new measure."""
@@ -89,10 +81,26 @@ class ComparisonResults:
             raise MetaevalError(f"{name!r} is no new measure of this comparison (there are {', '.join(self.new)})")
         return name
 
+    def find_title(self, name: str) -> str:
+        """Return how a measure is written in a sentence or a table's head, by its name."""
+        return next(measure.label or str(measure) for measure in self.measures if str(measure) == name)
 
-def find_title(measures: Sequence[Measure], name: str) -> str:
-    """Return how a measure is written in a sentence or a table's head, by its name."""
-    return next(measure.label or str(measure) for measure in measures if str(measure) == name)
+
+T = TypeVar("T")
+
+
+def find_once(find: Callable[[ComparisonResults, str], T]) -> Callable[[ComparisonResults, str], T]:
+    """Keep what is found of a new measure: verdict, picture, page and JSON all ask for it."""
+
+    @wraps(find)
+    def ask(comparison: ComparisonResults, name: str) -> T:
+        key = find.__name__, name
+        if key not in comparison.kept:
+            comparison.kept[key] = find(comparison, name)
+        found: T = comparison.kept[key]
+        return found
+
+    return ask
 
 
 def list_results(studies: Sequence[Study], *questions: str) -> list[Any]:
@@ -104,20 +112,3 @@ def list_results(studies: Sequence[Study], *questions: str) -> list[Any]:
 def find_position(result: Any, name: str) -> int:
     """Return where a measure stands among those of a result, by its name."""
     return [str(measure) for measure in result.measures].index(name)
-
-
-T = TypeVar("T")
-
-
-def find_once(find: Callable[[ComparisonResults, str], T]) -> Callable[..., T]:
-    """Keep what is found of a new measure, the first by default: verdict, picture, page and JSON all ask for it."""
-
-    @wraps(find)
-    def ask(comparison: ComparisonResults, measure: str | None = None) -> T:
-        key = find.__name__, comparison.find_new(measure)
-        if key not in comparison.kept:
-            comparison.kept[key] = find(comparison, key[1])
-        found: T = comparison.kept[key]
-        return found
-
-    return ask

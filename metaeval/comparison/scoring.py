@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,135 +21,12 @@ from metaeval.datasets.open import open_source
 from metaeval.errors import MeasureError, MetaevalError, StoreError, format_list, format_option
 from metaeval.files import open_once
 from metaeval.measures.base import Measure
-from metaeval.measures.conformance import Conformance, conformance
+from metaeval.measures.conformance import conformance
 from metaeval.measures.directions import Names, turn
 from metaeval.measures.registry import is_shipped
 from metaeval.measures.resolve import MeasureLike, established_measures, resolve_measures
 
 Say = Callable[[str], None]
-
-
-def take_from_matrices(
-    requested: Sequence[MeasureLike],
-    against: Iterable[MeasureLike] | None,
-    opened: Sequence[Scores],
-    reference: str | None,
-) -> tuple[list[Measure], list[Scores]]:
-    """Take the new measures' scores, and those of what they are compared with, from score matrices."""
-    shared = [m for m in opened[0].measures if all(str(m) in map(str, data.measures) for data in opened)]
-    shared = [m for m in shared if str(m) != reference]
-    known = {str(measure): measure for measure in shared}
-    names = [str(measure) for measure in resolve_measures(requested, labels=known)]
-    others = [str(measure) for measure in resolve_measures(known if against is None else against, labels=known)]
-    others = [name for name in others if name not in names]
-    refuse_reference([*names, *others], reference)
-    _check_known(requested, names, others, known)
-    if not others:
-        raise MetaevalError(f"there is no measure to compare {', '.join(names)} with")
-    return [known[name] for name in names], [data.sel(measures=[*names, *others]) for data in opened]
-
-
-def _check_known(
-    requested: Sequence[MeasureLike], names: Sequence[str], others: Sequence[str], known: Mapping[str, Measure]
-) -> None:
-    """Refuse measures that not all score matrices have."""
-    for asked, name in zip(requested, names, strict=False):
-        if name not in known and not (isinstance(asked, str) and asked == name):
-            raise MetaevalError(
-                f"{asked if isinstance(asked, str) else name} is a function of gold labels and runs, and the data are scores: "
-                f"name gold and runs ({format_option('gold')}, {format_option('runs')}), or the measure's own scores "
-                f"({format_option('new_scores')})"
-            )
-    for name in (*names, *others):
-        if name not in known:
-            raise MetaevalError(
-                f"not every collection has scores of {name!r}; all of them have {format_list(list(known)) or 'none'}"
-            )
-
-
-def name_reference(reference: Sequence[Any] | None, opened: Sequence[Scores | Runs]) -> str | None:
-    """Return the name of the reference, which is one measure, and the same for every collection.
-
-    In score matrices it is one of their labels; only where runs are scored may a text name a function of a file.
-    """
-    if reference is None:
-        return None
-    names = set()
-    for measure, data in zip(reference, opened, strict=True):
-        if not isinstance(measure, Scores):
-            labels = [str(label) for label in data.measures] if isinstance(data, Scores) else None
-            names |= {str(known) for known in resolve_measures([measure], labels=labels)}
-        elif len(measure.measures) != 1:
-            raise MetaevalError(
-                f"{format_option('reference')} holds {len(measure.measures)} measures "
-                f"({format_list([str(label) for label in measure.measures])}); it is one: choose it with .sel(measures=…)"
-            )
-        else:
-            names.add(str(measure.measures[0]))
-    if len(names) > 1:
-        raise MetaevalError(f"the collections are compared with different measures: {format_list(sorted(names))}")
-    return names.pop()
-
-
-def refuse_reference(names: Iterable[str], reference: str | None) -> None:
-    """Refuse a measure that is named both to be compared and to be the reference."""
-    if reference is not None and reference in names:
-        raise MetaevalError(f"{reference} is the reference; it is not compared with itself")
-
-
-def split_reference(
-    scores: Scores, data: Scores | Runs, reference: Any, missing: MissingPolicy
-) -> tuple[Scores, Scores]:
-    """Return scores of the measures, and of the reference they are compared with, of the same runs and topics."""
-    if not isinstance(reference, Scores):
-        return scores, data.sel(measures=reference) if isinstance(data, Scores) else score(data, [reference])
-    joined, known = join_reference(scores, reference, missing)
-    return joined.sel(measures=[str(measure) for measure in scores.measures]), joined.sel(measures=str(known))
-
-
-def check_measure(measure: Measure, opened: Sequence[Runs]) -> Conformance:
-    """Refuse a measure that does not satisfy its declaration for these classes."""
-    if measure.kind != opened[0].kind:
-        raise MeasureError(f"{measure} is a {measure.kind} measure, the data are {opened[0].kind} runs")
-    return conformance(measure, n_classes=len(opened[0].classes))
-
-
-def score_collection(
-    runs: Runs,
-    new: Sequence[Measure],
-    rest: Sequence[Measure],
-    store: str | Path | None,
-    say: Say,
-) -> Scores:
-    """Score the new measures, and the established ones unless the store has them for these very data."""
-    names = ", ".join(str(measure) for measure in new)
-    say(f"{runs.collection}: scoring {names}")
-    shipped = [measure for measure in rest if is_shipped(measure)] if store is not None else []
-    fresh = score(runs, [*new, *(measure for measure in rest if measure not in shipped)])
-    if not shipped or store is None:
-        return fresh
-    return fresh.add_measures(_load_established(runs, shipped, ScoreStore(store), say))
-
-
-def _load_established(runs: Runs, rest: Sequence[Measure], store: ScoreStore, say: Say) -> Scores:
-    """Return the established measures' scores; the store's name for them holds a checksum of the data."""
-    arrays = (runs.counts,) if isinstance(runs, ClassificationRuns) else (runs.estimated, runs.gold)
-    digest = hashlib.sha256(metaeval.__version__.encode())
-    for array in arrays:
-        digest.update(np.ascontiguousarray(array).tobytes())
-    for labels in (runs.runs, runs.topics, runs.classes):
-        digest.update("\0".join((*labels, "")).encode())
-    name = f"{runs.collection or 'runs'}@{digest.hexdigest()[:16]}"
-    stored = [str(measure) for measure in store.load(name).measures] if name in store.collections() else []
-    lacking = [measure for measure in rest if str(measure) not in stored]
-    if lacking:
-        say(f"{runs.collection}: scoring {len(lacking)} established measures")
-        try:
-            store.add(score(runs, lacking), collection=name)
-        except StoreError:
-            store.add(score(runs, rest), collection=name, replace=True)
-    loaded = store.load(name, [str(measure) for measure in rest])
-    return replace(loaded, collection=runs.collection, provenance=runs.provenance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,20 +69,112 @@ def score_sources(
 ) -> ScoredSources:
     """Take scores from matrices, or compute them on runs, once the new measures have passed their checks."""
     if isinstance(opened[0], Scores):
-        new, scored = take_from_matrices(requested, rivals, opened, reference)
-        given = [*requested, *(rivals or ())]
-        return ScoredSources(tuple(map(str, new)), [take_stated_directions(scores, given) for scores in scored])
-    checked = []
+        return _take_from_matrices(opened, requested, rivals, reference)
+    kind, new = opened[0].kind, []
+    notes: list[str] = []
     for measure in resolve_measures(requested):
         say(f"checking {measure}")
-        checked.append(check_measure(measure, opened))
-    new = [check.measure for check in checked]
+        if measure.kind != kind:
+            raise MeasureError(f"{measure} is a {measure.kind} measure, the data are {kind} runs")
+        check = conformance(measure, n_classes=len(opened[0].classes))
+        new.append(check.measure)
+        notes += check.notes
     names = [str(measure) for measure in new]
-    established = established_measures(opened[0].kind) if rivals is None else resolve_measures(rivals)
-    refuse_reference([*names, *(() if rivals is None else map(str, established))], reference)
+    established = established_measures(kind) if rivals is None else resolve_measures(rivals)
+    _refuse_reference([*names, *(() if rivals is None else map(str, established))], reference)
     rest = [measure for measure in established if str(measure) not in {*names, reference}]
-    scored = [score_collection(runs, new, rest, store, say) for runs in opened]
-    return ScoredSources(tuple(names), scored, tuple(note for check in checked for note in check.notes))
+    kept = [measure for measure in rest if is_shipped(measure)] if store is not None else []
+    scored = []
+    for runs in opened:
+        say(f"{runs.collection}: scoring {', '.join(names)}")
+        fresh = score(runs, [*new, *(measure for measure in rest if measure not in kept)])
+        scored.append(
+            fresh.add_measures(_load_established(runs, kept, ScoreStore(store), say)) if kept and store else fresh
+        )
+    return ScoredSources(tuple(names), scored, tuple(notes))
+
+
+def _take_from_matrices(
+    opened: Sequence[Scores],
+    requested: Sequence[MeasureLike],
+    rivals: Sequence[MeasureLike] | None,
+    reference: str | None,
+) -> ScoredSources:
+    """Take the new measures' scores, and those of what they are compared with, from score matrices."""
+    shared = [m for m in opened[0].measures if all(str(m) in map(str, data.measures) for data in opened)]
+    known = [str(measure) for measure in shared if str(measure) != reference]
+    names = [str(measure) for measure in resolve_measures(requested, labels=known)]
+    others = [str(measure) for measure in resolve_measures(known if rivals is None else rivals, labels=known)]
+    others = [name for name in others if name not in names]
+    _refuse_reference([*names, *others], reference)
+    for asked, name in zip(requested, names, strict=False):
+        if name not in known and not (isinstance(asked, str) and asked == name):
+            raise MetaevalError(
+                f"{asked if isinstance(asked, str) else name} is a function of gold labels and runs, and the data are scores: "
+                f"name gold and runs ({format_option('gold')}, {format_option('runs')}), or the measure's own scores "
+                f"({format_option('new_scores')})"
+            )
+    for name in (*names, *others):
+        if name not in known:
+            raise MetaevalError(
+                f"not every collection has scores of {name!r}; all of them have {format_list(known) or 'none'}"
+            )
+    if not others:
+        raise MetaevalError(f"there is no measure to compare {', '.join(names)} with")
+    given = [*requested, *(rivals or ())]
+    taken = [take_stated_directions(data.sel(measures=[*names, *others]), given) for data in opened]
+    return ScoredSources(tuple(names), taken)
+
+
+def _load_established(runs: Runs, rest: Sequence[Measure], store: ScoreStore, say: Say) -> Scores:
+    """Return the established measures' scores; the store's name for them holds a checksum of the data."""
+    arrays = (runs.counts,) if isinstance(runs, ClassificationRuns) else (runs.estimated, runs.gold)
+    digest = hashlib.sha256(metaeval.__version__.encode())
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    for labels in (runs.runs, runs.topics, runs.classes):
+        digest.update("\0".join((*labels, "")).encode())
+    name = f"{runs.collection or 'runs'}@{digest.hexdigest()[:16]}"
+    stored = [str(measure) for measure in store.load(name).measures] if name in store.collections() else []
+    lacking = [measure for measure in rest if str(measure) not in stored]
+    if lacking:
+        say(f"{runs.collection}: scoring {len(lacking)} established measures")
+        try:
+            store.add(score(runs, lacking), collection=name)
+        except StoreError:
+            store.add(score(runs, rest), collection=name, replace=True)
+    loaded = store.load(name, [str(measure) for measure in rest])
+    return replace(loaded, collection=runs.collection, provenance=runs.provenance)
+
+
+def name_reference(reference: Sequence[Any] | None, opened: Sequence[Scores | Runs]) -> str | None:
+    """Return the name of the reference, which is one measure, and the same for every collection.
+
+    In score matrices it is one of their labels; only where runs are scored may a text name a function of a file.
+    """
+    if reference is None:
+        return None
+    names = set()
+    for measure, data in zip(reference, opened, strict=True):
+        if not isinstance(measure, Scores):
+            labels = [str(label) for label in data.measures] if isinstance(data, Scores) else None
+            names |= {str(known) for known in resolve_measures([measure], labels=labels)}
+        elif len(measure.measures) != 1:
+            raise MetaevalError(
+                f"{format_option('reference')} holds {len(measure.measures)} measures "
+                f"({format_list([str(label) for label in measure.measures])}); it is one: choose it with .sel(measures=…)"
+            )
+        else:
+            names.add(str(measure.measures[0]))
+    if len(names) > 1:
+        raise MetaevalError(f"the collections are compared with different measures: {format_list(sorted(names))}")
+    return names.pop()
+
+
+def _refuse_reference(names: Iterable[str], reference: str | None) -> None:
+    """Refuse a measure that is named both to be compared and to be the reference."""
+    if reference is not None and reference in names:
+        raise MetaevalError(f"{reference} is the reference; it is not compared with itself")
 
 
 def add_references(
@@ -214,9 +183,17 @@ def add_references(
     """Return scores of the runs and topics that the reference of each collection has too, with those of the reference."""
     if given is None:
         return scored
-    pairs = [split_reference(*parts, missing) for parts in zip(scored.scores, opened, given, strict=True)]
-    references = tuple(take_stated_directions(reference, given) for _, reference in pairs)
-    return replace(scored, scores=[scores for scores, _ in pairs], references=references)
+    shared, references = [], []
+    for scores, data, reference in zip(scored.scores, opened, given, strict=True):
+        if isinstance(reference, Scores):
+            joined, known = join_reference(scores, reference, missing)
+            shared.append(joined.sel(measures=[str(measure) for measure in scores.measures]))
+            references.append(joined.sel(measures=str(known)))
+        else:
+            shared.append(scores)
+            references.append(data.sel(measures=reference) if isinstance(data, Scores) else score(data, [reference]))
+    turned = tuple(take_stated_directions(reference, given) for reference in references)
+    return replace(scored, scores=shared, references=turned)
 
 
 def take_stated_directions(scores: Scores, given: Iterable[Any]) -> Scores:
@@ -226,7 +203,5 @@ def take_stated_directions(scores: Scores, given: Iterable[Any]) -> Scores:
         for measure in given
         if isinstance(measure, Measure) and measure.formula is None and measure.higher_is_better is not None
     }
-    measures = tuple(
-        turn(measure, stated[str(measure)]) if str(measure) in stated else measure for measure in scores.measures
-    )
+    measures = tuple(turn(each, stated[str(each)]) if str(each) in stated else each for each in scores.measures)
     return replace(scores, measures=measures)

@@ -5,23 +5,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
-from metaeval.data.labels import assign_parts, unique_labels
+from metaeval.data.labels import Labelled, assign_parts, unique_labels
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.errors import DataError, MetaevalError, format_count, format_option
-
-GoldRule = Literal["majority", "median"]
-"""How the labels of several people become the gold class of an item."""
 
 NONE = -1
 """Stands where a person gave no label."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Annotations:
+class Annotations(Labelled):
     """Labels of people and of judges on the same items.
 
     Parameters
@@ -91,13 +88,9 @@ class Annotations:
             raise DataError("nobody labelled it", item=named["item"][i])
         for j, i in np.argwhere(counts.sum(axis=-1) == 0)[:1]:
             raise DataError("there is no answer", run=named["judge"][j], item=named["item"][i])
-        arrays = {"labels": people.astype(np.int64), "answers": counts.astype(np.int64)}
-        for array in arrays.values():
-            array.flags.writeable = False
-        fields = dict(zip(("annotators", "judges", "items", "classes"), named.values(), strict=True))
-        described = {"topics": topics, "collection": str(collection), "provenance": str(provenance)}
-        for name, value in {**arrays, **fields, **described}.items():
-            object.__setattr__(self, name, value)
+        self._set(labels=people.astype(np.int64), answers=counts.astype(np.int64), topics=topics)
+        self._set(**dict(zip(("annotators", "judges", "items", "classes"), named.values(), strict=True)))
+        self._set(collection=str(collection), provenance=str(provenance))
 
     @property
     def size(self) -> str:
@@ -145,30 +138,23 @@ class Annotations:
             provenance=self.provenance,
         )
 
-    def to_classification(
-        self, gold: GoldRule = "majority", *, parts: int | None = None, seed: int = 0
-    ) -> ClassificationRuns:
-        """Convert to confusion counts, with one gold class for each item.
+    def to_classification(self, *, parts: int | None = None, seed: int = 0) -> ClassificationRuns:
+        """Convert to confusion counts: gold is the class that most people gave an item, as `choose_class` has it.
 
         Parameters
         ----------
-        gold : {"majority", "median"}, optional
-            The class that most people gave (see `choose_class`), or the lower median of theirs. Of several answers of
-            a judge the most frequent one counts in either case.
         parts : int, optional
             Divide the items at random into this many parts, which replace the topics; 1 pools them all. Needed where
             every item is a topic: with one item a measure only says whether it is right.
         seed : int, optional
             Seed of that split.
         """
-        if gold not in get_args(GoldRule):
-            raise MetaevalError(f"there is no {format_option('gold', gold)}: use {' or '.join(get_args(GoldRule))}")
         if parts is None and len(set(self.topics)) == len(self.items) > 1:
             raise MetaevalError(
                 "every item is a topic of its own, on which all measures of classes only say whether it is right: pool the "
                 f"items with {format_option('parts', '1')}, or divide them at random: {format_option('parts', '20')}"
             )
-        truth = choose_class(self.votes) if gold == "majority" else find_median(self.votes)
+        truth = choose_class(self.votes)
         topics = self.topics
         if parts is not None:
             keys = list(zip(self.topics, self.items, strict=True))
@@ -188,24 +174,6 @@ class Annotations:
             collection=self.collection,
             provenance=self.provenance,
         )
-
-
-def describe_annotations(annotations: Annotations) -> str:
-    """Return what a signature says of annotations: their collection, the first digits of the checksum, and their size."""
-    n_topics = len(set(annotations.topics))
-    grouped = f" in {format_count(n_topics, 'topic')}" if n_topics < len(annotations.items) else ""
-    return f"{annotations.collection or 'annotations'}@{annotations.fingerprint} {annotations.size}{grouped}"
-
-
-def remark_few_labels(annotations: Annotations) -> list[str]:
-    """Return what a reader has to know where people cannot be compared with each other, or against one other only."""
-    remarks = []
-    single = int(((annotations.labels >= 0).sum(axis=0) == 1).sum())
-    if single:
-        remarks.append(f"{format_count(single, 'item')} with the label of one person only: left out")
-    if len(annotations.annotators) == 2:
-        remarks.append("with two annotators each is compared with the other alone: three or more are advised")
-    return remarks
 
 
 def find_median(counts: np.ndarray) -> np.ndarray:

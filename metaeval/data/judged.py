@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from metaeval.data.labels import Labelled
 from metaeval.data.policies import MissingPolicy, check_policy, find_complete, hint_missing, report_policy
 from metaeval.errors import DataError, format_count, format_list, format_option
 
@@ -19,7 +20,7 @@ LARGEST_GRADE = 100
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JudgedRuns:
+class JudgedRuns(Labelled):
     """Runs of documents with several sets of judgements; the first set is the reference.
 
     Parameters
@@ -80,9 +81,7 @@ class JudgedRuns:
                 # Such a run would score 0 without a word.
                 if all(known[topic].keys().isdisjoint(documents) for topic, documents in by_topic.items()):
                     raise DataError(f"{name} judges none of its documents: are their names the same?", run=run)
-        fields = {"judgements": grades, "runs": ranked, "topics": tuple(topics)}
-        for field, value in {**fields, "collection": collection, "provenance": provenance}.items():
-            object.__setattr__(self, field, value)
+        self._set(judgements=grades, runs=ranked, topics=tuple(topics), collection=collection, provenance=provenance)
 
     def __repr__(self) -> str:
         size = f"{format_count(len(self.runs), 'run')} × {format_count(len(self.topics), 'topic')}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,29 +18,40 @@ Choose = Callable[[Sequence[str]], Sequence[str]]
 """What returns those measures of a collection that are wanted, given the names of all; gaps of others do not matter."""
 
 
+class Labelled:
+    """What holds arrays with labels, and cannot be changed."""
+
+    def _set(self, **fields: Any) -> None:
+        for name, value in fields.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+
 def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
     """Return labels as a tuple of text."""
     if isinstance(given, str):
         plural = f"{what}es" if what.endswith("s") else f"{what}s"
         raise DataError(f"{plural} are a list of labels, not the single text {given!r}")
     try:
-        listed_labels = list(given)
+        listed = list(given)
     except TypeError:
         raise DataError(f"labels are a list, not {given!r}") from None
-    for position, label in enumerate(listed_labels):
+    labels: dict[str, None] = {}
+    for position, label in enumerate(listed):
+        text, problem = str(label), ""
         if label is None or (isinstance(label, float) and label != label):
-            raise DataError(f"{what} number {position + 1} has no name")
-    labels = tuple(str(label) for label in listed_labels)
-    seen: set[str] = set()
-    for position, label in enumerate(labels):
-        if not label.strip():
-            raise DataError(f"{what} number {position + 1} has an empty name")
-        if not label.isascii() and label.encode(errors="replace").decode() != label:
-            raise DataError(f"{what} number {position + 1} has a name with half a letter: {label!r}")
-        if label in seen:
-            raise DataError(f"the {what} {label!r} occurs twice")
-        seen.add(label)
-    return labels
+            problem = "has no name"
+        elif not text.strip():
+            problem = "has an empty name"
+        elif not text.isascii() and text.encode(errors="replace").decode() != text:
+            problem = f"has a name with half a letter: {text!r}"
+        if problem or text in labels:
+            raise DataError(
+                f"{what} number {position + 1} {problem}" if problem else f"the {what} {text!r} occurs twice"
+            )
+        labels[text] = None
+    return tuple(labels)
 
 
 def find_labels(selected: Iterable[object] | str | None, known: Sequence[str], what: str) -> np.ndarray:

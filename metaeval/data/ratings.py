@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.data.columns import COLUMNS, format_columns
+from metaeval.data.labels import Labelled
 from metaeval.data.policies import check_policy, report_dropped
 from metaeval.data.rows import Cells, DoubledError, Rows
 from metaeval.data.scores import Scores
@@ -24,7 +25,7 @@ GapPolicy: TypeAlias = Literal["raise", "drop-topic", "drop-run"]
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Ratings:
+class Ratings(Labelled):
     """Scores with everything that they may differ by, in rows; cells without a score have no row.
 
     Parameters
@@ -62,9 +63,8 @@ class Ratings:
         for name in [name for name in labels if name != "measure" and rows[name].nunique() < 2][:1]:
             raise DataError(f"there is one {name} only, {rows[name].iloc[0]!r}: its variance takes at least two")
         rows = rows.sort_values([*labels], kind="stable", ignore_index=True)
-        object.__setattr__(self, "frame", rows)
-        object.__setattr__(self, "measures", tuple(measures) or tuple(map(Measure, rows["measure"].unique())))
-        object.__setattr__(self, "collection", collection)
+        known = tuple(measures) or tuple(map(Measure, rows["measure"].unique()))
+        self._set(frame=rows, measures=known, collection=collection)
 
     def __repr__(self) -> str:
         return f"Ratings: {format_count(len(self.frame), 'score')} of {self.size}"

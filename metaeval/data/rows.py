@@ -11,7 +11,7 @@ import decimal
 import math
 import numbers
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -37,6 +37,9 @@ TOTALS = ("all", "mean", "amean", "average", "avg", "overall", "total", "macro")
 
 MOST_CELLS, MOST_CELLS_A_ROW = 100_000, 50
 """Cells without a score that may be filled: so many, or so many for every row there is; more is a mistake in the labels."""
+
+ONCE = "once"
+"""The label of the only repeat, in a collection beside others that have several."""
 
 _NO_GUESS = "what number is meant would be a guess"
 
@@ -75,28 +78,33 @@ class Rows:
 
     `frame` has the columns run, topic, measure and score, perhaps others; scores may be texts. Its index numbers the rows
     of all sources and stays when some are left out. `sources` holds of each source how many rows it has, its name, and on
-    which line each of them begins, if that is known. `explain` returns what can be done about several scores in a cell. Where
-    rows of totals are `sums`, they need not be means.
+    which line each of them begins, if that is known. `name` is that of the collection where no row says it, and `measures` are
+    those of known directions. `explain` returns what can be done about several scores in a cell. Where rows of totals are
+    `sums`, they need not be means.
     """
 
     frame: pd.DataFrame
     sources: tuple[tuple[int, Any, Sequence[int] | None], ...]
+    name: str = ""
+    measures: Sequence[Measure] = ()
     explain: Callable[[DoubledError, str], str] | None = None
     sums: bool = False
 
     @classmethod
-    def of(cls, columns: Mapping[str, Any], file: object = None, lines: Sequence[int] | None = None) -> Rows:
+    def of(
+        cls, columns: Mapping[str, Any] | pd.DataFrame, file: object = None, lines: Sequence[int] | None = None
+    ) -> Rows:
         """Return the rows of one source, of columns of the same length."""
         frame = pd.DataFrame(columns)
         return cls(frame, ((len(frame), file, lines),))
 
     @classmethod
-    def join(cls, parts: Sequence[Rows]) -> Rows:
-        """Return the rows of several sources."""
+    def join(cls, parts: Sequence[Rows], **said: Any) -> Rows:
+        """Return the rows of several sources, with what is `said` of them all."""
         if len(parts) == 1:
-            return parts[0]
+            return replace(parts[0], **said)
         frame = pd.concat([part.frame.astype(object) for part in parts], ignore_index=True)
-        return cls(frame, tuple(source for part in parts for source in part.sources), sums=parts[0].sums)
+        return cls(frame, tuple(source for part in parts for source in part.sources), **said)
 
     def keep(self, chosen: Any) -> Rows:
         """Return some of the rows."""
@@ -153,9 +161,9 @@ class Rows:
         else:
             codes, cells = np.arange(len(column)), column.array
             if isinstance(column.dtype, pd.CategoricalDtype):
-                codes, cells = column.array.codes, [*column.array.categories, None]
+                codes, cells = column.array.codes, column.array.categories
             read, bad = _read_cells(list(cells), lambda cell: self.locate(int(np.argmax(codes == cell))))
-            scores, wrong = read[codes], bad[codes]
+            scores, wrong = np.append(read, np.nan)[codes], np.append(bad, False)[codes]
         for row in np.flatnonzero(wrong)[:1].tolist():
             shown = column.iloc[row]
             shown = shown.item() if isinstance(shown, np.generic) else shown
@@ -208,7 +216,12 @@ def _count_more(count: int, what: str) -> str:
     return f" ({count:,} {what} in all)" if count > 1 else ""
 
 
-def split_collections(rows: Rows, collection: str | None, name: str = "") -> Iterator[tuple[str, Rows]]:
+def categorical(codes: np.ndarray, labels: Iterable[object]) -> Any:
+    """Return a column of labels at these positions, of which each is held once."""
+    return pd.Categorical.from_codes(codes, pd.Index([*labels], dtype=object))
+
+
+def split_collections(rows: Rows, collection: str | None) -> Iterator[tuple[str, Rows]]:
     """Yield every collection, or the one that is asked for, with its rows."""
     stated = (
         rows.frame[COLLECTION].astype(object).fillna("").map(str)
@@ -217,7 +230,7 @@ def split_collections(rows: Rows, collection: str | None, name: str = "") -> Ite
     )
     names = list(stated.unique())
     if len(names) < 2 or (collection is not None and collection not in names):
-        yield ([*names, name][0] or name) if collection is None else collection, rows
+        yield ([*names, rows.name][0] or rows.name) if collection is None else collection, rows
         return
     for label in names if collection is None else [collection]:
         yield label, rows.keep((stated == label).to_numpy())
@@ -228,12 +241,11 @@ def arrange(
     *,
     missing: MissingPolicy = "raise",
     doubled: DoubledPolicy = "raise",
-    measures: Sequence[Measure] = (),
     collection: str = "",
     provenance: str = "",
     choose: Choose | None = None,
 ) -> dict[str, Any]:
-    """Return what `Scores` are made of: labels are in the order in which they appear; `measures` have known directions.
+    """Return what `Scores` are made of: labels are in the order in which they appear.
 
     Measures are chosen before anything else, so that no other one decides which runs and topics are left.
     """
@@ -241,18 +253,19 @@ def arrange(
     check_policy(doubled, DoubledPolicy)
     rows = rows if choose is None else _choose_rows(rows, choose)
     cells = Cells(rows, [*COLUMNS[:3], *([REPEAT] if REPEAT in rows.frame else [])])
-    known = _find_measures(cells, measures)
+    known = _find_measures(cells)
     cells.settle_doubled(doubled)
     cells.drop_totals()
     values = cells.fill(missing, known)
     topics, noise = cells.labels["topic"], {}
     if REPEAT in cells.labels:
         repeats = cells.labels[REPEAT]
-        if len(repeats) < 2:
+        if len(repeats) < 2 and repeats != [ONCE]:
             problem = f"the only repeat is {repeats[0]!r}; at least two tell how much repeats differ"
             raise DataError(problem, file=rows.file)
-        within = average(values.var(axis=3, ddof=1).reshape(-1, len(known)).T)
-        noise = {str(one): Repeats(len(repeats), float(each)) for one, each in zip(known, within, strict=True)}
+        if len(repeats) > 1:
+            within = average(values.var(axis=3, ddof=1).reshape(-1, len(known)).T)
+            noise = {str(one): Repeats(len(repeats), float(each)) for one, each in zip(known, within, strict=True)}
         values = values.mean(axis=3)
     clusters = []
     if CLUSTER in rows.frame:
@@ -278,21 +291,22 @@ def _choose_rows(rows: Rows, choose: Choose) -> Rows:
     return kept
 
 
-def _find_measures(cells: Cells, stated: Sequence[Measure]) -> list[Measure]:
+def _find_measures(cells: Cells) -> list[Measure]:
     """Return the measures, with the directions that are stated beside their names or in a column."""
-    given = {str(measure): measure for measure in stated}
+    given = {str(measure): measure for measure in cells.rows.measures}
     known = [given.get(name) or measure_of_label(name) for name in cells.labels["measure"]]
     if DIRECTION not in cells.rows.frame:
         return known
     words = cells.rows.frame[DIRECTION].astype(object).fillna("").map(lambda word: str(word).strip().lower())
-    for m, spelled in words.groupby(cells.codes["measure"]).unique().items():
+    by_measure: Any = words.groupby(cells.codes["measure"]).unique()
+    for m, spelled in by_measure.items():
         if len(spelled) > 1 or not {*spelled} <= {"true", "false", ""}:
             problem = (
                 f"{DIRECTION} is {format_list(sorted(spelled))}; it is true or false, the same in all rows of a measure"
             )
-            raise DataError(problem, file=cells.rows.file, measure=cells.labels["measure"][int(m)])
+            raise DataError(problem, file=cells.rows.file, measure=cells.labels["measure"][m])
         if spelled[0]:
-            known[int(m)] = turn(known[int(m)], spelled[0] == "true")
+            known[m] = turn(known[m], spelled[0] == "true")
     return known
 
 
@@ -358,8 +372,8 @@ class Cells:
             times = pd.Series(_read_times(self.rows)[self.at[several]])
             late = several[times == times.groupby(cell.to_numpy()[several]).transform("max")]
             latest = pd.Series(self.score[late]).groupby(cell.to_numpy()[late])
-            unlike = latest.transform(lambda scores: scores.nunique(dropna=False)) > 1
-            for row in late[unlike][:1]:
+            other = latest.transform(lambda scores: scores.nunique(dropna=False)) > 1
+            for row in late[other][:1]:
                 where = self.rows.locate(self.at[row])
                 raise DataError("two scores are the latest", value=self.score[row], **where)
             kept[several] = False
@@ -461,7 +475,7 @@ class Cells:
         """Refuse the first row without a score, else the first cell without a row."""
         gaps = np.flatnonzero(np.isnan(self.score))
         if len(gaps):
-            where, at = self.rows.locate(self.at[gaps[0]]), [codes[gaps[0]] for codes in self.codes.values()]
+            where, at = self.rows.locate(self.at[gaps[0]]), tuple(codes[gaps[0]] for codes in self.codes.values())
         else:
             there = np.sort(self.number())
             odd = np.flatnonzero(there != np.arange(len(there)))
@@ -473,22 +487,28 @@ class Cells:
         hint = hint_missing()
         if REPEAT in self.labels:
             where["topic"] = f"{where['topic']}, {REPEAT} {self.labels[REPEAT][at[3]]}"
-            hint = "repeats are unequal: keep those that all runs and topics have"
+            hint = (
+                f"repeats are unequal: {format_option('missing', 'drop-topic')} or drop-run keeps what has all of them"
+            )
         raise DataError(f"there is no score{f'; {lacking:,} are missing in all' * (lacking > 1)}", **where, hint=hint)
 
 
 def _read_times(rows: Rows) -> np.ndarray:
-    """Return times as numbers: seconds, or dates."""
+    """Return times as numbers: seconds, or dates that begin with the year; the order of others would be a guess."""
     if "time" not in rows.frame:
         problem = "no column says when scores were computed, so that none is the latest"
         raise DataError(problem, file=rows.file, hint="name the column: columns time=NAME")
     column = rows.frame["time"].astype(object) if rows.frame["time"].dtype == "category" else rows.frame["time"]
-    times = pd.to_numeric(column, errors="coerce") if column.dtype.kind != "M" else column.astype("int64")
-    texts = column.map(str)
+    texts, times = column.map(str), pd.to_numeric(column, errors="coerce") if column.dtype.kind != "M" else column
     if any(texts.map(form.fullmatch).notna().all() for form in (_DATE_AS_NUMBER, _NO_YEAR)):
         problem = f"dates such as {texts.iloc[0]!r} can be read in several ways"
         raise DataError(problem, file=rows.file, hint=_WRITE_DATES)
-    return np.asarray(_read_dates(texts, rows.file) if times.isna().any() else times)
+    if times.isna().any():
+        times = pd.to_datetime(texts, errors="coerce", utc=True, format="ISO8601")
+    for row in np.flatnonzero(times.isna())[:1]:
+        problem = f"{texts.iloc[row]!r} is no time, or not written as ISO 8601 has it"
+        raise DataError(problem, file=rows.file, hint=_WRITE_DATES)
+    return times.astype("int64" if times.dtype.kind == "M" else "float64").to_numpy(dtype=np.float64)
 
 
 _WRITE_DATES = "write dates as 2024-12-31"
@@ -497,32 +517,6 @@ _DATE_AS_NUMBER = re.compile(r"(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])((19|20)\d\d|
 """A day, a month and a year without marks, of which no number is made; or a year and a month with a point between them."""
 
 _NO_YEAR = re.compile(r"\d{1,2}[./-]\d{1,2}\.?")
-
-_NUMBERED_DAY = re.compile(r"(?<!\d)(\d{1,2})([./ -])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
-"""A date of three numbers that does not begin with the year of four digits."""
-
-
-def _read_dates(texts: pd.Series, file: object) -> pd.Series:
-    """Return dates as numbers: the day comes before the month in all of them or in none, and which it is is no guess."""
-    readings = []
-    for month, day in ((3, 1), (1, 3)):
-        # A year of two digits may be the year, the month or the day.
-        write = lambda found, m=month, d=day: f"{found[4]}-{found[m]}-{found[d]}" * (len(found[4]) == 4)  # noqa: E731
-        written = texts.map(lambda text, write=write: _NUMBERED_DAY.sub(write, text))
-        readings.append(pd.to_datetime(written, errors="coerce", utc=True, format="mixed"))
-    unread = min((times.isna().to_numpy() for times in readings), key=np.sum)
-    if unread.any():
-        problem = f"{texts.iloc[int(np.argmax(unread))]!r} is no time, or not written as the others are"
-        raise DataError(problem, file=file, hint=_WRITE_DATES)
-    known = [times.astype("int64") for times in readings if not times.isna().any()]
-    orders = [np.unique(times, return_inverse=True)[1] for times in known]
-    unlike = orders[0] != orders[-1]
-    if unlike.any():
-        shown = texts.iloc[int(np.argmax(unlike))]
-        problem = f"dates such as {shown!r} may begin with the day or with the month, and what is latest depends on it"
-        raise DataError(problem, file=file, hint=_WRITE_DATES)
-    return known[0]
-
 
 _RELATIVE, _ABSOLUTE = 1e-3, 1e-4
 """How far a total may be from the mean: it is printed with three or four digits."""

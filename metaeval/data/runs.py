@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from metaeval.data.labels import find_labels, unique_labels
+from metaeval.data.labels import Labelled, find_labels, unique_labels
 from metaeval.errors import DataError, format_count, format_option
 from metaeval.measures.base import SUM_TOLERANCE, Kind
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class _Labelled:
+class _Runs(Labelled):
     """Labelled arrays of runs on topics: what runs of both kinds have."""
 
     runs: tuple[str, ...]
@@ -34,14 +34,9 @@ class _Labelled:
                 raise DataError(f"there are no {what}")
         if len(named[2]) < 2:
             raise DataError(f"there are {len(named[2])} classes; at least two are needed")
-        values = (*named, str(collection), str(provenance))
-        for name, value in zip(("runs", "topics", "classes", "collection", "provenance"), values, strict=True):
-            object.__setattr__(self, name, value)
+        self._set(runs=named[0], topics=named[1], classes=named[2])
+        self._set(collection=str(collection), provenance=str(provenance))
         return len(named[0]), len(named[1]), len(named[2])
-
-    def _set(self, name: str, array: np.ndarray) -> None:
-        array.flags.writeable = False
-        object.__setattr__(self, name, array)
 
     def __repr__(self) -> str:
         shape = f"{format_count(len(self.runs), 'run')} × {format_count(len(self.topics), 'topic')}"
@@ -68,7 +63,7 @@ class _Labelled:
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class ClassificationRuns(_Labelled):
+class ClassificationRuns(_Runs):
     """Confusion counts of runs on topics.
 
     Parameters
@@ -130,7 +125,7 @@ class ClassificationRuns(_Labelled):
         for r, t in np.argwhere((gold != gold[:1]).any(axis=-1))[:1]:
             both = f"{gold[r, t].tolist()}, those of run {self.runs[0]} {gold[0, t].tolist()}"
             raise DataError(f"its items have gold classes {both}", run=self.runs[r], topic=self.topics[t])
-        self._set("counts", whole)
+        self._set(counts=whole)
 
     @property
     def gold(self) -> np.ndarray:
@@ -159,7 +154,7 @@ class ClassificationRuns(_Labelled):
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class QuantificationRuns(_Labelled):
+class QuantificationRuns(_Runs):
     """Class distributions that runs estimate for topics, and the gold distributions.
 
     Parameters
@@ -207,8 +202,8 @@ class QuantificationRuns(_Labelled):
         shares, true = np.array(estimated, dtype=np.float64), np.array(gold, dtype=np.float64)
         _check_shape(shares, sizes, "estimated shares", "run × topic × class")
         _check_shape(true, sizes[1:], "gold shares", "topic × class")
-        self._set("gold", distributions(true[None], ("gold",), self.topics, self.classes, rescale=rescale)[0])
-        self._set("estimated", distributions(shares, self.runs, self.topics, self.classes, rescale=rescale))
+        self._set(gold=distributions(true[None], ("gold",), self.topics, self.classes, rescale=rescale)[0])
+        self._set(estimated=distributions(shares, self.runs, self.topics, self.classes, rescale=rescale))
 
     def with_runs(self, more: dict[str, np.ndarray]) -> QuantificationRuns:
         """Return the same topics with additional runs: distributions of shape (topic, class) by run name."""

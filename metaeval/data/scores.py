@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from metaeval.data.clusters import Repeats, code_clusters, join_clusters, label_clusters, refuse_spanning
-from metaeval.data.columns import CLUSTER, COLUMNS
-from metaeval.data.labels import choose_measures, find_labels, unique_labels
+from metaeval.data.columns import CLUSTER
+from metaeval.data.labels import Labelled, choose_measures, find_labels, unique_labels
 from metaeval.data.policies import MissingPolicy, hint_missing
 from metaeval.data.rows import DoubledError, Rows, arrange, split_collections
 from metaeval.errors import DataError, format_count, format_list, format_option
@@ -24,7 +24,6 @@ from metaeval.stats.irregular_runs import equal_rows
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray
 
 
 _NO_NUMBERS = {"c": "complex ones", "m": "durations", "M": "dates", "V": "records", "S": "bytes"}
@@ -32,7 +31,7 @@ _NO_NUMBERS = {"c": "complex ones", "m": "durations", "M": "dates", "V": "record
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(Labelled):
     """The scores of runs on topics according to measures.
 
     Parameters
@@ -124,28 +123,14 @@ class Scores:
         if len(wrong):
             r, t, m = wrong[0]
             others = (
-                ""
-                if len(wrong) < 2
-                else ", and so is one more"
-                if len(wrong) == 2
-                else f", and so are {len(wrong) - 1:,} more"
+                f", and so are {len(wrong) - 1:,} more" if len(wrong) > 2 else ", and so is one more" * (len(wrong) - 1)
             )
             where = {"run": labels[0][r], "topic": labels[1][t], "measure": known[m], "value": float(array[r, t, m])}
             raise DataError(f"the score is {array[r, t, m]}{others}", **where)
         (known,) = turn_measures([drop_contradicted(known, array)], higher_is_better, lower_is_better)
-        array.flags.writeable = False
-        fields = {
-            "values": array,
-            "runs": labels[0],
-            "topics": labels[1],
-            "measures": known,
-            "collection": str(collection or ""),
-            "provenance": str(provenance or ""),
-            "clusters": label_clusters(clusters, labels[1]),
-            "repeats": dict(repeats or {}),
-        }
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        self._set(values=array, runs=labels[0], topics=labels[1], measures=known, repeats=dict(repeats or {}))
+        self._set(collection=str(collection or ""), provenance=str(provenance or ""))
+        self._set(clusters=label_clusters(clusters, self.topics))
 
     def __repr__(self) -> str:
         sizes = zip(self.values.shape, ("run", "topic", "measure"), strict=True)
@@ -160,23 +145,7 @@ class Scores:
         return same and np.array_equal(self.values, other.values)
 
     def __hash__(self) -> int:
-        return hash(self.sha256)
-
-    @cached_property
-    def sha256(self) -> str:
-        """Checksum of the labels, the directions and every bit of the scores, in hexadecimal."""
-        digest = self._digest_labels()
-        digest.update(np.ascontiguousarray(self.values, dtype="<f8").data)
-        return digest.hexdigest()
-
-    def _digest_labels(self) -> hashlib._Hash:
-        digest = hashlib.sha256()
-        stated = tuple(f"{measure} {measure.higher_is_better}" for measure in self.measures)
-        for labels in (self.runs, self.topics, stated, *([self.clusters] if self.clusters else [])):
-            # Half a character, which no file can hold, has a checksum all the same.
-            digest.update("\0".join((*labels, "")).encode("utf-8", "surrogatepass"))
-            digest.update(b"\1")
-        return digest
+        return hash(self.fingerprint)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -184,7 +153,12 @@ class Scores:
 
         Processors may round a computed score differently in its last bits; that does not change the fingerprint.
         """
-        digest = self._digest_labels()
+        digest = hashlib.sha256()
+        stated = tuple(f"{measure} {measure.higher_is_better}" for measure in self.measures)
+        for labels in (self.runs, self.topics, stated, *([self.clusters] if self.clusters else [])):
+            # Half a character, which no file can hold, has a checksum all the same.
+            digest.update("\0".join((*labels, "")).encode("utf-8", "surrogatepass"))
+            digest.update(b"\1")
         largest = np.abs(self.values).max(axis=(0, 1))
         # The magnitude is rounded first: 1 and the number below it would have different exponents.
         exponents = np.frexp(np.array([float(f"{one:.8g}") for one in largest]))[1]
@@ -343,85 +317,6 @@ class Scores:
             columns[CLUSTER] = np.tile(np.repeat(np.array(self.clusters, dtype=object), n_measures), n_runs)
         return pd.DataFrame(columns)
 
-    def to_xarray(self) -> xarray.DataArray:
-        """Return the scores as an `xarray.DataArray` with dimensions run, topic, measure.
-
-        Directions that are stated and not known by name are in its ``attrs``, where `metaeval.io.from_frame` finds them.
-        """
-        import xarray
-
-        names = [str(measure) for measure in self.measures]
-        coordinates = {"run": list(self.runs), "topic": list(self.topics), "measure": names}
-        attrs: dict[str, list[str]] = {}
-        for attribute, direction in ATTRS.items():
-            stated = [each for each in self.measures if each.higher_is_better is direction and is_untold(each)]
-            attrs |= {attribute: list(map(str, stated))} if stated else {}
-        return xarray.DataArray(self.values, coords=coordinates, name=self.collection or "score", attrs=attrs)
-
-    @classmethod
-    def from_frame(
-        cls,
-        frame: pd.DataFrame,
-        *,
-        collection: str = "",
-        provenance: str = "",
-        missing: MissingPolicy = "raise",
-        measures: Sequence[Measure] = (),
-        file: object = None,
-        higher_is_better: Names | bool = (),
-        lower_is_better: Names = (),
-    ) -> Scores:
-        """Make scores of a tidy frame with columns run, topic, measure, score, one row per score, in any order.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            Rows are aligned by their labels; runs, topics and measures keep the order in which they appear. A column
-            higher_is_better, true or false, states directions.
-        collection, provenance, higher_is_better, lower_is_better : optional
-            As for `Scores`.
-        missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-            What to do where a run has no score for a topic and measure, or it is NaN: raise, leave the topic or the
-            run out, or give the measure's worst value. What was done is said in a `PolicyWarning`.
-        measures : sequence of Measure, optional
-            Directions and ranges for names that are not registered.
-        file : path, optional
-            Where the frame is from, for messages.
-
-        Returns
-        -------
-        Scores
-
-        Raises
-        ------
-        DataError
-            If a column is missing, labels are of several types (1, 1.0 and True are equal), a score is no finite
-            number (dates and complex numbers are none), a cell is there twice, or one is missing and the policy is
-            to raise; the message names the run, topic and measure.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> frame = pd.DataFrame({"run": ["a", "b"], "topic": ["t", "t"], "measure": ["X", "X"], "score": [1, 2]})
-        >>> Scores.from_frame(frame)
-        Scores: 2 runs × 1 topic × 1 measure
-        """
-        import pandas as pd
-
-        absent = [name for name in COLUMNS if name not in frame.columns]
-        if absent:
-            listed = format_list([str(name) for name in frame.columns])
-            raise DataError(f"there is no column {absent[0]!r} (columns: {listed})", file=file)
-        twice = [name for name in COLUMNS if isinstance(frame[name], pd.DataFrame)]
-        if twice:
-            raise DataError(f"the column {twice[0]!r} is there twice", file=file)
-        if frame.empty:
-            raise DataError("there are no scores in it", file=file)
-        rows = Rows.of(frame.reset_index(drop=True), file)
-        options = {"missing": missing, "measures": measures, "collection": collection, "provenance": provenance}
-        scores = hold_scores(**arrange(rows, **options))
-        return state_directions([scores], higher_is_better, lower_is_better, missing)[0]
-
 
 class PartialScores(Scores):
     """Scores of which some are missing: NaN. Only analyses of boards take them, which say what they do about gaps."""
@@ -447,10 +342,6 @@ def refuse_gaps(scores: Scores) -> None:
 def hold_scores(values: np.ndarray, **labels: Any) -> Scores:
     """Return the scores that were read, whether all of them are there or gaps were kept."""
     return (PartialScores if np.isnan(values).any() else Scores)(values, **labels)
-
-
-ATTRS = {"higher_is_better": True, "lower_is_better": False}
-"""Attributes of an array with names that list measures by their directions."""
 
 
 def is_untold(measure: Measure) -> bool:
@@ -485,7 +376,7 @@ def state_directions(
     return stated
 
 
-def choose_measure(rows: Rows, measure: Any) -> Rows:
+def choose_measure(rows: Rows, measure: str | Measure) -> Rows:
     """Return the rows of one measure, by its label or by its name as a known measure."""
     codes, labels = rows.encode("measure")
     mine = [m for m, label in enumerate(labels) if str(measure) in (label, str(measure_of_label(label)))]
@@ -497,16 +388,15 @@ def choose_measure(rows: Rows, measure: Any) -> Rows:
 def read_collections(
     rows: Rows,
     *,
-    measure: str | None = None,
+    measure: str | Measure | None = None,
     collection: str | None = None,
-    name: str = "",
     missing: MissingPolicy = "raise",
     **options: Any,
 ) -> list[Scores]:
-    """Return the scores of every collection in rows, or of one; `name` is that of rows that do not say theirs."""
+    """Return the scores of every collection in rows, or of one."""
     rows = rows if measure is None else choose_measure(rows, measure)
     found = []
-    parts = list(split_collections(rows, collection, name))
+    parts = list(split_collections(rows, collection))
     for label, part in parts:
         file = part.file if len(parts) == 1 else f"{part.file}, collection {label}" if part.file else label
         try:

@@ -1,6 +1,6 @@
 """ScoreStore: collections of scores in a folder, whole at every moment whatever happens to the writer.
 
-The folder holds one Parquet file a collection, a tidy table with a row group a measure, and ``manifest.json``, which says the
+The folder holds one Parquet file a collection, a tidy table measure by measure, and ``manifest.json``, which says the
 SHA-256 of every collection's file, under a checksum of its own: a flipped bit is noticed wherever it is. A write makes a new
 Parquet file, whose name holds the first digits of its checksum, and then replaces the manifest: that replacement is the moment
 at which the write happens, so a writer killed before it leaves the old state, after it the new one. Files that no manifest
@@ -27,17 +27,24 @@ from metaeval.data.columns import COLUMNS
 from metaeval.data.labels import choose_measures
 from metaeval.data.scores import Scores, is_untold, refuse_gaps
 from metaeval.errors import DataError, MetaevalError, StoreError, format_list, format_option
-from metaeval.files import PathLike, clear_leftovers, is_remote, open_regular, read_bounded, write_atomically
+from metaeval.files import (
+    PathLike,
+    clear_leftovers,
+    find_largest,
+    is_remote,
+    open_regular,
+    read_bounded,
+    write_atomically,
+)
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import MeasureLike, measure_of_label
 
 MANIFEST, SCHEMA = "manifest.json", 4
-LARGEST = 16 * 2**20
-"""Bytes of a manifest: a hundred thousand collections, while a larger file could take more memory than there is."""
 
 _RECORD = b"metaeval.store"
 _FILE_NAME = re.compile(r"\.([0-9a-f]{16})\.parquet$")
 _LOCK_SECONDS = 60
+_ROWS = 2**26  # of a group, the most that Parquet's writer makes
 _REPAIR = "restore it from a copy, or remove the collection and add its scores again"
 
 
@@ -101,9 +108,11 @@ class ScoreStore:
             if file.metadata.num_rows != shape[0] * shape[1] * len(names) or record["collection"] != collection:
                 raise ValueError("it does not hold what it says")
             chosen = names if measures is None else choose_measures(measures, names)
+            each = file.num_row_groups // len(names)  # one of a measure, more of a very large one
             values = np.empty((*shape, len(chosen)))
             for position, name in enumerate(chosen):
-                cells = file.read_row_group(names.index(name), columns=["score"]).column(0).to_numpy()
+                groups = range(names.index(name) * each, (names.index(name) + 1) * each)
+                cells = file.read_row_groups(groups, columns=["score"]).column(0).to_numpy()
                 np.copyto(values[..., position], cells.reshape(shape), casting="no")
             repeats = {name: described[name].get("repeats") for name in chosen}
             return Scores(
@@ -174,14 +183,16 @@ class ScoreStore:
         """Turn whatever stands in the way of the store being "read" or "written" into a StoreError of one sentence."""
         try:
             yield
-        except DataError as error:
-            raise StoreError(str(error if error.file else error.changed(file=self.path))) from None
-        except (OSError, MemoryError) as error:
-            why = "there is not enough memory" if isinstance(error, MemoryError) else error.strerror or error
-            raise StoreError(f"{self.path}: the store cannot be {done}: {why}") from None
-        except UnicodeEncodeError as error:
-            wrong = error.object[error.start : error.end]
-            raise StoreError(f"{self.path}: a name holds {wrong!r}, which no file can hold: rename it") from None
+        except (DataError, OSError, MemoryError, UnicodeEncodeError) as error:
+            if isinstance(error, DataError):
+                sentence = str(error if error.file else error.changed(file=self.path))
+            elif isinstance(error, UnicodeEncodeError):
+                wrong = error.object[error.start : error.end]
+                sentence = f"{self.path}: a name holds {wrong!r}, which no file can hold: rename it"
+            else:
+                why = "there is not enough memory" if isinstance(error, MemoryError) else error.strerror or error
+                sentence = f"{self.path}: the store cannot be {done}: {why}"
+            raise StoreError(sentence) from None
 
     @contextmanager
     def _writing(self, *, make: bool = False) -> Iterator[dict[str, str]]:
@@ -205,14 +216,11 @@ class ScoreStore:
                             )
                             for path in {*before, *self._list_files()} - now:
                                 path.unlink(missing_ok=True)
-            except Timeout:
-                raise StoreError(
-                    f"{self.path}: another process has kept the store locked for {_LOCK_SECONDS} s"
-                ) from None
-            except NotImplementedError:
-                raise StoreError(
-                    f"{self.path}: files cannot be locked on this disk; use a folder on another one"
-                ) from None
+            except (Timeout, NotImplementedError) as error:
+                why = f"another process has kept the store locked for {_LOCK_SECONDS} s"
+                if not isinstance(error, Timeout):
+                    why = "files cannot be locked on this disk; use a folder on another one"
+                raise StoreError(f"{self.path}: {why}") from None
 
     def _list_files(self) -> list[Path]:
         """Return the files that a store wrote: their names hold the first digits of their checksums."""
@@ -228,7 +236,7 @@ class ScoreStore:
         """Return the SHA-256 of the file of every collection, unless the manifest is damaged, edited or an earlier one."""
         path = self.path / MANIFEST
         try:
-            content = read_bounded(path, LARGEST)
+            content = read_bounded(path, find_largest())
         except FileNotFoundError:
             orphans = [file.name for file in self._list_files()]
             if orphans and not path.exists():  # a first writer makes the manifest before the scores
@@ -296,15 +304,9 @@ class ScoreStore:
                 raise StoreError(f"{path}: the file is damaged, or no score store has written it: {error}") from None
 
 
-def _encode_manifest(digests: dict[str, str]) -> bytes:
+def _encode_manifest(digests: dict[str, str]) -> str:
     content = {"schema": SCHEMA, "checksum": _checksum(digests), "collections": digests}
-    encoded = json.dumps(content, indent=1, ensure_ascii=False).encode()
-    if len(encoded) > LARGEST:
-        raise StoreError(
-            f"the store has {len(digests):,} collections, and its manifest would be larger than {LARGEST:,} bytes: "
-            "keep further ones in another folder"
-        )
-    return encoded
+    return json.dumps(content, indent=1, ensure_ascii=False)
 
 
 def _checksum(digests: dict[str, str]) -> str:
@@ -342,21 +344,16 @@ def _encode_scores(scores: Scores, collection: str) -> bytes:
     schema = pyarrow.schema(fields, metadata={_RECORD: json.dumps(record)})
     run, topic = np.repeat(np.arange(n_runs), n_topics), np.tile(np.arange(n_topics), n_runs)
     stream = io.BytesIO()
-    try:
-        with pyarrow.parquet.ParquetWriter(stream, schema, compression="zstd", use_dictionary=columns) as writer:
-            for position, measure in enumerate(scores.measures):
-                labels = [(run, scores.runs), (topic, scores.topics), (0 * run, [str(measure)])]
-                labels += [(0 * run, [directions[position]])] * any(directions)
-                cells = [
-                    pyarrow.DictionaryArray.from_arrays(pyarrow.array(codes.astype(np.int32)), pyarrow.array([*names]))
-                    for codes, names in labels
-                ]
-                values = np.ascontiguousarray(scores.values[..., position]).ravel()
-                writer.write_table(pyarrow.table([*cells, values], schema=schema), row_group_size=2**62)
-    except pyarrow.ArrowException as error:
-        if isinstance(error, MemoryError):
-            raise
-        raise StoreError(f"collection {collection}: these scores cannot be written ({error})") from None
+    with pyarrow.parquet.ParquetWriter(stream, schema, compression="zstd", use_dictionary=columns) as writer:
+        for position, measure in enumerate(scores.measures):
+            labels = [(run, scores.runs), (topic, scores.topics), (0 * run, [str(measure)])]
+            labels += [(0 * run, [directions[position]])] * any(directions)
+            cells = [
+                pyarrow.DictionaryArray.from_arrays(pyarrow.array(codes.astype(np.int32)), pyarrow.array([*names]))
+                for codes, names in labels
+            ]
+            values = np.ascontiguousarray(scores.values[..., position]).ravel()
+            writer.write_table(pyarrow.table([*cells, values], schema=schema), row_group_size=_ROWS)
     return stream.getvalue()
 
 

@@ -1,12 +1,11 @@
 """Named public data sets: what there is, where it is from, and how to have it as runs or scores."""
 
 from metaeval.datasets import baselines as baselines
-from metaeval.datasets.download import fetch as fetch, remember_unreachable_hosts as remember_unreachable_hosts
+from metaeval.datasets.download import fetch as fetch
 from metaeval.datasets.load import load_dataset as load_dataset
 from metaeval.datasets.registry import (
     Dataset as Dataset,
     File as File,
-    built_folder as built_folder,
     cache_folder as cache_folder,
     dataset as dataset,
     datasets as datasets,

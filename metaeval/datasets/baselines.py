@@ -23,7 +23,7 @@ def popularity(gold: Any) -> np.ndarray:
     Parameters
     ----------
     gold : array_like, shape (..., class)
-        ``gold[..., k]`` is the gold share, or the number of votes, of class k.
+        Shares, or numbers of votes.
 
     Returns
     -------
@@ -40,19 +40,8 @@ def popularity(gold: Any) -> np.ndarray:
 
 
 def uniform(gold: Any) -> np.ndarray:
-    """Return the Uniform baseline: the same probability for every class (LQ 2021, §5.2).
+    """Return the Uniform baseline, the same probability for every class, in the shape of the gold (LQ 2021, §5.2).
 
-    Parameters
-    ----------
-    gold : array_like, shape (..., class)
-        Only its shape matters.
-
-    Returns
-    -------
-    ndarray, shape (..., class)
-
-    Examples
-    --------
     >>> uniform([[0.0, 0.5, 0.5, 0.0]]).tolist()
     [[0.25, 0.25, 0.25, 0.25]]
     """
@@ -61,21 +50,8 @@ def uniform(gold: Any) -> np.ndarray:
 
 
 def constant_class(gold: Any, k: int) -> np.ndarray:
-    """Return the distributions of a run that puts every item into class k (LQ 2021, footnote 3).
+    """Return the distributions, in the shape of the gold, of a run that puts every item into class k (LQ 2021, footnote 3).
 
-    Parameters
-    ----------
-    gold : array_like, shape (..., class)
-        Only its shape matters.
-    k : int
-        Position of the class.
-
-    Returns
-    -------
-    ndarray, shape (..., class)
-
-    Examples
-    --------
     >>> constant_class([[0.2, 0.5, 0.3]], 1).tolist()
     [[0.0, 1.0, 0.0]]
     """
@@ -85,22 +61,10 @@ def constant_class(gold: Any, k: int) -> np.ndarray:
 
 
 def constant_class_counts(gold: Any, k: int) -> np.ndarray:
-    """Return the confusion counts of a run that puts every item into class k (ACL 2021, §3.1).
+    """Return the confusion counts of a run that puts every item into class k, from the sizes of the gold classes.
 
-    Parameters
-    ----------
-    gold : array_like of int, shape (..., class)
-        Number of items in each gold class.
-    k : int
-        Position of the class.
+    As in ACL 2021, §3.1; ``[..., g, p]`` is the number of items of gold class g put into class p.
 
-    Returns
-    -------
-    ndarray of int, shape (..., class, class)
-        ``[..., g, p]`` is the number of items of gold class g put into class p.
-
-    Examples
-    --------
     >>> constant_class_counts([3, 1], 0).tolist()
     [[3, 0], [1, 0]]
     """

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,21 +15,21 @@ from metaeval.data.annotations import Annotations
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns, Runs
 from metaeval.datasets.baselines import constant_class, constant_class_counts, popularity, uniform
 from metaeval.datasets.download import fetch
-from metaeval.datasets.ordinal import READER, load as load_ordinal
 from metaeval.datasets.registry import Dataset, dataset
-from metaeval.errors import DatasetError
 from metaeval.files import PathLike
 
 if TYPE_CHECKING:
     from metaeval.data.scores import Scores
-    from metaeval.measures.base import Measure
 
 _GOLD = "gold as a run"
 """A placeholder run for a data set without published runs, until its baselines are added."""
 
+_READERS = {"evall": "evall", "polarity": "polarity", "semeval-joined": "semeval_joined"}
+"""Modules beside this one that read layouts of runs that no other data have; other readers are formats of `metaeval.io`."""
+
 
 def load_dataset(
-    wanted: str | Dataset, *, folder: PathLike | None = None, progress: bool = True
+    wanted: str | Dataset, *, folder: PathLike | None = None
 ) -> ClassificationRuns | QuantificationRuns | Scores | Annotations:
     """Return the runs and gold of a data set, or its scores; download them if necessary.
 
@@ -39,25 +39,18 @@ def load_dataset(
         A registered name (`metaeval.datasets.datasets` lists them), or a data set of your own.
     folder : path, optional
         The folder for downloads; METAEVAL_DATA or the user's cache folder by default.
-    progress : bool, optional
-        Show a progress bar on stderr while downloading.
 
     Returns
     -------
     ClassificationRuns, QuantificationRuns, Scores or Annotations
         Depending on the kind of the data set. `collection` is its name, `provenance` the origin of its files.
 
+        Policies that change data, such as the clipping of labels in llmjudge, are said in warnings.
+
     Raises
     ------
     DatasetError
         If there is no such data set, or its files cannot be downloaded; the message says what to do.
-    DataError
-        If a file that the user has put in place does not have the expected layout.
-
-    Warns
-    -----
-    PolicyWarning
-        If the data set has a policy that changes data, such as the clipping of labels in llmjudge.
 
     Examples
     --------
@@ -65,13 +58,9 @@ def load_dataset(
     QuantificationRuns: 22 runs × 390 topics, 5 classes, stc3-dq-a
     """
     data_set = wanted if isinstance(wanted, Dataset) else dataset(wanted)
-    if data_set.kind == "features":
-        raise DatasetError(f"{data_set.name} has neither runs nor scores: {data_set.where}. {data_set.note}")
-    if data_set.reader == READER:
-        return load_ordinal(data_set, folder=folder, progress=progress)
-    files = fetch(data_set, folder=folder, progress=progress)
+    files = fetch(data_set, folder=folder)
     if data_set.kind == "scores":
-        return _read_scores(data_set, files)
+        return replace(_read_scores(data_set, files), provenance=data_set.provenance)
     if data_set.reader == "annotations":
         return _read_annotations(data_set, files)
     runs = _add_baselines(_read_runs(data_set, files), data_set.baselines)
@@ -79,35 +68,24 @@ def load_dataset(
 
 
 def _read_runs(data_set: Dataset, files: Mapping[str, Path]) -> Runs:
-    gold = files[data_set.gold]
-    named = _name_runs(data_set, files) or {_GOLD: gold}
+    from metaeval.io import RUN_FORMATS, read_runs
+
+    gold, options = files[data_set.gold], {"collection": data_set.name, **data_set.options}
+    names = sorted(name for name in files if fnmatchcase(name, data_set.runs))
+    # A run is called as its file up to the first dot: PotTS for PotTS.SubtaskC.res.official.txt.
+    named = {Path(name).name.partition(".")[0]: files[name] for name in names} or {_GOLD: gold}
     if data_set.second_gold:
-        data_set = replace(data_set, options={**data_set.options, "polarity": files[data_set.second_gold]})
-    module, _, name = _READERS[data_set.reader].partition(":")
-    read = getattr(import_module(f"metaeval.io.{module}"), name)
-    classes = {} if data_set.reader == "dialogue_quality" else {"classes": data_set.classes}
-    runs: Runs = read(gold, named, collection=data_set.name, **classes, **data_set.options)
+        options["polarity"] = files[data_set.second_gold]
+    if data_set.reader in _READERS:
+        module = import_module(f"metaeval.datasets.{_READERS[data_set.reader]}")
+        runs: Runs = module.read(gold, named, classes=data_set.classes, **options)
+    else:
+        format = RUN_FORMATS[data_set.reader]
+        classes = data_set.classes if "classes" in (*format.options, *format.needs) else None
+        runs = read_runs(gold, named, format=format.name, classes=classes, **options)
     if data_set.kind == "quantification" and isinstance(runs, ClassificationRuns):
         return runs.to_quantification()
     return runs
-
-
-def _name_runs(data_set: Dataset, files: Mapping[str, Path]) -> dict[str, Path]:
-    """Return the run files by run name: the file name up to the first dot, PotTS for PotTS.SubtaskC.res.official.txt."""
-    names = sorted(name for name in files if fnmatchcase(name, data_set.runs))
-    return {Path(name).name.partition(".")[0]: files[name] for name in names}
-
-
-_READERS = {
-    "dialogue_quality": "dialogue_quality:read",
-    "evall": "evall:read",
-    "judgements": "judgements:read",
-    "polarity": "sentiment:read",
-    "semeval_classification": "semeval:read_classification",
-    "semeval_joined": "semeval_joined:read",
-    "semeval_quantification": "semeval:read_quantification",
-}
-"""The function of `metaeval.io` that reads a layout."""
 
 
 def _read_annotations(data_set: Dataset, files: Mapping[str, Path]) -> Annotations | Runs:
@@ -121,27 +99,22 @@ def _read_annotations(data_set: Dataset, files: Mapping[str, Path]) -> Annotatio
     annotations = replace(annotations, provenance=data_set.provenance)
     if data_set.kind == "annotations":
         return annotations
-    return (
-        annotations.to_quantification()
-        if data_set.kind == "quantification"
-        else annotations.to_classification(parts=parts)
-    )
+    as_shares = data_set.kind == "quantification"
+    return annotations.to_quantification() if as_shares else annotations.to_classification(parts=parts)
 
 
 def _add_baselines(runs: Runs, names: tuple[str, ...]) -> Runs:
     if not names:
         return runs
     real = [run for run in runs.runs if run != _GOLD]
+    always = {f"always-{label}": k for k, label in enumerate(runs.classes)}
     if isinstance(runs, ClassificationRuns):
-        constant = {f"always-{label}": k for k, label in enumerate(runs.classes)}
-        counts = [constant_class_counts(runs.gold, k) for k in constant.values()]
-        both = np.concatenate([runs.counts, counts])
-        more = replace(runs, counts=both, runs=(*runs.runs, *constant))
-        return more.sel(runs=[*real, *constant])
+        counts = np.concatenate([runs.counts, [constant_class_counts(runs.gold, k) for k in always.values()]])
+        return replace(runs, counts=counts, runs=(*runs.runs, *always)).sel(runs=[*real, *always])
     added: dict[str, np.ndarray] = {}
     for name in names:
         if name == "constant":
-            added |= {f"always-{label}": constant_class(runs.gold, k) for k, label in enumerate(runs.classes)}
+            added |= {run: constant_class(runs.gold, k) for run, k in always.items()}
         else:
             added[f"BL-{name}"] = {"popularity": popularity, "uniform": uniform}[name](runs.gold)
     return runs.with_runs(added).sel(runs=[*real, *added])
@@ -151,25 +124,16 @@ def _read_scores(data_set: Dataset, files: Mapping[str, Path]) -> Scores:
     from metaeval.data.scores import state_directions
     from metaeval.io import read_scores, sakai, wide, wmt
 
+    paths, name, options = [files[key] for key in sorted(files)], data_set.name, data_set.options
     if data_set.reader == "wmt":
-        read = wmt.read([files[name] for name in sorted(files)], collection=data_set.name, **data_set.options)
+        scores = wmt.read(paths, collection=name, **options)
         # As the task publishes them, higher scores are better, of errors too.
-        (read,) = state_directions([read], higher_is_better=True)
-        return replace(read, provenance=data_set.provenance)
+        return state_directions([scores], higher_is_better=True)[0]
     if data_set.reader == "table":
-        read = read_scores(next(iter(files.values())), **{"collection": data_set.name, **data_set.options})
-        return replace(read, collection=data_set.name, provenance=data_set.provenance)
+        return replace(read_scores(paths[0], **{"collection": name, **options}), collection=name)
     if data_set.reader == "sakai":
-        read = sakai.read(next(iter(files.values())).parent, collection=data_set.name)
-    else:
-        read = wide.read([files[name] for name in sorted(files)], collection=data_set.name)
-    measures = tuple(_state_direction(measure, data_set.options) for measure in read.measures)
-    return replace(read, measures=measures, provenance=data_set.provenance)
-
-
-def _state_direction(measure: Measure, options: Mapping[str, Any]) -> Measure:
-    """State the direction and range of a measure that is not registered."""
-    if measure.higher_is_better is not None or not options:
-        return measure
-    low, high = options["range"]
-    return replace(measure, higher_is_better=options["higher_is_better"], range=(low, high))
+        return sakai.read(paths[0].parent, collection=name)
+    scores = wide.read(paths, collection=name)
+    stated = {"higher_is_better": options["higher_is_better"], "range": tuple(options["range"])}
+    measures = [m if m.higher_is_better is not None else replace(m, **stated) for m in scores.measures]
+    return replace(scores, measures=tuple(measures))

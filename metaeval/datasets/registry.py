@@ -1,4 +1,4 @@
-"""The registry of data sets: the tables of registry.toml and files.toml as frozen objects."""
+"""Which data sets there are, by name: the tables of datasets.toml as frozen objects."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from fnmatch import fnmatchcase
 from importlib.resources import files as resources
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from metaeval.errors import DatasetError, suggest_names
 from metaeval.show.bibliography import fill_in_references
 
-Kind = Literal["classification", "quantification", "scores", "annotations", "features"]
-"""What a data set contains. Features, on which a classifier would be trained, cannot be read by metaeval."""
+Kind = Literal["classification", "quantification", "scores", "annotations"]
+"""What a data set contains."""
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\-]*)*")
 
@@ -27,31 +27,14 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*(/[A-Za-z0-9_][A-Za-z0-9_
 class File:
     """One file of a data set, as published.
 
-    Parameters
-    ----------
-    name : str
-        Its path in the cache folder, with ``/``. A name that could lead out of the folder is refused.
-    url : str
-        The address for the download, http or https.
-    sha256 : str
-        Its checksum, in hexadecimal.
-    bytes : int
-        Its size.
-    licence : str, optional
-        As stated by the publisher.
-    origin : str, optional
-        Repository and commit: ``llm4eval/LLMJudge@81159c6``.
-
-    Raises
-    ------
-    DatasetError
-        If the name is not that of a file in the folder, or the URL is not http(s).
+    `name` is its path in the cache folder, with ``/``; `bytes` its size, and no more is downloaded; `origin` repository and
+    commit. A name that could lead out of the folder is refused.
 
     Examples
     --------
     >>> File("../escaped", "https://example.org/a", "00", 1)
     Traceback (most recent call last):
-    metaeval.errors.DatasetError: '../escaped' is not a file's name inside the data folder
+    metaeval.errors.DatasetError: '../escaped' from 'https://example.org/a' is no file of the data folder from the web
     """
 
     name: str
@@ -63,10 +46,8 @@ class File:
 
     def __post_init__(self) -> None:
         """Refuse a path outside the folder and an address that is not on the web."""
-        if not _PLAIN_NAME.fullmatch(self.name):
-            raise DatasetError(f"{self.name!r} is not a file's name inside the data folder")
-        if urlsplit(self.url).scheme not in ("http", "https"):
-            raise DatasetError(f"{self.name}: {self.url!r} is not an http(s) address")
+        if not _PLAIN_NAME.fullmatch(self.name) or not re.match(r"https?://", self.url):
+            raise DatasetError(f"{self.name!r} from {self.url!r} is no file of the data folder from the web")
 
 
 @dataclass(frozen=True)
@@ -75,31 +56,22 @@ class Dataset:
 
     Parameters
     ----------
-    name : str
-    title : str
-        A one-line description.
-    kind : {"classification", "quantification", "scores", "annotations", "features"}
-        What `load_dataset` returns: `ClassificationRuns`, `QuantificationRuns`, `Scores`, `Annotations`, or an error.
-    rows : str
-        The numbers of runs, topics and items.
-    classes : tuple of str
-        All classes in order; empty for scores.
-    reader : str
-        The layout of its files, see `metaeval.datasets.load`.
-    gold, runs : str
-        Names in the cache folder; `runs` is a pattern.
-    second_gold : str
-        Gold of another task that the reader needs too.
-    options : mapping
-        Arguments of the reader: rescale, policies.
-    baselines : tuple of {"popularity", "uniform", "constant"}
-        Baseline runs to add.
-    credits, note : str
+    name, title, rows
+        What it is called and is, and the numbers of runs, topics and items.
+    kind
+        What `load_dataset` returns: `ClassificationRuns`, `QuantificationRuns`, `Scores` or `Annotations`.
+    classes
+        All of them in order; none for scores.
+    reader, options
+        A format of `metaeval.io`, or one of `metaeval.datasets.load`, and its arguments.
+    gold, runs, second_gold
+        Names in the cache folder; `runs` is a pattern, `second_gold` what one of the readers needs too.
+    baselines
+        Runs to add: popularity, uniform, constant.
+    credits, note
         What to cite, with labels of the bibliography in braces, and remarks.
-    where, layout : str
-        For a data set that cannot be downloaded automatically: where it is published, and where to put its files.
-    files : tuple of File
-        The files to download; empty if it cannot be downloaded automatically.
+    where, layout, files
+        What is downloaded; or where it is published, and where to put it.
     """
 
     name: str
@@ -145,89 +117,64 @@ def datasets() -> tuple[Dataset, ...]:
 
     Examples
     --------
-    >>> [one.name for one in datasets()][:4]
+    >>> [data_set.name for data_set in datasets()][:4]
     ['stc3-dq-a', 'stc3-dq-e', 'stc3-dq-s', 'llmjudge']
     """
     return tuple(_registry().values())
 
 
 def dataset(name: str) -> Dataset:
-    """Return the data set with this name.
-
-    Raises
-    ------
-    DatasetError
-        If there is no such data set; the message suggests similar names.
+    """Return the data set with this name, or raise a `DatasetError` that suggests similar names.
 
     Examples
     --------
-    >>> dataset("llmjudge").classes
-    ('0', '1', '2', '3')
     >>> dataset("llmjudge").provenance
     'llm4eval/LLMJudge@81159c6, llm4eval/LLMJudge-benchmark@968a1f9'
     """
     known = _registry().get(str(name))
     if known is None:
         near = suggest_names(str(name), _registry())
-        raise DatasetError(
-            f"there is no data set {str(name)!r}{f' ({near})' * bool(near)}; `metaeval data list` lists them"
-        )
+        hint = f" ({near})" if near else ""
+        if str(name).startswith("ordinal-"):
+            hint = " any more: the repository's experiments/classifiers.py trains the classifiers of the ordinal sets"
+        raise DatasetError(f"there is no data set {str(name)!r}{hint}; `metaeval data list` lists them")
     return known
 
 
 def cache_folder() -> Path:
     """Return the folder for downloads: METAEVAL_DATA if it is set, otherwise the user's cache folder."""
-    stated = os.environ.get("METAEVAL_DATA", "").strip()
-    return Path(stated).expanduser() if stated else built_folder()
-
-
-def built_folder() -> Path:
-    """Return the user's cache folder, for computed data sets; METAEVAL_DATA may be shared or read-only."""
     import platformdirs
 
-    return Path(platformdirs.user_cache_dir("metaeval"))
+    stated = os.environ.get("METAEVAL_DATA", "").strip()
+    return Path(stated).expanduser() if stated else Path(platformdirs.user_cache_dir("metaeval"))
 
 
 @functools.cache
 def _registry() -> dict[str, Dataset]:
-    tables = _read_toml("registry.toml")
-    published = _files()
-    return {name: _dataset(name, tables, published) for name in tables}
-
-
-def _dataset(name: str, tables: dict[str, Any], published: tuple[File, ...]) -> Dataset:
-    entries: dict[str, Any] = {}
-    link: str | None = name
-    while link is not None:  # entries of the table itself have priority over those that it takes from another one
-        entries = {**tables[link], **entries}
-        link = tables[link].get("like")
-    entries.pop("like", None)
-    if not {"where", "layout"} <= entries.keys():
-        names = (entries.get("gold", ""), entries.get("second_gold", ""), entries["runs"])
-        entries["files"] = tuple(f for f in published if any(fnmatchcase(f.name, pattern) for pattern in names))
-    for key in ("classes", "baselines"):
-        entries[key] = tuple(entries.get(key, ()))
-    return Dataset(name, **entries)
-
-
-def _files() -> tuple[File, ...]:
-    listed = []
-    for source in _read_toml("files.toml")["source"]:
-        repository, commit = source["repository"], source["commit"]
-        for name, size, sha256, *elsewhere in source["files"]:
-            path = quote(f"{source['path']}/{elsewhere[0] if elsewhere else name}")
-            listed.append(
-                File(
-                    f"{source['into']}/{name}",
-                    f"https://raw.githubusercontent.com/{repository}/{commit}/{path}",
-                    sha256,
-                    size,
-                    source["licence"],
-                    f"{repository}@{commit[:7]}",
-                )
-            )
-    return tuple(listed)
-
-
-def _read_toml(name: str) -> dict[str, Any]:
-    return tomllib.loads(resources("metaeval.datasets").joinpath(name).read_text(encoding="utf-8"))
+    content = resources("metaeval.datasets").joinpath("datasets.toml").read_text(encoding="utf-8")
+    table = tomllib.loads(content)
+    published = [
+        File(
+            f"{source['into']}/{name}",
+            f"https://raw.githubusercontent.com/{source['repository']}/{source['commit']}/"
+            + quote(f"{source['path']}/{elsewhere[0] if elsewhere else name}"),
+            sha256,
+            size,
+            source["licence"],
+            f"{source['repository']}@{source['commit'][:7]}",
+        )
+        for source in table["source"]
+        for name, size, sha256, *elsewhere in source["files"]
+    ]
+    found = {}
+    for name, stated in table["set"].items():
+        entries = dict(stated)
+        while "like" in entries:  # a set's own entries have priority over those that it takes from another one
+            like = table["set"][entries["like"]]
+            entries = {**like, **{key: value for key, value in entries.items() if key != "like"}}
+        if not {"where", "layout"} <= entries.keys():
+            patterns = [entries.get(key, "") for key in ("gold", "second_gold", "runs")]
+            entries["files"] = tuple(f for f in published if any(fnmatchcase(f.name, p) for p in patterns))
+        lists = {key: tuple(entries.get(key, ())) for key in ("classes", "baselines")}
+        found[name] = Dataset(name, **{**entries, **lists})
+    return found

@@ -1,12 +1,7 @@
 from . import (
     dialogue_quality as dialogue_quality,
-    evall as evall,
-    judgements as judgements,
     labels as labels,
     probabilities as probabilities,
-    semeval as semeval,
-    semeval_joined as semeval_joined,
-    sentiment as sentiment,
     votes as votes,
 )
 from .formats import (
@@ -25,9 +20,6 @@ from .qrels import read_judged_runs as read_judged_runs
 from .runs import read_runs as read_runs
 from .scores import (
     from_frame as from_frame,
-    from_ir_measures as from_ir_measures,
-    from_pytrec_eval as from_pytrec_eval,
-    from_ranx as from_ranx,
     read_collections as read_collections,
     read_scores as read_scores,
     write_scores as write_scores,

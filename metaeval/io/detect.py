@@ -1,4 +1,4 @@
-"""The format of a source of scores, told by names of files, first lines and neighbouring files; an ambiguous one is asked for."""
+"""The format of a source of scores, told by names of files, first lines and neighbours; an ambiguous one is asked for."""
 
 from __future__ import annotations
 
@@ -55,6 +55,16 @@ class Sample:
         for line in lines[:_FIRST] if self.kind == "text" else ():
             check_cells(sum(map(line.count, " \t,")), self.path)
         return lines
+
+    @property
+    def first_line(self) -> str:
+        """The first line that is not blank."""
+        if self.kind not in ("text", "json"):
+            return ""
+        try:
+            return next((line for _, line in stream_lines(self.path)), "")
+        except (DataError, ValueError):  # which may be UTF-16, or no name of a file
+            return "".join(self.lines[:1])
 
     @cached_property
     def first_record(self) -> Any:

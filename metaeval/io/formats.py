@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from metaeval.errors import MetaevalError, format_option
 
 if TYPE_CHECKING:
-    from metaeval.data.runs import Runs
     from metaeval.data.scores import Scores
     from metaeval.files import PathLike
 
@@ -43,10 +42,10 @@ class ScoreFormat:
         if columns and not self.columns:
             raise MetaevalError(f"the format {self.name} has no columns that {format_option('columns')} could name")
         own |= {"kind": self.name} if not self.source else {}
-        found = self._functions.rows(sources, measure=measure, columns=columns, collection=collection, **own)
+        rows = self._functions.rows(sources, measure=measure, columns=columns, collection=collection, **own)
         return read_collections(
-            found.rows, measure=measure, collection=collection, name=found.name, missing=missing, doubled=doubled,
-            measures=found.measures, provenance=found.rows.file or "", choose=choose,
+            rows, measure=measure, collection=collection, missing=missing, doubled=doubled, choose=choose,
+            provenance=rows.file or "",
         )  # fmt: skip
 
     def read(self, sources: Any, **options: Any) -> Scores:
@@ -92,18 +91,20 @@ class RunFormat:
     frames: bool = False
     alone: bool = False
 
-    def read(self, gold: Any, runs: Any, **options: Any) -> Runs:
-        """Read gold and runs; an option without effect would mislead the user, and is refused."""
+    def check(self, options: Iterable[str], runs: Any) -> None:
+        """Refuse what the format has no use for, which would mislead the user, and that something is missing."""
         for name in options:
-            if name not in (*self.options, *self.needs, "missing", "collection", "seed"):
+            if name not in (*self.options, *self.needs):
                 raise MetaevalError(f"the format {self.name} has no use for {format_option(name)}")
         for name in self.needs:
             if name not in options:
                 raise MetaevalError(f"the format {self.name} needs {format_option(name)}: {_EXAMPLES[name]}")
         if runs is None and not self.alone:
             raise MetaevalError(f"the format {self.name} needs runs besides the gold")
-        read: Runs = _load(self.source)(gold, runs, **options)
-        return read
+
+    def load(self) -> Any:
+        """Return the function that reads the format; see `metaeval.io.runs`."""
+        return _load(self.source)
 
 
 _EXAMPLES = {"classes": "all of them, in their order", "aspect": "A, E or S"}
@@ -171,13 +172,13 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name(
         RunFormat(
             "semeval-c",
             "`id<TAB>topic<TAB>label[<TAB>text]`, labels −2 to 2",
-            "semeval:read_classification",
+            "runs:semeval_c",
             options=("classes", "invalid"),
         ),
         RunFormat(
             "semeval-e",
             "`topic<TAB>p…`, five shares in order",
-            "semeval:read_quantification",
+            "runs:semeval_e",
             options=("classes", "rescale"),
         ),
         RunFormat(
@@ -190,7 +191,7 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name(
         RunFormat(
             "judgements",
             "`qid 0 docid label`, like TREC qrels; give `--classes 0,1,2,3`",
-            "judgements:read",
+            "runs:judgements",
             options=("invalid", "parts"),
             needs=("classes",),
         ),
@@ -219,12 +220,6 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name(
             needs=("classes",),
             frames=True,
             alone=True,
-        ),
-        RunFormat(
-            "polarity",
-            "tweets as SemEval-2014/2015 or RepLab 2013 published them",
-            "sentiment:read",
-            options=("classes", "invalid", "parts"),
         ),
     ]
 )

@@ -96,21 +96,18 @@ def inspect_scores(source: PathLike, **options: Unpack[Reading]) -> Inspection:
     with open_once(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MetaevalWarning)
         try:
-            chosen = (
-                choose_format(options["format"], READ_FORMATS)
-                if options.get("format")
-                else find_format(source, columns)
-            )
+            format = options.get("format")
+            chosen = find_format(source, columns) if format is None else choose_format(format, READ_FORMATS)
             if chosen.name in LAYOUTS and not is_folder(source):
                 named = measure or (split_stem(stem(source))[1] if chosen.name in ("wide", "transposed") else None)
                 found = rows_of_table(open_cells(source), kind=chosen.name, columns=columns, measure=named, note=False)
-            read = read_collections(source, **{**options, "format": chosen.name})
+            options["format"] = chosen.name
+            read = read_collections(source, **options)
         except DataError as error:
             refusal = str(error)
-    layout, rows = found or (None, None)
-    facts = {} if rows is None else {
-        name: _count_rows(name, part) for name, part in split_collections(rows, options.get("collection"), stem(source))
-    }  # fmt: skip
+    layout, rows = found or (None, Rows.of({}))
+    parts = split_collections(replace(rows, name=stem(source)), options.get("collection")) if layout else ()
+    facts = {name: _count_rows(name, part) for name, part in parts}
     return Inspection(
         source=str(source),
         format="" if chosen is None else chosen.name,

@@ -13,7 +13,7 @@ from metaeval.data.policies import MissingPolicy, check_policy, find_complete
 from metaeval.errors import DataError, MetaevalError, format_option
 from metaeval.files import is_standard_input, read_text
 from metaeval.io.classification import Labels
-from metaeval.io.frames import describe_sources, name_collection
+from metaeval.io.runs import describe_sources, name_collection
 from metaeval.io.strict_json import parse_json
 from metaeval.io.table import open_table
 from metaeval.io.votes import code_votes, read_votes

@@ -1,4 +1,4 @@
-"""What the columns of a table of scores hold: their names tell; what their content contradicts, or leaves open, the user is asked.
+"""What the columns of a table of scores hold: their names tell; what their content contradicts or leaves open is asked.
 
 ========== ====================================================================
 tidy       a row per score: run, topic, measure, score
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import NoReturn
 
@@ -129,9 +129,7 @@ def _find_stated(table: Table, columns: dict[str, str]) -> tuple[Table, dict[str
             if role == "run" and all(map(table.holds_numbers, parts)):
                 columns[role] = parts[0]  # columns of scores, which are known to be runs
             else:
-                cells = zip(*(map(str, table.columns[part]) for part in parts), strict=True)
-                joined = np.array(["/".join(row) for row in cells], dtype=object)
-                table = replace(table, columns={**table.columns, name: joined})
+                table = table.join(name)
     for role, name in columns.items():
         _find_column(table, [name], role)
     if len({*columns.values()}) < len(columns):
@@ -143,7 +141,7 @@ def _find_column(table: Table, names: Iterable[str], role: str) -> None:
     for name in names:
         if name not in table.columns:
             problem = f"there is no column {name!r} to be {'' if role == 'ignored' else 'the '}{role}"
-            raise ColumnsError(f"{problem} {_list(table)}", file=table.file)
+            raise ColumnsError(f"{problem} {_list(table)}", file=table.file, value=name)
 
 
 def _find_roles(table: Table, stated: Mapping[str, str]) -> dict[str, str]:

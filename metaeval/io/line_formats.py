@@ -22,14 +22,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from metaeval.data.columns import COLUMNS, MEASURE_NAMES, RUN_NAMES, SCORE_NAMES, TOPIC_NAMES, plain_name
 from metaeval.data.policies import report_policy
-from metaeval.data.rows import Rows, is_missing, number
+from metaeval.data.rows import Rows, categorical, is_missing, number
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.files import (
@@ -49,7 +49,6 @@ from metaeval.files import (
 )  # fmt: skip
 from metaeval.io.strict_json import parse_json
 from metaeval.io.table import check_plain
-from metaeval.measures.base import Measure
 from metaeval.measures.resolve import measure_of_label
 
 ALL = "all"
@@ -63,22 +62,6 @@ TEXTS = ("runid", "relstring")
 
 Level = Literal["topics", "runs"]
 """Whether to read the scores of topics, or those of whole runs."""
-
-
-class Found(NamedTuple):
-    """What a source of scores holds, what its collection is called if the rows do not say it, and measures that are known."""
-
-    rows: Rows
-    name: str
-    measures: Sequence[Measure] = ()
-
-
-class Sample(Protocol):
-    """What a format is told by: the path of a file, its lines that are not blank, and the first value of JSON in it."""
-
-    path: PathLike
-    lines: Sequence[str]
-    first_record: Any
 
 
 def name_files(sources: Sources) -> dict[str, PathLike]:
@@ -151,7 +134,7 @@ class LineFormat:
 
     columns: tuple[str, ...]
 
-    def rows(self, sources: Sources, *, level: Level = "topics", **_: Any) -> Found:
+    def rows(self, sources: Sources, *, level: Level = "topics", **_: Any) -> Rows:
         """Read a file, or several."""
         files, runs = name_files(sources), set[str]()
         parts = []
@@ -177,7 +160,7 @@ class LineFormat:
                 hint = "run trec_eval with -q" if rows else None
                 raise DataError(f"there is {what}", file=path, run=None if "run" in columns else stated, hint=hint)
             parts.append(part)
-        return Found(replace(Rows.join(parts), sums=level == "topics"), name_collection(sources))
+        return Rows.join(parts, name=name_collection(sources), sums=level == "topics")
 
     def _read_file(self, path: PathLike) -> tuple[Sequence[str], list[dict[str, str]], list[int]]:
         """Return what the columns of a file hold, its rows, and on which lines these are."""
@@ -216,7 +199,7 @@ class LineFormat:
         tabs = line.count("\t") >= 2
         return [cell.strip() for cell in line.split("\t")] if tabs else line.split()
 
-    def fits(self, sample: Sample) -> bool:
+    def fits(self, sample: Any) -> bool:
         """Say whether the lines of a file are of this format, and no other may be meant by the names in them."""
         cells = [self._split(line) for line in sample.lines]
         if "run" not in self.columns:  # as trec_eval and ir_measures print it
@@ -322,13 +305,16 @@ class ObjectLines(LineFormat):
             lines.append(line)
         return self.columns, rows, lines
 
-    def fits(self, sample: Sample) -> bool:
-        first = "".join(sample.lines[:1])
+    def fits(self, sample: Any) -> bool:
+        """Say whether the first line is an object with these four keys."""
+        first = sample.first_line
         return first.lstrip().startswith("{") and all(f'"{key}"' in first for key in self.keys)
 
     def write(self, scores: Scores, path: PathLike) -> None:
+        """Write scores without loss of precision, with an object for the mean of every run."""
         frame = scores.to_frame()
-        sums = scores.means().stack().reset_index(name="score") if scores.topics != (ALL,) else frame[:0]
+        means: Any = scores.means().stack()
+        sums = means.reset_index(name="score") if scores.topics != (ALL,) else frame[:0]
         rows = pd.concat([frame, sums.assign(topic=ALL)])[["run", "topic", "measure", "score"]]
         lines = (
             json.dumps(dict(zip(self.keys, row, strict=True)), ensure_ascii=False)
@@ -355,9 +341,9 @@ def rows_of_matrix(
     """Return a matrix of topics × runs in rows; its topics are on these lines."""
     (r, runs_once), (t, topics_once) = (pd.factorize(np.array([*labels], dtype=object)) for labels in (runs, topics))
     columns = {
-        "run": pd.Categorical.from_codes(np.tile(r, len(topics)), runs_once),
-        "topic": pd.Categorical.from_codes(np.repeat(t, len(runs)), topics_once),
-        "measure": pd.Categorical.from_codes(np.zeros(cells.size, int), [measure]),
+        "run": categorical(np.tile(r, len(topics)), runs_once),
+        "topic": categorical(np.repeat(t, len(runs)), topics_once),
+        "measure": categorical(np.zeros(cells.size, dtype=int), [measure]),
     }
     where = None if lines is None else np.repeat(np.asarray(lines), len(runs)).tolist()
     return Rows.of({**columns, "score": cells.ravel()}, file, where)
@@ -373,7 +359,7 @@ class Sakai:
 
     def rows(
         self, folder: PathLike, *, measure: str | None = None, measures: Mapping[str, str] | None = None, **_: Any
-    ) -> Found:
+    ) -> Rows:
         """Read a folder, or a single file of it; `measures` maps names of files to the measures that they hold."""
         if not is_folder(folder):
             measures = {file_name(folder): measure or file_name(folder)}
@@ -387,7 +373,7 @@ class Sakai:
         path = os.path.join(folder, self.topics)
         topics = self._read_labels(path, "topic") if os.path.isfile(path) else None
         names = [file_name(path) for path in list_files(folder)] if measures is None else list(measures)
-        parts = []
+        parts: list[Rows] = []
         for name in names:
             if measures is None and name in (self.runs, self.topics):
                 continue
@@ -411,7 +397,7 @@ class Sakai:
             parts.append(rows_of_matrix(np.array(cells, dtype=object), runs, labels, called, path, lines))
         if not parts:
             raise DataError("there is no file of a measure in this folder", file=folder)
-        return Found(Rows.join(parts), Path(folder).resolve().name)
+        return Rows.join(parts, name=Path(folder).resolve().name)
 
     def _read_labels(self, path: PathLike, what: str) -> list[str]:
         seen: dict[str, int] = {}
@@ -423,7 +409,7 @@ class Sakai:
             seen[label] = line
         return list(seen)
 
-    def fits(self, sample: Sample) -> bool:
+    def fits(self, sample: Any) -> bool:
         """Say whether a file begins with numbers only, and a file of run names is beside it."""
         if not sample.lines or not Path(sample.path).with_name(self.runs).is_file():
             return False
@@ -446,6 +432,18 @@ class Sakai:
                 write_file(os.path.join(aside, name), "".join(f"{' '.join(map(repr, row))}\n" for row in rows))
 
 
+def _keep_shared(rows: Rows) -> Rows:
+    """Leave out runs that not all files hold."""
+    files = rows.frame.groupby("run", sort=False)["measure"].nunique()
+    shared = files == rows.frame["measure"].nunique()
+    if not shared.any():
+        raise DataError("the files have no run in common", file=rows.file)
+    left = [str(run) for run in files.index[~shared]]
+    if left:
+        report_policy(f"left out {format_count(len(left), 'run')} that not all files hold: {format_list(left)}")
+    return rows.keep(rows.frame["run"].map(shared).to_numpy(dtype=bool))
+
+
 class Wmt:
     """One file per measure, ``run<TAB>score`` on every line, None if not rated, as shared tasks on metrics keep them.
 
@@ -458,7 +456,7 @@ class Wmt:
 
     def rows(
         self, sources: Sources, *, level: Level | None = None, runs: Literal["all", "shared"] = "all", **_: Any
-    ) -> Found:
+    ) -> Rows:
         """Read ``*.seg.score`` files, which hold the scores of runs topic by topic, or ``*.sys.score`` files, of whole runs.
 
         A run that not all files hold lacks scores, about which `missing` decides; ``runs="shared"`` leaves it out before.
@@ -498,17 +496,8 @@ class Wmt:
             parts.append(Rows.of(pd.DataFrame(cells, columns=["run", "topic", "measure", "score"]), path, lines))
         if suffix == self.suffixes["runs"] and n_topics == 1:
             parts = [replace(part, frame=part.frame.assign(topic=ALL)) for part in parts]
-        rows = Rows.join(parts)
-        if runs == "shared":
-            every = dict.fromkeys(rows.frame["run"])
-            shared = [run for run in every if all(run in set(part.frame["run"]) for part in parts)]
-            if not shared:
-                raise DataError("the files have no run in common", file=rows.file)
-            if len(shared) < len(every):
-                left = [run for run in every if run not in shared]
-                report_policy(f"left out {format_count(len(left), 'run')} that not all files hold: {format_list(left)}")
-            rows = rows.keep(rows.frame["run"].isin(shared))
-        return Found(rows, name_collection(sources))
+        rows = Rows.join(parts, name=name_collection(sources))
+        return _keep_shared(rows) if runs == "shared" else rows
 
     def _name_files(self, paths: Sequence[PathLike], suffix: str) -> dict[str, PathLike]:
         """Return files by measure, with what follows the hyphen where two would have one name."""
@@ -525,7 +514,7 @@ class Wmt:
         bare = self.prefix.sub("", name.removesuffix(suffix))
         return self.variant.sub("", bare) or bare
 
-    def fits(self, sample: Sample) -> bool:
+    def fits(self, sample: Any) -> bool:
         """Say whether a file has the name of one that this format has."""
         return file_name(sample.path).endswith(tuple(self.suffixes.values()))
 

@@ -55,28 +55,24 @@ class PeopleScores(NamedTuple):
     def align(self, runs: tuple[str, ...], topics: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray | None]:
         """Return labels and probabilities of these runs and topics; that a labelled one is not among them is refused."""
         known = ~np.isnan(self.values)
-        _refuse_strange(self.scores.runs, known.any(axis=1), runs, "run")
-        _refuse_strange(self.scores.topics, known.any(axis=0), topics, "topic")
-        values, probabilities = (
-            None
-            if part is None
-            else pd.DataFrame(part, self.scores.runs, self.scores.topics).reindex(runs, columns=topics)
-            for part in (self.values, self.probabilities)
+        sides = (
+            ("run", self.scores.runs, known.any(axis=1), runs),
+            ("topic", self.scores.topics, known.any(axis=0), topics),
         )
-        return np.asarray(values), None if probabilities is None else probabilities.to_numpy()
-
-
-def _refuse_strange(mine: tuple[str, ...], labelled: np.ndarray, theirs: tuple[str, ...], what: str) -> None:
-    """Refuse labels of runs, or topics, that the judge did not score."""
-    judged = set(theirs)
-    strange = [label for label, has in zip(mine, labelled, strict=True) if has and label not in judged]
-    if len(strange) == labelled.sum():
-        shown = f"people: {format_list(mine)}; judge: {format_list(theirs)}"
-        raise DataError(f"no {what} has both a judge's score and a label of people ({shown})")
-    if strange:
-        more = f" ({len(strange):,} such {what}s in all)" if len(strange) > 1 else ""
-        problem = f"the {what} {strange[0]} has labels of people and no score of the judge{more}"
-        raise DataError(problem, hint=f"leave out its labels, or give the judge's score of every {what}")
+        for what, mine, labelled, theirs in sides:
+            judged = {*theirs}
+            strange = [label for label, has in zip(mine, labelled, strict=True) if has and label not in judged]
+            if len(strange) == labelled.sum():
+                shown = f"people: {format_list(mine)}; judge: {format_list(theirs)}"
+                raise DataError(f"no {what} has both a judge's score and a label of people ({shown})")
+            if strange:
+                more = f" ({len(strange):,} such {what}s in all)" if len(strange) > 1 else ""
+                problem = f"the {what} {strange[0]} has labels of people and no score of the judge{more}"
+                raise DataError(problem, hint=f"leave out its labels, or give the judge's score of every {what}")
+        parts = (self.values,) if self.probabilities is None else (self.values, self.probabilities)
+        frames = [pd.DataFrame(part, self.scores.runs, self.scores.topics) for part in parts]
+        aligned = [frame.reindex(runs, columns=topics).to_numpy() for frame in frames]
+        return aligned[0], aligned[1] if len(aligned) > 1 else None
 
 
 def read_partial(

@@ -6,35 +6,26 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from metaeval.data.labels import unique_labels
-from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError, format_list
-from metaeval.files import Sources
-from metaeval.io.frames import name_origins
-from metaeval.io.quantification import Shares, quantification_runs, shares_from_text
+from metaeval.io.quantification import Shares, shares_from_text
 from metaeval.io.table import Table, open_table
 
 
 def read(
     gold: Any,
-    runs: Sources | Mapping[str, Any],
+    runs: Mapping[str, Any],
     *,
     classes: Iterable[object] | None = None,
     columns: Mapping[str, str] | None = None,
-    collection: str | None = None,
-    **options: Any,
-) -> QuantificationRuns:
-    """Read distributions from files or frames with a column ``topic`` and one column per class.
-
-    Options as `quantification_runs` takes them.
-    """
-    files, origin = name_origins(gold, runs, collection)
+) -> tuple[Shares, dict[str, Shares], Iterable[object]]:
+    """Read distributions from files or frames with a column ``topic`` and one column per class."""
     true = open_table(gold, columns)
     names = [name for name in true.header if name != "topic"] if classes is None else classes
     stated = unique_labels(names, "class")
     if len(stated) < 2:
         raise DataError(f"there are columns of {len(stated)} classes, at least two are needed", file=true.file, line=1)
-    estimates = {run: read_shares(open_table(source, columns), stated, run) for run, source in files.items()}
-    return quantification_runs(read_shares(true, stated), estimates, stated, **origin, **options)
+    estimates = {run: read_shares(open_table(source, columns), stated, run) for run, source in runs.items()}
+    return read_shares(true, stated), estimates, stated
 
 
 def read_shares(table: Table, classes: tuple[str, ...], run: str | None = None) -> Shares:

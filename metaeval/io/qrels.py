@@ -14,7 +14,6 @@ from metaeval.errors import DataError
 from metaeval.files import PathLike, Sources, describe_files, find_named_files, find_paths, read_lines, stem
 from metaeval.io.table import read_fields
 
-_GRADE, _SCORE = 3, 4  # in which column
 Number = TypeVar("Number", int, float)
 
 
@@ -38,15 +37,10 @@ def read_judged_runs(
     collection : str, optional
         By default the name of the reference.
 
-    Returns
-    -------
-    JudgedRuns
-
     Raises
     ------
     DataError
-        If a line is no such line, a document has two grades or stands twice in a run, or what `metaeval.JudgedRuns`
-        refuses; the message names file and line.
+        With file and line, of what is no such line, a second grade or score of a document, or refused by `metaeval.JudgedRuns`.
     """
     named: dict[str, PathLike] = {}
     for path in judgements:
@@ -59,34 +53,28 @@ def read_judged_runs(
     if isinstance(runs, list | tuple):
         runs = [path for source in runs for path in find_paths(source)]
     files = find_named_files(runs)
-    grades = {name: _read_file(path, "topic 0 document grade", _GRADE, int) for name, path in named.items()}
-    scored = {run: _read_file(path, "topic Q0 document rank score name", _SCORE, float) for run, path in files.items()}
-    return JudgedRuns(
-        grades,
-        scored,
-        missing=missing,
-        collection=next(iter(named)) if collection is None else collection,
-        provenance=describe_files([*named.values(), *files.values()]),
-    )
+    grades = {name: _read_file(path, "topic 0 document grade", int) for name, path in named.items()}
+    scored = {run: _read_file(path, "topic Q0 document rank score name", float) for run, path in files.items()}
+    provenance = describe_files([*named.values(), *files.values()])
+    collection = next(iter(named)) if collection is None else collection
+    return JudgedRuns(grades, scored, missing=missing, collection=collection, provenance=provenance)
 
 
-def _read_file(path: PathLike, layout: str, column: int, kind: type[Number]) -> dict[str, dict[str, Number]]:
-    """Return the number in a column by topic and document; the same line may stand twice, another number may not."""
-    size = len(layout.split())
+def _read_file(path: PathLike, layout: str, kind: type[Number]) -> dict[str, dict[str, Number]]:
+    """Return grades or scores by topic and document; the same line may stand twice, another number may not."""
+    size, what = len(layout.split()), "grade" if kind is int else "score"
     rows, lines = read_fields(path, separator=None, least=size, most=size, layout=layout)
     result: dict[str, dict[str, Number]] = {}
     for line, fields in zip(lines, rows, strict=True):
-        topic, document, text = fields[0], fields[2], fields[column]
+        topic, document, text = fields[0], fields[2], fields[layout.split().index(what)]
         value = number(text)
         if not math.isfinite(value) or (kind is int and value != int(value)):
-            what = "grade, a whole number" if kind is int else "score, a finite number"
-            raise DataError(f"{text!r} is no {what}", file=path, line=line, topic=topic, item=document)
+            problem = f"{text!r} is no {what}, a {'whole' if kind is int else 'finite'} number"
+            raise DataError(problem, file=path, line=line, topic=topic, item=document)
         known = result.setdefault(topic, {})
         if known.setdefault(document, kind(value)) != value:
-            raise DataError(
-                f"it has two {'grades' if kind is int else 'scores'}, {known[document]:g} and {value:g}",
-                file=path, line=line, topic=topic, item=document,
-            )  # fmt: skip
+            problem = f"it has two {what}s, {known[document]:g} and {value:g}"
+            raise DataError(problem, file=path, line=line, topic=topic, item=document)
     return result
 
 

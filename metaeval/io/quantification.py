@@ -61,22 +61,32 @@ def quantification_runs(
     """
     check_policy(missing, MissingPolicy)
     names = unique_labels(classes, "class")
-    topics = tuple(gold.topics)
-    _refuse_second(gold, None)
-    position = {topic: t for t, topic in enumerate(topics)}
-    truth = _check_shares(gold, None, names, rescale)
-    estimated = np.full((len(runs), *truth.shape), np.nan)  # NaN marks what is missing, until a policy is applied
+    truth, K = _check_shares(gold, None, names, rescale), len(names)
+    position = {topic: t for t, topic in enumerate(gold.topics)}
+    estimated = np.full((len(runs), *truth.shape), np.nan)
+    gaps = np.ones(estimated.shape[:2], dtype=bool)
     for r, (run, shares) in enumerate(runs.items()):
         for row, topic in enumerate(shares.topics):
             if topic not in position:
                 raise DataError("the gold has no such topic", **shares.locate(row, run))
-        _refuse_second(shares, run)
-        estimated[r, [position[topic] for topic in shares.topics]] = _check_shares(shares, run, names, rescale)
-    keep_runs, keep_topics = _apply_missing(estimated, truth, runs, topics, missing)
+        rows = [position[topic] for topic in shares.topics]
+        estimated[r, rows] = _check_shares(shares, run, names, rescale)
+        gaps[r, rows] = False
+    labels, topics, count = list(runs), list(gold.topics), int(gaps.sum())
+    if count and missing == "raise":
+        r, t = np.argwhere(gaps)[0]
+        problem = f"there is no distribution for this topic{describe_total(count)}"
+        raise DataError(problem, file=runs[labels[r]].file, run=labels[r], topic=topics[t], hint=hint_missing())
+    if count and missing == "worst":
+        worst = np.eye(K)[find_farthest_end(truth @ np.arange(K), K)]
+        estimated[gaps] = np.broadcast_to(worst, estimated.shape)[gaps]
+        given = f"{format_count(count, 'missing distribution')} given all mass on the class farthest from the gold"
+        report_policy(f"{format_option('missing', missing)}: {given}: {describe_affected(gaps, labels, topics)}")
+    keep_runs, keep_topics = find_complete(gaps, labels, topics, missing)
     return QuantificationRuns(
         estimated[np.ix_(keep_runs, keep_topics)],
         truth[keep_topics],
-        runs=[run for run, keep in zip(runs, keep_runs, strict=True) if keep],
+        runs=[run for run, keep in zip(labels, keep_runs, strict=True) if keep],
         topics=[topic for topic, keep in zip(topics, keep_topics, strict=True) if keep],
         classes=names,
         collection=collection,
@@ -111,44 +121,17 @@ def shares_from_text(
     return shares
 
 
-def _refuse_second(shares: Shares, run: str | None) -> None:
+def _check_shares(shares: Shares, run: str | None, classes: tuple[str, ...], rescale: bool) -> np.ndarray:
+    """Return distributions, one a topic, that sum to 1."""
+    topics = tuple(shares.topics)
     seen: set[str] = set()
-    for row, topic in enumerate(shares.topics):
+    for row, topic in enumerate(topics):
         if topic in seen:
             raise DataError("there is a second distribution for this topic", **shares.locate(row, run))
         seen.add(topic)
-
-
-def _check_shares(shares: Shares, run: str | None, classes: tuple[str, ...], rescale: bool) -> np.ndarray:
-    topics = tuple(shares.topics)
     try:
         return distributions(shares.values[None], (run or "gold",), topics, classes, rescale=rescale)[0]
     except DataError as error:
         # `distributions` does not know the file: add file and line to its message.
         row = topics.index(str(error.topic))
         raise DataError(error.problem, **shares.locate(row, run), value=error.value, hint=error.hint) from None
-
-
-def _apply_missing(
-    estimated: np.ndarray, truth: np.ndarray, runs: Mapping[str, Shares], topics: Sequence[str], missing: MissingPolicy
-) -> tuple[np.ndarray, np.ndarray]:
-    """Apply the policy to missing distributions (NaN): fill `estimated` in place, and return which runs and topics remain."""
-    names = list(runs)
-    gaps = np.isnan(estimated[:, :, 0])  # a missing distribution is NaN for every class, so the first one tells
-    count = int(gaps.sum())
-    if count and missing == "raise":
-        r, t = np.argwhere(gaps)[0]
-        raise DataError(
-            f"there is no distribution for this topic{describe_total(count)}",
-            file=runs[names[r]].file,
-            run=names[r],
-            topic=topics[t],
-            hint=hint_missing(),
-        )
-    if count and missing == "worst":
-        K = truth.shape[-1]
-        worst = np.eye(K)[find_farthest_end(truth @ np.arange(K), K)]
-        estimated[gaps] = np.broadcast_to(worst, estimated.shape)[gaps]
-        given = f"{format_count(count, 'missing distribution')} given all mass on the class farthest from the gold"
-        report_policy(f"{format_option('missing', missing)}: {given}: {describe_affected(gaps, names, topics)}")
-    return find_complete(gaps, names, topics, missing)

@@ -1,16 +1,27 @@
-"""Gold and runs read from files of every format."""
+"""Gold and runs read from files of every format; and the formats of plain lines: judgements, and SemEval Task 4.
+
+A format is a function of the gold, the files or frames of runs by name, and its own options; it returns the labels or the
+shares in each, and the classes. Of these runs are built here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from metaeval.data.labels import unique_labels
 from metaeval.data.policies import InvalidPolicy, MissingPolicy
+from metaeval.data.rows import number
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
-from metaeval.errors import MetaevalError, format_option
-from metaeval.files import PathLike, Sources
+from metaeval.errors import DataError, MetaevalError, format_list, format_option
+from metaeval.files import PathLike, Sources, describe_files, find_named_files, stem
+from metaeval.io.classification import Labels, classification_runs
 from metaeval.io.formats import RUN_FORMATS, choose_format
-from metaeval.io.frames import is_table
+from metaeval.io.quantification import Shares, quantification_runs, shares_from_text
+from metaeval.io.table import FRAME, is_column, is_frame, read_fields
 
 
 def read_runs(
@@ -37,7 +48,7 @@ def read_runs(
     runs : path, list of paths, mapping of run name to path or frame, or folder
         A run is named after its file, without suffix, unless a mapping gives its name. The format labels needs no
         runs if the gold has a column for every judge: item, gold, judge1, judge2, …; nor does votes.
-    format : {"semeval-c", "semeval-e", "dialogue-quality", "judgements", "labels", "probabilities", "votes", "polarity"}
+    format : {"semeval-c", "semeval-e", "dialogue-quality", "judgements", "labels", "probabilities", "votes"}
     classes : iterable of str, optional
         All classes in order; judgements, labels and votes need them.
     columns : mapping of str to str, optional
@@ -54,7 +65,7 @@ def read_runs(
         By default, the name of the gold file without suffix (and the aspect).
     parts : int, optional
         Divide the items at random into this many parts, which replace the topics: for a task without topics, in
-        judgements, labels and polarity.
+        judgements and labels.
     seed : int, optional
         Seed of that split.
 
@@ -82,10 +93,126 @@ def read_runs(
         raise MetaevalError(f"{format_option('missing', 'keep')} is for scores; runs without an answer have none")
     if seed != 0 and parts is None:
         raise MetaevalError(f"{format_option('seed')} is for {format_option('parts')}: nothing else is random here")
-    stated = {
-        "classes": classes, "aspect": aspect, "columns": columns, "parts": parts,
-        "invalid": None if invalid == "raise" else invalid, "rescale": rescale or None,
-        "seed": None if parts is None else seed,
-    }  # fmt: skip
-    options = {name: value for name, value in stated.items() if value is not None}
-    return chosen.read(gold, runs, missing=missing, collection=collection, **options)
+    stated = {"classes": classes, "columns": columns, "aspect": aspect, "rescale": rescale or None, "parts": parts}
+    stated = {name: value for name, value in stated.items() if value is not None}
+    chosen.check([*stated, *(["invalid"] if invalid != "raise" else [])], runs)
+    reading = {name: value for name, value in stated.items() if name in ("classes", "columns", "aspect")}
+    files = {} if runs is None else name_sources(runs, gold)
+    truth, answers, names = chosen.load()(gold, files, **reading)
+    if collection is None:
+        collection = name_collection(gold, None) + (f"-{aspect}" if aspect else "")
+    answers = {run or collection or "predictions": given for run, given in answers.items()}
+    origin: dict[str, Any] = {"collection": collection, "provenance": describe_sources(gold, files)}
+    if isinstance(truth, Labels):
+        return classification_runs(
+            truth, answers, names, missing=missing, invalid=invalid, parts=parts, seed=seed, **origin
+        )
+    return quantification_runs(truth, answers, names, missing=missing, rescale=rescale, **origin)
+
+
+def is_table(given: object) -> bool:
+    """Tell whether an object is a frame, or a mapping of columns of whatever names."""
+    return isinstance(given, Mapping) or is_frame(given)
+
+
+def name_sources(runs: Any, gold: Any) -> dict[str, Any]:
+    """Return run files, or frames, by run name, as `metaeval.files.find_named_files` does for files."""
+    if any(map(is_column, runs.values())) if isinstance(runs, Mapping) else is_frame(runs):
+        raise DataError("the frame of a run has no name", hint='give it one: {"name": frame}')
+    if isinstance(runs, Mapping) and any(is_table(source) for source in runs.values()):
+        return {str(name): source for name, source in runs.items()}
+    return dict(find_named_files(runs, gold=None if is_table(gold) else gold))
+
+
+def describe_sources(gold: Any, runs: Mapping[str, Any]) -> str:
+    """Return the names of files and frames as one short line, for provenance."""
+    return describe_files([FRAME if is_table(source) else source for source in (gold, *runs.values())])
+
+
+def name_collection(gold: Any, collection: str | None) -> str:
+    """Return the name of a collection: what the user says, or the name of the gold file; a frame has none."""
+    return collection if collection is not None else "" if is_table(gold) else stem(gold)
+
+
+def judgements(
+    gold: PathLike, runs: Mapping[str, PathLike], *, classes: Iterable[object]
+) -> tuple[Labels, dict[str, Labels], Iterable[object]]:
+    """Read TREC-style judgements, lines ``qid 0 docid label``: graded relevance as ordinal classification."""
+    return read_judgements(gold), {run: read_judgements(path) for run, path in runs.items()}, classes
+
+
+def read_judgements(path: PathLike) -> Labels:
+    """Return the labels in a file of judgements."""
+    rows, lines = read_fields(path, separator=None, least=4, most=4, layout="qid 0 docid label")
+    topics, _, items, labels = zip(*rows, strict=True)
+    return Labels(str(path), topics, items, labels, lines)
+
+
+SEMEVAL_CLASSES = ("-2", "-1", "0", "1", "2")
+
+
+def semeval_c(
+    gold: PathLike, runs: Mapping[str, PathLike], *, classes: Iterable[object] = SEMEVAL_CLASSES
+) -> tuple[Labels, dict[str, Labels], Iterable[object]]:
+    """Read subtask C of SemEval Task 4, a label for each tweet of a topic: ``id<TAB>topic<TAB>label[<TAB>text]``."""
+    true = read_semeval_labels(gold)
+    keys = set(true.keys)
+    answers = {run: read_semeval_labels(path, run) for run, path in runs.items()}
+    return true, {run: _match_line_numbers(given, true, keys, run) for run, given in answers.items()}, classes
+
+
+def read_semeval_labels(path: PathLike, run: str | None = None) -> Labels:
+    """Return the labels in a file of subtask C."""
+    layout = "id<TAB>topic<TAB>label[<TAB>text]"
+    rows, lines = read_fields(path, separator="\t", least=3, most=4, layout=layout, rest=True)
+    items, topics, labels = ([row[column] for row in rows] for column in range(3))
+    for row, line in zip(rows, lines, strict=True):
+        if not row[0] or not row[1]:
+            raise DataError(f"the {'topic' if row[0] else 'id'} is missing", file=path, line=line, run=run)
+    return Labels(str(path), topics, items, labels, lines)
+
+
+def _match_line_numbers(given: Labels, gold: Labels, keys: set[tuple[str, str]], run: str) -> Labels:
+    """Replace line numbers, which some submissions have instead of ids, by the ids of the gold."""
+    n_lines = len(given.items)
+    if keys.issuperset(given.keys) or list(given.items) != [str(line) for line in range(1, n_lines + 1)]:
+        return given  # of unknown ids the first one is reported with its line, when they are counted
+    if n_lines != len(gold.items):
+        problem = f"its ids are line numbers, but it has {n_lines:,} lines and the gold {len(gold.items):,}"
+        raise DataError(problem, file=given.file, run=run)
+    for row, (mine, theirs) in enumerate(zip(given.topics, gold.topics, strict=True)):
+        if mine != theirs:
+            problem = f"its ids are line numbers, but the topic of this line in the gold is {theirs!r}"
+            raise DataError(problem, **given.locate(row, run))
+    return replace(given, items=gold.items)
+
+
+def semeval_e(
+    gold: PathLike, runs: Mapping[str, PathLike], *, classes: Iterable[object] = SEMEVAL_CLASSES
+) -> tuple[Shares, dict[str, Shares], Iterable[object]]:
+    """Read subtask E, a distribution for each topic: ``topic<TAB>p1…pK``; the gold may be the labels of subtask C."""
+    names = unique_labels(classes, "class")
+    first = read_fields(gold, separator="\t", least=1, most=1 << 20, layout="")[0][0]
+    has_shares = len(first) == len(names) + 1 and not any(np.isnan([number(text) for text in first[1:]]))
+    read_gold = _count_labels if len(first) in (3, 4) and not has_shares else _read_shares
+    return read_gold(gold, names), {run: _read_shares(path, names, run) for run, path in runs.items()}, names
+
+
+def _read_shares(path: PathLike, classes: Sequence[str], run: str | None = None) -> Shares:
+    width, layout = len(classes) + 1, f"topic<TAB>p1…p{len(classes)}"
+    rows, lines = read_fields(path, separator="\t", least=width, most=width, layout=layout)
+    topics, *columns = zip(*rows, strict=True)
+    return shares_from_text(columns, classes, file=str(path), topics=topics, lines=lines, run=run)
+
+
+def _count_labels(path: PathLike, classes: Sequence[str]) -> Shares:
+    """Return the shares of the labels of every topic."""
+    gold = read_semeval_labels(path)
+    position = {topic: t for t, topic in enumerate(dict.fromkeys(gold.topics))}
+    counts = np.zeros((len(position), len(classes)))
+    for row, (topic, label) in enumerate(zip(gold.topics, gold.labels, strict=True)):
+        if label not in classes:
+            problem = f"the label {label!r} is not one of the classes {format_list(classes, most=12)}"
+            raise DataError(problem, **gold.locate(row))
+        counts[position[topic], classes.index(label)] += 1
+    return Shares(str(path), list(position), counts / counts.sum(axis=1, keepdims=True))

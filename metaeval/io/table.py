@@ -12,25 +12,23 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from metaeval.data.columns import (
-    COLLECTION,
     COLUMNS,
     MEASURE_NAMES,
     RUN_NAMES,
-    TASK_NAMES,
     TOPIC_NAMES,
     format_columns,
     names_topics,
-    names_trait,
     plain_name,
 )  # fmt: skip
-from metaeval.data.rows import is_missing, number
+from metaeval.data.rows import categorical, is_missing, number
 from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
 from metaeval.files import (
     BYTES_A_CELL,
@@ -60,10 +58,53 @@ TRUTH = {"true": 1.0, "false": 0.0}
 """Words that are scores where nothing else stands in a column."""
 
 _SAMPLE = 200  # cells by which a column is told to hold numbers
+_LONG = 1 << 20  # letters of a text that is worth another library
 
 
 class ColumnsError(DataError):
-    """There is no column of a name that the user states."""
+    """There is no column of a name that the user states, which is its `value`."""
+
+
+class Texts(Sequence[Any]):
+    """A column of texts of Arrow, of which equal ones become one text, and which is decoded when it is asked for."""
+
+    def __init__(self, column: Any) -> None:
+        self._column = column
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    def __getitem__(self, some: Any) -> Any:
+        return self._column[some].to_pylist() if isinstance(some, slice) else self._column[some].as_py()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(np.array([*self.coded.categories, None], dtype=object)[self.coded.codes])
+
+    @cached_property
+    def coded(self) -> Any:
+        """The column as codes and the texts that they stand for, none where one is missing."""
+        import pyarrow as pa
+
+        column = self._column
+        if not pa.types.is_dictionary(column.type):
+            column = column.cast(pa.string()).dictionary_encode()
+        column = column.cast(pa.dictionary(pa.int32(), pa.string())).unify_dictionaries().combine_chunks()
+        whole = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+        whole.validate(full=True)
+        texts, codes = whole.dictionary, whole.indices.fill_null(-1).to_numpy()
+        if texts.null_count or len(texts.unique()) < len(texts):  # a file may hold a text twice, or none for a text
+            return pd.Categorical(np.array([*texts.to_pylist(), None], dtype=object)[codes])
+        return categorical(codes, texts.to_pylist())
+
+    def parse(self) -> np.ndarray | None:
+        """Return the column as numbers, if all cells are finite ones without white space around them."""
+        import pyarrow as pa
+
+        try:
+            read = self._column.cast(pa.float64()).to_numpy()
+        except pa.ArrowException:
+            return None
+        return read if np.isfinite(read).all() else None
 
 
 class _Lazy(Mapping[str, Any]):
@@ -90,13 +131,13 @@ class Table:
     """A table of any source: its cells by the names of columns.
 
     Cells of text files are texts, and `lines` says where each row begins; those of frames, Parquet, workbooks and JSON
-    have types, and their rows no lines; a frame has no file either.
+    have types, and their rows no lines; a frame has no file either. Labels of Parquet and of long texts are held once each.
     """
 
     file: str
     columns: Mapping[str, Any]
     n_rows: int
-    lines: tuple[int, ...] = ()
+    lines: Sequence[int] = ()
 
     @property
     def header(self) -> tuple[str, ...]:
@@ -114,8 +155,7 @@ class Table:
     def holds_numbers(self, name: str) -> bool:
         """Say whether the first cells of a column are numbers, most of them and at least one."""
         cells = self.columns[name]
-        kind = getattr(getattr(cells, "dtype", None), "kind", "O")
-        if kind != "O":
+        if (kind := _find_kind(cells)) != "O":
             return kind in "fiub"
         first = [cell for cell in cells[:_SAMPLE] if not is_gap(cell)]
         return 2 * sum(map(_is_number, first)) > len(first)
@@ -123,17 +163,20 @@ class Table:
     def holds_integers(self, name: str) -> bool:
         """Say whether all cells are whole numbers, written without a point."""
         cells = self.columns[name]
-        kind = getattr(getattr(cells, "dtype", None), "kind", "O")
-        return kind in "iub" if kind != "O" else all(re.fullmatch(r"\s*[+-]?\d+\s*", str(cell)) for cell in cells)
+        if (kind := _find_kind(cells)) != "O":
+            return kind in "iub"
+        return all(re.fullmatch(r"\s*[+-]?\d+\s*", str(cell)) for cell in list_different(cells))
 
     def is_empty(self, name: str) -> bool:
         """Say whether no cell of a column says anything."""
-        return all(map(is_gap, self.columns[name]))
+        return all(map(is_gap, list_different(self.columns[name])))
 
     def codes(self, name: str) -> np.ndarray:
-        """Return the number of each cell of a column among the different ones, in the order in which they appear."""
-        codes: np.ndarray = pd.factorize(np.asarray(self.columns[name], dtype=object))[0]
-        return codes
+        """Return the number of each cell of a column among the different ones."""
+        cells = self.columns[name]
+        if isinstance(cells, Texts):
+            return np.asarray(cells.coded.codes)
+        return np.asarray(pd.factorize(np.asarray(cells, dtype=object))[0])
 
     def count_doubled(self, names: Iterable[str]) -> int:
         """Return how many rows have the cells of an earlier one in these columns."""
@@ -142,33 +185,58 @@ class Table:
     def numbers(self, name: str) -> np.ndarray:
         """Return a column as numbers, NaN for what is none; commas may be those of decimals."""
         cells = self.columns[name]
-        if getattr(getattr(cells, "dtype", None), "kind", "O") in "fiub":
+        if _find_kind(cells) in "fiub":
             return np.asarray(cells, dtype=np.float64)
-        return np.array([number("" if cell is None else str(cell).replace(",", ".")) for cell in cells])
+        read = [number("" if cell is None else str(cell).replace(",", ".")) for cell in list_different(cells)]
+        return np.array([*read, math.nan])[cells.coded.codes] if isinstance(cells, Texts) else np.array(read)
 
     def select(self, names: Iterable[str]) -> Table:
         """Return the table with some of its columns."""
         kept = list(names)
         return replace(self, columns=_Lazy(kept, self.columns.__getitem__))
 
+    def join(self, name: str) -> Table:
+        """Return the table with a column ``a+b`` that joins two, where a name says so."""
+        parts = name.split("+")
+        if name in self.columns or len(parts) < 2 or not {*parts} <= {*self.columns}:
+            return self
+        cells = zip(*(map(str, self.columns[part]) for part in parts), strict=True)
+        joined = np.array(["/".join(row) for row in cells], dtype=object)
+        return replace(self, columns={**self.columns, name: joined})
+
     def rename(self, columns: Mapping[str, str] | None) -> Table:
-        """Return the table with its columns called as the user says that they are to be called."""
+        """Return the table with its columns called as the user says that they are to be called; a+b stands for both."""
         if not columns:
             return self
-        names = {}
+        table, names = reduce(Table.join, columns.values(), self), dict[str, str]()
         for name, theirs in columns.items():
-            if theirs not in self.columns:
+            if theirs not in table.columns:
                 problem = f"there is no column {theirs!r} to be the {name} (columns: {format_list(self.header)})"
-                raise ColumnsError(problem, file=self.file)
+                raise ColumnsError(problem, file=self.file, value=theirs)
             if names.setdefault(theirs, name) != name:
                 raise DataError("one column cannot stand for two", file=self.file, hint=format_option("columns"))
-        header = [names.get(name) or f"{name} (not mapped)" * (name in columns) or name for name in self.columns]
-        return replace(self, columns=dict(zip(header, self.columns.values(), strict=True)))
+        parts = {part for theirs in names if theirs not in self.columns for part in theirs.split("+")} - {*names}
+        renamed = {
+            names.get(name) or f"{name} (not mapped)" * (name in columns) or name: cells
+            for name, cells in table.columns.items()
+            if name not in parts
+        }
+        return replace(self, columns=renamed)
 
     def as_texts(self, keep: Sequence[str] = ()) -> Table:
         """Return the table with cells of text; 1.0 is the class 1 where that is one, and 1.0 none, of the texts to keep."""
         cells = {name: tuple(_show_cell(cell, keep) for cell in column) for name, column in self.columns.items()}
         return Table(self.file or FRAME, cells, self.n_rows, self.lines or tuple(range(1, self.n_rows + 1)))
+
+
+def _find_kind(cells: Any) -> str:
+    """Return the kind of what NumPy or pandas holds, "O" of anything else."""
+    return str(getattr(getattr(cells, "dtype", None), "kind", "O"))
+
+
+def list_different(cells: Any) -> Any:
+    """Return all cells, or of texts that are held once the different ones."""
+    return cells.coded.categories if isinstance(cells, Texts) else cells
 
 
 def _is_number(cell: object) -> bool:
@@ -270,9 +338,14 @@ def read_table(path: PathLike) -> Table:
     line = 1
     try:
         delimiter = find_delimiter(path, text)
-        reader = csv.reader(_iterate_lines(text, delimiter, path), delimiter=delimiter, strict=True)
+        check_cells(text.count("\n") + text.count(delimiter), path)
+        plain = len(text) > _LONG and '"' not in text and "\n\n" not in text and text[0] != "\n"
+        if plain and (table := _read_plain(path, text, delimiter)):
+            return table
+        reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True)
         header: tuple[str, ...] = ()
-        rows, begins = [], []
+        rows: list[list[str]] = []
+        begins: list[int] = []
         for row in reader:
             begin, line = line, reader.line_num + 1  # a quoted cell can span lines: remember where the row begins
             if not row or (len(row) == 1 and len(header) != 1 and not row[0].strip()):
@@ -284,26 +357,34 @@ def read_table(path: PathLike) -> Table:
                 problem = f"the line has {format_count(len(row), 'column')}, but the header has {len(header)}"
                 hint = f"columns are separated by {DELIMITERS[delimiter]}"
                 raise DataError(problem, file=path, line=begin, hint=hint)
-            if len(row) > 1000 or len(rows) % 1000 == 0:
-                check_cells(len(rows) * len(row), path)
             rows.append(row)
             begins.append(begin)
     except csv.Error as error:
         raise DataError(f"it is not a table: {error}", file=path, line=line) from None
     if not rows:
         raise DataError("there are no rows below the header", file=path)
-    return Table(str(path), dict(zip(header, zip(*rows, strict=True), strict=True)), len(rows), tuple(begins))
+    return Table(str(path), dict(zip(header, zip(*rows, strict=True), strict=True)), len(rows), begins)
 
 
-def _iterate_lines(text: str, delimiter: str, path: PathLike) -> Iterator[str]:
-    """Yield lines with their ends, each of no more cells than can be read."""
-    begin = 0
-    while begin < len(text):
-        end = text.find("\n", begin) + 1 or len(text)
-        if end - begin > _SAMPLE:
-            check_cells(text.count(delimiter, begin, end), path)
-        yield text[begin:end]
-        begin = end
+def _read_plain(path: PathLike, text: str, delimiter: str) -> Table | None:
+    """Read a long text without quotes and blank lines, many times faster; None where not all lines have as many columns."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    first, _, content = text.partition("\n")
+    names = _check_header(first.split(delimiter), path, 1)
+    try:
+        read = arrow.read_csv(
+            pa.BufferReader(content.encode()),
+            read_options=arrow.ReadOptions(column_names=names, use_threads=False),
+            parse_options=arrow.ParseOptions(delimiter=delimiter, quote_char=False),
+            convert_options=arrow.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowException:
+        return None
+    return Table(str(path), _Lazy(names, lambda name: Texts(read.column(name))), len(read), range(2, len(read) + 2))
 
 
 def _read_parquet(path: PathLike) -> Table:
@@ -335,13 +416,9 @@ def _read_parquet(path: PathLike) -> Table:
                     if pa.types.is_floating(kind)
                     else column.to_numpy()
                 )
-            if not pa.types.is_dictionary(column.type):
-                column = column.cast(pa.string()).dictionary_encode()
-            column = column.cast(pa.dictionary(pa.int32(), pa.string())).unify_dictionaries().combine_chunks()
-            whole = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
-            whole.validate(full=True)
-            labels = np.array([*whole.dictionary.to_pylist(), None], dtype=object)
-            return labels[whole.indices.fill_null(len(labels) - 1).to_numpy()]  # equal labels share one text
+            labels = Texts(column)
+            labels.coded.codes.max()  # decoded here, where what is damaged is refused
+            return labels
 
     with guard():
         content = pa.BufferReader(read_bytes(path))
@@ -437,7 +514,7 @@ def _read_records(path: PathLike) -> Table:
     """Read objects of JSON, one on a line or in a list: a key is a column; keys with objects or lists in them are none."""
     text = "" if plain_path(path).lower().endswith(LINES) else read_text(path)
     if text.lstrip().startswith("["):
-        found = ((None, record) for record in parse_json(text, path, with_nan=True))
+        found: Iterable[tuple[int | None, Any]] = ((None, record) for record in parse_json(text, path, with_nan=True))
     else:
         found = ((line, parse_json(one, path, line, with_nan=True)) for line, one in stream_lines(path))
     records: list[dict[str, Any]] = []
@@ -493,9 +570,9 @@ def is_column(given: object) -> bool:
 def _table_of_frame(given: Any, columns: Mapping[str, str] | None) -> Table:
     """Return a frame as a table: levels of its index are columns, and an index with names is that of the topics."""
     frame = _flatten(_to_pandas(given), columns or {})
-    if frame.index.hasnans:
-        raise DataError("a topic has no name")
     if _names_rows(frame):
+        if frame.index.nlevels == 1 and frame.index.hasnans:
+            raise DataError("a topic has no name")
         name = str(frame.index.name or "").strip() or "topic"
         frame.insert(0, name, pd.Series([str(label) for label in frame.index], index=frame.index, dtype=object))
     if frame.columns.hasnans:
@@ -536,47 +613,34 @@ def _to_pandas(given: Any) -> pd.DataFrame:
 
 
 def _stack(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
-    """Return a frame with a row per score for one whose columns have several levels, one of them that of the measures."""
-    heads = [label for label in frame.columns if not any(map(str, label[1:]))]
-    if 0 < len(heads) < frame.shape[1]:  # what `reset_index` has put beside the scores
-        frame = frame.set_index(heads, append=not isinstance(frame.index, pd.RangeIndex))
-        frame.index.names = [name[0] if isinstance(name, tuple) else name for name in frame.index.names]
-    if frame.index.names == [None]:
-        frame = frame.rename_axis(index="topic")
-    levels: list[Any] = list(frame.columns.names)
-    stated = [part for name in columns.values() for part in (name, *name.split("+"))]
-    has_measure = any(
-        name is not None and (name == columns.get("measure") or plain_name(name) in MEASURE_NAMES)
-        for name in (*frame.index.names, *levels)
-    )
-    if levels.count(None) == 1 and not has_measure:  # as `pivot` has it, of several columns of values
+    """Return a frame with a row per score for one whose columns have several levels, each with a name that tells what it holds.
+
+    A single level without a name, as after `pivot`, holds the measures.
+    """
+    frame = frame.rename_axis(index="topic") if frame.index.names == [None] else frame
+    levels, index = [*frame.columns.names], [*frame.index.names]
+    stated = {part: role for role, name in columns.items() for part in (name, *name.split("+"))}
+    usual = {"measure": MEASURE_NAMES, "run": RUN_NAMES, "topic": TOPIC_NAMES}
+
+    def find_role(name: Any) -> str | None:
+        by_name = (role for role, names in usual.items() if name is not None and plain_name(name) in names)
+        return stated.get(name, next(by_name, None))
+
+    if levels.count(None) == 1 and "measure" not in map(find_role, (*index, *levels)):
         levels[levels.index(None)] = "measure"
-        has_measure = True
-    for level, name in enumerate(levels):
-        if name is not None and (name in stated or plain_name(name) in RUN_NAMES | TOPIC_NAMES | MEASURE_NAMES):
-            continue
-        role = "run" if has_measure and "run" not in frame.index.names else "measure"
-        role = COLLECTION if plain_name(name) in TASK_NAMES else "repeat" if names_trait(name) else role
-        _ask_for_level(name, frame.columns.unique(level), {**columns, role: str(name)})
-    names = [*frame.index.names, *levels]
-    twice = [name for name in levels if names.count(name) > 1]
-    if twice:
+    roles = [find_role(name) for name in (*index, *levels)]
+    odd = [name for name in levels if find_role(name) is None]
+    if odd or len({*index, *levels}) < len(roles):
+        role = next(role for role in ("measure", "run", "repeat") if role not in roles or role == "repeat")
+        names = {role: str(odd[0])} if odd and odd[0] is not None else {}
         raise DataError(
-            f"two levels of the index and the columns are called {twice[0]!r}", hint="give each a name of its own"
+            f"the columns have the levels {format_list(list(map(repr, levels)))}, which do not tell what each of them holds",
+            hint=f"say so: {format_columns({**columns, **names})}" if names else "name them: run, topic, measure",
         )
-    frame = frame.set_axis(frame.columns.set_names(levels), axis=1)
-    stacked: Any = frame.stack(list(range(len(levels))), future_stack=True)
+    stacked: Any = frame.set_axis(frame.columns.set_names(levels), axis=1).stack(
+        list(range(len(levels))), future_stack=True
+    )
     return pd.DataFrame(stacked.rename(columns.get("score", "score")).reset_index())
-
-
-def _ask_for_level(name: Any, labels: Iterable[object], columns: Mapping[str, str]) -> NoReturn:
-    """Refuse columns with a level that may be that of the measures, or of anything else."""
-    shown = format_list(list(map(str, labels)))
-    if name is None:
-        problem = f"the columns have several levels, and that of {shown} has no name"
-        raise DataError(problem, hint='name all of them: frame.columns.names = ["measure", "run", …]')
-    problem = f"what the level {name!r} of the columns holds ({shown}) is not plain"
-    raise DataError(problem, hint=f"say so: {format_columns(columns)}")
 
 
 def _flatten(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:

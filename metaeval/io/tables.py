@@ -8,7 +8,7 @@ its measure: ``web2013_ndcg20.csv`` is nDCG@20 of web2013.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
@@ -34,8 +34,8 @@ from metaeval.data.columns import (
     plain_name,
 )  # fmt: skip
 from metaeval.data.policies import report_policy
-from metaeval.data.rows import DoubledError, Rows
-from metaeval.data.scores import ATTRS, Scores, is_untold
+from metaeval.data.rows import DoubledError, Rows, categorical
+from metaeval.data.scores import Scores, is_untold
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.files import (
     PathLike,
@@ -51,23 +51,25 @@ from metaeval.files import (
     write_together,
 )  # fmt: skip
 from metaeval.io.layout import ROLES, Layout, counts_rows, find_layout, is_line_of_scores
-from metaeval.io.line_formats import Found, rows_of_matrix
+from metaeval.io.line_formats import rows_of_matrix
 from metaeval.io.table import (
     PARQUET,
     TABLES,
     TRUTH,
     WORKBOOKS,
     Table,
+    Texts,
     are_columns,
     find_library,
     is_frame,
     is_gap,
     is_path,
+    list_different,
     open_cells,
     write_table,
 )
 from metaeval.measures.base import Measure
-from metaeval.measures.directions import LONGEST_USUAL, turn
+from metaeval.measures.directions import LONGEST_USUAL
 from metaeval.measures.resolve import measure_of_label
 
 STEMS = {
@@ -96,21 +98,23 @@ def rows_of_table(
     cells = read_numbers(table, layout.scores)
     if layout.kind in ("wide", "transposed"):
         return layout, _rows_of_matrix(layout, cells, str(measure or "score"), columns or {})
-    names = [str(measure)] if layout.kind == "tidy" and measure is not None else list(layout.scores)
+    labels = [str(measure)] if layout.kind == "tidy" and measure is not None else list(layout.scores)
     shared = {role: _as_labels(layout.table.columns[layout.roles[role]])
               for role in (*COLUMNS[:3], *EXTRA) if role in layout.roles}  # fmt: skip
     parts = []
-    for name, scores in zip(names, cells, strict=True):
-        label = (
-            {} if "measure" in shared else {"measure": pd.Categorical.from_codes(np.zeros(table.n_rows, int), [name])}
-        )
+    for name, scores in zip(labels, cells, strict=True):
+        label = {} if "measure" in shared else {"measure": categorical(np.zeros(table.n_rows, dtype=int), [name])}
         parts.append(pd.DataFrame({**shared, **label, "score": scores}))
     frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
-    return layout, Rows.of(frame, table.file or None, table.lines * len(parts) or None)
+    return layout, Rows.of(
+        frame, table.file or None, [*table.lines] * len(parts) if len(parts) > 1 else table.lines or None
+    )
 
 
 def _as_labels(cells: Any) -> Any:
     """Return labels as a frame can hold them: texts as objects, which pandas does not interpret."""
+    if isinstance(cells, Texts):
+        return cells.coded
     if isinstance(cells, pd.Series) and cells.dtype != object:
         return cells.array
     listed = list(cells)
@@ -118,9 +122,7 @@ def _as_labels(cells: Any) -> Any:
         {*map(str, listed)}
     ):  # workbooks hold 401 beside "all"
         listed = list(map(str, listed))
-    column = np.empty(len(listed), dtype=object)
-    column[:] = listed
-    return column
+    return pd.Series(listed, dtype=object)
 
 
 def read_numbers(table: Table, names: Sequence[str]) -> list[Any]:
@@ -131,16 +133,23 @@ def read_numbers(table: Table, names: Sequence[str]) -> list[Any]:
     columns = [table.columns[name] for name in names]
     if not table.lines:
         return [column.array if isinstance(column, pd.Series) else column for column in columns]
-    with_comma = [text.strip() for column in columns for text in column if "," in text]
+    parsed = [column.parse() if isinstance(column, Texts) else None for column in columns]
+    if all(column is not None for column in parsed):
+        return parsed
+    texts = [list(list_different(column)) for column in columns]
+    with_comma = [text.strip() for column in texts for text in column if "," in text]
     decimal = bool(with_comma) and all(re.fullmatch(r"[+-]?\d+,\d+", text) for text in with_comma)
     decimal = decimal and any(re.fullmatch(r"[+-]?(0,\d+|\d+,(\d{1,2}|\d{4,}))", text) for text in with_comma)
-    if decimal and not any("." in text for column in columns for text in column):
-        columns = [[text.replace(",", ".") for text in column] for column in columns]
-    read = []
-    for column in columns:
+    if decimal and not any("." in text for column in texts for text in column):
+        texts = [[text.replace(",", ".") for text in column] for column in texts]
+    read: list[Any] = []
+    for column, given in zip(texts, columns, strict=True):
         words = [text.strip().lower() for text in column] if column[0].strip().lower() in (*TRUTH, "") else [""]
         truth = any(words) and all(word in TRUTH or is_gap(word) for word in words)
-        read.append([TRUTH.get(word, np.nan) for word in words] if truth else list(column))
+        made: Any = np.array([TRUTH.get(word, np.nan) for word in words]) if truth else column
+        if isinstance(given, Texts):
+            made = made[given.coded.codes] if truth else categorical(given.coded.codes, made)
+        read.append(made)
     return read
 
 
@@ -191,20 +200,20 @@ def _refuse_doubtful_columns(layout: Layout, values: np.ndarray, measure: str, s
     where |= {"line": 1} if table.file else {}
     largest = max(1.0, float(np.nanmax(np.abs(values), initial=0)))
     fractions = np.nansum(values % 1) > 0
-    if topic is None and all(re.fullmatch(r"[-+.\de]+", head) for head in heads):
-        if is_line_of_scores(heads) or not fractions or not max(map(float, heads)) > largest:
-            raise DataError(
-                f"the first line holds numbers ({format_list(heads)}), which may hold names of runs or the scores of a topic",
-                **where, hint="a first line names the runs, such as run1,run2; a column topic before them names the topics",
-            )  # fmt: skip
+    numeric = topic is None and all(re.fullmatch(r"[-+.\de]+", head) for head in heads)
+    if numeric and (is_line_of_scores(heads) or not fractions or not max(map(float, heads)) > largest):
+        raise DataError(
+            f"the first line holds numbers ({format_list(heads)}), which may hold names of runs or the scores of a topic",
+            **where, hint="a first line names the runs, such as run1,run2; a column topic before them names the topics",
+        )  # fmt: skip
     run = stated.get("run", "")
     known = [run] if run in heads else run.split("+")
     named = "topic" in stated or (topic is not None and not counts_rows(table, topic))
     if len(heads) > 1 and not named and heads[0] not in known and _numbers_topics(values):
         asked = ", or ".join(format_columns({role: heads[0]}) for role in ("topic", "run"))
-        shown = ", ".join(f"{value:g}" for value in values[:3, 0])
+        first = ", ".join(f"{value:g}" for value in values[:3, 0])
         raise DataError(
-            f"does the first column, {heads[0]!r} ({shown}, …), name the topics, or hold the scores of a run?", **where,
+            f"does the first column, {heads[0]!r} ({first}, …), name the topics, or hold the scores of a run?", **where,
             hint=f"say so: {asked}",
         )  # fmt: skip
     whole = np.array([table.holds_integers(name) for name in heads])
@@ -212,11 +221,11 @@ def _refuse_doubtful_columns(layout: Layout, values: np.ndarray, measure: str, s
     odd &= [name not in known for name in heads]
     if len(values) > 3 and len(heads) > 1 and 2 * (~whole).sum() >= len(heads) and odd.any():
         names = "+".join(name for name, is_odd in zip(heads, odd, strict=True) if is_odd)
-        shown = next(value for value in values[:, int(np.argmax(odd))].tolist() if value not in (0, 1, 100))
+        shown: Any = next(value for value in values[:, int(np.argmax(odd))].tolist() if value not in (0, 1, 100))
         runs = "+".join([*(name for name in known if name in heads), names])
         raise DataError(
-            f"the column {names!r} holds whole numbers such as {shown:g}, unlike most other columns: does it describe the topics, or are "
-            "these scores of runs?", **where,
+            f"the column {names!r} holds whole numbers such as {shown:g}, unlike most other columns: does it describe the "
+            "topics, or are these scores of runs?", **where,
             hint=f"{format_columns({'ignore': names})} leaves out, {format_columns({'run': runs})} says that these are runs",
         )  # fmt: skip
 
@@ -242,7 +251,7 @@ def rows(
     columns: Mapping[str, str] | None = None,
     measure: Any = None,
     collection: str | None = None,
-) -> Found:
+) -> Rows:
     """Read a table, a frame, or several matrices: files, or frames by measure."""
     if not is_path(sources):
         return _read_frames(sources, kind, columns, measure, collection)
@@ -251,16 +260,16 @@ def rows(
         parts = [
             rows_of_table(open_cells(path), kind=kind, columns=columns, measure=one) for one, path in files.items()
         ]
-        return Found(_join_matrices(parts), name, [measure_of_label(one) for one in files])
+        return _join_matrices(parts, name, files)
     if not isinstance(sources, str | Path):
         raise DataError(
             f"the format {kind} needs a single path", hint="several files can be wide, transposed, trec_eval, wmt, …"
         )
     layout, rows = rows_of_table(open_cells(sources), kind=kind, columns=columns, measure=measure)
-    return Found(_explain_doubled(layout, rows, columns), stem(sources))
+    return replace(rows, name=stem(sources), explain=_explain_doubled(layout, columns))
 
 
-def _read_frames(frame: Any, kind: str | None, columns: Any, measure: Any, collection: str | None) -> Found:
+def _read_frames(frame: Any, kind: str | None, columns: Any, measure: Any, collection: str | None) -> Rows:
     """Return the scores in a frame, or in frames by measure."""
     if isinstance(frame, Mapping) and find_library(frame) != "xarray" and not are_columns(frame, columns):
         if not frame:
@@ -274,7 +283,7 @@ def _read_frames(frame: Any, kind: str | None, columns: Any, measure: Any, colle
             rows_of_table(open_cells(part), kind=kind or "wide", columns=columns, measure=name)
             for name, part in frame.items()
         ]
-        return Found(_join_matrices(parts), collection or "", [measure_of_label(name) for name in frame])
+        return _join_matrices(parts, collection or "", frame)
     array = find_library(frame) == "xarray"
     name = str(frame.name) if array and getattr(frame, "name", None) not in (None, "score") else ""
     layout, rows = rows_of_table(open_cells(frame, columns), kind=kind, columns=columns, measure=measure)
@@ -284,16 +293,11 @@ def _read_frames(frame: Any, kind: str | None, columns: Any, measure: Any, colle
             hint=f"name it: {format_option('measure', 'NAME')}; or say which columns are run, topic and score with "
             f"{format_option('columns')}",
         )  # fmt: skip
-    parts = [frame, *getattr(frame, "data_vars", {}).values()] if array else []
-    stated = {
-        str(one): way for part in parts for key, way in ATTRS.items() for one in np.atleast_1d(part.attrs.get(key, ()))
-    }
-    known = [turn(measure_of_label(one), way) for one, way in stated.items()]
-    known += [measure] if isinstance(measure, Measure) else []
-    return Found(_explain_doubled(layout, rows, columns), name, known)
+    known = [measure] if isinstance(measure, Measure) else []
+    return replace(rows, name=name, measures=known, explain=_explain_doubled(layout, columns))
 
 
-def _join_matrices(parts: Sequence[tuple[Layout, Rows]]) -> Rows:
+def _join_matrices(parts: Sequence[tuple[Layout, Rows]], name: str, measures: Iterable[Any]) -> Rows:
     """Join matrices by the names of runs and topics; numbers "1" to "n" are only safe to match with topics of these names."""
     bare = [rows for layout, rows in parts if layout.kind == "wide" and "topic" not in layout.roles]
     named = [rows for layout, rows in parts if layout.kind == "transposed" or "topic" in layout.roles]
@@ -302,7 +306,9 @@ def _join_matrices(parts: Sequence[tuple[Layout, Rows]]) -> Rows:
             first = file_name(named[0].file) if named[0].file else "the first frame"
             problem = f"{first} names its topics, this table does not, so their lines cannot be matched"
             raise DataError(problem, file=rows.file, hint="add a first column topic")
-    return Rows.join([rows for _, rows in parts])
+    return Rows.join(
+        [rows for _, rows in parts], name=name, measures=[measure_of_label(measure) for measure in measures]
+    )
 
 
 def _find_files(sources: Sources, measure: str | None, collection: str | None) -> tuple[dict[str, PathLike], str]:
@@ -373,8 +379,8 @@ def _make_stem(collection: str, measure: str) -> str:
     raise DataError(f"the collection {collection!r} cannot be read back from the name of a file", hint="rename it")
 
 
-def _explain_doubled(layout: Layout, rows: Rows, columns: Mapping[str, str] | None) -> Rows:
-    """Return the rows; where a cell has several scores, their refusal spells out the options, all of them at once."""
+def _explain_doubled(layout: Layout, columns: Mapping[str, str] | None) -> Callable[[DoubledError, str], str]:
+    """Return what spells out the options where a cell has several scores, all of them at once."""
 
     def explain(error: DoubledError, missing: str) -> str:
         table, roles, stated = layout.table, layout.roles, dict(columns or {})
@@ -403,7 +409,7 @@ def _explain_doubled(layout: Layout, rows: Rows, columns: Mapping[str, str] | No
         what = "the latest, by " + repr(roles["time"]) if "time" in roles else "their mean"
         return f"{what}: {(' ' if options[-1].startswith('-') else ', ').join(options)}"
 
-    return replace(rows, explain=explain)
+    return explain
 
 
 def find_part(layout: Layout, keys: Sequence[str]) -> str | None:
@@ -450,7 +456,7 @@ def write(scores: Scores, path: PathLike, kind: str) -> None:
             for position, name in enumerate(files):
                 _write_matrix(scores, position, Path(aside) / name, kind)
     elif kind == "measures":
-        for position, name in enumerate(names):
+        for name in names:
             plain = plain_name(name)
             if (
                 is_index(name)
@@ -474,7 +480,7 @@ def write(scores: Scores, path: PathLike, kind: str) -> None:
         if plain_path(path).lower().endswith(PARQUET):
             write_file(path, _to_parquet(frame))
         else:
-            write_table(path, list(frame), zip(*(frame[name].tolist() for name in frame), strict=True))
+            write_table(path, list(map(str, frame)), zip(*(frame[name].tolist() for name in frame), strict=True))
 
 
 def _write_matrix(scores: Scores, position: int, path: PathLike, kind: str) -> None:

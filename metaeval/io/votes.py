@@ -15,48 +15,39 @@ import numpy as np
 from metaeval.data.columns import refuse_index_columns
 from metaeval.data.labels import code_labels, unique_labels
 from metaeval.data.rows import is_missing
-from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError, format_list
-from metaeval.files import Sources
 from metaeval.io.classification import Labels
-from metaeval.io.frames import name_origins
 from metaeval.io.probabilities import read_shares
-from metaeval.io.quantification import Shares, quantification_runs
+from metaeval.io.quantification import Shares
 from metaeval.io.table import Table, open_table
 
 
 def read(
     gold: Any,
-    runs: Sources | Mapping[str, Any] | None = None,
+    runs: Mapping[str, Any],
     *,
     classes: Iterable[object],
     columns: Mapping[str, str] | None = None,
-    collection: str | None = None,
-    **options: Any,
-) -> QuantificationRuns:
+) -> tuple[Shares, dict[str, Shares], Iterable[object]]:
     """Read votes: the gold distribution of a topic is the share of all its votes that each class has.
 
-    Options as `quantification_runs` takes them.
-
     >>> votes = {"topic": ["t1", "t2"], "ann": [0, 1], "bo": [0, 0], "cy": [1, 0], "di": [1, 0]}
-    >>> found = read(votes, classes=[0, 1])
-    >>> found, found.gold.tolist()
-    (QuantificationRuns: 4 runs × 2 topics, 2 classes, [[0.5, 0.5], [0.75, 0.25]])
+    >>> gold, annotators, _ = read(votes, {}, classes=[0, 1])
+    >>> list(annotators), gold.values.tolist()
+    (['ann', 'bo', 'cy', 'di'], [[0.5, 0.5], [0.75, 0.25]])
     """
     names = unique_labels(classes, "class")
     votes = read_votes(open_table(gold, columns, names))
     topics, counts = _count_votes(votes, names)
     total = counts.sum(axis=0)
     file = next(iter(votes.values())).file
-    files, origin = name_origins(gold, runs, collection)
-    given = {run: read_shares(open_table(source, columns), names, run) for run, source in files.items()}
-    if runs is None:
+    given = {run: read_shares(open_table(source, columns), names, run) for run, source in runs.items()}
+    if not runs:
         for annotator, cast in zip(votes, counts, strict=True):
             voted = np.flatnonzero(cast.sum(axis=-1))
             shares = cast[voted] / cast[voted].sum(axis=-1, keepdims=True)
             given[annotator] = Shares(file, [topics[t] for t in voted], shares)
-    shares_of_all = Shares(file, topics, total / total.sum(axis=-1, keepdims=True))
-    return quantification_runs(shares_of_all, given, names, **origin, **options)
+    return Shares(file, topics, total / total.sum(axis=-1, keepdims=True)), given, names
 
 
 def read_votes(table: Table) -> dict[str, Labels]:

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from importlib.resources import files as resources
 from types import MappingProxyType
 
-from metaeval.errors import MetaevalError
-
 _ENTRY = re.compile(r"^@(\w+)\{([\w-]+),\n(.*?)^\}$", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(r"^  (\w+) = \{(.*)\},$", re.MULTILINE)
+_LABELLED = re.compile(r"\{([^{}]+)\}")
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Reference:
     def to_text(self) -> str:
         """Return the entry as one line: last names, title, where and when it was published.
 
-        >>> find_reference("Lin 1991").to_text()
+        >>> bibliography()["Lin 1991"].to_text()
         'Lin: Divergence Measures Based on the Shannon Entropy, IEEE Transactions on Information Theory 37(1), 1991'
         """
         get = self.fields.get
@@ -45,11 +44,8 @@ class Reference:
         volume = f" {get('volume')}" * ("volume" in self.fields) + f"({get('number')})" * ("number" in self.fields)
         where = get("series") or get("journal", "") + volume or get("publisher", "")
         year = "" if get("year", "") in where.split() else get("year", "")
-        return _strip(f"{authors}: {', '.join(filter(None, (get('title'), where, year)))}")
-
-
-def _strip(text: str) -> str:
-    return text.replace("{", "").replace("}", "").replace("\\_", "_").replace("--", "–")
+        text = f"{authors}: {', '.join(filter(None, (get('title'), where, year)))}"
+        return re.sub(r"[{}]", "", text).replace("\\_", "_").replace("--", "–")
 
 
 @functools.cache
@@ -62,14 +58,6 @@ def bibliography() -> Mapping[str, Reference]:
         label = fields.pop("label")
         references[label] = Reference(key, kind, label, MappingProxyType(fields))
     return MappingProxyType(references)
-
-
-def find_reference(label: str) -> Reference:
-    """Return the reference with this label."""
-    reference = bibliography().get(label)
-    if reference is None:
-        raise MetaevalError(f"the bibliography has no reference {label!r}")
-    return reference
 
 
 def find_labels(source: str) -> list[str]:
@@ -88,7 +76,7 @@ def fill_in_references(text: str) -> str:
     >>> fill_in_references("gold: {Voorhees 2004}")
     'gold: Voorhees: Overview of the TREC 2004 Robust Retrieval Track, TREC 2004'
     """
-    return _LABELLED.sub(lambda label: find_reference(label[1]).to_text(), text)
+    return _LABELLED.sub(lambda label: bibliography()[label[1]].to_text(), text)
 
 
 def list_labels(text: str) -> list[str]:
@@ -96,10 +84,7 @@ def list_labels(text: str) -> list[str]:
     return list(dict.fromkeys(_LABELLED.findall(text)))
 
 
-_LABELLED = re.compile(r"\{([^{}]+)\}")
-
-
 def format_bibtex(labels: Iterable[str]) -> str:
     """Return references as BibTeX, sorted by key, each once."""
-    references = {find_reference(label).key: find_reference(label) for label in labels}
-    return "\n".join(references[key].to_bibtex() for key in sorted(references))
+    references = {bibliography()[label] for label in labels}
+    return "\n".join(each.to_bibtex() for each in sorted(references, key=lambda reference: reference.key))

@@ -61,45 +61,36 @@ def open_canvas(
     """Give something to draw on, in the style of metaeval, and put the signature below what was drawn."""
     with house_style(size):
         if ax is not None:
-            yield _adopt(ax, shape[0] * shape[1], size)
+            panels = [ax] if isinstance(ax, Axes) else list(np.ravel(np.asarray(ax, dtype=object)))
+            if not panels or not all(isinstance(panel, Axes) for panel in panels):
+                raise MetaevalError("ax is Axes of matplotlib, or a sequence of them")
+            if len(panels) > (most := shape[0] * shape[1]):
+                raise MetaevalError(f"the figure has {format_count(most, 'panel')}, not {len(panels)}")
+            given: Figure | SubFigure = panels[0].figure
+            yield Canvas(given if isinstance(given, Figure) else given.figure, panels, False, size)
             return
-        across, down = find_size(size, width, height)
-        figure = Figure(figsize=(across, down), layout="constrained")
-        panels = figure.subplots(*shape, squeeze=False, **grid).ravel().tolist()
-        yield Canvas(figure, panels, True, size)
+        figure = Figure(figsize=find_size(size, width, height), layout="constrained")
+        yield Canvas(figure, figure.subplots(*shape, squeeze=False, **grid).ravel().tolist(), True, size)
         if signature is not None:
             sign_figure(figure, signature, grow=not isinstance(size, tuple), font_size=6 if size is None else 5)
-
-
-def _adopt(ax: Axes | Sequence[Axes], most: int, size: Size) -> Canvas:
-    panels = [ax] if isinstance(ax, Axes) else list(np.ravel(np.asarray(ax, dtype=object)))
-    if not panels or not all(isinstance(panel, Axes) for panel in panels):
-        raise MetaevalError("ax is Axes of matplotlib, or a sequence of them")
-    if len(panels) > most:
-        raise MetaevalError(f"the figure has {format_count(most, 'panel')}, not {len(panels)}")
-    figure: Figure | SubFigure = panels[0].figure
-    return Canvas(figure if isinstance(figure, Figure) else figure.figure, panels, False, size)
 
 
 def sign_figure(figure: Figure, signature: Signature | str, *, grow: bool = True, font_size: float = 6) -> Figure:
     """Put the signature below a figure, wrapped to its width."""
     text = one_line(str(signature))
     lines = textwrap.wrap(text, max(20, int(figure.get_figwidth() * 110 / font_size)))  # names of measures are capitals
-    below = (len(lines) * 1.25 * font_size + 7) / 72
-    width, height = figure.get_size_inches()
+    note = (len(lines) * 1.25 * font_size + 7) / 72
     common = figure.get_supxlabel()
-    note_height = below
-    if common:  # which the layout would put at the very bottom
-        below += 0.22
-    if grow:
-        height += below
-        figure.set_size_inches(width, height)
+    below = note + 0.22 * bool(common)  # the layout would put it at the very bottom
+    width, height = figure.get_size_inches()
+    height += below * grow
+    figure.set_size_inches(width, height)
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.set(rect=(0, below / height, 1, 1 - below / height))  # type: ignore[call-arg]
     if common:
-        figure.supxlabel(common, y=note_height / height, va="bottom", fontsize=9)
-    top = (note_height - 4 / 72) / height
+        figure.supxlabel(common, y=note / height, va="bottom", fontsize=9)
+    top = (note - 4 / 72) / height
     figure.text(0.06 / width, top, "\n".join(lines), fontsize=font_size, color="#555555", va="top", linespacing=1.15)
     return figure
 

@@ -1,15 +1,12 @@
-"""What a figure shows, as plain data: paper (`metaeval.show.drawing`) and screen (`metaeval.show.screen`) draw the same."""
+"""What a figure shows, as plain data, which `metaeval.show.drawing` draws on paper and `metaeval.show.screen` for pages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
-
-MOST_POINTS = 400
-"""Points of a curve beyond this are thinned: a screen has no room for more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +14,7 @@ class Line:
     """One curve: the name of its measure, which determines its look, its label, and its points; NaN is left out.
 
     `count` stands beside the name; `middle` is a thin line with the ends of a shaded band, all of shape (point,). Where a
-    chart has strong lines, the screen shows the others pale.
+    chart has strong lines, the others are pale.
     """
 
     name: str
@@ -40,7 +37,7 @@ class LineChart:
     """Curves of measures over one axis.
 
     `level` is a horizontal line and what it says; `marks` tells about how many points of a line get a marker (None: all);
-    `names` where the names of the lines stand on paper, if there is room: above, right of their ends, or in a legend.
+    what is `counted` heads the legend.
     """
 
     lines: Sequence[Line]
@@ -52,16 +49,14 @@ class LineChart:
     limits: tuple[float | None, float | None] = (None, None)
     level: tuple[float, str] | None = None
     marks: int | None = None
-    names: Literal["top", "right", "legend"] = "legend"
     counted: str = ""
-    description: str = ""
 
 
 @dataclass(frozen=True)
 class Row:
     """One row of a chart of intervals: a marker at the centre, with a thin line and a thick bar around it.
 
-    Where a chart has strong rows, the screen shows the others pale.
+    Where a chart has strong rows, the others are pale.
     """
 
     name: str
@@ -71,6 +66,12 @@ class Row:
     bar: tuple[float, float] | None = None
     hollow: bool = False
     strong: bool = False
+
+    def describe(self) -> str:
+        """Return the name and the numbers in words."""
+        low, high = self.line or self.bar or (np.nan, np.nan)
+        ends = f" [{low:.3f}, {high:.3f}]" if low <= high else ""
+        return f"{self.title} {'–' if np.isnan(self.centre) else f'{self.centre:.3f}'}{ends}"
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,8 @@ class IntervalChart:
     title: str = ""
     levels: Sequence[tuple[float, str]] = ()
     limits: tuple[float, float] | None = None
-    row_height: float = 0.42
+    row_height: float = 0.36
     filled: bool = False
-    description: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +95,8 @@ class HeatMap:
     """Numbers of rows by columns, shape (row, column), in the one colour scale, each written in its cell.
 
     `highest` has the darkest colour; `falling` makes small numbers dark, as of p-values; `whole` is for counts. A square of
-    measures may leave out its diagonal, and stand in the order of its dendrogram, in which large numbers join measures, or
-    part them if they are `opposed`. `tips` say more about the cell (i, j).
+    measures may leave out its diagonal, and stand in the order of clusters, which large numbers join, or part if they are
+    `opposed`.
     """
 
     values: np.ndarray
@@ -110,7 +110,6 @@ class HeatMap:
     clustered: bool = False
     opposed: bool = False
     whole: bool = False
-    tips: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,53 +124,12 @@ class ScatterChart:
     description: str = ""
 
     @property
-    def apart(self) -> np.ndarray:
-        """Which points have coordinates of opposite sign, shape (point,)."""
-        return self.x * self.y < 0
-
-    @property
     def corners(self) -> tuple[int, int]:
         """How many points stand in the second and in the fourth quadrant."""
         return int(((self.x < 0) & (self.y > 0)).sum()), int(((self.x > 0) & (self.y < 0)).sum())
 
 
-@dataclass(frozen=True, eq=False)
-class Surface:
-    """Which of two is better over a grid, and by how much: positive numbers for the first, shape (y, x); NaN is empty."""
-
-    values: np.ndarray
-    x: np.ndarray
-    y: np.ndarray
-    x_label: str
-    y_label: str
-    names: tuple[str, str]
-    description: str = ""
-
-
-Chart = LineChart | IntervalChart | HeatMap | ScatterChart | Surface
-
-
-def thin(points: int, most: int = MOST_POINTS) -> np.ndarray:
-    """Return which of that many points are drawn: all, or evenly spaced ones with the first and the last among them.
-
-    >>> thin(3).tolist(), thin(1001, most=5).tolist()
-    ([0, 1, 2], [0, 250, 500, 750, 1000])
-    """
-    if points <= most:
-        return np.arange(points)
-    return np.unique(np.round(np.linspace(0, points - 1, most)).astype(int))
-
-
-def thin_chart(chart: LineChart, most: int = MOST_POINTS) -> tuple[LineChart, int]:
-    """Return falling curves from where the first comes below the ceiling, thinned, and how many points they had."""
-    x, ceiling = chart.lines[0].x, chart.limits[1]
-    if ceiling is None:
-        raise ValueError("thin_chart is for curves below a ceiling")
-    inside = np.flatnonzero(np.any([line.y <= ceiling for line in chart.lines], axis=0))
-    start = min(int(inside[0]) if len(inside) else 0, max(0, len(x) - 2))
-    shown = start + thin(len(x) - start, most)
-    return replace(chart, lines=[replace(line, x=x[shown], y=line.y[shown]) for line in chart.lines]), len(x) - start
-
+Chart = LineChart | IntervalChart | HeatMap | ScatterChart
 
 _Rows = TypeVar("_Rows", LineChart, IntervalChart)
 
@@ -180,30 +138,8 @@ def highlight(chart: _Rows, names: Collection[str]) -> _Rows:
     """Return a chart in which these measures are strong; of lines, only theirs keep a band."""
     if isinstance(chart, IntervalChart):
         return replace(chart, rows=[replace(row, strong=row.name in names) for row in chart.rows])
-    return replace(chart, lines=[_stress(line, line.name in names) for line in chart.lines])
-
-
-def _stress(line: Line, strong: bool) -> Line:
-    return replace(line, strong=True) if strong else replace(line, middle=None, band=None)
-
-
-def cut_off(x: np.ndarray, y: np.ndarray, ceiling: float) -> tuple[np.ndarray, np.ndarray]:
-    """Begin a falling curve where it comes down to a ceiling, between two points if need be."""
-    above = int((y > ceiling).sum())
-    if not 0 < above < len(y):
-        return x[above:], y[above:]
-    share = (y[above - 1] - ceiling) / (y[above - 1] - y[above])
-    entry = x[above - 1] + share * (x[above] - x[above - 1])
-    return np.append(entry, x[above:]), np.append(ceiling, y[above:])
-
-
-def find_marked(y: np.ndarray, number: int, most: int | None, ceiling: float | None = None) -> list[int]:
-    """Return which points of a line, by its number, get a marker: about so many, of those that a chart shows.
-
-    The choice is shifted from line to line, so that markers of neighbours do not hide each other.
-    """
-    seen = np.flatnonzero(np.isfinite(y))
-    if ceiling is not None:
-        seen = seen[(y[seen] < ceiling) & (y[seen] > 0)]
-    step = 1 if most is None else max(1, -(-len(seen) // most))
-    return [int(point) for point in seen[number % step :: step]]
+    lines = [
+        replace(line, strong=True) if line.name in names else replace(line, middle=None, band=None)
+        for line in chart.lines
+    ]
+    return replace(chart, lines=lines)

@@ -1,9 +1,11 @@
-"""Heat maps of measures by measures, in the one colour scale, with the numbers in the cells and a dendrogram."""
+"""Heat maps in the one colour scale, with the numbers in the cells; measures that are alike stand together."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,24 +14,43 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from scipy.cluster.hierarchy import dendrogram
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
 
 from metaeval.show.canvas import Axis, open_canvas, typeset, typeset_ticks
 from metaeval.show.charts import HeatMap
-from metaeval.show.clusters import arrange
 from metaeval.show.colours import shade, text_colour
 from metaeval.show.names import shorten_names, spell_parameters
 from metaeval.show.signature import Signature
-from metaeval.show.style import GREY, Size, find_size
+from metaeval.show.style import Size, find_size
 
-_STEPS = 512
 _NUMBERED = 7.0  # points: columns of a narrow figure that are narrower have numbers in place of names
+
+
+def cluster(values: np.ndarray) -> np.ndarray | None:
+    """Return the average linkage of measures by what they have in common, the nearest ones first."""
+    if len(values) < 3:
+        return None
+    known = np.nan_to_num(values.astype(float), nan=0.0)
+    distance = np.clip(1 - (known + known.T) / 2, 0, None)
+    np.fill_diagonal(distance, 0)
+    return linkage(squareform(distance, checks=False), method="average", optimal_ordering=True)
+
+
+def arrange(chart: HeatMap) -> HeatMap:
+    """Return a heat map in the order of its clusters; as it is where it is not to be clustered."""
+    shares = chart.values / chart.highest
+    tree = cluster(1 - shares if chart.opposed else shares) if chart.clustered else None
+    if tree is None:
+        return chart
+    order = leaves_list(tree).tolist()
+    rows, columns = ([names[position] for position in order] for names in (chart.rows, chart.columns))
+    return replace(chart, values=chart.values[np.ix_(order, order)], rows=rows, columns=columns)
 
 
 def scale_map(low: float, *, falling: bool = False) -> Colormap:
     """Return the colour scale from a number to 1 as a colour map of matplotlib."""
-    values = np.linspace(low, 1, _STEPS)
-    colours = ListedColormap([shade(value, falling=falling) for value in values.tolist()])
+    colours = ListedColormap([shade(value, falling=falling) for value in np.linspace(low, 1, 512).tolist()])
     return colours.with_extremes(bad=shade(float("nan")))
 
 
@@ -38,36 +59,32 @@ def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis 
 
     Where all numbers are positive, the colour bar begins at 0, otherwise at minus the highest.
     """
-    chart, tree = arrange(chart)
-    values, names = chart.values.astype(float), chart.columns
+    chart = arrange(chart)
+    values = chart.values.astype(float)
     hidden = np.zeros(values.shape, dtype=bool) if chart.diagonal else np.eye(len(values), dtype=bool)
-    width, height = _find_size(names, len(values), size, tree is not None)
+    width, height = _find_size(chart.columns, len(values), size)
     with open_canvas(ax, size, signature, width=width, height=height) as canvas:
         axes, figure = canvas.panels[0], canvas.figure
         low = -1.0 if np.nanmin(np.append(values[~hidden], 0)) < 0 else 0.0
-        colours = scale_map(low, falling=chart.falling)
-        norm = Normalize(low * chart.highest, chart.highest)
         # The colours come from `shade` itself, as on pages and in LaTeX, and not from the steps of the colour map.
         painted = np.full((*values.shape, 3), 255, dtype=np.uint8)
         for cell in zip(*np.nonzero(~hidden), strict=True):
             painted[cell] = list(bytes.fromhex(_colour(chart, values[cell])[1:]))
-        names = shorten_names(names, canvas.longest)
-        points = _cell_points(figure.get_figwidth() if canvas.is_own else 5.0, names)
+        rows, columns = (shorten_names(names, canvas.longest) for names in (chart.rows, chart.columns))
+        points = _cell_points(figure.get_figwidth() if canvas.is_own else 5.0, columns)
         numbered = canvas.is_narrow and points < _NUMBERED
         axes.imshow(painted, interpolation="nearest", aspect="auto" if numbered else "equal")
         axes.grid(False)
-        rows = shorten_names(chart.rows, canvas.longest)
-        _name_axes(axes, rows, names, points, canvas.font_size, numbered=numbered)
+        _name_axes(axes, rows, columns, points, canvas.font_size, numbered=numbered)
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
         _write_cells(axes, chart, values, hidden, points)
-        _draw_scale(figure, axes, ScalarMappable(norm, colours), chart.label, whole=chart.whole, below=canvas.is_narrow)
-        if tree is not None:
-            _draw_tree(axes, tree)
+        mapped = ScalarMappable(Normalize(low * chart.highest, chart.highest), scale_map(low, falling=chart.falling))
+        _draw_scale(figure, axes, mapped, chart.label, whole=chart.whole, below=canvas.is_narrow)
     return figure
 
 
-def _find_size(names: Sequence[str], n_rows: int, size: Size, tree: bool) -> tuple[float, float]:
+def _find_size(names: Sequence[str], n_rows: int, size: Size) -> tuple[float, float]:
     """Return the width and height in inches of a figure of these columns, in a column with room for what stands below."""
     side, down = (max(3.2, 0.62 * n + 1.4) for n in (len(names), n_rows))
     if not isinstance(size, str):
@@ -78,9 +95,8 @@ def _find_size(names: Sequence[str], n_rows: int, size: Size, tree: bool) -> tup
         return across, 0.92 * across * down / side
     shown = shorten_names(names, 18)
     points = _cell_points(across, shown)
-    cells = n_rows * max(points, _NUMBERED) / 72
     labels = 0.2 if points < _NUMBERED else _label_inches(across, shown)
-    return across, (1.2 if tree else 1.05) * cells + labels + 0.75
+    return across, 1.05 * n_rows * max(points, _NUMBERED) / 72 + labels + 0.75
 
 
 def _name_axes(
@@ -93,22 +109,19 @@ def _name_axes(
         typeset_ticks(axes, "x", few, fontsize=0.8 * _NUMBERED)
         return
     letters, upright = float(np.clip(0.8 * points, 4, largest)), points < 10
-    settings: dict[str, Any] = {"rotation": 90 if upright else 45, "va": "center" if upright else None}
-    typeset_ticks(axes, "x", names, ha="right", rotation_mode="anchor", fontsize=letters, **settings)
+    turned: dict[str, Any] = {"rotation": 90 if upright else 45, "va": "center" if upright else None}
+    typeset_ticks(axes, "x", names, ha="right", rotation_mode="anchor", fontsize=letters, **turned)
     typeset_ticks(axes, "y", rows, fontsize=letters)
 
 
 def _draw_scale(figure: Figure, axes: Axes, mapped: ScalarMappable, label: str, *, whole: bool, below: bool) -> None:
-    """Draw the colour bar: below where a figure is narrow, otherwise beside it, under a short label or beside a long one."""
+    """Draw the colour bar: below where a figure is narrow, otherwise beside it."""
     ticks = MaxNLocator(integer=True) if whole else None
     place = {"location": "bottom", "shrink": 0.9, "fraction": 0.05} if below else {"shrink": 0.8, "fraction": 0.08}
     bar = figure.colorbar(mapped, ax=axes, ticks=ticks, aspect=25, pad=0.03, **place)
     bar.outline.set_visible(False)
-    if len(label) <= 8 and not below:
-        typeset(bar.ax.set_title(label, pad=6))
-    else:
-        bar.set_label(textwrap.fill(label, 28) if below else label)
-        typeset(bar.ax.xaxis.label if below else bar.ax.yaxis.label)
+    bar.set_label(textwrap.fill(label, 28) if below else label)
+    typeset(bar.ax.xaxis.label if below else bar.ax.yaxis.label)
 
 
 def _colour(chart: HeatMap, value: float) -> str:
@@ -127,21 +140,9 @@ def _label_inches(width: float, names: Sequence[str]) -> float:
 def _write_cells(axes: Axes, chart: HeatMap, values: np.ndarray, hidden: np.ndarray, points: float) -> None:
     texts = {cell: chart.write(value) for cell, value in np.ndenumerate(values) if not hidden[cell]}
     if points < 22:  # a digit less is a size more
-        texts = {cell: text.replace("0.", ".", 1) for cell, text in texts.items()}
+        texts = {cell: re.sub(r"^(-?)0\.", r"\1.", text) for cell, text in texts.items()}
     font_size = min(7.5, points / (0.62 * max(2, *map(len, texts.values()))))
-    if font_size < 4.2:
-        return
-    for (i, j), text in texts.items():
-        if text:
+    if font_size >= 4.2:
+        for (i, j), text in texts.items():
             colour = text_colour(_colour(chart, float(values[i, j])))
             axes.text(j, i, text, ha="center", va="center", fontsize=font_size, color=colour)
-
-
-def _draw_tree(axes: Axes, tree: np.ndarray) -> None:
-    """Draw the dendrogram above the cells: what is joined lower is more alike."""
-    inset = axes.inset_axes((0, 1.01, 1, 0.14), sharex=axes)
-    drawn = dendrogram(tree, no_plot=True)
-    for across, heights in zip(drawn["icoord"], drawn["dcoord"], strict=True):
-        inset.plot((np.array(across) - 5) / 10, heights, color=GREY, linewidth=0.9, solid_joinstyle="miter")
-    inset.set_ylim(0, max(float(tree[:, 2].max()) * 1.05, 1e-9))
-    inset.axis("off")

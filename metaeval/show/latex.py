@@ -1,194 +1,148 @@
-r"""Tables as LaTeX: escaped, with real scripts, a caption above, notes below, a label, and the packages that they need."""
+r"""Tables as LaTeX that one edits: booktabs rules, a caption above, a legend below, columns aligned in the source too.
+
+LaTeX itself makes a table smaller that is wider than its column or page; long texts break between words.
+"""
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Sequence
+from typing import Literal
 
-from metaeval.errors import one_line, visible
-from metaeval.show.cells import Cells, has_words
+from metaeval.show.cells import Grid
 from metaeval.show.colours import text_colour
-from metaeval.show.fitting import LONGEST, SIZES, Fit, Layout, Part, Width, find_width, lay_out, list_groups
-from metaeval.show.names import GREEK, to_latex
+from metaeval.show.names import to_latex
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "`": r"\textasciigrave{}", "–": "--", "—": "---", "−": "$-$",
-    "×": r"$\times$", "†": r"$\dagger$", "‡": r"$\ddagger$", "◇": r"$\diamondsuit$", "♡": r"$\heartsuit$",
-    "♣": r"$\clubsuit$", "♠": r"$\spadesuit$", "♯": r"$\sharp$", "★": r"$\star$", "✓": r"$\surd$", "✗": r"$\times$",
-    "∞": r"$\infty$", "√": r"$\surd$", "·": r"$\cdot$", "…": r"\dots{}", "’": "'", "‘": "`", "“": "``", "”": "''",
-    "≥": r"$\geq$", "≤": r"$\leq$", "≠": r"$\neq$", "≈": r"$\approx$", "±": r"$\pm$", "→": r"$\to$", "∈": r"$\in$",
-    "°": r"$^\circ$", "²": "$^2$", "§": r"\S{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-    "\n": " ", "\u00a0": "~", **{letter: f"${command}$" for letter, command in GREEK.items()},
+Width = Literal["column", "page"]
+"""What a table or figure fits: a column or both columns of a paper (7.7 and 16 cm)."""
+
+WIDTHS: dict[Width, int] = {"column": 40, "page": 85}
+"""Letters that a line of a table holds in any case."""
+
+BANDS = {"high": "C6E5CF", "middle": "FFF2B3", "low": "F7C9C4"}
+"""Background colours of the papers' three bands; they differ in lightness, for colour-blind readers and for print."""
+
+_LONG = 30  # letters from which on a text of several words breaks
+_TALL = 55  # rows of a table on one page
+
+_SHRINK = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
+_PACKAGES = {
+    r"\toprule": r"\usepackage{booktabs}", r"\arraybackslash": r"\usepackage{array}", r"\resizebox": r"\usepackage{graphicx}",
+    r"\cellcolor": r"\usepackage[table]{xcolor}",
 }  # fmt: skip
-_BREAKS = frozenset("-_/@.,:;=|)")
-_SENTENCE = re.compile(r"(?<=\.) (?=[^a-z0-9])")
-_LONG = 100  # characters of a sentence whose second half, after a colon, goes below the table
 
 
-def write_table(
-    tables: tuple[Cells, Cells], caption: str, signature: str, label: str, bands: Mapping[str, str], width: Width
-) -> str:
-    """Return a table, or where it is too wide the one with fewer decimals, as LaTeX that fits a column or a page.
-
-    The first sentence of the caption stands above, what follows it and the signature below. A comment names the packages.
-    """
-    caption, legend = split_caption(caption)
-    notes = [note for note in (legend, signature) if note]
-    layout = lay_out(*tables, width, caption, notes)
-    count = len(layout.parts)
-    texts = []
-    for number, part in enumerate(layout.parts, start=1):
-        own = f"{caption.rstrip('.')} ({number} of {count})." if count > 1 else caption
-        below = notes if number == count else notes[:-1]
-        texts.append(_write_float(part, layout, own, below, label if number == 1 else f"{label}-part-{number}", bands))
-    text = "\n".join(texts)
-    return f"% Preamble: {' '.join(_find_packages(text))}\n{text}"
-
-
-def split_caption(text: str) -> tuple[str, str]:
-    """Return what stands above a table, one short sentence, and the rest, which stands below it.
-
-    >>> split_caption("Agreement with MQM. Bold: no other measure is better.")
-    ('Agreement with MQM.', 'Bold: no other measure is better.')
-    """
-    first, *others = _SENTENCE.split(one_line(text), maxsplit=1)
-    head, colon, rest = first.partition(": ")
-    if len(first) <= _LONG or not colon:
-        return first, " ".join(others)
-    return f"{head}.", " ".join([rest[:1].upper() + rest[1:], *others])
+def write_table(grid: Grid, caption: str, legend: str, label: str, width: Width) -> str:
+    """Return a grid as one float, or of more rows than a page has as several, below a comment with its packages."""
+    starts, floats = range(0, max(1, len(grid.rows)), _TALL), []
+    widest = [max((len(row[c]) for row in grid.rows), default=0) for c in range(len(grid.head))]
+    if sum(min(_LONG, letters) + 2 for letters in widest) > 2 * WIDTHS["column"]:
+        width = "page"  # what could not be read in a column takes both
+    for number, start in enumerate(starts, start=1):
+        part = grid._replace(rows=grid.rows[start : start + _TALL], marks=grid.marks[start : start + _TALL])
+        title = caption if len(starts) == 1 else f"{caption.rstrip('.')} ({number} of {len(starts)})."
+        own = label if number == 1 else f"{label}-part-{number}"
+        below = f"\\par\\smallskip{{\\raggedright\\scriptsize {_write(legend)}\\par}}\n" * bool(
+            legend and start == starts[-1]
+        )
+        float_name = "table*" if width == "page" else "table"
+        floats.append(
+            f"\\begin{{{float_name}}}\n\\centering\\small\\setlength{{\\tabcolsep}}{{4pt}}\n"
+            f"\\caption{{{_write(title)}}}\\label{{{own}}}\n"
+            f"{_write_body(part, WIDTHS[width])}\n{below}\\end{{{float_name}}}\n"
+        )
+    text = "\n".join(floats)
+    packages = [package for command, package in _PACKAGES.items() if command in text]
+    packages += [r"\usepackage[T1]{fontenc}"] * (not text.isascii())
+    return f"% Preamble: {' '.join(packages)}\n{text}"
 
 
-def _write_float(
-    part: Part, layout: Layout, caption: str, notes: Sequence[str], label: str, bands: Mapping[str, str]
-) -> str:
-    environment = "table*" if layout.width == "page" else "table"
-    size = f"\\{layout.fit.size}\\setlength{{\\tabcolsep}}{{{layout.fit.space:g}pt}}"
-    paragraphs = "".join(f"{escape(note, breaks=True)}\\par\n" for note in notes)
-    lines = [
-        f"\\begin{{{environment}}}",
-        "\\centering",
-        f"\\caption{{{escape(caption, breaks=True)}}}\\label{{{label}}}",
-        f"{{{size}%\n{_write_body(part, layout.fit, bands)}}}",
-        f"\\par\\smallskip{{\\raggedright\\scriptsize {paragraphs}}}",
-        f"\\end{{{environment}}}",
+def _write_body(grid: Grid, room: int) -> str:
+    """Return the tabular, in which the columns of long texts share what the others leave of a line."""
+    texts = [[row[c] for row in grid.rows] for c in range(len(grid.head))]
+    longest = [max(map(len, column), default=0) for column in texts]
+    words = [max((len(word) for text in column for word in text.split()), default=0) for column in texts]
+    broken = [left and words[c] < longest[c] > _LONG for c, left in enumerate(grid.left)]
+    heads = [
+        head[-1] if broken[c] or not head[-1] else textwrap.fill(head[-1], max(longest[c], 4), break_long_words=False)
+        for c, head in enumerate(grid.head)
     ]
-    return "\n".join(lines) + "\n"
-
-
-def _find_packages(text: str) -> list[str]:
-    needed = {
-        r"\toprule": r"\usepackage{booktabs}",
-        r"\cellcolor": r"\usepackage[table]{xcolor}",
-        r"\arraybackslash": r"\usepackage{array}",
-        r"\rotatebox": r"\usepackage{graphicx}",
-    }
-    packages = [package for command, package in needed.items() if command in text]
-    return packages + [r"\usepackage[T1]{fontenc}"] * (not text.isascii())
-
-
-def escape(text: str, *, breaks: bool = False) -> str:
-    r"""Return a text as LaTeX that shows it, with the scripts of names as scripts.
-
-    >>> print(escape("50 % of CEM^ORD & α_1"))
-    50 \% of CEM\textsuperscript{ORD} \& $\alpha$\_1
-    """
-    return to_latex(visible(text), lambda plain: _escape_plain(plain, breaks))
-
-
-def _escape_plain(text: str, breaks: bool) -> str:
-    text = re.sub(r"(?<=-)-", "\u200b-", text)  # two hyphens are two hyphens, and no dash
-    parts, length = [], 0
-    for position, character in enumerate(text):
-        if character == "\u200b":
-            parts.append("{}")
-            continue
-        parts.append(_SPECIAL.get(character) or _spell(character))
-        length = 0 if character == " " else length + 1
-        inside = position + 1 < len(text) and text[position + 1] != " "
-        if breaks and inside and (length >= LONGEST or (character in _BREAKS and length > 3)):
-            parts.append(r"\allowbreak{}")
-            length = 0
-    return "".join(parts)
-
-
-def _spell(character: str) -> str:
-    """Return a letter that pdfLaTeX has, and of others what it shows in their place; LuaLaTeX and XeLaTeX have them."""
-    if character.isascii() or "\u00c0" <= character <= "\u017f":
-        return character
-    return f"\\ifdefined\\Umathchar {character}\\else[U+{ord(character):04X}]\\fi{{}}"
-
-
-def _write_body(part: Part, fit: Fit, bands: Mapping[str, str]) -> str:
-    cells, wide = part.cells, part.wrapped
-    columns = "".join(
-        f">{{\\raggedright\\arraybackslash}}p{{{wide[column]:.1f}pt}}" if column in wide else "l" if left else "r"
-        for column, left in enumerate(cells.left)
+    wide = [max(longest[c], *map(len, head.split("\n"))) + 2 for c, head in enumerate(heads)]
+    rest = max(0.3, 1 - sum(n for n, breaks in zip(wide, broken, strict=True) if not breaks) / room) / max(
+        1, sum(broken)
     )
-    lines = [f"\\begin{{tabular}}{{@{{}}{columns}@{{}}}}", "\\toprule", *_write_groups(cells)]
-    heads = [_write_heading(part, column, fit) for column in range(len(cells.head))]
-    lines += [" & ".join(heads) + r" \\", "\\midrule"]
-    for r, row in enumerate(cells.rows):
-        shown = [_write_cell(text, cells.list_marks(r, c), bands, c in wide) for c, text in enumerate(row)]
-        lines.append(_guard(" & ".join(shown)) + r" \\")
-    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"]) + "\n"
+    kinds = [
+        f">{{\\raggedright\\arraybackslash}}p{{{max(rest, 1.3 * words[c] / room):.2f}\\linewidth}}" if breaks
+        else "l" if grid.left[c] else "r"
+        for c, breaks in enumerate(broken)
+    ]  # fmt: skip
+    rows = [[_stack(head, left) for head, left in zip(heads, grid.left, strict=True)]]
+    rows += [
+        [_mark(_write(text), grid.marks[r][c] if grid.marks else "") for c, text in enumerate(row)]
+        for r, row in enumerate(grid.rows)
+    ]
+    across = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        " & ".join(f"{text:{'<' if left else '>'}{n}}" for text, left, n in zip(row, grid.left, across, strict=True))
+        + r" \\"
+        for row in rows
+    ]
+    # A line that begins with a bracket or a star would be read as an option of the one before.
+    lines = [f"{{}}{line}" if line.startswith(("[", "*")) else line for line in lines]
+    lines = [r"\toprule", *_write_groups(grid), lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
+    body = "\n".join([f"\\begin{{tabular}}{{@{{}}{''.join(kinds)}@{{}}}}", *lines, r"\end{tabular}"])
+    return body if not any(broken) and sum(wide) <= room else f"{_SHRINK}{body}}}"
 
 
-def _guard(line: str) -> str:
-    """Return a line that may follow the end of another, or a rule, which would read a bracket or a star as an option."""
-    return f"{{}}{line}" if line[:1] in ("[", "*") else line
-
-
-def _write_groups(cells: Cells) -> list[str]:
-    """Write the upper labels of columns that have several, each above all columns that share it."""
+def _write_groups(grid: Grid) -> list[str]:
+    """Return the upper labels of columns that have several, each above all columns that share it."""
     lines = []
-    for level, groups in itertools.groupby(list_groups(cells), key=lambda group: group[0]):
-        parts, rules = [], []
-        for _, start, end in groups:
-            text = escape(cells.head[start][level])
-            parts.append(f"\\multicolumn{{{end - start + 1}}}{{c}}{{{text}}}" if end > start else text)
-            rules += [f"\\cmidrule(lr){{{start + 1}-{end + 1}}}"] * (end > start)
-        lines.append(" & ".join(parts) + r" \\" + (f" {' '.join(rules)}" if rules else ""))
+    for level in range(len(grid.head[0]) - 1):
+        cells, rules, start = [], [], 1
+        for label, columns in itertools.groupby(head[: level + 1] for head in grid.head):
+            n = len(list(columns))
+            cells.append(f"\\multicolumn{{{n}}}{{c}}{{{_write(label[-1])}}}" if label[-1] else " &" * (n - 1))
+            rules += [f"\\cmidrule(lr){{{start}-{start + n - 1}}}"] * (label[-1] != "" and n > 1)
+            start += n
+        lines.append(f"{' & '.join(cells)} \\\\ {' '.join(rules)}".rstrip())
     return lines
 
 
-def _write_heading(part: Part, column: int, fit: Fit) -> str:
-    """Write a heading that is wider than its column upright, or in several lines."""
-    text, width = part.cells.head[column][-1], part.widths[column] / SIZES[fit.size]
-    words = text.split()
-    if column in part.wrapped or find_width(text) <= width:
-        return escape(text, breaks=column in part.wrapped)
-    if fit.upright and column and max(map(find_width, words), default=0) > width:
-        return f"\\rotatebox{{90}}{{{escape(text)}}}"
-    stacked = r"\\".join(_guard(escape(line)) for line in _fill(words, width))
-    return f"\\shortstack[{'l' if part.cells.left[column] else 'r'}]{{{stacked}}}" if len(words) > 1 else escape(text)
+def _stack(heading: str, left: bool) -> str:
+    """Return a heading, whose lines stand below each other."""
+    lines = [f"{{}}{line}" if line.startswith(("[", "*")) else line for line in map(_write, heading.split("\n"))]
+    stacked = r"\\".join(lines)
+    return stacked if len(lines) == 1 else f"\\shortstack[{'l' if left else 'r'}]{{{stacked}}}"
 
 
-def _fill(words: Sequence[str], width: float) -> list[str]:
-    """Return words in lines as long as a width permits, or as the longest word is."""
-    width = max(width, *(find_width(word) for word in words))
-    lines = [words[0]]
-    for word in words[1:]:
-        longer = f"{lines[-1]} {word}"
-        lines[-1:] = [longer] if find_width(longer) <= width else [lines[-1], word]
-    return lines
+def _write(text: str) -> str:
+    """Return a text as LaTeX; what stands before a number is a minus."""
+    return to_latex(re.sub(r"(?<![\w.])-(?=[\d.])", "−", text))
 
 
-def _write_cell(text: str, marks: Sequence[str], bands: Mapping[str, str], breaks: bool) -> str:
-    if not has_words(text):  # what stands before a number is a minus, no hyphen
-        text = re.sub(r"(?<![\w.])-(?=[\d.])", "−", text)
-    if "underline" in marks:  # no line may break within what is underlined
-        shown = " ".join(f"\\underline{{{escape(word)}}}" for word in text.split())
-    else:
-        shown = escape(text, breaks=breaks)
-    shown = f"\\textbf{{{shown}}}" if "bold" in marks else shown
-    for mark in marks:
-        kind, _, value = mark.partition(" ")
-        if kind == "band":
-            shown = f"\\cellcolor[HTML]{{{bands[value]}}}{shown}"
-        if kind == "shade":
-            ink = text_colour(value)
-            shown = shown if ink == "#000000" else f"\\textcolor[HTML]{{{ink[1:]}}}{{{shown}}}"
-            shown = f"\\cellcolor[HTML]{{{value[1:]}}}{shown}"
-    return shown
+def _mark(text: str, words: str) -> str:
+    r"""Return the LaTeX of a cell that these words mark.
+
+    >>> print(_mark("0.9", "bold, band high"), _mark("0.9", "shade #08519C"))
+    \cellcolor[HTML]{C6E5CF}\textbf{0.9} \cellcolor[HTML]{08519C}\textcolor[HTML]{FFFFFF}{0.9}
+    """
+    for kind, value in split_marks(words):
+        if kind == "bold":
+            text = f"\\textbf{{{text}}}"
+        elif kind == "underline":
+            text = f"\\underline{{{text}}}"
+        else:
+            colour = BANDS[value] if kind == "band" else value[1:]
+            ink = text_colour(f"#{colour}")[1:]
+            text = f"\\cellcolor[HTML]{{{colour}}}" + (
+                text if ink == "000000" else f"\\textcolor[HTML]{{{ink}}}{{{text}}}"
+            )
+    return text
+
+
+def split_marks(words: str) -> Sequence[tuple[str, str]]:
+    """Return the words that mark a cell, colours last: ("band", "high"), ("bold", "")."""
+    pairs = [(kind, value) for kind, _, value in (word.strip().partition(" ") for word in words.split(",")) if kind]
+    return sorted(pairs, key=lambda pair: pair[0] in ("band", "shade"))

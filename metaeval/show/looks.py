@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import itertools
-import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeVar
 
 COLOURS = (
     ("#0064B0", "#6CB6FF"),  # blue
@@ -25,11 +21,9 @@ COLOURS = (
 )
 """Pairs of colours, on a light and on a dark page; text in either can be read there (a contrast of 4.5)."""
 
-DASHES = {"-": "", "--": "7 4", "-.": "7 3 2 3", ":": "2 3"}
-"""Line styles of matplotlib, and the same as `stroke-dasharray` of SVG."""
-
+DASHES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", "p", ">", "h")
-"""Markers of matplotlib; `marker_path` draws them in SVG."""
+"""Line styles and markers of matplotlib."""
 
 KNOWN = (
     ("kappa", "alpha_ORD", "alpha_INT", "CEM_ORD", "MAE_M", "MAE_mu", "Accuracy", "F1_M", "HMPR"),
@@ -41,8 +35,12 @@ KNOWN = (
 )  # fmt: skip
 """Measures that are shown together, which have looks of their own; in a mixture, an earlier list comes first."""
 
+_LOOKS = 40  # of these, no two have two of colour, dash and marker in common
 
-_Value = TypeVar("_Value")
+_INKS = {
+    "light": "--ink: #1b1b1f; --paper: #ffffff; --line: #c9ccd4; --faint: #575b66;",
+    "dark": "--ink: #e8e8ec; --paper: #16181d; --line: #4a4e59; --faint: #aab0bd;",
+}
 
 
 @dataclass(frozen=True)
@@ -60,14 +58,21 @@ class Look:
 
 
 def find_looks(names: Iterable[str]) -> dict[str, Look]:
-    """Choose the look of every measure of a figure.
+    """Choose the look of every measure of a figure; up to 10 measures no two have the same colour.
 
     Known measures have a look of their own. One whose colour is that of another measure of the figure, and a measure
-    that is not known, gets a colour, a dash and a marker that are free. Up to 24 measures no two have two of the three
-    in common, and up to 10 no two have the same colour.
+    that is not known, gets the next look that is free.
     """
-    distinct = list(dict.fromkeys(names))
-    chosen = _choose(tuple(sorted(distinct, key=_rank)))
+    used: Counter[object] = Counter()
+    chosen, distinct = {}, list(dict.fromkeys(names))
+    for name in sorted(distinct, key=_rank):
+        family, position, _ = _rank(name)
+        first = position if family < len(KNOWN) else hashlib.sha256(name.encode("utf-8", "replace")).digest()[0]
+        turned = [(first + step) % _LOOKS for step in range(_LOOKS)]
+        number = min(turned, key=lambda look: (used[look], used[f"colour {look % len(COLOURS)}"]))
+        used.update([number, f"colour {number % len(COLOURS)}"])
+        dash = DASHES[(number + number // len(COLOURS)) % len(DASHES)]
+        chosen[name] = Look(number % len(COLOURS), dash, MARKERS[number % len(MARKERS)])
     return {name: chosen[name] for name in distinct}
 
 
@@ -78,81 +83,7 @@ def _rank(name: str) -> tuple[int, int, str]:
     return len(KNOWN), 0, name
 
 
-def _find_wish(name: str) -> int:
-    number, position, _ = _rank(name)
-    return position if number < len(KNOWN) else hashlib.sha256(name.encode("utf-8", "replace")).digest()[0]
-
-
-@functools.lru_cache(maxsize=256)
-def _choose(names: tuple[str, ...]) -> dict[str, Look]:
-    """Give each name the nearest look to the one it wishes that shares least with those that have theirs."""
-    used: Counter[object] = Counter()
-    chosen = {}
-    for name in names:
-        wish = _find_wish(name)
-        colours, dashes, markers = _turn(range(len(COLOURS)), wish), _turn(list(DASHES), wish), _turn(MARKERS, wish)
-        look = min(
-            (Look(c, d, m) for c, d, m in itertools.product(colours, dashes, markers)),
-            key=lambda look: (
-                used[look],
-                max(used[pair] for pair in _pairs(look)),
-                used[look.colour],
-                used[look.marker],
-            ),
-        )
-        used.update([look, look.colour, look.marker, *_pairs(look)])
-        chosen[name] = look
-    return chosen
-
-
-def _turn(values: Sequence[_Value], start: int) -> list[_Value]:
-    first = start % len(values)
-    return [*values[first:], *values[:first]]
-
-
-def _pairs(look: Look) -> list[tuple[object, object]]:
-    return [(look.colour, look.dash), (look.colour, look.marker), (look.dash, look.marker)]
-
-
-def css_variables(theme: str) -> str:
-    """Return the colours of one theme as CSS variables: ``--c0: #0064B0; …``."""
+def write_variables(theme: str) -> str:
+    """Return the colours of charts as variables of CSS, for a light or a dark page."""
     which = ("light", "dark").index(theme)
-    return " ".join(f"--c{number}: {pair[which]};" for number, pair in enumerate(COLOURS))
-
-
-@functools.cache
-def marker_path(marker: str) -> str:
-    """Return a marker as the path of an SVG, about the origin."""
-    if marker == "o":
-        return "M-3.6 0A3.6 3.6 0 1 0 3.6 0A3.6 3.6 0 1 0 -3.6 0Z"
-    return "M" + "L".join(f"{x:g} {y:g}" for x, y in _find_corners(marker)) + "Z"
-
-
-def _find_corners(marker: str) -> list[tuple[float, float]]:
-    plus = [(-1.2, -3.8), (1.2, -3.8), (1.2, -1.2), (3.8, -1.2), (3.8, 1.2), (1.2, 1.2),
-            (1.2, 3.8), (-1.2, 3.8), (-1.2, 1.2), (-3.8, 1.2), (-3.8, -1.2), (-1.2, -1.2)]  # fmt: skip
-    slanted = math.sqrt(0.5)
-    shapes: dict[str, list[tuple[float, float]]] = {
-        "s": [(-3.2, -3.2), (3.2, -3.2), (3.2, 3.2), (-3.2, 3.2)],
-        "D": [(0, -4), (4, 0), (0, 4), (-4, 0)],
-        "P": plus,
-        "X": [(round((x - y) * slanted, 2), round((x + y) * slanted, 2)) for x, y in plus],
-        "*": _polygon(5, turn=-90, inner=1.6),
-        "p": _polygon(5, turn=-90),
-        "h": _polygon(6, turn=-90),
-        "^": _polygon(3, turn=-90),
-        "v": _polygon(3, turn=90),
-        "<": _polygon(3, turn=180),
-        ">": _polygon(3, turn=0),
-    }
-    return shapes[marker]
-
-
-def _polygon(n: int, *, turn: float, inner: float | None = None) -> list[tuple[float, float]]:
-    radii = [4.0] if inner is None else [4.0, inner]
-    step = 360 / (n * len(radii))
-    angles = [math.radians(turn + step * k) for k in range(n * len(radii))]
-    return [
-        (round(radii[k % len(radii)] * math.cos(a), 2), round(radii[k % len(radii)] * math.sin(a), 2))
-        for k, a in enumerate(angles)
-    ]
+    return " ".join([_INKS[theme], *(f"--c{number}: {pair[which]};" for number, pair in enumerate(COLOURS))])

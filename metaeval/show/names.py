@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import html
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 
 from metaeval.errors import visible
@@ -18,14 +17,12 @@ _SCRIPT = re.compile(
 )
 
 _GREEK = {
-    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta", "η": "eta", "θ": "theta",
-    "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau",
-    "φ": "varphi", "χ": "chi", "ψ": "psi", "ω": "omega", "Δ": "Delta", "Σ": "Sigma", "Ω": "Omega", "Γ": "Gamma",
-    "Θ": "Theta", "Λ": "Lambda", "Π": "Pi", "Φ": "Phi", "Ψ": "Psi",
+    "α": r"\alpha", "β": r"\beta", "γ": r"\gamma", "δ": r"\delta", "ε": r"\varepsilon", "ζ": r"\zeta", "η": r"\eta",
+    "θ": r"\theta", "κ": r"\kappa", "λ": r"\lambda", "μ": r"\mu", "ν": r"\nu", "ξ": r"\xi", "π": r"\pi", "ρ": r"\rho",
+    "σ": r"\sigma", "τ": r"\tau", "φ": r"\varphi", "χ": r"\chi", "ψ": r"\psi", "ω": r"\omega", "Δ": r"\Delta",
+    "Σ": r"\Sigma", "Ω": r"\Omega", "Γ": r"\Gamma", "Θ": r"\Theta", "Λ": r"\Lambda", "Π": r"\Pi", "Φ": r"\Phi",
+    "Ψ": r"\Psi",
 }  # fmt: skip
-GREEK = {letter: f"\\{name}" for letter, name in _GREEK.items()}
-"""Greek letters, and their commands in the mathematics of LaTeX and matplotlib."""
-
 
 TITLES = {
     "CEM_ORD": "CEM^ORD", "kappa": "κ", "alpha_ORD": "α-ORD", "alpha_INT": "α-INT", "MAE_M": "MAE^M", "MAE_mu": "MAE^μ",
@@ -34,9 +31,18 @@ TITLES = {
 }  # fmt: skip
 """How measures are written whose names are not: the labels of the registry, which tables know by name only."""
 
-_LETTERS = {name: letter for letter, name in _GREEK.items()}
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "`": r"\textasciigrave{}", "–": "--", "—": "---", "−": "$-$",
+    "×": r"$\times$", "†": r"$\dagger$", "‡": r"$\ddagger$", "◇": r"$\diamondsuit$", "♡": r"$\heartsuit$",
+    "♣": r"$\clubsuit$", "♠": r"$\spadesuit$", "♯": r"$\sharp$", "★": r"$\star$", "✓": r"$\surd$", "✗": r"$\times$",
+    "∞": r"$\infty$", "√": r"$\surd$", "·": r"$\cdot$", "…": r"\dots{}", "’": "'", "‘": "`", "“": "``", "”": "''",
+    "≥": r"$\geq$", "≤": r"$\leq$", "≠": r"$\neq$", "≈": r"$\approx$", "±": r"$\pm$", "→": r"$\to$", "∈": r"$\in$",
+    "°": r"$^\circ$", "²": "$^2$", "§": r"\S{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\n": " ",
+    "\u00a0": "~", "\u200b": "{}", **{letter: f"${command}$" for letter, command in _GREEK.items()},
+}  # fmt: skip
 
-_PARAMETER = re.compile(r"(?<=[(\s])(alpha|beta|gamma)(?==)")
+_PARAMETERS = {"alpha": "α", "beta": "β", "gamma": "γ"}
 
 
 def spell_parameters(text: str) -> str:
@@ -45,19 +51,8 @@ def spell_parameters(text: str) -> str:
     >>> spell_parameters("OCI(beta=0.75, gamma=1)")
     'OCI(β=0.75, γ=1)'
     """
-    return _PARAMETER.sub(lambda parameter: _LETTERS[parameter[1]], text) if "=" in text else text
-
-
-def count_columns(text: str) -> int:
-    """Return how many columns of a terminal text takes: two for a Chinese letter, none for an accent of its own.
-
-    >>> count_columns("tau"), count_columns("系统"), count_columns("e" + chr(0x301))
-    (3, 4, 1)
-    """
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(letter) else 1 + (unicodedata.east_asian_width(letter) in "WF") for letter in text
+    return (
+        re.sub(r"(?<=[(\s])(alpha|beta|gamma)(?==)", lambda name: _PARAMETERS[name[1]], text) if "=" in text else text
     )
 
 
@@ -67,8 +62,10 @@ def shorten_name(name: str, most: int, end: int | None = None) -> str:
     >>> shorten_name("a measure with a very long name (v2.1)", 24)
     'a measure with…me (v2.1)'
     """
+    from rich.cells import cell_len
+
     name = spell_parameters(name)
-    columns = count_columns(name)
+    columns = cell_len(name)
     if columns <= most:
         return name
     most = most * len(name) // columns
@@ -141,41 +138,24 @@ def to_html(text: str) -> str:
     )
 
 
-def to_svg(text: str) -> str:
-    """Return a text for inside an SVG ``<text>``, escaped, with the scripts as smaller pieces that are raised or lowered.
+def to_latex(text: str) -> str:
+    r"""Return a text as LaTeX that shows it, with the scripts of names as scripts; pdfLaTeX spells letters it does not have.
 
-    >>> to_svg("a < b"), to_svg("my_measure")
-    ('a &lt; b', 'my_measure')
-    >>> to_svg("τ_a")
-    'τ<tspan font-size="75%" dy=".3em">a</tspan><tspan dy="-.225em">\u200b</tspan>'
-    """
-    ways = {"^": "-", "_": ""}
-    back = {"^": "", "_": "-"}
-    return _join(
-        visible(text),
-        html.escape,
-        # A shift holds for all that follows; a piece without width takes it back.
-        lambda kind, base, script: (
-            f'{html.escape(base)}<tspan font-size="75%" dy="{ways[kind]}.3em">{html.escape(script)}</tspan>'
-            f'<tspan dy="{back[kind]}.225em">\u200b</tspan>'
-        ),
-    )
-
-
-def to_latex(text: str, escape: Callable[[str], str]) -> str:
-    r"""Return a text as LaTeX, with the scripts as mathematics.
-
-    Examples
-    --------
-    >>> to_latex("MAE^μ", str), to_latex("τ_a", str)
-    ('MAE\\textsuperscript{$\\mu$}', '$\\tau_{a}$')
+    >>> print(to_latex("50 % of CEM^ORD & α_1"), to_latex("τ_a"))
+    50 \% of CEM\textsuperscript{ORD} \& $\alpha$\_1 $\tau_{a}$
     """
 
-    def write(kind: str, base: str, script: str) -> str:
+    def write_letter(letter: str) -> str:
+        if letter in _LATEX or letter.isascii() or "\u00c0" <= letter <= "\u017f":
+            return _LATEX.get(letter, letter)
+        return f"\\ifdefined\\Umathchar {letter}\\else[U+{ord(letter):04X}]\\fi{{}}"
+
+    def write_script(kind: str, base: str, script: str) -> str:
         if kind == "^":
-            raised = "".join(f"${GREEK[letter]}$" if letter in GREEK else letter for letter in script)
+            raised = "".join(f"${_GREEK[letter]}$" if letter in _GREEK else letter for letter in script)
             return f"{base}\\textsuperscript{{{raised}}}"
         lowered = script if len(script) == 1 else f"\\mathrm{{{script}}}"
-        return f"${GREEK[base]}_{{{lowered}}}$"
+        return f"${_GREEK[base]}_{{{lowered}}}$"
 
-    return _join(text, escape, write)
+    # Two hyphens are two hyphens, and no dash.
+    return _join(visible(text), lambda plain: "".join(map(write_letter, plain.replace("--", "-\u200b-"))), write_script)

@@ -4,32 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
-
-import numpy as np
+from typing import Any
 
 import metaeval
 from metaeval.errors import format_count, visible
-
-
-class Signed(Protocol):
-    """What a signature needs of scores; `metaeval.Scores` provides it."""
-
-    @property
-    def values(self) -> np.ndarray:
-        """Scores, shape (run, topic, measure)."""
-
-    @property
-    def measures(self) -> Sequence[object]:
-        """What the last axis holds: `str` gives a name, `higher_is_better` a direction, `full_name` says if it is assumed."""
-
-    @property
-    def collection(self) -> str:
-        """Name of the collection."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Start of a checksum, the same on every machine."""
 
 
 @dataclass(frozen=True)
@@ -68,21 +46,9 @@ class Signature:
         return replace(self, analysis=analysis, settings=(*self.settings, *settings.items()))
 
 
-def sign(analysis: str, scores: Signed | Iterable[Signed], **settings: object) -> Signature:
-    """Return the signature of an analysis of one or several collections.
-
-    Parameters
-    ----------
-    analysis : str
-    scores : Scores or iterable of Scores
-    **settings : object
-        Everything else that the numbers depend on: the seed, the number of trials, …
-
-    Returns
-    -------
-    Signature
-    """
-    collections: list[Signed] = list(scores) if isinstance(scores, Iterable) else [scores]
+def sign(analysis: str, scores: Any, **settings: object) -> Signature:
+    """Return the signature of an analysis of scores, or several; settings are what else numbers depend on, such as the seed."""
+    collections = list(scores) if isinstance(scores, Iterable) else [scores]
     shown = {**describe_measures([measure for study in collections for measure in study.measures]), **settings}
     return Signature(
         analysis,
@@ -94,15 +60,13 @@ def sign(analysis: str, scores: Signed | Iterable[Signed], **settings: object) -
 
 def describe_measures(measures: Sequence[object]) -> dict[str, str]:
     """Return what a signature says of measures: their names, which directions are assumed, and of which lower is better."""
-    lower = [str(measure) for measure in measures if getattr(measure, "higher_is_better", None) is False]
-    names_by_direction = {
-        "measures": [str(getattr(measure, "full_name", measure)) for measure in measures],
-        **({"lower is better": lower} if lower else {}),
-    }
-    return {name: ", ".join(dict.fromkeys(names)) for name, names in names_by_direction.items()}
+    names = {"measures": [str(getattr(measure, "full_name", measure)) for measure in measures]}
+    if lower := [str(measure) for measure in measures if getattr(measure, "higher_is_better", None) is False]:
+        names["lower is better"] = lower
+    return {direction: ", ".join(dict.fromkeys(listed)) for direction, listed in names.items()}
 
 
-def _describe(scores: Signed) -> str:
+def _describe(scores: Any) -> str:
     n_runs, n_topics, _ = scores.values.shape
     size = f"{format_count(n_runs, 'run')} × {format_count(n_topics, 'topic')}"
     return f"{scores.collection or 'scores'}@{scores.fingerprint} {size}"

@@ -1,29 +1,29 @@
-"""Tables as text, CSV, Markdown and LaTeX, with caption and signature."""
+"""Tables: labelled numbers with a caption and a signature, shown as text, CSV, JSON, Markdown, HTML and LaTeX."""
 
 from __future__ import annotations
 
-import io
+import html
 import itertools
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from metaeval.errors import MetaevalError, one_line
-from metaeval.files import PathLike, write_atomically
-from metaeval.show.cells import Cells, join_ends, make_cells, shorten_numbers
-from metaeval.show.fitting import WIDTHS, Width
-from metaeval.show.formulas import defuse_frame
-from metaeval.show.html import write_fragment
-from metaeval.show.latex import write_table
+from metaeval.files import write_atomically
+from metaeval.show.cells import NOTHING, Grid, draw_text, format_cell, wrap_text
+from metaeval.show.colours import text_colour
+from metaeval.show.frames import flatten, format_csv, to_records
+from metaeval.show.latex import BANDS, WIDTHS, Width, split_marks, write_table
+from metaeval.show.names import TITLES, to_html
 from metaeval.show.signature import Signature
-from metaeval.show.terminal import fit_table
 
 Mark = Callable[["pd.DataFrame"], "pd.DataFrame"]
 """Takes the numbers of a table and returns a frame of the same shape with words such as ``"bold"`` or ``"band high"``."""
@@ -34,8 +34,12 @@ Level: TypeAlias = Literal["short", "paper", "all"]
 STYLES = ("text", "csv", "md", "latex", "json")
 """Output formats of the command line."""
 
-BANDS = {"high": "C6E5CF", "middle": "FFF2B3", "low": "F7C9C4"}
-"""Background colours of the papers' three bands; they differ in lightness, for colour-blind readers and for print."""
+MANY = 8
+"""Measures from which on a matrix of them is too wide for a screen, and `sum_up_matrix` is shown."""
+
+_LARGE = 1e7  # from which on a column has powers of ten
+_LABEL = re.compile(r"[^A-Za-z0-9:.-]+")
+_END = re.compile(r"(?:(.*)[ _])?(low|high|min|max|±)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +62,7 @@ class Table:
     legend : str
         How to read it, which the command line prints only with ``--explain``.
     joined : bool
-        Whether columns low and high, min and max, and ± belong to the number before them: LaTeX shows them beside it.
+        Whether columns low and high, min and max, and ± are shown beside the number before them.
     at : tuple of {"short", "paper", "all"}, optional
         Where a result shows it; by default everywhere.
     """
@@ -77,18 +81,68 @@ class Table:
         """Caption and legend."""
         return " ".join(filter(None, [self.caption, self.legend]))
 
+    @property
+    def label(self) -> str:
+        """What LaTeX calls the table: what was computed of which data."""
+        text = " ".join(self.caption.split()[:6])
+        if isinstance(self.signature, Signature):
+            text = " ".join([self.signature.analysis, *(data.partition("@")[0] for data in self.signature.data)])
+        return f"tab:{_LABEL.sub('-', text.replace('_', '-').lower()).strip('-')[:60] or 'table'}"
+
     def take(self, columns: Sequence[object]) -> Table:
         """Return the table with some of its columns only, marked as they are."""
         frame, marks, shown = self.frame, self.marks, list(columns)
         return replace(self, frame=frame[shown], marks=None if marks is None else lambda _: marks(frame)[shown])
 
-    def list_cells(self, *, titles: bool = False) -> Cells:
-        """Return what is shown, cell by cell, which every format lays out; measures have their titles if asked for."""
-        return make_cells(self.frame, self.digits, self.marks and self.marks(self.frame), titles=titles)
+    def to_grid(self, write: Callable[[str], str] = one_line, *, titles: bool = False, joined: bool = False) -> Grid:
+        """Return what is shown, each text written as a format has it, measures by their titles and ends joined if asked for."""
+        frame, n_labels = self.frame, self.frame.index.nlevels
 
-    def to_text(self) -> str:
-        """Return the table as text for a terminal: aligned columns, caption above, signature below."""
-        return fit_table(self.list_cells().convert(one_line), self.whole_caption, str(self.signature))
+        def name(text: str, asked: bool = True) -> str:
+            return TITLES.get(text, text) if titles and asked else text
+
+        head = [("",) * (frame.columns.nlevels - 1) + (str(label or ""),) for label in frame.index.names]
+        labels = [_as_tuple(label) for label in frame.index]
+        columns = [
+            [name(label[level], head[level][-1].startswith("measure")) for label in labels] for level in range(n_labels)
+        ]
+        left, marks = [True] * n_labels, [[""] * len(frame)] * n_labels
+        words = self.marks(frame).astype(str) if self.marks else None
+        for c, column in enumerate(frame.columns):
+            values, parts = frame.iloc[:, c].tolist(), _as_tuple(column)
+            texts = [name(text, parts[-1].startswith("measure")) for text in self._write_column(values, column)]
+            end = _END.fullmatch(parts[-1]) if joined and self.joined and len(columns) > n_labels else None
+            before = head[-1][-1]
+            # An end belongs to the number before it: "low" to whatever that is, "τ low" to the number τ.
+            if (
+                end
+                and (before.endswith("]") or end[2] in ("low", "min", "±"))
+                and ((end[1] or "") in ("", before.partition(" [")[0].removesuffix(" ±")))
+            ):
+                head[-1] = (*head[-1][:-1], _join_heading(before, end[2]))
+                columns[-1] = [_join_end(number, text, end[2]) for number, text in zip(columns[-1], texts, strict=True)]
+                continue
+            head.append(tuple(map(name, parts)))
+            left.append(any(isinstance(value, str) and re.search(r"[^\W\d_]{2}", value) for value in values))
+            columns.append(texts)
+            marks.append([""] * len(frame) if words is None else words.iloc[:, c].tolist())
+        return Grid(
+            [tuple(map(write, parts)) for parts in head], [list(map(write, row)) for row in zip(*columns, strict=True)],
+            left, n_labels, () if words is None else [list(row) for row in zip(*marks, strict=True)],
+        )  # fmt: skip
+
+    def _write_column(self, values: Sequence[object], column: object) -> list[str]:
+        digits = self.digits if isinstance(self.digits, int) else self.digits.get(column, 3)
+        largest = max((abs(value) for value in values if isinstance(value, float) and math.isfinite(value)), default=0)
+        # A column whose numbers would all read 0, or have more digits than can be read, has powers of ten.
+        powers = 0 < largest < 0.5 * 10**-digits or largest >= _LARGE
+        return [format_cell(value, digits, powers=powers) for value in values]
+
+    def to_text(self, width: int = sys.maxsize, *, explain: bool = True) -> str:
+        """Return the table as text for a terminal of some width: caption above, signature, if any, below."""
+        caption = one_line(self.whole_caption if explain else self.caption)
+        below = ["", *wrap_text(one_line(str(self.signature)), width)] if self.signature else []
+        return "\n".join([*wrap_text(caption, width), "", draw_text(self.to_grid(), width), *below]) + "\n"
 
     def to_csv(self) -> str:
         """Return the numbers as CSV without rounding, and without caption and signature."""
@@ -96,31 +150,46 @@ class Table:
 
     def to_dict(self) -> dict[str, object]:
         """Return the table as plain data for JSON: caption, signature, rows."""
-        frame = self.frame.copy()
-        frame.columns = pd.Index([flat_label(column) for column in frame.columns])
-        return {"caption": self.whole_caption, "signature": str(self.signature), "rows": to_records(frame)}
+        rows = to_records(flatten(self.frame))
+        return {"caption": self.whole_caption, "signature": str(self.signature), "rows": rows}
 
     def to_markdown(self) -> str:
         """Return the table as GitHub-flavoured Markdown."""
-        cells = self.list_cells().convert(_escape_markdown)
-        rule = [":--" if left else "--:" for left in cells.left]
-        body = [
-            [_mark_markdown(text, cells.list_marks(r, c)) for c, text in enumerate(row)]
-            for r, row in enumerate(cells.rows)
+        grid = self.to_grid(_escape_markdown)
+        rows = [
+            [f"**{text}**" if grid.marks and "bold" in grid.marks[r][c] else text for c, text in enumerate(row)]
+            for r, row in enumerate(grid.rows)
         ]
-        rows = [f"| {' | '.join(texts)} |" for texts in (cells.flat_head, rule, *body)]
+        rule = [":--" if left else "--:" for left in grid.left]
+        lines = [f"| {' | '.join(texts)} |" for texts in (grid.flat_head, rule, *rows)]
         caption, signature = _escape_markdown(self.whole_caption), _escape_markdown(str(self.signature))
-        return "\n".join([f"**{caption}**", "", *rows, "", f"<sub>{signature}</sub>"]) + "\n"
+        return "\n".join([f"**{caption}**", "", *lines, "", f"<sub>{signature}</sub>"]) + "\n"
+
+    def to_html(self, *, strong: Collection[str] = ()) -> str:
+        """Return the table as HTML in which names are text; rows of measures that are `strong` have the class ``new``."""
+        grid = self.to_grid(lambda text: to_html(one_line(text)), titles=True, joined=True)
+        kinds = ["" if left else ' class="number"' for left in grid.left]
+        top = [f'<th scope="col"{kind}>{text}</th>' for kind, text in zip(kinds, grid.flat_head, strict=True)]
+        body = []
+        marks = grid.marks or [[""] * len(kinds)] * len(grid.rows)
+        for label, row, words in zip(self.frame.index, grid.rows, marks, strict=True):
+            styles = [f' style="{_to_css(word)}"' if word else "" for word in words]
+            cells = [f"<td{kind}{style}>{text}</td>" for kind, style, text in zip(kinds, styles, row, strict=True)]
+            new = ' class="new"' * (_as_tuple(label)[0] in strong)
+            body.append(f'<tr{new}><th scope="row">{row[0]}</th>{"".join(cells[1:])}</tr>')
+        return (
+            f"<table><caption>{to_html(self.whole_caption)}</caption>\n<thead><tr>{''.join(top)}</tr></thead>\n"
+            f"<tbody>\n{chr(10).join(body)}\n</tbody></table>"
+        )
 
     def to_latex(self, *, width: Width = "column", label: str = "") -> str:
-        """Return the table as LaTeX, below a comment with the packages that it needs.
+        """Return the table as LaTeX with booktabs rules, below comments with the packages that it needs and the signature.
 
         Parameters
         ----------
         width : {"column", "page"}, optional
-            A column or both columns of a two-column paper, 7.7 or 16 cm. If the table is too wide, the letters become
-            smaller, headings are broken, numbers lose a decimal and the 0 before the point. What is still too wide for a
-            column takes both (``table*``), and what is too large for a page comes in parts.
+            A column, or with ``table*`` both columns, of a two-column paper. LaTeX makes a table smaller that is wider;
+            one of more rows than a page has comes in parts.
         label : str, optional
             For references; by default ``tab:`` and what was computed of which data.
 
@@ -132,73 +201,67 @@ class Table:
         if width not in WIDTHS:
             raise MetaevalError(f"there is no width {width!r}: use {' or '.join(WIDTHS)}")
         label = _LABEL.sub("-", label).strip("-") or self.label
-        words = self.marks and self.marks(self.frame)
-        full, fewer = (
-            make_cells(self.frame, digits, words, titles=True) for digits in (self.digits, self._drop_digit())
-        )
-        if self.joined:
-            full, fewer = join_ends(full), join_ends(fewer)
-        return write_table((full, shorten_numbers(fewer)), self.whole_caption, str(self.signature), label, BANDS, width)
-
-    def _drop_digit(self) -> int | Mapping[object, int]:
-        """Return how many decimals a narrow table shows: one less, if there are three or more."""
-        if isinstance(self.digits, int):
-            return max(min(self.digits, 2), self.digits - 1)
-        return {column: max(min(digits, 2), digits - 1) for column, digits in self.digits.items()}
-
-    @property
-    def label(self) -> str:
-        """What LaTeX calls the table: what was computed of which data."""
-        if isinstance(self.signature, Signature):
-            text = " ".join([self.signature.analysis, *(data.partition("@")[0] for data in self.signature.data)])
-        else:
-            text = " ".join(self.caption.split()[:6])
-        return f"tab:{_LABEL.sub('-', text.replace('_', '-').lower()).strip('-')[:60] or 'table'}"
+        text = write_table(self.to_grid(titles=True, joined=True), one_line(self.caption), self.legend, label, width)
+        packages, _, floats = text.partition("\n")
+        return f"{packages}\n% {one_line(str(self.signature))}\n{floats}"
 
     def _repr_html_(self) -> str:
         return write_fragment([self])
 
     def write(self, folder: Path, name: str) -> list[Path]:
-        """Write the table as ``name.csv``, ``name.md`` and ``name.tex`` into a folder, which is created if necessary.
-
-        Parameters
-        ----------
-        folder : Path
-        name : str
-
-        Returns
-        -------
-        list of Path
-            The files written.
-        """
+        """Write the table as ``name.csv``, ``name.md`` and ``name.tex`` into a folder, which is created if necessary."""
         folder.mkdir(parents=True, exist_ok=True)
-        written = []
-        for suffix, text in ((".csv", self.to_csv()), (".md", self.to_markdown()), (".tex", self.to_latex())):
-            path = folder / f"{name}{suffix}"
-            write_atomically(path, text)
-            written.append(path)
-        return written
+        texts = {".csv": self.to_csv(), ".md": self.to_markdown(), ".tex": self.to_latex()}
+        for suffix, text in texts.items():
+            write_atomically(folder / f"{name}{suffix}", text)
+        return [folder / f"{name}{suffix}" for suffix in texts]
 
     def render(self, style: str) -> str:
-        """Return the table in one of the styles text, csv, md, latex.
-
-        Parameters
-        ----------
-        style : {"text", "csv", "md", "latex"}
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        MetaevalError
-            If there is no such style.
-        """
+        """Return the table in one of the styles text, csv, md, latex."""
         styles = {"text": self.to_text, "csv": self.to_csv, "md": self.to_markdown, "latex": self.to_latex}
         if style not in styles:
             raise MetaevalError(f"there is no format {style!r}: use {', '.join(STYLES)}")
         return styles[style]()
+
+
+def _as_tuple(label: object) -> tuple[str, ...]:
+    return tuple(map(str, label)) if isinstance(label, tuple) else (str(label),)
+
+
+def _join_heading(heading: str, end: str) -> str:
+    """Return the heading of a number with one more end beside it: "τ [low]" becomes "τ [low, high]"."""
+    if end == "±":
+        return f"{heading} ±"
+    return f"{heading} [{end}]" if not heading.endswith("]") else f"{heading[:-1]}, {end}]"
+
+
+def _join_end(number: str, text: str, end: str) -> str:
+    """Return a number with one more end of its interval beside it; without any where one of them is not known."""
+    if end == "±":
+        return number if text == NOTHING else f"{number} ± {text}"
+    if end in ("low", "min"):
+        return f"{number} [{text}"
+    whole, bracket, low = number.rpartition(" [")
+    return whole if NOTHING in (low, text) else f"{whole}{bracket}{low}, {text}]"
+
+
+def _to_css(words: str) -> str:
+    """Return the words that mark a cell as CSS.
+
+    >>> _to_css("bold, band high"), _to_css("shade #08519C")
+    ('font-weight: bold; background: #C6E5CF; color: #000000', 'background: #08519C; color: #FFFFFF')
+    """
+    plain = {"bold": "font-weight: bold", "underline": "text-decoration: underline"}
+    styles = []
+    for kind, value in split_marks(words):
+        colour = f"#{BANDS[value]}" if kind == "band" else value
+        styles.append(plain.get(kind) or f"background: {colour}; color: {text_colour(colour)}")
+    return "; ".join(styles)
+
+
+def _escape_markdown(text: str) -> str:
+    """Escape characters that would break the table or be read as HTML."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "\\|").replace("\n", " ")
 
 
 def join_latex(tables: Sequence[Table], width: Width = "column") -> str:
@@ -211,103 +274,33 @@ def join_latex(tables: Sequence[Table], width: Width = "column") -> str:
     return "\n".join(table.to_latex(width=width, label=label) for table, label in zip(tables, numbered, strict=True))
 
 
-def format_csv(frame: pd.DataFrame) -> str:
-    """Return a frame as CSV without rounding; the index is left out unless it has a name."""
-    frame = frame.copy()
-    frame.columns = pd.Index([flat_label(column) for column in frame.columns])
-    stream = io.StringIO()
-    named = any(name is not None for name in frame.index.names)
-    defuse_frame(frame).to_csv(stream, index=named, lineterminator="\n")
-    return stream.getvalue()
+def write_fragment(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
+    """Return tables and notes as notebooks show them; names from data are text.
+
+    >>> table = Table(pd.DataFrame({"mean": [0.5]}, index=pd.Index(["<b>"], name="run")), "Runs.", "signature")
+    >>> "<b>" in write_fragment([table]), "&lt;b&gt;" in write_fragment([table])
+    (False, True)
+    """
+    signed = [(table.to_html(), html.escape(one_line(str(table.signature)))) for table in tables]
+    body = "\n".join(
+        f'<div style="overflow-x: auto">{text}</div>\n<p><small>{signature}</small></p>' for text, signature in signed
+    )
+    listed = "".join(f"<li>{to_html(note)}</li>" for note in notes)
+    return f"<div>{body}{f'<ul>{listed}</ul>' if listed else ''}</div>"
 
 
-def write_frames(path: PathLike, frames: Iterable[pd.DataFrame]) -> Path:
-    """Write frames, one below the other, into one file, which is there whole or not at all."""
-    path = check_rows_file(path)
-
-    def write_csv(stream: BinaryIO) -> None:
-        for number, frame in enumerate(frames):
-            defuse_frame(frame).to_csv(stream, index=False, header=number == 0, lineterminator="\n", mode="wb")
-
-    def write_parquet(stream: BinaryIO) -> None:
-        import pyarrow
-        import pyarrow.parquet
-
-        writer = None
-        try:
-            for frame in frames:
-                table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-                if writer is None:
-                    writer = pyarrow.parquet.ParquetWriter(stream, table.schema, compression="zstd")
-                writer.write_table(table)
-        finally:
-            if writer is not None:
-                writer.close()
-
-    try:
-        write_atomically(path, write_csv if path.suffix == ".csv" else write_parquet)
-    except OSError as error:
-        raise MetaevalError(f"{path}: it cannot be written: {error.strerror or error}") from None
-    return path
-
-
-def check_rows_file(path: PathLike) -> Path:
-    """Return the path of a file for many rows, or refuse one whose name does not tell a format, or in no folder."""
-    target = Path(path)
-    if target.suffix not in (".csv", ".parquet"):
-        raise MetaevalError(f"{path}: its name does not tell a format; write a .csv or .parquet file")
-    if not target.absolute().parent.is_dir():
-        raise MetaevalError(f"{path}: there is no folder {target.parent}")
-    return target
-
-
-def to_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a frame as plain data for JSON, with its index unless that has no name."""
-    if frame.index.name or frame.index.nlevels > 1:
-        frame = frame.reset_index()
-    columns = [list(map(to_plain, frame.iloc[:, c].tolist())) for c in range(frame.shape[1])]
-    return [dict(zip(frame.columns, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-def to_plain(value: Any) -> Any:
-    """Return a number or text as JSON can hold it: nothing where it is no finite number."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None  # JSON has no word for what is not a number
-    return None if value is pd.NA or value is pd.NaT else value
-
-
-def flat_label(column: object) -> str:
-    """Return the label of a column as one text, also if it has several levels."""
-    return " ".join(str(part) for part in column if str(part)) if isinstance(column, tuple) else str(column)
-
-
-def _escape_markdown(text: str) -> str:
-    """Escape characters that would break the table or be read as HTML."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "\\|").replace("\n", " ")
-
-
-def _mark_markdown(text: str, marks: Sequence[str]) -> str:
-    text = f"**{text}**" if "bold" in marks else text
-    return f"<u>{text}</u>" if "underline" in marks else text
-
-
-_LABEL = re.compile(r"[^A-Za-z0-9:.-]+")
+# How frames of measures are arranged
 
 
 def band_marks(high: float, middle: float) -> Mark:
     """Return marks that colour numbers by two thresholds, as the papers colour τ."""
 
-    def marks(frame: pd.DataFrame) -> pd.DataFrame:
-        def band(value: object) -> str:
-            if not isinstance(value, float) or math.isnan(value):
-                return ""
-            return "band high" if value >= high else "band middle" if value >= middle else "band low"
+    def band(value: object) -> str:
+        if not isinstance(value, float) or math.isnan(value):
+            return ""
+        return "band high" if value >= high else "band middle" if value >= middle else "band low"
 
-        return frame.map(band)
-
-    return marks
+    return lambda frame: frame.map(band)
 
 
 def take_upper_triangle(square: pd.DataFrame) -> pd.DataFrame:
@@ -328,10 +321,6 @@ def cross(names: Mapping[str, Sequence[Hashable]], **columns: npt.ArrayLike) -> 
     return pd.DataFrame(numbers, index=index).reset_index()
 
 
-MANY = 8
-"""Measures from which on a matrix of them is too wide for a screen, and `sum_up_matrix` is shown."""
-
-
 def sum_up_matrix(names: Sequence[str], square: np.ndarray, number: str, *, total: bool = False) -> pd.DataFrame:
     """Return one row a measure: the mean, or total, of its row of a matrix, and which other measure has the largest number.
 
@@ -345,7 +334,7 @@ def sum_up_matrix(names: Sequence[str], square: np.ndarray, number: str, *, tota
         known = np.isfinite(row).any()
         largest = int(np.nanargmax(row)) if known else 0
         middle = (np.nansum(row) if total else np.nanmean(row)) if known else np.nan
-        rows.append((middle, names[largest] if known and row[largest] else "–", row[largest]))
+        rows.append((middle, names[largest] if known and row[largest] else NOTHING, row[largest]))
     columns = [f"{'all' if total else 'mean'} {number}", "most with" if total else "most like", number]
     frame = pd.DataFrame(rows, index=pd.Index(names, name="measure"), columns=columns)
     return frame.astype({columns[0]: int, columns[2]: int}) if total else frame

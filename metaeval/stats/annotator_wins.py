@@ -26,18 +26,13 @@ def _add_agreement(
     labels: IntArray, judged: IntArray, agreement: IntArray
 ) -> tuple[npt.NDArray[np.bool_], IntArray, IntArray]:
     """Return which labels are known, and the agreement of judge and person with all other people of the item."""
-    present = labels >= 0
+    present, classes = labels >= 0, np.arange(len(agreement))
     # What each class scores against all people; the person's own label is then taken out of both sides alike.
-    against_all = _count_votes(labels, len(agreement)) @ agreement  # agreement is symmetric
+    against_all = (labels[..., np.newaxis] == classes).sum(axis=0) @ agreement  # agreement is symmetric
     item, rows = np.arange(labels.shape[1]), np.where(present, labels, 0)
     of_human = against_all[item, rows] - agreement[rows, rows]
     of_judge = against_all[item, judged][:, np.newaxis] - agreement[judged[:, np.newaxis], rows]
     return present & (present.sum(axis=0) > 1), of_judge, of_human
-
-
-def _count_votes(labels: IntArray, n_classes: int) -> IntArray:
-    """Return how many people gave each class to an item, shape (item, class)."""
-    return np.asarray((labels[..., np.newaxis] == np.arange(n_classes)).sum(axis=0))
 
 
 def mean_agreement(labels: IntArray, judged: IntArray, agreement: IntArray) -> tuple[FloatArray, float]:
@@ -62,7 +57,7 @@ def shuffle_answers(
     The mean agreement with the people of an item, summed over items, is compared with that of shuffled answers: p is
     (1 + how many reach it)/(1 + shuffles), which is 1 where no order changes anything.
     """
-    votes = _count_votes(labels, len(agreement))
+    votes = (labels[..., np.newaxis] == np.arange(len(agreement))).sum(axis=0)  # shape (item, class)
     some = votes.sum(axis=1) > 0
     by_class = (votes @ agreement)[some] / votes[some].sum(axis=1, keepdims=True)  # of every answer to an item
     answers, items = judged[:, some], np.arange(some.sum())
@@ -105,19 +100,9 @@ def find_p_values(
 ) -> FloatArray:
     """How probable is so low a mean if it is at least ε? The one-sided t-test of the alternative annotator test.
 
-    Parameters
-    ----------
-    n_items, totals, squares : array_like, shape (...)
-        Number of values, their sum, and the sum of their squares: whole numbers.
-    epsilon : array_like of float, shape (...)
+    Of the number of values, their sum and the sum of their squares, whole numbers of shape (...). Where values do not vary, p
+    is 0 if they are less than ε and 1 if not; 1 for fewer than two values.
 
-    Returns
-    -------
-    ndarray of float64, shape (...)
-        Where the values do not vary, 0 if they are less than ε and 1 if not; 1 for fewer than two values.
-
-    Examples
-    --------
     >>> float(find_p_values(4, -2, 4, 0.1).round(4)), float(find_p_values(9, -9, 9, 0.1))
     (0.1581, 0.0)
     """

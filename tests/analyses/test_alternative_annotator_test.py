@@ -269,7 +269,7 @@ def test_gold_of_several_people():
     np.testing.assert_allclose(oq.gold, [[2 / 3, 0, 1 / 3], [0, 0.5, 0.5]])
     np.testing.assert_allclose(oq.estimated, [[[1, 0, 0], [0, 0.25, 0.75]]])
     assert oc.counts[0, 0].tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 0]]
-    assert len(given.to_classification("median", parts=2).topics) == 2
+    assert len(given.to_classification(parts=2).topics) == 2
 
 
 def test_items_that_are_topics_of_their_own_are_pooled_or_divided_but_never_taken_for_topics():

@@ -158,8 +158,8 @@ def test_other_answers_say_what_was_put_in(scores):
     )
     needed = me.topic_set_size(three, n_bootstrap=0)
     assert needed.answer() == (
-        f"To find a difference of 0.1 between two runs by a t-test, sharp needs {needed.topics['topics'][0]:.0f} topics, dull "
-        f"{needed.topics['topics'][8]:,.0f}."
+        f"To find a difference of 0.1 between two runs by a t-test, sharp needs {needed.rows['topics'][0]:.0f} topics, dull "
+        f"{needed.rows['topics'][2]:,.0f}."
     )
     power = me.discriminative_power(three, n_permutations=300)
     frame = me.significance_overlap(power).to_frame()

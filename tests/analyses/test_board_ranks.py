@@ -280,8 +280,7 @@ def test_scores_with_gaps_are_for_boards_only(tmp_path):
 def test_figures_and_pages_are_drawn(tmp_path):
     found = me.board_ranks(make_tasks())
     found.write_tables(tmp_path, "ranks")
-    assert found.sentence in (tmp_path / "ranks.md").read_text("utf-8")
-    assert (tmp_path / "ranks.html").read_text("utf-8").count("<table") >= 3
+    assert (tmp_path / "ranks.tex").read_text("utf-8").count(r"\begin{table") >= 3
     labels = [label.get_text() for axes in found.plot().axes for label in axes.get_yticklabels()]
     assert labels[:6] == found.to_frame()["run"].tolist()
 

@@ -14,9 +14,7 @@ from metaeval.app.inputs import (
     parse_numbers,
     parse_shares,
 )
-from metaeval.app.jobs import Job, Workspace, clean_name
 from metaeval.app.launch import MOST_MEGABYTES, MOST_UNPACKED, find_port
-from metaeval.app.views.your_scores import write_command
 from metaeval.errors import MetaevalError
 from tests.app.serve import ROOT
 
@@ -72,49 +70,6 @@ def test_shares_are_rescaled_and_classes_get_names():
     assert parse_classes("a, a", 3) == ["a", "a (2)", "3"]
 
 
-@pytest.mark.parametrize(
-    "name", ["../../x.csv", "..\\..\\x.csv", "/etc/x.csv", "-x.csv", "--x.csv", ".x.csv", "C:\\x.csv"]
-)
-def test_a_file_cannot_leave_its_folder_by_its_name(name, tmp_path):
-    assert clean_name(name) == "x.csv"
-    workspace = Workspace()
-    kept = workspace.path / workspace.keep([(name, lambda: b"1")])
-    assert kept.resolve().parent.parent == workspace.path.resolve()
-    assert kept.read_bytes() == b"1"
-
-
-def test_files_of_one_name_are_refused_and_several_get_a_folder():
-    workspace = Workspace()
-    with pytest.raises(MetaevalError, match="two files are called a.txt"):
-        workspace.keep([("a.txt", bytes), ("x/a.txt", bytes)])
-    folder = workspace.keep([("a.txt", lambda: b"1"), ("b.txt", lambda: b"2")])
-    assert sorted(one.name for one in (workspace.path / folder).iterdir()) == ["a.txt", "b.txt"]
-
-
-def test_what_was_sent_is_written_once_and_not_beside_what_runs():
-    workspace = Workspace()
-    first = workspace.keep([("results-2", lambda: b"1")], "a")
-    assert workspace.keep([("results-2", lambda: b"other")], "a") == first
-    assert (workspace.path / first).read_bytes() == b"1"
-    assert workspace.new_folder().is_dir()
-    second = workspace.keep([("s.csv", lambda: b"2")], "b")
-    assert (workspace.path / second).read_bytes() == b"2"
-    assert not (workspace.path / first).exists()
-
-
-def test_a_module_that_was_sent_is_not_imported_and_goes_with_the_visit(tmp_path):
-    workspace, proof = Workspace(), tmp_path / "ran"
-    code = f"open({str(proof)!r}, 'w')".encode()
-    sent = workspace.keep([("typer.py", lambda: code)])
-    (workspace.path / "typer.py").write_bytes(code)  # were it there, it would be left alone too
-    job = workspace.job = Job(["describe", sent], workspace.path)
-    job._process.wait(120)
-    assert not proof.exists()
-    assert "Traceback" not in " ".join(job.lines())
-    assert job.problem()
-    assert "sent-" not in job.problem()
-
-
 def test_a_port_that_is_taken_is_named():
     import socket
 
@@ -125,13 +80,6 @@ def test_a_port_that_is_taken_is_named():
         with pytest.raises(MetaevalError, match=f"port {port} of 127.0.0.1 cannot be used"):
             find_port("127.0.0.1", port)
     assert find_port("127.0.0.1", port) == port
-
-
-def test_a_measure_called_like_an_option_stays_a_value():
-    options = {"seed": "0", "trials": "100", "test": "max-t", "measure": "--out=/x", "reference": "-r"}
-    words = write_command("ranks", "s.csv", options, "results")
-    assert "--measure=--out=/x" in words
-    assert words[:2] == ["ranks", "s.csv"]
 
 
 def test_the_recipe_of_the_image_copies_what_is_there_and_runs_the_command_as_somebody_else_than_root():

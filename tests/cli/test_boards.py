@@ -27,7 +27,7 @@ COLUMNS = ("--columns", "collection=task,ignore=category", "--all-higher-is-bett
 
 
 def test_several_tasks_have_one_answer(run, board):
-    status, out, err = run("ranks", board, *COLUMNS, "--gaps", "present")
+    status, out, err = run("ranks", board, *COLUMNS, "--missing", "present")
     assert status == 0, err
     assert out.startswith("a is first by mean of tasks.")
     assert "topics resampled" in out
@@ -36,7 +36,7 @@ def test_several_tasks_have_one_answer(run, board):
 
 
 def test_options_of_boards_reach_them(run, board):
-    words = ("--gaps", "complete", "--over", "tasks", "--aggregate", "borda", "--task-weights", "sums=2,nouns=0.5")
+    words = ("--missing", "complete", "--over", "tasks", "--aggregate", "borda", "--task-weights", "sums=2,nouns=0.5")
     status, out, err = run("ranks", board, *COLUMNS, *words, "--format", "json")
     assert status == 0, err
     found = json.loads(out)
@@ -49,7 +49,7 @@ def test_options_of_boards_reach_them(run, board):
         "--columns",
         "collection=category+task",
         "--categories",
-        "--gaps",
+        "--missing",
         "present",
         "--all-higher-is-better",
     )
@@ -67,14 +67,17 @@ def test_files_are_tasks(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (COLUMNS, "--gaps present or complete keeps gaps"),
-        ((*COLUMNS, "--gaps", "present", "--test", "max-t"), "--test does nothing for a board of tasks"),
-        ((*COLUMNS, "--gaps", "present", "--task-weights", "nix=2"), "no task 'nix' to weigh"),
-        ((*COLUMNS, "--gaps", "present", "--task-weights", "sums"), "--task-weights sums: names with numbers, such as"),
-        ((*COLUMNS, "--gaps", "present", "--task-weights", "sums=-1"), "the weight of sums is -1.0"),
-        ((*COLUMNS, "--gaps", "some"), "there is no policy for gaps 'some'"),
-        ((*COLUMNS, "--gaps", "present", "--categories"), "--columns collection=category+task"),
-        (("--columns", "ignore=category+task", "--over", "tasks", "--gaps", "present"), "--columns collection=NAME"),
+        (COLUMNS, "--missing present or complete keeps gaps"),
+        ((*COLUMNS, "--missing", "present", "--test", "max-t"), "--test does nothing for a board of tasks"),
+        ((*COLUMNS, "--missing", "present", "--task-weights", "nix=2"), "no task 'nix' to weigh"),
+        (
+            (*COLUMNS, "--missing", "present", "--task-weights", "sums"),
+            "--task-weights sums: names with numbers, such as",
+        ),
+        ((*COLUMNS, "--missing", "present", "--task-weights", "sums=-1"), "the weight of sums is -1.0"),
+        ((*COLUMNS, "--missing", "some"), "there is no policy 'some'"),
+        ((*COLUMNS, "--missing", "present", "--categories"), "--columns collection=category+task"),
+        (("--columns", "ignore=category+task", "--over", "tasks", "--missing", "present"), "--columns collection=NAME"),
     ],
 )
 def test_what_a_board_refuses_is_one_sentence(run, board, words, message):

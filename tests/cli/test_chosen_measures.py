@@ -197,5 +197,6 @@ def test_a_comparison_with_named_measures_and_a_reference_of_one_measure_choose_
     assert "3 runs × 20 topics" in (out / "index.html").read_text()
     with warnings.catch_warnings():
         warnings.simplefilter("error", MetaevalWarning)
-        people = open_references(str(path), "drop-topic", measure="people")
+        reading = {"missing": "drop-topic", "format": None, "columns": None}
+        people = open_references(str(path), reading, measure="people")
     assert people.values.shape == (3, 20, 1)

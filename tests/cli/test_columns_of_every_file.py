@@ -1,6 +1,7 @@
 """Names of columns that are stated once hold for every file of a command."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import metaeval as me
@@ -25,6 +26,46 @@ def test_columns_are_those_of_the_reference_too(run, reference):
     status, out, err = run(*words, "--bootstrap", 0, "--all-higher-is-better")
     assert status == 0, err
     assert "people" in out + err
+
+
+@pytest.fixture
+def rated(tmp_path, monkeypatch):
+    """Write scores by two measures; those of three people, a row each; and of five people of whom three scored each."""
+    rng = np.random.default_rng(5)
+    scores = me.Scores(rng.normal(size=(6, 20, 2)), runs=[*"abcdef"], topics=range(20), measures=["X", "Y"])
+    me.io.write_scores(scores, tmp_path / "scores.csv")
+    people = pd.DataFrame(
+        rng.normal(size=(120, 5)), columns=[f"ann{a}" for a in range(5)], index=scores.matrix("X").stack().index
+    )
+    people.iloc[:, :3].rename_axis(columns="annotator").stack().rename("score").to_csv(tmp_path / "rows.csv")
+    five = people.where(rng.permuted(np.tile([True, True, True, False, False], (120, 1)), axis=1))
+    five.to_csv(tmp_path / "five.csv")
+    mean = pd.concat([people.iloc[:, :3].mean(axis=1).rename("rows"), five.mean(axis=1).rename("five")], axis=1)
+    mean.to_csv(tmp_path / "mean.csv")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("rated")
+@pytest.mark.parametrize(
+    ("words", "mean"),
+    [(("rows.csv", "--repeats", "annotator"), "rows"), (("five.csv", "--annotators"), "five")],
+)
+def test_people_are_averaged_over_those_who_scored(run, words, mean):
+    options = ("--all-higher-is-better", "--statistic", "pearson", "-B", 50, "--bootstrap", 0, "--format", "csv")
+    tables = []
+    for reference in (words, ("mean.csv", "--reference-measure", mean)):
+        status, out, err = run("agreement", "scores.csv", "--reference", *reference, *options)
+        assert status == 0, err
+        tables.append([line.split(",")[:3] for line in out.splitlines() if line.startswith("pearson")])
+    assert tables[0] == tables[1]
+    assert len(tables[0]) == 2
+
+
+@pytest.mark.usefixtures("rated")
+def test_a_column_that_no_file_has_is_refused(run):
+    status, _, err = run("agreement", "scores.csv", "--reference", "mean.csv", "--repeats", "annotator")
+    assert status != 0
+    assert "scores.csv: there is no column 'annotator' to be the repeat" in err
 
 
 def refuse(_, sources, **options):

@@ -8,11 +8,8 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-import typer
 
 import metaeval as me
-from metaeval import cli
-from metaeval.cli.analyses import ANALYSES
 
 
 def test_help_names_every_command_and_shows_examples(run):
@@ -228,13 +225,13 @@ def test_one_data_set_that_cannot_be_had_does_not_keep_the_others(run, tmp_path,
     monkeypatch.setenv("METAEVAL_DATA", str(tmp_path))
     for proxy in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
         monkeypatch.setenv(proxy, "http://127.0.0.1:9")  # where nobody listens
-    monkeypatch.setattr("metaeval.datasets.download.time.sleep", lambda _: None)
+    monkeypatch.setattr("pooch.core.time.sleep", lambda _: None)
     status, out, err = run("data", "fetch", "stc3-dq-a", "no-such-data", "stc3-dq-e")
     assert (status, out) == (2, "")
     first, unknown, again = err.splitlines()
     assert "stc3-dq-a" in first
     assert "no data set 'no-such-data'" in unknown
-    assert "could not be reached before" in again
+    assert "stc3-dq-e" in again
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(score_file):
@@ -273,7 +270,10 @@ FORMULA = "=cmd|' /C calc'!A0"
     ],
 )
 @pytest.mark.parametrize("defused", [True, False])
-def test_every_command_that_writes_csv_defuses_formulas_on_request_only(run, tmp_path, monkeypatch, command, defused):
+def test_results_in_csv_hold_no_formulas_and_scores_hold_none_on_request(run, tmp_path, monkeypatch, command, defused):
+    of_scores = command.startswith(("convert", "score"))
+    if defused and not of_scores:
+        pytest.skip("names in results are always harmless")
     monkeypatch.chdir(tmp_path)
     values = np.random.default_rng(0).random((4, 12, 2)) + np.arange(4)[:, None, None]
     labels = {"runs": ["a", "b", FORMULA, "-1"], "topics": [*range(11), "@t"], "measures": ["AP", "=RR()"]}
@@ -289,13 +289,6 @@ def test_every_command_that_writes_csv_defuses_formulas_on_request_only(run, tmp
     cells = [cell for text in [*texts, *[out] * ("--format csv" in command)] for row in csv.reader(text.splitlines())
              for cell in row]  # fmt: skip
     risky = [cell for cell in cells if cell.startswith(("=", "@"))]
-    assert bool(risky) != defused
-    if defused:
+    assert bool(risky) == (of_scores and not defused)
+    if not risky:
         assert any(cell.startswith(("'=", "'@")) for cell in cells)
-
-
-def test_every_command_with_csv_has_the_option_that_defuses_formulas():
-    group = typer.main.get_command(cli.app)
-    for name in ("score", "convert", "compare", *ANALYSES):
-        context = group.commands[name].make_context(name, [], resilient_parsing=True)
-        assert "--defuse-formulas" in {flag for parameter in context.command.params for flag in parameter.opts}, name

@@ -61,7 +61,7 @@ def test_every_keyword_is_an_option_with_its_default_and_a_help(name):
 def test_shared_options_are_the_same_for_every_analysis(name):
     options = options_of(generate_command(name, ANALYSES[name]))
     takes_scores = find_input(FUNCTIONS[name]) not in ("measures", "annotations", "judged", "ratings")
-    shared = {"style", "out", "defuse_formulas", *({*OPENING, "measure"} if takes_scores else ())}
+    shared = {"style", "out", *({*OPENING, "measure"} if takes_scores else ())}
     assert shared <= set(options)
 
 

@@ -124,7 +124,7 @@ def test_topics_of_two_tasks_with_one_name_are_shown_with_file_line_and_remedy(r
     (tmp_path / "t.csv").write_text("model,question,kind,score\n" + "\n".join(rows))
     status, out, err = run("variance", "t.csv", "--tasks", "kind")
     assert (status, out) == (2, "")
-    assert "t.csv:5: run a, topic 1, measure score: it lies in two tasks, 'x' and 'y'" in err
+    assert "t.csv:5: run a, topic 1: it lies in two tasks, 'x' and 'y'" in err
     remedy = "--columns topic=kind+question"
     assert remedy in err
     assert run("variance", "t.csv", "--tasks", "kind", *remedy.split())[0] == 0

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import typer
+from rich.cells import cell_len as count_columns
 
 import metaeval as me
 from metaeval import cli
@@ -26,7 +27,6 @@ from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.errors import MetaevalError
 from metaeval.io import RUN_FORMATS, SCORE_FORMATS
 from metaeval.measures.registry import is_shipped
-from metaeval.show.names import count_columns
 
 
 def in_terminal(columns, *words, **variables):

@@ -37,7 +37,8 @@ def reads_of(folder):
 
 def load(store, name, measures):
     scores = store.load(name, measures)
-    return scores.sha256, scores.collection, scores.provenance, scores.measures
+    labels = scores.runs, scores.topics, scores.measures
+    return scores.values.tobytes(), labels, scores.collection, scores.provenance
 
 
 def flip_bits(folder, share=1.0, seed=0):

@@ -121,19 +121,21 @@ def test_other_runs_or_topics_are_refused_and_change_nothing(empty):
     assert len(empty.load("c").runs) == 3
 
 
-def test_loading_some_measures_decodes_only_those(empty, monkeypatch):
+@pytest.mark.parametrize("rows", [6, 4])  # of a group: all of a measure, or not
+def test_loading_some_measures_decodes_only_those(empty, monkeypatch, rows):
+    monkeypatch.setattr(store_module, "_ROWS", rows)
     values = np.random.default_rng(0).random((2, 3, 4))
     empty.add(make(values, ["A", "B", "C", "D"]))
     groups = []
-    original = pq.ParquetFile.read_row_group
+    original = pq.ParquetFile.read_row_groups
 
-    def watch(self, group, columns):
-        groups.append(group)
-        return original(self, group, columns)
+    def watch(self, chosen, columns):
+        groups.append([*chosen])
+        return original(self, chosen, columns)
 
-    monkeypatch.setattr(pq.ParquetFile, "read_row_group", watch)
+    monkeypatch.setattr(pq.ParquetFile, "read_row_groups", watch)
     some = empty.load("c", measures=["C", "A"])
-    assert groups == [2, 0]
+    assert groups == ([[2], [0]] if rows == 6 else [[4, 5], [0, 1]])
     assert np.array_equal(some.values, values[..., [2, 0]])
 
 
@@ -512,18 +514,6 @@ def test_a_store_of_another_layout_says_how_to_take_its_scores_over_and_that_wor
         env=os.environ | {"PYTHONPATH": os.getcwd()},
     )  # fmt: skip
     assert ScoreStore(store.path / "new").load("one") == right
-
-
-def test_a_manifest_has_a_largest_size_for_readers_and_writers(store, monkeypatch):
-    size = (store.path / "manifest.json").stat().st_size
-    monkeypatch.setattr(store_module, "LARGEST", size + 50)
-    with pytest.raises(StoreError, match="keep further ones in another folder"):
-        store.add(scores_of(3, "three"))
-    assert store.collections() == ("one", "two")
-    assert parquet_files(store) == 2
-    monkeypatch.setattr(store_module, "LARGEST", size - 1)
-    with pytest.raises(StoreError, match="is larger than"):
-        store.collections()
 
 
 # Disks

@@ -204,10 +204,10 @@ def test_runs_are_downloaded_read_and_joined_by_baselines(server, tmp_path):
     run = [{"id": "d1", "quality": quality([0.1, 0.2, 0.3, 0.4, 1e-7])}]
     tiny = server.dataset({"gold.json": json.dumps(gold).encode(), "runs/a.json": json.dumps(run).encode()})
     described = Dataset(
-        "tiny", kind="quantification", classes=CLASSES, reader="dialogue_quality", gold="gold.json", runs="runs/*.json",
+        "tiny", kind="quantification", classes=CLASSES, reader="dialogue-quality", gold="gold.json", runs="runs/*.json",
         options={"aspect": "A", "rescale": True}, baselines=("popularity", "uniform", "constant"), files=tiny.files,
     )  # fmt: skip
-    runs = load_dataset(described, folder=tmp_path, progress=False)
+    runs = load_dataset(described, folder=tmp_path)
     assert runs.runs == ("a", "BL-popularity", "BL-uniform", *(f"always-{label}" for label in CLASSES))
     np.testing.assert_allclose(runs.gold, [[0, 0, 0.2, 0.4, 0.4]])
     np.testing.assert_allclose(runs.estimated[1], [[0, 0, 0, 0.5, 0.5]])
@@ -217,10 +217,10 @@ def test_runs_are_downloaded_read_and_joined_by_baselines(server, tmp_path):
 def test_a_data_set_without_runs_has_its_baselines_only(server, tmp_path):
     tiny = server.dataset({"gold.txt": b"1\tamy\t1\n2\tamy\t-2\n3\tbob\t0\n"})
     described = Dataset(
-        "tiny", kind="classification", classes=CLASSES, reader="semeval_classification", gold="gold.txt",
+        "tiny", kind="classification", classes=CLASSES, reader="semeval-c", gold="gold.txt",
         baselines=("constant",), files=tiny.files,
     )  # fmt: skip
-    runs = load_dataset(described, folder=tmp_path, progress=False)
+    runs = load_dataset(described, folder=tmp_path)
     assert runs.runs == tuple(f"always-{label}" for label in CLASSES)
     assert score(runs, "Accuracy").values[:, :, 0].tolist() == [[0.5, 0], [0, 0], [0, 1], [0.5, 0], [0, 0]]
 
@@ -259,11 +259,6 @@ def test_what_is_missing_is_said_with_its_layout(tmp_path, name):
     with pytest.raises(DatasetError, match="cannot be downloaded by a program") as caught:
         load_dataset(name, folder=tmp_path)
     assert dataset(name).layout in str(caught.value)
-
-
-def test_what_holds_neither_runs_nor_scores_cannot_be_loaded(tmp_path):
-    with pytest.raises(DatasetError, match="bcct has neither runs nor scores: it is not public"):
-        load_dataset("bcct", folder=tmp_path)
 
 
 def test_an_unknown_name_is_refused():

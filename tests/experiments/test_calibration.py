@@ -318,7 +318,7 @@ def test_other_intervals_are_judged_like_those_of_tau(compute):
     cells = [intervals.Cell("normal", 10, 25)]
     found = intervals.measure_coverage(population, cells, compute=compute, studies=2, studies_of_truth=3)
     assert found["coverage"].between(0, 1).all()
-    assert len(found) == len(found["interval"].unique()) >= 3
+    assert len(found) == len(found["interval"].unique()) >= 2
 
 
 def test_rank_sets_of_equal_runs_are_wrong_in_few_simulated_boards():

@@ -13,6 +13,8 @@ import pandas as pd
 import pytest
 
 import metaeval as me
+from metaeval.datasets import polarity
+from metaeval.files import find_named_files
 from tests.hostile import made
 from tests.hostile.case import Case, Finding, Refused, run_cases
 from tests.hostile.mutate import mutate_json, mutate_text
@@ -273,7 +275,7 @@ def _prepare(case, gold, runs, mutate=mutate_text):
 
 def _judge_runs(case, expected, mutation, **options):
     """Read with metaeval, and compare with what was computed independently."""
-    found, said = case.call(me.io.read_runs, **options)
+    found, said = case.call(_read_polarity if options["format"] == "polarity" else me.io.read_runs, **options)
     policies = ", ".join(f"{name}={options[name]}" for name in ("missing", "invalid", "rescale") if name in options)
     if found is None:
         if expected is not None and not mutation:
@@ -287,6 +289,10 @@ def _judge_runs(case, expected, mutation, **options):
     if reported and not said:
         raise Finding("items are left out or filled in without a word", f"{mutation}, {policies}")
     return
+
+
+def _read_polarity(gold, runs, format, **options):
+    return polarity.read(gold, find_named_files(runs, gold=gold), **options)
 
 
 def _same(found, right):
@@ -390,7 +396,6 @@ def read_polarity(case):
         runs_truth.polarity_labels,
         lambda content, _: runs_truth.polarity_labels(content),
         ("-1", "0", "1"),
-        False,
     )
 
 
@@ -596,7 +601,7 @@ def test_gold_items_without_a_polarity_are_refused_or_said_to_be_left_out(tmp_pa
     paths = tmp_path / "gold.txt", tmp_path / "run.txt"
     for path, content in zip(paths, (gold, run), strict=True):
         path.write_text(content)
-    runs, notes = Case("polarity", 0, tmp_path).call(me.io.read_runs, *paths, format="polarity")
+    runs, notes = Case("polarity", 0, tmp_path).call(_read_polarity, *paths, "polarity", classes=("-1", "0", "1"))
     assert runs is None or runs.counts.sum() == 2 or notes
 
 

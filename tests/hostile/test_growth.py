@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 import metaeval as me
-from metaeval.app.jobs import clean_name
+from metaeval.app.inputs import clean_name
 from metaeval.data.columns import is_index, names_topics, names_trait, plain_name
 from metaeval.errors import MetaevalError, suggest_names
 from metaeval.io.formats import parse_columns
@@ -20,8 +20,7 @@ from metaeval.io.strict_json import count_values, parse_json
 from metaeval.io.table import Table
 from metaeval.io.tables import split_stem
 from metaeval.measures.resolve import measure_of_label
-from metaeval.show.latex import escape
-from metaeval.show.names import shorten_names, to_html, to_mathtext
+from metaeval.show.names import shorten_names, to_html, to_latex, to_mathtext
 from tests.hostile.case import _time_limit, patience
 
 N = 4096
@@ -106,7 +105,7 @@ LABELS = {
     "a suggestion for it": lambda label: suggest_names(label, ["nDCG", "web2013", "x" * 40]),
     "a suggestion of it": lambda label: suggest_names(label[::-1], [label, f"{label}b"]),
     "names that are shown": lambda label: (shorten_names([label, f"{label}b"], 20), to_html(label), to_mathtext(label)),
-    "LaTeX": lambda label: escape(label, breaks=True),
+    "LaTeX": lambda label: to_latex(label),
     "a file that was sent": clean_name,
     "a log's name": lambda label: lm_eval._NAME.fullmatch(f"samples_{label}.jsonl"),
     "a statistic of HELM": helm.NO_MEASURE.fullmatch,

@@ -190,7 +190,7 @@ def open_odd_paths(case):
             ["similarity", target, "--bootstrap", "5"],
             ["convert", target, "x.csv"],
             ["convert", "tiny.csv", target],
-            ["score", target, target, "-l", rng.choice(["labels", "judgements", "dialogue-quality", "polarity"])],
+            ["score", target, target, "-l", rng.choice(["labels", "judgements", "dialogue-quality", "semeval-c"])],
             ["power", "tiny.csv", "-B", "20", "--out", target],
             ["compare", "-m", "AP", "-s", target, "-o", "report"],
             ["compare", "-m", f"{target}:f", "tiny.csv", "-o", "report"],

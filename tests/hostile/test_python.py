@@ -91,7 +91,7 @@ def make_from_frame(case):
         )
     before = frame.copy(deep=True)
     missing = rng.choice(["raise", "raise", "drop-topic"])
-    found, said = case.call(me.Scores.from_frame, frame, missing=missing)
+    found, said = case.call(me.io.from_frame, frame, missing=missing)
     what = f"labels {kinds}, scores {kind}"
     pd.testing.assert_frame_equal(frame, before)
     right = all(one in PLAIN for one in kinds)
@@ -307,7 +307,7 @@ NO_SCORES = {
 def test_what_is_no_score_is_refused(what):
     frame = pd.DataFrame({"run": list("abc"), "topic": "t", "measure": "AP", "score": NO_SCORES[what]})
     with pytest.raises(me.DataError):
-        me.Scores.from_frame(frame)
+        me.io.from_frame(frame)
 
 
 @pytest.mark.parametrize("labels", [[1, 1.0, True], [1, "1", 2], [0, False, "x"], [1, True, 2]], ids=str)
@@ -315,7 +315,7 @@ def test_what_is_no_score_is_refused(what):
 def test_labels_that_are_equal_to_python_are_not_merged(labels, missing):
     runs = pd.Series(labels, dtype=object)
     frame = pd.DataFrame({"run": runs, "topic": ["t", "t", "t"], "measure": "AP", "score": [0.1, 0.2, 0.3]})
-    scores, _ = Case("labels", 0, None).call(me.Scores.from_frame, frame, missing=missing)
+    scores, _ = Case("labels", 0, None).call(me.io.from_frame, frame, missing=missing)
     assert scores is None or len(scores.runs) == 3
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from metaeval.errors import DataError, MetaevalError
 from metaeval.files import open_once
-from metaeval.io import RUN_FORMATS, dialogue_quality, read_runs
+from metaeval.io import RUN_FORMATS, read_runs
 
 VOTES = [{"quality": {"A": vote, "E": 0, "S": 0}} for vote in (1, 1, -2, 2)]
 EVEN = {"-2": 0.25, "-1": 0, "0": 0, "1": 0.5, "2": 0.25}
@@ -28,170 +28,81 @@ RIGHT = {
     "labels": ("topic,item,label\nt,1,no\nt,2,yes\n", "topic,item,label\nt,2,no\nt,1,no\n", {"classes": ["no", "yes"]}),
     "probabilities": ("topic,lo,hi\nt,0.5,0.5\n", "topic,hi,lo\nt,1,0\n", {}),
     "votes": ("topic,ann,bo\nt,lo,hi\n", "topic,hi,lo\nt,1,0\n", {"classes": ["lo", "hi"]}),
-    "polarity": ("11\tT1\tpositive\n12\tT2\tneutral\n", "NA\tT2\tneutral\ttext\nNA\tT1\tnegative\n", {}),
     "dialogue-quality": (json.dumps([{"id": "d1", "annotations": VOTES}]), dialogues(("d1", EVEN)), {"aspect": "A"}),
 }
 
 RUNS = [
     # an unknown or missing class, a label out of range
-    (
-        "semeval-c",
-        "11\t#x\t3\n12\ty\t2\n",
-        "run7.txt:1: run run7, topic #x, item 11: the label '3' is not one of the clas",
-    ),
-    ("semeval-c", "11\t#x\t\n12\ty\t2\n", "run7.txt:1: run run7, topic #x, item 11: the label is missing"),
-    ("semeval-c", "11\t#x\tnan\n12\ty\t2\n", "run7.txt:1: run run7, topic #x, item 11: the label is missing (choose"),
-    (
-        "judgements",
-        "q1 0 d1 0\nq2 0 d1 5\n",
-        "run7.txt:2: run run7, topic q2, item d1: the label '5' is not one of the",
-    ),
-    (
-        "labels",
-        "topic,item,label\nt,1,no\nt,2,No\n",
-        "run7.txt:3: run run7, topic t, item 2: the label 'No' is not one of",
-    ),
-    ("probabilities", "topic,lo\nt,1\n", "run7.txt:1: run run7: there is no column of class 'hi'"),
-    (
-        "probabilities",
-        "topic,lo,hi,mid\nt,1,0,0\n",
-        "run7.txt:1: run run7: the column 'mid' is none of the classes lo, hi",
-    ),
-    ("dialogue-quality", changed(**{"3": 0}), "run7.txt: run run7, topic d1: '3' is not one of the classes -2 to 2"),
-    (
-        "dialogue-quality",
-        dialogues(("d1", {"0": 1})),
-        "run7.txt: run run7, topic d1: there is no probability of class -2",
-    ),
+    ("semeval-c", "11\t#x\t3\n12\ty\t2\n", ":1: run run7, topic #x, item 11: the label '3' is not one of the clas"),
+    ("semeval-c", "11\t#x\t\n12\ty\t2\n", ":1: run run7, topic #x, item 11: the label is missing"),
+    ("semeval-c", "11\t#x\tnan\n12\ty\t2\n", ":1: run run7, topic #x, item 11: the label is missing (choose"),
+    ("judgements", "q1 0 d1 0\nq2 0 d1 5\n", ":2: run run7, topic q2, item d1: the label '5' is not one of the"),
+    ("labels", "topic,item,label\nt,1,no\nt,2,No\n", ":3: run run7, topic t, item 2: the label 'No' is not one of"),
+    ("probabilities", "topic,lo\nt,1\n", ":1: run run7: there is no column of class 'hi'"),
+    ("probabilities", "topic,lo,hi,mid\nt,1,0,0\n", ":1: run run7: the column 'mid' is none of the classes lo, hi"),
+    ("dialogue-quality", changed(**{"3": 0}), ": run run7, topic d1: '3' is not one of the classes -2 to 2"),
+    ("dialogue-quality", dialogues(("d1", {"0": 1})), ": run run7, topic d1: there is no probability of class -2"),
     # a duplicate
-    (
-        "semeval-c",
-        "11\t#x\t0\n11\t#x\t0\n12\ty\t2\n",
-        "run7.txt:2: run run7, topic #x, item 11: the item occurs twice, f",
-    ),
-    ("semeval-e", "#x\t1\t0\t0\t0\t0\n" * 2, "run7.txt:2: run run7, topic #x: there is a second distribution"),
-    (
-        "judgements",
-        "q1 0 d1 0\nq2 0 d1 1\nq1 0 d1 0\n",
-        "run7.txt:3: run run7, topic q1, item d1: the item occurs twice",
-    ),
-    (
-        "labels",
-        "topic,item,label\nt,1,no\nt,2,no\nt,1,no\n",
-        "run7.txt:4: run run7, topic t, item 1: the item occurs twi",
-    ),
-    ("probabilities", "topic,lo,hi\nt,1,0\nt,1,0\n", "run7.txt:3: run run7, topic t: there is a second distribution"),
-    (
-        "dialogue-quality",
-        dialogues(("d1", EVEN), ("d1", EVEN)),
-        "run7.txt: run run7, topic d1: there is a second distrib",
-    ),
-    ("dialogue-quality", '[{"id": "d1", "id": "d2"}]', "run7.txt: the key 'id' occurs twice in one object"),
+    ("semeval-c", "11\t#x\t0\n11\t#x\t0\n12\ty\t2\n", ":2: run run7, topic #x, item 11: the item occurs twice, f"),
+    ("semeval-e", "#x\t1\t0\t0\t0\t0\n" * 2, ":2: run run7, topic #x: there is a second distribution"),
+    ("judgements", "q1 0 d1 0\nq2 0 d1 1\nq1 0 d1 0\n", ":3: run run7, topic q1, item d1: the item occurs twice"),
+    ("labels", "topic,item,label\nt,1,no\nt,2,no\nt,1,no\n", ":4: run run7, topic t, item 1: the item occurs twi"),
+    ("probabilities", "topic,lo,hi\nt,1,0\nt,1,0\n", ":3: run run7, topic t: there is a second distribution"),
+    ("dialogue-quality", dialogues(("d1", EVEN), ("d1", EVEN)), ": run run7, topic d1: there is a second distrib"),
+    ("dialogue-quality", '[{"id": "d1", "id": "d2"}]', ": the key 'id' occurs twice in one object"),
     # something missing
-    ("semeval-c", "11\t#x\t0\n", "run7.txt: run run7, topic y: there are no labels for this topic (choose what to do"),
-    ("judgements", "q1 0 d1 0\n", "run7.txt: run run7, topic q2: there are no labels for this topic"),
-    ("labels", "topic,item,label\nt,1,no\n", "run7.txt: run run7, topic t, item 2: there is no label for this item"),
+    ("semeval-c", "11\t#x\t0\n", ": run run7, topic y: there are no labels for this topic (choose what to do"),
+    ("judgements", "q1 0 d1 0\n", ": run run7, topic q2: there are no labels for this topic"),
+    ("labels", "topic,item,label\nt,1,no\n", ": run run7, topic t, item 2: there is no label for this item"),
     # something the gold does not have
-    (
-        "semeval-c",
-        "11\t#x\t0\n12\ty\t2\n13\ty\t2\n",
-        "run7.txt:3: run run7, topic y, item 13: the gold has no such item",
-    ),
-    ("semeval-c", "11\tx\t0\n12\ty\t2\n", "run7.txt:1: run run7, topic x, item 11: the gold has no such topic"),
-    ("semeval-c", "1\t#x\t0\n", "run7.txt: run run7: its ids are line numbers, but it has 1 lines and the gold 2"),
-    (
-        "semeval-c",
-        "1\ty\t0\n2\t#x\t0\n",
-        "run7.txt:1: run run7, topic y, item 1: its ids are line numbers, but the topic",
-    ),
-    ("semeval-c", "2\t#x\t0\n1\ty\t0\n", "run7.txt:1: run run7, topic #x, item 2: the gold has no such item"),
-    ("semeval-e", "#z\t1\t0\t0\t0\t0\n", "run7.txt:1: run run7, topic #z: the gold has no such topic"),
-    ("judgements", "q1 0 d9 0\n", "run7.txt:1: run run7, topic q1, item d9: the gold has no such item"),
-    ("probabilities", "topic,lo,hi\nu,1,0\n", "run7.txt:2: run run7, topic u: the gold has no such topic"),
-    ("dialogue-quality", dialogues(("d9", EVEN)), "run7.txt: run run7, topic d9: the gold has no such topic"),
+    ("semeval-c", "11\t#x\t0\n12\ty\t2\n13\ty\t2\n", ":3: run run7, topic y, item 13: the gold has no such item"),
+    ("semeval-c", "11\tx\t0\n12\ty\t2\n", ":1: run run7, topic x, item 11: the gold has no such topic"),
+    ("semeval-c", "1\t#x\t0\n", ": run run7: its ids are line numbers, but it has 1 lines and the gold 2"),
+    ("semeval-c", "1\ty\t0\n2\t#x\t0\n", ":1: run run7, topic y, item 1: its ids are line numbers, but the topic"),
+    ("semeval-c", "2\t#x\t0\n1\ty\t0\n", ":1: run run7, topic #x, item 2: the gold has no such item"),
+    ("semeval-e", "#z\t1\t0\t0\t0\t0\n", ":1: run run7, topic #z: the gold has no such topic"),
+    ("judgements", "q1 0 d9 0\n", ":1: run run7, topic q1, item d9: the gold has no such item"),
+    ("probabilities", "topic,lo,hi\nu,1,0\n", ":2: run run7, topic u: the gold has no such topic"),
+    ("dialogue-quality", dialogues(("d9", EVEN)), ": run run7, topic d9: the gold has no such topic"),
     # probabilities that are none
-    (
-        "semeval-e",
-        "#x\t0.5\t0.33\t0\t0\t0\n",
-        "run7.txt:1: run run7, topic #x: probabilities sum to 0.83, not 1 (rescale with rescale=True",
-    ),
-    (
-        "semeval-e",
-        "#x\t1.5\t-0.5\t0\t0\t0\n",
-        "run7.txt:1: run run7, topic #x: the probability of class -1 is -0.5, not a num",
-    ),
-    (
-        "semeval-e",
-        "#x\tNaN\t0\t0\t0\t0\n",
-        "run7.txt:1: run run7, topic #x: the probability of class -2 is 'NaN', not a num",
-    ),
-    ("probabilities", "topic,lo,hi\nt,0.5,0.6\n", "run7.txt:2: run run7, topic t: probabilities sum to 1.1, not 1"),
-    (
-        "probabilities",
-        "topic,lo,hi\nt,0.5,x\n",
-        "run7.txt:2: run run7, topic t: the probability of class hi is 'x', not a",
-    ),
-    (
-        "probabilities",
-        "topic,lo,hi\nt,0.5,inf\n",
-        "run7.txt:2: run run7, topic t: the probability of class hi is 'inf', not",
-    ),
-    (
-        "dialogue-quality",
-        changed(**{"2": 0.08}),
-        "run7.txt: run run7, topic d1: probabilities sum to 0.83, not 1 (rescale",
-    ),
-    (
-        "dialogue-quality",
-        changed(**{"2": -0.25}),
-        "run7.txt: run run7, topic d1: the probability of class 2 is -0.25, not a",
-    ),
-    (
-        "dialogue-quality",
-        changed(**{"2": "0.25"}),
-        "run7.txt: run run7, topic d1: the probability of class 2 is '0.25', not",
-    ),
-    (
-        "dialogue-quality",
-        changed(**{"2": True}),
-        "run7.txt: run run7, topic d1: the probability of class 2 is True, not a",
-    ),
-    ("dialogue-quality", changed(**{"2": float("nan")}), "run7.txt: NaN is not a number that JSON has"),
-    ("dialogue-quality", changed(**{"2": 10**400}), "run7.txt: run run7: a probability is too large"),
+    ("semeval-e", "#x\t0.5\t0.33\t0\t0\t0\n", ":1: run run7, topic #x: probabilities sum to 0.83, not 1 (rescale with"),
+    ("semeval-e", "#x\t1.5\t-0.5\t0\t0\t0\n", ":1: run run7, topic #x: the probability of class -1 is -0.5, not a num"),
+    ("semeval-e", "#x\tNaN\t0\t0\t0\t0\n", ":1: run run7, topic #x: the probability of class -2 is 'NaN', not a num"),
+    ("probabilities", "topic,lo,hi\nt,0.5,0.6\n", ":2: run run7, topic t: probabilities sum to 1.1, not 1"),
+    ("probabilities", "topic,lo,hi\nt,0.5,x\n", ":2: run run7, topic t: the probability of class hi is 'x', not a"),
+    ("probabilities", "topic,lo,hi\nt,0.5,inf\n", ":2: run run7, topic t: the probability of class hi is 'inf', not"),
+    ("dialogue-quality", changed(**{"2": 0.08}), ": run run7, topic d1: probabilities sum to 0.83, not 1 (rescale"),
+    ("dialogue-quality", changed(**{"2": -0.25}), ": run run7, topic d1: the probability of class 2 is -0.25, not a"),
+    ("dialogue-quality", changed(**{"2": "0.25"}), ": run run7, topic d1: the probability of class 2 is '0.25', not"),
+    ("dialogue-quality", changed(**{"2": True}), ": run run7, topic d1: the probability of class 2 is True, not a"),
+    ("dialogue-quality", changed(**{"2": float("nan")}), ": NaN is not a number that JSON has"),
+    ("dialogue-quality", changed(**{"2": 10**400}), ": run run7: a probability is too large"),
     # lines of another shape
-    ("semeval-c", "11\t#x\n", "run7.txt:1: the line has 2 columns, not id<TAB>topic<TAB>label[<TAB>text]"),
-    ("semeval-c", "11 #x 0\n", "run7.txt:1: the line has 1 column, not id<TAB>topic"),
-    ("semeval-c", "11\t#x\t0\n\t#x\t0\n", "run7.txt:2: run run7: the id is missing"),
-    ("semeval-e", "#x\t1\t0\t0\n", "run7.txt:1: the line has 4 columns, not topic<TAB>p1…p5"),
-    ("semeval-e", "\t1\t0\t0\t0\t0\n", "run7.txt:1: run run7: the topic is missing"),
-    ("judgements", "q1 0 d1\n", "run7.txt:1: the line has 3 columns, not qid 0 docid label"),
-    ("judgements", "q1 0 d1 0 run\n", "run7.txt:1: the line has 5 columns, not qid 0 docid label"),
-    ("labels", "topic,item,label\nt,1,no\nt,2\n", "run7.txt:3: the line has 2 columns, but the header has 3"),
-    ("labels", "topic,item,label\n,1,no\n", "run7.txt:2: run run7: the topic is missing"),
-    ("labels", "topic,item\nt,1\n", "run7.txt:1: there is no column 'label' or 'predicted' (columns: topic, item)"),
-    (
-        "labels",
-        "topic,item,label,predicted\nt,1,no,no\n",
-        "run7.txt:1: it has a column 'label' and a column 'predicted'",
-    ),
-    ("labels", "topic,item,label\n", "run7.txt: there are no rows below the header"),
-    ("probabilities", "topic,lo,hi\nt,1\n", "run7.txt:2: the line has 2 columns, but the header has 3"),
-    ("probabilities", "lo,hi\n1,0\n", "run7.txt:1: there is no column 'topic' (columns: lo, hi)"),
+    ("semeval-c", "11\t#x\n", ":1: the line has 2 columns, not id<TAB>topic<TAB>label[<TAB>text]"),
+    ("semeval-c", "11 #x 0\n", ":1: the line has 1 column, not id<TAB>topic"),
+    ("semeval-c", "11\t#x\t0\n\t#x\t0\n", ":2: run run7: the id is missing"),
+    ("semeval-e", "#x\t1\t0\t0\n", ":1: the line has 4 columns, not topic<TAB>p1…p5"),
+    ("semeval-e", "\t1\t0\t0\t0\t0\n", ":1: run run7: the topic is missing"),
+    ("judgements", "q1 0 d1\n", ":1: the line has 3 columns, not qid 0 docid label"),
+    ("judgements", "q1 0 d1 0 run\n", ":1: the line has 5 columns, not qid 0 docid label"),
+    ("labels", "topic,item,label\nt,1,no\nt,2\n", ":3: the line has 2 columns, but the header has 3"),
+    ("labels", "topic,item,label\n,1,no\n", ":2: run run7: the topic is missing"),
+    ("labels", "topic,item\nt,1\n", ":1: there is no column 'label' or 'predicted' (columns: topic, item)"),
+    ("labels", "topic,item,label,predicted\nt,1,no,no\n", ":1: it has a column 'label' and a column 'predicted'"),
+    ("labels", "topic,item,label\n", ": there are no rows below the header"),
+    ("probabilities", "topic,lo,hi\nt,1\n", ":2: the line has 2 columns, but the header has 3"),
+    ("probabilities", "lo,hi\n1,0\n", ":1: there is no column 'topic' (columns: lo, hi)"),
     # JSON that is broken or of another shape
-    ("dialogue-quality", '[{"id": "d1",\n "quality": ', "run7.txt:2: it is not JSON: Expecting value"),
-    ("dialogue-quality", "{}", "run7.txt: run run7: it is not a list of dialogues but an object"),
-    ("dialogue-quality", "[]", "run7.txt: run run7: the list of dialogues is empty"),
-    ("dialogue-quality", "[3]", "run7.txt: run run7: dialogue number 1 is not an object but a number"),
-    ("dialogue-quality", "[{}]", "run7.txt: run run7: dialogue number 1 has no id"),
-    ("dialogue-quality", '[{"id": 1.5}]', "run7.txt: run run7: dialogue number 1 has the id 1.5, not a text"),
-    ("dialogue-quality", '[{"id": "d1"}]', "run7.txt: run run7, topic d1: there is no 'quality'"),
-    (
-        "dialogue-quality",
-        '[{"id": "d1", "quality": []}]',
-        "run7.txt: run run7, topic d1: 'quality' is not an object but a list",
-    ),
-    ("dialogue-quality", '[{"id": "d1", "quality": {"E": {}}}]', "run7.txt: run run7, topic d1: there is no 'A'"),
-    ("dialogue-quality", "[" * 100_000, "run7.txt: it is not JSON"),
+    ("dialogue-quality", '[{"id": "d1",\n "quality": ', ":2: it is not JSON: Expecting value"),
+    ("dialogue-quality", "{}", ": run run7: it is not a list of dialogues but an object"),
+    ("dialogue-quality", "[]", ": run run7: the list of dialogues is empty"),
+    ("dialogue-quality", "[3]", ": run run7: dialogue number 1 is not an object but a number"),
+    ("dialogue-quality", "[{}]", ": run run7: dialogue number 1 has no id"),
+    ("dialogue-quality", '[{"id": 1.5}]', ": run run7: dialogue number 1 has the id 1.5, not a text"),
+    ("dialogue-quality", '[{"id": "d1"}]', ": run run7, topic d1: there is no 'quality'"),
+    ("dialogue-quality", '[{"id": "d1", "quality": []}]', ": run run7, topic d1: 'quality' is not an object but a lis"),
+    ("dialogue-quality", '[{"id": "d1", "quality": {"E": {}}}]', ": run run7, topic d1: there is no 'A'"),
+    ("dialogue-quality", "[" * 100_000, ": it is not JSON"),
 ]
 
 GOLDS = [
@@ -200,36 +111,16 @@ GOLDS = [
     ("semeval-e", "11\t#x\t7\n12\ty\t2\n", "gold.txt:1: topic #x, item 11: the label '7' is not one of the classes"),
     ("semeval-e", "#x\t0\t0.5\t0.25\t0\t0\n", "gold.txt:1: topic #x: probabilities sum to 0.75, not 1"),
     ("semeval-e", "#x\t0\n", "gold.txt:1: the line has 2 columns, not topic<TAB>p1…p5"),
-    (
-        "judgements",
-        "q1 0 d1 -1\n",
-        "gold.txt:1: topic q1, item d1: the label '-1' is not one of the classes 0, 1, 2, 3",
-    ),
+    ("judgements", "q1 0 d1 -1\n", "gold.txt:1: topic q1, item d1: the label '-1' is not one of the classes 0, 1, 2,"),
     ("labels", "topic,item,label\nt,1,maybe\n", "gold.txt:2: topic t, item 1: the label 'maybe' is not one of"),
     ("probabilities", "topic,lo,hi\nt,0.5,0.6\n", "gold.txt:2: topic t: probabilities sum to 1.1, not 1"),
     ("probabilities", "topic,lo\nt,1\n", "gold.txt:1: there are columns of 1 classes, at least two"),
     ("dialogue-quality", '[{"id": "d1"}]', "gold.txt: topic d1: there is no 'annotations'"),
     ("dialogue-quality", '[{"id": "d1", "annotations": []}]', "gold.txt: topic d1: there are no annotations"),
-    (
-        "dialogue-quality",
-        '[{"id": "d1", "annotations": [{"quality": {"E": 1}}]}]',
-        "topic d1: there is no vote on aspect A",
-    ),
-    (
-        "dialogue-quality",
-        '[{"id": "d1", "annotations": [{"quality": {"A": 3}}]}]',
-        "the vote 3 on aspect A is not a whole nu",
-    ),
-    (
-        "dialogue-quality",
-        '[{"id": "d1", "annotations": [{"quality": {"A": "1"}}]}]',
-        "the vote '1' on aspect A is not a wh",
-    ),
-    (
-        "dialogue-quality",
-        '[{"id": "d1", "annotations": [{"quality": {"A": true}}]}]',
-        "the vote True on aspect A is not a",
-    ),
+    ("dialogue-quality", '[{"id": "d1", "annotations": [{"quality": {"E": 1}}]}]', "topic d1: there is no vote on asp"),
+    ("dialogue-quality", '[{"id": "d1", "annotations": [{"quality": {"A": 3}}]}]', "the vote 3 on aspect A is not a w"),
+    ("dialogue-quality", '[{"id": "d1", "annotations": [{"quality": {"A": "1"}}]}]', "the vote '1' on aspect A is not"),
+    ("dialogue-quality", '[{"id": "d1", "annotations": [{"quality": {"A": true}}]}]', "the vote True on aspect A is n"),
 ]
 
 
@@ -252,8 +143,7 @@ def test_a_right_pair_of_files_is_read(format, tmp_path):
 def test_a_broken_run_is_refused_with_its_place(format, content, message, tmp_path):
     with pytest.raises(DataError) as caught:
         read(format, tmp_path, run=content)
-    assert f"{tmp_path}/" in str(caught.value)
-    assert message in str(caught.value)
+    assert f"{tmp_path}/run7.txt{message}" in str(caught.value)
 
 
 @pytest.mark.parametrize(("format", "content", "message"), GOLDS)
@@ -359,11 +249,15 @@ def test_files_that_three_collections_share_are_parsed_once_and_say_the_same(tmp
     monkeypatch.setattr(json, "loads", lambda *args, **options: parsed.append(1) or loads(*args, **options))
     with open_once():
         for aspect, row in shares.items():
-            runs = dialogue_quality.read(tmp_path / "gold.json", tmp_path / "run.json", aspect=aspect)
+            runs = read_dialogues(tmp_path, "run.json", aspect)
             assert runs.estimated.tolist() == [[row]]
         for _ in range(2):
             with pytest.raises(DataError, match=r"bad\.json.*'id' occurs twice"):
-                dialogue_quality.read(tmp_path / "gold.json", tmp_path / "bad.json", aspect="A")
+                read_dialogues(tmp_path, "bad.json", "A")
     assert len(parsed) == 4
-    dialogue_quality.read(tmp_path / "gold.json", tmp_path / "run.json", aspect="A")
+    read_dialogues(tmp_path, "run.json", "A")
     assert len(parsed) == 6
+
+
+def read_dialogues(folder, run, aspect):
+    return read_runs(folder / "gold.json", folder / run, format="dialogue-quality", aspect=aspect)

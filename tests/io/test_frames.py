@@ -5,9 +5,13 @@ import datetime
 import io
 import re
 import sys
+import tempfile
 import tracemalloc
+from pathlib import Path
 from types import SimpleNamespace
 
+import hypothesis
+import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +19,7 @@ import pytest
 from metaeval import Measure, Scores
 from metaeval.errors import DataError, MetaevalError, PolicyWarning, shorten
 from metaeval.files import LARGEST_FILE_OPTION
-from metaeval.io import from_frame, read_runs, read_scores
+from metaeval.io import from_frame, read_runs, read_scores, table
 
 VALUES = np.array([[[0.5, 1.0], [0.25, 0.5]], [[0.75, 0.0], [1.0, 0.125]]])
 EXPECTED = Scores(VALUES, runs=["a", "b"], topics=["1", "2"], measures=["AP", "RR"])
@@ -73,7 +77,6 @@ PIVOT = EACH.pivot(index="item", columns="model", values=["accuracy", "rubric", 
 
 PLAIN = {
     "pivot of several columns": lambda: PIVOT,
-    "with its index as a column": lambda: PIVOT.reset_index(),
     "with numbers for an index": lambda: PIVOT.reset_index(drop=True).rename({0: "p", 1: "q"}),
     "levels with names": lambda: JUDGED.pivot(index="item", columns=["metric", "model"], values="score"),
     "runs above measures": lambda: PIVOT.swaplevel(axis=1),
@@ -102,12 +105,12 @@ def test_a_level_of_the_columns_is_the_measure_and_is_never_averaged(layout, dou
 @pytest.mark.parametrize(
     ("frame", "message", "columns"),
     [
-        (CONCATENATED, r"several levels, and that of accuracy, rubric, toxicity has no name \(.*columns.names = ", None),
-        (PIVOT.rename_axis(columns=["kind", "model"]), "level 'kind' of .*say so: columns=", {"measure": "kind"}),
-        (PIVOT.rename_axis(columns=["metric", "llm"]), "level 'llm' of .*say so: columns=", {"run": "llm"}),
+        (CONCATENATED, r"the levels None, None, which do not tell what each of them holds .name them: run", None),
+        (PIVOT.rename_axis(columns=["kind", "model"]), "levels 'kind', 'model', .*say so: columns=", {"measure": "kind"}),
+        (PIVOT.rename_axis(columns=["metric", "llm"]), "levels 'metric', 'llm', .*say so: columns=", {"run": "llm"}),
         (
             pd.concat({1: PIVOT, 2: PIVOT}, axis=1, names=["seed"]),
-            "level 'seed' of the columns holds .1, 2. is not plain .say so: columns=",
+            "levels 'seed', .* do not tell what each of them holds .say so: columns=",
             {"repeat": "seed"},
         ),
     ],
@@ -196,11 +199,12 @@ def test_doubled_scores_of_matrices_are_settled_as_those_of_rows_are(frame):
     np.testing.assert_allclose(scores.values, from_frame(frame, **options).values + 0.5)
 
 
-def test_what_to_xarray_gives_is_taken_back():
+def test_an_array_with_names_is_taken():
     pytest.importorskip("xarray")
     given = Scores(VALUES, runs=["a", "b"], topics=["1", "2"], measures=["AP", "RR"], collection="pilot")
-    assert from_frame(given.to_xarray()) == given
-    as_variables = given.to_xarray().to_dataset(dim="measure")
+    array = given.to_frame().set_index(["run", "topic", "measure"])["score"].to_xarray().rename("pilot")
+    assert from_frame(array) == given
+    as_variables = array.to_dataset(dim="measure")
     assert (from_frame(as_variables).sel(measures=["AP", "RR"]).values == VALUES).all()
 
 
@@ -266,7 +270,7 @@ def test_nan_is_missing_in_every_format_and_obeys_the_policy(format, word, tmp_p
 def test_what_is_no_number_is_no_score(scores):
     frame = pd.DataFrame({"run": ["a", "b", "c"], "topic": "t", "measure": "AP", "score": scores})
     with pytest.raises(DataError, match="numbers, not"):
-        Scores.from_frame(frame)
+        from_frame(frame)
     wide = pd.DataFrame({"a": scores})
     with pytest.raises(DataError, match="numbers, not"):
         from_frame(wide, measure="AP")
@@ -278,7 +282,7 @@ def test_labels_of_several_types_are_refused_and_never_merged(runs):
         {"run": pd.Series(runs, dtype=object), "topic": "t", "measure": "AP", "score": [1.0, 2.0, 3.0]}
     )
     with pytest.raises(DataError, match="the runs are of several types"):
-        Scores.from_frame(frame)
+        from_frame(frame)
 
 
 SPARSE = "run,topic,measure,score\n" + "".join(f"r{i},t{i},m{i},0.5\n" for i in range(500))
@@ -309,7 +313,7 @@ def test_dropping_topics_of_a_sparse_file_leaves_what_is_whole():
     rows += [("r0", f"only{t}", "AP", 0.0) for t in range(400)]
     frame = pd.DataFrame(rows, columns=["run", "topic", "measure", "score"])
     with pytest.warns(PolicyWarning, match="left out 400 of 402 topics"):
-        scores = Scores.from_frame(frame, missing="drop-topic")
+        scores = from_frame(frame, missing="drop-topic")
     assert scores.topics == ("t0", "t1")
     assert scores.values[:, :, 0].tolist() == [[r, r + 0.01] for r in range(30)]
 
@@ -372,9 +376,33 @@ def test_a_level_called_as_tasks_are_is_proposed_as_the_collection_and_no_name_s
     ]
     tidy = pd.DataFrame(rows, columns=["run", "topic", "measure", "dataset", "score"])
     frame = tidy.pivot(index=["topic", "run"], columns=["dataset", "measure"], values="score")
-    with pytest.raises(DataError, match=r"say so: columns=\{'collection': 'dataset'\}"):
+    with pytest.raises(DataError, match=r"levels 'dataset', 'measure', which do not tell"):
         from_frame(frame)
     twice = tidy.groupby(["run", "topic"]).agg({"score": ["mean", "std"]})
     twice.columns.names = ["measure", "run"]
-    with pytest.raises(DataError, match="two levels of the index and the columns are called 'run'"):
+    with pytest.raises(DataError, match="which do not tell what each of them holds"):
         from_frame(twice)
+
+
+CELLS = st.text(st.sampled_from("a1.,;é -_eE+'\x0b\u2028"), max_size=4)
+
+
+@hypothesis.given(
+    st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=4), st.sampled_from(",;\t|"), st.booleans()
+)
+def test_long_texts_are_read_as_short_ones_are(rows, delimiter, ends):
+    """Arrow reads what is longer than a bound; cells, lines and what is refused are those of the csv module."""
+    lines = [delimiter.join(("run", "topic", "AP")), *(delimiter.join(cells) for cells in rows)]
+    text = "\n".join(lines) + "\n" * ends
+    found = []
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        path = Path(folder) / "s.csv"
+        path.write_text(text, encoding="utf-8", newline="")
+        for bound in (1 << 20, -1):
+            patch.setattr(table, "_LONG", bound)
+            try:
+                read = table.read_table(path)
+                found.append([read.header, [list(read.columns[name]) for name in read.header], list(read.lines)])
+            except DataError as error:
+                found.append([str(error)])
+    assert found[0] == found[1]

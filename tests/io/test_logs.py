@@ -82,9 +82,13 @@ def test_samples_of_every_eval_ever_have_the_measure_and_direction_of_their_aggr
     for model, scores in (("a", (1.0, 0.25)), ("b", (None, 0.5))):
         records = [eee_sample(model, f"s{t}", score, is_correct=True) for t, score in enumerate(scores)]
         write_eee(tmp_path, model, records, lower=lower)
-    (scores,) = read_collections(tmp_path)
+    with pytest.raises(
+        DataError, match="run b, topic s0, .* there is no score"
+    ):  # and is_correct is none of this measure
+        read_collections(tmp_path)
+    (scores,) = read_collections(tmp_path, missing="keep")
     assert (scores.collection, scores.runs, scores.topics) == ("bench", ("a", "b"), ("s0", "s1"))
-    assert scores.values[:, :, 0].tolist() == [[1, 0.25], [1, 0.5]]  # where there is no score, is_correct is one
+    np.testing.assert_array_equal(scores.values[:, :, 0], [[1, 0.25], [np.nan, 0.5]])
     (measure,) = scores.measures
     assert (str(measure), measure.higher_is_better) == ("error rate" if lower else "accuracy", not lower)
     aggregate = next(tmp_path.rglob("1-a.json"))
@@ -281,6 +285,19 @@ def test_grades_of_inspect_are_numbers_and_epochs_are_averaged(kind, tmp_path):
         scores = read_scores(path)
     assert scores.values.ravel().tolist() == [(value + 1) / 2 for _, value in GRADES]
     assert (scores.collection, scores.runs, str(scores.measures[0])) == ("arc", ("m",), "choice")
+    assert scores.repeats["choice"].count == 2
+
+
+@pytest.mark.filterwarnings("ignore:2 epochs of arc")
+def test_a_mean_of_fewer_epochs_than_others_have_is_refused_or_left_out(tmp_path):
+    samples = [
+        inspect_sample(name, "C", epoch) for name in ("x", "y", "z") for epoch in (1, 2) if (name, epoch) != ("y", 2)
+    ]
+    write_json(tmp_path / "a.json", inspect_log("m", samples))
+    with pytest.raises(DataError, match=r"topic y, repeat 2.*repeats are unequal: missing=drop-topic or drop-run"):
+        read_scores(tmp_path / "a.json")
+    with pytest.warns(PolicyWarning, match="left out 1 of 3 topics"):
+        assert read_scores(tmp_path / "a.json", missing="drop-topic").topics == ("x", "z")
 
 
 def test_several_values_of_a_scorer_are_measures_of_their_own_and_what_is_not_scored_is_missing(tmp_path):

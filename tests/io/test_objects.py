@@ -1,18 +1,11 @@
-"""Scores from what ir_measures, pytrec_eval and ranx return, and from frames."""
-
-import importlib.util
-import os
-import subprocess
-import sys
-from collections import namedtuple
-from types import SimpleNamespace
+"""Scores from frames, and from what ir_measures and pytrec_eval return once it is one: see docs/how-to/bring-your-data.md."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from metaeval.errors import DataError, PolicyWarning
-from metaeval.io import from_frame, from_ir_measures, from_pytrec_eval, from_ranx
+from metaeval.io import from_frame
 
 GOLD = {"q2": {"d1": 1, "d2": 0, "d3": 2}, "q10": {"d1": 0, "d4": 1}}
 RUNS = {
@@ -25,6 +18,16 @@ def reciprocal_ranks(scores, measure):
     return {run: scores.matrix(measure).loc[run, ["q2", "q10"]].tolist() for run in RUNS}
 
 
+def frame_of_ir_measures(results):
+    rows = [(run, one.query_id, str(one.measure), one.value) for run, found in results.items() for one in found]
+    return pd.DataFrame(rows, columns=["run", "topic", "measure", "score"])
+
+
+def frame_of_pytrec_eval(results):
+    frames = {run: pd.DataFrame(found).T for run, found in results.items()}
+    return pd.concat(frames, names=["run", "topic"]).reset_index()
+
+
 EXPECTED = {"good": [1.0, 1.0], "poor": [0.5, 0.5]}
 
 
@@ -32,7 +35,7 @@ def test_ir_measures_results_of_every_run_become_scores():
     ir_measures = pytest.importorskip("ir_measures", reason="the reader of its results is tried on the package itself")
     measures = [ir_measures.RR, ir_measures.nDCG @ 10]
     results = {run: ir_measures.iter_calc(measures, GOLD, ranked) for run, ranked in RUNS.items()}
-    scores = from_ir_measures(results, collection="tiny")
+    scores = from_frame(frame_of_ir_measures(results), collection="tiny")
     assert {str(one) for one in scores.measures} == {"RR", "nDCG@10"}
     assert all(one.higher_is_better for one in scores.measures)
     assert reciprocal_ranks(scores, "RR") == EXPECTED
@@ -42,73 +45,12 @@ def test_ir_measures_results_of_every_run_become_scores():
 def test_pytrec_eval_results_of_every_run_become_scores():
     pytrec_eval = pytest.importorskip("pytrec_eval", reason="the reader of its results is tried on the package itself")
     evaluator = pytrec_eval.RelevanceEvaluator(GOLD, {"recip_rank", "ndcg_cut_10"})
-    scores = from_pytrec_eval({run: evaluator.evaluate(ranked) for run, ranked in RUNS.items()})
+    scores = from_frame(frame_of_pytrec_eval({run: evaluator.evaluate(ranked) for run, ranked in RUNS.items()}))
     assert {str(one) for one in scores.measures} == {"recip_rank", "ndcg_cut_10"}
     assert reciprocal_ranks(scores, "recip_rank") == EXPECTED
 
 
-RANX = """
-import ranx
-from metaeval.errors import DataError
-from metaeval.io import from_ranx
-
-gold = ranx.Qrels({gold})
-runs = [ranx.Run(ranked, name=run) for run, ranked in {runs}.items()]
-try:
-    from_ranx(runs)
-except DataError as error:
-    print(error)
-report = ranx.compare(gold, runs, ["mrr"])
-try:
-    from_ranx(report)
-except DataError as error:
-    print(error)
-scores = from_ranx(runs)
-assert from_ranx({{run.name: run for run in runs}}) == scores
-assert from_ranx(runs[0]) == scores.sel(runs="good")
-print({{run: scores.matrix("mrr").loc[run, ["q2", "q10"]].tolist() for run in scores.runs}})
-"""
-
-
-def test_ranx_runs_that_were_scored_become_scores_and_its_report_is_refused():
-    if importlib.util.find_spec("ranx") is None:
-        pytest.skip("the reader of its results is tried on ranx itself, which is not installed")
-    # In a process of its own, where numba need not compile all of ranx first.
-    script = RANX.format(gold=GOLD, runs=RUNS)
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script],
-        env=environment,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-    )
-    assert done.returncode == 0, done.stderr
-    unscored, report, scored = done.stdout.strip().splitlines()
-    assert unscored.startswith("run good: it has no scores per topic (first ranx.evaluate")
-    assert report.startswith("a ranx Report holds means only (give the list of runs")
-    assert scored == str(EXPECTED)
-
-
-Metric = namedtuple("Metric", "query_id measure value")
-Scored = SimpleNamespace
-
 BROKEN = [
-    (from_ir_measures, {"a": {"AP": 0.5}}, "run a: these are means over topics"),
-    (from_ir_measures, {"a": [("q1", "AP", 0.5)]}, r"run a: \('q1', 'AP', 0.5\) is not a Metric"),
-    (from_ir_measures, [Metric("q1", "AP", 0.5)], "the results are a list, not a mapping"),
-    (from_ir_measures, {}, "there are no scores in it"),
-    (from_ir_measures, {"a": [Metric("q", "AP", 0.5)] * 2}, "run a, topic q, measure AP: there is a second score"),
-    (from_ir_measures, {"a": [Metric("q", "AP", np.nan)]}, "run a, topic q, measure AP: there is no score"),
-    (from_pytrec_eval, {"a": {"q": 0.5}}, "run a, topic q: the scores are a float, not a mapping"),
-    (from_pytrec_eval, {"a": 1}, "run a: the topics are a int, not a mapping"),
-    (
-        from_pytrec_eval,
-        {"a": {"q": {"map": 1}}, "b": {"r": {"map": 1}}},
-        "run a, topic r, measure map: there is no score",
-    ),
-    (from_ranx, [Scored(name=None, scores={})], "run number 1 has no name .give a mapping"),
-    (from_ranx, [Scored(name="a", scores={"m": {"q": 1}})] * 2, "run a: two runs have this name"),
     (from_frame, {}, "no frames were given"),
     (from_frame, pd.DataFrame({"a": [1]}), "taken for wide, and its measure is not named .name it: measure="),
     (
@@ -137,7 +79,8 @@ def test_objects_of_another_kind_are_refused_with_the_place(reader, given, messa
 def test_a_missing_score_falls_under_the_policy():
     results = {"a": {"q": {"map": 1.0}, "r": {"map": 0.5}}, "b": {"q": {"map": 0.25}}}
     with pytest.warns(PolicyWarning, match="1 missing scores given"):
-        assert from_pytrec_eval(results, missing="worst").values[:, :, 0].tolist() == [[1, 0.5], [0.25, 0]]
+        scores = from_frame(frame_of_pytrec_eval(results), missing="worst")
+    assert scores.values[:, :, 0].tolist() == [[1, 0.5], [0.25, 0]]
 
 
 def test_frames_tidy_and_wide_become_the_same_scores():

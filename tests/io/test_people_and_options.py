@@ -57,6 +57,19 @@ def test_a_column_topic_on_one_side_only_is_named(with_topics, tmp_path):
         read_annotations(tmp_path / "people.csv", tmp_path / "judges.csv", classes=[0, 1])
 
 
+@pytest.mark.parametrize("rows", [False, True])
+def test_items_that_two_columns_name_are_joined_and_the_two_are_no_persons(rows):
+    people = {"doc": ["d", "d", "e"], "line": [1, 2, 1], "ann": [0, 1, 1], "bo": [0, 1, 0]}
+    judge = {"doc": ["e", "d", "d"], "line": [1, 2, 1], "model": [1, 1, 0]}
+    if rows:
+        judge = {"doc": judge["doc"], "line": judge["line"], "annotator": ["model"] * 3, "label": judge["model"]}
+    found = read_annotations(people, judge, classes=[0, 1], columns={"item": "doc+line"})
+    assert (found.items, found.annotators, found.judges) == (("d/1", "d/2", "e/1"), ("ann", "bo"), ("model",))
+    assert found.answers.argmax(axis=-1).tolist() == [[0, 1, 1]]
+    grouped = read_annotations(people, judge, classes=[0, 1], columns={"topic": "doc", "item": "doc+line"})
+    assert grouped.topics == ("d", "d", "e")
+
+
 COLUMNS = {
     "a range": range(3),
     "an index": pd.Index([0, 1, 2]),

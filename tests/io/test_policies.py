@@ -248,18 +248,11 @@ def test_a_latest_score_needs_a_time_and_one_latest(tmp_path):
 
 
 A_DATE_EACH = {
-    "day first": (["25/11/2024", "01/12/2024", "03/12/2024"], 2),
-    "month first": (["11/25/2024", "12/03/2024", "12/01/2024"], 1),
-    "day first, with times": (["25.11.2024 10:00", "01.12.2024 09:00", "01.12.2024 08:00"], 1),
-    "by words": (["Nov 25, 2024", "Dec 1, 2024", "Dec 3, 2024"], 2),
+    "day first": (["25/11/2024", "01/12/2024", "03/12/2024"], "'25/11/2024' is no time"),
+    "by words": (["Nov 25, 2024", "Dec 1, 2024", "Dec 3, 2024"], "'Nov 25, 2024' is no time"),
     "by ISO": (["2024-11-25T10:00:00Z", "2024-12-01", "2024-12-03"], 2),
-    "either way, in one order": (["01/02/2024", "02/03/2024", "03/04/2024"], 2),
-    "as clocks of America say it": (["11/25/2024 10:00 PM", "11/25/2024 11:00 AM", "11/26/2024 01:00 AM"], 2),
-    "either way, in two orders": (
-        ["01/12/2024", "02/03/2024", "03/04/2024"],
-        "may begin with the day or with the month",
-    ),
-    "both ways": (["25/11/2024", "11/26/2024", "01/12/2024"], "is no time, or not written as the others are"),
+    "either way, in one order": (["01/02/2024", "02/03/2024", "03/04/2024"], "'01/02/2024' is no time"),
+    "one otherwise": (["2024-11-25", "11/26/2024", "2024-12-01"], "'11/26/2024' is no time"),
     "no year": (["02/02", "03/01", "04/01"], "can be read in several ways"),
     "digits alone": (["13012024", "02022024", "03022024"], "can be read in several ways"),
     "digits alone, two of the year": (["130124", "220224", "230224"], "can be read in several ways"),
@@ -273,7 +266,7 @@ A_DATE_EACH = {
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize(("dates", "latest"), A_DATE_EACH.values(), ids=A_DATE_EACH)
-def test_dates_are_read_one_way_in_a_whole_column_or_refused(kind, dates, latest, tmp_path):
+def test_dates_that_do_not_begin_with_the_year_are_refused(kind, dates, latest, tmp_path):
     frame = pd.DataFrame({"run": "a", "topic": "t", "score": [0.0, 1.0, 2.0], "time": dates})
     source = write_doubled(frame, kind, tmp_path)
     if isinstance(latest, str):

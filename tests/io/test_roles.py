@@ -8,7 +8,7 @@ import pytest
 
 from metaeval import Scores
 from metaeval.errors import DataError, PolicyWarning
-from metaeval.io import SCORE_FORMATS, from_frame, from_pytrec_eval, read_scores, write_scores
+from metaeval.io import SCORE_FORMATS, from_frame, read_scores, write_scores
 
 TREC_EVAL = "map\t{0}\t0.5\nmap\t{1}\t0.25\n"
 IR_MEASURES = "{0}\tAP\t0.5\n{1}\tAP\t0.25\n"
@@ -294,9 +294,9 @@ def test_a_total_that_is_something_else_is_refused_in_any_format(layout, tmp_pat
         read_scores(source)
 
 
-def test_totals_of_pytrec_eval_are_left_out_and_a_total_alone_stays():
+def test_totals_of_frames_are_left_out_and_a_total_alone_stays():
     with pytest.warns(PolicyWarning, match="left out the means"):
-        scores = from_pytrec_eval({"a": {"q1": {"map": 0.5}, "q2": {"map": 0.25}, "all": {"map": 0.375}}})
+        scores = from_frame({"run": ["a"] * 3, "topic": ["q1", "q2", "all"], "map": [0.5, 0.25, 0.375]})
     assert scores.topics == ("q1", "q2")
     assert from_frame({"run": ["a", "b"], "topic": ["all"] * 2, "BLEU": [30.5, 20]}).topics == ("all",)
 

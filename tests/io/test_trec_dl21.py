@@ -6,9 +6,10 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from metaeval.io import from_ir_measures, from_pytrec_eval, read_scores
+from metaeval.io import from_frame, read_scores
 
 DATA = Path(os.environ.get("METAEVAL_DATA", "")) / "dl21"
 pytestmark = pytest.mark.skipif(
@@ -62,11 +63,14 @@ def test_lines_of_ir_measures_are_read_back_as_trec_eval_has_them(expected, runs
         lines = [f"{metric.query_id}\t{metric.measure}\t{metric.value:.4f}\n" for metric in metrics]
         (tmp_path / f"{run}.txt").write_text("".join([*lines, f"all\tnDCG@10\t{mean:.4f}\n"]))
     assert count_equal(read_scores(tmp_path), expected) == 3339
-    assert count_equal(from_ir_measures(results), expected) == 3339
+    rows = [(run, one.query_id, str(one.measure), one.value) for run, found in results.items() for one in found]
+    frame = pd.DataFrame(rows, columns=["run", "topic", "measure", "score"])
+    assert count_equal(from_frame(frame), expected) == 3339
 
 
 def test_results_of_pytrec_eval_are_those_of_trec_eval(expected, runs, qrels):
     pytrec_eval = pytest.importorskip("pytrec_eval")
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10"})
-    results = {run: evaluator.evaluate(topics) for run, topics in runs.items()}
-    assert count_equal(from_pytrec_eval(results), expected) == 3339
+    frames = {run: pd.DataFrame(evaluator.evaluate(topics)).T for run, topics in runs.items()}
+    frame = pd.concat(frames, names=["run", "topic"]).reset_index()
+    assert count_equal(from_frame(frame), expected) == 3339

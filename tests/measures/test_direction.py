@@ -4,6 +4,7 @@ import copy
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import metaeval
@@ -149,25 +150,11 @@ def test_what_contradicts_a_registered_measure_is_no_longer_computed_by_it():
     assert copy.deepcopy(scores) == scores, "worker processes get what was stated"
 
 
-def test_arrays_with_names_and_frames_carry_directions():
-    pytest.importorskip("xarray")
-    values = [[[0.5, 0.1, 0.2]], [[0.4, 0.2, 0.2]]]
-    scores = metaeval.Scores(
-        values,
-        runs=list("ab"),
-        topics=["t"],
-        measures=["cost", "AP", "gain"],
-        lower_is_better="cost",
-        higher_is_better="gain",
-    )
-    array = scores.to_xarray()
-    assert array.attrs == {"higher_is_better": ["gain"], "lower_is_better": ["cost"]}
-    for given in (array, array.to_dataset("measure"), array.sel(topic="t", drop=False).expand_dims("topic")):
-        directions = {str(one): one.higher_is_better for one in metaeval.io.from_frame(given).measures}
-        assert directions == {"cost": False, "AP": True, "gain": True}
-    frame = scores.to_frame().assign(higher_is_better=[False, np.nan, True] * 2)
-    for read in (metaeval.Scores.from_frame, metaeval.io.from_frame, metaeval.io.read_scores):
-        assert read(frame).measures == scores.measures
+def test_frames_carry_directions():
+    frame = pd.DataFrame({"run": list("aaabbb"), "topic": "t", "measure": ["cost", "AP", "gain"] * 2, "score": 0.5})
+    frame = frame.assign(higher_is_better=[False, np.nan, True] * 2)
+    for read in (metaeval.io.from_frame, metaeval.io.read_scores):
+        assert [one.higher_is_better for one in read(frame).measures] == [False, True, True]
         with pytest.warns(DirectionWarning, match="cost is known as"):
             assert read(frame, higher_is_better="cost").measures[0].higher_is_better is True
 

@@ -1,78 +1,77 @@
-"""Tables paste into a paper, and names from files stay names."""
+"""Tables paste into a paper, fit a terminal and a page, and names from files stay names in every format."""
 
+import json
+import re
+import shutil
+import subprocess
+
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import example, given, settings, strategies as st
+from rich.cells import cell_len
 
+import metaeval
+from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
-from metaeval.show.cells import format_cell
-from metaeval.show.table import Table, band_marks
+from metaeval.measures.registry import measures
+from metaeval.show.cells import Grid, draw_text, format_cell, wrap_text
+from metaeval.show.colours import shade_marks
+from metaeval.show.names import TITLES, to_html, to_latex, to_mathtext
+from metaeval.show.table import Table, band_marks, join_latex, write_fragment
 
-NASTY = "<img src=x onerror=alert(1)>"
+NASTY = (
+    r"\end{tabular}", "a_b^c & 50 % #1 {x} ~ $y$", "[1em] run", "* star", "模型-7", "Ünïcode Æsir", "=cmd()", "--two--", "«»",
+    "x" * 60, "line\nbreak", "<b>bold</b>", "\x1b[31mred",
+)  # fmt: skip
+OC = ["CEM_ORD", "kappa", "alpha_ORD", "alpha_INT", "MAE_M", "MAE_mu", "Accuracy", "F1_M", "HMPR", "OCI(beta=0.75)"]
+IMAGE = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture
 def table():
     columns = pd.MultiIndex.from_tuples([("NMD", "uni"), ("NMD", "pop"), ("J&D_1", "%")])
-    index = pd.Index([NASTY, "a|b\\c$"], name="run")
-    frame = pd.DataFrame([[0.12345, 7, None], [0.9, 8, 0.5]], index=index, columns=columns)
-    return Table(
-        frame,
-        "Caption with 50 % & α_1",
-        "signature | seed 0",
-        marks=lambda f: f.map(lambda v: "bold" if v == 8 else ""),
-    )
+    frame = pd.DataFrame([[0.12345, 7, None], [0.9, 8, 0.5]], index=[IMAGE, "a|b\\c$"], columns=columns)
+    frame.index.name = "run"
+    caption = "Caption with 50 % & α_1"
+    return Table(frame, caption, "signature | seed 0", marks=lambda f: f.map(lambda v: "bold" if v == 8 else ""))
 
 
-def test_text_is_aligned_and_signed(table):
-    lines = table.to_text().splitlines()
-    assert lines[0] == table.whole_caption
-    assert lines[-1] == "signature | seed 0"
-    assert lines[4].endswith("0.123        7        –")
-    assert lines[4].startswith(NASTY)
+SHOWN = {
+    "text": ["0.123        7        –\n", f"\n{IMAGE}  ", "\n\nsignature | seed 0\n"],
+    "csv": [f"{IMAGE},0.12345,7,\n"],
+    "md": ["&lt;img src=x onerror=alert(1)&gt;", "a\\|b", "**8**", "<sub>signature \\| seed 0</sub>"],
+    "latex": [
+        r"a\textbar{}b\textbackslash{}c\$", r"\toprule", r"\textbf{8}", r"50 \% \& $\alpha$\_1", r"\multicolumn{2}{c}{NMD}",
+        r"\multicolumn{1}{c}{J\&D\_1}", "% signature | seed 0\n", r"\cmidrule(lr){2-3}",
+    ],
+}  # fmt: skip
 
 
-def test_csv_keeps_every_digit_and_nothing_but_numbers(table):
-    assert table.to_csv().splitlines()[1] == f"{NASTY},0.12345,7,"
+@pytest.mark.parametrize("style", SHOWN)
+def test_every_format_has_names_as_they_are_and_says_how_it_was_computed(table, style):
+    text = table.render(style)
+    for part in SHOWN[style]:
+        assert part in text
+    assert (IMAGE in text) is (style in ("text", "csv", "latex")) or style == "latex"
 
 
-def test_markdown_escapes_names_and_marks_in_bold(table):
-    text = table.to_markdown()
-    assert "<img" not in text
-    assert "&lt;img src=x onerror=alert(1)&gt;" in text
-    assert "a\\|b" in text
-    assert "**8**" in text
-    assert "<sub>signature \\| seed 0</sub>" in text
-
-
-def test_latex_escapes_names_and_uses_booktabs(table):
-    text = table.to_latex()
-    assert r"a\textbar{}b\textbackslash{}c\$" in text
-    assert r"\toprule" in text
-    assert r"\textbf{8}" in text
-    assert r"50 \% \& $\alpha$\_1" in text
-    assert r"J\&D\_1" in text
-
-
-def test_the_papers_marks_and_letters_are_latex():
-    frame = pd.DataFrame({"x": ["†‡◇♡♣♠♯★"], "Δκ": ["✓ ✗ α–β ≥ ρ √"]}, index=["a"])
-    assert Table(frame, "τ … Σ", "s").to_latex().isascii()
-
-
-def test_json_holds_rows_caption_and_signature(table):
-    import json
-
+def test_pages_json_and_files(table, tmp_path):
+    page = write_fragment([table], notes=[IMAGE])
+    assert "<img" not in page
+    assert 'style="font-weight: bold">8</td>' in page
     again = json.loads(json.dumps(table.to_dict()))
     assert again["rows"][1] == {"run": "a|b\\c$", "NMD uni": 0.9, "NMD pop": 8, "J&D_1 %": 0.5}
+    assert [path.name for path in table.write(tmp_path / "new", "t")] == ["t.csv", "t.md", "t.tex"]
+    with pytest.raises(MetaevalError, match="no format 'pdf'"):
+        table.render("pdf")
+    strong = Table(pd.DataFrame({"x": [1, 2]}, index=["a", "b"]), "c", "s").to_html(strong=["b"])
+    assert strong.count('class="new"') == 1
 
 
-def test_bands_are_the_papers():
-    frame = pd.DataFrame({"x": [0.8, 0.6, 0.59999, float("nan")]})
-    assert band_marks(0.8, 0.6)(frame)["x"].tolist() == ["band high", "band middle", "band low", ""]
-
-
-def test_bands_colour_latex_cells():
-    frame = pd.DataFrame({"x": [0.95]}, index=["a"])
-    assert r"\cellcolor[HTML]{C6E5CF}0.950" in Table(frame, "c", "s", marks=band_marks(0.9, 0.8)).to_latex()
+def test_names_that_a_spreadsheet_would_run_are_harmless_in_csv():
+    frame = pd.DataFrame({"=SUM(A1)": ["@x", "-0.5"], "n": [-1.5, 2]}, index=pd.Index(["=cmd()", "+1"], name="run"))
+    assert Table(frame, "c", "s").to_csv().splitlines() == ["run,'=SUM(A1),n", "'=cmd(),'@x,-1.5", "+1,-0.5,2.0"]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +82,207 @@ def test_cells_are_rounded_and_gaps_are_dashes(value, digits, shown):
     assert format_cell(value, digits) == shown
 
 
-def test_writing_gives_three_files_and_an_unknown_style_is_refused(table, tmp_path):
-    assert [path.name for path in table.write(tmp_path / "new", "t")] == ["t.csv", "t.md", "t.tex"]
-    with pytest.raises(MetaevalError, match="no format 'pdf'"):
-        table.render("pdf")
+def test_texts_stand_left_and_texts_of_numbers_right():
+    frame = pd.DataFrame({"τ": ["0.9 [0.8, 1.0]", "–"], "word": ["like", "–"], "n": [1, 2]}, index=["a", "b"])
+    assert Table(frame, "c", "s").to_grid().left == [True, False, True, False]
+
+
+def test_bands_are_the_papers_and_colour_cells():
+    frame = pd.DataFrame({"x": [0.8, 0.6, 0.59999, float("nan")]})
+    assert band_marks(0.8, 0.6)(frame)["x"].tolist() == ["band high", "band middle", "band low", ""]
+    banded = Table(frame, "c", "s", marks=band_marks(0.8, 0.6))
+    assert r"\cellcolor[HTML]{C6E5CF}0.800" in banded.to_latex()
+    assert "background: #C6E5CF; color: #000000" in banded.to_html()
+    assert r"\usepackage[table]{xcolor}" in banded.to_latex().splitlines()[0]
+
+
+def test_scripts_in_every_form():
+    assert to_html("F1^M & τ_a") == "F1<sup>M</sup> &amp; τ<sub>a</sub>"
+    assert to_latex("CEM^ORD") == r"CEM\textsuperscript{ORD}"
+    assert to_latex("τ_AP,b") == r"$\tau_{\mathrm{AP,b}}$"
+    assert to_latex("σ²") == r"$\sigma$$^2$"
+    for plain in ("my_measure", "P_10", "x^^y", "__", "a^", "F_beta_x", "$x^2$"):
+        assert to_html(plain) == plain
+        assert to_mathtext(plain) == plain.replace("$", r"\$")
+    labels = {str(m): m.label for m in measures() if m.label and m.formula.__module__.startswith("metaeval.")}
+    assert labels == TITLES
+
+
+# LaTeX
+
+
+@pytest.fixture(scope="module")
+def results():
+    values = np.random.default_rng(3).random((13, 24, 10)) + np.linspace(0, 0.6, 13)[:, None, None]
+    scores = Scores(values, runs=NASTY, topics=range(24), measures=OC, collection="a_b & c")
+    power = metaeval.discriminative_power(scores, n_permutations=50)
+    return [
+        power, power.ranks(), metaeval.ranking_similarity(scores, n_bootstrap=20), metaeval.significance_overlap(power),
+        metaeval.significance_contradictions(power), metaeval.split_half_consistency(scores, n_trials=5, n_permutations=20),
+        metaeval.robustness(scores), metaeval.pooled_discriminative_power([power]),
+        metaeval.sample_size(scores, sizes=[5, 10], n_trials=5, n_permutations=20),
+        metaeval.topic_set_size(scores, n_bootstrap=0),
+        metaeval.baseline_preference(scores, NASTY[0], NASTY[1]),
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tables(results):
+    words = " ".join(["a long sentence that explains what is in this row, with CEM^ORD in it"] * 2)
+    many = pd.DataFrame(np.linspace(-1, 1, 24 * 24).reshape(24, 24), index=[f"measure {n}" for n in range(24)])
+    two = pd.MultiIndex.from_tuples([(group, part) for group in ("NMD", "RNOD_2") for part in ("uniform", "popular")])
+    own = [
+        Table(pd.DataFrame({"what it says": [words] * 3, "value": [0.12345, 2.0, None]}, index=NASTY[:3]), words, "s"),
+        Table(many.set_axis([f"measure {n}" for n in range(24)], axis=1), "Many.", "s" * 90, marks=shade_marks()),
+        Table(pd.DataFrame(np.eye(4), index=NASTY[4:8], columns=two), "Groups of columns.", "s", marks=band_marks(0.9, 0.8)),
+        Table(pd.DataFrame({name: [1.5] for name in NASTY}, index=pd.Index(["a"], name="run_1")), "\n".join(NASTY), "s"),
+        Table(pd.DataFrame({"τ_a": [12345.678], "γ ≥ ½": ["✓ ✗"]}, index=["MAE^μ"]), "τ_AP,b … Σ", "s",
+              marks=lambda f: f.map(lambda v: "bold, underline")),
+        Table(pd.DataFrame({"n": [1]}, index=pd.MultiIndex.from_tuples([("a", "[b")], names=["one", "two"])), "Two.", "s"),
+    ]  # fmt: skip
+    return [*(result.to_table() for result in results), *own, *results[1].tables()[1:4]]
+
+
+def compile_tables(texts, folder):
+    """Compile tables in a paper of two columns of 7.7 cm, as in the style of the ACL, and return what LaTeX complains of."""
+    if shutil.which("pdflatex") is None:
+        pytest.skip("pdflatex is not installed")
+    lines = [line for text in texts for line in text.splitlines() if line.startswith("% Preamble")]
+    packages = sorted({package for line in lines for package in line.split()[2:]})
+    page = r"\usepackage[textwidth=16cm,columnsep=6mm,textheight=24.7cm,a4paper]{geometry}"
+    head = [r"\documentclass[twocolumn]{article}", page, *packages, r"\extrafloats{100}", r"\begin{document}"]
+    source = "\n".join([*head, "\n\\clearpage\n".join(texts), r"\end{document}"])
+    (folder / "tables.tex").write_text(source, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "tables.tex"]
+    ran = subprocess.run(command, cwd=folder, capture_output=True, timeout=120)
+    log = (folder / "tables.log").read_text(encoding="utf-8", errors="replace")
+    if missing := re.search(r"File `(\S+\.sty)' not found", log):
+        pytest.skip(f"the installed LaTeX lacks {missing[1]}")
+    assert ran.returncode == 0, log[-2000:]
+    return re.findall(r"Overfull .*|.*Float too large.*|.*multiply defined.*", log)
+
+
+@pytest.mark.parametrize("width", ["column", "page"])
+def test_tables_compile_without_an_overfull_box(tables, tmp_path, width):
+    texts = [table.to_latex(width=width, label=f"tab:{n}") for n, table in enumerate(tables)]
+    assert compile_tables([*texts, "See \\ref{tab:0}."], tmp_path) == []
+
+
+def test_every_source_is_balanced_and_its_rows_have_as_many_cells_as_columns(tables):
+    """What can be said without LaTeX: braces close, environments end, no row is longer or shorter than its head."""
+    for text in (table.to_latex(width=width) for table in tables for width in ("column", "page")):
+        text = "\n".join(line for line in text.splitlines() if not line.startswith("% "))
+        plain = re.sub(r"\\[{}&%\\]", "", text)
+        assert plain.count("{") == plain.count("}")
+        assert sorted(re.findall(r"\\begin\{(\w+)", text)) == sorted(re.findall(r"\\end\{(\w+)", text))
+        assert r"\allowbreak" not in text
+        for body in re.findall(r"\\begin\{tabular\}\{@\{\}(.*)@\{\}\}\n(.*?)\\end\{tabular\}", text, flags=re.DOTALL):
+            n = len(re.findall(r"[lr]|p\{[^}]*\}", re.sub(r">\{[^}]*\}", "", body[0])))
+            rows = [line for line in body[1].splitlines() if line.endswith(r"\\") and r"\multicolumn" not in line]
+            assert {len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows} == {n}
+
+
+def test_a_wide_table_takes_both_columns_and_a_tall_one_comes_in_parts():
+    def square(n, rows=None):
+        values = np.arange(100, 100 + (rows or n) * n).reshape(rows or n, n)
+        frame = pd.DataFrame(
+            values, index=[f"measure{k}" for k in range(rows or n)], columns=[f"m{k}" for k in range(n)]
+        )
+        return Table(frame, "Too large.", "s")
+
+    assert r"\begin{table}" in square(8).to_latex()
+    assert r"\begin{table*}" in square(16).to_latex()
+    assert r"\resizebox" in square(8).to_latex()
+    assert r"\resizebox" not in square(2).to_latex()
+    parts = square(3, rows=130).to_latex(label="tab:x").split(r"\begin{table}")[1:]
+    assert [re.search(r"\\caption\{(.*)\}\\label\{(.*)\}", part).groups() for part in parts] == [
+        ("Too large (1 of 3).", "tab:x"), ("Too large (2 of 3).", "tab:x-part-2"), ("Too large (3 of 3).", "tab:x-part-3"),
+    ]  # fmt: skip
+    numbers = [int(number) for part in parts for number in re.findall(r"& +(\d+)", part)]
+    assert sorted(numbers) == list(range(100, 100 + 130 * 3))
+
+
+def test_a_table_says_what_it_needs_and_how_to_read_it_stands_below(results):
+    power = results[0]
+    text = power.to_latex()
+    assert text.splitlines()[0].startswith(r"% Preamble: \usepackage{booktabs}")
+    assert text.splitlines()[1] == f"% {power.signature}"
+    caption = re.search(r"\\caption\{(.*)\}\\label\{tab:discriminative-power-a-b-c\}", text)[1]
+    assert caption.startswith("Significant pairs of runs by ")
+    assert text.index("Monte Carlo") > text.index(r"\bottomrule")
+    assert r"CEM\textsuperscript{ORD}" in text
+    assert r"\label{my-table}" in power.to_latex(label="my }table")
+    assert r"\begin{table*}" in power.to_latex(width="page")
+    with pytest.raises(MetaevalError, match="no width 'wide'"):
+        power.to_latex(width="wide")
+    small = Table(pd.DataFrame({"x": [1]}, index=["a"]), "Small.", "s")
+    assert re.findall(r"\\label\{(.*)\}", join_latex([small] * 3)) == ["tab:small.", "tab:small.-2", "tab:small.-3"]
+
+
+def test_an_interval_stands_beside_its_number_unless_the_columns_are_measures():
+    frame = pd.DataFrame([[12, 0.5, 0.25, 0.1, None]], index=["a"], columns=["#sig", "±", "%", "low", "high"])
+    assert r"a &    12 & 0.500 & 0.250 & 0.100 &   -- \\" in Table(frame, "c", "s").to_latex()
+    assert r"12 $\pm$ 0.500 & 0.250 \\" in re.sub(" +", " ", Table(frame, "c", "s", joined=True).to_latex())
+    frame["high"] = -0.2
+    assert r"0.250 [0.100, $-$0.200] \\" in Table(frame, "c", "s", joined=True).to_latex()
+
+
+def test_every_name_is_shown_and_none_is_a_command():
+    assert to_latex("[a]--b|c") == r"[a]-{}-b\textbar{}c"
+    assert to_latex("模") == r"\ifdefined\Umathchar 模\else[U+6A21]\fi{}"
+    for name in NASTY:
+        assert not re.search(r"(?<!\\)[&%#]", to_latex(name).replace(r"\textbackslash{}", ""))
+    frame = pd.DataFrame({"x": ["†‡◇♡♣♠♯★"], "Δκ": ["✓ ✗ α–β ≥ ρ √"]}, index=["a"])
+    assert Table(frame, "τ … Σ", "s").to_latex().isascii()
+
+
+def test_a_notebook_shows_tables_in_which_names_are_text(results):
+    for result in results:
+        page = result._repr_html_()
+        assert page.startswith("<div>")
+        assert "<b>bold" not in page
+    assert "CEM<sup>ORD</sup>" in results[0]._repr_html_()
+
+
+# Terminals
+
+LONG = ["docWMT22CometKiwiDA", "XCOMET-QE-Ensemble", "系统一号", "a measure of many words", "e\u0301te"]
+
+
+def matrix(n_columns, n_rows=4):
+    """A wide table of numbers, each of which stands in one cell only."""
+    numbers = np.arange(n_rows * n_columns).reshape(n_rows, n_columns)
+    rows = [[LONG[r % len(LONG)], *(f"{number / 1000:.3f}" for number in row)] for r, row in enumerate(numbers)]
+    head = ["measure", *(f"{LONG[c % len(LONG)]} {c}" for c in range(n_columns))]
+    return Grid([(label,) for label in head], rows, [True, *[False] * n_columns])
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 120])
+@pytest.mark.parametrize("n_columns", [1, 3, 12, 24])
+def test_no_line_is_longer_than_the_terminal_and_no_number_is_broken_or_lost(width, n_columns):
+    grid = matrix(n_columns)
+    shown = draw_text(grid, width)
+    assert max(map(cell_len, shown.splitlines())) <= width
+    assert sorted(re.findall(r"\d\.\d{3}", shown)) == sorted(cell for row in grid.rows for cell in row[1:])
+
+
+def test_a_table_that_fits_stays_in_one_block_and_a_wide_one_repeats_its_labels():
+    grid = matrix(24)
+    assert len(draw_text(grid, 1000).splitlines()) == 2 + len(grid.rows)
+    blocks = draw_text(grid, 80).split("\n\n")
+    assert len(blocks) > 1
+    assert all("docWMT22CometKiwiDA" in block for block in blocks)
+
+
+words = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zs", "Zl", "Zp"]), min_size=1, max_size=30
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(words, min_size=1, max_size=8), st.integers(4, 40))
+@example(["_0\u2d97\u2e5e"], 4)  # what follows the joint is too long with the next letter too
+def test_wrapping_loses_no_letter_and_keeps_every_line_short(words, width):
+    lines = wrap_text(" ".join(words), width)
+    assert "".join(lines).replace(" ", "") == "".join(words).replace(" ", "")
+    assert all(cell_len(line) <= width for line in lines)

@@ -12,7 +12,7 @@ import metaeval
 from experiments.acl2021.study import PRINTED, STUDY, read_triangle
 from experiments.old.outcome import Outcome, Settings
 from metaeval.datasets import baselines, dataset, fetch
-from metaeval.io.semeval_joined import JoinedRows, read_rows
+from metaeval.datasets.semeval_joined import JoinedRows, read_rows
 
 SOURCE, NAME = "semeval2017-runs", "Sem17T4C"
 CHOICES = STUDY["subset"]

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.stats import t
 
 import metaeval
+from experiments.outcome import Settings
 from experiments.studies.calibration import STUDY
 from metaeval.errors import MetaevalWarning
 from metaeval.stats.resampling import ScoreModel, fit_scores
@@ -241,7 +242,7 @@ def load_columns(collection: str) -> metaeval.Scores:
     measures = list_collections()[collection]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MetaevalWarning)  # what loading does with odd labels is said elsewhere
-        data = metaeval.load_dataset(collection)
+        data = Settings().load(collection)
         return data.sel(measures=measures) if isinstance(data, metaeval.Scores) else metaeval.score(data, measures)
 
 

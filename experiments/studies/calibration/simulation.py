@@ -13,6 +13,7 @@ import joblib
 import numpy as np
 import pandas as pd
 
+from experiments.classifiers import built_folder
 from experiments.studies.calibration import FOLDER, STUDY
 from experiments.studies.calibration.candidates import judge_candidates, judge_twice
 from experiments.studies.calibration.designs import (
@@ -24,7 +25,6 @@ from experiments.studies.calibration.designs import (
     simulate_collection,
     simulate_design,
 )  # fmt: skip
-from metaeval.datasets import built_folder
 from metaeval.errors import MetaevalError
 from metaeval.stats.error_rates import count_errors, decide
 from metaeval.stats.irregular_runs import SKEWED, shape_of_differences

@@ -6,16 +6,13 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from metaeval.data.policies import report_policy
 from metaeval.errors import DataError, format_list
 from metaeval.files import PathLike, file_name, open_regular, plain_path, read_text, stream_lines
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, need_text
 from metaeval.io.strict_json import parse_json
-
-if TYPE_CHECKING:
-    from metaeval.io.line_formats import Sample
 
 ENDING = "_samples.jsonl"
 KEYS = {"evaluation_id", "model_id", "sample_id", "evaluation"}
@@ -79,9 +76,8 @@ def _read(path: PathLike) -> Iterator[Cell]:
         task = need_text(record, "evaluation_name", path, line)
         key = record.get("evaluation_result_id") or task
         name, lower = measures.get(key, ("score", None))
-        score = evaluation.get("score") if isinstance(evaluation, dict) else None
-        if score is None and isinstance(evaluation, dict):
-            score = evaluation.get("is_correct")
+        graded = evaluation if isinstance(evaluation, dict) else {}
+        score = graded.get("score", graded.get("is_correct"))  # a score that is null is none
         yield Cell(
             task,
             need_text(record, "model_id", path, line),
@@ -131,7 +127,7 @@ def _check_sum(path: PathLike, details: Mapping[str, Any]) -> None:
         raise DataError("its sha256 is not the one that its aggregate states: it was changed or cut off", file=path)
 
 
-def _claims(sample: Sample) -> bool:
+def _claims(sample: Any) -> bool:
     record = sample.first_record
     return isinstance(record, dict) and (
         set(record) >= KEYS or {"evaluation_results", "evaluation_id", "model_info"} <= set(record)

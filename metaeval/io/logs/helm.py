@@ -6,15 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from metaeval.errors import DataError
 from metaeval.files import PathLike, file_name, read_text
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, need_text
 from metaeval.io.strict_json import parse_json
-
-if TYPE_CHECKING:
-    from metaeval.io.line_formats import Sample
 
 SPEC, STATS = "run_spec.json", "per_instance_stats.json"
 
@@ -60,6 +57,8 @@ def _read(folder: Path) -> Iterator[Cell]:
                 score = None if not count else as_score(need(stat, "sum", path)) / count
             except (ValueError, TypeError):
                 raise DataError("the sum is no number", file=path, topic=topic, measure=measure) from None
+            if isinstance(count, bool) or count != count or count < 0 or count != int(count):
+                raise DataError(f"the count is {count!r}, no whole number", file=path, topic=topic, measure=measure)
             yield Cell(" ".join(parts), model, topic, measure, score, int(trial) + 1)
 
 
@@ -91,7 +90,7 @@ def _name_perturbation(changed: Any) -> str:
     return "/".join([str(changed.get("name", "perturbed")), *rest, *([str(on)] if on else [])])
 
 
-def _claims(sample: Sample) -> bool:
+def _claims(sample: Any) -> bool:
     return file_name(sample.path) in (SPEC, STATS)
 
 

@@ -20,7 +20,6 @@ from metaeval.files import (
     read_text,
     unpack,
 )
-from metaeval.io.line_formats import Sample
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text
 from metaeval.io.strict_json import count_values, parse_json
 
@@ -128,7 +127,7 @@ def _read_member(archive: zipfile.ZipFile, content: bytes, name: str, path: Path
         raise DataError(f"{name} is not UTF-8", file=path) from None
 
 
-def _claims(sample: Sample) -> bool:
+def _claims(sample: Any) -> bool:
     if str(sample.path).lower().endswith(".eval"):
         return read_bytes(sample.path).startswith(b"PK\x03\x04")
     return has_keys("eval", "status", "samples")(sample)

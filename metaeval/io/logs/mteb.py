@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from metaeval.errors import DataError
 from metaeval.files import PathLike, read_text
-from metaeval.io.line_formats import Sample
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text
 from metaeval.io.strict_json import parse_json
 
@@ -50,7 +50,7 @@ def _read_mteb(path: PathLike, model: str) -> Iterator[Cell]:
         yield Cell("mteb", model, task if len(splits) == 1 else f"{task} {split}", "main_score", mean)
 
 
-def _fits_mteb(sample: Sample) -> bool:
+def _fits_mteb(sample: Any) -> bool:
     return has_keys("task_name", "scores")(sample) and isinstance(sample.first_record["scores"], dict)
 
 

@@ -6,19 +6,18 @@ import math
 import os
 import zlib
 from array import array
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from metaeval.data.columns import COLLECTION, COLUMNS, DIRECTION, format_columns
+from metaeval.data.columns import COLLECTION, COLUMNS, DIRECTION, REPEAT, format_columns
 from metaeval.data.policies import report_policy
-from metaeval.data.rows import Rows
+from metaeval.data.rows import ONCE, Rows, categorical
 from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
 from metaeval.files import (
     PathLike,
@@ -28,10 +27,6 @@ from metaeval.files import (
     is_folder,
     stem,
 )
-from metaeval.io.line_formats import Found
-
-if TYPE_CHECKING:
-    from metaeval.io.line_formats import Sample
 
 MOST_FILES = 200_000
 """Files of a folder that are looked at."""
@@ -67,10 +62,10 @@ class LogFormat:
     """
 
     find: Callable[[Sequence[PathLike]], Iterable[Log]]
-    fits: Callable[[Sample], bool]
+    fits: Callable[[Any], bool]
     name: str
 
-    def rows(self, sources: Sources, *, columns: Mapping[str, str] | None = None, **_: Any) -> Found:
+    def rows(self, sources: Sources, *, columns: Mapping[str, str] | None = None, **_: Any) -> Rows:
         """Read the scores of every task, which are collections; with columns run=file, a run is named after its file too."""
         paths = list_sources(sources)
         where = describe_files(paths[:3])
@@ -84,7 +79,7 @@ class LogFormat:
         for log in logs:
             with self._guard(log.path):
                 cells.add(log, by_file=bool(columns))
-        return Found(cells.to_rows(describe_files([log.path for log in logs])), "")
+        return cells.to_rows(describe_files([log.path for log in logs]))
 
     @contextmanager
     def _guard(self, path: PathLike | None) -> Iterator[None]:
@@ -97,10 +92,10 @@ class LogFormat:
             raise DataError(f"it is not as {self.name} writes it: {error}", file=path) from None
 
 
-def has_keys(*keys: str) -> Callable[[Sample], bool]:
+def has_keys(*keys: str) -> Callable[[Any], bool]:
     """Return what says whether the first record of a file has these keys."""
 
-    def fits(sample: Sample) -> bool:
+    def fits(sample: Any) -> bool:
         record = sample.first_record
         return isinstance(record, dict) and set(keys) <= set(record)
 
@@ -126,23 +121,18 @@ def walk(folder: PathLike) -> list[PathLike]:
     return found
 
 
-def _number_labels() -> defaultdict[str, int]:
-    """Return a dictionary that numbers its keys in the order in which they are first asked for."""
-    numbers: defaultdict[str, int] = defaultdict(int)
-    numbers.default_factory = numbers.__len__
-    return numbers
+_AXES = (COLLECTION, *COLUMNS[:3], REPEAT)
 
 
 @dataclass
 class _Cells:
     """The scores of many logs."""
 
-    axes: tuple[defaultdict[str, int], ...] = field(default_factory=lambda: tuple(_number_labels() for _ in range(4)))
-    codes: tuple[array[int], ...] = field(default_factory=lambda: tuple(array("i") for _ in range(4)))
+    axes: dict[str, dict[str, int]] = field(default_factory=lambda: {axis: {} for axis in _AXES})
+    codes: dict[str, array[int]] = field(default_factory=lambda: {axis: array("i") for axis in _AXES})
     scores: array[float] = field(default_factory=lambda: array("d"))
-    epochs: array[int] = field(default_factory=lambda: array("i"))
-    directions: dict[tuple[int, int], bool] = field(default_factory=dict)
-    logs: dict[tuple[int, int], PathLike] = field(default_factory=dict)
+    directions: dict[tuple[str, str], bool] = field(default_factory=dict)
+    logs: dict[tuple[str, str], PathLike] = field(default_factory=dict)
     empty: list[str] = field(default_factory=list)
 
     def add(self, log: Log, by_file: bool) -> None:
@@ -153,55 +143,44 @@ class _Cells:
             for what, label in (("task", cell.task), ("run", run), ("sample", cell.topic), ("measure", cell.measure)):
                 if not label.strip():
                     raise DataError(f"a {what} has no name", file=log.path)
-            labels = (cell.task, run, cell.topic, cell.measure)
-            task, number, topic, measure = (axis[label] for axis, label in zip(self.axes, labels, strict=True))
-            first = self.logs.setdefault((task, number), log.path)
+            first = self.logs.setdefault((cell.task, run), log.path)
             if first != log.path and not log.shared:
                 tell = format_columns({"run": "file"})
                 raise DataError(
-                    f"{file_name(first)} is of the same run on the task {cell.task}",
-                    file=log.path,
-                    run=run,
+                    f"{file_name(first)} is of the same run on the task {cell.task}", file=log.path, run=run,
                     hint=f"name one of them only; or tell them apart by the names of their files: {tell}",
-                )
-            filled = filled or cell.score is not None
-            for column, code in zip(self.codes, (task, number, topic, measure), strict=True):
-                column.append(code)
-            self.scores.append(math.nan if cell.score is None else cell.score)
-            self.epochs.append(cell.epoch)
+                )  # fmt: skip
             if cell.higher_is_better is not None:
-                known = self.directions.setdefault((task, measure), cell.higher_is_better)
+                known = self.directions.setdefault((cell.task, cell.measure), cell.higher_is_better)
                 if known != cell.higher_is_better:
                     problem = "its direction is not that of the same measure in another log"
                     raise DataError(problem, file=log.path, run=run, measure=cell.measure)
+            filled = filled or cell.score is not None
+            for axis, label in zip(_AXES, (cell.task, run, cell.topic, cell.measure, str(cell.epoch)), strict=True):
+                self.codes[axis].append(self.axes[axis].setdefault(label, len(self.axes[axis])))
+            self.scores.append(math.nan if cell.score is None else cell.score)
         if not filled:
             self.empty.append(file_name(log.path))
 
     def to_rows(self, where: str) -> Rows:
-        """Return the scores that are there in rows; of epochs that tell all scores of a cell apart the mean."""
+        """Return the scores that are there in rows; epochs are repeats where a task has several."""
         if self.empty:
             report_policy(f"{format_count(len(self.empty), 'log')} without scores left out: {format_list(self.empty)}")
-        names = (COLLECTION, *COLUMNS[:3])
         columns = {
-            name: pd.Categorical.from_codes(np.frombuffer(codes, dtype=np.int32), list(axis))
-            for name, codes, axis in zip(names, self.codes, self.axes, strict=True)
+            axis: categorical(np.frombuffer(codes, np.int32), self.axes[axis]) for axis, codes in self.codes.items()
         }
-        pairs = zip(self.codes[0], self.codes[3], strict=True)
-        stated = np.array([self.directions.get(pair, "") for pair in pairs], dtype=object)
-        frame = pd.DataFrame({**columns, "score": np.frombuffer(self.scores), DIRECTION: stated})
-        frame["epoch"] = np.frombuffer(self.epochs, dtype=np.int32)
-        frame = frame[np.isfinite(frame["score"])]
+        frame = pd.DataFrame({**columns, "score": np.frombuffer(self.scores)})
+        frame = frame[np.isfinite(frame["score"])].reset_index(drop=True)
         if frame.empty:
             raise DataError("there are no scores in it", file=where)
-        parts = []
-        for task, part in frame.groupby(COLLECTION, sort=False, observed=True):
-            if part["epoch"].nunique() > 1 and not part.duplicated([*COLUMNS[:3], "epoch"]).any():
-                report_policy(f"{part['epoch'].max()} epochs of {task}: their mean was taken")
-                keys = [*names, DIRECTION]
-                part = part.groupby(keys, sort=False, observed=True)["score"].mean().reset_index()
-            parts.append(part)
-        rows = Rows.of(pd.concat(parts, ignore_index=True).drop(columns="epoch", errors="ignore"), where)
-        return replace(rows, explain=lambda *_: f"{format_option('doubled', 'mean')} takes their mean")
+        stated = [self.directions.get(pair, "") for pair in zip(frame[COLLECTION], frame["measure"], strict=True)]
+        frame[DIRECTION] = np.array(stated, dtype=object)
+        epochs = frame.groupby(COLLECTION, sort=False, observed=True)[REPEAT].nunique()
+        for task, count in epochs[epochs > 1].items():
+            report_policy(f"{count} epochs of {task}: their mean was taken")
+        frame[REPEAT] = frame[REPEAT].astype(object).where(frame[COLLECTION].map(epochs).astype(int) > 1, ONCE)
+        frame = frame if (epochs > 1).any() else frame.drop(columns=REPEAT)
+        return replace(Rows.of(frame, where), explain=lambda *_: f"{format_option('doubled', 'mean')} takes their mean")
 
 
 def as_score(value: Any, **where: Any) -> float | None:

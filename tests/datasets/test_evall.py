@@ -1,7 +1,7 @@
 import pytest
 
+from metaeval.datasets import evall
 from metaeval.errors import DataError, PolicyWarning
-from metaeval.io import evall
 
 
 def write(folder, name, text):
@@ -18,7 +18,7 @@ def test_lines_that_a_run_must_not_have_are_skipped_and_counted(tmp_path):
     lines = ["e1\t1\t0", "e1\t1\t1", "e1\t2", "e1\t\t1", "e1\t2\thola", "e1\t2\t1", "e1\t9\t1", "e2\t1\t0"]
     run = write(tmp_path, "run.tsv", "\n".join(lines) + "\n")
     with pytest.warns(PolicyWarning) as told:
-        found = evall.read(gold, run, classes=["-1", "0", "1"])
+        found = evall.read(gold, {"run": run}, classes=["-1", "0", "1"])
     text = str(told[0].message)
     for problem in (
         "1 with an item for the second time", "1 with another number of fields than three", "1 with an empty field",
@@ -47,7 +47,7 @@ def test_the_gold_must_be_flawless(tmp_path, text, problem):
 def test_an_item_without_an_answer_is_an_error_unless_a_policy_says_otherwise(tmp_path):
     gold, run = write(tmp_path, "gold.tsv", GOLD), write(tmp_path, "run.tsv", "e1\t1\t-1\ne1\t2\t1\n")
     with pytest.raises(DataError, match="e2"):
-        evall.read(gold, run, classes=["-1", "0", "1"])
+        evall.read(gold, {"run": run}, classes=["-1", "0", "1"])
     with pytest.warns(PolicyWarning, match="missing=worst"):
-        found = evall.read(gold, run, classes=["-1", "0", "1"], missing="worst")
+        found = evall.read(gold, {"run": run}, classes=["-1", "0", "1"], missing="worst")
     assert found.counts[0, 1].sum() == 1

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from metaeval.datasets import semeval_joined
 from metaeval.errors import DataError, MetaevalError
-from metaeval.io import semeval_joined
 
 openpyxl = pytest.importorskip("openpyxl", reason="workbooks need openpyxl")
 
@@ -34,7 +34,7 @@ def write(folder, rows=ROWS, gold=GOLD):
     for row in rows:
         book.active.append(row)
     book.save(folder / "team.xlsx")
-    return folder / "gold.txt", folder / "team.xlsx", folder / "a.txt"
+    return folder / "gold.txt", {"team": folder / "team.xlsx"}, folder / "a.txt"
 
 
 def test_rows_find_their_items_and_those_with_the_gold_of_another_topic_are_left_out(tmp_path):
@@ -82,7 +82,7 @@ def test_what_is_no_workbook_or_no_gold_is_refused(tmp_path):
     gold, run, polarity = write(tmp_path)
     (tmp_path / "other.xlsx").write_text("1,2,3", encoding="utf-8")
     with pytest.raises(DataError, match=r"other.xlsx: it is no workbook"):
-        semeval_joined.read(gold, tmp_path / "other.xlsx", polarity=polarity)
+        semeval_joined.read(gold, {"other": tmp_path / "other.xlsx"}, polarity=polarity)
     polarity.write_text("1\tsad\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"a.txt:1: the polarity 'sad'"):
         semeval_joined.read(gold, run, polarity=polarity)

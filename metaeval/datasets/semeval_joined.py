@@ -16,9 +16,8 @@ rows must be, row by row, the gold that this join gives.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,8 @@ import numpy as np
 from metaeval.data.labels import unique_labels
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError, format_count
-from metaeval.files import PathLike, Sources, describe_files, find_named_files, read_bytes, stem
-from metaeval.io.semeval import CLASSES, read_labels
+from metaeval.files import PathLike, read_bytes
+from metaeval.io.runs import SEMEVAL_CLASSES, read_semeval_labels
 from metaeval.io.table import open_sheets, read_fields
 
 POLARITIES = ("negative", "neutral", "positive")
@@ -38,16 +37,14 @@ POLARITIES = ("negative", "neutral", "positive")
 class JoinedRows:
     """Answers row by row, and what every row is about.
 
-    `outputs`, shape (run, row), holds the class that a run answered, from 0. `polarity`, `label` and `topic`, shape (item,),
-    hold the gold of task A, that of subtask C, and the topic of every item of the gold. `answered` and `judged`, shape
-    (row,), are the item that a row answers and the item whose gold stands in it: another one where a tweet is about several
-    topics.
+    `outputs`, shape (run, row), holds the class that a run answered, from 0. `label` and `topic`, shape (item,), hold the
+    gold of subtask C and the topic of every item of the gold. `answered` and `judged`, shape (row,), are the item that a row
+    answers and the item whose gold stands in it: another one where a tweet is about several topics.
     """
 
     outputs: np.ndarray
     runs: tuple[str, ...]
     topics: tuple[str, ...]
-    polarity: np.ndarray
     label: np.ndarray
     topic: np.ndarray
     answered: np.ndarray
@@ -78,50 +75,50 @@ class JoinedRows:
 
 def read(
     gold: PathLike,
-    runs: Sources,
+    runs: Mapping[str, PathLike],
     *,
     polarity: PathLike,
-    classes: Iterable[object] = CLASSES,
+    classes: Iterable[object] = SEMEVAL_CLASSES,
     least: int = 1,
-    collection: str | None = None,
+    collection: str = "",
 ) -> ClassificationRuns:
     """Read answers that were joined with gold, by the topic and with the gold of the item that they answer."""
     rows = read_rows(gold, runs, polarity=polarity, classes=classes)
-    named = stem(gold) if collection is None else collection
     topic = np.where(rows.unmixed, rows.topic[rows.answered], -1)
-    joined = rows.count(topic, least=least, classes=classes, collection=named)
-    files = [gold, polarity, *find_named_files(runs, gold=gold).values()]
-    return replace(joined, provenance=describe_files(files))
+    return rows.count(topic, least=least, classes=classes, collection=collection)
 
 
-def read_rows(gold: PathLike, runs: Sources, *, polarity: PathLike, classes: Iterable[object] = CLASSES) -> JoinedRows:
+def read_rows(
+    gold: PathLike,
+    runs: Mapping[str, PathLike],
+    *,
+    polarity: PathLike,
+    classes: Iterable[object] = SEMEVAL_CLASSES,
+) -> JoinedRows:
     """Read answers row by row, and find out what each row is about."""
-    true, code = read_labels(gold), {name: k for k, name in enumerate(unique_labels(classes, "class"))}
+    true, code = read_semeval_labels(gold), {name: k for k, name in enumerate(unique_labels(classes, "class"))}
     sides = _read_polarities(polarity)
     for row, (item, name) in enumerate(zip(true.items, true.labels, strict=True)):
         if item not in sides or name not in code:
             problem = f"the label {name!r} is none of the classes" if item in sides else f"it is not in {polarity}"
             raise DataError(problem, **true.locate(row))
     topics = tuple(dict.fromkeys(true.topics))
-    number = {name: t for t, name in enumerate(topics)}
     side, label = np.array([sides[key] for key in true.items]), np.array([code[key] for key in true.labels])
-    answered, judged = _join(true.items, true.topics, agree(side, label))
-    named = find_named_files(runs, gold=gold)
-    outputs = np.empty((len(named), len(answered)), dtype=np.int64)
+    answered, judged = _join(list(true.items), true.topics, agree(side, label))
+    outputs = np.empty((len(runs), len(answered)), dtype=np.int64)
     expected = np.column_stack([side[judged], label[judged]]) + 1
-    for r, (run, path) in enumerate(named.items()):
+    for r, (run, path) in enumerate(runs.items()):
         columns = read_columns(path, len(code))
         size = min(len(columns), len(expected))
         unlike = np.flatnonzero((columns[:size, 1:] != expected[:size]).any(axis=1))
         if len(unlike) or len(columns) != len(expected):
             line = int(unlike[0]) + 1 if len(unlike) else size + 1
-            raise DataError(
-                f"its rows are not those of the gold: {len(columns):,} rows, {len(expected):,} expected", file=path, line=line,
-                run=run, hint="rows follow the official order of the gold; see metaeval.io.semeval_joined",
-            )  # fmt: skip
+            problem = f"its rows are not those of the gold: {len(columns):,} rows, {len(expected):,} expected"
+            hint = "rows follow the official order of the gold; see metaeval.datasets.semeval_joined"
+            raise DataError(problem, file=path, line=line, run=run, hint=hint)
         outputs[r] = columns[:, 0] - 1
-    topic = np.array([number[key] for key in true.topics])
-    return JoinedRows(outputs, tuple(named), topics, side, label, topic, answered, judged)
+    topic = np.array([topics.index(key) for key in true.topics])
+    return JoinedRows(outputs, tuple(runs), topics, label, topic, answered, judged)
 
 
 def agree(polarity: np.ndarray, label: np.ndarray) -> np.ndarray:
@@ -135,36 +132,26 @@ def agree(polarity: np.ndarray, label: np.ndarray) -> np.ndarray:
 
 def read_columns(path: PathLike, n_classes: int) -> np.ndarray:
     """Return the three columns of a workbook: answer, gold of task A, gold of subtask C, each from 1."""
-    cells = _read_workbook(path, read_bytes(path))
+    cells: list[tuple[Any, ...]] = next(iter(open_sheets(path, read_bytes(path)).values()), [])
     most = (n_classes, len(POLARITIES), n_classes)
     for line, row in enumerate(cells, start=1):
-        if len(row) != 3 or any(
-            type(number) is not int or not 1 <= number <= top for number, top in zip(row, most, strict=True)
-        ):
+        whole = len(row) == 3 and all(type(cell) is int for cell in row)
+        if not whole or not all(1 <= cell <= top for cell, top in zip(row, most, strict=True)):
             problem = f"a row is answer, gold of task A, gold of subtask C, whole numbers up to {most}, not {row}"
             raise DataError(problem, file=path, line=line)
     return np.array(cells, dtype=np.int64).reshape(-1, 3)
 
 
-@functools.lru_cache(maxsize=32)  # a workbook takes a quarter of a second, and is read for the runs and for the rows
-def _read_workbook(path: PathLike, content: bytes) -> list[tuple[Any, ...]]:
-    """Return the rows of the first sheet."""
-    return next(iter(open_sheets(path, content).values()), [])
-
-
 def _read_polarities(path: PathLike) -> dict[str, int]:
     rows, lines = read_fields(path, separator="\t", least=2, most=3, layout="id<TAB>polarity[<TAB>text]", rest=True)
-    polarities = {}
-    for (item, label, *_), line in zip(rows, lines, strict=True):
+    for (_, label, *_), line in zip(rows, lines, strict=True):
         if label not in POLARITIES:
             raise DataError(f"the polarity {label!r} is none of {', '.join(POLARITIES)}", file=path, line=line)
-        polarities[item] = POLARITIES.index(label)
-    return polarities
+    return {row[0]: POLARITIES.index(row[1]) for row in rows}
 
 
-def _join(items: Iterable[str], topics: Iterable[str], agreeing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _join(items: list[str], topics: Iterable[str], agreeing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return, row by row of the join, which item is answered and which item's gold stands in the row."""
-    items = list(items)
     same: dict[str, list[int]] = {}
     for i, item in enumerate(items):
         same.setdefault(item, []).append(i)

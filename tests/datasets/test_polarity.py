@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import metaeval
+from metaeval.datasets import polarity
 from metaeval.errors import DataError, PolicyWarning
-from metaeval.io import sentiment
+
+CLASSES = ("-1", "0", "1")
 
 MESSAGES = {
     "gold": "522712800595300352\tT15113803\tneutral\tsome text\n522712800595300353\tT15113804\tpositive\tmore\n"
@@ -31,9 +33,8 @@ ENTITIES = {
 
 def read(tmp_path, files, **options):
     (tmp_path / "gold.txt").write_text(files["gold"])
-    (tmp_path / "runs").mkdir(exist_ok=True)
-    (tmp_path / "runs" / "team.txt").write_text(files["run"])
-    return sentiment.read(tmp_path / "gold.txt", tmp_path / "runs", **options)
+    (tmp_path / "team.txt").write_text(files["run"])
+    return polarity.read(tmp_path / "gold.txt", {"team": tmp_path / "team.txt"}, classes=CLASSES, **options)
 
 
 def test_semeval_messages_are_one_topic(tmp_path):
@@ -67,7 +68,7 @@ def test_replabs_gold_may_be_a_folder_with_a_file_an_entity(tmp_path):
         (folder / f"{entity}.dat").write_text(f'"tweet_id"\t"polarity"\n{rows}')
     (tmp_path / "team.txt").write_text(ENTITIES["run"])
     with pytest.warns(PolicyWarning, match="left out 1 item of 3"):
-        runs = sentiment.read(folder, {"team": tmp_path / "team.txt"})
+        runs = polarity.read(folder, {"team": tmp_path / "team.txt"}, classes=CLASSES)
     with pytest.warns(PolicyWarning, match="left out 1 item of 3"):
         same = read(tmp_path, ENTITIES)
     assert runs.topics == ("RL2013D01E001", "RL2013D01E002")

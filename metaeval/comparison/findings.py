@@ -1,0 +1,595 @@
+"""What came out for a new measure: its numbers beside the others', findings by stated rules, and the answer in a few lines.
+
+One frame holds every number (`Facts`), each rule turns it into a sentence, and the first rule that holds makes the headline.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.diagnostics import EXCHANGING
+from metaeval.analyses.grades import (
+    CHANCE,
+    CONTRADICTED,
+    LIMIT,
+    TOLD,
+    UNTOLD,
+    grade,
+    grade_reference_results,
+    rate_consistency_results,
+)
+from metaeval.analyses.pooled_discriminative_power import pool_over_topics
+from metaeval.analyses.ranking_similarity import ALIKE
+from metaeval.analyses.study import Study
+from metaeval.comparison.results import NOT_TRIED, ComparisonResults, find_once, find_position, list_results
+from metaeval.errors import format_count, format_list, head_of
+from metaeval.measures.properties import PropertyCheck
+from metaeval.show.cells import NOTHING
+from metaeval.stats.intervals import FEWEST_RUNS, FEWEST_TOPICS, LIKE, Ends, judge_level
+
+Outcome = Literal["holds", "does not hold", "cannot tell"]
+"""What a rule can come to."""
+
+MOST_FINDINGS, MOST_WARNINGS, MOST_NAMED = 4, 3, 3
+"""Lines of an answer, and contradicted measures that a sentence names."""
+
+_SLACK = 1e-9  # numbers that are nearer than this are equal but for rounding
+_ORDER = ("formula", "similarity", "contradictions", "power", "consistency")
+_WITH_REFERENCE = ("agreement", "reference", "formula", "similarity", "power", "consistency", "contradictions")
+
+RULES = {
+    "agreement": "Pairwise accuracy: the share of pairs of runs that the measure orders as the reference does. Better and "
+    "worse are measures where the simultaneous 95 % intervals of the differences leave out 0.",
+    "reference": "The measure contradicts the reference where the 95 % interval of the share of contradicted pairs, of those "
+    f"that both find significant, lies above {100 * LIMIT:g} %, and does better than chance where it lies below "
+    f"{100 * CHANCE:g} %; otherwise it is undecided.",
+    "similarity": "The nearest measure is the one with the highest τ, averaged over collections. The measure ranks runs like "
+    f"it where the 95 % interval of that mean lies at or above {ALIKE:g}, and like no other where it lies below. "
+    "Deviations of the ends from their collection's τ are added in squares.",
+    "consistency": "Over collections and both sizes of the sets of topics, the net share of the other measures that the "
+    "measure outperforms in split-half consistency: more stable from 1/3 up, less stable from −1/3 down. The test is over "
+    "splits of the same topics, and says nothing of others.",
+    "power": "Significant pairs of runs, by the test that is named, are added over collections. The measure finds more, or "
+    "fewer, than another where the paired 95 % interval over topics of the difference leaves out 0. More is called right "
+    "only where the reference is better than chance at confirming it or, without one, the measure ranks runs like another.",
+    "contradictions": "Two measures contradict each other on a pair of runs where both find it significantly different, by the "
+    "same test as for power, the one in favour of one run and the other in favour of the other.",
+    "formula": "A property fails with one counterexample; it stands where none was found among the cases tried.",
+}
+"""By key of a finding, how it is reached."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that came out for a new measure: a line of the answer if it is `told`, and what became of its claim."""
+
+    key: str
+    phrase: str
+    claim: str
+    outcome: Outcome
+    told: bool = True
+    conditions: Mapping[str, str] = field(default_factory=dict)
+
+
+class Facts(NamedTuple):
+    """The numbers of all measures beside one of them, over collections; a column that there is no analysis for is absent."""
+
+    studies: Sequence[Study]
+    name: str
+    titles: dict[str, str]
+    frame: pd.DataFrame
+
+    @property
+    def title(self) -> str:
+        """How the measure is written."""
+        return self.titles[self.name]
+
+    @property
+    def others(self) -> pd.DataFrame:
+        """The rows of the other measures, those that rank runs most alike first."""
+        rest = self.frame.drop(index=self.name)
+        return rest.sort_values("tau", ascending=False, kind="stable") if "tau" in rest else rest
+
+
+def collect_facts(studies: Sequence[Study], name: str) -> Facts:
+    """Return what the analyses say of every measure beside one of them, in numbers with intervals."""
+    measures = studies[0].scores.measures
+    names = [str(measure) for measure in measures]
+    m = names.index(name)
+    columns: dict[str, Any] = {}
+    if similar := list_results(studies, "similarity"):
+        pairs = [each.take_pairs(measures[m])[0].reindex(names) for each in similar]
+        tau, low, high = (np.array([frame[what].to_numpy(float) for frame in pairs]) for what in ("tau", "low", "high"))
+        ends = np.transpose([add_intervals(*each) for each in zip(tau.T, low.T, high.T, strict=True)])
+        columns |= {"tau": tau.mean(axis=0), "tau_low": ends[0], "tau_high": ends[1]}
+    if splits := list_results(studies, "consistency", "small_consistency"):
+        clear = np.array([split.significant[m] * np.sign(split.means - split.means[m]) for split in splits])
+        columns["consistency"] = np.mean([split.means for split in splits], axis=0)
+        columns |= {"more_consistent": np.sum(clear > 0, axis=0), "less_consistent": np.sum(clear < 0, axis=0)}
+    if power := list_results(studies, "power"):
+        count = np.sum([each.significant.sum(axis=1) for each in power], axis=0)
+        n_pairs = sum(each.p_values.shape[1] for each in power)
+        low, high = compare_all_pooled(power)[1:]
+        columns |= {"significant": count, "pairs": n_pairs, "difference": (count - count[m]) / n_pairs}
+        columns |= {"difference_low": -high[m], "difference_high": -low[m]}
+    if second := list_results(studies, "second_power"):
+        columns[f"significant_{second[0].test}"] = np.sum([each.significant.sum(axis=1) for each in second], axis=0)
+    if found := list_results(studies, "contradictions"):
+        opposite = [(each.verdicts[m] * each.verdicts == -1).sum(axis=1) for each in found]
+        columns["contradictions"] = np.sum(opposite, axis=0)
+    if references := list_results(studies, "reference"):
+        for what in ("contradicted", "decided"):
+            columns[what] = np.sum([getattr(each, what) for each in references], axis=0)
+    titles = {str(measure): measure.label or str(measure) for measure in measures}
+    return Facts(studies, name, titles, pd.DataFrame(columns, index=pd.Index(names, name="measure")))
+
+
+@find_once
+def find_facts(comparison: ComparisonResults, name: str) -> Facts:
+    """Return what the analyses say of every measure beside a new one, and how well all agree with the reference."""
+    facts = collect_facts(comparison.collections, name)
+    if comparison.agreement is not None:
+        result, names = comparison.agreement.results[0], [str(measure) for measure in comparison.agreement.measures]
+        columns = {"agreed": result.values, "agreed_low": result.low, "agreed_high": result.high}
+        facts = facts._replace(frame=facts.frame.join(pd.DataFrame(columns, index=names)))
+    return facts
+
+
+@find_once
+def find_second_facts(comparison: ComparisonResults, name: str) -> Facts | None:
+    """Return the same by the second test; None where it was not tried."""
+    studies = comparison.by_second_test()
+    return None if isinstance(studies, str) else collect_facts(studies, name)
+
+
+def add_intervals(values: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]:
+    """Return the interval of a mean of independent numbers: deviations of the ends are added in squares.
+
+    >>> add_intervals([0.5, 0.7], [0.2, 0.3], [0.8, 0.7])
+    (0.35, 0.75)
+    """
+    value, low, high = (np.asarray(numbers, dtype=float) for numbers in (values, lows, highs))
+    mean = float(value.mean())
+    below, above = (float(np.sqrt(np.square(value - end).sum())) / len(value) for end in (low, high))
+    return round(mean - below, 12), round(mean + above, 12)
+
+
+def compare_all_pooled(powers: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return every measure's share of significant pairs, and both ends of its lead over every measure, shape (i, j)."""
+    n = len(powers[0].measures)
+    first, second = np.triu_indices(n, 1)
+    counts = np.sum([power.significant.sum(axis=1) for power in powers], axis=0)
+    power = counts / sum(power.p_values.shape[1] for power in powers)
+    ends, (low, high) = pool_over_topics(powers).find_difference_ends(power), np.zeros((2, n, n))
+    low[first, second], high[first, second] = ends
+    low[second, first], high[second, first] = -ends[1], -ends[0]
+    return power, low, high
+
+
+# Findings, each by a rule
+
+
+def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Finding] | None:
+    """How well does it order runs as the reference does? The headline, empty without intervals, and the finding."""
+    if comparison.agreement is None:
+        return None
+    result, names = comparison.agreement.results[0], [str(measure) for measure in comparison.agreement.measures]
+    reference, m, n = comparison.agreement.reference.title, names.index(name), len(names) - 1
+    value, low, high = (float(numbers[m]) for numbers in (result.values, result.low, result.high))
+    behind, ahead = int(result.better[:, m].sum()), int(result.better[m].sum())
+    first, second = np.triu_indices(n + 1, 1)
+    mine = [word for i, j, word in zip(first, second, result.conclusions, strict=True) if m in (i, j)]
+    whom = "every other measure" if n in (behind, ahead) else "most measures"
+    better = f"{format_count(behind, 'measure')} {'is' if behind == 1 else 'are'} clearly better"
+    headline = _find_first(
+        (not low <= high, ""),
+        (
+            n and (result.high < result.chance).all(),
+            f"Every measure disagrees with {reference}: is its direction right?",
+        ),
+        (high < result.chance, f"Ranks runs opposite to {reference}: is the direction right?"),
+        (low <= result.chance, f"Not shown to agree with {reference} better than chance"),
+        (not n, f"Agrees with {reference} better than chance"),
+        (2 * behind > n, f"Agrees with {reference} less than {whom}"),
+        (2 * ahead > n, f"Agrees with {reference} better than {whom}"),
+        (behind, f"Not the best at agreeing with {reference}: {better}"),
+        (ahead, f"Among the best at agreeing with {reference}"),
+        (all(word == LIKE for word in mine), f"Agrees with {reference} as well as the others"),
+        (True, f"Agrees with {reference}; no measure is clearly better"),
+    )
+    place = int((result.values > value).sum()) + 1
+    phrase = f"Orders {100 * value:.0f} % of run pairs as {reference} does, place {place} of {n + 1}"
+    numbers = f"{100 * low:.0f}–{100 * high:.0f} %; {behind or 'none'} clearly better, {ahead or 'none'} clearly worse"
+    outcome: Outcome = "holds" if low <= high else "cannot tell"
+    numbers = numbers if low <= high else "no interval"
+    return headline, Finding("agreement", f"{phrase} ({numbers})", f"{comparison.find_title(name)}: {phrase}.", outcome)
+
+
+def judge_reference(facts: Facts) -> Finding | None:
+    """Does the measure contradict the reference?"""
+    if "decided" not in facts.frame:
+        return None
+    references = list_results(facts.studies, "reference")
+    word = grade_reference_results(references)[find_position(references[0], facts.name)]
+    wrong, decided = (int(facts.frame[what][facts.name]) for what in ("contradicted", "decided"))
+    reference, counts = references[0].reference.title, f"({wrong:,} of the {decided:,} that both find)"
+    many = "Too many" if word == CONTRADICTED else "Few" if wrong else "None"
+    phrase = _find_first(
+        (not decided, f"Has no significant difference in common with {reference}"),
+        (
+            word == UNTOLD,
+            f"Has too few differences in common with {reference} to say whether they are confirmed {counts}",
+        ),
+        (True, f"{many} of its significant differences are contradicted by {reference} {counts}"),
+    )
+    outcome: Outcome = {CONTRADICTED: "holds", TOLD: "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
+    return Finding("reference", phrase, f"{facts.title} contradicts the reference {reference}.", outcome)
+
+
+def judge_similarity(facts: Facts) -> Finding | None:
+    """Which measure does it rank runs like?"""
+    if "tau" not in facts.frame:
+        return None
+    near, far = facts.others.iloc[0], facts.others.iloc[-1]
+    title, mean = facts.titles[str(near.name)], "mean τ" if len(list_results(facts.studies, "similarity")) > 1 else "τ"
+    numbers = f"{mean} {near.tau:.2f}{_format_ends(near.tau_low, near.tau_high)}"
+    tied = int((abs(facts.others["tau"] - near.tau) < _SLACK).sum()) - 1
+    nearest = f"Nearest are {title} and {format_count(tied, 'other')}" if tied else f"Nearest is {title}"
+    outcome: Outcome = "holds" if near.tau_low >= ALIKE else "does not hold" if near.tau_high < ALIKE else "cannot tell"
+    against = f"{facts.titles[str(far.name)]} ({mean} {far.tau:.2f}{_format_ends(far.tau_low, far.tau_high)})"
+    phrase = _find_first(
+        (near.tau > 1 - _SLACK, f"Gives the same ranking of these runs as {title} ({mean} 1.00)"),
+        (far.tau <= -ALIKE and far.tau_high < 0, f"Ranks runs opposite to {against}"),
+        (outcome == "holds", f"Ranks runs like {title} ({numbers})"),
+        (outcome == "does not hold", f"{nearest}, but the rankings of runs differ ({numbers}; alike from {ALIKE:g})"),
+        (True, f"{nearest}; whether the rankings of runs are alike is undecided ({numbers}; alike from {ALIKE:g})"),
+    )
+    like = "another measure" if phrase.startswith(f"{nearest}, but") else title
+    return Finding("similarity", phrase, f"{facts.title} ranks runs like {like}.", outcome)
+
+
+def judge_consistency(facts: Facts) -> Finding | None:
+    """Is its ranking more stable between sets of these topics than that of most measures?"""
+    if "consistency" not in facts.frame or len(facts.frame) < 2:
+        return None
+    splits = list_results(facts.studies, "consistency", "small_consistency")
+    net = float(rate_consistency_results(splits)[find_position(splits[0], facts.name)])
+    word, rest = grade(net), facts.others["consistency"]
+    whom = "every other measure" if abs(net) > 1 - _SLACK else "most measures"
+    whom = facts.titles[str(rest.index[0])] if len(rest) == 1 else whom
+    words = {"good": f"more stable than {whom}", "poor": f"less stable than {whom}"}
+    numbers = f"mean τ {facts.frame['consistency'][facts.name]:.2f}; others {rest.min():.2f} to {rest.max():.2f}"
+    outcome: Outcome = {"good": "holds", "poor": "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
+    claim = f"{facts.title} ranks runs more stably than most measures between subsets of these topics."
+    # It is not said of what may be wrong that it is stable.
+    told = outcome == ("holds" if is_backed(facts) else "does not hold")
+    phrase = f"Its ranking is {words.get(word, 'about as stable as others')} between random subsets of these topics ({numbers})"
+    return Finding("consistency", phrase, claim, outcome, told)
+
+
+def judge_power(facts: Facts) -> Finding | None:
+    """Does it find more significant pairs of runs than others, or fewer?"""
+    if "significant" not in facts.frame:
+        return None
+    counted, pairs = (int(facts.frame[what][facts.name]) for what in ("significant", "pairs"))
+    rest = facts.others
+    fewer, more, n = int((rest["difference_low"] > 0).sum()), int((rest["difference_high"] < 0).sum()), len(rest)
+    whom = "most measures" if 2 * max(more, fewer) > n else "some measures"
+    whom = "every other measure" if n in (more, fewer) else whom
+    counts = " and ".join(f"clearly {word} than {k}" for word, k in (("more", more), ("fewer", fewer)) if k)
+    words = _find_first(
+        (not more and not fewer, "Whether it finds more differences than others, or fewer, is undecided"),
+        (more and fewer and whom == "some measures", "Is in the middle by how many differences it finds"),
+        (True, f"Finds {'more' if more > fewer else 'fewer'} differences than {whom}"),
+    )
+    doubt = "; whether they are right, these data do not show" if more > fewer and not is_backed(facts) else ""
+    compared = f"; {counts} of {n} measures" * (counts != "" and n not in (more, fewer))
+    phrase = f"{words}{doubt} ({counted:,} of {pairs:,} pairs of runs{compared})"
+    outcome: Outcome = "holds" if more or fewer else "cannot tell"
+    return Finding("power", phrase, f"{facts.title} {words[0].lower()}{words[1:]}.", outcome)
+
+
+def is_backed(facts: Facts) -> bool:
+    """Tell whether anything says that the differences a measure finds are right: the reference, or else a measure like it."""
+    if pairs := list_results(facts.studies, "reference"):
+        return grade_reference_results(pairs)[find_position(pairs[0], facts.name)] == TOLD
+    return "tau" in facts.frame and bool(facts.others["tau_low"].iloc[0] >= ALIKE)
+
+
+def judge_contradictions(facts: Facts) -> Finding | None:
+    """Which measures does it contradict, and how often?"""
+    if "contradictions" not in facts.frame:
+        return None
+    counts = facts.frame["contradictions"].drop(facts.name).sort_values(ascending=False, kind="stable")
+    found = counts[counts > 0]
+    if not len(found):
+        phrase = "Contradicts no other measure"
+        return Finding("contradictions", phrase, f"{facts.title} contradicts none of the others.", "holds", told=False)
+    named, rest = [facts.titles[other] for other in found.index], len(found) - MOST_NAMED
+    whom = named[:MOST_NAMED] + [f"{rest} other measures" if rest > 1 else "another measure"] * (rest > 0)
+    words = " and ".join(filter(None, [", ".join(whom[:-1]), whom[-1]]))
+    words = "every other measure" if len(found) == len(counts) > 1 else words
+    most, least = int(found.iloc[0]), int(found.iloc[-1])
+    pairs = format_count(most, "pair") if most == least else f"{least:,} to {most:,} pairs"
+    phrase = f"Contradicts {words} (on {pairs} of runs{_find_culprit(facts)})"
+    return Finding("contradictions", phrase, f"{facts.title} contradicts {', '.join(named)}.", "holds")
+
+
+def _find_culprit(facts: Facts) -> str:
+    """Say which run is in all pairs on which a measure contradicts others, if there are several pairs."""
+    counts: Counter[str] = Counter()
+    n_pairs = 0
+    for found in list_results(facts.studies, "contradictions"):
+        first, second = np.triu_indices(len(found.runs), 1)
+        pairs = np.flatnonzero((found.verdicts[find_position(found, facts.name)] * found.verdicts == -1).any(axis=0))
+        counts.update(found.runs[run] for run in (*first[pairs], *second[pairs]))
+        n_pairs += len(pairs)
+    (run, n), *_ = counts.most_common(1) or [("", 0)]
+    return f", all with {run}" if n == n_pairs > 1 and list(counts.values()).count(n) == 1 else ""
+
+
+def judge_formula(traits: Mapping[str, PropertyCheck], title: str) -> Finding | None:
+    """Which of the properties tried does its formula have?"""
+    marks = "; ".join(f"{trait} {check.mark}" for trait, check in traits.items() if check.mark != NOTHING)
+    if not marks:
+        return None
+    ordinal, phrase = traits.get("ordinal"), f"Properties of its formula: {marks}"
+    fails = ordinal is not None and ordinal.mark != NOTHING and bool(ordinal.failed)
+    if ordinal is not None and fails:
+        words = "Ignores" if ignores_order(ordinal) else "Does not always respect"
+        phrase = f"{words} the order of the classes (fails in {ordinal.failed:,} of {ordinal.cases:,} cases tried)"
+    return Finding("formula", phrase, f"{title}: {marks}.", "holds", told=fails)
+
+
+def ignores_order(check: PropertyCheck | None) -> bool:
+    """Tell whether a formula takes no notice of the order of the classes: it fails in every case that was tried."""
+    return check is not None and 0 < check.cases == check.failed
+
+
+_JUDGES: tuple[Callable[[Facts], Finding | None], ...] = (
+    judge_reference, judge_similarity, judge_consistency, judge_power, judge_contradictions,
+)  # fmt: skip
+
+
+@find_once
+def find_verdicts(comparison: ComparisonResults, name: str) -> list[Finding]:
+    """Return what came out for a new measure, and whether it stands if something is changed."""
+    facts, second = find_facts(comparison, name), find_second_facts(comparison, name)
+    again: dict[str, Facts | str] = {comparison.second_test: second or NOT_TRIED}
+    for change, studies in comparison.looks.items():
+        again[change] = studies if isinstance(studies, str) else collect_facts(studies, name)
+    findings = [agreed[1]] if (agreed := judge_agreement(comparison, name)) else []
+    for judge in _JUDGES:
+        if (finding := judge(facts)) is not None:
+            tried = {change: _compare(finding, judge, found) for change, found in again.items()}
+            if judge is judge_power and second is not None:
+                finding = _say_both_tests(finding, facts, second, (comparison.test, comparison.second_test))
+            findings.append(replace(finding, conditions=tried))
+    by_formula = judge_formula(comparison.traits.get(name, {}), facts.title)
+    return [*findings, *([by_formula] if by_formula else [])]
+
+
+def _say_both_tests(finding: Finding, facts: Facts, second: Facts, tests: tuple[str, str]) -> Finding:
+    """Say in one sentence what both tests find, where by one the measure finds more differences and by the other fewer."""
+    both = [each for each in (finding, judge_power(second)) if each is not None and each.outcome == "holds"]
+    words = [each.claim.rpartition(" finds ")[2].rstrip(".") for each in both]
+    if sorted(word.partition(" ")[0] for word in words) != ["fewer", "more"]:
+        return finding
+    counts = " and ".join(f"{int(each.frame['significant'][facts.name]):,}" for each in (facts, second))
+    phrase = (
+        f"Finds {words[0]} by {tests[0]}, but {words[1].replace('differences ', '')} by {tests[1]} "
+        f"({counts} of {int(facts.frame['pairs'].iloc[0]):,} pairs of runs)"
+    )
+    return replace(finding, phrase=phrase)
+
+
+def _compare(finding: Finding, judge: Callable[[Facts], Finding | None], found: Facts | str) -> str:
+    """Return in words whether a finding stands on other facts: what else came out where it does not, or why there are none."""
+    if isinstance(found, str):
+        return found
+    if (other := judge(found)) is None:
+        return "does not apply"
+    return "the same" if (other.claim, other.outcome) == (finding.claim, finding.outcome) else other.phrase
+
+
+# The answer
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a reader should leave with: lines of text, the numbers of a finding in brackets at its end."""
+
+    headline: str
+    findings: tuple[str, ...]
+    before: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The headline with its full stop."""
+        return self.headline if self.headline.endswith("?") else f"{self.headline}."
+
+    def to_text(self) -> str:
+        """Return the answer as lines."""
+        lines = [self.sentence]
+        lines += ["", *(f"- {finding}." for finding in self.findings)] if self.findings else []
+        lines += ["", "Before you rely on this:", *(f"- {line}" for line in self.before)] if self.before else []
+        return "\n".join(lines)
+
+
+def find_answer(comparison: ComparisonResults, measure: str | None = None, *, named: bool = False) -> Answer:
+    """Choose what to say of a new measure, by rule; the headline begins with its name if it is `named` or one of several."""
+    name = comparison.find_new(measure)
+    keys: tuple[str, ...] = _ORDER if comparison.agreement is None else _WITH_REFERENCE
+    if (kind := find_kin(comparison, name).kind) in ("constant", "copy", "linear", "monotone"):
+        keys = () if kind == "constant" else ("similarity",)
+    findings = {finding.key: finding.phrase for finding in find_verdicts(comparison, name) if finding.told}
+    told, headline = [findings[key] for key in keys if key in findings], find_headline(comparison, name)
+    if named or len(comparison.new) > 1:
+        headline = f"{comparison.find_title(name)}: {headline[0].lower()}{headline[1:]}"
+    return Answer(headline, tuple(told[:MOST_FINDINGS]), tuple(list_warnings(comparison)[:MOST_WARNINGS]))
+
+
+class Kin(NamedTuple):
+    """Whether a measure's scores are constant, or follow from those of another one, and which."""
+
+    kind: str
+    title: str = ""
+
+
+_KIN = {
+    "constant": "Constant: it separates no runs",
+    "copy": "A copy of {title}: all scores are the same",
+    "linear": "A rescaled copy of {title}: it says nothing new",
+    "opposite": "Ranks runs opposite to {title}: is the direction right?",
+    "monotone": "A monotone transform of {title}: it orders all scores alike",
+}
+
+
+def find_headline(comparison: ComparisonResults, name: str) -> str:
+    """Return a judgement in at most twelve words, with at most one number."""
+    kin = find_kin(comparison, name)
+    if kin.kind and (kin.kind != "opposite" or comparison.agreement is None):
+        return _KIN[kin.kind].format(title=kin.title)
+    if agreed := judge_agreement(comparison, name):
+        return agreed[0] or _say_too_few(comparison)
+    facts, traits = find_facts(comparison, name), comparison.traits
+    if "tau" not in facts.frame:
+        return "Nothing to compare with: name other measures too"
+    near, rest = facts.others.iloc[0], facts.others
+    title = facts.titles[str(near.name)]
+    respecting = [
+        other for other in rest.index if (check := traits.get(other, {}).get("ordinal")) is not None and check.holds
+    ]
+    n, found = len(rest), rest.get("contradictions", pd.Series(dtype=int))
+    contradicted = int((found > 0).sum())
+    ends = Ends(np.array([near.tau_low]), np.array([near.tau_high]))
+    topics = min(len(study.scores.topics) for study in comparison.collections)
+    alike = near.tau_low >= ALIKE or near.tau > 1 - _SLACK
+    word = "" if alike or not near.tau_low <= near.tau_high else judge_level([near.tau], ends, ends, ALIKE, topics)[0]
+    enough = word.partition(": ")[2] if len(comparison.collections) == 1 else "more topics would decide"
+    low, high = (near.get(end, 0.0) for end in ("difference_low", "difference_high"))
+    if second := find_second_facts(comparison, name):  # neither is said where the other test finds the opposite
+        denied = second.others.loc[str(near.name)]
+        low, high = 0.0 if denied["difference_high"] < 0 else low, 0.0 if denied["difference_low"] > 0 else high
+    noise = "significant" in facts.frame and not facts.frame["significant"][name]
+    return _find_first(
+        (ignores_order(traits.get(name, {}).get("ordinal")) and respecting,
+         f"Ignores the order of the classes, unlike {facts.titles[respecting[0]] if respecting else ''}"),
+        (not near.tau_low <= near.tau_high, _say_too_few(comparison)),
+        (alike and low > 0, f"Not recommended over {title} on this evidence"),
+        (alike and high < 0, f"Ranks runs like {title} and finds more differences"),
+        (alike, f"Ranks runs like {title}: no reason to prefer it"),
+        (near.tau_high < ALIKE and near.tau_low <= 0 and noise,
+         "Looks like noise: finds no differences, resembles no other measure"),
+        (near.tau_high < ALIKE and near.tau_low <= 0, "Unrelated to every other measure: what does it measure?"),
+        (near.tau_high < ALIKE and contradicted == n > 1, "Ranks runs unlike every other measure, and contradicts them all"),
+        (near.tau_high < ALIKE, f"Ranks runs unlike every other measure{', and contradicts most' * (2 * contradicted > n)}"),
+        (":" not in word, f"Borderline: more topics would hardly tell whether it ranks like {title}"),
+        (True, f"Undecided whether it ranks like {title}: {enough}"),
+    )  # fmt: skip
+
+
+@find_once
+def find_kin(comparison: ComparisonResults, name: str) -> Kin:
+    """Tell whether a measure is constant, or a copy, a linear copy, the opposite or a monotone transform of another one."""
+    columns = [_read_column(study, name) for study in comparison.collections]
+    if all(np.ptp(column) == 0 for column in columns):
+        return Kin("constant")
+    facts = find_facts(comparison, name)
+    if "tau" not in facts.frame:
+        return Kin("")
+    order = list(facts.others.index)
+    found: dict[str, str] = {}  # by kind, the nearest measure: several may rank runs alike
+    for other in order:
+        theirs = [_read_column(study, other) for study in comparison.collections]
+        if any(np.ptp(column) == 0 for column in (*columns, *theirs)):
+            continue
+        kinds = (kind for kind, test in _TESTS.items() if kind != "opposite" or other == order[-1])
+        kind = next((kind for kind in kinds if all(map(_TESTS[kind], columns, theirs))), "")
+        found.setdefault(kind, facts.titles[other])
+    for kind in _TESTS:
+        if kind in found:
+            return Kin(kind, found[kind])
+    near, far = facts.others.iloc[0], facts.others.iloc[-1]
+    opposite = far.tau <= -ALIKE and far.tau_high < 0 and near.tau_high < ALIKE
+    return Kin("opposite", facts.titles[str(far.name)]) if opposite else Kin("")
+
+
+def _read_column(study: Study, name: str) -> np.ndarray:
+    """Return the scores of one measure, shape (cell,), higher being better."""
+    position = find_position(study.scores, name)
+    return np.asarray(study.scores.values[..., position].ravel() * study.scores.measures[position].sign)
+
+
+def _standardise(values: np.ndarray) -> np.ndarray:
+    return np.asarray((values - values.mean()) / values.std())
+
+
+def _number(values: np.ndarray) -> np.ndarray:
+    """Return which of the different values each one is, from the smallest."""
+    return np.asarray(np.unique(values, return_inverse=True)[1])
+
+
+_TESTS: dict[str, Callable[[np.ndarray, np.ndarray], bool]] = {
+    "copy": np.array_equal,
+    "linear": lambda mine, other: bool(np.abs(_standardise(mine) - _standardise(other)).max() < _SLACK),
+    "monotone": lambda mine, other: np.array_equal(_number(mine), _number(other)),
+    "opposite": lambda mine, other: bool(np.abs(_standardise(mine) + _standardise(other)).max() < _SLACK),
+}
+"""Whether scores are those of another measure in some way, the closest first."""
+
+
+def _find_first(*rules: tuple[Any, str]) -> str:
+    """Return the words of the first rule that holds."""
+    return next(words for holds, words in rules if holds)
+
+
+def _say_too_few(comparison: ComparisonResults) -> str:
+    """Say what there is too little of for intervals."""
+    if min(len(study.diagnostics.runs) for study in comparison.collections) < FEWEST_RUNS:
+        return f"Too few runs to judge: at least {FEWEST_RUNS} are needed"
+    return f"Too few topics to judge: at least {FEWEST_TOPICS} are needed"
+
+
+def _format_ends(low: float, high: float) -> str:
+    return f" [{low:.2f}, {high:.2f}]" if low <= high else ""
+
+
+def list_warnings(comparison: ComparisonResults) -> list[str]:
+    """Return what to know before relying on the answer, a short sentence each, what matters most first."""
+    assumed = [str(measure) for measure in comparison.all_measures if measure.direction.startswith("assumed")]
+    warnings = [f"Higher is assumed to be better for {format_list(assumed)}; nobody stated it."] if assumed else []
+    if comparison.reference is None:
+        warnings.append("No reference was given: the data do not show which differences are right.")
+    studies, copies = comparison.collections, []
+    for study in studies:
+        noise, d = study.diagnostics.noise, study.diagnostics
+        warnings += [f"{study.name}: {head_of(note)}." for note in (noise.describe() if noise else [])]
+        if (study.similarity and study.similarity.no_interval) or (study.power and study.power.over_topics.no_interval):
+            drawn = len(set(study.scores.clusters))
+            topics = format_count(drawn or len(study.scores.topics), "cluster" if drawn else "topic")
+            warnings.append(f"{study.name} has {format_count(len(d.runs), 'run')} and {topics}: too few for intervals.")
+        copies += [f"{sum(map(len, d.identical))} in {study.name}"] if d.never_significant else []
+    if copies:
+        warnings.append(
+            f"Some runs have the same scores as others and are always tied with them ({format_list(copies)})."
+        )
+    if comparison.test not in EXCHANGING:
+        return warnings
+    for study in studies:
+        d = study.diagnostics
+        if d.doubtful.any():
+            m, r = np.unravel_index(np.where(d.wide, d.spread_ratio, 0.0).argmax(), d.wide.shape)
+            warnings.append(
+                f"{d.runs[r]} varies {d.spread_ratio[m, r]:.1f} times more than a typical run of {study.name}; the Tukey HSD "
+                "test may then raise false alarms."
+            )
+    if behind := [study.name for study in studies if study.diagnostics.hopeless.any()]:
+        warnings.append(f"A few very weak runs of {format_list(behind)} make the Tukey HSD test miss differences.")
+    return warnings

@@ -1,0 +1,473 @@
+"""Files: which are meant, opening and reading them within bounds, and writing them whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import secrets
+import shutil
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, BinaryIO
+from weakref import WeakKeyDictionary
+
+from metaeval.errors import DataError, MetaevalError, format_list
+
+PathLike = str | Path
+
+Sources = PathLike | Sequence[PathLike] | Mapping[str, PathLike]
+"""A file, a folder, several files, or files by name."""
+
+STANDARD_INPUT = "-"
+"""The path that stands for what is piped into the command."""
+
+LARGEST_FILE = 2 << 30
+"""Bytes that a file may have, and its content when it is unpacked, unless `LARGEST_FILE_OPTION` says another number."""
+
+LARGEST_FILE_OPTION = "METAEVAL_LARGEST_FILE"
+"""The environment variable that raises, or lowers, the bound."""
+
+BYTES_A_CELL = 128
+"""What a cell of a table, a value of JSON or a line takes in memory, at most about, while it is read.
+
+Few bytes of a file can hold many cells, above all where they are packed, so that cells are bounded and not only bytes.
+"""
+
+_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
+"""How files are packed that are unpacked when they are read, by their first bytes."""
+
+_BINARY = {
+    b"PK\x03\x04": "the name of an Excel workbook ends in .xlsx; a ZIP archive is unpacked first",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook is exported as CSV first",
+    b"\xfd7zXZ": "unpack it with xz -d first",
+    b"PAR1": "a Parquet file has a name that ends in .parquet",
+}
+"""What to do about a file that is no text, by its first bytes."""
+
+_RAISE_BOUND = f"the environment variable {LARGEST_FILE_OPTION} raises the bound"
+_LONGEST_LINE = 1 << 28
+
+TEMPORARY = ".writing-"
+"""What the name of a file or folder that is still being written begins with."""
+
+
+def is_remote(path: PathLike) -> bool:
+    """Say whether a path is on another machine: ``scheme://…``."""
+    return "://" in str(path)
+
+
+def is_standard_input(path: PathLike) -> bool:
+    """Say whether a path stands for standard input."""
+    return path == STANDARD_INPUT
+
+
+def is_folder(path: PathLike) -> bool:
+    """Say whether a path is a folder."""
+    return os.path.isdir(path)  # also of a name that no file can have, of which Path.is_dir complains
+
+
+def plain_path(path: PathLike) -> str:
+    """Return a path without the suffix of a packed file: its own suffix says what the file holds."""
+    return re.sub(r"\.(gz|zst|bz2)$", "", str(path), flags=re.IGNORECASE)
+
+
+def file_name(path: PathLike) -> str:
+    """Return a file's name without its folder."""
+    return "stdin" if is_standard_input(path) else Path(str(path)).name
+
+
+def stem(path: PathLike) -> str:
+    """Return a file's name without folder and last suffix, nor that of a packed file.
+
+    >>> stem("runs/PotTS.SubtaskC.txt"), stem("web2013_ap.csv.gz")
+    ('PotTS.SubtaskC', 'web2013_ap')
+    """
+    return "stdin" if is_standard_input(path) else Path(plain_path(path)).stem
+
+
+def check_file_name(measure: str) -> str:
+    """Return the name of a measure that is to be the name of a file, or say why it cannot be."""
+    unfit = measure.startswith(".") or measure != measure.strip() or len(measure.encode()) > 200
+    if unfit or not measure.isprintable() or any(letter in measure for letter in '/\\:*?"<>|'):
+        problem = f"the measure {measure!r} cannot be the name of a file"
+        raise DataError(problem, hint="write a tidy CSV or Parquet file")
+    return measure
+
+
+def describe_files(paths: Sequence[PathLike]) -> str:
+    """Return the names of files as one short line, for provenance: the same whichever folder they lie in."""
+    return format_list([file_name(path) for path in paths], most=3)
+
+
+def list_files(folder: PathLike) -> list[PathLike]:
+    """Return the files of a folder in the order of their names, without hidden ones and folders; at least one."""
+    if not is_folder(folder):
+        raise DataError("there is no such folder", file=folder)
+    with _in_words(folder, "read"):
+        paths = [path for path in Path(folder).iterdir() if path.is_file() and not path.name.startswith(".")]
+    if not paths:
+        raise DataError("there are no files in this folder", file=folder)
+    return [*sorted(paths, key=file_name)]
+
+
+def find_paths(sources: PathLike | Sequence[PathLike]) -> list[PathLike]:
+    """Return the files meant by a path, a list of paths or a folder; at least one."""
+    if isinstance(sources, str | Path):
+        return list_files(sources) if is_folder(sources) else [sources]
+    if not sources:
+        raise DataError("no files were named")
+    return list(sources)
+
+
+def find_named_files(sources: Sources, *, gold: PathLike | None = None) -> dict[str, PathLike]:
+    """Return run files by run name: that of the mapping, or of the file without its suffix.
+
+    Every file of a folder is a run, but hidden ones and the gold file, which may lie in the same folder.
+    """
+    if isinstance(sources, Mapping) and sources:
+        return {str(name): path for name, path in sources.items()}
+    paths = find_paths(list(sources) if isinstance(sources, Mapping) else sources)
+    if isinstance(sources, str | Path) and gold is not None and is_folder(sources):
+        paths = [path for path in paths if Path(path).resolve() != Path(gold).resolve()]
+        if not paths:
+            raise DataError("there is no file in this folder but the gold", file=sources)
+    named: dict[str, PathLike] = {}
+    for path in paths:
+        name = stem(path)
+        if name in named:
+            problem = f"it gives the same run name as {file_name(named[name])}"
+            raise DataError(problem, file=path, run=name, hint="a run is named after its file; rename one")
+        named[name] = path
+    return named
+
+
+@contextmanager
+def _in_words(path: PathLike, what: str) -> Iterator[None]:
+    """Turn what the system says about a file that is read, or written, into a sentence."""
+    try:
+        yield
+    except (OSError, MemoryError) as error:
+        problem = f"it cannot be {what}: {getattr(error, 'strerror', None) or error or 'there is not enough memory'}"
+        hint = "only local files are read: download it first" if is_remote(path) else None
+        absent = isinstance(error, FileNotFoundError) and what == "read"
+        raise DataError("there is no such file" if absent else problem, file=path, hint=hint) from None
+
+
+_opened: ContextVar[dict[str, Any] | None] = ContextVar("_opened", default=None)
+
+
+@contextmanager
+def open_once() -> Iterator[None]:
+    """Open and parse what `remember` is asked for only once inside: others hold the same object, which nobody may change.
+
+    >>> with open_once():
+    ...     remember("a", list) is remember("a", list)
+    True
+    """
+    before = _opened.set({})
+    try:
+        yield
+    finally:
+        _opened.reset(before)
+
+
+def remember(key: str, make: Callable[[], Any]) -> Any:
+    """Return what `make` returns; inside `open_once` what it returned when the key was first seen."""
+    opened = _opened.get()
+    if opened is None:
+        return make()
+    if key not in opened:
+        opened[key] = make()
+    return opened[key]
+
+
+def find_largest() -> int:
+    """Return how many bytes a file may have, which `LARGEST_FILE_OPTION` in the environment may say."""
+    text = os.environ.get(LARGEST_FILE_OPTION, "").strip() or str(LARGEST_FILE)
+    if not (text.isascii() and text.isdigit()) or len(text) > 18:
+        raise MetaevalError(f"{LARGEST_FILE_OPTION}={text} is not a number of bytes")
+    return int(text)
+
+
+def find_most_unpacked(packed: int) -> int:
+    """Return how many bytes a packed file may have when it is unpacked: many only if they are not 100 times as many."""
+    return min(find_largest(), max(1 << 28, 100 * packed))
+
+
+def check_size(size: int, path: PathLike, what: str = "the file has", most: int | None = None) -> None:
+    """Refuse a file of more bytes than a bound, by default that of all files; `what` is so large, with its verb."""
+    bound = most or find_largest()
+    if size > bound:
+        hint = _RAISE_BOUND if bound == find_largest() else "unpack it first, if so much is in it"
+        raise DataError(f"{what} {size:,} bytes, more than the {bound:,} that are read", file=path, hint=hint)
+
+
+def check_cells(
+    count: int, path: PathLike, line: int | None = None, what: str = "cells", each: int = BYTES_A_CELL
+) -> None:
+    """Refuse more cells, or whatever else takes memory, than the bound has room for, where `each` takes so many bytes."""
+    if count > 10_000 and count > (most := find_largest() // each):  # few are told sooner than the environment is asked
+        hint = f"divide it; or {_RAISE_BOUND} of {find_largest():,} bytes, of which each is given {each:,}"
+        raise DataError(f"it has more than the {most:,} {what} that are read", file=path, line=line, hint=hint)
+
+
+@contextmanager
+def open_regular(path: PathLike) -> Iterator[tuple[BinaryIO, int]]:
+    """Open a regular local file and yield it with its size: a FIFO would never begin, a device would never end."""
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except ValueError as error:  # a NUL or half a character
+        raise DataError(f"no file can have this name: {error}", file=path) from None
+    try:
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode):
+            is_dir = stat.S_ISDIR(state.st_mode)
+            hint = None if is_dir else f"to read a pipe, name {STANDARD_INPUT} and send it to standard input"
+            raise DataError(f"this is {'a folder, ' if is_dir else ''}not a regular file", file=path, hint=hint)
+        with open(handle, "rb", closefd=False) as stream:
+            yield stream, state.st_size
+    finally:
+        os.close(handle)
+
+
+_PIPED: WeakKeyDictionary[Any, bytes] = WeakKeyDictionary()
+"""What standard input held: its format is told before it is read, and it can be read only once."""
+
+
+def read_bounded(path: PathLike, most: int, *, hint: str | None = None) -> bytes:
+    """Return the content of a file of at most so many bytes and at least one; the hint says what to do about more."""
+    if is_standard_input(path):
+        stdin = sys.stdin
+        if stdin is None or stdin.isatty():
+            raise DataError("nothing is piped into standard input", file=path)
+        if stdin not in _PIPED:
+            _PIPED[stdin] = _read_pieces(stdin.buffer, most + 1)
+        content = _PIPED[stdin]
+    else:
+        with open_regular(path) as (stream, size):
+            # Some files of the system say that they have no bytes, and hold some.
+            content = _read_pieces(stream, min(size or most, most) + 1)
+    if not content:
+        raise DataError("the file is empty", file=path)
+    if len(content) > most:
+        raise DataError(f"the file is larger than {most:,} bytes", file=path, hint=hint)
+    return content
+
+
+def _read_pieces(stream: Any, most: int) -> bytes:
+    """Read at most so many bytes; asked for all of them at once, a stream would take as much memory as they may be."""
+    content = io.BytesIO()
+    while piece := stream.read(min(1 << 24, most - content.tell())):
+        content.write(piece)
+    return content.getvalue()
+
+
+def read_bytes(path: PathLike) -> bytes:
+    """Return the content of a file, or of standard input (``-``)."""
+    with _in_words(path, "read"):
+        return read_bounded(path, find_largest(), hint=_RAISE_BOUND)
+
+
+def _find(kinds: Mapping[bytes, str], content: bytes) -> str | None:
+    """Return what the first bytes of a file tell."""
+    return next((kind for start, kind in kinds.items() if content.startswith(start)), None)
+
+
+def read_content(path: PathLike) -> bytes:
+    """Return the content of a file, unpacked if it is packed."""
+    content = read_bytes(path)
+    if packed := _find(_PACKED, content):
+        most = find_most_unpacked(len(content))
+        with unpack(io.BytesIO(content), packed, path) as stream:
+            content = _read_pieces(stream, most + 1)
+        check_size(len(content), path, "unpacked, it has at least", most)
+    if not content:
+        raise DataError("the file is empty", file=path)
+    return content
+
+
+@contextmanager
+def unpack(stream: Any, packed: str, path: PathLike) -> Iterator[Any]:
+    """Yield the unpacked content of a stream; what is damaged or cut off is an error."""
+    import pyarrow as pa  # here: it takes a quarter of a second
+
+    try:
+        with pa.CompressedInputStream(stream, packed) as unpacked:
+            yield io.BufferedReader(unpacked)
+    except (OSError, EOFError, pa.ArrowException) as error:
+        raise DataError(f"it is no whole {packed} file: {error}", file=path) from None
+
+
+def stream_lines(path: PathLike) -> Iterator[tuple[int, str]]:
+    """Yield number and text of the lines that are not blank, without holding the file in memory; it may be packed."""
+    if is_standard_input(path):
+        yield from read_lines(path)
+        return
+    size, most = 0, find_largest()
+    with _in_words(path, "read"), open_regular(path) as (stream, _):
+        packed = _find(_PACKED, stream.read(4))
+        stream.seek(0)
+        with unpack(stream, packed, path) if packed else nullcontext(stream) as content:
+            for number, line in enumerate(iter(lambda: content.readline(_LONGEST_LINE + 1), b""), start=1):
+                size += len(line)
+                if size > most or number > most // BYTES_A_CELL:
+                    check_cells(number, path, what="lines")
+                    check_size(size, path, "unpacked, it has more than")
+                if len(line) > _LONGEST_LINE:
+                    raise DataError(f"it has more than {_LONGEST_LINE:,} bytes", file=path, line=number)
+                if line.strip():
+                    yield number, _decode(line, path, number).removesuffix("\n")
+
+
+def read_text(path: PathLike) -> str:
+    """Return the text of a file in UTF-8, or UTF-16 with its mark, with line ends as line feeds; never blank."""
+    content = read_content(path)
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        try:
+            content = content.decode("utf-16").encode()
+        except UnicodeError:
+            raise DataError("it begins as UTF-16 does, but is not", file=path, hint="save it as UTF-8") from None
+    if b"\0" in content:
+        line = content.count(b"\n", 0, content.index(b"\0")) + 1
+        raise DataError("the file is binary, not text", file=path, line=line, hint=_find(_BINARY, content))
+    text = _decode(content, path).replace("\r\n", "\n").replace("\r", "\n")
+    check_cells(text.count("\n"), path, what="lines")
+    if not text.strip():
+        raise DataError("the file is empty", file=path)
+    return text
+
+
+def _decode(content: bytes, path: PathLike, line: int = 1) -> str:
+    """Return text in UTF-8, of which the first line has the number `line`."""
+    try:
+        return content.decode("utf-8-sig" if line == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"byte 0x{content[error.start]:02x} is not UTF-8, while the text before it is",
+            file=path,
+            line=content.count(b"\n", 0, error.start) + line,
+            hint="the file mixes encodings or is in another one; save it as UTF-8",
+        ) from None
+
+
+def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
+    """Yield the number, from 1, and the text of every line of a file that is not blank."""
+    for number, text in enumerate(read_text(path).split("\n"), start=1):
+        if text.strip():
+            check_cells(text.count(" ") + text.count("\t"), path, number)
+            yield number, text
+
+
+def write_atomically(path: PathLike, content: bytes | str | Callable[[BinaryIO], None]) -> None:
+    """Write a file whole or not at all, also for whoever reads it meanwhile; a callable writes to the stream it is given."""
+    path = Path(path)
+    clear_leftovers(path.parent)
+    temporary = _name_temporary(path.parent)
+    try:
+        with open(temporary, "xb") as stream:
+            if callable(content):
+                content(stream)
+            else:
+                stream.write(content.encode() if isinstance(content, str) else content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def write_file(path: PathLike, content: bytes | str) -> None:
+    """Write a file whole or not at all, with a sentence where that fails."""
+    with _in_words(path, "written"):
+        write_atomically(path, content)
+
+
+@contextmanager
+def write_together(folder: PathLike, *, instead_of: Iterable[str] = ()) -> Iterator[Path]:
+    """Yield a temporary folder; the files written into it then move into `folder` together, or none of them does.
+
+    Everything is written first, so that a full disk harms nothing. A new folder is renamed as a whole. In a folder
+    that exists, files replace their namesakes one after the other, those named in `instead_of` go, and others stay.
+    """
+    folder = Path(folder)
+    missing = [parent for parent in folder.parents if not parent.exists()]
+    try:
+        with _in_words(folder, "written"):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            # A folder that exists may be a disk of its own, into which nothing beside it can be renamed.
+            temporary = _name_temporary(folder if folder.exists() else folder.parent)
+            clear_leftovers(temporary.parent)
+            temporary.mkdir()
+            try:
+                yield temporary
+                if folder.exists():
+                    _replace_files(temporary, folder, set(instead_of))
+                else:
+                    os.replace(temporary, folder)
+            finally:
+                shutil.rmtree(temporary, ignore_errors=True)
+    except BaseException:
+        for parent in missing:
+            with suppress(OSError):
+                parent.rmdir()  # of these, what holds something by now is not empty
+        raise
+
+
+def _replace_files(new: Path, folder: Path, former: set[str]) -> None:
+    """Move files into a folder; where one cannot be moved, put back what was there."""
+    names = {str(path.relative_to(new)) for path in new.rglob("*") if not path.is_dir()}
+    backup = _name_temporary(folder)
+    try:
+        for name in filter(lambda name: (folder / name).is_file(), names | former):
+            (backup / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(folder / name, backup / name)
+        for name in sorted(names):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(new / name, folder / name)
+        for name in former - names:
+            (folder / name).unlink(missing_ok=True)
+    except BaseException:
+        for name in names | former:
+            if not (new / name).exists() and not (backup / name).exists():  # moved, where there was none
+                (folder / name).unlink(missing_ok=True)
+            elif (backup / name).exists() and not (new / name).exists():
+                os.replace(backup / name, folder / name)
+        raise
+    finally:
+        shutil.rmtree(backup, ignore_errors=True)
+
+
+def _name_temporary(folder: Path) -> Path:
+    return folder / f"{TEMPORARY}{secrets.token_hex(8)}"
+
+
+def clear_leftovers(folder: Path, age: float = 24 * 3600) -> None:
+    """Delete what writers that were killed have left in a folder, if it is as many seconds old."""
+    for path in folder.glob(f"{TEMPORARY}*"):
+        with suppress(OSError):
+            state = path.lstat()
+            if time.time() - state.st_mtime >= age:
+                shutil.rmtree(path) if stat.S_ISDIR(state.st_mode) else path.unlink()
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be written, or made, before what is to be written into it is computed."""
+    try:
+        existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"no folder can have this name: {getattr(error, 'strerror', None) or error}", file=folder
+        ) from None
+    if not existing.is_dir():
+        problem = "this is a file, not a folder" if existing == folder else f"{existing} is a file"
+        raise DataError(problem, file=folder)
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise DataError("the folder cannot be written", file=folder)

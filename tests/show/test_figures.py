@@ -1,0 +1,270 @@
+"""Measures are told apart in every figure, every number can be read in every colour, and pages show what paper does."""
+
+import itertools
+import random
+import re
+import xml.etree.ElementTree as ET
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import metaeval
+from metaeval.analyses.sample_size import sample_size
+from metaeval.data.scores import Scores
+from metaeval.errors import MetaevalError
+from metaeval.measures.registry import measures
+from metaeval.show.charts import HeatMap, IntervalChart, Line, LineChart, Row, ScatterChart, highlight
+from metaeval.show.colours import contrast, shade, text_colour
+from metaeval.show.drawing import MOST_POINTS, draw_charts, save_figure
+from metaeval.show.heatmap import cluster, scale_map
+from metaeval.show.looks import COLOURS, KNOWN, find_looks, write_variables
+from metaeval.show.screen import STYLE, draw_chart, make_file
+from metaeval.show.style import WIDTHS, choose_looks, house_style
+
+REGISTERED = [str(measure) for measure in measures() if measure.formula.__module__.startswith("metaeval.")]
+READABLE = 4.5  # the least contrast between a text and what is behind it (WCAG 2, level AA)
+EVERY = list(dict.fromkeys([*REGISTERED, *itertools.chain(*KNOWN), *(f"own{n}" for n in range(30))]))
+
+
+def shared(one, other):
+    """How many of colour, dash and marker two looks have in common."""
+    return (one.colour == other.colour) + (one.dash == other.dash) + (one.marker == other.marker)
+
+
+def sets_of_measures():
+    dice = random.Random(0)
+    yield from KNOWN
+    for size in (2, 9, 10, 11, 24):
+        yield from (dice.sample(EVERY, size) for _ in range(20))
+
+
+def test_up_to_24_measures_no_two_have_two_of_colour_dash_and_marker_in_common():
+    for names in [*sets_of_measures(), REGISTERED]:
+        looks = find_looks(names)
+        assert all(shared(*pair) <= 1 for pair in itertools.combinations(looks.values(), 2)), names
+        assert len({look.colour for look in looks.values()}) == min(len(names), len(COLOURS))
+        assert find_looks(names[::-1]) == looks
+
+
+def test_a_known_measure_keeps_its_look_in_every_part_of_its_family_and_beside_ones_own():
+    for family in KNOWN[:3]:
+        whole = find_looks(family)
+        for number in range(1, len(family)):
+            assert find_looks([*family[number:], "mine"])[family[number]] == whole[family[number]]
+
+
+def test_every_colour_can_be_read_on_its_page_and_every_number_on_its_cell():
+    look = find_looks(["NMD"])["NMD"]
+    for theme, paper in enumerate(("#FFFFFF", "#16181D")):
+        assert all(contrast(pair[theme], paper) >= READABLE for pair in COLOURS)
+        assert f"--c{look.colour}: {COLOURS[look.colour][theme]};" in write_variables(("light", "dark")[theme])
+    assert all(contrast(text_colour(shade(v)), shade(v)) >= READABLE for v in np.linspace(-1.2, 1.2, 2401).tolist())
+    for sign in (1, -1):
+        brightness = [contrast(shade(sign * value), "#000000") for value in np.linspace(0, 1, 101).tolist()]
+        assert np.all(np.diff(brightness) <= 0)
+    red, blue = (int(shade(1)[place : place + 2], 16) for place in (1, 5))
+    assert blue > red
+    colours = scale_map(-1)
+    assert [mpl.colors.to_hex(colours(place)).upper() for place in (0.0, 1.0)] == [shade(-1), shade(1)]
+
+
+@pytest.mark.parametrize(("low", "high", "falling"), [(-1, 1, False), (0, 1, False), (0, 1, True)])
+def test_every_text_in_a_heat_map_has_contrast(low, high, falling):
+    values, names = np.linspace(low, high, 15 * 15).reshape(15, 15), [f"m{n}" for n in range(15)]
+    figure = draw_charts(HeatMap(values, names, names, "τ_a", lambda v: f"{v:.3f}", falling=falling), None)
+    axes = figure.axes[0]
+    painted, behind = axes.images[0].get_array(), []
+    for text in axes.texts:
+        x, y = text.get_position()
+        behind.append("#{:02X}{:02X}{:02X}".format(*painted[round(y), round(x)]))
+        assert contrast(text.get_color(), behind[-1]) >= READABLE
+    assert behind == [shade(1 - value if falling else value) for value in values.ravel().tolist()]
+    bar = figure.axes[-1].collections[-1].norm
+    assert (bar.vmin, bar.vmax) == (low, high)
+
+
+def test_clusters_are_those_of_average_linkage_by_hand():
+    tau = np.array([[1, 0.9, 0.2], [0.9, 1, 0.4], [0.2, 0.4, 1.0]])
+    assert np.allclose(cluster(tau)[:, 2], [0.1, (0.8 + 0.6) / 2])
+    assert cluster(tau[:2, :2]) is None
+
+
+def test_where_cells_are_small_only_the_zero_before_the_point_goes():
+    """90.4 % once read 9.4 in a figure of a dozen measures."""
+    values = np.full((24, 24), 90.4)
+    values[0, 1], values[0, 2], values[0, 3] = 100, 0.5, -0.25
+    names = [f"m{n}" for n in range(24)]
+    figure = draw_charts(HeatMap(values, names, names, "%", "{:.4g}".format, highest=100), None, size="page")
+    assert {text.get_text() for text in figure.axes[0].texts} == {"90.4", "100", ".5", "-.25"}
+
+
+@pytest.fixture(scope="module")
+def scores():
+    values = np.random.default_rng(3).random((8, 20, 12)) + np.linspace(0, 0.6, 8)[:, None, None]
+    names = [
+        "CEM_ORD",
+        "MAE_M",
+        "tau_a",
+        "OCI(beta=0.75)",
+        "kappa",
+        "a_b^c_$x$",
+        "$\\frac",
+        *(f"own{n}" for n in range(5)),
+    ]
+    given = [metaeval.Measure(name, True) for name in names]
+    return Scores(values, runs=[f"r{n}" for n in range(8)], topics=range(20), measures=given)
+
+
+def test_names_are_typeset_and_names_from_data_are_shown_as_they_are(scores, tmp_path):
+    figure = metaeval.ranking_similarity(scores, n_bootstrap=0).plot()
+    (path,) = save_figure(figure, tmp_path, "names", suffixes=(".svg",))
+    shown = {re.sub(r"\s+", "", "".join(re.findall(r">([^<]*)<", part))) for part in path.read_text().split("<g id=")}
+    for name, there in (("a_b^c_$x$", True), ("$\\frac", True), ("CEM^", False)):
+        assert any(name in text for text in shown) is there
+    assert any("CEM" in text and "ORD" in text for text in shown)
+
+
+@pytest.mark.parametrize(("n", "size"), [(6, None), (6, "column"), (12, None), (12, "page")])
+def test_a_legend_never_covers_data_and_is_sorted_by_value(scores, n, size):
+    power = metaeval.discriminative_power(scores.sel(measures=scores.measures[:n]), n_permutations=50)
+    figure = power.plot(size=size)
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    inside, box = axes.get_window_extent(), axes.get_legend().get_window_extent()
+    counts = [int(re.search(r"\((\d+)\)$", text.get_text())[1]) for text in axes.get_legend().get_texts()]
+    assert counts == sorted(counts, reverse=True)
+    assert len(counts) == n
+    assert box.y0 >= inside.y1 or box.x0 >= inside.x1 or box.y1 <= inside.y0
+    edges = figure.bbox.padded(1)
+    assert all(map(edges.fully_containsx, (box.x0, box.x1)))
+    assert all(map(edges.fully_containsy, (box.y0, box.y1)))
+
+
+def test_a_figure_of_a_size_has_it_and_letters_that_can_be_read(scores, tmp_path):
+    result = metaeval.split_half_consistency(scores, n_trials=5)
+    for size in ("column", "page"):
+        figure = result.plot(size=size, signature=False)
+        assert figure.get_figwidth() == WIDTHS[size]
+        assert not figure.texts
+        texts = (*figure.axes[0].get_yticklabels(), figure.axes[0].xaxis.label)
+        assert min(text.get_fontsize() for text in texts) >= 6
+    assert result.plot(size=(4, 3)).get_size_inches().tolist() == [4, 3]
+    (path,) = save_figure(figure, tmp_path, "figure", suffixes=(".pdf",))
+    text = path.read_bytes()
+    assert re.search(rb"/MediaBox \[ 0 0 ([\d.]+)", text)[1] == b"%g" % (WIDTHS["page"] * 72) or b"453.5" in text
+    assert b"/FontFile2" in text
+    assert b"/Type3" not in text
+    for wrong in ("wide", (1,), (0, 3), ("a", "b")):
+        with pytest.raises(MetaevalError, match="size|drawn"):
+            result.plot(size=wrong)
+
+
+def test_a_result_draws_into_the_users_own_axes(scores):
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    similar = metaeval.ranking_similarity(scores, n_bootstrap=0)
+    assert similar.plot(ax=left) is figure
+    assert left.images
+    found = sample_size(scores, sizes=[5, 10], n_trials=5, n_permutations=20)
+    assert found.plot(ax=right) is figure
+    assert right.lines
+    assert found.plot(ax=[left, right]) is figure
+    assert not figure.texts
+    with pytest.raises(MetaevalError, match="the figure has 1 panel"):
+        similar.plot(ax=[left, right])
+    with pytest.raises(MetaevalError, match="ax is Axes"):
+        found.plot(ax="left")
+
+
+def test_the_users_own_settings_come_back():
+    before = dict(mpl.rcParams)
+    with house_style():
+        assert mpl.rcParams["font.size"] == 9
+    assert dict(mpl.rcParams) == before
+
+
+def test_rows_and_curves_have_the_looks_of_their_measures_and_the_new_one_stands_out():
+    rows = IntervalChart([Row("RNOD", "RNOD", 0.6), Row("NMD", "NMD", 0.5)], "x")
+    looks = find_looks(["NMD", "RNOD"])
+    axes = draw_charts(highlight(rows, ["NMD"]), None).axes[0]
+    assert [line.get_marker() for line in axes.lines] == [looks["NMD"].marker, looks["RNOD"].marker]
+    assert [line.get_alpha() for line in axes.lines] == [1.0, 0.35]
+    assert [tick.get_fontweight() for tick in axes.get_yticklabels()] == ["bold", "normal"]
+    x = np.arange(3.0)
+    lines = [Line(name, name, x, x, middle=x, band=(x, x)) for name in ("NMD", "RNOD")]
+    strong, other = highlight(LineChart(lines, "x", "y"), ["NMD"]).lines
+    assert (strong.strong, other.strong, other.band, other.middle) == (True, False, None, None)
+    assert choose_looks(["NMD"])["NMD"]["color"] == looks["NMD"].light
+
+
+def test_a_long_curve_is_thinned_and_keeps_its_last_point():
+    y = np.linspace(1, 0, 50_001)
+    axes = draw_charts(LineChart([Line("a", "a", np.arange(50_001.0), y)], "pairs", "p"), None).axes[0]
+    drawn = axes.lines[0].get_ydata()
+    assert len(drawn) <= MOST_POINTS
+    assert drawn[-1] == 0
+    assert axes.get_xlabel() == "pairs; one of 51 drawn"
+
+
+NASTY = '<img src=x onerror="alert(1)">&\x1b[31m'
+HOLES = np.array([0.5, np.nan, np.inf, 0.25, 0.1])
+
+
+def line(name=NASTY, y=HOLES, **settings):
+    return Line(name, name, np.arange(1.0, len(y) + 1), y, **settings)
+
+
+CHARTS = {
+    "lines": LineChart([line(), line("NMD", HOLES[::-1])], NASTY, NASTY, level=(0.2, NASTY)),
+    "band": LineChart([line(middle=HOLES, band=(HOLES - 0.1, HOLES + 0.1))], "x", "y", log=True, ticks=[1, 2, 5]),
+    "ceiling": LineChart([line(y=np.array([0.9, 0.3, 0.1, 0.0]), count=2)], "x", "y", limits=(0.0, 0.2), marks=5),
+    "nothing seen": LineChart([line(y=np.array([0.9, 0.8]))], "x", "y", limits=(0.0, 0.2), marks=5),
+    "intervals": IntervalChart(
+        [Row(NASTY, NASTY, 0.5, line=(0.1, 0.9)), Row("b", "b", np.nan, bar=(0.2, np.nan))], NASTY, levels=[(0.4, "--")]
+    ),
+    "filled": IntervalChart([Row(NASTY, NASTY, 12.0), Row("b", "b", 0.0)], NASTY, filled=True),
+    "heat": HeatMap(np.array([[1, np.nan], [-0.4, 0.2]]), [NASTY, "b"], ["c", NASTY], NASTY, "{:.2f}".format),
+    "holes": HeatMap(np.array([[np.nan, np.inf]]), ["a"], ["b", "c"], "v", "{:.2f}".format, highest=2.0),
+    "scatter": ScatterChart(np.array([0.1, -0.2, 0.3]), np.array([0.2, 0.1, -0.3]), NASTY, NASTY),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_every_chart_of_a_page_is_well_formed_and_names_are_text(name):
+    text = draw_chart(CHARTS[name])
+    drawn = ET.fromstring(text)  # noqa: S314  (the text is our own)
+    tags = {part.tag.rpartition("}")[2] for part in drawn.iter()}
+    assert not tags & {"img", "script", "metadata"}
+    assert "\x1b" not in text
+    assert not re.search(r' (?!title|aria-label)[\w-]+="[^"]*\b(nan|inf)\b', text)
+    if "svg" in tags:
+        assert drawn.get("role") == "img"
+        assert drawn.get("aria-label")
+        file = make_file(text, NASTY)
+        ET.fromstring(file)  # noqa: S314
+        assert "var(" not in file
+
+
+def test_variables_of_charts_have_both_themes_and_marks_say_what_they_are():
+    text = draw_chart(CHARTS["intervals"]) + STYLE
+    for variable in set(re.findall(r"var\((--\w+)\)", text)):
+        assert all(f"{variable}: " in write_variables(theme) for theme in ("light", "dark"))
+    precise = LineChart([line("a", np.array([0.125, 0.25]))], "x", "y", limits=(0.0, 0.1255), ticks=[0.1234])
+    assert "<title>a</title>" in draw_chart(precise)
+    assert ">0.1234</text>" in draw_chart(precise)  # digits of coordinates go, never those of numbers
+    assert '<title>&lt;img src=x onerror="alert(1)"&gt;&amp;\\x1b[31m 0.500 [0.100, 0.900]</title>' in text
+
+
+def test_a_square_of_measures_has_numbers_above_its_columns_in_the_order_of_clusters():
+    alike = np.array([[1, 0.1, 0.9], [0.1, 1, 0.2], [0.9, 0.2, 1.0]])
+    names = ["a", "a long name of a measure", "c"]
+    for values, opposed in ((alike, False), (1 - alike, True)):
+        chart = HeatMap(values, names, names, "x", "{:.2f}".format, diagonal=False, clustered=True, opposed=opposed)
+        head, *rows = ET.fromstring(draw_chart(chart)).iter("tr")  # noqa: S314
+        assert [cell.text for cell in head.iter("th")][1:] == ["1", "2", "3"]
+        order = ["".join(row.find("th").itertext())[:-2] for row in rows]
+        assert order in (["a", "c", names[1]], ["c", "a", names[1]], [names[1], "c", "a"], [names[1], "a", "c"])
+        assert [row.findall("td")[number].text for number, row in enumerate(rows)] == [None] * 3
