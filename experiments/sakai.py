@@ -68,9 +68,7 @@ def _read_matrices(
         raise MetaevalError(f"{base} has none of the folders {folders} (docs/how-to/reproduce.md shows the layout)")
     for name, path in found.items():
         about = collections[name]
-        scores = read_scores(path, format="sakai", collection=name).sel(
-            measures=list(measures[about.get("kind", "")])
-        )
+        scores = read_scores(path, format="sakai", collection=name).sel(measures=list(measures[about.get("kind", "")]))
         yield Source(name, str(path), scores, None, "given", about)
 
 

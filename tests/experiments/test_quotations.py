@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from experiments.page import list_claims
-
 ROOT = Path(__file__).parents[2]
 CLAIMS = ROOT / "experiments"
 if not (CLAIMS / "amigo2020" / "claims.py").exists():

@@ -8,9 +8,9 @@ from functools import partial
 import pandas as pd
 
 import metaeval
-from experiments.old.comparison import cell
 from experiments.lq2021 import audit
 from experiments.lq2021.figure3 import find_divergent_topics
+from experiments.old.comparison import cell
 from experiments.old.outcome import Outcome
 from experiments.old.sources import find_relation
 from experiments.old.tables import bold_larger, sign_alike

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from experiments.old.claims import Answer, bound, claim, every
 from experiments.lq2021.facts import MEASURES, Facts
+from experiments.old.claims import Answer, bound, claim, every
 
 FOUR = ("RNOD", "NVD", "RNSS", "JSD")
 """RNOD and the measures that ignore the order of classes: those that NMD is compared with."""

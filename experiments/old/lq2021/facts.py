@@ -13,8 +13,8 @@ from scipy.stats import binomtest
 import metaeval
 from experiments.acl2021 import study as acl2021
 from experiments.acl2021.facts import read_marks
-from experiments.old.claims import Answer, NotGiven, Number, Truth
 from experiments.lq2021 import audit
+from experiments.old.claims import Answer, NotGiven, Number, Truth
 from metaeval.analyses.study import Study
 
 MEASURES = tuple(audit.MEASURES)

@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.old.audits import list_failures
-from experiments.old.claims import PRINT, bound, list_claims, tabulate_claims, try_claims
-from experiments.old.comparison import Cell, cell
 from experiments.lq2021 import audit, claims, figure3
 from experiments.lq2021.baselines import add_baselines, format_slug
 from experiments.lq2021.chance import ALLOWED, PairErrors, bound_errors
 from experiments.lq2021.facts import Facts, Part, read_print, read_study
 from experiments.lq2021.tied_classes import describe_readings
+from experiments.old.audits import list_failures
+from experiments.old.claims import PRINT, bound, list_claims, tabulate_claims, try_claims
+from experiments.old.comparison import Cell, cell
 from experiments.old.outcome import Outcome, Settings
 from experiments.old.sources import (
     ORIGINAL,

@@ -1,0 +1,1 @@
+"""Measures on ordinal sets that need no download."""
