@@ -15,8 +15,8 @@ import pytest
 import typer
 
 import metaeval
-from experiments.old.__main__ import run as run_experiments
-from experiments.old.papers import PAPERS
+from experiments.__main__ import run as run_experiments
+from experiments.paper import PAPERS
 from metaeval import cli
 from metaeval.cli.analyses import ANALYSES
 from metaeval.measures import registry

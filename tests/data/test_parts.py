@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from experiments.amigo2020.real import join_topics
 
 import metaeval
-from experiments.amigo2020.real import join_topics
 from metaeval.io import judgements
 
 

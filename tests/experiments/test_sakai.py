@@ -170,7 +170,8 @@ def test_a_measure_is_primary_where_it_is_best_by_one_criterion_and_beaten_by_no
 
 def test_overlaps_of_several_collections_are_added_before_they_are_divided():
     overlap = {
-        "collection": ["x", "y"], "measure_1": ["NMD", "RNOD"], "measure_2": ["RNOD", "NMD"], "a": [1, 4], "b": [5, 2], "c": [3, 0],
+        "collection": ["x", "y"], "measure_1": ["NMD", "RNOD"], "measure_2": ["RNOD", "NMD"],
+        "a": [1, 4], "b": [5, 2], "c": [3, 0],
     }  # fmt: skip
     source = lq_claims.Source(Tables(overlap=overlap), ["x", "y"])
     assert source.overlap("NMD", "RNOD") == pytest.approx((5 + 2) / (1 + 5 + 3 + 4 + 2 + 0))
