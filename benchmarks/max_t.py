@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.tukey import KEY, fastest, row
 from metaeval.stats.pair_tests import MAX_T, all_pairs_test
 from metaeval.stats.randomised_tukey import randomised_tukey_hsd
-from metaeval.stats.resampling import resampled_topics
+from metaeval.stats.resampling import draw_weights
 
 TESTS: dict[str, Callable[..., Any]] = {name: partial(all_pairs_test, test=name) for name in MAX_T}
 
@@ -59,7 +59,7 @@ def run(quick: bool = False) -> list[dict[str, Any]]:
         gaps = scores[:, first] - scores[:, second]
         centred = gaps - gaps.mean(axis=0)
         added = np.median(gaps.var(axis=0)) / 4
-        for drawn in resampled_topics(KEY, range(resamples), n_topics):
+        for drawn in draw_weights(KEY, range(resamples), n_topics).astype(np.int64):
             sample = np.repeat(centred, drawn, axis=0)
             (np.abs(sample.mean(axis=0)) / np.sqrt(sample.var(axis=0) + added)).max()
 

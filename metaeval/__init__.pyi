@@ -17,14 +17,15 @@ from .analyses.baseline_preference import (
     BaselinePreference as BaselinePreference,
     baseline_preference as baseline_preference,
 )
-from .analyses.board_ranks import BoardRanks as BoardRanks, board_ranks as board_ranks
+from .analyses.boards import BoardRanks as BoardRanks, board_ranks as board_ranks
 from .analyses.calibration import TestCalibration as TestCalibration, calibrate_tests as calibrate_tests
 from .analyses.citation import cite as cite
 from .analyses.corrected_scores import CorrectedScores as CorrectedScores, corrected_scores as corrected_scores
 from .analyses.coverage import Coverage as Coverage, coverage as coverage
-from .analyses.discriminative_power import discriminative_power as discriminative_power
-from .analyses.pooled_discriminative_power import (
+from .analyses.power import (
+    DiscriminativePower as DiscriminativePower,
     PooledDiscriminativePower as PooledDiscriminativePower,
+    discriminative_power as discriminative_power,
     pooled_discriminative_power as pooled_discriminative_power,
 )
 from .analyses.power_pairs import (
@@ -33,16 +34,14 @@ from .analyses.power_pairs import (
     significance_contradictions as significance_contradictions,
     significance_overlap as significance_overlap,
 )
-from .analyses.power_result import DiscriminativePower as DiscriminativePower
 from .analyses.properties import Properties as Properties, properties as properties
 from .analyses.qrels import QrelsComparison as QrelsComparison, compare_qrels as compare_qrels
-from .analyses.rank_result import RunRanks as RunRanks
 from .analyses.ranking_similarity import (
     RankingSimilarity as RankingSimilarity,
     ranking_similarity as ranking_similarity,
 )
+from .analyses.ranks import RunRanks as RunRanks, run_ranks as run_ranks
 from .analyses.robustness import Robustness as Robustness, robustness as robustness
-from .analyses.run_ranks import run_ranks as run_ranks
 from .analyses.sample_size import SampleSize as SampleSize, sample_size as sample_size
 from .analyses.split_half_consistency import (
     SplitHalfConsistency as SplitHalfConsistency,

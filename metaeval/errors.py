@@ -24,7 +24,7 @@ def shorten(text: str, most: int = _LONGEST_MESSAGE) -> str:
     if len(text) > most:
         after = most // 3 - 1
         text = f"{text[: most - after - 1]}…{text[len(text) - after :]}"
-    return "".join(_BREAKS.get(letter, letter) for letter in text) if not _BREAKS.keys().isdisjoint(text) else text
+    return text if _BREAKS.keys().isdisjoint(text) else "".join(_BREAKS.get(letter, letter) for letter in text)
 
 
 class _OneLine(Exception):
@@ -77,7 +77,8 @@ class DataError(MetaevalError):
         if line is not None:
             place = f"{place}:{line}" if place else f"line {line}"
         labels = {"run": run, "topic": topic, "item": item, "measure": measure}
-        named = [f"{what} {shorten(str(label), _LONGEST_LABEL)}" for what, label in labels.items() if label is not None]
+        shown = {what: shorten(str(label), _LONGEST_LABEL) for what, label in labels.items() if label is not None}
+        named = [f"{what} {label}" for what, label in shown.items()]
         message = ": ".join(part for part in (place, ", ".join(named), problem) if part)
         super().__init__(f"{message} ({hint})" if hint else message)
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 from weakref import WeakKeyDictionary
@@ -107,13 +108,14 @@ def describe_files(paths: Sequence[PathLike]) -> str:
 
 def list_files(folder: PathLike) -> list[PathLike]:
     """Return the files of a folder in the order of their names, without hidden ones and folders; at least one."""
-    if not is_folder(folder):
-        raise DataError("there is no such folder", file=folder)
-    with _in_words(folder, "read"):
-        paths = [path for path in Path(folder).iterdir() if path.is_file() and not path.name.startswith(".")]
+    paths: list[PathLike] = []
+    problem = "there are no files in this folder" if is_folder(folder) else "there is no such folder"
+    if is_folder(folder):
+        with _in_words(folder, "read"):
+            paths = [path for path in Path(folder).iterdir() if path.is_file() and path.name[0] != "."]
     if not paths:
-        raise DataError("there are no files in this folder", file=folder)
-    return [*sorted(paths, key=file_name)]
+        raise DataError(problem, file=folder)
+    return sorted(paths, key=file_name)
 
 
 def find_paths(sources: PathLike | Sequence[PathLike]) -> list[PathLike]:
@@ -253,10 +255,15 @@ def read_bounded(path: PathLike, most: int, *, hint: str | None = None) -> bytes
         with open_regular(path) as (stream, size):
             # Some files of the system say that they have no bytes, and hold some.
             content = _read_pieces(stream, min(size or most, most) + 1)
-    if not content:
-        raise DataError("the file is empty", file=path)
     if len(content) > most:
         raise DataError(f"the file is larger than {most:,} bytes", file=path, hint=hint)
+    return bytes(_refuse_blank(content, path))
+
+
+def _refuse_blank(content: Any, path: PathLike) -> Any:
+    """Return bytes or text, of which there must be some."""
+    if not content:
+        raise DataError("the file is empty", file=path)
     return content
 
 
@@ -287,9 +294,7 @@ def read_content(path: PathLike) -> bytes:
         with unpack(io.BytesIO(content), packed, path) as stream:
             content = _read_pieces(stream, most + 1)
         check_size(len(content), path, "unpacked, it has at least", most)
-    if not content:
-        raise DataError("the file is empty", file=path)
-    return content
+    return bytes(_refuse_blank(content, path))
 
 
 @contextmanager
@@ -314,7 +319,8 @@ def stream_lines(path: PathLike) -> Iterator[tuple[int, str]]:
         packed = _find(_PACKED, stream.read(4))
         stream.seek(0)
         with unpack(stream, packed, path) if packed else nullcontext(stream) as content:
-            for number, line in enumerate(iter(lambda: content.readline(_LONGEST_LINE + 1), b""), start=1):
+            lines = iter(partial(content.readline, _LONGEST_LINE + 1), b"")
+            for number, line in enumerate(lines, start=1):
                 size += len(line)
                 if size > most or number > most // BYTES_A_CELL:
                     check_cells(number, path, what="lines")
@@ -322,7 +328,10 @@ def stream_lines(path: PathLike) -> Iterator[tuple[int, str]]:
                 if len(line) > _LONGEST_LINE:
                     raise DataError(f"it has more than {_LONGEST_LINE:,} bytes", file=path, line=number)
                 if line.strip():
-                    yield number, _decode(line, path, number).removesuffix("\n")
+                    try:
+                        yield number, line.removesuffix(b"\n").decode("utf-8" if number > 1 else "utf-8-sig")
+                    except UnicodeDecodeError as error:
+                        raise _describe_encoding(error, path, number) from None
 
 
 def read_text(path: PathLike) -> str:
@@ -336,24 +345,23 @@ def read_text(path: PathLike) -> str:
     if b"\0" in content:
         line = content.count(b"\n", 0, content.index(b"\0")) + 1
         raise DataError("the file is binary, not text", file=path, line=line, hint=_find(_BINARY, content))
-    text = _decode(content, path).replace("\r\n", "\n").replace("\r", "\n")
+    try:
+        text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        raise _describe_encoding(error, path, 1) from None
     check_cells(text.count("\n"), path, what="lines")
-    if not text.strip():
-        raise DataError("the file is empty", file=path)
+    _refuse_blank(text.strip(), path)
     return text
 
 
-def _decode(content: bytes, path: PathLike, line: int = 1) -> str:
-    """Return text in UTF-8, of which the first line has the number `line`."""
-    try:
-        return content.decode("utf-8-sig" if line == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"byte 0x{content[error.start]:02x} is not UTF-8, while the text before it is",
-            file=path,
-            line=content.count(b"\n", 0, error.start) + line,
-            hint="the file mixes encodings or is in another one; save it as UTF-8",
-        ) from None
+def _describe_encoding(error: UnicodeDecodeError, path: PathLike, line: int) -> DataError:
+    """Return what is wrong with text that is not UTF-8, of which the first line has the number `line`."""
+    return DataError(
+        f"byte 0x{error.object[error.start]:02x} is not UTF-8, while the text before it is",
+        file=path,
+        line=error.object.count(b"\n", 0, error.start) + line,
+        hint="the file mixes encodings or is in another one; save it as UTF-8",
+    )
 
 
 def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
@@ -466,8 +474,8 @@ def check_folder(folder: Path) -> None:
         raise DataError(
             f"no folder can have this name: {getattr(error, 'strerror', None) or error}", file=folder
         ) from None
-    if not existing.is_dir():
-        problem = "this is a file, not a folder" if existing == folder else f"{existing} is a file"
+    problem = "this is a file, not a folder" if existing == folder else f"{existing} is a file"
+    if existing.is_dir():
+        problem = "" if os.access(existing, os.W_OK | os.X_OK) else "the folder cannot be written"
+    if problem:
         raise DataError(problem, file=folder)
-    if not os.access(existing, os.W_OK | os.X_OK):
-        raise DataError("the folder cannot be written", file=folder)

@@ -73,7 +73,7 @@ def test_the_new_analysis_is_a_command_with_its_options(house, tmp_path):
     done = run(house, "-m", "metaeval", "lead", "scores.csv", "--rank", "3", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert "rank 3" in done.stdout
-    assert {"lead.csv", "lead.md", "lead.tex", "lead.json", "lead.svg"} <= {path.name for path in tmp_path.iterdir()}
+    assert {"lead.csv", "lead.tex", "lead.json", "lead.svg"} <= {path.name for path in tmp_path.iterdir()}
 
 
 def test_what_the_new_analysis_refuses_is_said_with_its_option(house):

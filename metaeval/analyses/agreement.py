@@ -14,7 +14,7 @@ import pandas as pd
 from metaeval.analyses.agreement_result import Agreement, list_disagreement, pool_estimates
 from metaeval.analyses.checks import check_choice, check_count, check_positive, check_share, warn_of_same_data
 from metaeval.analyses.diagnostics import remark_copies
-from metaeval.analyses.discriminative_power import discriminative_power
+from metaeval.analyses.power import discriminative_power
 from metaeval.analyses.prepare import Prepared, prepare
 from metaeval.analyses.variation import list_intervals
 from metaeval.data.clusters import order_clusters
@@ -258,8 +258,7 @@ def _average_annotators(people: Any) -> Scores:
                 "no annotator scored it", file=people.collection, run=people.runs[r], topic=people.topics[t]
             )
         values = np.nanmean(people.values, axis=-1, keepdims=True)
-    labels = {name: getattr(people, name) for name in ("runs", "topics", "collection", "provenance", "clusters")}
-    return Scores(values, measures=(mean,), **labels)
+    return Scores(values, measures=(mean,), **people.named("runs", "topics", "collection", "provenance", "clusters"))
 
 
 def _take_shared(collections: Sequence[Scores], runs: Share, topics: Share) -> list[Scores]:

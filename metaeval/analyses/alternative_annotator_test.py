@@ -29,7 +29,7 @@ from metaeval.stats.annotator_wins import (
     tabulate_agreement,
 )
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval
-from metaeval.stats.resampling import resampled_topics
+from metaeval.stats.resampling import draw_weights
 from metaeval.stats.streams import generator, stream_key
 
 PASS = 0.5
@@ -225,7 +225,7 @@ def alternative_annotator_test(
         no_interval = f"No interval: it needs {FEWEST_TOPICS} topics; there are {n_topics}."
     elif n_bootstrap:
         key = stream_key(seed, annotations.collection, "alternative_annotator_test")
-        weights = resampled_topics(key, range(n_bootstrap), n_topics).astype(np.float64)
+        weights = draw_weights(key, range(n_bootstrap), n_topics)
     drawn = (weights @ sums.reshape(n_topics, -1)).reshape(len(weights), *sums.shape[1:])
     drawn_rho, drawn_omega = average_advantage(drawn), _test(drawn, epsilon, alpha)[1].mean(axis=-1)
     first, second = np.triu_indices(len(rho), 1)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, NamedTuple, cast
+from typing import ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ from metaeval.measures.user_file import is_reference, load_function
 from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.table import Table, cross
 from metaeval.stats.error_rates import Procedure, count_errors, decide
+from metaeval.stats.intervals import interval_of_share
 from metaeval.stats.pair_tests import RECOMMENDED, PairedTest
 from metaeval.stats.parallel import run_parts, tell
 from metaeval.stats.resampling import ScoreModel, fit_scores
@@ -30,15 +31,11 @@ from metaeval.stats.streams import generator, stream_key
 TESTS = (RECOMMENDED, "randomised-tukey-hsd", "max-t", "paired-t")
 """What is tried by default: the recommended test, that of the papers, sign flips, and paired t tests with Holm's correction."""
 
-BATCH = 20
-"""Studies that share the trials of a test."""
+BATCH, POWER_STUDIES = 20, 5
+"""Studies that share the trials of a test, and of how many studies of runs of equal means there is one of runs that differ."""
 
 STANDARD_ERRORS = 4.0
 """The true difference whose power is stated by default, in standard errors of the difference of a typical pair of runs."""
-
-POWER_STUDIES = 5
-"""Of that many studies of runs of equal means there is one of runs that differ."""
-
 
 FEWEST_RUNS, FEWEST_TOPICS = 10, 25
 """With fewer, the recommended test is outside the domain in which it was checked: docs/concepts/which-test.md."""
@@ -78,16 +75,8 @@ class TestCalibration(MeasureRows):
 
     number: ClassVar[str] = "error"
 
-    def __repr__(self) -> str:
-        size = f"{len(self.tests)} tests × {len(self.measures)} measures"
-        return f"TestCalibration: {size}, {self.n_studies} studies each"
-
     def answer(self) -> str:
-        """Return in one sentence which test to use.
-
-        The recommended test, unless it errs more often than α by more than chance under some measure; then, of the others
-        that do not, the one that finds most; all measures and tests count as one family of comparisons.
-        """
+        """Say which test to use: the recommended one, or if it errs too often, of those that do not the one that finds most."""
         by_test = self.rows.groupby("test", sort=False).agg({"errs": "max", "error": "max", "power": "mean"})
         holding, failing = by_test[~by_test["errs"]], by_test[by_test["errs"]]
         kind = f"studies with {self.n_topics} topics simulated from these scores"
@@ -163,9 +152,8 @@ def calibrate_tests(
     n_topics : int, optional
         Topics in each study; by default as many as the scores have.
     difference : float, optional
-        True difference for which power is computed, in units of the measures; by default four standard errors of a typical
-        pair.
-        A random half of the runs is better by this much.
+        True difference for which power is computed, in units of the measures: a random half of the runs is better by this much.
+        By default four standard errors of a typical pair.
     n_permutations : int, optional
         B of tests that resample; raised where a correction needs more.
     alpha : float, optional
@@ -174,15 +162,6 @@ def calibrate_tests(
     seed : int, optional
     n_jobs : int, optional
         Processes; any number gives the same rates.
-
-    Returns
-    -------
-    TestCalibration
-
-    Raises
-    ------
-    MetaevalError
-        If there are too few runs or topics, an option is out of range, or a test of your own returns no p-values.
 
     Examples
     --------
@@ -198,25 +177,38 @@ def calibrate_tests(
     ready = prepare(scores, "calibrate_tests", seed=seed, distinct_runs=distinct_runs, topics=10)
     procedures = _list_tests(tests)
     n_topics = len(ready.scores.topics) if n_topics is None else n_topics
-    for name, value, least in (
-        ("n_studies", n_studies, BATCH), ("n_permutations", n_permutations, 1), ("n_topics", n_topics, 2)
-    ):  # fmt: skip
-        check_count(name, value, least)
+    check_count("n_studies", n_studies, BATCH)
+    check_count("n_permutations", n_permutations, 1)
+    check_count("n_topics", n_topics, 2)
     check_share("alpha", alpha)
     check_jobs(n_jobs)
     if difference is not None:
         check_positive("difference", difference)
-    columns = [np.ascontiguousarray(ready.values[..., m]) for m in ready.places[2]]
-    steps = [STANDARD_ERRORS * _find_typical_error(column, n_topics) for column in columns]
-    shifts = np.array(steps if difference is None else [float(difference)] * len(steps))
-    plan = Plan(n_topics, n_studies, n_permutations, alpha, (seed, ready.scores.collection))
-    counts = _run_studies([fit_scores(column) for column in columns], shifts, procedures, plan, n_jobs)
-    error, found = (counts[:, :, :n_studies, 0] > 0).mean(axis=2), counts[:, :, n_studies:, 1]
-    low, high = _find_ends(error, n_studies, 0.05)
+    place = (seed, ready.scores.collection, "calibration")
+    n_all = n_studies + max(BATCH, n_studies // POWER_STUDIES)
+    kinds = ((0, n_studies), (n_studies, n_all))
+    parts = [range(start, min(start + BATCH, end)) for first, end in kinds for start in range(first, end, BATCH)]
+    sizes, shifts, done = (n_studies, n_topics, n_permutations), [], 0
+    counts = np.empty((len(ready.scores.measures), len(procedures), n_all, 3))
+    for m, of_measure in zip(ready.places[2], counts, strict=True):
+        column = np.ascontiguousarray(ready.values[..., m])
+        model, step = fit_scores(column), STANDARD_ERRORS * _find_typical_error(column, n_topics)
+        shifts.append(step if difference is None else float(difference))
+        for (name, test), of_test in zip(procedures.items(), of_measure, strict=True):
+            compute = partial(_count_errors, model, test, sizes, alpha, shifts[-1], place)
+            jobs = 1 if callable(test) else n_jobs  # what the user wrote runs where it was defined
+            arrays = run_parts(compute, parts, n_jobs=jobs, sharing={"prefer": "processes"})
+            for part, array in zip(parts, arrays, strict=True):
+                of_test[part.start : part.stop] = array
+                done += len(part)
+                tell(f"studies by {name}", done, counts[..., 0].size)
+    wrong, found = (counts[:, :, :n_studies, 0] > 0).sum(axis=2), counts[:, :, n_studies:, 1]
+    low, high = interval_of_share(wrong, n_studies)
     rows = cross(
         {"measure": [str(measure) for measure in ready.scores.measures], "test": list(procedures)},
-        error=error, low=low, high=high, errs=_find_ends(error, n_studies, 2 * 0.05 / error.size)[0] > alpha,
-        difference=shifts[:, np.newaxis], power=found.mean(axis=2),
+        error=wrong / n_studies, low=low, high=high,
+        errs=interval_of_share(wrong, n_studies, confidence=1 - 2 * 0.05 / wrong.size)[0] > alpha,
+        difference=np.array(shifts)[:, np.newaxis], power=found.mean(axis=2),
         power_se=found.std(axis=2, ddof=1) / np.sqrt(found.shape[2]),
     )  # fmt: skip
     # What matters to the recommended test besides what is said of all results.
@@ -235,16 +227,6 @@ def calibrate_tests(
         signature=ready.sign(**settings, alpha=alpha, seed=seed), diagnostics=(ready.diagnostics,),
         remarks=(*remarks, *about_pairs), outside=(*outside, *(["see the notes"] if about_pairs else [])),
     )  # fmt: skip
-
-
-def _find_ends(error: np.ndarray, n_studies: int, outside: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return both ends of the interval of a share of studies, Clopper and Pearson's."""
-    from scipy.stats import beta
-
-    wrong = np.rint(error * n_studies)
-    low = beta.ppf(outside / 2, np.maximum(wrong, 0.5), n_studies - wrong + 1)
-    high = beta.isf(outside / 2, wrong + 1, np.maximum(n_studies - wrong, 0.5))
-    return np.where(wrong > 0, low, 0.0), np.where(wrong < n_studies, high, 1.0)
 
 
 def _list_tests(tests: Sequence[str | Procedure] | None) -> dict[str, PairedTest | Procedure]:
@@ -290,56 +272,30 @@ def _find_typical_error(scores: np.ndarray, n_topics: int) -> float:
     return float(np.sqrt(np.median(varying) / n_topics) * scale) if len(varying) else 0.0
 
 
-class Plan(NamedTuple):
-    """What all studies have in common; those from `n_equal` on are of runs that differ. `stream` is a seed and a collection."""
-
-    n_topics: int
-    n_equal: int
-    n_permutations: int
-    alpha: float
-    stream: tuple[int, str]
-
-
-def _run_studies(
-    models: Sequence[ScoreModel],
-    shifts: np.ndarray,
-    procedures: dict[str, PairedTest | Procedure],
-    plan: Plan,
-    n_jobs: int,
+def _count_errors(
+    model: ScoreModel,
+    test: PairedTest | Procedure,
+    sizes: tuple[int, int, int],
+    alpha: float,
+    shift: float,
+    place: tuple[int, str, str],
+    studies: range,
 ) -> np.ndarray:
-    """Return what `study_errors` returns of every study, shape (measure, test, study, 3)."""
-    n_all = plan.n_equal + max(BATCH, plan.n_equal // POWER_STUDIES)
-    kinds = ((0, plan.n_equal), (plan.n_equal, n_all))
-    parts = [range(start, min(start + BATCH, end)) for first, end in kinds for start in range(first, end, BATCH)]
-    counts = np.empty((len(models), len(procedures), n_all, 3))
-    done, total = 0, counts[..., 0].size
-    for m, model in enumerate(models):
-        for t, (name, test) in enumerate(procedures.items()):
-            compute = partial(study_errors, model, test, plan, float(shifts[m]))
-            jobs = 1 if callable(test) else n_jobs  # what the user wrote runs where it was defined
-            arrays = run_parts(compute, parts, n_jobs=jobs, sharing={"prefer": "processes"})
-            for part, array in zip(parts, arrays, strict=True):
-                counts[m, t, part.start : part.stop] = array
-                done += len(part)
-                tell(f"studies by {name}", done, total)
-    return counts
+    """Return false differences, the share of true ones found, and seconds, of each study, shape (study, 3).
 
-
-def study_errors(
-    model: ScoreModel, test: PairedTest | Procedure, plan: Plan, shift: float, studies: range
-) -> np.ndarray:
-    """Return false differences, the share of true ones found, and seconds, of each study, shape (study, 3)."""
-    place = (*plan.stream, "calibration", str(studies.start))
-    rng = generator(*place)
-    values = model.draw(plan.n_topics, len(studies), rng)
+    `sizes` are how many studies there are of runs of equal means, which come first, topics, and trials of a test.
+    """
+    n_equal, n_topics, n_permutations = sizes
+    rng = generator(*place, str(studies.start))
+    values = model.draw(n_topics, len(studies), rng)
     means = np.zeros((len(values), len(studies)))
-    if studies.start >= plan.n_equal:
+    if studies.start >= n_equal:
         means[: len(means) // 2] = shift
         means = rng.permuted(means, axis=0)[model.copy_of]
         values += means[:, np.newaxis]
     begun = time.perf_counter()
-    options = {"n_permutations": plan.n_permutations}
-    significant = decide(test, values, alpha=plan.alpha, key=stream_key(*place, "trials"), options=options)
+    key = stream_key(*place, str(studies.start), "trials")
+    significant = decide(test, values, alpha=alpha, key=key, options={"n_permutations": n_permutations})
     seconds = (time.perf_counter() - begun) / len(studies)
     errors = count_errors(significant, means)
     found = np.divide(errors.found, errors.differing, out=np.zeros(len(studies)), where=errors.differing > 0)

@@ -75,22 +75,6 @@ def check_jobs(n_jobs: int) -> None:
         raise MetaevalError(f"{format_option('n_jobs')} is {n_jobs!r}; it is 1 or more, or -1 for all processors")
 
 
-def check_tau(variant: str) -> None:
-    """Refuse what is no variant of τ."""
-    if variant not in ("tau_a", "tau_b"):
-        raise MetaevalError(f"there is no τ {variant!r}: use tau_a or tau_b")
-
-
-def check_power(power: Any) -> None:
-    """Refuse anything but the result of tests of all pairs of runs by two measures or more, and say how to get it."""
-    if not hasattr(power, "p_values"):
-        raise MetaevalError(
-            f"this takes the result of discriminative_power, not {type(power).__name__}: pass discriminative_power(scores)"
-        )
-    if len(power.measures) < 2:
-        raise MetaevalError(f"two measures or more are compared with each other; there is {power.measures[0]} only")
-
-
 def check_trials(test: str, correction: str, n_pairs: int, n_permutations: int, alpha: float) -> tuple[str, ...]:
     """Refuse so few trials that no pair can be significant after a correction, and remark where they are scarce."""
     if test not in RESAMPLING or correction == "none":

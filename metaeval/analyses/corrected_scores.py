@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import check_choice, check_count, check_share
 from metaeval.analyses.prepare import Prepared, prepare
-from metaeval.analyses.rank_result import LETTERS, RunRanks, draw_ranks, find_ranks
+from metaeval.analyses.ranks import LETTERS, RunRanks, chart_ranks, rank_runs
 from metaeval.analyses.reference_pairs import name_flips
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, MetaevalError, format_count, format_option
 from metaeval.io.partial_scores import PeopleScores, read_partial
 from metaeval.measures.base import Measure
+from metaeval.show.charts import IntervalChart
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 from metaeval.stats.prediction_powered import (
@@ -29,9 +29,6 @@ from metaeval.stats.prediction_powered import (
     find_unlike,
     spread_weights,
 )
-
-if TYPE_CHECKING:
-    from metaeval.show.canvas import Axis, Figure, Size
 
 FEWEST_LABELS = 5
 """Labelled topics of a run below which nothing is said."""
@@ -125,10 +122,9 @@ class CorrectedScores(Result):
             Table(summary, f"Conclusions about {len(self.pairs):,} pairs of runs: {judged}.", self.signature),
         ]
 
-    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
-        """Draw the ranks that runs may have by the first judge alone, people alone and both; in a column by both."""
-        boards = {"corrected": self.boards["corrected"]} if size == "column" else dict(self.boards)
-        return draw_ranks(boards, self.signature if signature else None, ax=ax, size=size)
+    def charts(self) -> Sequence[IntervalChart]:
+        """Return the ranks that runs may have by both, by the first judge alone, and by people alone."""
+        return chart_ranks({title: self.boards[title] for title in ("corrected", "judge alone", "people alone")})
 
 
 def corrected_scores(
@@ -279,11 +275,10 @@ def _rank(
     differ, better = np.zeros((2, 1, len(runs), len(runs)), dtype=bool)
     differ[0, first, second] = differ[0, second, first] = evidence.signs != 0
     better[0, first, second], better[0, second, first] = evidence.differences > 0, evidence.differences < 0
-    tested = SimpleNamespace(
-        collection=collection, runs=runs, measures=(measure,), means=evidence.means[:, np.newaxis] * measure.sign,
-        test="bootstrap-t", alpha=1 - confidence, signature=signature, diagnostics=(), remarks=(),
+    return rank_runs(
+        (measure,), runs, evidence.means[:, np.newaxis] * measure.sign, better, differ, collection=collection,
+        test="bootstrap-t", alpha=1 - confidence, signature=signature.follow("run_ranks"),
     )  # fmt: skip
-    return find_ranks(tested, better, differ)
 
 
 def _list_pairs(

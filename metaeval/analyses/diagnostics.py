@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, get_args
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -34,10 +34,11 @@ class Diagnostics:
     """What is irregular about the runs of a collection; arrays have shape (measure, run).
 
     `spread_ratio` is the spread of a run's residuals over the median of all, and `wide` says whether that is more than
-    chance explains (see `metaeval.stats.irregular_runs.residual_spread`); `hopeless` runs are far behind all others. The runs
-    of a group of `identical` ones have the same scores on every topic under all measures; if `distinct`, all but the first
-    were left out. `values` are the scores of the
-    `different` runs, `noise` is about clusters of topics and repeats.
+    chance explains (see `metaeval.stats.irregular_runs.residual_spread`); `hopeless` runs are far behind all others; `failures`
+    counts on how many topics a run fails outright, if on a few and clearly. The runs of a group of `identical` ones have the
+    same scores on every topic under all measures; if `distinct`, all but the first were left out. `pairs` of different runs
+    have columns measure (its position), run_1, run_2, skewness (absolute) of their differences, share of zeros, and one_topic,
+    the largest share of a topic in their squares. `noise` is about clusters of topics and repeats.
     """
 
     collection: str
@@ -46,45 +47,30 @@ class Diagnostics:
     spread_ratio: np.ndarray
     wide: np.ndarray
     hopeless: np.ndarray
+    failures: np.ndarray
     identical: tuple[tuple[str, ...], ...]
-    values: np.ndarray
-    different: tuple[str, ...]
+    pairs: pd.DataFrame
     distinct: bool = False
     noise: TopicNoise | None = None
-
-    @cached_property
-    def pairs(self) -> pd.DataFrame:
-        """Pairs of different runs by measure: skewness of their differences, share of zeros, and largest share of one topic."""
-        pairs, skewness, zeros, one_topic = shape_of_differences(self.values)
-        names = np.array(self.different, dtype=object)[pairs]
-        columns = {"skewness": np.abs(skewness).ravel(), "zeros": zeros.ravel(), "one_topic": one_topic.ravel()}
-        runs = dict(zip(("run_1", "run_2"), np.tile(names, (len(self.measures), 1)).T, strict=True))
-        return pd.DataFrame({"measure": np.repeat(np.arange(len(self.measures)), len(pairs)), **runs, **columns})
 
     @property
     def skewness(self) -> np.ndarray:
         """Absolute skewness of the differences of a typical pair of runs over topics, shape (measure,)."""
-        return self.pairs.groupby("measure")["skewness"].median().reindex(range(len(self.measures))).to_numpy()
+        return self._find_typical("skewness")
 
     @property
     def zeros(self) -> np.ndarray:
         """Share of them that is 0, shape (measure,)."""
-        return self.pairs.groupby("measure")["zeros"].median().reindex(range(len(self.measures))).to_numpy()
+        return self._find_typical("zeros")
 
-    @cached_property
-    def failures(self) -> np.ndarray:
-        """On how many topics each different run fails outright, if on a few and clearly, shape (measure, run)."""
-        return count_failures(self.values * np.array([measure.sign for measure in self.measures]))
+    def _find_typical(self, column: str) -> np.ndarray:
+        medians = self.pairs.groupby("measure")[column].median()
+        return medians.reindex(range(len(self.measures))).to_numpy()
 
     @property
     def doubtful(self) -> np.ndarray:
         """Whether exchangeability of the runs is doubtful, shape (measure,)."""
         return np.asarray(self.wide.any(axis=1))
-
-    @property
-    def skewed(self) -> np.ndarray:
-        """Whether differences of a typical pair of runs are so skewed that a note says so, shape (measure,)."""
-        return np.asarray(np.nan_to_num(self.skewness) >= SKEWED)
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -120,7 +106,7 @@ class Diagnostics:
                 "doubtful": self.doubtful,
                 "skewness": self.skewness,
                 "zeros": self.zeros,
-                "skewed": self.skewed,
+                "skewed": np.nan_to_num(self.skewness) >= SKEWED,
                 "hopeless": [", ".join(np.array(self.runs, dtype=object)[row]) for row in self.hopeless],
             }
         )
@@ -164,14 +150,14 @@ class Diagnostics:
         )
 
     def _describe_skewness(self) -> str:
-        if not self.skewed.any():
+        skewness = np.nan_to_num(self.skewness)
+        if skewness.max() < SKEWED:
             return ""
-        names = self._name_measures(self.skewed)
-        m = int(np.nan_to_num(self.skewness).argmax())
+        names, m = self._name_measures(skewness >= SKEWED), int(skewness.argmax())
         return (
             f"differences between runs are skewed with {format_list(names, 2)}: any test may raise more false alarms than it "
             "should\n"
-            f"A typical pair of runs has the skewness {self.skewness[m]:.1f} with {self.measures[m]}, where "
+            f"A typical pair of runs has the skewness {skewness[m]:.1f} with {self.measures[m]}, where "
             f"{100 * self.zeros[m]:.0f} % of the differences are 0. The note looks at the median pair, from {SKEWED:g} on: "
             "docs/concepts/which-test.md."
         )
@@ -198,9 +184,9 @@ class Diagnostics:
         if not self.failures.any():
             return ""
         m = int((self.failures > 0).sum(axis=1).argmax())
-        runs = [run for run, count in zip(self.different, self.failures[m], strict=True) if count]
+        runs = [shorten(run) for run, count in zip(self.runs, self.failures[m], strict=True) if count]
         return (
-            f"{format_list([shorten(run) for run in runs], most=3)} fail{'s' if len(runs) == 1 else ''} outright on a few "
+            f"{format_list(runs, most=3)} fail{'s' if len(runs) == 1 else ''} outright on a few "
             "topics: any test may find too much between such runs and others\n"
             f"With {self.measures[m]}, on {format_count(int(self.failures[m].max()), 'topic')} at most, nearly on none else. "
             "Look at these topics: if something broke, such as a time limit, mend it or leave them out. A sample of topics "
@@ -239,6 +225,9 @@ class Diagnostics:
         )
 
 
+_KNOWN: WeakKeyDictionary[Scores, Diagnostics] = WeakKeyDictionary()  # a study asks many questions of the same scores
+
+
 def diagnose(scores: Scores) -> Diagnostics:
     """Is there something about the runs that distorts results?
 
@@ -250,17 +239,31 @@ def diagnose(scores: Scores) -> Diagnostics:
       measure widest_run  doubtful
     0      AP          e      True
     """
+    if scores in _KNOWN:
+        return _KNOWN[scores]
     # Medians are of different runs: many equal ones would make any other run seem unusual.
     one_of_each, position = np.unique(equal_rows(scores.values), return_inverse=True)
     values = scores.values if len(one_of_each) == len(scores.runs) else scores.values[one_of_each]
+    signs = np.array([measure.sign for measure in scores.measures])
     with np.errstate(over="ignore", invalid="ignore"):  # means of scores near the largest float
-        behind = far_behind(values.mean(axis=1) * np.array([measure.sign for measure in scores.measures]))
+        behind = far_behind(values.mean(axis=1) * signs)
     ratio, wide = residual_spread(values)
-    return Diagnostics(
-        scores.collection, scores.runs, scores.measures, ratio[:, position], wide[:, position], behind[:, position],
-        find_identical_runs(scores), values,
-        scores.runs if values is scores.values else tuple(scores.runs[run] for run in one_of_each),
+    failures = np.zeros((len(scores.measures), len(scores.runs)), dtype=np.int64)
+    failures[:, one_of_each] = count_failures(values * signs)
+    pairs, skewness, zeros, one_topic = shape_of_differences(values)
+    names = np.array(scores.runs, dtype=object)[one_of_each][pairs]
+    shapes = pd.DataFrame(
+        {
+            "measure": np.repeat(np.arange(len(skewness)), len(pairs)), "run_1": np.tile(names[:, 0], len(skewness)),
+            "run_2": np.tile(names[:, 1], len(skewness)), "skewness": np.abs(skewness).ravel(), "zeros": zeros.ravel(),
+            "one_topic": one_topic.ravel(),
+        }
     )  # fmt: skip
+    _KNOWN[scores] = Diagnostics(
+        scores.collection, scores.runs, scores.measures, ratio[:, position], wide[:, position], behind[:, position], failures,
+        find_identical_runs(scores), shapes,
+    )  # fmt: skip
+    return _KNOWN[scores]
 
 
 def remark_copies(*collections: Scores) -> tuple[str, ...]:

@@ -7,14 +7,10 @@ The rules take plain arrays, so that printed tables are judged as results are; t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from string import ascii_uppercase
 
 import numpy as np
 import numpy.typing as npt
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 
-from metaeval.analyses.ranking_similarity import ALIKE, RankingSimilarity
 from metaeval.analyses.reference_pairs import ReferencePairs
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency
 from metaeval.stats.intervals import interval_of_pairs
@@ -45,25 +41,6 @@ def rate_consistency(outperforms: npt.ArrayLike) -> np.ndarray:
     return net.reshape(-1, ahead.shape[-1]).mean(axis=0)
 
 
-def group_measures(tau: npt.ArrayLike, threshold: float = ALIKE) -> list[str]:
-    """Return the group of every measure, by average linkage of τ: A is the largest one.
-
-    >>> group_measures([[1, 0.2, 0.9], [0.2, 1, 0.3], [0.9, 0.3, 1]])
-    ['A', 'B', 'A']
-    """
-    similarity = np.nan_to_num(np.asarray(tau, dtype=float), nan=-1.0)
-    numbers = np.ones(len(similarity), dtype=int)
-    if len(similarity) > 1:
-        distance = 1 - (similarity + similarity.T) / 2
-        np.fill_diagonal(distance, 0.0)
-        tree = linkage(squareform(distance, checks=False), method="average")
-        numbers = fcluster(tree, 1 - threshold + _SLACK, criterion="distance")
-    sizes = np.bincount(numbers)
-    order = sorted(dict.fromkeys(numbers.tolist()), key=lambda number: -sizes[number])  # of two as large the first
-    letters = [f"{letter}{again}" for again in ("", *range(2, 99)) for letter in ascii_uppercase]
-    return [letters[order.index(number)] for number in numbers.tolist()]
-
-
 def rate_consistency_results(results: Sequence[SplitHalfConsistency]) -> np.ndarray:
     """Return the net of `rate_consistency` for results; one of them is ahead where its mean τ is higher, shape (measure,)."""
     return rate_consistency([result.significant & (result.means[:, None] > result.means) for result in results])
@@ -83,8 +60,3 @@ def grade_reference_results(results: Sequence[ReferencePairs]) -> list[str]:
     contradicted, decided = ([getattr(each, name) for each in results] for name in ("contradicted", "decided"))
     low, high = interval_of_pairs(np.array(contradicted), np.array(decided), [each.n_runs for each in results])
     return [grade_contradictions(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
-
-
-def group_results(results: Sequence[RankingSimilarity]) -> list[str]:
-    """Return the groups of `group_measures` for results."""
-    return group_measures(np.mean([result.tau for result in results], axis=0))

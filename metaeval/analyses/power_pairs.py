@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Unpack
 
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_power
-from metaeval.analyses.power_result import DiscriminativePower
+from metaeval.analyses.power import PAPERS_TEST, DiscriminativePower, Testing, take_tests
 from metaeval.analyses.result import MeasurePairs
 from metaeval.analyses.variation import name_pairs
-from metaeval.errors import format_count, format_option
-from metaeval.files import PathLike
+from metaeval.data.scores import Scores
+from metaeval.errors import MetaevalError, format_count, format_option
 from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap
-from metaeval.show.frames import write_frames
 from metaeval.show.table import MANY, Table, arrange_pairs
+from metaeval.stats.pair_tests import PairedTest
 from metaeval.stats.significant_counts import count_common
 
 MOST_LISTED = 1_000
@@ -129,60 +127,30 @@ class SignificanceContradictions(MeasurePairs):
         Of shape (contradiction, 4), with columns measure_1, measure_2, run_1, run_2: measure 1 says that run 1 significantly
         outperforms run 2, measure 2 says the reverse.
         """
-        names, runs = np.array([str(measure) for measure in self.measures]), np.array(self.runs, dtype=object)
-        run_a, run_b = (runs[side] for side in np.triu_indices(len(runs), 1))
-        listed, n = [pd.DataFrame(columns=["measure_1", "measure_2", "run_1", "run_2"], dtype=object)], 0
-        for i, j in zip(*np.triu_indices(len(names), 1), strict=True):
-            if most is not None and n >= most:
-                break
-            pairs = np.flatnonzero(self.verdicts[i] * self.verdicts[j] == -1)
-            if not len(pairs):
-                continue
-            ahead = self.verdicts[i, pairs] > 0
-            winners = np.where(ahead, run_a[pairs], run_b[pairs])
-            losers = np.where(ahead, run_b[pairs], run_a[pairs])
-            listed.append(
-                pd.DataFrame({"measure_1": names[i], "measure_2": names[j], "run_1": winners, "run_2": losers})
-            )
-            n += len(pairs)
-        return pd.concat(listed, ignore_index=True).head(most if most is not None else n)
-
-    @property
-    def n_contradictions(self) -> int:
-        """Of all pairs of measures together."""
-        return int(self.pairs["contradictions"].sum())
+        first, second = np.triu_indices(len(self.measures), 1)
+        # Of pairs of measures that contradict each other at all, as many as it takes.
+        some = np.flatnonzero(self.pairs["contradictions"])
+        counted = self.pairs["contradictions"].to_numpy()[some].cumsum()
+        some = some[: None if most is None else np.searchsorted(counted, most) + 1]
+        opposed = [np.flatnonzero(self.verdicts[first[k]] * self.verdicts[second[k]] == -1) for k in some]
+        where, of = np.concatenate([*opposed, np.zeros(0, np.intp)]), np.repeat(some, list(map(len, opposed)))
+        ahead = self.verdicts[first[of], where] > 0
+        one, other = (np.array(self.runs, dtype=object)[side[where]] for side in np.triu_indices(len(self.runs), 1))
+        names = self.pairs[["measure_1", "measure_2"]].iloc[of].reset_index(drop=True)
+        return names.assign(run_1=np.where(ahead, one, other), run_2=np.where(ahead, other, one)).head(most or len(of))
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return the counts, and the contradictions with both conclusions, the first 1,000 if there are more."""
         return super().frames() | {"run_pairs": self.run_pairs(MOST_LISTED)}
 
     def tables(self) -> list[Table]:
-        """Return on how many run pairs every two measures contradict each other, and the first of them."""
-        return [*super().tables(), *([self.run_pairs_table(FEW_LISTED)] if self.n_contradictions else [])]
-
-    def run_pairs_table(self, most: int = MOST_LISTED) -> Table:
-        """Return the list of contradictions (LQ 2021, Table 6), the first ones if there are more than `most`."""
+        """Return on how many run pairs every two measures contradict each other, and the first of them (LQ 2021, Table 6)."""
+        n, listed = int(self.pairs["contradictions"].sum()), self.run_pairs(FEW_LISTED).set_index("measure_1")
         caption = "Measure 1 finds run 1 significantly better; measure 2 finds run 2 better."
-        listed = self.run_pairs(most).set_index("measure_1")
-        return Table(listed, caption, self.signature, legend=_say_part(len(listed), self.n_contradictions))
-
-    def write_run_pairs(self, path: PathLike) -> Path:
-        """Write every contradiction, the rows of `run_pairs`, to a ``.csv`` or ``.parquet`` file.
-
-        Parameters
-        ----------
-        path : path
-
-        Returns
-        -------
-        Path
-
-        Raises
-        ------
-        MetaevalError
-            If the name does not tell one of these formats, or the file cannot be written.
-        """
-        return write_frames(path, [self.run_pairs()])
+        return [
+            *super().tables(),
+            *([Table(listed, caption, self.signature, legend=_say_part(len(listed), n))] if n else []),
+        ]
 
     def beside(self, measure: Measure) -> Table:
         """Return how often each of the others contradicts a measure, those that do."""
@@ -192,34 +160,29 @@ class SignificanceContradictions(MeasurePairs):
         return Table(row.sort_values("contradictions", ascending=False, kind="stable"), caption, self.signature)
 
 
-def significance_overlap(power: DiscriminativePower) -> SignificanceOverlap:
+def significance_overlap(
+    scores: Scores | DiscriminativePower, *, test: PairedTest = PAPERS_TEST, **options: Unpack[Testing]
+) -> SignificanceOverlap:
     """Do two measures find the same pairs of runs significantly different?
 
     Parameters
     ----------
-    power : DiscriminativePower
-        Of two measures or more; nothing is tested again.
-
-    Returns
-    -------
-    SignificanceOverlap
-
-    Raises
-    ------
-    MetaevalError
-        If there is one measure only.
+    scores : Scores or DiscriminativePower
+        Of two measures or more; a result is not tested again.
+    test : str, optional
+        As in `discriminative_power`.
+    **options
+        Of `discriminative_power`: n_permutations, alpha, seed, correction, p_add_one, variance_offset, distinct_runs, n_jobs.
 
     Examples
     --------
-    >>> from metaeval.data.scores import Scores
-    >>> from metaeval.analyses.discriminative_power import discriminative_power
     >>> values = np.add.outer([0.1, 0.15, 0.8], np.linspace(0, 0.1, 12))[..., None] ** [1, 2]
     >>> scores = Scores(values, runs=["a", "b", "c"], topics=range(12), measures=["NMD", "RNOD"])
-    >>> significance_overlap(discriminative_power(scores, n_permutations=500)).to_frame()
+    >>> significance_overlap(scores, n_permutations=500).to_frame()
       measure_1 measure_2  a  b  c  sso
     0       NMD      RNOD  0  2  0  1.0
     """
-    check_power(power)
+    power = _take_tests(scores, test, options)
     both = count_common(power.significant, power.significant)
     alone = np.diagonal(both)[:, np.newaxis] - both
     union = alone + alone.T + both
@@ -232,36 +195,31 @@ def significance_overlap(power: DiscriminativePower) -> SignificanceOverlap:
     )  # fmt: skip
 
 
-def significance_contradictions(power: DiscriminativePower) -> SignificanceContradictions:
+def significance_contradictions(
+    scores: Scores | DiscriminativePower, *, test: PairedTest = PAPERS_TEST, **options: Unpack[Testing]
+) -> SignificanceContradictions:
     """For which run pairs do two measures reach opposite significant conclusions?
 
     Parameters
     ----------
-    power : DiscriminativePower
-        Of two measures or more; nothing is tested again.
-
-    Returns
-    -------
-    SignificanceContradictions
-
-    Raises
-    ------
-    MetaevalError
-        If there is one measure only.
+    scores : Scores or DiscriminativePower
+        Of two measures or more; a result is not tested again.
+    test : str, optional
+        As in `discriminative_power`.
+    **options
+        Of `discriminative_power`: n_permutations, alpha, seed, correction, p_add_one, variance_offset, distinct_runs, n_jobs.
 
     Examples
     --------
-    >>> from metaeval.data.scores import Scores
-    >>> from metaeval.analyses.discriminative_power import discriminative_power
     >>> up = np.add.outer([0.1, 0.15, 0.8], np.linspace(0, 0.1, 12))[..., None]
     >>> scores = Scores(np.concatenate([up, up], axis=-1), runs=["a", "b", "c"], topics=range(12),
     ...                 measures=["NMD", "Accuracy"])
-    >>> significance_contradictions(discriminative_power(scores, n_permutations=500)).run_pairs()
+    >>> significance_contradictions(scores, n_permutations=500).run_pairs()
       measure_1 measure_2 run_1 run_2
     0       NMD  Accuracy     a     c
     1       NMD  Accuracy     b     c
     """
-    check_power(power)
+    power = _take_tests(scores, test, options)
     verdicts = np.where(power.significant, power.winners, 0).astype(np.int8)
     ahead_and_behind = count_common(verdicts > 0, verdicts < 0)
     counts = ahead_and_behind + ahead_and_behind.T
@@ -272,6 +230,14 @@ def significance_contradictions(power: DiscriminativePower) -> SignificanceContr
         signature=power.signature.follow("significance_contradictions"), diagnostics=power.diagnostics,
         remarks=(*power.remarks, *filter(None, [_say_part(min(n, MOST_LISTED), n)])),
     )  # fmt: skip
+
+
+def _take_tests(scores: Scores | DiscriminativePower, test: PairedTest, options: Testing) -> DiscriminativePower:
+    """Return the tests of all pairs of runs by two measures or more."""
+    names = list(map(str, getattr(scores, "measures", ())))
+    if len(names) == 1:
+        raise MetaevalError(f"two measures or more are compared with each other; there is {names[0]} only")
+    return take_tests(scores, test, PAPERS_TEST, **options)
 
 
 def _say_part(n_listed: int, n_all: int) -> str:

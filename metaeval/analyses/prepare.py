@@ -12,7 +12,7 @@ from metaeval.analyses.checks import check_scores, check_seed
 from metaeval.analyses.diagnostics import Diagnostics, diagnose
 from metaeval.analyses.topic_noise import find_noise, refuse_clusters
 from metaeval.data.labels import rank_labels
-from metaeval.data.scores import Scores, find_identical_runs, take_cells, take_distinct_runs
+from metaeval.data.scores import Scores, find_identical_runs, take_distinct_runs
 from metaeval.measures.base import find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.stats.streams import generator, stream_key
@@ -124,9 +124,10 @@ def sort_scores(
     runs, topics, measures = map(
         rank_labels, (scores.runs, scores.topics, [str(measure) for measure in scores.measures])
     )
-    signs = find_signs(scores.measures) if oriented else None
-    values = take_cells(scores.values, *map(np.argsort, (runs, topics, measures)), signs=signs)
-    return values, (runs, topics, measures)
+    orders = [np.argsort(places) for places in (runs, topics, measures)]
+    signs = find_signs(scores.measures)[orders[2]] if oriented else 1.0
+    # Contiguous, because the order of the axes in memory decides in which order NumPy adds.
+    return np.multiply(scores.values[np.ix_(*orders)], signs, order="C"), (runs, topics, measures)
 
 
 def restore_pairs(places: np.ndarray) -> np.ndarray:
@@ -135,12 +136,3 @@ def restore_pairs(places: np.ndarray) -> np.ndarray:
     pair = np.zeros((len(places), len(places)), dtype=np.intp)
     pair[first, second] = pair[second, first] = np.arange(len(first))
     return np.asarray(pair[places[first], places[second]])
-
-
-def choose_common_runs(
-    collections: Sequence[Scores], distinct_runs: bool
-) -> tuple[list[Scores], tuple[Diagnostics, ...]]:
-    """Return several collections of the same runs as an analysis is to use them, and what is irregular about each."""
-    identical = find_identical_runs(*collections) if distinct_runs else False
-    ready = [prepare(each, "", distinct_runs=identical, runs=1, topics=1) for each in collections]
-    return [each.scores for each in ready], tuple(each.diagnostics for each in ready)

@@ -12,12 +12,12 @@ import pandas as pd
 
 from metaeval.analyses.agreement import agreement, remark_coverage
 from metaeval.analyses.checks import check_count, check_jobs, check_share
-from metaeval.analyses.prepare import choose_common_runs
+from metaeval.analyses.prepare import prepare
 from metaeval.analyses.reference_pairs import count_conclusions, name_flips
 from metaeval.analyses.result import Result
 from metaeval.data.judged import LARGEST_GRADE, Grades, JudgedRuns
 from metaeval.data.labels import find_labels
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, find_identical_runs
 from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
 from metaeval.measures.agreement import kappa
 from metaeval.measures.base import Measure, find_signs
@@ -248,7 +248,9 @@ def compare_qrels(
         judges = [Measure(name, higher_is_better=bool(measure.higher_is_better)) for name in judged.sets]
         labels: dict[str, Any] = {"runs": judged.runs, "topics": judged.topics, "measures": judges}
         labelled.append(Scores(array, **labels, collection=judged.collection, provenance=judged.provenance))
-    scored, diagnostics = choose_common_runs(labelled, distinct_runs)
+    same = find_identical_runs(*labelled) if distinct_runs else False
+    ready = [prepare(each, "compare_qrels", distinct_runs=same, runs=1, topics=1) for each in labelled]
+    scored, diagnostics = [each.scores for each in ready], tuple(each.diagnostics for each in ready)
     chosen = {run: model for run, model in family.items() if run in scored[0].runs}
 
     parts: dict[str, list[pd.DataFrame]] = {}
@@ -263,7 +265,7 @@ def compare_qrels(
         rows[list(COUNTS)] = counts
         rows[[f"{name}_error" for name in COUNTS]] = errors
         frames = {"rows": rows.rename(columns={"value": "tau"}), "flips": flips}
-        frames |= {name: ranked.details()[name] for name in ("differences", "runs", "topics")}
+        frames |= {name: ranked.frames()[name] for name in ("differences", "runs", "topics")}
         if chosen:
             frames["favours"] = find_favours(scores, chosen, confidence)
         for name, frame in frames.items():

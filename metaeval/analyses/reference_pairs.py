@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.power_result import DiscriminativePower
+from metaeval.analyses.power import DiscriminativePower
 from metaeval.analyses.result import MeasureRows
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
@@ -87,7 +87,7 @@ def reference_pairs(
     Examples
     --------
     >>> from metaeval.data.scores import Scores
-    >>> from metaeval.analyses.discriminative_power import discriminative_power
+    >>> from metaeval.analyses.power import discriminative_power
     >>> up = np.add.outer([0.1, 0.15, 0.8], np.linspace(0, 0.1, 12))[..., None]
     >>> scores = Scores(np.concatenate([up, -up, up], axis=-1), runs=["a", "b", "c"], topics=range(12),
     ...                 measures=["good", "bad", "MQM"], higher_is_better=True)

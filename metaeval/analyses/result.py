@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -63,8 +63,7 @@ class Result(ABC):
     no_interval: str = field(default="", repr=False)
 
     def __init_subclass__(cls) -> None:
-        # A dataclass would write out every array.
-        cls.__repr__ = vars(cls).get("__repr__", Result.__repr__)  # type: ignore[method-assign]
+        cls.__repr__ = Result.__repr__  # type: ignore[method-assign]  # a dataclass would write out every array
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}: {one_line(self.answer() or str(self.signature))}"
@@ -97,10 +96,6 @@ class Result(ABC):
         """Return the numbers as a frame; every analysis says which columns."""
         return next(iter(self.frames().values()))
 
-    def details(self) -> dict[str, pd.DataFrame]:
-        """Return what was computed besides the rows, by name; exports hold all of it."""
-        return dict(list(self.frames().items())[1:])
-
     def to_table(self) -> Table:
         """Return the result as the table a paper would print, with caption and signature."""
         return self.at("paper")[0]
@@ -129,10 +124,6 @@ class Result(ABC):
         from metaeval.show.drawing import draw_charts
 
         return draw_charts(self.charts(), self.signature if signature else None, ax=ax, size=size)
-
-    def more_figures(self) -> dict[str, Callable[..., Figure]]:
-        """Return how to draw further figures, by name, each of a size: ``--out`` writes NAME-FIGURE.png."""
-        return {}
 
     def notes(self, *, short: bool = False) -> list[str]:
         """Return what a reader has to know about runs and method, for this test; if `short`, the first line of each."""

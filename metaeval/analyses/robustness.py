@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import warn_of_same_data
+from metaeval.analyses.checks import check_scores, warn_of_same_data
 from metaeval.analyses.prepare import prepare
 from metaeval.analyses.result import MeasureRows
 from metaeval.data.scores import Scores, find_identical_runs
@@ -96,23 +96,18 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
       measure  mean   sd  pairs  undefined
     0     NMD   1.0  0.0      1          0
     """
-    alone = isinstance(scores, Scores)
-    given = [scores] if isinstance(scores, Scores) else list(scores)
-    collections = given if alone else _take_shared(given)
-    identical = find_identical_runs(*collections) if distinct_runs else False
-    parts = [
-        prepare(
-            each, "robustness", distinct_runs=identical, runs=3, topics=2 if alone else 1,
-            clusters="refuse" if alone else "pool",
-        )
-        for each in collections
-    ]  # fmt: skip
-    chosen, over, units, values = parts[0].scores, "topics", parts[0].scores.topics, parts[0].values
-    if not alone:
-        over = "collections"
-        units = tuple(each.collection or f"collection {number}" for number, each in enumerate(collections, start=1))
+    if isinstance(scores, Scores):
+        parts = [prepare(scores, "robustness", distinct_runs=distinct_runs, runs=3)]
+        given, over, units, values = [scores], "topics", parts[0].scores.topics, parts[0].values
+    else:
+        given, over = list(scores), "collections"
+        shared = _take_shared(given)
+        same = find_identical_runs(*shared) if distinct_runs else False
+        parts = [prepare(each, "robustness", distinct_runs=same, runs=3, topics=1, clusters="pool") for each in shared]
+        units = tuple(each.collection or f"collection {number}" for number, each in enumerate(given, start=1))
         warn_of_same_data(units, [part.values for part in parts])
         values = np.stack([part.values.mean(axis=1) for part in parts], axis=1)
+    chosen = parts[0].scores
     scaled, rows = parts[0].restore(scale_scores(values), "measure"), []
     for m, measure in enumerate(chosen.measures):
         rhos = _spearman(scaled[..., m])
@@ -132,6 +127,8 @@ def _take_shared(collections: Sequence[Scores]) -> list[Scores]:
     """Return the scores of the runs and measures that all collections have."""
     if len(collections) < 2:
         raise MetaevalError("robustness over collections needs at least two of them")
+    for each in collections:
+        check_scores(each, runs=1, topics=1)
     runs = [run for run in collections[0].runs if all(run in each.runs for each in collections)]
     first, *others = ([str(measure) for measure in each.measures] for each in collections)
     names = [name for name in first if all(name in each for each in others)]

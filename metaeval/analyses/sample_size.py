@@ -14,7 +14,6 @@ from metaeval.analyses.checks import (
     check_count,
     check_jobs,
     check_share,
-    check_tau,
     warn_of_constant_measures,
 )
 from metaeval.analyses.prepare import prepare
@@ -190,7 +189,7 @@ def sample_size(
     ready = prepare(scores, "sample_size", seed=seed, distinct_runs=distinct_runs, topics=4, clusters="pool")
     for name, share in (("alpha", alpha), ("confidence", confidence)):
         check_share(name, share)
-    check_tau(tau)
+    check_choice("τ", tau, TauVariant)
     check_choice("test", test, PairedTest)
     check_jobs(n_jobs)
     for name, value in (("n_trials", n_trials), ("n_samples", n_samples), ("n_permutations", n_permutations)):

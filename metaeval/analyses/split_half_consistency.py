@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_jobs, check_share, check_tau
+from metaeval.analyses.checks import check_choice, check_count, check_jobs, check_share
 from metaeval.analyses.prepare import prepare
 from metaeval.analyses.result import Result
 from metaeval.analyses.variation import name_pairs
@@ -194,7 +194,7 @@ def split_half_consistency(
     """
     ready = prepare(scores, "split_half_consistency", seed=seed, distinct_runs=distinct_runs, clusters="pool")
     check_share("alpha", alpha)
-    check_tau(tau)
+    check_choice("τ", tau, TauVariant)
     check_jobs(n_jobs)
     check_count("n_trials", n_trials, 2)
     check_count("n_permutations", n_permutations, 1)

@@ -9,14 +9,13 @@ from typing import Any
 from metaeval.analyses.baseline_preference import BaselinePreference, baseline_preference
 from metaeval.analyses.coverage import Coverage, coverage
 from metaeval.analyses.diagnostics import Diagnostics
-from metaeval.analyses.discriminative_power import discriminative_power
+from metaeval.analyses.power import PAPERS_TEST, DiscriminativePower, discriminative_power
 from metaeval.analyses.power_pairs import (
     SignificanceContradictions,
     SignificanceOverlap,
     significance_contradictions,
     significance_overlap,
 )
-from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.prepare import prepare
 from metaeval.analyses.ranking_similarity import RankingSimilarity, ranking_similarity
 from metaeval.analyses.reference_pairs import ReferencePairs, reference_pairs
@@ -37,9 +36,6 @@ BASELINES = ("BL-popularity", "BL-uniform")
 
 SMALL = LEAST_TOPICS = 10
 """Topics in each of two sets of the papers' second consistency experiment (ACL 2021, §5.2), and those that a curve needs."""
-
-PAPERS_TEST: PairedTest = "randomised-tukey-hsd"
-"""The all-pairs test of ACL 2021 and LQ 2021."""
 
 
 @dataclass(frozen=True, eq=False)

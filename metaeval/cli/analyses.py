@@ -10,15 +10,14 @@ class Analysis:
     """An analysis that is a command: its options and help come from the function's signature and docstring.
 
     The function is ``"module:function"`` below metaeval; what its first parameter is annotated with says what the
-    command takes: scores, several of them, the discriminative power of scores, annotations, judged runs, or measures. Examples
-    are command lines without the program's name. `pool` is the function of the results of several sources, `board` that of
-    several collections at once. `pairs` is the option that names a file for what grows with the number of pairs of runs; the
-    result's method ``write_`` with its name writes it. `remarks` are a paragraph of the help that the docstring does not have.
+    command takes: scores, several of them, annotations, judged runs, or measures. Examples are command lines without the
+    program's name. `board` is the function of several collections at once, if it is another one. `pairs` is the option that
+    names a file for what grows with the number of pairs of runs, the result's `run_pairs`. `remarks` are a paragraph of the
+    help that the docstring does not have.
     """
 
     function: str
     examples: tuple[str, ...]
-    pool: str = ""
     board: str = ""
     pairs: str = ""
     remarks: str = ""
@@ -34,24 +33,23 @@ ANALYSES = {
         ("consistency scores.csv", "consistency stc3-dq-a --size 10"),
     ),
     "power": Analysis(
-        "analyses.discriminative_power:discriminative_power",
+        "analyses.power:discriminative_power",
         (
             "power scores.csv -B 5000",
             "power stc3-dq-a stc3-dq-e stc3-dq-s --out results/",
             "power scores.csv --p-values p-values.csv",
         ),
-        pool="analyses.pooled_discriminative_power:pooled_discriminative_power",
         pairs="p_values",
     ),
     "ranks": Analysis(
-        "analyses.run_ranks:run_ranks",
+        "analyses.ranks:run_ranks",
         (
             "ranks trec-web-2013 -m AP",
             "ranks one.json two.json",
             "ranks scores.csv --test randomised-tukey-hsd --out results/",
             "ranks board.parquet --columns collection=task --doubled latest --missing complete --aggregate win-rate",
         ),
-        board="analyses.board_ranks:board_ranks",
+        board="analyses.boards:board_ranks",
         remarks="Files that score other runs on the same topics, such as the logs of two models, are one collection: is one "
         "better, by how much, how sure? Files of other topics are tasks, as are those that a column of a table names, and "
         "several tasks are a board: one answer for all of them, by their mean or another aggregate. --missing present makes "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -57,11 +57,6 @@ GROUPS = {
     "Files and references": ("convert", "cite", "help"),
 }  # fmt: skip
 """The commands by subject, as ``metaeval --help`` shows them; others follow under a heading of their own."""
-
-_POWER = "analyses.discriminative_power:discriminative_power"
-
-_UNSEEN = {"n_bootstrap": 0, "confidence": 0.95, "simultaneous": True, "margin": 0.05}
-"""Arguments of discriminative power where only what follows from it is shown: its intervals are not computed."""
 
 IN_PYTHON = ("p_add_one", "variance_offset", "gaps")
 """Arguments of functions that are no options; `gaps` is what ``--missing`` says of boards."""
@@ -179,13 +174,11 @@ def generate_command(name: str, analysis: Analysis) -> Any:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a command calls. `before` makes what `main` takes of scores."""
+    """What a command calls: `main`, or `board` for several tasks."""
 
     name: str
     main: Function
     takes: str
-    before: Function | None
-    pool: Function | None
     board: Function | None
     pairs: str
 
@@ -193,31 +186,25 @@ class Plan:
     def of(cls, name: str, analysis: Analysis) -> Plan:
         """Import the functions of an analysis."""
         main = _load(analysis.function)
-        takes = find_input(main)
-        before = _load(_POWER) if takes == "power" else None
-        pool, board = (_load(function) if function else None for function in (analysis.pool, analysis.board))
-        return cls(name, main, takes, before, pool, board, analysis.pairs)
+        board = _load(analysis.board) if analysis.board else None
+        return cls(name, main, find_input(main), board, analysis.pairs)
 
     @property
     def several(self) -> bool:
         """Whether the command takes several sources."""
-        return self.takes == "several" or self.pool is not None or self.board is not None
+        return self.takes == "several" or self.board is not None
 
     def parameters(self) -> dict[tuple[str, ...], Parameter]:
         """Return the parameters of all functions; those that are spelled alike are one."""
         parameters: dict[tuple[str, ...], Parameter] = {}
-        for function in (self.before, self.main, self.pool, self.board):
+        for function in (self.main, self.board):
             for parameter in self._read(function) if function else ():
                 parameters.setdefault(parameter.spelling, parameter)
         return parameters
 
     def _read(self, function: Function) -> list[Parameter]:
-        """Return the parameters of a function that are options, without those of a result that is not shown."""
-        return [
-            parameter
-            for parameter in read_parameters(function)
-            if parameter.name not in IN_PYTHON and (function is not self.before or parameter.name not in _UNSEEN)
-        ]
+        """Return the parameters of a function that are options."""
+        return [parameter for parameter in read_parameters(function) if parameter.name not in IN_PYTHON]
 
     def declare(self) -> Options:
         """Return the options of the command, in the order of its help."""
@@ -243,8 +230,6 @@ class Plan:
         arguments = {
             parameter.name: getattr(values, known[parameter.spelling].name) for parameter in self._read(function)
         }
-        if function is self.before:
-            arguments |= _UNSEEN
         if function is self.board:
             arguments["gaps"] = values.gaps
         with working(function.__name__.replace("_", " ")):
@@ -267,18 +252,15 @@ class Plan:
             results = {self.name: self.call(self.main, opened, values)}
         else:
             sources = values.source if self.several else [values.source]
-            pool = self.pool if len(sources) > 1 else None
-            function, when = self.main, "with a single source"
-            if self.board is None:
-                self._refuse_unused(values.stated, [self.before, function, pool], when)
-            elif values.missing in GAPS:
+            function = self.main
+            if self.board is not None and values.missing in GAPS:
                 values.gaps, values.missing = values.missing, "keep"
             reference_opens = any(parameter.opens == "files or names" for parameter in self.parameters().values())
             scores = open_sources(sources, values, reference_opens=reference_opens, several=self.several)
             if self.board is not None:
                 scores = join_runs(scores, sources)
                 function, when = self._choose_board(self.board, scores, values)
-                self._refuse_unused(values.stated, [None if function is self.board else self.before, function], when)
+                self._refuse_unused(values.stated, function, when)
             results = self._analyse(function, scores, values)
         show_results(results, values.style, values.out, explain=values.explain, width=values.width)
 
@@ -298,46 +280,40 @@ class Plan:
 
     def _choose_board(self, board: Function, scores: list[Scores], values: Values) -> tuple[Function, str]:
         """Return the function of the board where there are several tasks, or options that only it takes; and when that is."""
-        ordinary = {parameter.spelling for one in (self.before, self.main) if one for parameter in self._read(one)}
+        ordinary = {parameter.spelling for parameter in self._read(self.main)}
         own = {parameter.name for parameter in self._read(board) if parameter.spelling not in ordinary}
         if len(scores) > 1 or own & values.stated or values.gaps:
             return board, "for a board of tasks"
         return self.main, "for a single task"
 
-    def _refuse_unused(self, stated: set[str], called: Iterable[Function | None], when: str) -> None:
-        """Refuse an option that stands on the command line although no function that is called takes it."""
-        used = {parameter.spelling for function in called if function for parameter in self._read(function)}
+    def _refuse_unused(self, stated: set[str], called: Function, when: str) -> None:
+        """Refuse an option that stands on the command line although the function that is called does not take it."""
+        used = {parameter.spelling for parameter in self._read(called)}
         for spelling, parameter in self.parameters().items():
             if parameter.name in stated and spelling not in used:
                 raise MetaevalError(f"{spelling[0]} does nothing {when}")
 
     def _analyse(self, function: Function, scores: list[Scores], values: Values) -> dict[str, Any]:
         """Return the results by the names of their files."""
-        if function is self.board or self.takes == "several":
-            return {self.name: self.call(function, scores if len(scores) > 1 else scores[0], values)}
         pairs = getattr(values, self.pairs) if self.pairs else None
         if pairs is not None and len(scores) > 1:
             raise MetaevalError(f"{spell(self.pairs)[0]} is for a single source: a file for each needs a call for each")
-        # Whatever may go wrong comes before anything is shown.
-        results = []
-        for subject in scores:
-            before = subject if self.before is None else self.call(self.before, subject, values)
-            results.append(self.call(function, before, values))
+        result = self.call(function, scores if len(scores) > 1 else scores[0], values)
         if pairs is not None:
+            from metaeval.show.frames import write_frames
+
             with working(f"writing {pairs}"):
-                getattr(results[0], f"write_{self.pairs}")(pairs)
+                write_frames(pairs, [result.run_pairs()])
             print_status(f"wrote {pairs}")
-        if len(results) == 1:
-            return {self.name: results[0]}
-        named: dict[str, Any] = {}
-        for number, (subject, result) in enumerate(zip(scores, results, strict=True), start=1):
-            label = getattr(result, "collection", "") or subject.collection or subject.provenance
-            file = f"{self.name}-{format_name(label) or number}"
-            named[f"{file}-{number}" if file in named else file] = result
-        if self.pool is None:
-            return named
+        parts = getattr(result, "parts", ())
+        if not parts:
+            return {self.name: result}
         # The pooled result answers what several sources were named for, so that it comes first.
-        return {f"pooled-{self.name}": self.call(self.pool, results, values)} | named
+        named: dict[str, Any] = {f"pooled-{self.name}": result}
+        for number, part in enumerate(parts, start=1):
+            file = f"{self.name}-{format_name(part.collection) or number}"
+            named[f"{file}-{number}" if file in named else file] = part
+        return named
 
 
 def _write_help(function: Function, analysis: Analysis) -> str:

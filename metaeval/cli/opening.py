@@ -238,7 +238,7 @@ def _open_reference(
     try:
         return _read_by_columns(partial(open_scores, name, measure), options, lacking)
     except FormatError:  # what is said of the sources holds for a file that does not tell its format itself
-        if opening["format"] is None:
+        if opening.get("format") is None:
             raise
         return open_scores(name, measure, format=opening["format"], **options)
 

@@ -221,12 +221,10 @@ def write_results(results: dict[str, Result], out: Path, width: Width | None = N
             result.write_tables(aside, name, width or "column")
             write_atomically(aside / f"{name}.json", json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
             save_figure(result.plot(size=width), aside, name, suffixes=_FIGURES)
-            for figure, draw in result.more_figures().items():
-                save_figure(draw(size=width), aside, f"{name}-{figure}", suffixes=_FIGURES)
     for name, result in results.items():
-        tables = ", ".join(f"{name}.csv" for name in [name, *(_name_detail(name, key) for key in result.details())])
-        more = "".join(f", {name}-{figure}.png, .svg and .pdf" for figure in result.more_figures())
-        print_status(f"wrote {tables}, {name}.tex, .json, .png, .svg and .pdf{more} into {out}")
+        details = [_name_detail(name, detail) for detail in [*result.frames()][1:]]
+        tables = ", ".join(f"{file}.csv" for file in [name, *details])
+        print_status(f"wrote {tables}, {name}.tex, .json, .png, .svg and .pdf into {out}")
 
 
 def _name_detail(name: str, detail: str) -> str:

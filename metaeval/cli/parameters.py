@@ -58,8 +58,7 @@ class Parameter:
 
 
 def find_input(function: Function) -> str:
-    """Return what it takes: "scores", "several", their "power", "ratings", "annotations", "judged" runs, or "measures"."""
-    from metaeval.analyses.power_result import DiscriminativePower
+    """Return what it takes: "scores", "several", "ratings", "annotations", "judged" runs, or "measures"."""
     from metaeval.data.annotations import Annotations
     from metaeval.data.judged import JudgedRuns
     from metaeval.data.ratings import Ratings
@@ -67,11 +66,15 @@ def find_input(function: Function) -> str:
 
     name = next(iter(inspect.signature(function).parameters))
     hint = get_type_hints(function)[name]
-    single = {Scores: "scores", DiscriminativePower: "power", Annotations: "annotations", JudgedRuns: "judged"}
-    if isinstance(hint, type) and hint in single:
-        return single[hint]
-    for one_of, what in ((Ratings, "ratings"), (Scores, "several")):
-        if one_of in get_args(hint):
+    kinds = {
+        Ratings: "ratings",
+        Sequence[Scores]: "several",
+        Scores: "scores",
+        Annotations: "annotations",
+        JudgedRuns: "judged",
+    }
+    for kind, what in kinds.items():
+        if kind in (hint, *get_args(hint)):
             return what
     if name == "measures":
         return name
@@ -79,9 +82,18 @@ def find_input(function: Function) -> str:
 
 
 def read_parameters(function: Function) -> Iterator[Parameter]:
-    """Yield the parameters of an analysis after its first one, as the command line takes them."""
+    """Yield the parameters of an analysis after its first one, as the command line takes them.
+
+    Options of tests, which several functions pass on, are those of `discriminative_power`.
+    """
     hints, texts = get_type_hints(function), parse_docstring(function).parameters
     for parameter in list(inspect.signature(function).parameters.values())[1:]:
+        if parameter.kind is parameter.VAR_KEYWORD:
+            from metaeval.analyses.power import discriminative_power
+
+            known = {each.name: each for each in read_parameters(discriminative_power)}
+            yield from (known[name] for name in get_type_hints(*get_args(hints[parameter.name])))
+            continue
         flags = spell(parameter.name) if parameter.kind is parameter.KEYWORD_ONLY else ()
         annotation, convert, choices = _read_type(hints[parameter.name], flags)
         text = texts.get(parameter.name) or HELP.get(parameter.name, "")

@@ -24,7 +24,7 @@ from metaeval.analyses.grades import (
     grade_reference_results,
     rate_consistency_results,
 )
-from metaeval.analyses.pooled_discriminative_power import pool_over_topics
+from metaeval.analyses.power import pool_over_topics
 from metaeval.analyses.ranking_similarity import ALIKE
 from metaeval.analyses.study import Study
 from metaeval.comparison.results import NOT_TRIED, ComparisonResults, find_once, find_position, list_results

@@ -12,9 +12,9 @@ import pandas as pd
 
 from metaeval.analyses.agreement import agreement, list_for_each
 from metaeval.analyses.checks import check_choice
-from metaeval.analyses.pooled_discriminative_power import pooled_discriminative_power
+from metaeval.analyses.power import PAPERS_TEST, pooled_discriminative_power
 from metaeval.analyses.properties import properties
-from metaeval.analyses.study import PAPERS_TEST, QUESTIONS, Study, study_collection
+from metaeval.analyses.study import QUESTIONS, Study, study_collection
 from metaeval.comparison.findings import RULES, find_answer, find_facts
 from metaeval.comparison.repeats import CHANGES, repeat_studies, study_collections
 from metaeval.comparison.report import Figures, write_report

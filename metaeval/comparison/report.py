@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 import pandas as pd
 
-from metaeval.analyses.power_result import DiscriminativePower
+from metaeval.analyses.power import DiscriminativePower
 from metaeval.analyses.result import Result
 from metaeval.analyses.study import SMALL
 from metaeval.comparison.findings import RULES, find_answer, find_facts, find_verdicts
@@ -139,7 +139,7 @@ class ReportFiles:
                 self.write(f"tables/{name}-{detail.replace('_', '-')}.csv", format_csv(frame))
                 self.results[name]["details"][detail] = to_records(frame)
         if self.p_values and isinstance(result, DiscriminativePower):
-            write_frames(self.folder / "tables" / f"{name}-p-values.csv", result.list_run_pairs())
+            write_frames(self.folder / "tables" / f"{name}-p-values.csv", [result.run_pairs()])
         for number, chart in enumerate(result.charts() if charts else (), start=1):
             if isinstance(chart, HeatMap):
                 title = f"All {len(chart.rows)} measures: {chart.label}"

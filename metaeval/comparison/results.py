@@ -8,8 +8,8 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from metaeval.analyses.agreement_result import Agreement
-from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower
-from metaeval.analyses.study import PAPERS_TEST, Study
+from metaeval.analyses.power import PAPERS_TEST, PooledDiscriminativePower
+from metaeval.analyses.study import Study
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
 from metaeval.measures.properties import PropertyCheck

@@ -127,16 +127,9 @@ class Annotations(Labelled):
         >>> runs.gold.tolist(), runs.estimated.tolist()
         ([[0.5, 0.5]], [[[0.75, 0.25]]])
         """
-        votes = self.votes
-        return QuantificationRuns(
-            self.answers / self.answers.sum(axis=-1, keepdims=True),
-            votes / votes.sum(axis=-1, keepdims=True),
-            runs=self.judges,
-            topics=self.items,
-            classes=self.classes,
-            collection=self.collection,
-            provenance=self.provenance,
-        )
+        estimated, gold = (given / given.sum(axis=-1, keepdims=True) for given in (self.answers, self.votes))
+        labels = self.named("classes", "collection", "provenance")
+        return QuantificationRuns(estimated, gold, runs=self.judges, topics=self.items, **labels)
 
     def to_classification(self, *, parts: int | None = None, seed: int = 0) -> ClassificationRuns:
         """Convert to confusion counts: gold is the class that most people gave an item, as `choose_class` has it.
@@ -165,15 +158,10 @@ class Annotations(Labelled):
         topic = np.array([position[name] for name in topics])
         k = len(self.classes)
         counts = np.zeros((len(self.judges), len(names), k, k), dtype=np.int64)
-        np.add.at(counts, (np.arange(len(self.judges))[:, np.newaxis], topic, truth, choose_class(self.answers)), 1)
-        return ClassificationRuns(
-            counts,
-            runs=self.judges,
-            topics=names,
-            classes=self.classes,
-            collection=self.collection,
-            provenance=self.provenance,
-        )
+        judge = np.arange(len(self.judges))[:, np.newaxis]
+        np.add.at(counts, (judge, topic, truth, choose_class(self.answers)), 1)
+        labels = self.named("classes", "collection", "provenance")
+        return ClassificationRuns(counts, runs=self.judges, topics=names, **labels)
 
 
 def find_median(counts: np.ndarray) -> np.ndarray:

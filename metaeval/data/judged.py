@@ -81,7 +81,8 @@ class JudgedRuns(Labelled):
                 # Such a run would score 0 without a word.
                 if all(known[topic].keys().isdisjoint(documents) for topic, documents in by_topic.items()):
                     raise DataError(f"{name} judges none of its documents: are their names the same?", run=run)
-        self._set(judgements=grades, runs=ranked, topics=tuple(topics), collection=collection, provenance=provenance)
+        self._set(judgements=grades, runs=ranked, topics=tuple(topics))
+        self._set(collection=collection, provenance=provenance)
 
     def __repr__(self) -> str:
         size = f"{format_count(len(self.runs), 'run')} × {format_count(len(self.topics), 'topic')}"

@@ -27,6 +27,10 @@ class Labelled:
                 value.flags.writeable = False
             object.__setattr__(self, name, value)
 
+    def named(self, *names: str) -> dict[str, Any]:
+        """Return some fields by name, for what is made of these data."""
+        return {name: getattr(self, name) for name in names}
+
 
 def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
     """Return labels as a tuple of text."""
@@ -74,6 +78,12 @@ def choose_measures(
     names = [str(measure) for measure in resolve_measures(measures, labels=labels)]
     find_labels(names, labels, "measure")
     return [*names, *(label for label in optional if label in labels and label not in names)]
+
+
+def choose_of_several(choose: Choose, known: Iterable[Iterable[object]]) -> Choose:
+    """Return what chooses, of each of several collections with known measures, those that it has: at least one of them."""
+    wanted = choose([*dict.fromkeys(str(measure) for measures in known for measure in measures)])
+    return lambda labels: [label for label in wanted if label in labels] or choose(labels)
 
 
 def code_labels(labels: Sequence[str], classes: Sequence[str]) -> np.ndarray:

@@ -36,22 +36,6 @@ def hint_invalid() -> str:
     return f"choose what to do about it: {format_option('invalid', 'drop-topic')}, drop-run, clip or worst"
 
 
-def drop_sparse(
-    keep: np.ndarray, labels: Sequence[str], axis: int, policy: MissingPolicy, file: object = None
-) -> list[str]:
-    """Return the labels of the runs or topics that have all scores, and say which are left out."""
-    what = "run" if axis == 0 else "topic"
-    if not keep.any():
-        raise DataError(f"every {what} has a missing score: {policy} would leave nothing", file=file)
-    dropped = [label for label, stays in zip(labels, keep, strict=True) if not stays]
-    report_policy(
-        f"{format_option('missing', policy)}: left out {len(dropped)} of {len(labels)} {what}s with missing scores: "
-        f"{format_list(dropped)}",
-        file,
-    )
-    return [label for label, stays in zip(labels, keep, strict=True) if stays]
-
-
 def report_policy(what: str, file: object = None) -> None:
     """Say on stderr what a policy did."""
     warnings.warn(f"{file}: {what}" if file is not None else what, PolicyWarning, stacklevel=4)

@@ -59,7 +59,8 @@ class Ratings(Labelled):
         for row in np.flatnonzero(np.isnan(cells.score))[:1]:
             raise DataError("there is no score", **cells.rows.locate(cells.at[row]), hint="leave such rows out")
         labels = {axis: np.array(names, dtype=object) for axis, names in cells.labels.items()}
-        rows = pd.DataFrame({axis: labels[axis][codes] for axis, codes in cells.codes.items()} | {"score": cells.score})
+        columns = {axis: labels[axis][codes] for axis, codes in cells.codes.items()}
+        rows = pd.DataFrame({**columns, "score": cells.score})
         for name in [name for name in labels if name != "measure" and rows[name].nunique() < 2][:1]:
             raise DataError(f"there is one {name} only, {rows[name].iloc[0]!r}: its variance takes at least two")
         rows = rows.sort_values([*labels], kind="stable", ignore_index=True)
@@ -139,8 +140,10 @@ def _find_cells(frame: pd.DataFrame) -> Cells:
     for name in [name for name in ("run", "topic", "score") if name not in frame][:1]:
         raise DataError(f"there is no column {name!r}")
     keys = [name for name in FACETS if name in frame]
-    rows = {"measure": "score", **frame[[*keys, "score", *["measure"] * ("measure" in frame)]].reset_index(drop=True)}
-    cells = Cells(Rows.of(rows), [*keys, "measure"])
+    if "measure" not in frame:
+        frame = frame.assign(measure="score")
+    axes = [*keys, "measure"]
+    cells = Cells(Rows.of(dict(frame[[*axes, "score"]].reset_index(drop=True))), axes)
     try:
         cells.settle_doubled("raise")
     except DoubledError as error:

@@ -96,7 +96,7 @@ class Rows:
     ) -> Rows:
         """Return the rows of one source, of columns of the same length."""
         frame = pd.DataFrame(columns)
-        return cls(frame, ((len(frame), file, lines),))
+        return cls(frame, ((len(frame), file, lines or None),))
 
     @classmethod
     def join(cls, parts: Sequence[Rows], **said: Any) -> Rows:

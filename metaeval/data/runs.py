@@ -56,10 +56,14 @@ class _Runs(Labelled):
         """
         r, t = find_labels(runs, self.runs, "run"), find_labels(topics, self.topics, "topic")
         places: dict[str, Any] = {"counts": np.ix_(r, t), "estimated": np.ix_(r, t), "gold": t}
-        arrays = {
-            each.name: getattr(self, each.name)[places[each.name]] for each in fields(self) if each.name in places
+        changed: dict[str, Any] = {
+            "runs": tuple(self.runs[i] for i in r),
+            "topics": tuple(self.topics[i] for i in t),
         }
-        return replace(self, **arrays, runs=tuple(self.runs[i] for i in r), topics=tuple(self.topics[i] for i in t))
+        for each in fields(self):
+            if each.name in places:
+                changed[each.name] = getattr(self, each.name)[places[each.name]]
+        return replace(self, **changed)
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -142,15 +146,8 @@ class ClassificationRuns(_Runs):
         [[[0.75, 0.25]]]
         """
         items = self.gold.sum(axis=-1, keepdims=True)
-        return QuantificationRuns(
-            self.counts.sum(axis=-2) / items,
-            self.gold / items,
-            runs=self.runs,
-            topics=self.topics,
-            classes=self.classes,
-            collection=self.collection,
-            provenance=self.provenance,
-        )
+        labels = self.named("runs", "topics", "classes", "collection", "provenance")
+        return QuantificationRuns(self.counts.sum(axis=-2) / items, self.gold / items, **labels)
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -163,10 +160,8 @@ class QuantificationRuns(_Runs):
         ``estimated[r, t, k]`` is the share of class k in topic t according to run r.
     gold : array_like, shape (topic, class)
         ``gold[t, k]`` is the gold share of class k in topic t.
-    runs, topics, classes : iterable of str
-        Unique labels; all K classes in order, including classes that do not occur.
-    collection, provenance : str, optional
-        Name of the collection, and where the data come from.
+    runs, topics, classes, collection, provenance
+        As for `ClassificationRuns`.
     rescale : bool, optional
         Divide every distribution by its sum. Without it, a sum further than 1e-6 from 1 is an error.
 

@@ -87,14 +87,7 @@ def score(runs: Runs, measures: Iterable[MeasureLike] | MeasureLike | None = Non
         check_memory(measure, cases)
         used[position], values[..., position] = measure, _evaluate(measure, arrays, runs)
         _score_again(measure, arrays, values[..., position], runs)
-    return Scores(
-        values,
-        runs=runs.runs,
-        topics=runs.topics,
-        measures=used,
-        collection=runs.collection,
-        provenance=runs.provenance,
-    )
+    return Scores(values, measures=used, **runs.named("runs", "topics", "collection", "provenance"))
 
 
 def _try(measure: Measure, arrays: tuple[np.ndarray, ...], n_classes: int) -> tuple[Measure, tuple[np.ndarray, ...]]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from metaeval.data.clusters import Repeats, code_clusters, join_clusters, label_clusters, refuse_spanning
 from metaeval.data.columns import CLUSTER
-from metaeval.data.labels import Labelled, choose_measures, find_labels, unique_labels
+from metaeval.data.labels import Choose, Labelled, choose_measures, choose_of_several, find_labels, unique_labels
 from metaeval.data.policies import MissingPolicy, hint_missing
 from metaeval.data.rows import DoubledError, Rows, arrange, split_collections
 from metaeval.errors import DataError, format_count, format_list, format_option
@@ -122,11 +122,16 @@ class Scores(Labelled):
         wrong = np.argwhere(np.isinf(array) if self._may_have_gaps else ~np.isfinite(array))
         if len(wrong):
             r, t, m = wrong[0]
-            others = (
-                f", and so are {len(wrong) - 1:,} more" if len(wrong) > 2 else ", and so is one more" * (len(wrong) - 1)
+            problem = f"the score is {array[r, t, m]}"
+            if len(wrong) > 1:
+                problem += f", and so are {len(wrong) - 1:,} more" if len(wrong) > 2 else ", and so is one more"
+            raise DataError(
+                problem,
+                run=labels[0][r],
+                topic=labels[1][t],
+                measure=known[m],
+                value=float(array[r, t, m]),
             )
-            where = {"run": labels[0][r], "topic": labels[1][t], "measure": known[m], "value": float(array[r, t, m])}
-            raise DataError(f"the score is {array[r, t, m]}{others}", **where)
         (known,) = turn_measures([drop_contradicted(known, array)], higher_is_better, lower_is_better)
         self._set(values=array, runs=labels[0], topics=labels[1], measures=known, repeats=dict(repeats or {}))
         self._set(collection=str(collection or ""), provenance=str(provenance or ""))
@@ -196,7 +201,7 @@ class Scores(Labelled):
         m = find_labels(chosen, names, "measure")
         return replace(
             self,
-            values=take_cells(self.values, r, t, m),
+            values=self.values[np.ix_(r, t, m)],
             runs=tuple(self.runs[i] for i in r),
             topics=tuple(self.topics[i] for i in t),
             measures=tuple(self.measures[i] for i in m),
@@ -391,16 +396,19 @@ def read_collections(
     measure: str | Measure | None = None,
     collection: str | None = None,
     missing: MissingPolicy = "raise",
+    choose: Choose | None = None,
     **options: Any,
 ) -> list[Scores]:
-    """Return the scores of every collection in rows, or of one."""
+    """Return the scores of every collection in rows, or of one; each has those chosen measures that it holds."""
     rows = rows if measure is None else choose_measure(rows, measure)
+    if choose is not None:
+        choose = choose_of_several(choose, [map(measure_of_label, rows.encode("measure")[1])])
     found = []
     parts = list(split_collections(rows, collection))
     for label, part in parts:
         file = part.file if len(parts) == 1 else f"{part.file}, collection {label}" if part.file else label
         try:
-            found.append(hold_scores(**arrange(part, missing=missing, collection=label, **options)))
+            found.append(hold_scores(**arrange(part, missing=missing, collection=label, choose=choose, **options)))
         except DoubledError as error:
             raise error.changed(hint=rows.explain(error, missing) if rows.explain else None) from None
         except DataError as error:
@@ -420,21 +428,6 @@ def only_collection(found: Sequence[Scores], file: object = None) -> Scores:
             hint=f"say which with {format_option('collection', 'NAME')}; a name of your own reads all as one",
         )
     return found[0]
-
-
-def take_cells(
-    values: np.ndarray, runs: np.ndarray, topics: np.ndarray, measures: np.ndarray, *, signs: np.ndarray | None = None
-) -> np.ndarray:
-    """Return the runs, topics and measures at these positions of scores (run, topic, measure), times each measure's sign.
-
-    Where nothing changes, these are the scores themselves; otherwise they are contiguous, because the order of the axes in
-    memory decides in which order NumPy adds.
-    """
-    factors = np.ones(values.shape[-1]) if signs is None else np.asarray(signs, dtype=np.float64)
-    axes = zip((runs, topics, measures), values.shape, strict=True)
-    if (factors == 1).all() and all(np.array_equal(positions, np.arange(length)) for positions, length in axes):
-        return values
-    return np.multiply(values[np.ix_(runs, topics, measures)], factors[measures], order="C")
 
 
 def find_identical_runs(*scores: Scores) -> tuple[tuple[str, ...], ...]:

@@ -114,7 +114,11 @@ class ScoreStore:
                 groups = range(names.index(name) * each, (names.index(name) + 1) * each)
                 cells = file.read_row_groups(groups, columns=["score"]).column(0).to_numpy()
                 np.copyto(values[..., position], cells.reshape(shape), casting="no")
-            repeats = {name: described[name].get("repeats") for name in chosen}
+            repeats = {}
+            for name in chosen:
+                if "repeats" in described[name]:
+                    told = described[name]["repeats"]
+                    repeats[name] = Repeats(int(told["count"]), float(told["variance"]))
             return Scores(
                 values,
                 runs=record["runs"],
@@ -123,9 +127,7 @@ class ScoreStore:
                 collection=collection,
                 provenance=record["provenance"],
                 clusters=record["clusters"],
-                repeats={
-                    n: Repeats(int(r["count"]), float(r["variance"])) for n, r in repeats.items() if r is not None
-                },
+                repeats=repeats,
             )
 
     def add(self, scores: Scores, *, collection: str | None = None, replace: bool = False) -> None:

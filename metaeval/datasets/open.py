@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from metaeval.data.annotations import Annotations
-from metaeval.data.labels import choose_measures
+from metaeval.data.labels import choose_measures, choose_of_several
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.score import score
 from metaeval.data.scores import Scores, only_collection, state_directions
@@ -66,13 +66,13 @@ def open_collections(
     if measures is not None:
         chosen = [name if isinstance(name, str) else measure_of(name) for name in list_measures(measures)]
     higher, lower = options.pop("higher_is_better", ()), options.pop("lower_is_better", ())
-    found = []
-    for opened in _open(source, chosen, optional, **options):
-        if not isinstance(opened, Scores):
-            found.append(score(opened, chosen))
-        else:
-            labels = [str(measure) for measure in opened.measures]
-            found.append(opened if chosen is None else opened.sel(measures=choose_measures(chosen, labels, optional)))
+    opened = _open(source, chosen, optional, **options)
+    found = [one if isinstance(one, Scores) else score(one, chosen) for one in opened]
+    if chosen is not None:
+        choose = choose_of_several(
+            partial(choose_measures, chosen, optional=optional), [scores.measures for scores in found]
+        )
+        found = [scores.sel(measures=choose([str(measure) for measure in scores.measures])) for scores in found]
     return state_directions(found, higher, lower, options.get("missing", "raise"))
 
 

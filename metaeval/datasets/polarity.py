@@ -30,7 +30,8 @@ def read(gold: PathLike, runs: Mapping[str, PathLike], *, topics: bool = False, 
     `PolicyWarning`. In the other layouts an item without a label is a defect.
     """
     truth, is_replab = _read_labels(gold, topics)
-    related = [row for row, label in enumerate(truth.labels) if not is_replab or label not in ("", "NULL", "null")]
+    nothing = ("", "NULL", "null") if is_replab else ()
+    related = [row for row, label in enumerate(truth.labels) if label not in nothing]
     if not related:
         raise DataError("none of its items has a polarity", file=truth.file)
     keys, unrelated = truth.keys, set[tuple[str, str]]()

@@ -57,6 +57,10 @@ class Labels:
         return Labels(self.file, *([column[row] for row in rows] for column in columns))
 
 
+LabelRuns = tuple[Labels, dict[str, Labels], Iterable[object]]
+"""What a format of labels reads: gold, runs by name, and classes."""
+
+
 def classification_runs(
     gold: Labels,
     runs: Mapping[str, Labels],

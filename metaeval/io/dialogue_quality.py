@@ -7,14 +7,14 @@ dialogues, matched by id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from metaeval.errors import DataError
 from metaeval.files import PathLike, read_text, remember
-from metaeval.io.quantification import Shares
+from metaeval.io.quantification import ShareRuns, Shares
 from metaeval.io.strict_json import parse_json
 
 Aspect = Literal["A", "E", "S"]
@@ -23,15 +23,14 @@ Aspect = Literal["A", "E", "S"]
 CLASSES = ("-2", "-1", "0", "1", "2")
 
 
-def read(
-    gold: PathLike, runs: Mapping[str, PathLike], *, aspect: Aspect
-) -> tuple[Shares, dict[str, Shares], Iterable[object]]:
+def read(gold: PathLike, runs: Mapping[str, PathLike], *, aspect: Aspect) -> ShareRuns:
     """Read gold and runs of one aspect of dialogue quality."""
     if aspect not in get_args(Aspect):
         raise DataError(f"there is no aspect {aspect!r}: use {', '.join(get_args(Aspect))}")
     votes = _read_dialogues(gold, None, aspect, _count_votes)
     shares = Shares(votes.file, votes.topics, votes.values / votes.values.sum(axis=1, keepdims=True))
-    return shares, {run: _read_dialogues(path, run, aspect, _take_shares) for run, path in runs.items()}, CLASSES
+    estimates = {run: _read_dialogues(path, run, aspect, _take_shares) for run, path in runs.items()}
+    return shares, estimates, CLASSES
 
 
 def _read_dialogues(path: PathLike, run: str | None, aspect: str, take: Callable[..., list[float]]) -> Shares:

@@ -167,62 +167,34 @@ LOG_FORMATS: Mapping[str, ScoreFormat] = _by_name([
 READ_FORMATS: Mapping[str, ScoreFormat] = MappingProxyType({**SCORE_FORMATS, **LOG_FORMATS})
 """All formats of scores that are read."""
 
-RUN_FORMATS: Mapping[str, RunFormat] = _by_name(
-    [
-        RunFormat(
-            "semeval-c",
-            "`id<TAB>topic<TAB>label[<TAB>text]`, labels −2 to 2",
-            "runs:semeval_c",
-            options=("classes", "invalid"),
-        ),
-        RunFormat(
-            "semeval-e",
-            "`topic<TAB>p…`, five shares in order",
-            "runs:semeval_e",
-            options=("classes", "rescale"),
-        ),
-        RunFormat(
-            "dialogue-quality",
-            "JSON of NTCIR STC-3 and DialEval; give `--aspect A`, `E` or `S`",
-            "dialogue_quality:read",
-            options=("rescale",),
-            needs=("aspect",),
-        ),
-        RunFormat(
-            "judgements",
-            "`qid 0 docid label`, like TREC qrels; give `--classes 0,1,2,3`",
-            "runs:judgements",
-            options=("invalid", "parts"),
-            needs=("classes",),
-        ),
-        RunFormat(
-            "labels",
-            "CSV or TSV: `topic,item,label`; give all classes in order with `--classes low,middle,high`. Without run files, "
-            "the gold file has a column per judge: `item,gold,ann,bo`; or predictions: `model,fold,id,y_true,y_pred`",
-            "labels:read",
-            options=("columns", "invalid", "parts"),
-            needs=("classes",),
-            frames=True,
-            alone=True,
-        ),
-        RunFormat(
-            "probabilities",
-            "CSV or TSV: `topic`, and one column per class",
-            "probabilities:read",
-            options=("classes", "columns", "rescale"),
-            frames=True,
-        ),
-        RunFormat(
-            "votes",
-            "CSV or TSV: `topic`, and one column per annotator; give `--classes`",
-            "votes:read",
-            options=("columns", "rescale"),
-            needs=("classes",),
-            frames=True,
-            alone=True,
-        ),
-    ]
-)
+RUN_FORMATS: Mapping[str, RunFormat] = _by_name([
+    RunFormat(
+        "semeval-c", "`id<TAB>topic<TAB>label[<TAB>text]`, labels −2 to 2", "runs:semeval_c", ("classes", "invalid"),
+    ),
+    RunFormat("semeval-e", "`topic<TAB>p…`, five shares in order", "runs:semeval_e", ("classes", "rescale")),
+    RunFormat(
+        "dialogue-quality", "JSON of NTCIR STC-3 and DialEval; give `--aspect A`, `E` or `S`", "dialogue_quality:read",
+        ("rescale",), needs=("aspect",),
+    ),
+    RunFormat(
+        "judgements", "`qid 0 docid label`, like TREC qrels; give `--classes 0,1,2,3`", "runs:judgements",
+        ("invalid", "parts"), needs=("classes",),
+    ),
+    RunFormat(
+        "labels",
+        "CSV or TSV: `topic,item,label`; give all classes in order with `--classes low,middle,high`. Without run files, "
+        "the gold file has a column per judge: `item,gold,ann,bo`; or predictions: `model,fold,id,y_true,y_pred`",
+        "labels:read", ("columns", "invalid", "parts"), needs=("classes",), frames=True, alone=True,
+    ),
+    RunFormat(
+        "probabilities", "CSV or TSV: `topic`, and one column per class", "probabilities:read",
+        ("classes", "columns", "rescale"), frames=True,
+    ),
+    RunFormat(
+        "votes", "CSV or TSV: `topic`, and one column per annotator; give `--classes`", "votes:read",
+        ("columns", "rescale"), needs=("classes",), frames=True, alone=True,
+    ),
+])  # fmt: skip
 """The formats of gold and runs by name."""
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from metaeval.data.columns import RUN_NAMES, plain_name, refuse_index_columns
 from metaeval.data.labels import unique_labels
 from metaeval.errors import DataError, format_option
-from metaeval.io.classification import Labels
+from metaeval.io.classification import LabelRuns, Labels
 from metaeval.io.table import Table, open_table
 
 ONE_TOPIC = "all"
@@ -23,13 +23,14 @@ ONE_TOPIC = "all"
 TOPIC_NAMES = ("topic", "topics", "topic_id", "topicid", "query", "query_id", "queryid", "qid")
 """Columns that probably hold topics, in lower case: without them items of several topics would become one."""
 
-TRUE, PREDICTED = ("gold", "y_true", "true_label", "truth", "target"), ("predicted", "y_pred", "prediction", "pred")
+TRUE = ("gold", "y_true", "true_label", "truth", "target")
+PREDICTED = ("predicted", "y_pred", "prediction", "pred")
 """What columns of true and of predicted labels are called; beside a column of predictions, label is a true one."""
 
 
 def read(
     gold: Any, runs: Mapping[str, Any], *, classes: Iterable[object], columns: Mapping[str, str] | None = None
-) -> tuple[Labels, dict[str, Labels], Iterable[object]]:
+) -> LabelRuns:
     """Read labels from files or frames with columns topic, item and label.
 
     >>> judges = {"item": [1, 2], "gold": ["no", "yes"], "ann": ["no", "no"], "bo": ["yes", "yes"]}
@@ -42,8 +43,11 @@ def read(
         tables = {run: open_table(source, columns, names) for run, source in runs.items()}
         answers = {run: _read_labels(source, "predicted", run) for run, source in tables.items()}
         return _read_labels(table, "gold"), answers, names
-    predictions = _find(table, *PREDICTED) is not None and _find(table, *TRUE, "label") is not None
-    return *(_read_predictions(table) if predictions else _read_judges(table)), names
+    if _find(table, *PREDICTED) and _find(table, *TRUE, "label"):
+        truth, answers = _read_predictions(table)
+    else:
+        truth, answers = _read_judges(table)
+    return truth, answers, names
 
 
 def read_keys(table: Table, run: str | None = None) -> tuple[Sequence[str], Sequence[str]]:
@@ -118,7 +122,8 @@ def _read_predictions(table: Table) -> tuple[Labels, dict[str, Labels]]:
     for row, (run, key) in enumerate(zip(runs, true.keys, strict=True)):
         first = gold.setdefault(key, row)
         if true.labels[row] != true.labels[first]:
-            problem = f"its true label is {true.labels[row]!r}, but {true.labels[first]!r} on line {table.lines[first]}"
+            label, other = true.labels[row], true.labels[first]
+            problem = f"its true label is {label!r}, but {other!r} on line {table.lines[first]}"
             raise DataError(problem, **true.locate(row, run or None))
         rows.setdefault(run, []).append(row)
     return true.take(list(gold.values())), {run: predicted.take(chosen) for run, chosen in rows.items()}

@@ -324,7 +324,6 @@ class ObjectLines(LineFormat):
 
 
 JSONL = ObjectLines(IR_MEASURES.columns)
-LEADERBOARDS = {"tot": TOT, "ir_measures": IR_MEASURES, "ranking": RANKING, "jsonl": JSONL}
 
 
 # Matrices without names of topics.

@@ -7,7 +7,7 @@ from typing import Any
 
 from metaeval.data.labels import unique_labels
 from metaeval.errors import DataError, format_list
-from metaeval.io.quantification import Shares, shares_from_text
+from metaeval.io.quantification import ShareRuns, Shares, shares_from_text
 from metaeval.io.table import Table, open_table
 
 
@@ -17,7 +17,7 @@ def read(
     *,
     classes: Iterable[object] | None = None,
     columns: Mapping[str, str] | None = None,
-) -> tuple[Shares, dict[str, Shares], Iterable[object]]:
+) -> ShareRuns:
     """Read distributions from files or frames with a column ``topic`` and one column per class."""
     true = open_table(gold, columns)
     names = [name for name in true.header if name != "topic"] if classes is None else classes

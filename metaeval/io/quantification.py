@@ -39,6 +39,10 @@ class Shares:
         return {"file": self.file, "line": line, "run": run, "topic": self.topics[row]}
 
 
+ShareRuns = tuple[Shares, dict[str, Shares], Iterable[object]]
+"""What a format of distributions reads: gold, runs by name, and classes."""
+
+
 def quantification_runs(
     gold: Shares,
     runs: Mapping[str, Shares],

@@ -18,9 +18,9 @@ from metaeval.data.rows import number
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.errors import DataError, MetaevalError, format_list, format_option
 from metaeval.files import PathLike, Sources, describe_files, find_named_files, stem
-from metaeval.io.classification import Labels, classification_runs
+from metaeval.io.classification import LabelRuns, Labels, classification_runs
 from metaeval.io.formats import RUN_FORMATS, choose_format
-from metaeval.io.quantification import Shares, quantification_runs, shares_from_text
+from metaeval.io.quantification import ShareRuns, Shares, quantification_runs, shares_from_text
 from metaeval.io.table import FRAME, is_column, is_frame, read_fields
 
 
@@ -93,10 +93,10 @@ def read_runs(
         raise MetaevalError(f"{format_option('missing', 'keep')} is for scores; runs without an answer have none")
     if seed != 0 and parts is None:
         raise MetaevalError(f"{format_option('seed')} is for {format_option('parts')}: nothing else is random here")
-    stated = {"classes": classes, "columns": columns, "aspect": aspect, "rescale": rescale or None, "parts": parts}
-    stated = {name: value for name, value in stated.items() if value is not None}
-    chosen.check([*stated, *(["invalid"] if invalid != "raise" else [])], runs)
-    reading = {name: value for name, value in stated.items() if name in ("classes", "columns", "aspect")}
+    reading = {"classes": classes, "columns": columns, "aspect": aspect}
+    reading = {name: value for name, value in reading.items() if value is not None}
+    building = {"invalid": invalid != "raise", "rescale": rescale, "parts": parts is not None}
+    chosen.check([*reading, *(name for name, stated in building.items() if stated)], runs)
     files = {} if runs is None else name_sources(runs, gold)
     truth, answers, names = chosen.load()(gold, files, **reading)
     if collection is None:
@@ -131,14 +131,15 @@ def describe_sources(gold: Any, runs: Mapping[str, Any]) -> str:
 
 def name_collection(gold: Any, collection: str | None) -> str:
     """Return the name of a collection: what the user says, or the name of the gold file; a frame has none."""
-    return collection if collection is not None else "" if is_table(gold) else stem(gold)
+    if collection is not None:
+        return collection
+    return "" if is_table(gold) else stem(gold)
 
 
-def judgements(
-    gold: PathLike, runs: Mapping[str, PathLike], *, classes: Iterable[object]
-) -> tuple[Labels, dict[str, Labels], Iterable[object]]:
+def judgements(gold: PathLike, runs: Mapping[str, PathLike], *, classes: Iterable[object]) -> LabelRuns:
     """Read TREC-style judgements, lines ``qid 0 docid label``: graded relevance as ordinal classification."""
-    return read_judgements(gold), {run: read_judgements(path) for run, path in runs.items()}, classes
+    answers = {run: read_judgements(path) for run, path in runs.items()}
+    return read_judgements(gold), answers, classes
 
 
 def read_judgements(path: PathLike) -> Labels:
@@ -153,12 +154,15 @@ SEMEVAL_CLASSES = ("-2", "-1", "0", "1", "2")
 
 def semeval_c(
     gold: PathLike, runs: Mapping[str, PathLike], *, classes: Iterable[object] = SEMEVAL_CLASSES
-) -> tuple[Labels, dict[str, Labels], Iterable[object]]:
+) -> LabelRuns:
     """Read subtask C of SemEval Task 4, a label for each tweet of a topic: ``id<TAB>topic<TAB>label[<TAB>text]``."""
     true = read_semeval_labels(gold)
     keys = set(true.keys)
-    answers = {run: read_semeval_labels(path, run) for run, path in runs.items()}
-    return true, {run: _match_line_numbers(given, true, keys, run) for run, given in answers.items()}, classes
+    answers = {}
+    for run, path in runs.items():
+        given = read_semeval_labels(path, run)
+        answers[run] = _match_line_numbers(given, true, keys, run)
+    return true, answers, classes
 
 
 def read_semeval_labels(path: PathLike, run: str | None = None) -> Labels:
@@ -189,13 +193,14 @@ def _match_line_numbers(given: Labels, gold: Labels, keys: set[tuple[str, str]],
 
 def semeval_e(
     gold: PathLike, runs: Mapping[str, PathLike], *, classes: Iterable[object] = SEMEVAL_CLASSES
-) -> tuple[Shares, dict[str, Shares], Iterable[object]]:
+) -> ShareRuns:
     """Read subtask E, a distribution for each topic: ``topic<TAB>p1…pK``; the gold may be the labels of subtask C."""
     names = unique_labels(classes, "class")
     first = read_fields(gold, separator="\t", least=1, most=1 << 20, layout="")[0][0]
     has_shares = len(first) == len(names) + 1 and not any(np.isnan([number(text) for text in first[1:]]))
     read_gold = _count_labels if len(first) in (3, 4) and not has_shares else _read_shares
-    return read_gold(gold, names), {run: _read_shares(path, names, run) for run, path in runs.items()}, names
+    estimates = {run: _read_shares(path, names, run) for run, path in runs.items()}
+    return read_gold(gold, names), estimates, names
 
 
 def _read_shares(path: PathLike, classes: Sequence[str], run: str | None = None) -> Shares:

@@ -139,6 +139,10 @@ class Table:
     n_rows: int
     lines: Sequence[int] = ()
 
+    def __post_init__(self) -> None:
+        if not self.n_rows:
+            raise DataError("there are no rows in it", file=self.file or None)
+
     @property
     def header(self) -> tuple[str, ...]:
         """The names of the columns."""
@@ -361,9 +365,7 @@ def read_table(path: PathLike) -> Table:
             begins.append(begin)
     except csv.Error as error:
         raise DataError(f"it is not a table: {error}", file=path, line=line) from None
-    if not rows:
-        raise DataError("there are no rows below the header", file=path)
-    return Table(str(path), dict(zip(header, zip(*rows, strict=True), strict=True)), len(rows), begins)
+    return Table(str(path), dict(zip(header, zip(*rows, strict=True), strict=False)), len(rows), begins)
 
 
 def _read_plain(path: PathLike, text: str, delimiter: str) -> Table | None:
@@ -428,8 +430,6 @@ def _read_parquet(path: PathLike) -> Table:
         file = pq.ParquetFile(content, page_checksum_verification=True, read_dictionary=texts)
         check_size(100 * file.metadata.num_rows, path, "the rows in it would take")
         names = _check_header([name for name in schema.names if not re.fullmatch(r"__index_level_\d+__", name)], path)
-    if not file.metadata.num_rows:
-        raise DataError("there are no scores in it", file=path)
     return Table(str(path), _Lazy(names, decode), file.metadata.num_rows)
 
 
@@ -525,11 +525,9 @@ def _read_records(path: PathLike) -> Table:
         records.append({name: None if isinstance(value, dict | list) else value for name, value in record.items()})
         names.update(dict.fromkeys(record))
         check_cells(len(records) * len(names), path, line)
-    if not records:
-        raise DataError("there are no rows in it", file=path)
     columns = {name: _as_column([record.get(name) for record in records]) for name in names}
     kept = {name: column for name, column in columns.items() if any(map(_is_there, column))}
-    if not kept:
+    if records and not kept:
         raise DataError("its objects hold no plain values, only objects, lists or nothing", file=path)
     return Table(str(path), dict(zip(_check_header(list(kept), path), kept.values(), strict=True)), len(records))
 
@@ -581,8 +579,6 @@ def _table_of_frame(given: Any, columns: Mapping[str, str] | None) -> Table:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise DataError(f"the column {twice!r} occurs twice")
-    if not len(frame):
-        raise DataError("there are no rows in the frame")
     cells = [frame.iloc[:, j].reset_index(drop=True) for j in range(len(names))]
     return Table("", dict(zip(names, cells, strict=True)), len(frame))
 

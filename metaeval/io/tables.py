@@ -106,9 +106,7 @@ def rows_of_table(
         label = {} if "measure" in shared else {"measure": categorical(np.zeros(table.n_rows, dtype=int), [name])}
         parts.append(pd.DataFrame({**shared, **label, "score": scores}))
     frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
-    return layout, Rows.of(
-        frame, table.file or None, [*table.lines] * len(parts) if len(parts) > 1 else table.lines or None
-    )
+    return layout, Rows.of(frame, table.file or None, table.lines if len(parts) == 1 else [*table.lines] * len(parts))
 
 
 def _as_labels(cells: Any) -> Any:
@@ -169,7 +167,8 @@ def _rows_of_matrix(layout: Layout, columns: list[Any], measure: str, stated: Ma
     else:
         first = 1 if table.file else 0  # the rows of a frame have numbers of their own
         names = [str(number) for number in range(first, first + table.n_rows)]
-    cells = np.empty((table.n_rows, len(heads)), dtype=object)
+    numeric = all(getattr(column, "dtype", None) == np.float64 for column in columns)
+    cells = np.empty((table.n_rows, len(heads)), dtype=np.float64 if numeric else object)
     for j, column in enumerate(columns):
         cells[:, j] = column
     if turned:

@@ -18,7 +18,7 @@ from metaeval.data.rows import is_missing
 from metaeval.errors import DataError, format_list
 from metaeval.io.classification import Labels
 from metaeval.io.probabilities import read_shares
-from metaeval.io.quantification import Shares
+from metaeval.io.quantification import ShareRuns, Shares
 from metaeval.io.table import Table, open_table
 
 
@@ -28,7 +28,7 @@ def read(
     *,
     classes: Iterable[object],
     columns: Mapping[str, str] | None = None,
-) -> tuple[Shares, dict[str, Shares], Iterable[object]]:
+) -> ShareRuns:
     """Read votes: the gold distribution of a topic is the share of all its votes that each class has.
 
     >>> votes = {"topic": ["t1", "t2"], "ann": [0, 1], "bo": [0, 0], "cy": [1, 0], "di": [1, 0]}

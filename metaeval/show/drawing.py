@@ -91,7 +91,7 @@ def draw_charts(
     stacked = isinstance(first, LineChart) and (size == "column" or (size == "page" and many))
     most = 2 if size == "column" else len(panels)
     if isinstance(first, ScatterChart):
-        most = {"column": 2, "page": 3}.get(str(size), 4)
+        most = 2 if size == "column" else 3 if size == "page" or len(panels) > 4 else 4
     columns = 1 if stacked else min(most, len(panels))
     shape = (-(-len(panels) // columns), columns)
     shared = {"sharey": True} if isinstance(first, IntervalChart) and len(panels) > 1 else {}

@@ -41,6 +41,17 @@ class Signature:
         settings = [f"{name} {value}" for name, value in self.settings]
         return visible(" | ".join([self.analysis, "; ".join(self.data), *settings, f"metaeval {self.version}"]))
 
+    @property
+    def short(self) -> str:
+        """The size of the data, and the settings that a reader changes: one line of a terminal.
+
+        >>> Signature("power", ("web@ab12 34 runs × 50 topics",), (("test", "max-t"), ("B", "500"), ("seed", "0"))).short
+        '34 runs × 50 topics, B 500, seed 0'
+        """
+        first, *others = (data.partition(" ")[2] or data for data in self.data) if self.data else [self.analysis]
+        stated = [f"{name} {value}" for name, value in self.settings if name in ("B", "trials", "bootstrap", "seed")]
+        return visible(", ".join([first, *([f"and {format_count(len(others), 'collection')} more"] if others else []), *stated]))
+
     def follow(self, analysis: str, **settings: str) -> Signature:
         """Return the signature of an analysis that follows from this one, and from what further settings say."""
         return replace(self, analysis=analysis, settings=(*self.settings, *settings.items()))

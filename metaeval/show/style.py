@@ -34,6 +34,7 @@ _SETTINGS: dict[str, Any] = {
     "lines.linewidth": 1.5,
     "lines.markersize": 5,
     "text.parse_math": False,  # names come from data: a dollar in one is a dollar
+    "text.hinting": "none",  # letters are as wide at every resolution, so that a layout holds at all of them
     "figure.dpi": 110,
     "savefig.dpi": 160,
     "svg.fonttype": "none",

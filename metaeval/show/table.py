@@ -123,7 +123,7 @@ class Table:
                 columns[-1] = [_join_end(number, text, end[2]) for number, text in zip(columns[-1], texts, strict=True)]
                 continue
             head.append(tuple(map(name, parts)))
-            left.append(any(isinstance(value, str) and re.search(r"[^\W\d_]{2}", value) for value in values))
+            left.append(any(isinstance(value, str) and re.search(r"[^\W\d_]", value) for value in values))
             columns.append(texts)
             marks.append([""] * len(frame) if words is None else words.iloc[:, c].tolist())
         return Grid(
@@ -141,7 +141,8 @@ class Table:
     def to_text(self, width: int = sys.maxsize, *, explain: bool = True) -> str:
         """Return the table as text for a terminal of some width: caption above, signature, if any, below."""
         caption = one_line(self.whole_caption if explain else self.caption)
-        below = ["", *wrap_text(one_line(str(self.signature)), width)] if self.signature else []
+        signature = self.signature.short if isinstance(self.signature, Signature) and not explain else str(self.signature)
+        below = ["", *wrap_text(one_line(signature), width)] if signature else []
         return "\n".join([*wrap_text(caption, width), "", draw_text(self.to_grid(), width), *below]) + "\n"
 
     def to_csv(self) -> str:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.errors import MetaevalError
 from metaeval.stats.arrays import FloatArray
 
 
@@ -26,10 +25,6 @@ def residual_variance(matrix: npt.ArrayLike) -> FloatArray:
     array([0., 1.])
     """
     scores = np.ascontiguousarray(matrix, dtype=np.float64)
-    if scores.ndim < 2 or min(scores.shape[-2:]) < 2:
-        raise MetaevalError(f"A two-way analysis needs at least two rows and two columns, not shape {scores.shape}.")
-    if not np.isfinite(scores).all():
-        raise MetaevalError("Scores must be finite; some are NaN or infinite.")
     rows, columns = scores.shape[-2:]
     residuals = scores - scores.mean(axis=-1, keepdims=True)
     residuals -= residuals.mean(axis=-2, keepdims=True)
@@ -44,12 +39,8 @@ def effect_size(first: npt.ArrayLike, second: npt.ArrayLike, residual_variance: 
     >>> round(float(effect_size(0.962, 0.806, 0.00211)), 2)
     3.4
     """
-    variance = np.asarray(residual_variance, dtype=np.float64)
-    if (variance < 0).any():
-        raise MetaevalError("A variance cannot be negative.")
-    difference = np.subtract(first, second, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(difference / np.sqrt(variance))
+        return np.asarray(np.subtract(first, second) / np.sqrt(residual_variance))
 
 
 SCALE_NODES = 64

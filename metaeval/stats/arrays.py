@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.parallel import tell
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -40,21 +39,14 @@ class Scaled:
         self.values = np.ascontiguousarray(scale_scores(chosen))
         self.shape: tuple[int, int, int] = self.values.shape
 
-    def without(self, run: int) -> Scaled:
-        """Return the scores without a run."""
-        return Scaled(np.delete(self.values, run, axis=0))
-
     def means(self) -> FloatArray:
         """Return the mean of every run, shape (run, measure)."""
         return np.asarray(self.values.mean(axis=1))
 
-    def weigh(self, weights: FloatArray, change: Callable[[FloatArray], FloatArray] | None = None) -> FloatArray:
-        """Return sums over topics with the weights of each trial, shape (trial, run, measure).
-
-        `weights` has shape (trial, topic); `change` is applied to every score, such as `numpy.abs`.
-        """
+    def weigh(self, weights: FloatArray, change: Callable[[FloatArray], FloatArray] = np.asarray) -> FloatArray:
+        """Return sums over topics of changed scores with weights of shape (trial, topic), shape (trial, run, measure)."""
         n_runs, n_topics, n_measures = self.shape
-        by_topic = (self.values if change is None else change(self.values)).transpose(1, 0, 2).reshape(n_topics, -1)
+        by_topic = change(self.values).transpose(1, 0, 2).reshape(n_topics, -1)
         return np.asarray((weights @ by_topic).reshape(len(weights), n_runs, n_measures))
 
 
@@ -129,18 +121,16 @@ def check_count(number: int, what: str) -> int:
     return count
 
 
-def split_pairs(scores: Scaled, what: str) -> Iterator[tuple[slice, FloatArray]]:
-    """Yield the differences of each run from later ones, the first less the second, and tell how far that has come.
+def split_pairs(scores: Scaled) -> Iterator[tuple[slice, FloatArray]]:
+    """Yield the differences of each run from later ones, the first less the second.
 
-    Pairs are a slice of the order of ``np.triu_indices(n_runs, 1)``, and their differences have shape (pair, topic, measure):
-    those of all pairs would not fit into memory where there are thousands of runs.
+    Pairs are a slice of the order of ``np.triu_indices(n_runs, 1)``, and their differences have shape (pair, topic, measure).
     """
     n_runs, start = len(scores.values), 0
     for run in range(n_runs - 1):
         pairs = slice(start, start + n_runs - 1 - run)
         yield pairs, scores.values[run] - scores.values[run + 1 :]
         start = pairs.stop
-        tell(what, start, n_runs * (n_runs - 1) // 2)
 
 
 def quantise(values: npt.ArrayLike) -> UnitArray:

@@ -52,21 +52,12 @@ MANY = 30
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """Scores of the same runs in several tasks, and what they add up to.
+    """Scores of the same runs in several tasks, and what they add up to; higher is better.
 
-    Parameters
-    ----------
-    values : sequence of ndarray, shape (run, topic)
-        Of every task; NaN where a run has no score. Higher is better.
-    weights : ndarray, shape (task,)
-    aggregate : {"mean", "win-rate", "borda"}
-        Of tasks: their mean; the share of other runs that a run beats, ties half, averaged over tasks; or the number of these
-        runs, added up. Higher is better of all.
-    clusters : sequence of ndarray of int or None, shape (topic,)
-        Of every task, the number of the cluster of each topic, from 0; None, or nothing at all, where topics are single.
+    `values` are of every task, shape (run, topic), NaN where a run has no score, and `weights` have shape (task,). The
+    `aggregate` of tasks is their mean; the share of other runs that a run beats, ties half, averaged over tasks; or the number
+    of these runs, added up. `clusters` number from 0 the cluster of each topic of every task; None where topics are single.
 
-    Examples
-    --------
     >>> tasks = [np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[0.5], [0.1]])]
     >>> Board(tasks, np.ones(2)).estimates.tolist()
     [0.5, 0.55]
@@ -168,27 +159,11 @@ class RankSets(NamedTuple):
 def rank_board(
     board: Board, over: OverTasks, n_trials: int, keys: Sequence[int], key: int, alpha: float = 0.05
 ) -> RankSets:
-    """Which ranks may every run of a board have, all of them at once?
+    """Which ranks may every run of a board have, all of them at once? α is how often any claim may be wrong.
 
-    Parameters
-    ----------
-    board : Board
-    over : {"topics", "tasks"}
-        What is resampled.
-    n_trials : int
-    keys : sequence of int
-        Of the draws of every task's topics, from `metaeval.stats.streams.stream_key`.
-    key : int
-        Of the draws of tasks, and of normal numbers.
-    alpha : float, optional
-        How often any claim may be wrong.
+    `keys` are of the draws of every task's topics, `key` of those of tasks, and of normal numbers, from
+    `metaeval.stats.streams.stream_key`.
 
-    Returns
-    -------
-    RankSets
-
-    Examples
-    --------
     >>> scores = np.random.default_rng(0).random((3, 30)) + np.array([[0.5], [0.4], [0.0]])
     >>> rank_board(Board([scores], np.ones(1)), "topics", 500, [1], 2).sets.tolist()
     [[1, 2], [1, 2], [3, 3]]

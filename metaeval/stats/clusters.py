@@ -47,30 +47,18 @@ def effective_number(sizes: npt.ArrayLike) -> FloatArray:
     return np.asarray(squares.sum(axis=-1) ** 2 / np.maximum(np.square(squares).sum(axis=-1), 1.0))
 
 
-def pool_clusters(values: FloatArray, clusters: IntArray, *, sums: bool = False, widen: bool = True) -> FloatArray:
+def pool_clusters(values: FloatArray, clusters: IntArray, *, sums: bool = False) -> FloatArray:
     """Make one number of the topics of each cluster, so that clusters can be drawn as topics are.
 
     With n_c topics in cluster c of G, N in all, the sum S_c and the mean m over all topics, the pseudo-value is
     m + (G - 1)(S_c - n_c m)/(N - n_c), moved so that the mean over clusters is m. Of equal sizes it is the cluster's mean.
-    All of this is of the topics that a run has; NaN where it has none of a cluster.
+    All of this is of the topics that a run has; NaN where it has none of a cluster. Takes values of shape (run, topic) or
+    (run, topic, measure), and at least two clusters, as `add_by_cluster` does.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (run, topic) or (run, topic, measure)
-    clusters : ndarray of int, shape (topic,)
-        As for `add_by_cluster`; at least two clusters.
-    sums : bool, optional
-        Take S_c·G/N in place of pseudo-values: for flips of signs, which are exact for what is symmetrical about 0.
-    widen : bool, optional
-        Let pseudo-values spread by the root of (G - 1)/G · E/(E - 1) more, with the effective number E of clusters: a variance
-        of E numbers is not one of G, and tests that take it for that err too often.
+    They spread by the root of (G - 1)/G · E/(E - 1) more, with the effective number E of clusters: a variance of E numbers is
+    not one of G, and tests that take it for that err too often. `sums` are S_c·G/N in place of pseudo-values: for flips of
+    signs, which are exact for what is symmetrical about 0.
 
-    Returns
-    -------
-    ndarray of float64, shape (run, cluster) or (run, cluster, measure)
-
-    Examples
-    --------
     >>> pool_clusters(np.array([[[1.0], [3.0], [7.0], [9.0]]]), np.array([0, 0, 1, 1]))[0, :, 0].tolist()
     [2.0, 8.0]
     """
@@ -84,8 +72,7 @@ def pool_clusters(values: FloatArray, clusters: IntArray, *, sums: bool = False,
     left, counts = sizes.sum(axis=-1, keepdims=True) - sizes, (sizes > 0).sum(axis=-1, keepdims=True)
     pooled = np.where(sizes > 0, (counts - 1) * rest / np.maximum(left, 1), np.nan)
     pooled -= average(pooled)[..., np.newaxis]
-    if widen:
-        # Where a run has one cluster, that is where its mean is.
-        worth = np.where(counts > 1, effective_number(sizes)[..., np.newaxis], np.inf)
-        pooled *= np.sqrt(np.maximum(counts - 1, 0) / np.maximum(counts, 1) / (1 - 1 / worth))
+    # Where a run has one cluster, that is where its mean is.
+    worth = np.where(counts > 1, effective_number(sizes)[..., np.newaxis], np.inf)
+    pooled *= np.sqrt(np.maximum(counts - 1, 0) / np.maximum(counts, 1) / (1 - 1 / worth))
     return np.ascontiguousarray(np.moveaxis(pooled + means, -1, 1))

@@ -95,15 +95,13 @@ def centre_interval(
     confidence : float, optional
     scale : {"correlation", "share"}, optional
         Numbers from −1 to 1, by Fisher's z; or from 0 to 1, by the logit.
-    step : array_like of float, shape (...), optional
-        The smallest step between two values: an estimate at an end of the scale counts as half a step away from it.
-    least : array_like of float, shape (...), optional
-        How far the ends are from the estimate at least: a number of few values may not move in any resample.
+    step, least : array_like of float, shape (...), optional
+        The smallest step between two values, of which an estimate at an end of the scale counts as half away from it; and how
+        far the ends are from the estimate at least: a number of few values may not move in any resample.
     student : bool, optional
-        Multiply by the quantile of Student's t with n − 1 degrees of freedom, and not of the normal distribution.
+        Take the quantile of Student's t with n − 1 degrees of freedom, and not of the normal distribution.
     simultaneous : bool, optional
-        All intervals together hold their true values with this confidence: the quantile is that of the largest standardised
-        deviation of a trial (the max-T of the joint resamples), taken from the normal distribution to Student's t.
+        Take that of the largest standardised deviation of a trial: all intervals hold together.
 
     Returns
     -------
@@ -181,6 +179,24 @@ def interval_of_differences(
     return mean - reach, mean + reach, d, d - reach_d, d + reach_d
 
 
+def interval_of_share(
+    part: npt.ArrayLike, whole: npt.ArrayLike, *, confidence: float = 0.95
+) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of the interval of a share, of independent trials: Clopper and Pearson (Biometrika 26(4), 1934).
+
+    >>> [round(float(end), 3) for end in interval_of_share(0, 20)]
+    [0.0, 0.168]
+    """
+    from scipy.stats import beta
+
+    k, n = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
+    tail, some, others = (1 - confidence) / 2, k > 0, k < n
+    # A beta distribution without successes, or without failures, is not defined: that end is the end of the scale.
+    low = np.where(some, beta.ppf(tail, np.where(some, k, 1), n - k + 1), 0.0)
+    high = np.where(others, beta.ppf(1 - tail, k + 1, np.where(others, n - k, 1)), 1.0)
+    return low, high
+
+
 def interval_of_pairs(
     part: npt.ArrayLike, whole: npt.ArrayLike, n_runs: npt.ArrayLike, *, confidence: float = 0.95
 ) -> tuple[FloatArray, FloatArray]:
@@ -188,36 +204,17 @@ def interval_of_pairs(
 
     Pairs that share a run are not independent. The share of pairs that two independent rankings of m runs order
     differently has (2m + 5)/9 times the variance of a share of as many independent pairs (Kendall 1938), so that n
-    pairs count as 9n/(2m + 5). The ends are those of Clopper and Pearson (1934). Topics are not resampled.
+    pairs count as 9n/(2m + 5). Topics are not resampled. Takes numbers of pairs, shape (collection, ...), which are added over
+    collections, and of runs, shape (collection,); the ends, shape (...), are 0 and 1 where there are no pairs.
 
-    Parameters
-    ----------
-    part, whole : array_like, shape (collection, ...)
-        Numbers of pairs, which are added over collections.
-    n_runs : array_like of int, shape (collection,)
-    confidence : float, optional
-
-    Returns
-    -------
-    low, high : ndarray of float64, shape (...)
-        0 and 1 where there are no pairs.
-
-    Examples
-    --------
     >>> [round(float(end), 2) for end in interval_of_pairs([15], [42], [12])]
     [0.12, 0.66]
     """
-    from scipy.stats import beta
-
-    counted, of_all = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
     independent = 9 / (2 * np.asarray(n_runs, dtype=np.float64) + 5)
-    k, n = np.tensordot(independent, counted, axes=1), np.tensordot(independent, of_all, axes=1)
-    tail = (1 - confidence) / 2
-    some, others = counted.sum(axis=0) > 0, counted.sum(axis=0) < of_all.sum(axis=0)
-    # A beta distribution without successes, or without failures, is not defined: that end is the end of the scale.
-    low = np.where(some, beta.ppf(tail, np.where(some, k, 1), n - k + 1), 0.0)
-    high = np.where(others, beta.ppf(1 - tail, k + 1, np.where(others, n - k, 1)), 1.0)
-    return low, high
+    return interval_of_share(
+        *(np.tensordot(independent, np.asarray(pairs, dtype=np.float64), axes=1) for pairs in (part, whole)),
+        confidence=confidence,
+    )
 
 
 def vary_runs(drawn: FloatArray, left_out: FloatArray, crossed: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -29,30 +29,16 @@ ROUNDING = 1e-11
 
 
 def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    """Which groups share which letters?
+    """Which groups share which letters, shape (group, letter)? Letters are ordered by the first group that has them.
 
-    Parameters
-    ----------
-    different : array_like of bool, shape (group, group)
-        Symmetric; `different[i, j]` says whether groups i and j differ significantly.
+    ``different[i, j]``, symmetric, says whether groups i and j differ; if and only if they do not, they share a letter.
 
-    Returns
-    -------
-    ndarray of bool, shape (group, letter)
-        Two groups share a letter if and only if they do not differ. Letters are ordered by the first group that has them.
-
-    Examples
-    --------
     >>> letter_groups([[0, 0, 1], [0, 0, 0], [1, 0, 0]]).astype(int)
     array([[1, 0],
            [1, 1],
            [0, 1]])
     """
     differs = np.asarray(different).astype(bool)
-    if differs.ndim != 2 or differs.shape[0] != differs.shape[1] or not (differs == differs.T).all():
-        raise MetaevalError("Significant differences must be a square, symmetric matrix.")
-    if differs.diagonal().any():
-        raise MetaevalError("A group cannot differ from itself.")
     if not len(differs):
         return np.zeros((0, 0), dtype=bool)
     table = _sweep(_find_largest_sets(differs))
@@ -64,17 +50,8 @@ def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
 def compact_letters(different: npt.ArrayLike) -> list[str]:
     """Return the letters of each group: a to z, then A to Z, then a2, b2 and so on.
 
-    Parameters
-    ----------
-    different : array_like of bool, shape (group, group)
-        As in `letter_groups`, with the groups in the order in which they will be shown, such as by descending mean.
+    `different` is that of `letter_groups`, with the groups in the order in which they will be shown.
 
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
     >>> compact_letters([[0, 0, 1], [0, 0, 0], [1, 0, 0]])
     ['a', 'ab', 'b']
     """

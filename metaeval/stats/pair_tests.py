@@ -7,6 +7,11 @@ variance. *max-t* and *bootstrap-t* compare it with the largest one of all pairs
 its own. *paired-randomisation* and *paired-bootstrap* (Sakai, SIGIR 2006) compare each pair with itself, and need a
 correction. Signs need differences that are symmetric about their mean; drawing topics does without that.
 
+Of bootstrap-t's two statistics the p-value of a pair is the smaller one, compared with the smaller one of every trial, so that
+both together err as often as one. With few topics a sample may contain little variance between two runs, which makes the first
+so large that little that is observed reaches it; the offset of the second (Tusher, Tibshirani and Chu, PNAS 98(9), 2001)
+repairs that, but hides precise small differences, of near-identical runs.
+
 Scores are made whole numbers, so that sums are exact, and ties are decided by the tolerances that are stated here.
 """
 
@@ -32,7 +37,6 @@ from metaeval.stats.arrays import (
 from metaeval.stats.parallel import run_parts, tell
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
 from metaeval.stats.resampling import draw_signs, draw_weights
-from metaeval.stats.streams import check_key
 
 PairedTest: TypeAlias = Literal[
     "randomised-tukey-hsd",
@@ -120,36 +124,25 @@ def all_pairs_test(
     ----------
     values : array_like of float, shape (run, topic, measure)
     test : str
-        - ``"randomised-tukey-hsd"``: Carterette (2012), Sakai (2018); see `metaeval.stats.randomised_tukey`.
-        - ``"max-t"``: the largest d²/Σ(x_i − x_k)² of all pairs, with a random sign for every topic; up to 16 topics all
-          2^(n − 1) sign vectors are tried.
-        - ``"bootstrap-t"``: the largest d²/V and d²/(V + `variance_offset` A) of all pairs in resampled topics, with d the
-          mean difference less the observed one, V the variance of the differences in the sample, and A the median observed V
-          of all pairs of different runs. The p-value of a pair is the smaller one of both statistics, compared with the
-          smaller one of every trial, so that both together err as often as one. With few topics a sample may contain little
-          variance between two runs, which makes d²/V so large that little that is observed reaches it; the offset (Tusher,
-          Tibshirani and Chu, PNAS 98(9), 2001) repairs that, but hides precise small differences, of near-identical runs. In
-          the first statistic a sample does not count for a pair if it holds less than a tenth of the pair's variance, and the
-          runs differ by at most three standard errors in it (docs/concepts/which-test.md).
-        - ``"tukey-hsd"``: the studentised range of the two-way analysis of variance, V_E2 on (m - 1)(n - 1)
-          degrees of freedom.
-        - ``"paired-t"``: Student's t test of the per-topic differences.
-        - ``"paired-randomisation"``: Fisher's test, swapping the two runs on random topics.
-        - ``"paired-bootstrap"``: Sakai (SIGIR 2006): the topics are drawn with replacement from the
-          differences shifted to mean zero, and the studentised means compared.
+        ``"randomised-tukey-hsd"`` (`metaeval.stats.randomised_tukey`); ``"max-t"``, the largest d²/Σ(x_i − x_k)² of all pairs,
+        with a random sign for every topic, or all sign vectors of up to 16 topics; ``"bootstrap-t"``, the largest d²/V and
+        d²/(V + `variance_offset` A) of all pairs in resampled topics, with d the mean difference less the observed one, V the
+        variance of the differences in the sample, and A the median observed V (docs/concepts/which-test.md);
+        ``"tukey-hsd"``, the studentised range of the two-way analysis of variance; ``"paired-t"``;
+        ``"paired-randomisation"``, swapping two runs on random topics; ``"paired-bootstrap"`` of Sakai (SIGIR 2006).
     correction : {"auto", "none", "holm", "bonferroni", "benjamini-hochberg"}
-        For the number of pairs, within each measure. ``"auto"`` is Holm's for the last three tests, and none for the
-        others, which already account for all pairs.
+        For the number of pairs of a measure. ``"auto"`` is Holm's for the last three tests, and none for the others, which
+        account for all pairs.
     n_permutations : int
-        Number of trials of the resampling tests, B.
+        Trials of the resampling tests, B.
     key : int, optional
-        A 64-bit key, from `metaeval.stats.streams.stream_key`; the resampling tests need one.
+        From `metaeval.stats.streams.stream_key`; the resampling tests need one.
     add_one : bool
         As in `metaeval.stats.randomised_tukey.p_values`; the max-T tests always add one, unless they try all sign vectors.
     variance_offset : float, optional
-        For ``"bootstrap-t"`` only: 0.25 by default; at least 0, which leaves the first statistic alone.
+        Of bootstrap-t, 0.25 by default; 0 leaves the first statistic alone.
     n_jobs : int
-        Number of threads; the result is the same for any number.
+        Threads; any number gives the same result.
 
     Returns
     -------
@@ -167,7 +160,8 @@ def all_pairs_test(
     scores = check_shape(values)
     if test not in get_args(PairedTest):
         raise MetaevalError(f"The test must be one of {', '.join(get_args(PairedTest))}, not {test!r}.")
-    _check_correction(correction)
+    if correction not in get_args(Correction):
+        raise MetaevalError(f"The correction must be one of {', '.join(get_args(Correction))}, not {correction!r}.")
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} already accounts for all pairs, so the {correction} correction does not apply.")
     if variance_offset is not None and test != "bootstrap-t":
@@ -181,7 +175,6 @@ def all_pairs_test(
         return PairedTestResult(correct(_t_p_values(scale_scores(scores)), correction), None, None, True)
     if key is None:
         raise MetaevalError(f"{test} draws at random, so it needs a key; stream_key makes one.")
-    check_key(key)
     if test == "randomised-tukey-hsd":
         counts = randomised_tukey_hsd(scores, n_permutations=n_permutations, key=key, n_jobs=n_jobs)
         return PairedTestResult(p_values(counts, n_permutations, add_one=add_one), counts, n_permutations, False)
@@ -218,25 +211,11 @@ def simultaneous_reach(result: PairedTestResult, alpha: float = 0.05) -> FloatAr
 
 
 def correct(p: npt.ArrayLike, correction: Correction = "holm") -> FloatArray:
-    """Correct p-values for the number of pairs compared (Holm 1979; Benjamini and Hochberg 1995).
+    """Correct p-values, shape (measure, pair), for the pairs of a measure (Holm 1979; Benjamini and Hochberg 1995).
 
-    Parameters
-    ----------
-    p : array_like of float, shape (measure, pair)
-        The pairs of a measure are one family.
-    correction : {"auto", "none", "holm", "bonferroni", "benjamini-hochberg"}
-        ``"auto"`` is Holm's.
-
-    Returns
-    -------
-    ndarray of float64, shape (measure, pair)
-
-    Examples
-    --------
     >>> correct([[0.01, 0.02, 0.5]], "bonferroni")
     array([[0.03, 0.06, 1.  ]])
     """
-    _check_correction(correction)
     families = np.array(p, dtype=np.float64)
     if correction == "none":
         return families
@@ -252,11 +231,6 @@ def correct(p: npt.ArrayLike, correction: Correction = "holm") -> FloatArray:
         stepped = np.maximum.accumulate(ordered * place[::-1], axis=-1)
     np.put_along_axis(families, order, np.minimum(stepped, 1.0), axis=-1)
     return families
-
-
-def _check_correction(correction: str) -> None:
-    if correction not in get_args(Correction):
-        raise MetaevalError(f"The correction must be one of {', '.join(get_args(Correction))}, not {correction!r}.")
 
 
 class WeightedPairs:

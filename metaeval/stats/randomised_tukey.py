@@ -14,10 +14,9 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.errors import MetaevalError
 from metaeval.stats.arrays import FloatArray, IntArray, UnitArray, check_count, check_shape, quantise, tie_tolerance
 from metaeval.stats.parallel import count_jobs, run_parts, tell
-from metaeval.stats.streams import check_key, trial_keys
+from metaeval.stats.streams import trial_keys
 
 SMALLEST_PART, SMALLEST_TOLD = 640, 2_560
 """Trials below which the overhead of a part is a noticeable share of its time, and below which it is not told."""
@@ -32,7 +31,6 @@ def randomised_tukey_hsd(
     n_permutations: int = 5000,
     key: int,
     n_jobs: int = 1,
-    first_trial: int = 0,
 ) -> IntArray:
     """In how many trials is the range of the permuted means at least the difference between two runs?
 
@@ -49,8 +47,6 @@ def randomised_tukey_hsd(
         A 64-bit key, from `metaeval.stats.streams.stream_key`.
     n_jobs : int
         Number of threads, as in joblib; -1 for all cores.
-    first_trial : int
-        The number of the first trial, to continue another call: counts of disjoint trials can be added.
 
     Returns
     -------
@@ -66,9 +62,6 @@ def randomised_tukey_hsd(
     """
     raw = check_shape(values)
     n_permutations = check_count(n_permutations, "permutations")
-    check_key(key)
-    if first_trial < 0:
-        raise MetaevalError(f"Trials are numbered from 0, so the first cannot be {first_trial}.")
     from metaeval.stats._permuted_sums import load_kernel  # takes a second, which only this test needs
 
     load_kernel()
@@ -76,21 +69,25 @@ def randomised_tukey_hsd(
     n_topics, n_runs, n_measures = units.shape
     told = max(SMALLEST_TOLD, TOLD_WORK // (n_runs * n_topics * (4 + n_measures)))
     size = max(SMALLEST_PART, min(-(-n_permutations // n_jobs_used), told))
-    trials = range(first_trial, first_trial + n_permutations)
-    parts = [trials[start : start + size] for start in range(0, n_permutations, size)]
+    parts = [range(start, min(start + size, n_permutations)) for start in range(0, n_permutations, size)]
 
     def say(done: int) -> None:
         if len(parts) > n_jobs_used:  # a short test says nothing
             tell("permuting", done, n_permutations)
 
     ranges = np.concatenate(list(run_parts(partial(trial_ranges, units, key), parts, n_jobs=n_jobs, say=say)))
-    sums = units.sum(axis=0, dtype=np.int64)
-    first, second = np.triu_indices(n_runs, 1)
+    return count_reached(units, ranges)
+
+
+def count_reached(units: UnitArray, ranges: IntArray) -> IntArray:
+    """Count the trials whose range, shape (trial, measure), is at least the difference of each pair, shape (measure, pair)."""
+    n_topics, n_runs, n_measures = units.shape
+    sums, (first, second) = units.sum(axis=0, dtype=np.int64), np.triu_indices(n_runs, 1)
     counts = np.empty((n_measures, first.size), dtype=np.int64)
     for measure in range(n_measures):
         # A difference consists of two sums, and so does a range.
         observed = np.abs(sums[first, measure] - sums[second, measure]) - tie_tolerance(2 * n_topics)
-        counts[measure] = n_permutations - np.searchsorted(np.sort(ranges[:, measure]), observed, side="left")
+        counts[measure] = len(ranges) - np.searchsorted(np.sort(ranges[:, measure]), observed, side="left")
     return counts
 
 
@@ -102,50 +99,12 @@ def trial_ranges(units: UnitArray, key: int, trials: range) -> IntArray:
 
 
 def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = False) -> FloatArray:
-    """Convert exceedance counts to p-values.
+    """Convert exceedance counts, from 0 to `n_permutations`, to p-values of the same shape.
 
-    Parameters
-    ----------
-    counts : array_like of int, shape (...)
-        From 0 to `n_permutations`.
-    n_permutations : int
-        Number of trials, B.
-    add_one : bool
-        Count the observed scores as an additional trial: (count + 1)/(B + 1), which is never zero. The default,
-        count/B, is the p-value of Carterette (2012) and Sakai (2018).
+    The default, count/B, is the p-value of Carterette (2012) and Sakai (2018); `add_one` counts the observed scores as an
+    additional trial: (count + 1)/(B + 1), which is never zero.
 
-    Returns
-    -------
-    ndarray of float64, shape (...)
-
-    Examples
-    --------
     >>> p_values([0, 50], 1000), p_values([0, 50], 999, add_one=True)
     (array([0.  , 0.05]), array([0.001, 0.051]))
     """
-    exceeding = np.asarray(counts)
-    n_permutations = check_count(n_permutations, "permutations")
-    if exceeding.size and (exceeding.min() < 0 or exceeding.max() > n_permutations):
-        raise MetaevalError(f"Counts must lie between 0 and the number of permutations, {n_permutations}.")
-    return (exceeding + add_one) / (n_permutations + add_one)
-
-
-def permutations(key: int, trials: npt.ArrayLike, n_topics: int, n_runs: int) -> npt.NDArray[np.intp]:
-    """Return the permutations of the runs for each topic and trial, as the test uses them, shape (trial, topic, column).
-
-    `[b, t, j]` is the run whose score on topic t is in column j in trial b. Each is uniform over all orders and a pure function
-    of (key, trial, topic, n_runs): it does not depend on which other trials and topics are requested.
-
-    >>> np.sort(permutations(7, range(3), n_topics=2, n_runs=4), axis=-1)[0, 0].tolist()
-    [0, 1, 2, 3]
-    """
-    numbers = np.atleast_1d(np.asarray(trials))
-    if n_runs < 2:
-        raise MetaevalError(f"A permutation needs at least two runs, not {n_runs}.")
-    if n_topics < 1:
-        raise MetaevalError(f"A permutation needs at least one topic, not {n_topics}.")
-    if numbers.size and (numbers.dtype.kind not in "iu" or numbers.min() < 0):
-        raise MetaevalError("Trial numbers must be integers from 0.")
-    from metaeval.stats._permuted_sums import compute_orders
-
-    return compute_orders(trial_keys(key, numbers), n_topics, n_runs)
+    return (np.asarray(counts) + add_one) / (n_permutations + add_one)

@@ -52,10 +52,8 @@ def tau(
     variant : {"tau_a", "tau_b"}
         The denominator.
     tolerance : float or pair of array_like, optional
-        Two values that differ by no more than this are tied. A pair of arrays of shape (..., run) holds the tolerance
-        of each value of `first` and `second`, whose mean decides. The default is 1e-12 times the magnitude of each
-        value: more than the rounding error of a mean of thousands of scores of one sign, less than any real
-        difference.
+        Two values that differ by no more than this are tied. A pair of arrays of shape (..., run) holds the tolerance of each
+        value of `first` and `second`, whose mean decides. The default is 1e-12 times the magnitude of each value.
 
     Returns
     -------
@@ -77,24 +75,8 @@ def tau(
 def tau_matrix(
     means: npt.ArrayLike, *, variant: TauVariant = "tau_a", tolerance: npt.ArrayLike | None = None
 ) -> FloatArray:
-    """Do the measures rank the runs alike? Tau for every pair of measures.
+    """Do the measures rank the runs alike? `tau` of every two, of means (..., run, measure) and their tolerances.
 
-    Parameters
-    ----------
-    means : array_like of float, shape (..., run, measure)
-        The mean score of each run, with the same direction for all measures.
-    variant : {"tau_a", "tau_b"}
-        As in `tau`.
-    tolerance : float or array_like of shape (..., run, measure), optional
-        As in `tau`.
-
-    Returns
-    -------
-    ndarray of float64, shape (..., measure, measure)
-        Symmetric.
-
-    Examples
-    --------
     >>> tau_matrix([[1, 3], [2, 2], [3, 1]])
     array([[ 1., -1.],
            [-1.,  1.]])

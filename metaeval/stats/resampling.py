@@ -26,25 +26,10 @@ DIGITS = 12
 
 
 def topic_signs(key: int, trials: npt.ArrayLike, n_topics: int, *, first: int = 0) -> npt.NDArray[np.int8]:
-    """Draw the topics on which two runs are swapped in each trial.
+    """Draw 1 or -1 for each trial, numbered from 0, and topic, numbered from `first`: shape (trial, topic).
 
-    Parameters
-    ----------
-    key : int
-        A 64-bit key, from `metaeval.stats.streams.stream_key`.
-    trials : array_like of int, shape (n_trials,)
-        Trial numbers, from 0.
-    n_topics : int
-    first : int, optional
-        The number of the first of these topics.
+    A pure function of (key, trial, topic), with a key of `metaeval.stats.streams.stream_key`.
 
-    Returns
-    -------
-    ndarray of int8, shape (trial, topic)
-        1 or -1 with equal probability; a pure function of (key, trial, topic).
-
-    Examples
-    --------
     >>> topic_signs(5, range(2), 3).shape
     (2, 3)
     """
@@ -60,35 +45,14 @@ def draw_signs(key: int, trials: range, n_topics: int) -> FloatArray:
     return topic_signs(key, trials, n_topics).astype(np.float64)
 
 
-def resampled_topics(key: int, trials: npt.ArrayLike, n_topics: int) -> IntArray:
-    """Draw how often each topic occurs in each bootstrap sample of the topics.
-
-    Parameters
-    ----------
-    key : int
-        A 64-bit key, from `metaeval.stats.streams.stream_key`.
-    trials : array_like of int, shape (n_trials,)
-        Trial numbers, from 0.
-    n_topics : int
-        Number of topics, and number of draws with replacement.
-
-    Returns
-    -------
-    ndarray of int64, shape (trial, topic)
-        Each row sums to `n_topics`; a pure function of (key, trial, n_topics).
-
-    Examples
-    --------
-    >>> resampled_topics(5, range(3), 10).sum(axis=1).tolist()
-    [10, 10, 10]
-    """
-    return draw_weights(key, np.atleast_1d(np.asarray(trials)), n_topics).astype(np.int64)
-
-
 def draw_weights(key: int, trials: npt.ArrayLike, n_topics: int, clusters: IntArray | None = None) -> FloatArray:
-    """Return how often each topic is drawn, as `resampled_topics` does, in floats: shape (trial, topic).
+    """Draw how often each topic occurs in each bootstrap sample of the topics, shape (trial, topic).
 
-    With the number of its cluster for each topic, clusters are drawn, and weights made to sum to the number of topics.
+    A pure function of (key, trial, n_topics); rows sum to the number of topics. With the number of its cluster for each topic,
+    clusters are drawn, and weights made to sum to that.
+
+    >>> draw_weights(5, range(3), 10).sum(axis=1).tolist()
+    [10.0, 10.0, 10.0]
     """
     if clusters is not None:
         drawn = draw_weights(key, trials, int(clusters.max()) + 1)[:, clusters]

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from metaeval.stats.arrays import FloatArray, IntArray, average
 from metaeval.stats.clusters import pool_clusters
+from metaeval.stats.intervals import interval_of_share
 
 ROUNDING = 1e-12
 """Share of the largest mean up to which a standard error is rounding."""
@@ -30,27 +31,15 @@ def interval_of_means(
     Student's t interval; of scores that are all 0 or 1 that of Clopper and Pearson (Biometrika 26(4), 1934), which has a width
     where a run has a mean of 0 or 1, too. Of topics in clusters, this is for such means, with each cluster as one topic.
 
-    Parameters
-    ----------
-    values : ndarray, shape (run, topic)
-    pooled : ndarray, shape (run, cluster), optional
-        Pseudo-values of clusters of topics, of `metaeval.stats.clusters.pool_clusters`.
-    confidence : float, optional
-        Of each interval by itself.
+    Takes scores of shape (run, topic), and pseudo-values of clusters of `metaeval.stats.clusters.pool_clusters`, shape (run,
+    cluster); each interval holds by itself. Ends are of shape (run,), NaN for a run that has the same score, but neither 0 nor
+    1, throughout: nothing tells how much it may vary.
 
-    Returns
-    -------
-    low, high : ndarray, shape (run,)
-        NaN for a run that has the same score, but neither 0 nor 1, throughout: nothing tells how much it may vary.
-
-    Examples
-    --------
     >>> low, high = interval_of_means(np.array([[1.0, 1.0, 1.0, 1.0], [1.0, 0.0, 1.0, 0.0]]))
     >>> low.round(2).tolist(), high.round(2).tolist()
     ([0.4, 0.07], [1.0, 0.93])
     """
     from scipy.special import stdtrit
-    from scipy.stats import beta
 
     drawn = values if pooled is None else pooled
     n, tail = drawn.shape[1], (1 - confidence) / 2
@@ -64,10 +53,8 @@ def interval_of_means(
     if not np.isin(values, (0, 1)).all():
         return low, high
     share = values.mean(axis=1)
-    right, by_clusters = np.rint(share * n), (share > 0) & (share < 1) & (pooled is not None)
-    # A beta distribution without successes, or without failures, is not defined.
-    exact_low = np.where(right > 0, beta.ppf(tail, np.maximum(right, 1), n - right + 1), 0.0)
-    exact_high = np.where(right < n, beta.ppf(1 - tail, right + 1, np.maximum(n - right, 1)), 1.0)
+    by_clusters = (share > 0) & (share < 1) & (pooled is not None)
+    exact_low, exact_high = interval_of_share(np.rint(share * n), n, confidence=confidence)
     return np.where(by_clusters, low.clip(0, 1), exact_low), np.where(by_clusters, high.clip(0, 1), exact_high)
 
 
@@ -104,24 +91,12 @@ def interval_of_tasks(
 def find_best(
     statistics: FloatArray, rows: Callable[[], Iterator[FloatArray]], alpha: float = 0.05
 ) -> npt.NDArray[np.bool_]:
-    """Which runs may be the best?
+    """Which runs may be the best, shape (run,)? The best one is missing in a share of at most α of samples.
 
-    Parameters
-    ----------
-    statistics : ndarray, shape (run, run)
-        ``statistics[i, j]``: by how many standard errors run i is ahead of run j; antisymmetric.
-    rows : callable
-        Returns an iterator: of each run but the last, draws of the statistics of it and every later run as they would be if
-        both were equally good, shape (later run, trial).
-    alpha : float, optional
-        How often the best run may be missing.
+    ``statistics[i, j]`` says by how many standard errors run i is ahead of run j. `rows` returns an iterator: of each run but
+    the last, draws of the statistics of it and every later run as they would be if both were equally good, shape
+    (later run, trial).
 
-    Returns
-    -------
-    ndarray of bool, shape (run,)
-
-    Examples
-    --------
     >>> noise = np.random.default_rng(0).standard_normal((3, 2000)) / np.sqrt(2)
     >>> means = np.array([3.0, 2.0, 0.0])
     >>> find_best(np.subtract.outer(means, means), lambda: (noise[i] - noise[i + 1 :] for i in range(2))).tolist()

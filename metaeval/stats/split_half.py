@@ -64,32 +64,13 @@ _STEPS = 14  # halvings of the interval that holds its logarithm
 _NO_VARIANCE = 1e-12  # of the mean square: a smaller variance is rounding
 
 
-def splits(
-    key: int, n_trials: int, n_topics: int, size: int | None = None, *, first_trial: int = 0
-) -> tuple[BoolArray, BoolArray]:
+def splits(key: int, n_trials: int, n_topics: int, size: int | None = None) -> tuple[BoolArray, BoolArray]:
     """Draw the two sets of topics of each trial.
 
     Every pair of disjoint sets of the given sizes is equally likely. A split is a pure function of (key, trial,
-    n_topics, size) and is shared by all measures.
+    n_topics, size) and is shared by all measures. Sets have `size` topics, by default ``n_topics // 2`` the first one and the
+    others the second. Returns for both sets whether topic t is in that of trial b, shape (trial, topic).
 
-    Parameters
-    ----------
-    key : int
-        A 64-bit key, from `metaeval.stats.streams.stream_key`.
-    n_trials, n_topics : int
-        At least two topics.
-    size : int, optional
-        Topics in each set; by default ``n_topics // 2`` in the first set, and the others in the second.
-    first_trial : int
-        The number of the first split.
-
-    Returns
-    -------
-    first, second : ndarray of bool, shape (trial, topic)
-        `first[b, t]` says whether topic t is in the first set of trial b. No topic is in both sets.
-
-    Examples
-    --------
     >>> first, second = splits(3, n_trials=4, n_topics=5)
     >>> first.sum(axis=1).tolist(), second.sum(axis=1).tolist()
     ([2, 2, 2, 2], [3, 3, 3, 3])
@@ -102,9 +83,7 @@ def splits(
             f"Two disjoint sets of {size} topics cannot be taken from {n_topics}; "
             f"the size must lie between 1 and {n_topics // 2}."
         )
-    if first_trial < 0:
-        raise MetaevalError(f"Trials are numbered from 0, so the first cannot be {first_trial}.")
-    keys = trial_keys(key, range(first_trial, first_trial + n_trials))
+    keys = trial_keys(key, range(n_trials))
     first, second = np.empty((2, n_trials, n_topics), dtype=np.bool_)
     block = max(1, WORDS_A_BLOCK // n_topics)
     for start in range(0, n_trials, block):
@@ -177,20 +156,21 @@ def split_half_tau(
     all_topics = scores.sum(axis=1, keepdims=True)
     lengths = (n_topics // 2, n_topics - n_topics // 2) if size is None else (size, size)
     tolerances = np.array([[[tie_tolerance(length)]] for length in lengths], dtype=np.float64)
+    first, second = splits(key, n_trials, n_topics, size)
     taus = []
     few = max(1, min(CELLS_A_PRODUCT // n_topics, VALUES_A_BLOCK // (2 * len(scores))))
     for start in range(0, n_trials, few):
-        first, second = splits(key, min(few, n_trials - start), n_topics, size, first_trial=start)
-        sums = np.empty((2, len(scores), len(first)))
-        np.matmul(scores, first.T.astype(np.float64), out=sums[0])
+        part = slice(start, min(start + few, n_trials))
+        sums = np.empty((2, len(scores), part.stop - start))
+        np.matmul(scores, first[part].T.astype(np.float64), out=sums[0])
         if size is None:  # the second half is what the first leaves
             np.subtract(all_topics, sums[0], out=sums[1])
         else:
-            np.matmul(scores, second.T.astype(np.float64), out=sums[1])
+            np.matmul(scores, second[part].T.astype(np.float64), out=sums[1])
         # Whole numbers: a sum with its tolerance is exact too.
         low, high = (ends.reshape(2, n_runs, -1) for ends in (sums, sums + tolerances))
         taus.append(tau_by_run(low, high, variant).reshape(n_measures, -1).T)
-        tell("splits", start + len(first), n_trials)
+        tell("splits", part.stop, n_trials)
     return np.concatenate(taus)
 
 

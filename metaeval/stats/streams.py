@@ -32,23 +32,9 @@ UInt64Array = npt.NDArray[np.uint64]
 def stream_key(seed: int, *names: str) -> int:
     """Derive the 64-bit key of the random draws for one analysis of one collection.
 
-    The key depends only on the seed and the names. Do not include measures in the names, so that adding,
-    removing or reordering measures does not change the draws.
+    The key depends only on the seed of a study, any integer, and the names, such as the collection and the analysis. Do not
+    include measures in the names, so that adding, removing or reordering measures does not change the draws.
 
-    Parameters
-    ----------
-    seed : int
-        The one seed of a study; any integer.
-    *names : str
-        The purpose of the stream, such as the collection and the analysis.
-
-    Returns
-    -------
-    int
-        0 <= key < 2**64.
-
-    Examples
-    --------
     >>> stream_key(1, "stc3-dq-a", "power") == stream_key(1, "stc3-dq-a", "power")
     True
     >>> stream_key(1, "ab", "c") == stream_key(1, "a", "bc")
@@ -67,36 +53,8 @@ def stream_key(seed: int, *names: str) -> int:
 
 
 def generator(seed: int, *names: str) -> np.random.Generator:
-    """Return a new NumPy generator, PCG64, for one analysis of one collection.
-
-    Parameters
-    ----------
-    seed : int
-        The one seed of a study.
-    *names : str
-        The purpose of the stream, as in `stream_key`.
-
-    Returns
-    -------
-    numpy.random.Generator
-
-    Examples
-    --------
-    >>> generator(1, "a study").random() == generator(1, "a study").random()
-    True
-    """
+    """Return a new NumPy generator, PCG64, for one analysis of one collection, from the key of `stream_key`."""
     return np.random.Generator(np.random.PCG64(stream_key(seed, *names)))
-
-
-def check_key(key: int) -> int:
-    """Return the key as a Python integer, or raise an error if it is not a 64-bit key."""
-    try:
-        number = operator.index(key)
-    except TypeError:
-        raise MetaevalError(f"A key must be an integer, not {key!r}; stream_key makes one.") from None
-    if not 0 <= number < 2**64:
-        raise MetaevalError(f"A key must lie between 0 and 2**64 - 1, not at {number}; stream_key makes one.")
-    return number
 
 
 def mix(words: UInt64Array) -> UInt64Array:
@@ -117,7 +75,9 @@ def mix(words: UInt64Array) -> UInt64Array:
 
 def trial_keys(key: int, trials: npt.ArrayLike) -> UInt64Array:
     """Derive the key of each trial, shape (trial,): mix(mix(key) + trial)."""
-    return mix(np.asarray(trials).astype(np.uint64) + mix(np.array([check_key(key)], dtype=np.uint64)))
+    if not isinstance(key, int | np.integer) or not 0 <= key < 2**64:
+        raise MetaevalError(f"A key must be an integer between 0 and 2**64 - 1, not {key!r}; stream_key makes one.")
+    return mix(np.asarray(trials).astype(np.uint64) + mix(np.array([key], dtype=np.uint64)))
 
 
 def attempt_keys(keys: UInt64Array, attempt: int) -> UInt64Array:

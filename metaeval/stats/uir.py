@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.arrays import FloatArray, IntArray, Scaled, split_pairs
-from metaeval.stats.parallel import tell
-from metaeval.stats.resampling import split_trials
+from metaeval.stats.parallel import split_work
 
 CELLS = 4_000_000  # numbers that are ranked at once: 32 MB
 
@@ -36,7 +35,7 @@ def count_unanimous(reference: Scaled) -> IntArray:
     >>> count_unanimous(Scaled(np.array([gaps, np.zeros_like(gaps)]))).tolist()
     [1]
     """
-    decided = [_decide(gaps).sum(axis=1, dtype=np.int64) for _, gaps in split_pairs(reference, "comparing runs")]
+    decided = [_decide(gaps).sum(axis=1, dtype=np.int64) for _, gaps in split_pairs(reference)]
     return np.concatenate(decided)
 
 
@@ -104,15 +103,10 @@ def coverage_resampled(
     n_runs, n_topics, n_measures = scores.shape
     n_pairs = n_runs * (n_runs - 1) // 2
     coverage = np.empty((n_trials, n_measures))
-    few = max(1, CELLS // (n_pairs * (n_measures + 1)))
-    for trials in split_trials(n_topics + n_pairs, n_trials):
-        weights = draw(trials)
-        counts = np.empty((len(trials), n_pairs))
-        for pairs, gaps in split_pairs(reference, "comparing runs on resampled topics"):
+    for trials in split_work(n_trials, CELLS // (n_pairs * (n_measures + 1)), "resampling topics"):
+        weights = draw(range(trials.start, trials.stop))
+        counts = np.empty((len(weights), n_pairs))
+        for pairs, gaps in split_pairs(reference):
             counts[:, pairs] = weights @ _decide(gaps).T.astype(np.float64)  # whole numbers, whose sums are exact
-        means = scores.weigh(weights).transpose(0, 2, 1) / n_topics
-        for start in range(0, len(trials), few):
-            some = slice(start, min(start + few, len(trials)))
-            coverage[trials.start + some.start : trials.start + some.stop] = _correlate(counts[some], means[some])
-            tell("resampling topics", trials.start + some.stop, n_trials)
+        coverage[trials] = _correlate(counts, scores.weigh(weights).transpose(0, 2, 1) / n_topics)
     return coverage

@@ -297,8 +297,8 @@ def test_several_collections_add_pairs_and_average_the_rest(scores):
     np.testing.assert_allclose(both.values[0], (55 * one.values[0] + 15 * two.values[0]) / 70)
     np.testing.assert_allclose(both.values[1], (one.values[1] + two.values[1]) / 2)
     np.testing.assert_allclose(both.exchanged[1], (one.exchanged[1] + two.exchanged[1]) / 2)
-    assert set(both.details()) == {"differences", "runs", "topics", "collections"}
-    assert len(both.details()["collections"]) == 2 * 2 * 3
+    assert list(both.frames())[1:] == ["differences", "runs", "topics", "collections"]
+    assert len(both.frames()["collections"]) == 2 * 2 * 3
 
 
 def test_the_first_runs_are_those_that_the_reference_puts_first(scores):

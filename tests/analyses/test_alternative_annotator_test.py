@@ -129,7 +129,7 @@ def test_judges_that_do_not_see_the_items_are_named_and_never_pass():
     table = found.to_table().frame
     assert table.loc["always 2", ["passes", "passes from ε"]].tolist() == ["no, blind", "never"]
     assert table.loc["sees", "passes"] == "yes"
-    sensitivity = found.details()["sensitivity"]
+    sensitivity = found.frames()["sensitivity"]
     assert not sensitivity[sensitivity["judge"] == "2 or 3"]["passes"].any()
 
 

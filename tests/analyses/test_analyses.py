@@ -1,7 +1,6 @@
 """What the analyses answer, compared with worked cases, the papers' own numbers and other packages."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,6 @@ import scipy.stats
 
 import metaeval as me
 from metaeval.errors import DirectionWarning, MetaevalError, MetaevalWarning
-from metaeval.show.signature import sign
 from metaeval.stats.weighted_correlation import correlate
 
 
@@ -44,6 +42,7 @@ REFUSED = [
     (me.baseline_preference, {"first": "r0", "second": "x"}, "no run 'x'"),
     (me.baseline_preference, {"first": "r0", "second": "r0"}, "two different"),
     (lambda scores: me.robustness([scores]), {}, "at least two"),
+    (lambda scores: me.robustness(scores.values), {}, "take Scores, not ndarray"),
     (lambda scores: me.robustness(scores.sel(runs=["r0", "r1"])), {}, "holds 2 runs; at least 3 are needed"),
 ]
 
@@ -117,8 +116,6 @@ class TestSplitHalfConsistency:
         assert gap / np.sqrt(variance) == pytest.approx(printed, abs=0.005)
 
     def test_marks_count_the_worst_measures_that_are_all_outperformed(self):
-        from dataclasses import replace
-
         tau = np.tile([0.9, 0.7, 0.5], (10, 1))
         base = me.split_half_consistency(scores_of(np.random.default_rng(0).random((4, 8, 3))), n_trials=10)
         # 0 beats 1 and 2; 1 does not beat 2
@@ -218,8 +215,8 @@ class TestDiscriminativePower:
         assert 0 <= frame.min() <= frame.max() <= 1
 
     def test_the_curve_falls(self, scores):
-        curve = me.discriminative_power(scores, n_permutations=200).curve()
-        assert (np.diff(curve.to_numpy(), axis=0) <= 0).all()
+        (chart,) = me.discriminative_power(scores, n_permutations=200).charts()
+        assert all((np.diff(line.y) <= 0).all() for line in chart.lines)
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -246,15 +243,13 @@ class TestDiscriminativePower:
             me.discriminative_power(scores.sel(runs=["r0"]))
         with pytest.raises(MetaevalError, match="holds 1 topic; at least 2"):
             me.discriminative_power(scores.sel(topics=["t0"]))
-        with pytest.raises(MetaevalError, match="take Scores, not ndarray"):
+        with pytest.raises(MetaevalError, match="take Scores, not"):
             me.discriminative_power(scores.values)
 
 
 class TestPooledDiscriminativePower:
     def test_the_papers_pooled_percentages_follow_from_its_counts(self, scores):
         """LQ 2021, Table 3: NMD, 572 of 1,363 pairs, 42.0 %."""
-        from dataclasses import replace
-
         base = me.discriminative_power(scores.sel(measures="NMD"), n_permutations=100, n_bootstrap=0)
         found, runs = (38, 48, 71, 68, 65, 84, 116, 82), (12, 14, 19, 19, 19, 22, 22, 22)
         powers = []
@@ -264,9 +259,9 @@ class TestPooledDiscriminativePower:
             labels = tuple(map(str, range(n_runs)))
             signature = replace(base.signature, data=(str(number),))
             means = np.full((n_runs, 1), float(number))
-            powers.append(
-                replace(base, collection=str(number), runs=labels, p_values=p, means=means, signature=signature)
-            )
+            rows = base.rows.assign(significant=significant, pairs=n_pairs)
+            changes = {"collection": str(number), "runs": labels, "rows": rows, "p_values": p, "means": means}
+            powers.append(replace(base, **changes, signature=signature))
         row = me.pooled_discriminative_power(powers).to_frame().iloc[0]
         assert (row["significant"], row["pairs"], round(100 * row["power"], 1)) == (572, 1363, 42.0)
 
@@ -298,7 +293,7 @@ class TestPooledDiscriminativePower:
             me.pooled_discriminative_power(
                 [one, me.discriminative_power(scores.sel(measures="NMD"), n_permutations=50)]
             )
-        with pytest.raises(MetaevalError, match="α = 0.01"):
+        with pytest.raises(MetaevalError, match="alpha 0.01, c with 0.05"):
             other = scores_of(scores.values, scores.measures, "d")
             me.pooled_discriminative_power([one, me.discriminative_power(other, alpha=0.01, n_permutations=50)])
         with pytest.raises(MetaevalError, match="at least one"):
@@ -318,10 +313,8 @@ class TestSignificance:
         """LQ 2021, Table 4(h): 52.2 (11/71/54)."""
         pair = np.arange(231)
         significant = np.array([pair < 82, (pair >= 11) & (pair < 11 + 125)])
-        power = SimpleNamespace(
-            collection="dq-s", measures=(me.measure("NMD"), me.measure("RNOD")), significant=significant, p_values=significant,
-            signature=sign("power", []), diagnostics=(), remarks=(),
-        )  # fmt: skip
+        two = scores_of(np.random.default_rng(0).random((22, 3, 2)), ["NMD", "RNOD"])
+        power = replace(me.discriminative_power(two, n_permutations=1), p_values=1.0 - significant)
         overlap = me.significance_overlap(power)
         row = overlap.to_frame().iloc[0]
         assert (row["a"], row["b"], row["c"], round(100 * row["sso"], 1)) == (11, 71, 54, 52.2)

@@ -218,7 +218,10 @@ def test_how_far_a_judge_is_from_people_is_a_mean_of_classes():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("ask", [me.significance_overlap, me.significance_contradictions])
-def test_scores_in_place_of_power_are_refused_with_what_to_pass(scores, ask):
-    with pytest.raises(MetaevalError, match=r"not Scores: pass discriminative_power\(scores\)"):
-        ask(scores)
+@pytest.mark.parametrize("ask", [me.significance_overlap, me.significance_contradictions, me.run_ranks])
+def test_scores_are_tested_as_discriminative_power_tests_them(scores, ask):
+    options = {"n_permutations": 50, "alpha": 0.1, "seed": 3}
+    of_power = ask(me.discriminative_power(scores, test="max-t", n_bootstrap=0, **options))
+    assert ask(scores, test="max-t", **options).signature == of_power.signature
+    with pytest.raises(MetaevalError, match="analyses take Scores, not list"):
+        ask([scores])

@@ -211,7 +211,7 @@ def test_the_sentence_says_what_was_resampled_and_json_holds_it():
     assert "; tasks resampled" in found.sentence
     held = json.loads(json.dumps(found.to_dict()))
     assert held["settings"]["sentence"] == found.sentence
-    assert {"summary", "tasks", "topics", "aggregates", "orders"} <= set(held["details"])
+    assert {"summary", "tasks", "topics", "aggregates"} <= set(held["details"])
 
 
 def one_run(tasks):
@@ -254,7 +254,7 @@ def test_what_cannot_be_ranked_is_refused_in_a_sentence(change, options, message
 
 def test_tasks_of_unlike_measures_can_be_ranked_by_win_rate():
     found = me.board_ranks(other_measure(make_tasks()), aggregate="win-rate")
-    assert list(found.orders.columns[1:]) == ["win-rate", "borda"]
+    assert found.aggregates["aggregate"].tolist() == ["win-rate", "borda"]
 
 
 def test_scores_with_gaps_are_for_boards_only(tmp_path):
@@ -281,8 +281,8 @@ def test_figures_and_pages_are_drawn(tmp_path):
     found = me.board_ranks(make_tasks())
     found.write_tables(tmp_path, "ranks")
     assert (tmp_path / "ranks.tex").read_text("utf-8").count(r"\begin{table") >= 3
-    labels = [label.get_text() for axes in found.plot().axes for label in axes.get_yticklabels()]
-    assert labels[:6] == found.to_frame()["run"].tolist()
+    (axes,) = found.plot().axes
+    assert [label.get_text() for label in axes.get_yticklabels()][::-1] == found.to_frame()["run"].tolist()
 
 
 @pytest.mark.parametrize("factor", [2.0**-600, 2.0**500])

@@ -85,7 +85,7 @@ def test_rankings_are_those_of_scores_by_the_definition(found):
     for s, judge in enumerate(("near", "noise"), start=1):
         assert frame.loc[judge, "tau"] == pytest.approx(kendalltau(means[:, 0], means[:, s]).statistic)
     ranks = 12 - means.argsort(axis=0).argsort(axis=0)
-    for row in found.details()["runs"].query("measure == 'nDCG@10' and judge == 'near'").itertuples():
+    for row in found.frames()["runs"].query("measure == 'nDCG@10' and judge == 'near'").itertuples():
         run = int(row.run[1:])
         assert (row.rank, row.reference_rank) == (ranks[run, 1], ranks[run, 0])
         assert row.score == pytest.approx(means[run, 1])

@@ -47,7 +47,7 @@ def test_a_favoured_run_falls_behind_and_the_answer_says_so(found):
 
 
 def test_the_conclusions_of_judge_people_and_both_stand_side_by_side(found):
-    summary = found.details()["summary"].set_index("evidence")
+    summary = found.frames()["summary"].set_index("evidence")
     assert summary.index.tolist() == ["nDCG alone", "people alone", "both"]
     assert summary.loc["nDCG alone", "reversed"] == 1
     assert summary.loc["both", ["reversed", "open"]].tolist() == [0, 0]
@@ -140,7 +140,7 @@ def test_two_judges_with_errors_of_their_own_are_better_than_one():
     other = truth + np.random.default_rng(9).normal(0, 0.4, truth.shape)
     both = scores.add_measures(me.Scores(other[..., None], runs=RUNS, topics=TOPICS, measures=["AP"]))
     found = me.corrected_scores(both, people=people, n_trials=200)
-    assert found.details()["summary"]["evidence"].tolist() == ["nDCG alone", "AP alone", "people alone", "both"]
+    assert found.frames()["summary"]["evidence"].tolist() == ["nDCG alone", "AP alone", "people alone", "both"]
     one = me.corrected_scores(scores, people=people, n_trials=200)
     assert found.both.residual.mean() < 0.8 * one.both.residual.mean()
 

@@ -156,7 +156,7 @@ def test_what_follows_from_power_carries_its_diagnostics(scores):
     pooled = me.pooled_discriminative_power([power, other])
     assert pooled.notes()[:-1] == [*power.notes(), *other.notes()]
     assert "share topics" in pooled.notes()[-1]
-    assert pooled.to_frame()["mc_se"].tolist() == pytest.approx(np.hypot(power.mc_se, other.mc_se))
+    assert pooled.to_frame()["mc_se"].tolist() == pytest.approx(np.hypot(power.rows["mc_se"], other.rows["mc_se"]))
     assert "±" in pooled.to_table().frame
     assert "±" in power.to_text()
 
@@ -197,8 +197,8 @@ def test_benjamini_and_hochberg_are_not_refused_since_pairs_can_be_significant_t
 def test_tests_without_trials_have_no_monte_carlo_error(scores):
     power = me.discriminative_power(scores, test="paired-t")
     few = scores.sel(topics=scores.topics[:10])
-    assert (me.discriminative_power(few, test="max-t").mc_se == 0).all()  # all sign vectors are tried
-    assert np.isnan(power.mc_se).all()
+    assert (me.discriminative_power(few, test="max-t").rows["mc_se"] == 0).all()  # all sign vectors are tried
+    assert np.isnan(power.rows["mc_se"]).all()
     assert "±" not in power.to_table().frame
     assert power.to_dict()["rows"][0]["mc_se"] is None
 
@@ -220,8 +220,8 @@ def test_very_skewed_differences_are_said():
         [rare[:, :, 0], np.where(np.arange(6)[:, None] < 3, 3 * rare[:, :, 0], rng.random((6, 60)))], axis=-1
     )
     skewed = diagnose(me.Scores(half, measures=["rare", "mixed"], collection="tiny", **labels))
-    assert skewed.skewed.tolist() == (skewed.skewness >= 0.75).tolist()
-    assert skewed.skewed.any()
+    assert skewed.to_frame()["skewed"].tolist() == (skewed.skewness >= 0.75).tolist()
+    assert skewed.to_frame()["skewed"].any()
     assert "are skewed with" in " ".join(skewed.describe("max-t"))
     assert "looks at the median pair" in " ".join(skewed.describe("max-t"))
     assert "calibrate" not in " ".join(skewed.describe("max-t"))

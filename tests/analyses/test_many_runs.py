@@ -9,7 +9,6 @@ import scipy.stats
 
 import metaeval as me
 from metaeval.analyses import power_pairs
-from metaeval.errors import MetaevalError
 from metaeval.show import drawing
 
 
@@ -27,13 +26,6 @@ def power():
         collection="c",
     )
     return scores, me.discriminative_power(scores, n_permutations=200, n_bootstrap=50)
-
-
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_p_values_written_in_parts_are_those_of_the_frame(power, tmp_path, suffix):
-    file = power[1].write_p_values(tmp_path / f"p.{suffix}")
-    found = pd.read_csv(file) if suffix == "csv" else pd.read_parquet(file)
-    pd.testing.assert_frame_equal(found, power[1].run_pairs(), check_dtype=False, rtol=1e-14)
 
 
 def test_the_interval_of_a_pair_is_students(power):
@@ -79,14 +71,11 @@ def test_contradictions_beyond_the_first_are_counted_and_written_where_asked(pow
     listed = found.at("paper")[-1]
     assert f"The first 5 of {len(whole)} contradictions" in listed.whole_caption
     assert any(f"The first 5 of {len(whole)}" in note for note in found.notes())
-    pd.testing.assert_frame_equal(found.details()["run_pairs"], whole.head(5))
-    pd.testing.assert_frame_equal(pd.read_csv(found.write_run_pairs(tmp_path / "all.csv")), whole, check_dtype=False)
+    pd.testing.assert_frame_equal(found.frames()["run_pairs"], whole.head(5))
+    assert [len(found.run_pairs(most)) for most in (1, 4, len(whole) + 1)] == [1, 4, len(whole)]
 
 
-def test_contradictions_that_are_none_are_written_too(power, tmp_path):
-    none = me.significance_contradictions(
-        me.discriminative_power(power[0], n_permutations=50, alpha=0.001, test="max-t", n_bootstrap=0)
-    )
-    assert pd.read_csv(none.write_run_pairs(tmp_path / "none.csv")).empty
-    with pytest.raises(MetaevalError, match="does not tell a format"):
-        none.write_run_pairs(tmp_path / "none.xlsx")
+def test_contradictions_that_are_none_have_a_frame_too(power):
+    none = me.significance_contradictions(power[0], n_permutations=50, alpha=0.001, test="max-t")
+    assert none.run_pairs().empty
+    assert list(none.run_pairs()) == ["measure_1", "measure_2", "run_1", "run_2"]

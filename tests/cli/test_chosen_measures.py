@@ -135,6 +135,11 @@ def test_each_collection_is_asked_for_its_measures_and_all_of_them_are_named(tmp
     )
     with pytest.raises(DataError, match=r"there is no measure 'original' \(there are other\)"):
         open_collections(only, "original")
+    with pytest.warns(PolicyWarning, match="left out 14 of 20 topics"):
+        found = open_collections(only, ["other", "original"], missing="drop-topic")
+    assert [list(map(str, scores.measures)) for scores in found] == [["other", "original"], ["other"]]
+    with pytest.raises(DataError, match=r"there is no measure 'orignal' \(did you mean original"):
+        open_collections(only, ["orignal", "other"])
     (kept,) = read_collections(ABSENT, choose=lambda names: [name for name in names if name != "other"])
     assert list(map(str, kept.measures)) == ["original"]
 

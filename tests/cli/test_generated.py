@@ -8,7 +8,6 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import metaeval as me
@@ -67,9 +66,8 @@ def test_shared_options_are_the_same_for_every_analysis(name):
 
 def test_what_a_command_takes_follows_from_the_first_parameter():
     takes = {name: find_input(function) for name, function in FUNCTIONS.items()}
-    assert takes["similarity"] == takes["baselines"] == takes["coverage"] == "scores"
-    assert takes["robustness"] == "several"
-    assert takes["overlap"] == takes["contradictions"] == "power"
+    assert takes["similarity"] == takes["baselines"] == takes["overlap"] == takes["contradictions"] == "scores"
+    assert takes["robustness"] == takes["power"] == "several"
     assert takes["properties"] == "measures"
     assert takes["judges"] == "annotations"
     assert takes["qrels"] == "judged"
@@ -173,18 +171,6 @@ def test_a_reference_of_its_own_is_opened_and_its_direction_stated(run, tmp_path
         _, out, err = run(*words, option, "E", "--missing", "drop-topic")
         assert "topics left out: 3 without a reference" in err
         assert json.loads(out)["rows"][0]["value"] == tau
-
-
-def test_the_command_line_writes_the_diagram_of_groups_too(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    values = np.random.default_rng(2).normal(size=(5, 12, 2)) + np.arange(5)[:, None, None]
-    labels = {"runs": list("abcde"), "topics": range(12), "measures": ["AP", "nDCG@20"]}
-    me.io.write_scores(me.Scores(values, **labels, collection="c"), "scores.csv")
-    status, _, err = run("ranks", "scores.csv", "-B", 100, "--out", "results")
-    assert status == 0, err
-    pictures = {"ranks.svg", "ranks-groups-AP.svg", "ranks-groups-nDCG-20.svg"}
-    assert {path.name for path in (tmp_path / "results").glob("*.svg")} == pictures
-    assert "ranks-groups-AP.png, .svg and .pdf" in err
 
 
 @pytest.mark.parametrize(("command", "option"), GONE_FROM)

@@ -141,7 +141,7 @@ def test_with_many_runs_the_page_says_that_nothing_else_was_tried(monkeypatch, t
     monkeypatch.setattr(new_measure, "MANY_RUNS", 5)
     result = compare("mine", matrix({"mine": 0.3, "AP": 0.5}), **QUICK)
     assert {said for _, said in find_verdicts(result, "mine")[0].conditions.items()} == {"not tried"}
-    assert "Not tried: randomised-tukey-hsd, another seed (1)" in result.write(tmp_path).read_text("utf-8")
+    assert "Not tried: bootstrap-t, another seed (1)" in result.write(tmp_path).read_text("utf-8")
 
 
 def test_several_new_measures_get_a_paragraph_and_a_summary_each(tmp_path):

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from experiments.amigo2020.real import join_topics
 
 import metaeval
-from metaeval.io import judgements
+from experiments.amigo2020.real import join_topics
+from metaeval.io import read_runs
 
 
 def runs_of(n_topics=23, seed=0):
@@ -60,7 +60,7 @@ def files(tmp_path):
 
 
 def read(files, **options):
-    return judgements.read(files / "gold.txt", files / "runs", classes=range(3), **options)
+    return read_runs(files / "gold.txt", files / "runs", format="judgements", classes=range(3), **options)
 
 
 def test_items_are_dealt_to_parts_of_equal_size_while_reading(files):

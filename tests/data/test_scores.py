@@ -128,7 +128,7 @@ BROKEN_FRAMES = [
     (frame_of(("a", "t", "X", float("nan"))), "there is no score"),
     (frame_of(("a", "t", "X", 1e400)), "the score inf is not a finite number"),
     (frame_of((None, "t", "X", 1)), "the run is missing"),
-    (frame_of(), "there are no rows in the frame"),
+    (frame_of(), "there are no rows in it"),
     (
         frame_of(("a", "t", "X", 1)).drop(columns="topic"),
         "one number a run and no topics .columns: run, measure, score",

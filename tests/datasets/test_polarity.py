@@ -23,6 +23,7 @@ TOPICS = {
     "522712800595300353\tT2\tnegative\tbox office\ttext\n",
     "run": "NA\tT1\tneutral\taaron rodgers\nNA\tT2\tpositive\tbox office\n",
 }
+JUDGED = {"gold": "c1 0 t1 -1\nc1 0 t2 1\n", "run": "c1 0 t2 0\nc1 0 t1 -1\n"}
 ENTITIES = {
     "gold": '"entity_id"\t"tweet_id"\t"filtering"\t"polarity"\n"RL2013D01E001"\t"1"\t"RELATED"\t"POSITIVE"\n'
     '"RL2013D01E001"\t"2"\t"UNRELATED"\t""\n"RL2013D01E002"\t"1"\t"RELATED"\t"NEGATIVE"\n',
@@ -37,20 +38,19 @@ def read(tmp_path, files, **options):
     return polarity.read(tmp_path / "gold.txt", {"team": tmp_path / "team.txt"}, classes=CLASSES, **options)
 
 
-def test_semeval_messages_are_one_topic(tmp_path):
-    runs = read(tmp_path, MESSAGES)
-    assert runs.topics == ("all",)
-    assert runs.counts[0, 0].tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 1]]
-
-
-def test_semeval_phrases_are_told_apart_by_their_place_in_the_message(tmp_path):
-    assert read(tmp_path, PHRASES).counts[0, 0].tolist() == [[0, 0, 0], [0, 1, 0], [1, 0, 0]]
-
-
-def test_semeval_topics_stand_behind_the_label(tmp_path):
-    runs = read(tmp_path, TOPICS, topics=True)
-    assert runs.topics == ("aaron rodgers", "box office")
-    assert runs.counts[0, 1].tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 0]]
+@pytest.mark.parametrize(
+    ("files", "topics", "counts"),
+    [
+        (MESSAGES, ["all"], [[0, 1, 0], [0, 0, 1], [0, 0, 1]]),
+        (PHRASES, ["all"], [[0, 0, 0], [0, 1, 0], [1, 0, 0]]),  # told apart by their place in the message
+        (TOPICS, ["aaron rodgers", "box office"], [[0, 0, 1], [0, 0, 0], [0, 0, 0]]),  # which stand behind the label
+        (JUDGED, ["c1"], [[1, 0, 0], [0, 0, 0], [0, 1, 0]]),
+    ],
+)
+def test_every_layout_is_told_by_its_first_line(tmp_path, files, topics, counts):
+    runs = read(tmp_path, files, topics=files is TOPICS)
+    assert list(runs.topics) == topics
+    assert runs.counts[0, -1].tolist() == counts
 
 
 def test_replabs_entities_are_topics_and_unrelated_tweets_are_left_out(tmp_path):
@@ -79,11 +79,6 @@ def test_replabs_gold_may_be_a_folder_with_a_file_an_entity(tmp_path):
 def test_a_gold_item_of_semeval_without_a_label_is_refused_and_never_dropped(label, tmp_path):
     with pytest.raises(DataError, match=r"gold.txt:2: topic all, item T2: the label"):
         read(tmp_path, {"gold": f"NA\tT1\tpositive\nNA\tT2\t{label}\n", "run": "NA\tT1\tneutral\nNA\tT2\tneutral\n"})
-
-
-def test_judgements_are_read_too(tmp_path):
-    runs = read(tmp_path, {"gold": "c1 0 t1 -1\nc1 0 t2 1\n", "run": "c1 0 t2 0\nc1 0 t1 -1\n"})
-    assert runs.counts[0, 0].tolist() == [[1, 0, 0], [0, 0, 0], [0, 1, 0]]
 
 
 def test_items_are_dealt_to_parts_when_asked_for(tmp_path):

@@ -44,44 +44,6 @@ def test_every_file_is_pinned_and_belongs_to_a_data_set():
         assert file.bytes > 0
 
 
-FILES = {
-    "stc3-dq-a": 21,
-    "stc3-dq-e": 21,
-    "stc3-dq-s": 21,
-    "llmjudge": 34,
-    "llmjudge-oq": 34,
-    "sem16t4c": 2,
-    "sem17t4c": 1,
-    "semeval2017-runs": 16,
-    "replab2013-cem": 2,
-    "sem16t4e": 2,
-    "sem17t4e": 1,
-    "trec-web-2010": 6,
-    "trec-web-2011": 6,
-    "trec-web-2013": 6,
-    "trec-adhoc-5": 3,
-    "trec-adhoc-6": 3,
-    "trec-adhoc-7": 3,
-    "trec-robust-2004": 2,
-    **{
-        f"alttest-{name}{kind}": 2
-        for name in ("summeval", "cebab-stars", "10k-prompts", "lesion", "mtbench")
-        for kind in ("", "-oq", "-oc")
-    },
-    "wmt23-en-de": 33,
-    "wmt23-en-de-runs": 33,
-    "wmt23-he-en": 33,
-    "wmt23-he-en-runs": 33,
-    "wmt23-zh-en": 33,
-    "wmt23-zh-en-runs": 33,
-    "livebench": 1,
-}
-
-
-def test_a_data_set_has_its_number_of_files():
-    assert {one.name: len(one.files) for one in DOWNLOADED} == FILES
-
-
 def test_the_data_sets_that_can_be_downloaded_come_first():
     assert [*DOWNLOADED, *BY_HAND] == list(datasets())
     assert len(DOWNLOADED) == 40

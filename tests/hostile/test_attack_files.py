@@ -23,7 +23,7 @@ CASES = [
     ("inspect bomb.csv.gz", "it has more than the 16,777,216 lines that are read"),
     ("ranks bomb.eval", "that are read"),
     ("ranks keys.jsonl", "it has more than the 16,777,216 cells that are read"),
-    ("ranks time.csv --doubled latest", "1.000"),
+    ("ranks time.csv --doubled latest", "'25/11/2024' is no time, or not written as ISO 8601 has it"),
     ("variance allrow.csv", "7 runs × 14 topics"),
     ("variance meancol.csv", "7 runs × 14 topics"),
     ("variance nojudge.csv --judges annotator", "nojudge.csv:5: run a, topic t2, measure score: the judge is missing"),

@@ -293,7 +293,7 @@ def letters(case):
         (row["measure"], frozenset((row["run_a"], row["run_b"]))): row["p_value"] <= 0.3
         for row in result.run_pairs().to_dict("records")
     }
-    ranks = result.ranks().to_frame()
+    ranks = me.run_ranks(result).to_frame()
     held = {(row["measure"], row["run"]): set(row["letters"]) for row in ranks.to_dict("records")}
     for (measure, pair), apart in significant.items():
         first, second = pair

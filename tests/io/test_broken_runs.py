@@ -89,7 +89,7 @@ RUNS = [
     ("labels", "topic,item,label\n,1,no\n", ":2: run run7: the topic is missing"),
     ("labels", "topic,item\nt,1\n", ":1: there is no column 'label' or 'predicted' (columns: topic, item)"),
     ("labels", "topic,item,label,predicted\nt,1,no,no\n", ":1: it has a column 'label' and a column 'predicted'"),
-    ("labels", "topic,item,label\n", ": there are no rows below the header"),
+    ("labels", "topic,item,label\n", ": there are no rows in it"),
     ("probabilities", "topic,lo,hi\nt,1\n", ":2: the line has 2 columns, but the header has 3"),
     ("probabilities", "lo,hi\n1,0\n", ":1: there is no column 'topic' (columns: lo, hi)"),
     # JSON that is broken or of another shape

@@ -17,7 +17,7 @@ TEXT = [
     # reader, file, content, what the message says after the folder
     (tidy, "s.csv", "", "s.csv: the file is empty"),
     (tidy, "s.csv", "\n \n", "s.csv: the file is empty"),
-    (tidy, "s.csv", HEAD, "s.csv: there are no rows below the header"),
+    (tidy, "s.csv", HEAD, "s.csv: there are no rows in it"),
     (
         tidy,
         "s.csv",
@@ -73,7 +73,7 @@ TEXT = [
         "c_ap.csv:1: measure AP: the first line holds numbers (0.25, 0.5), which may hold names of runs",
     ),
     (wide, "c_ap.csv", "topic\nt1\n", "c_ap.csv:1: there are topics, but no column of a run"),
-    (wide, "c_ap.csv", "a\n\n", "c_ap.csv: there are no rows below the header"),
+    (wide, "c_ap.csv", "a\n\n", "c_ap.csv: there are no rows in it"),
     (trec_eval, "a.eval", "map\tt1\n", "a.eval:1: the line has 2 columns, not measure topic value"),
     (trec_eval, "a.eval", "map\tt1\tx\n", "a.eval:1: run a, topic t1, measure map: the score 'x' is not a finite"),
     (
@@ -166,7 +166,7 @@ TABLES = [
     ({"topic": [{"x": 1}]}, r"s.parquet: column topic holds lists or records"),
     (
         {"run": [], "topic": [], "measure": [], "score": pa.array([], pa.float64())},
-        r"s.parquet: there are no scores in it",
+        r"s.parquet: there are no rows in it",
     ),
     (
         {name: values * 2 for name, values in COLUMNS.items()},

@@ -246,7 +246,7 @@ UNTOLD = [
     ({"x.csv": "topic,gold,label\nt,1,2\n"}, "x.csv", "hold labels, not scores .score them first: read_runs"),
     ({"f/a.csv": TIDY, "f/b.csv": TIDY}, "f", "f: a tidy score matrix is one file, not a folder .*join them"),
     ({"f/a.csv": TIDY, "f/c_ap.csv": "a,b\n1,2\n"}, "f", r"several formats: tidy \(a.csv\) and wide \(c_ap.csv\)"),
-    ({"k/runs": "a\nb\n", "k/x": "AP t1 0.5\n", "k/y.csv": "1,2\n"}, "k/y.csv", "there are no rows below the header"),
+    ({"k/runs": "a\nb\n", "k/x": "AP t1 0.5\n", "k/y.csv": "1,2\n"}, "k/y.csv", "there are no rows in it"),
     (
         {"k/runs": "a\nb\n", "k/y": "1\t0\n0\t1\n"},
         "k/y",

@@ -117,7 +117,8 @@ def results():
     scores = Scores(values, runs=NASTY, topics=range(24), measures=OC, collection="a_b & c")
     power = metaeval.discriminative_power(scores, n_permutations=50)
     return [
-        power, power.ranks(), metaeval.ranking_similarity(scores, n_bootstrap=20), metaeval.significance_overlap(power),
+        power, metaeval.run_ranks(power), metaeval.ranking_similarity(scores, n_bootstrap=20),
+        metaeval.significance_overlap(power),
         metaeval.significance_contradictions(power), metaeval.split_half_consistency(scores, n_trials=5, n_permutations=20),
         metaeval.robustness(scores), metaeval.pooled_discriminative_power([power]),
         metaeval.sample_size(scores, sizes=[5, 10], n_trials=5, n_permutations=20),

@@ -13,7 +13,7 @@ import pytest
 from metaeval.stats import pair_tests as module
 from metaeval.stats.pair_tests import all_pairs_test, simultaneous_reach
 from metaeval.stats.parallel import listen
-from metaeval.stats.resampling import resampled_topics, topic_signs
+from metaeval.stats.resampling import draw_weights, topic_signs
 from metaeval.stats.streams import stream_key
 
 KEY = stream_key(1, "tests")
@@ -82,7 +82,7 @@ def test_resampled_topics_are_those_of_a_plain_loop(values, offset):
         for added in {0.0, offset * float(np.median(gaps.var(axis=1)))}:
             observed = np.abs(gaps.mean(axis=1)) / np.sqrt(gaps.var(axis=1) + added)
             trials = []
-            for drawn in resampled_topics(KEY, range(200), 21):
+            for drawn in draw_weights(KEY, range(200), 21).astype(int):
                 sample = np.repeat(gaps, drawn, axis=1)
                 trial = np.abs(sample.mean(axis=1) - gaps.mean(axis=1)) / np.sqrt(sample.var(axis=1) + added)
                 if (
@@ -120,7 +120,7 @@ def count_in_fractions(whole, n_trials, offset):
     extremes, of_trials = [], []
     for more in {Fraction(0), added}:
         trials = []
-        for drawn in resampled_topics(KEY, range(n_trials), n_topics).tolist():
+        for drawn in draw_weights(KEY, range(n_trials), n_topics).astype(int).tolist():
             sums, spreads = sum_up(drawn)
             each = zip(sums, means, spreads, variances, strict=True)
             trials.append(max(studentise_sample(*one, more) for one in each))

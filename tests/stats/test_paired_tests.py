@@ -15,7 +15,7 @@ from metaeval.stats import pair_tests as module
 from metaeval.stats.anova import studentised_range_tail
 from metaeval.stats.pair_tests import all_pairs_test, correct
 from metaeval.stats.randomised_tukey import randomised_tukey_hsd
-from metaeval.stats.resampling import resampled_topics, topic_signs
+from metaeval.stats.resampling import draw_weights, topic_signs
 from metaeval.stats.streams import stream_key
 
 KEY = stream_key(1, "tests")
@@ -77,7 +77,7 @@ def test_paired_randomisation_is_the_sign_flip_test(values):
 
 def test_paired_bootstrap_is_that_of_sakai_2006(values):
     result = all_pairs_test(values, test="paired-bootstrap", n_permutations=600, key=KEY, correction="none")
-    drawn = resampled_topics(KEY, range(600), 14)
+    drawn = draw_weights(KEY, range(600), 14).astype(int)
     for (pair, (i, j)), measure in itertools.product(enumerate(pairs_of(values)), (0, 1)):
         difference = values[i, :, measure] - values[j, :, measure]
         shifted = difference - difference.mean()
@@ -110,7 +110,7 @@ def count_in_fractions(gap, drawn, test):
 @pytest.mark.parametrize(("step", "above", "wild"), [(1, 0, 1e9), (1, 0, 1e12), (10, 0, 1), (10, 100, 1)])
 def test_tests_of_a_pair_are_those_of_rational_arithmetic(test, step, above, wild):
     """Beside a run that varies 10⁹ times as much, and where scores are decimals, of which no difference is exact."""
-    draw = topic_signs if test == "paired-randomisation" else resampled_topics
+    draw = topic_signs if test == "paired-randomisation" else draw_weights
     for seed in range(6):
         rng = np.random.default_rng(seed)
         whole = rng.integers(0, rng.integers(2, 5), (3, rng.integers(5, 14)))
@@ -119,7 +119,7 @@ def test_tests_of_a_pair_are_those_of_rational_arithmetic(test, step, above, wil
             whole[1, 0] += 1
         values = np.concatenate([whole / step + above, rng.integers(0, 9, (1, whole.shape[1])) * wild])[..., None]
         counts = all_pairs_test(values, test=test, n_permutations=150, key=KEY, correction="none").counts[0]
-        drawn = draw(KEY, range(150), whole.shape[1]).tolist()
+        drawn = draw(KEY, range(150), whole.shape[1]).astype(int).tolist()
         for pair, (i, j) in enumerate(pairs_of(values)):
             if j < 3:
                 assert counts[pair] == count_in_fractions((whole[i] - whole[j]).tolist(), drawn, test)
@@ -176,8 +176,8 @@ def test_signs_are_fair_and_independent(n_topics):
 
 
 def test_every_topic_is_drawn_equally_often():
-    counts = resampled_topics(KEY, range(5000), 7)
+    counts = draw_weights(KEY, range(5000), 7)
     assert (counts.sum(axis=1) == 7).all()
     expected = 5000.0
     assert chi2.sf(np.square(counts.sum(axis=0) - expected).sum() / expected, 6) > 0.001
-    assert (resampled_topics(KEY, [17], 7) == counts[17]).all()
+    assert (draw_weights(KEY, [17], 7) == counts[17]).all()

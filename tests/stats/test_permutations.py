@@ -11,8 +11,12 @@ from hypothesis import given, settings, strategies as st
 from scipy.stats import chi2
 
 from metaeval.stats import _permuted_sums as kernel
-from metaeval.stats.randomised_tukey import permutations
 from metaeval.stats.streams import attempt_keys, stream_key, trial_keys, words
+
+
+def permutations(key, trials, n_topics, n_runs):
+    """The orders of runs that the kernel draws, shape (trial, topic, column)."""
+    return kernel.compute_orders(trial_keys(key, np.asarray(trials)), n_topics, n_runs)
 
 
 def order_numbers(orders: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from scipy import stats as scipy_stats
 from metaeval.stats.agreement import STATISTICS, Sides, compare_halves
 from metaeval.stats.arrays import scale_scores
 from metaeval.stats.letters import find_clusters, swap_p_values
-from metaeval.stats.resampling import resampled_topics, topic_signs
+from metaeval.stats.resampling import draw_weights, topic_signs
 from metaeval.stats.run_agreement import run_statistics, settle_ties, standardise, swap_runs
 from metaeval.stats.topic_agreement import (
     flip_p_values,
@@ -244,7 +244,7 @@ def test_exchanging_cells_softly_is_done_as_by_hand(n_runs, n_topics):
 
 def test_topics_drawn_anew_are_topics_written_down_again():
     values, reference = draw(11)
-    weights = resampled_topics(2, range(6), 7)
+    weights = draw_weights(2, range(6), 7).astype(int)
     whole = sides(values, reference, 2)
     runs = {name: STATISTICS[name].compute(whole, 6) for name in WHICH}
     cells, soft, tied = (STATISTICS[name].compute(whole, 6)[0] for name in ("topic_pearson", "spa", "acc_t"))

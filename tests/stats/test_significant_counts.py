@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from metaeval.stats import significant_counts
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
 from metaeval.stats.significant_counts import (
     count_common,
@@ -87,9 +86,7 @@ def test_equal_counts_have_the_chances_that_each_would_have_alone(correction):
         np.testing.assert_allclose(own, np.minimum.accumulate(alone), rtol=1e-12)
 
 
-def test_what_two_measures_have_in_common_is_counted_in_blocks(monkeypatch):
+def test_what_two_measures_have_in_common_is_counted():
     first, second = np.random.default_rng(0).random((2, 4, 57)) < 0.5
     expected = [[np.count_nonzero(one & other) for other in second] for one in first]
-    for block in (4, 40, 2**23):
-        monkeypatch.setattr(significant_counts, "PAIRS_A_BLOCK", block)
-        assert count_common(first, second).tolist() == expected
+    assert count_common(first, second).tolist() == expected

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
+from string import ascii_uppercase
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
 
 import metaeval
 from experiments.acl2021.study import PRINTED, STUDY
@@ -16,11 +19,10 @@ from metaeval.analyses.grades import (
     GOOD,
     POOR,
     grade,
-    group_measures,
     rate_consistency,
     rate_consistency_results,
 )
-from metaeval.analyses.power_result import DiscriminativePower
+from metaeval.analyses.power import DiscriminativePower
 from metaeval.analyses.study import Study
 from metaeval.stats.intervals import centre_interval
 
@@ -124,6 +126,25 @@ def _describe_measures(table: str, kind: str, studies: Sequence[Study]) -> pd.Da
 
 def _grade(measures: Sequence[metaeval.Measure], nets: np.ndarray) -> dict[str, str]:
     return {str(measure): grade(net) for measure, net in zip(measures, nets.tolist(), strict=True)}
+
+
+def group_measures(tau: npt.ArrayLike, threshold: float) -> list[str]:
+    """Return the group of every measure, by average linkage of τ: A is the largest one.
+
+    >>> group_measures([[1, 0.2, 0.9], [0.2, 1, 0.3], [0.9, 0.3, 1]], 0.8)
+    ['A', 'B', 'A']
+    """
+    similarity = np.nan_to_num(np.asarray(tau, dtype=float), nan=-1.0)
+    numbers = np.ones(len(similarity), dtype=int)
+    if len(similarity) > 1:
+        distance = 1 - (similarity + similarity.T) / 2
+        np.fill_diagonal(distance, 0.0)
+        tree = linkage(squareform(distance, checks=False), method="average")
+        numbers = fcluster(tree, 1 - threshold + 1e-12, criterion="distance")
+    sizes = np.bincount(numbers)
+    order = sorted(dict.fromkeys(numbers.tolist()), key=lambda number: -sizes[number])  # of two as large the first
+    letters = [f"{letter}{again}" for again in ("", *range(2, 99)) for letter in ascii_uppercase]
+    return [letters[order.index(number)] for number in numbers.tolist()]
 
 
 def name_groups(tau: np.ndarray, order: Sequence[str], bound: float, names: Mapping[str, str]) -> dict[str, str]:

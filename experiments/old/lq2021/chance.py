@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from metaeval.analyses.power_result import DiscriminativePower
+from metaeval.analyses.power import DiscriminativePower
 from metaeval.stats.significant_counts import significance_chances
 
 ALLOWED = 4 * 2**0.5
@@ -41,7 +41,7 @@ def bound_errors(power: DiscriminativePower) -> dict[tuple[str, str], PairErrors
         chance = np.minimum(chances[i], chances[j])
         deviation = np.sqrt(chance * (1 - chance))
         b = float(deviation.sum())
-        a, c = float(power.mc_se[i]) + b, float(power.mc_se[j]) + b
+        a, c = float(power.rows["mc_se"][i]) + b, float(power.rows["mc_se"][j]) + b
         union = max(1, int((significant[i] | significant[j]).sum()))
         opposed = power.winners[i] * power.winners[j] == -1
         # SSO moves by 1 / (a + b + c) at most when one of the three moves by 1.

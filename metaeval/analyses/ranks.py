@@ -1,34 +1,38 @@
-"""Ranks of runs: what the significant differences say of them, with letters, tables and figures."""
+"""Which ranks of runs are real, by the significant differences between them?"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 
+from metaeval.analyses.power import DiscriminativePower, Testing, take_tests
+from metaeval.analyses.prepare import restore_pairs, sort_scores
 from metaeval.analyses.result import Result
+from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count
 from metaeval.measures.base import Measure
-from metaeval.show.names import shorten_name
-from metaeval.show.signature import Signature
-from metaeval.show.style import GREY
+from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.table import Table
-from metaeval.stats.letters import compact_letters, letter_groups, rank_intervals
+from metaeval.stats.arrays import scale_scores
+from metaeval.stats.boards import Board, compare_board
+from metaeval.stats.letters import compact_letters, rank_intervals
+from metaeval.stats.pair_tests import RECOMMENDED, PairedTest
+from metaeval.stats.run_means import find_best, interval_of_means
+from metaeval.stats.streams import stream_key
 
-if TYPE_CHECKING:
-    from metaeval.show.canvas import Axis, Figure, Size
-
-MOST_PANELS, MOST_NAMES, MOST_ROWS = 6, 150, 100
-"""Measures that a figure shows side by side; runs that a figure shows all of; and how many it draws of more, half of them the
-first ones, half evenly spaced ones of the others."""
+MOST_DRAWN, MOST_PANELS = 60, 4
+"""Runs that a figure shows, the first ones, and measures side by side."""
 
 FEW_RUNS, FEW_PAIRS = 6, 15
 """Runs of which every pair is listed, and pairs that the first screen shows beside a summary of several measures."""
+
+MOST_BEST = 1_000
+"""Resamples in which runs are compared with the best, if there are not fewer."""
 
 LETTERS = (
     "two runs share a letter if and only if they do not differ significantly; letters are not transitive, and sharing one "
@@ -76,9 +80,6 @@ class RunRanks(Result):
     pairs: pd.DataFrame = field(default_factory=pd.DataFrame)
     with_best: bool = False
 
-    def __repr__(self) -> str:
-        return f"RunRanks: {len(self.runs)} runs × {len(self.measures)} measures, {self.collection or 'scores'}"
-
     def order(self, measure: int) -> np.ndarray:
         """Return the positions of the runs by rank, shape (run,); those of one rank in the order of their labels."""
         return order_runs(self.ranks[measure], self.runs)
@@ -125,13 +126,11 @@ class RunRanks(Result):
     def tables(self) -> list[Table]:
         """Return the leaderboard of every measure, and how far each tells runs apart: first, if there are several."""
         names = {
-            "near_first": "may be the best",
-            "adjacent": "neighbours separated",
-            "neighbours": "of",
+            "near_first": "may be the best", "adjacent": "neighbours separated", "neighbours": "of",
             "width": "ranks a run may have",
-        }
+        }  # fmt: skip
         several, later = len(self.measures) > 1, partial(replace, at=("paper", "all"))  # after the first screen
-        legend = f"{self.explain_best()} Neighbours separated: they differ significantly. Ranks: on average."
+        legend = f"{self._explain_best()} Neighbours separated: they differ significantly. Ranks: on average."
         caption = f"How far the ranks of {len(self.runs)} runs are real, by {self.test} at α = {self.alpha:g}."
         shown = self.summary().set_index("measure").rename(columns=names)
         summary = Table(shown, caption, self.signature, digits=1, legend=legend)
@@ -149,7 +148,7 @@ class RunRanks(Result):
             return [summary, *pairs, *map(later, boards)]
         return [*boards, *pairs, later(summary)]
 
-    def explain_best(self) -> str:
+    def _explain_best(self) -> str:
         """Say on what it rests that a run may be the best."""
         if self.with_best:
             return (
@@ -177,84 +176,125 @@ class RunRanks(Result):
         caption = f"Runs by {measure}, with the ranks they may have by {self.test} at α = {self.alpha:g}."
         legend = (
             f"May be: ranks that claims about all pairs of runs leave. Letters rest on the same claims: {LETTERS}. "
-            f"{self.explain_best()} Their means are bold."
+            f"{self._explain_best()} Their means are bold."
         )
         if "mean_low" in rows:
             legend += f" Low, high: {1 - self.alpha:.0%} interval of the mean on other topics, for each run by itself."
         return Table(frame, caption, self.signature, marks=mark_best, legend=legend, joined=True)
 
-    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
-        """Draw the runs by rank, each with the ranks it may have and its letters.
-
-        The first six measures are drawn, in a page of print three, in a column one. Of more than 150 runs, the first 50
-        are drawn and 50 of the others, evenly spaced over their ranks; the figure says so.
-        """
-        most = 1 if size == "column" else 3 if size == "page" else MOST_PANELS
-        boards = {measure.title: self.take_rows(measure) for measure in self.measures[:most]}
-        return draw_ranks(boards, self.signature if signature else None, ax=ax, size=size)
-
-    def more_figures(self) -> dict[str, Callable[..., Figure]]:
-        """Return the critical-difference diagrams of the first six measures; none of more runs than one can read."""
-        if len(self.runs) > MOST_NAMES:
-            return {}
-        shown = self.measures[:MOST_PANELS]
-        names = [re.sub(r"[^\w.]+", "-", str(measure)).strip("-.") or "measure" for measure in shown]
-        named = [name if names.count(name) == 1 else f"{name}-{number}" for number, name in enumerate(names)]
-        return {f"groups-{name}": partial(self.plot_groups, each) for name, each in zip(named, shown, strict=True)}
-
-    def plot_groups(
-        self, measure: Measure | str, *, ax: Axis = None, size: Size = None, signature: bool = True
-    ) -> Figure:
-        """Draw the critical-difference diagram of one measure: runs at their means, a bar for each letter."""
-        from metaeval.show.canvas import open_canvas, typeset
-
-        position = [str(each) for each in self.measures].index(str(measure))
-        order, shown, rows = self.order(position), self.measures[position], self.take_rows(measure)
-        means = rows["mean"].to_numpy()
-        table = letter_groups(self.differ[position][np.ix_(order, order)])
-        groups = [np.flatnonzero(column) for column in table.T if column.sum() > 1]
-        down, stamp = 1.6 + 0.13 * (len(rows) + len(groups)), self.signature if signature else None
-        with open_canvas(ax, size, stamp, width=6.4, height=down) as canvas:
-            axes = canvas.panels[0]
-            half = (len(rows) + 1) // 2
-            # Names stand left and right of the axis of means, the best outermost, each tied to its mean by a line.
-            for row, (run, mean) in enumerate(zip(rows["run"], means, strict=True)):
-                left = row < half
-                height = -(1 + (row if left else len(rows) - 1 - row)) - len(groups)
-                edge = 0.0 if left else 1.0
-                axes.plot([mean, mean], [0, height], color="#BBBBBB", linewidth=0.6)
-                axes.annotate(
-                    str(run), (mean, height), (edge, height), xycoords="data",
-                    textcoords=axes.get_yaxis_transform(), ha="right" if left else "left", va="center", fontsize=6,
-                    arrowprops={"arrowstyle": "-", "color": "#BBBBBB", "linewidth": 0.6},
-                )  # fmt: skip
-            for number, group in enumerate(groups):
-                axes.plot(
-                    means[group], [-0.5 - number] * len(group), "|-", color="#0064B0", linewidth=1.6, markersize=5
-                )
-            axes.plot(means, np.zeros(len(means)), "o", color="black", markersize=3)
-            note = f"a bar joins the runs that it marks,{chr(10) if canvas.is_narrow else ' '}no two of which differ"
-            axes.set(xlabel=f"mean {shown.title}\n{note}", yticks=[])
-            typeset(axes.xaxis.label)
-            if shown.sign > 0:
-                axes.invert_xaxis()  # the best stands left, as its name does
-            axes.spines["left"].set_visible(False)
-            axes.grid(visible=False)
-        return canvas.figure
+    def charts(self) -> Sequence[IntervalChart]:
+        """Return the ranks that the first 60 runs by the first measure may have, by each of four measures at most."""
+        return chart_ranks({measure.title: self.take_rows(measure) for measure in self.measures[:MOST_PANELS]})
 
 
-def find_ranks(power: Any, better: np.ndarray, differ: np.ndarray) -> RunRanks:
-    """Return the ranks of a `DiscriminativePower`, from which runs are better and differ, shape (measure, run, run)."""
+def run_ranks(
+    scores: Scores | DiscriminativePower, *, test: PairedTest = RECOMMENDED, **options: Unpack[Testing]
+) -> RunRanks:
+    """Which ranks of runs are real, by the significant differences between them?
+
+    Parameters
+    ----------
+    scores : Scores or DiscriminativePower
+        At least two runs and two topics; or what tests of all pairs of them found, without the intervals of means.
+    test : str, optional
+        ``"bootstrap-t"`` or ``"max-t"``, which allow runs to differ in spread; ``"randomised-tukey-hsd"``, the papers' test of
+        discriminative power; or for comparison ``"tukey-hsd"``, ``"paired-t"``, ``"paired-randomisation"``,
+        ``"paired-bootstrap"``. Ranks of a result are by its own test.
+    **options
+        Of `discriminative_power`: n_permutations, alpha, seed, correction, p_add_one, variance_offset, distinct_runs, n_jobs.
+
+    Returns
+    -------
+    RunRanks
+        Of scores with the interval of every run's mean, and by bootstrap-t with comparisons of every run with the best.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> values = np.add.outer([0.1, 0.12, 0.8], np.linspace(0, 0.1, 12))[..., None]
+    >>> values[1] += np.tile([0.1, -0.1], 6)[:, None]
+    >>> scores = Scores(values, runs=["a", "b", "c"], topics=range(12), measures=["AP"])
+    >>> ranks = run_ranks(scores, n_permutations=500)
+    >>> ranks.to_frame()[["run", "rank", "low", "high", "letters", "near_first"]]
+      run  rank  low  high letters  near_first
+    0   c     1    1     1       a        True
+    1   b     2    2     3       b       False
+    2   a     3    2     3       b       False
+    """
+    power = take_tests(scores, test, RECOMMENDED, **options)
+    (first, second), winners = power.pairs, power.winners
+    differ, better = np.zeros((2, len(power.measures), len(power.runs), len(power.runs)), dtype=bool)
+    differ[:, first, second] = differ[:, second, first] = power.significant
+    better[:, first, second], better[:, second, first] = winners > 0, winners < 0
+    ranks = rank_runs(
+        power.measures, power.runs, power.means, better, differ, collection=power.collection, test=power.test,
+        alpha=power.alpha, signature=power.signature.follow("run_ranks"), diagnostics=power.diagnostics, remarks=power.remarks,
+    )  # fmt: skip
+    if isinstance(scores, DiscriminativePower):
+        return ranks
+    chosen = scores.sel(runs=power.runs)
+    values, (places, _, columns) = sort_scores(chosen)
+    pooled = sort_scores(chosen.pool_clusters())[0] if chosen.clusters else None
+    drawn = scale_scores(values if pooled is None else pooled)
+    key = stream_key(options.get("seed", 0), scores.collection, "run_ranks")
+    with_best, parts, pairs = power.test == RECOMMENDED, [], [pd.DataFrame()]
+    for m, (measure, column) in enumerate(zip(power.measures, columns, strict=True)):
+        rows, order = ranks.take_rows(measure), places[ranks.order(m)]
+        clusters = None if pooled is None else pooled[..., column]
+        low, high = interval_of_means(values[..., column], pooled=clusters, confidence=1 - power.alpha)
+        rows.insert(3, "mean_low", low[order])
+        rows.insert(4, "mean_high", high[order])
+        if with_best and rows["near_first"].sum() > 1:
+            board = Board([measure.sign * drawn[..., column]], np.ones(1))
+            n_trials = min(power.n_permutations, MOST_BEST)
+            statistics, draws = compare_board(board, "topics", n_trials, [key], key, power.alpha)
+            rows["near_first"] &= find_best(statistics, draws, power.alpha)[order]
+        parts.append(rows)
+    if len(power.runs) <= FEW_RUNS:
+        listed = power.run_pairs()
+        if power.reach is not None:
+            # Intervals that say what the p-values say, where the test has them.
+            reach = np.where(np.isfinite(power.reach).all(axis=1, keepdims=True), power.reach, np.nan).ravel()
+            listed["low"] = (listed["difference"] - reach).fillna(listed["low"])
+            listed["high"] = (listed["difference"] + reach).fillna(listed["high"])
+        pairs = [_list_pairs(of, ranks.order(m)) for m, (_, of) in enumerate(listed.groupby("measure", sort=False))]
+    whole, few = pd.concat(parts, ignore_index=True), pd.concat(pairs, ignore_index=True)
+    return replace(ranks, rows=whole, pairs=few, with_best=with_best)
+
+
+def _list_pairs(pairs: pd.DataFrame, order: np.ndarray) -> pd.DataFrame:
+    """Return pairs of runs by one measure in the order of the ranks, the better run first."""
+    better, worse = np.triu_indices(len(order), 1)
+    pairs = pairs.iloc[restore_pairs(order)]
+    turned = order[better] > order[worse]
+    opposite = {"run_a": pairs["run_b"], "run_b": pairs["run_a"], "difference": 0.0 - pairs["difference"]}
+    opposite |= {"low": -pairs["high"], "high": -pairs["low"]}
+    pairs = pairs.assign(**{name: pairs[name].where(~turned, other) for name, other in opposite.items()})
+    pairs = pairs.rename(columns={"run_a": "run", "run_b": "other_run"})
+    return pairs[["measure", "run", "other_run", "difference", "low", "high", "p_value"]]
+
+
+def rank_runs(
+    measures: tuple[Measure, ...],
+    runs: tuple[str, ...],
+    means: np.ndarray,
+    better: np.ndarray,
+    differ: np.ndarray,
+    *,
+    remarks: tuple[str, ...] = (),
+    **about: Any,
+) -> RunRanks:
+    """Return the ranks that follow from means, shape (run, measure), and pairs, shape (measure, run, run).
+
+    ``better[m, i, j]``: run i has the better mean; `differ` says whether two runs differ. `about` are other fields.
+    """
     ranks, ends = (np.stack(arrays) for arrays in zip(*map(rank_intervals, better, differ), strict=True))
-    rows, remarks = [], list(power.remarks)
-    for measure, means, *places in zip(power.measures, power.means.T, ranks, ends, differ, strict=True):
-        frame, remark = tabulate_ranks(measure, power.runs, means, *places)
-        rows.append(frame)
-        remarks += remark
+    tables = [
+        tabulate_ranks(measure, runs, *of) for measure, *of in zip(measures, means.T, ranks, ends, differ, strict=True)
+    ]
     return RunRanks(
-        collection=power.collection, runs=power.runs, measures=power.measures, rows=pd.concat(rows, ignore_index=True),
-        ranks=ranks, differ=differ, test=power.test, alpha=power.alpha, signature=power.signature.follow("run_ranks"),
-        diagnostics=power.diagnostics, remarks=tuple(remarks),
+        runs=runs, measures=measures, rows=pd.concat([rows for rows, _ in tables], ignore_index=True), ranks=ranks,
+        differ=differ, remarks=(*remarks, *(remark for _, more in tables for remark in more)), **about,
     )  # fmt: skip
 
 
@@ -271,11 +311,10 @@ def tabulate_ranks(
 
     Where runs were compared with the best, `best` are those that may be it; no claim about all pairs may deny it of them.
     """
-    order = order_runs(ranks, runs)
-    apart, remarks = differ[np.ix_(order, order)], []
+    order, remarks = order_runs(ranks, runs), []
     letters: list[Any] = [pd.NA] * len(order)
     try:
-        letters = compact_letters(apart)
+        letters = compact_letters(differ[np.ix_(order, order)])
     except MetaevalError as error:
         remarks.append(f"{measure}: no letters. {error}")
     columns = {
@@ -291,36 +330,14 @@ def order_runs(ranks: np.ndarray, runs: tuple[str, ...]) -> np.ndarray:
     return np.lexsort((np.array(runs, dtype=str), ranks))
 
 
-def draw_ranks(
-    boards: Mapping[str, pd.DataFrame], signature: Signature | None, *, ax: Axis = None, size: Size = None
-) -> Figure:
-    """Draw the runs by rank side by side, one panel for each measure's title and rows of `RunRanks`."""
-    from metaeval.show.canvas import open_canvas, typeset
-
-    n, half = max(map(len, boards.values())), MOST_ROWS // 2
-    places, label, missing = np.arange(n), "rank", 0
-    if n > MOST_NAMES:
-        places = np.concatenate([places[:half], np.linspace(half, n - 1, MOST_ROWS - half).round().astype(int)])
-        missing = n - len(places)
-        others = f"{len(places) - half}\nof the other {n - half:,}, evenly spaced."
-        label += f"\nThe first {half} of {n:,} runs; below the line, {others}"
-    rows, small = np.arange(len(places)), 7 if len(places) <= 60 else 5
-    across, down = 1.2 + 3.1 * len(boards), max(2.4, 1.4 + 0.17 * len(rows))
-    with open_canvas(ax, size, signature, width=across, height=down, shape=(1, len(boards))) as canvas:
-        for axes, (title, whole) in zip(canvas.panels, boards.items(), strict=False):
-            frame = whole.iloc[places]
-            axes.hlines(rows, frame["low"], frame["high"], color="#8FC3F2", linewidth=3)
-            axes.plot(frame["rank"], rows, "o", color="black", markersize=3.5)
-            axes.set_yticks(rows, frame["run"].tolist(), fontsize=small)
-            for row, letters in zip(rows, frame["letters"].fillna(""), strict=True):
-                axes.annotate(
-                    shorten_name(letters, 24), (1, row), xycoords=("axes fraction", "data"), xytext=(3, 0),
-                    textcoords="offset points", va="center", fontsize=small,
-                )  # fmt: skip
-            if missing:
-                axes.axhline(half - 0.5, color=GREY, linewidth=0.9, linestyle="--")
-            ends = {"xlim": (0.4 - 0.01 * missing, n + 0.6), "ylim": (len(rows) - 0.4, -0.6)}
-            axes.set(title=title, xlabel=label, **ends)
-            axes.grid(axis="y", visible=False)
-            typeset(axes.title)
-    return canvas.figure
+def chart_ranks(boards: Mapping[str, pd.DataFrame]) -> list[IntervalChart]:
+    """Return a panel for each title and rows of `RunRanks`, all with the first runs of the first one, in its order."""
+    runs, label, charts = next(iter(boards.values()))["run"], "ranks that a run may have", []
+    if len(runs) > MOST_DRAWN:
+        label += f"; the first {MOST_DRAWN} of {len(runs):,} runs"
+    for title, rows in boards.items():
+        drawn = rows.set_index("run").loc[runs[:MOST_DRAWN]]
+        ends = zip(drawn.index, drawn["rank"], drawn["low"], drawn["high"], strict=True)
+        lines = [Row(title, str(run), float(rank), line=(float(low), float(high))) for run, rank, low, high in ends]
+        charts.append(IntervalChart(lines, label, title if len(boards) > 1 else f"by {title}"))
+    return charts

@@ -1,0 +1,597 @@
+"""How many significant differences between runs does a measure find, in one collection or in several?
+
+Sakai (SIGIR 2006); ACL 2021, §5.3; LQ 2021, §5.1 and, for several collections, Eq. 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import ClassVar, TypedDict, Unpack, overload
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.checks import (
+    check_choice,
+    check_count,
+    check_jobs,
+    check_positive,
+    check_scores,
+    check_seed,
+    check_share,
+    check_trials,
+    remark_shared_topics,
+    warn_of_constant_measures,
+    warn_of_same_data,
+)
+from metaeval.analyses.diagnostics import remark_copies
+from metaeval.analyses.prepare import Clustered, prepare
+from metaeval.analyses.result import MeasureRows
+from metaeval.analyses.variation import Variation, list_intervals, measure_variation, tabulate_conclusions
+from metaeval.data.scores import Scores
+from metaeval.errors import MetaevalError, format_option
+from metaeval.measures.base import find_signs
+from metaeval.show.charts import Line, LineChart
+from metaeval.show.signature import Signature
+from metaeval.show.table import Table
+from metaeval.stats.intervals import (
+    FEWEST_COLLECTIONS,
+    FEWEST_TOPICS,
+    explain_too_few,
+    interval_of_differences,
+    pool,
+    redraw_collections,
+)
+from metaeval.stats.pair_tests import (
+    FAMILYWISE,
+    FLIPPING,
+    LEAST_VARIANCE,
+    MAX_T,
+    VARIANCE_OFFSET,
+    Correction,
+    PairedTest,
+    all_pairs_test,
+    simultaneous_reach,
+)
+from metaeval.stats.significant_counts import significant_count_error
+from metaeval.stats.streams import generator
+
+PAPERS_TEST: PairedTest = "randomised-tukey-hsd"
+"""The all-pairs test of ACL 2021 and LQ 2021."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PowerRows(MeasureRows):
+    """How many significant pairs each measure finds; `over_topics` is what intervals rest on.
+
+    Power is alike if it differs by at most `margin`.
+    """
+
+    over_topics: Variation
+    margin: float = 0.05
+
+    number: ClassVar[str] = "power"
+
+    def answer(self) -> str:
+        """Say which measure finds most significant pairs, and than how many others that is clear."""
+        counts, n_pairs = self.rows["significant"].to_numpy(), int(self.rows["pairs"].iloc[0])
+        best, n_others = int(counts.argmax()), len(counts) - 1
+        name, of_all = str(self.measures[best]), f"{counts[best]:,} of {n_pairs:,} pairs of runs"
+        if not counts[best]:
+            return f"{'No measure finds any' if n_others else f'{name} finds no'} difference between runs ({of_all})."
+        if not n_others:
+            return f"{name} finds {of_all} significant."
+        most = f"{name} finds most differences ({of_all})"
+        if self.differences["low"].isna().all():
+            return f"{most}; whether clearly more than others is unknown."
+        beaten = self.differences.loc[self.differences["finds_more"] == name, ["measure_1", "measure_2"]].to_numpy()
+        others = beaten[beaten != name].tolist()
+        if not others:
+            return f"{most}, but not clearly more than any other measure."
+        whom = " and ".join(others) if len(others) <= 2 else f"{len(others)} of the {n_others} other measures"
+        return f"{most}, clearly more than {'every other measure' if len(others) == n_others > 1 else whom}."
+
+    def tabulate(self, caption: str, legend: str) -> list[Table]:
+        """Return counts of significant pairs as the papers head them, #sig, #all and percent, and what is known of the best."""
+        shown = self.rows[["measure", "significant", "mc_se", "pairs", "power"]].set_index("measure")
+        shown = shown.rename(columns={"significant": "#sig", "mc_se": "±", "pairs": "#all", "power": "%"})
+        shown["%"] *= 100
+        if shown["±"].isna().all():
+            shown = shown.drop(columns="±")
+        else:
+            legend = f"{legend} ±: Monte Carlo standard error of #sig."
+        for column in ("low", "high", "collections_low", "collections_high"):
+            if column in self.rows and self.rows[column].notna().any():
+                shown[column] = 100 * self.rows[column].to_numpy()
+        table = Table(shown, caption, self.signature, digits=1, legend=legend.strip(), joined=True)
+        brief = shown.drop(columns=["±", "#all"], errors="ignore").sort_values("#sig", ascending=False, kind="stable")
+        tables = [replace(table, frame=brief, at=("short",)), replace(table, at=("paper", "all"))]
+        if self.differences["low"].notna().any():
+            best = str(self.rows["measure"][int(self.rows["significant"].argmax())])
+            caption = f"Differences of power: alike are measures within {100 * self.margin:g} points of each other."
+            known = tabulate_conclusions(self.differences, "difference", "difference", caption, self.signature, best)
+            tables.append(replace(known, at=("all",)))
+        return tables
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DiscriminativePower(PowerRows):
+    """The p-value of every pair of runs according to every measure.
+
+    Its rows (`to_frame`) have columns measure, significant (S_D), pairs (T_D), power (S_D / T_D), mc_se (the Monte Carlo
+    standard error of S_D, NaN for tests without trials), low and high: the expected power of the same runs on as many new
+    topics lies between them, NaN if no interval was asked for, or with fewer than 10 runs or 25 topics. Its `differences`
+    have columns measure_1, measure_2, difference (of the first's power less the second's), low, high, finds_more (the measure
+    that does if the interval leaves 0 out, and "cannot tell" otherwise) and conclusion: whether the power of both is alike up
+    to `margin` (see `metaeval.stats.intervals`).
+
+    Parameters
+    ----------
+    collection : str
+    runs, topics : tuple of str
+    means : ndarray, shape (run, measure)
+    p_values : ndarray, shape (measure, pair)
+        Pairs of runs in the order (0, 1), (0, 2), …, (1, 2), ….
+    counts : ndarray of int, shape (measure, pair), or None
+        How many trials reach each difference; None for tests without trials.
+    deviations : ndarray, shape (measure, pair)
+        Standard deviation over topics of the difference of two runs.
+    reach : ndarray, shape (measure, pair), or None
+        Of bootstrap-t, how far intervals of the differences reach that say together what the p-values say.
+    n_permutations : int
+        B; of ``test="max-t"`` with up to 16 topics, the number of all sign vectors.
+    alpha : float
+    test : str
+    """
+
+    collection: str
+    runs: tuple[str, ...]
+    topics: tuple[str, ...]
+    means: np.ndarray
+    p_values: np.ndarray
+    counts: np.ndarray | None
+    deviations: np.ndarray
+    reach: np.ndarray | None
+    n_permutations: int
+    alpha: float
+    test: PairedTest
+
+    @property
+    def pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Positions of the first and the second run of every pair, each of shape (pair,)."""
+        return np.triu_indices(len(self.runs), 1)
+
+    @property
+    def significant(self) -> np.ndarray:
+        """Whether p ≤ α, shape (measure, pair)."""
+        return self.p_values <= self.alpha
+
+    @property
+    def winners(self) -> np.ndarray:
+        """Which run of a pair has the better mean, shape (measure, pair): +1 the first, −1 the second, 0 neither."""
+        first, second = self.pairs
+        gaps = (self.means[first] - self.means[second]) * find_signs(self.measures)
+        return np.ascontiguousarray(np.sign(gaps).T, dtype=np.int8)
+
+    def summary(self) -> pd.DataFrame:
+        """Return how many pairs each measure finds significant, without intervals: LQ 2021, Table 3."""
+        return self.rows[["measure", "significant", "pairs", "power", "mc_se"]]
+
+    def run_pairs(self) -> pd.DataFrame:
+        """Return every p-value, one row per measure and pair of runs.
+
+        Of shape (measure · pair, 13), with columns measure, run_a, run_b, mean_a, mean_b, count (missing for tests
+        without trials), p_value, difference (mean_a − mean_b) with the ends low and high of its t interval, and d
+        (the difference over the standard deviation of the differences by topic) with d_low and d_high. An interval is
+        for its pair alone, and missing with fewer than 25 topics.
+        """
+        (first, second), n_topics, n_measures = self.pairs, len(self.topics), len(self.measures)
+        one, other = self.means[first].T, self.means[second].T
+        ends = interval_of_differences(one - other, self.deviations, n_topics, confidence=self.over_topics.confidence)
+        effects = dict(zip(("low", "high", "d", "d_low", "d_high"), ends, strict=True))
+        if n_topics < FEWEST_TOPICS:
+            effects |= {name: np.full(one.shape, np.nan) for name in effects if name != "d"}
+        runs, names = np.array(self.runs, dtype=object), [str(measure) for measure in self.measures]
+        columns = {
+            "mean_a": one,
+            "mean_b": other,
+            "count": self.counts,
+            "p_value": self.p_values,
+            "difference": one - other,
+        }
+        numbers = {name: pd.NA if part is None else part.ravel() for name, part in (columns | effects).items()}
+        labels = {"run_a": np.tile(runs[first], n_measures), "run_b": np.tile(runs[second], n_measures)}
+        return pd.DataFrame({"measure": np.repeat(names, len(first)), **labels, **numbers})
+
+    def tables(self) -> list[Table]:
+        """Return S_D, T_D and the percentage of significant pairs (LQ 2021, Table 3)."""
+        legend = self.no_interval
+        if self.rows["low"].notna().any():
+            legend = (
+                f"Low and high: {100 * self.over_topics.confidence:g} % interval for the percentage on other topics. Finds "
+                f"more than: how many measures, where the {self.over_topics.kind} interval of the difference leaves 0 out."
+            )
+        short, paper, *known = self.tabulate(f"Significant pairs of runs by {self.test} at α = {self.alpha:g}.", legend)
+        if known:
+            more = self.differences["finds_more"].value_counts()
+            for table in (short, paper):
+                table.frame["finds more than"] = [int(more.get(name, 0)) for name in table.frame.index]
+        return [short, paper, *known]
+
+    def charts(self) -> Sequence[LineChart]:  # type: ignore[override]
+        """Return the discriminative power curves: p-values of all run pairs, descending (ACL 2021, Figures 1 to 3)."""
+        curves, counts = -np.sort(-self.p_values, axis=1), self.significant.sum(axis=1)
+        pairs = np.arange(1, curves.shape[1] + 1)
+        lines = [
+            Line(str(self.measures[m]), self.measures[m].title, pairs, curves[m], count=int(counts[m]))
+            for m in np.argsort(-counts, kind="stable").tolist()
+        ]
+        return [
+            LineChart(
+                lines, "run pairs, by p-value from large to small", "p-value", self.collection,
+                limits=(0.0, float(min(1.0, max(0.2, 4 * self.alpha)))), level=(self.alpha, f"α = {self.alpha:g}"), marks=5,
+                counted="significant pairs",
+            )
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PooledDiscriminativePower(PowerRows):
+    """Significant pairs over all pairs, added up over collections.
+
+    Its rows (`to_frame`) have columns measure, significant, pairs, power (ΣS_D / ΣT_D); low and high, the interval over topics
+    for these collections and runs; collections_low and collections_high, that for other collections of the same kind; and
+    mc_se, the Monte Carlo standard error of significant: collections have trials of their own, so that its square is the sum
+    of theirs. Intervals are NaN where there are too few topics, runs or collections. Its `differences` have columns as those of
+    `DiscriminativePower`, and collections_low and collections_high.
+
+    Parameters
+    ----------
+    collections : tuple of str
+    parts : tuple of DiscriminativePower
+        Of each collection.
+    over_collections : Variation
+        What intervals for other collections rest on.
+    """
+
+    collections: tuple[str, ...]
+    parts: tuple[DiscriminativePower, ...]
+    over_collections: Variation
+
+    @property
+    def by_collection(self) -> pd.DataFrame:
+        """Columns collection (the last one ``POOLED``), measure, significant, pairs, power, mc_se: LQ 2021, Table 3."""
+        columns = ["measure", "significant", "pairs", "power", "mc_se"]
+        frames = [result.rows[columns] for result in (*self.parts, self)]
+        names = np.repeat([*self.collections, "POOLED"], len(self.rows))
+        return pd.concat(frames, ignore_index=True).assign(collection=names)[["collection", *columns]]
+
+    @property
+    def label(self) -> str:  # type: ignore[override]
+        """What the figure shows."""
+        return f"share of significant run pairs in {len(self.collections)} collections, with interval over topics"
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return the pooled power, the power by collection and measure, and which measure finds more than which."""
+        return {"rows": self.rows, "by_collection": self.by_collection, "differences": self.differences}
+
+    def tables(self) -> list[Table]:
+        """Return the pooled power with its interval (LQ 2021, Table 3, last row)."""
+        legend = ""
+        if self.rows["low"].notna().any():
+            legend = f"Low and high: {100 * self.over_topics.confidence:g} % interval on other topics"
+            legend += ", and of other collections." if self.rows["collections_low"].notna().any() else "."
+        names = ", ".join(self.collections)
+        caption = f"Discriminative power pooled over {len(self.collections)} collections ({names})."
+        why = filter(None, [legend, self.no_interval, self.over_collections.no_interval])
+        return self.tabulate(caption, " ".join(why))
+
+
+class Testing(TypedDict, total=False):
+    """How runs are tested, besides by which test: options of `discriminative_power`, which says what they mean."""
+
+    n_permutations: int
+    alpha: float
+    seed: int
+    correction: Correction
+    p_add_one: bool
+    variance_offset: float | None
+    distinct_runs: bool
+    n_jobs: int
+
+
+class _Options(Testing, total=False):
+    test: PairedTest
+    n_bootstrap: int
+    confidence: float
+    simultaneous: bool
+    margin: float
+
+
+@overload
+def discriminative_power(scores: Scores, **options: Unpack[_Options]) -> DiscriminativePower: ...
+
+
+@overload
+def discriminative_power(scores: Sequence[Scores], **options: Unpack[_Options]) -> PooledDiscriminativePower: ...
+
+
+def discriminative_power(
+    scores: Scores | Sequence[Scores],
+    *,
+    n_permutations: int = 5000,
+    alpha: float = 0.05,
+    seed: int = 0,
+    test: PairedTest = PAPERS_TEST,
+    correction: Correction = "auto",
+    p_add_one: bool = False,
+    variance_offset: float | None = None,
+    distinct_runs: bool = False,
+    n_bootstrap: int = 1000,
+    confidence: float = 0.95,
+    simultaneous: bool = True,
+    margin: float = 0.05,
+    n_jobs: int = 1,
+) -> DiscriminativePower | PooledDiscriminativePower:
+    """How many significant differences between runs does a measure find?
+
+    Parameters
+    ----------
+    scores : Scores or sequence of Scores
+        At least two runs and two topics; p-values of a constant measure are 1. Several collections of the same measures are
+        pooled, see `pooled_discriminative_power`.
+    n_permutations : int, optional
+        B, the trials of a randomised or bootstrap test, shared by all measures.
+    alpha : float, optional
+        Significance level.
+    seed : int, optional
+    test : str, optional
+        ``"randomised-tukey-hsd"``, the papers' test; ``"bootstrap-t"`` or ``"max-t"``, which allow runs to differ
+        in spread; or for comparison ``"tukey-hsd"``, ``"paired-t"``, ``"paired-randomisation"``,
+        ``"paired-bootstrap"``.
+    correction : {"auto", "none", "holm", "bonferroni", "benjamini-hochberg"}, optional
+        Correction of the p-values for the number of pairs. By default Holm's for the paired tests, and none for the
+        others, which allow for all pairs by themselves.
+    p_add_one : bool, optional
+        Compute p-values as (count + 1)/(B + 1) in place of the papers' count/B. Bootstrap-t, max-t and tests whose
+        p-values are corrected always do, since a p of 0 would survive any correction.
+    variance_offset : float, optional
+        Variance added to that of every pair, as a share of the median pair's; for bootstrap-t, 0.25 by default.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
+    n_bootstrap : int, optional
+        Resamples of the topics for the intervals of power; 0 for none. The test is not repeated on them.
+    confidence : float, optional
+        Level of all intervals.
+    simultaneous : bool, optional
+        Make the intervals of the differences of all pairs of measures correct at once, so that one of many equally good
+        measures is rarely said to find more; otherwise each is for its pair alone.
+    margin : float, optional
+        Two measures are alike if their shares of significant pairs differ by at most this.
+    n_jobs : int, optional
+        Threads; any number gives the same results.
+
+    Examples
+    --------
+    >>> values = np.add.outer([0.1, 0.15, 0.8], np.linspace(0, 0.1, 12))[..., None]
+    >>> scores = Scores(values, runs=["a", "b", "c"], topics=range(12), measures=["NMD"])
+    >>> discriminative_power(scores, n_permutations=1000).summary()
+      measure  significant  pairs     power  mc_se
+    0     NMD            2      3  0.666667    0.0
+    """
+    if isinstance(scores, Sequence):
+        one = partial(
+            discriminative_power, n_permutations=n_permutations, alpha=alpha, seed=seed, test=test, correction=correction,
+            p_add_one=p_add_one, variance_offset=variance_offset, distinct_runs=distinct_runs, n_bootstrap=n_bootstrap,
+            confidence=confidence, simultaneous=simultaneous, margin=margin, n_jobs=n_jobs,
+        )  # fmt: skip
+        return pooled_discriminative_power([one(each) for each in scores], seed=seed)
+    check_positive("margin", margin)
+    check_share("alpha", alpha)
+    check_jobs(n_jobs)
+    check_count("n_permutations", n_permutations, 1)
+    check_count("n_bootstrap", n_bootstrap, 0)
+    check_share("confidence", confidence)
+    check_choice("test", test, PairedTest)
+    check_choice("correction", correction, Correction)
+    if test in FAMILYWISE and correction not in ("auto", "none"):
+        raise MetaevalError(f"{test} allows for all pairs by itself; a correction is for the paired tests")
+    if not isinstance(p_add_one, bool | np.bool_):
+        raise MetaevalError(f"{format_option('p_add_one')} is {p_add_one!r}; it is True or False")
+    if correction == "auto":
+        correction = "none" if test in FAMILYWISE else "holm"
+    clusters: Clustered = "sum" if test in FLIPPING else "pool"
+    ready = prepare(scores, "discriminative_power", seed=seed, distinct_runs=distinct_runs, clusters=clusters)
+    scores, values = ready.scores, ready.values
+    n_pairs = len(scores.runs) * (len(scores.runs) - 1) // 2
+    remarks = check_trials(test, correction, n_pairs, n_permutations, alpha) + remark_copies(scores)
+    # A p of 0 would survive any correction.
+    add_one = p_add_one or correction != "none"
+    constant = warn_of_constant_measures(scores)
+    result = all_pairs_test(
+        values, test=test, correction=correction, n_permutations=n_permutations, key=ready.key(),
+        add_one=add_one, variance_offset=variance_offset, n_jobs=n_jobs,
+    )  # fmt: skip
+    p_values = np.where(constant[:, np.newaxis], 1.0, ready.restore(result.p, "measure", "run pair"))
+    counts = None if result.counts is None else ready.restore(result.counts, "measure", "run pair")
+    reach = simultaneous_reach(result, alpha) if test == "bootstrap-t" else None
+    exact = bool(result.exact and result.n_trials)
+    add_one = add_one or test in MAX_T
+    errors = np.full(len(p_values), 0.0 if exact else np.nan)
+    if counts is not None and not exact:
+        errors = significant_count_error(counts, n_permutations, alpha, correction=correction, add_one=add_one)
+    over_topics = measure_variation(
+        ready, result, test=test, alpha=alpha, n_bootstrap=n_bootstrap, confidence=confidence, simultaneous=simultaneous
+    )
+    significant = (p_values <= alpha).sum(axis=1)
+    power = significant / n_pairs
+    low, high = over_topics.find_power_ends(power)
+    rows = pd.DataFrame(
+        {
+            "measure": [str(measure) for measure in scores.measures], "significant": significant, "pairs": n_pairs,
+            "power": power, "mc_se": errors, "low": low, "high": high,
+        }
+    )  # fmt: skip
+    settings: dict[str, object] = {"test": test}
+    settings |= {} if test in FAMILYWISE else {"correction": correction}
+    if test == "bootstrap-t":
+        settings["variance_offset"] = VARIANCE_OFFSET if variance_offset is None else variance_offset
+        settings["least_variance"] = LEAST_VARIANCE
+    settings |= {"sign vectors": f"all {result.n_trials}"} if exact else {}
+    settings |= {"B": n_permutations, "seed": seed} if counts is not None and not exact else {}
+    settings["alpha"] = alpha
+    if counts is not None and not exact and add_one:
+        settings["p"] = "(count + 1)/(B + 1)"
+    if len(over_topics.shares):
+        settings |= {"bootstrap": n_bootstrap, "seed": seed} | list_intervals(simultaneous, margin, 0.05)
+    return DiscriminativePower(
+        measures=scores.measures, rows=rows, differences=over_topics.compare(scores.measures, power, margin),
+        over_topics=over_topics, margin=margin, collection=scores.collection, runs=scores.runs,
+        topics=tuple(sorted(scores.topics)), means=ready.restore(values.mean(axis=1), "run", "measure"), p_values=p_values,
+        counts=counts, deviations=ready.restore(_deviate(values), "measure", "run pair"),
+        reach=reach if reach is None else ready.restore(reach, "measure", "run pair"),
+        n_permutations=result.n_trials or n_permutations, alpha=alpha, test=test, signature=ready.sign(**settings),
+        diagnostics=(ready.diagnostics,), remarks=remarks, no_interval=over_topics.no_interval,
+    )  # fmt: skip
+
+
+def _deviate(values: np.ndarray) -> np.ndarray:
+    """Return the standard deviation over topics of the difference of every two runs, shape (measure, pair)."""
+    n_runs, _, n_measures = values.shape
+    deviations = np.empty((n_measures, n_runs * (n_runs - 1) // 2))
+    for scores, spread in zip(np.ascontiguousarray(np.moveaxis(values, -1, 0)), deviations, strict=True):
+        # Squares of huge scores are more than a float holds; in units of a power of two of the larger run they are exact.
+        sizes, start = np.frexp(np.abs(scores).max(axis=1))[1], 0
+        for run in range(n_runs - 1):
+            units = np.maximum(np.maximum(sizes[run], sizes[run + 1 :]), -1000)
+            gaps = (scores[run + 1 :] - scores[run]) * np.ldexp(1.0, -units)[:, np.newaxis]
+            spread[start : start + len(gaps)] = np.ldexp(gaps.std(axis=1, ddof=1), units)
+            start += len(gaps)
+    return deviations
+
+
+def take_tests(
+    scores: Scores | DiscriminativePower, test: PairedTest, usual: PairedTest, **options: Unpack[Testing]
+) -> DiscriminativePower:
+    """Return the tests of all pairs of runs: those that were made, or those of scores, without intervals."""
+    if not isinstance(scores, DiscriminativePower):
+        check_scores(scores)
+        return discriminative_power(scores, test=test, n_bootstrap=0, **options)
+    stated = [*([] if test in (usual, scores.test) else ["test"]), *options]
+    if stated:
+        raise MetaevalError(f"{', '.join(stated)}: nothing is tested again; options of tests are for scores")
+    return scores
+
+
+def pooled_discriminative_power(powers: Sequence[DiscriminativePower], *, seed: int = 0) -> PooledDiscriminativePower:
+    """How many significant differences does a measure find over several collections?
+
+    Parameters
+    ----------
+    powers : sequence of DiscriminativePower
+        One a collection, of the same measures, by the same test at the same α. Intervals over topics rest on theirs;
+        collections with the same topics have the same topics drawn. For other collections, collections are drawn too.
+    seed : int, optional
+        Of the draws of collections.
+
+    Examples
+    --------
+    >>> values = np.add.outer([0.1, 0.15, 0.8], np.linspace(0, 0.1, 12))[..., None]
+    >>> powers = [discriminative_power(Scores(values + more, runs=["a", "b", "c"], topics=range(12), measures=["NMD"],
+    ...           collection=name), n_permutations=500) for name, more in (("one", 0), ("two", 0.02))]
+    >>> pooled_discriminative_power(powers).to_frame()[["significant", "pairs"]]
+       significant  pairs
+    0            4      6
+    """
+    check_seed(seed)
+    powers = list(powers)
+    if not powers:
+        raise MetaevalError("pooling needs the discriminative power of at least one collection")
+    _check_poolable(powers)
+    first, measures = powers[0], powers[0].measures
+    labels = tuple(power.collection or f"collection {number}" for number, power in enumerate(powers, start=1))
+    warn_of_same_data(labels, [power.means for power in powers])
+    found, n_pairs = (np.sum([power.rows[column] for power in powers], axis=0) for column in ("significant", "pairs"))
+    errors = np.array([power.rows["mc_se"] for power in powers])
+    share = found / n_pairs
+    over_topics = pool_over_topics(powers)
+    over_collections = _pool_over_collections(labels, powers, over_topics, seed)
+    low, high = over_topics.find_power_ends(share)
+    collections_low, collections_high = over_collections.find_power_ends(share)
+    rows = pd.DataFrame(
+        {
+            "measure": list(map(str, measures)), "significant": found, "pairs": n_pairs, "power": share, "low": low,
+            "high": high, "collections_low": collections_low, "collections_high": collections_high,
+            "mc_se": np.sqrt(np.square(errors).sum(axis=0)),
+        }
+    )  # fmt: skip
+    low, high = over_collections.find_difference_ends(share)
+    differences = over_topics.compare(measures, share, first.margin).assign(collections_low=low, collections_high=high)
+    settings, drawn = first.signature.settings, len(over_collections.shares) > 0
+    if drawn:
+        settings = (*(s for s in settings if s[0] != "seed"), ("collections", "drawn"), ("seed", str(seed)))
+    data = tuple(part for power in powers for part in power.signature.data)
+    return PooledDiscriminativePower(
+        measures=measures, rows=rows, differences=differences, over_topics=over_topics, over_collections=over_collections,
+        margin=first.margin, collections=labels, parts=tuple(powers),
+        signature=Signature("pooled_discriminative_power", data, settings, first.signature.version),
+        diagnostics=tuple(part for power in powers for part in power.diagnostics),
+        remarks=(
+            *dict.fromkeys(remark for power in powers for remark in power.remarks),
+            *remark_shared_topics(labels, [power.topics for power in powers]),
+        ),
+        no_interval=over_topics.no_interval,
+    )  # fmt: skip
+
+
+def _check_poolable(powers: Sequence[DiscriminativePower]) -> None:
+    """Refuse a collection that is there twice, and powers of different measures, or by different tests or levels."""
+    first, data = powers[0], [power.signature.data for power in powers]
+    for number, other in enumerate(powers):
+        if data[number] in data[:number]:
+            raise MetaevalError(
+                f"the collection {other.collection or number + 1} is there twice: it would count double"
+            )
+        measures, usual = ([str(measure) for measure in power.measures] for power in (other, first))
+        if measures != usual:
+            raise MetaevalError(
+                f"{other.collection or 'a collection'} has measures {', '.join(measures)}, "
+                f"{first.collection or 'the first'} has {', '.join(usual)}: they can only be pooled for the same ones"
+            )
+        for option in ("confidence", "simultaneous", "test", "alpha", "margin"):
+            values = [getattr(p if hasattr(p, option) else p.over_topics, option) for p in (other, first)]
+            if values[0] != values[1]:
+                raise MetaevalError(
+                    f"{other.collection} was tested with {option} {values[0]}, {first.collection} with {values[1]}"
+                )
+
+
+def pool_over_topics(powers: Sequence[DiscriminativePower]) -> Variation:
+    """Return how the pooled power varies over topics."""
+    parts, (pairs, drawn) = [power.over_topics for power in powers], _list_drawn(powers)
+    steps = pool([part.steps for part in parts], pairs) / len(parts)  # a step of one collection alone
+    why = next((part.no_interval for part in parts if part.no_interval), "")
+    return replace(parts[0], n=min(part.n for part in parts), shares=pool(drawn, pairs), steps=steps, no_interval=why)
+
+
+def _pool_over_collections(
+    labels: Sequence[str], powers: Sequence[DiscriminativePower], over_topics: Variation, seed: int
+) -> Variation:
+    """Return how the pooled power varies where collections might be others, too."""
+    pairs, drawn = _list_drawn(powers)
+    shares, why = over_topics.shares[:0], explain_too_few(len(powers)) if len(over_topics.shares) else ""
+    if len(over_topics.shares) and len(powers) >= FEWEST_COLLECTIONS:
+        # Collections are drawn in the order of their labels.
+        order = np.argsort(np.array(labels, dtype=object), kind="stable")
+        rng = generator(seed, *sorted(labels), "pooled_discriminative_power")
+        shares = redraw_collections([drawn[number] for number in order], pairs[order], rng)
+    return replace(over_topics, n=max(len(powers), 2), shares=shares, no_interval=why, few=True)
+
+
+def _list_drawn(powers: Sequence[DiscriminativePower]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return pairs of runs of every collection, and power on resampled topics, as many trials of each."""
+    n_trials = min(len(power.over_topics.shares) for power in powers)
+    pairs = np.array([power.p_values.shape[1] for power in powers], dtype=np.float64)
+    return pairs, [power.over_topics.shares[:n_trials] for power in powers]
