@@ -37,11 +37,11 @@ def measures(_: str) -> Iterator[str]:
 def formulas(kind: str) -> Iterator[str]:
     """Write out the formulas of the shipped measures of a kind."""
     from metaeval.measures import measures as registered
-    from metaeval.measures.registry import SYMBOLS
+    from metaeval.measures.registry import SYMBOLS, is_shipped
 
     yield SYMBOLS[kind].replace("*", r"\*").replace("_", r"\_") + ".\n"
     yield "| measure | formula |\n| :-- | :-- |"
-    for one in (each for each in registered(kind) if each.written):
+    for one in filter(is_shipped, registered(kind)):
         yield f"| `{one.name}` | `{one.written.replace('|', chr(92) + '|')}` |"
 
 

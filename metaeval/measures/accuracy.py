@@ -1,7 +1,4 @@
-"""Right or wrong, and by how many classes: accuracy, F1, errors as distances (Sakai 2021, Eqs. 1, 2, 8–10).
-
-Others are those of Amigó et al. 2020, §2.1 and Table 2, and of Cardoso and Sousa 2011, §1.1.
-"""
+"""Right or wrong, and by how many classes: accuracy, F1, errors as distances (Sakai 2021, Eqs. 1, 2, 8–10)."""
 
 from __future__ import annotations
 

@@ -181,7 +181,9 @@ class Measure:
         if self.formula is None:
             raise MeasureError(f"{self} is known by its scores only, there is no formula to compute it from data")
         inputs = _checked_inputs(self, arrays)
-        shipped = isinstance(self.formula, FunctionType) and self.formula.__module__.startswith("metaeval.measures.")
+        shipped = isinstance(self.formula, FunctionType) and str(self.formula.__module__).startswith(
+            "metaeval.measures."
+        )
         try:
             if shipped:  # which needs no watching
                 with np.errstate(divide="ignore", invalid="ignore"):
@@ -259,9 +261,9 @@ def add_measure(measure: Measure) -> None:
 
     A cell that is run again in a notebook may replace its own measure, never somebody else's.
     """
-    earlier = _MEASURES.get(measure.name)
-    origins = {(one.formula.__module__, one.formula.__qualname__) for one in (earlier, measure) if one and one.formula}
-    if earlier is not None and len(origins) > 1:
+    earlier = _MEASURES.get(measure.name, measure)
+    names = ("__module__", "__qualname__")
+    if len({tuple(getattr(one.formula, name, "") for name in names) for one in (earlier, measure)}) > 1:
         raise MeasureError(
             f"there is a measure {measure.name} already ({earlier.source or 'yours'}); choose another name"
         )

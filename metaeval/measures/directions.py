@@ -103,24 +103,21 @@ def turn_measures(
     (True, False)
     """
     every = higher_is_better is True
-    higher, lower = _list_names(() if every else higher_is_better, True), _list_names(lower_is_better, False)
-    if not (every or higher or lower):
-        return [tuple(group) for group in groups]
-    both = sorted({*higher} & {*lower})
-    if both:
-        raise MetaevalError(f"{both[0]} cannot be both higher-is-better and lower-is-better")
     known = {str(measure): measure for group in groups for measure in group}
-    for name in (*higher, *lower):
-        if name not in known:
-            raise MetaevalError(
-                f"there is no measure {name!r} whose direction could be stated (there are {format_list([*known])})"
-            )
-    stated = {**dict.fromkeys(known if every else higher, True), **dict.fromkeys(lower, False)}
+    stated = dict.fromkeys(known, True) if every else {}
+    for direction, names in ((True, () if every else higher_is_better), (False, lower_is_better)):
+        if isinstance(names, bool):
+            argument = "higher_is_better" if direction else "lower_is_better"
+            raise MetaevalError(f"{argument} is {names}: give names of measures, or higher_is_better=True for all")
+        for name in [names] if isinstance(names, str) else map(str, names):
+            if name not in known:
+                problem = (
+                    f"there is no measure {name!r} whose direction could be stated (there are {format_list([*known])})"
+                )
+            elif not every and stated.get(name, direction) != direction:
+                problem = f"{name} cannot be both higher-is-better and lower-is-better"
+            else:
+                stated[name] = direction
+                continue
+            raise MetaevalError(problem)
     return [tuple(turn(one, stated[str(one)]) if str(one) in stated else one for one in group) for group in groups]
-
-
-def _list_names(names: Names | bool, direction: bool) -> list[str]:
-    if isinstance(names, bool):
-        argument = "higher_is_better" if direction else "lower_is_better"
-        raise MetaevalError(f"{argument} is {names}: give names of measures, or higher_is_better=True for all")
-    return [names] if isinstance(names, str) else list(dict.fromkeys(map(str, names)))

@@ -13,28 +13,15 @@ from metaeval.measures.registry import register_measure
 
 
 def closer_items(gold: Any, *, scale: str = "ORD", ties: str = "paper") -> np.ndarray:
-    """Count the gold items that are no farther from the gold class than the predicted class is.
+    """Count the items that are no farther from gold class g than predicted class p is: ``[..., g, p]``, at least ½.
 
-    Parameters
-    ----------
-    gold : array_like, shape (..., K)
-        ``gold[..., k]`` is the number of items of gold class k.
-    scale : {"NOM", "ORD", "INT"}, optional
-        What "no farther" means (Amigó et al. 2020, §3.2): at nominal scale every item, unless the prediction is right;
-        at ordinal scale the items of the classes from the predicted to the gold one; at interval scale those of the
-        classes at most as many steps from the gold class.
-    ties : {"paper", "half", "all"}, optional
-        How the items of the predicted class itself count: all of them, as Eq. 1 says, or half of them, as
-        the worked examples of the ordinal scale have it. "paper" is half at ordinal scale and all elsewhere,
-        where Proposition 1 needs it.
+    `gold`, shape (..., K), has the items of every gold class. What "no farther" means depends on the scale (Amigó et al.
+    2020, §3.2): at nominal scale ("NOM") every item, unless the prediction is right; at ordinal scale ("ORD") the items of
+    the classes from the predicted to the gold one; at interval scale ("INT") those of the classes at most as many steps
+    from the gold class. The items of the predicted class itself count all ("all"), as Eq. 1 says, or half ("half"), as the
+    worked examples of the ordinal scale have it. "paper" is half at ordinal scale and all elsewhere, where Proposition 1
+    needs it.
 
-    Returns
-    -------
-    ndarray, shape (..., K, K)
-        ``[..., g, p]`` belongs to gold class g and predicted class p; at least ½, as in Sakai 2021, Eq. 4.
-
-    Examples
-    --------
     >>> closer_items([10, 60, 30])[0].tolist()   # Figure 3: for neg, 10/2, 60/2 + 10, 30/2 + 60 + 10
     [5.0, 40.0, 85.0]
     """
@@ -54,21 +41,11 @@ def closer_items(gold: Any, *, scale: str = "ORD", ties: str = "paper") -> np.nd
 
 
 def proximity(gold: Any) -> np.ndarray:
-    """Return prox(p, g), how informationally close every predicted class is to every gold class, in bits.
+    """Return how informationally close every predicted class is to every gold class, in bits: ``[..., g, p]``.
 
-    Parameters
-    ----------
-    gold : array_like, shape (..., K)
-        ``gold[..., k]`` is the number of items of gold class k.
+    It is prox(p, g) of Sakai 2021, Eq. 4, for gold items of shape (..., K). Amigó et al. 2020 print the sum for p ≤ g
+    only; their Figure 3 uses both directions, and so does this.
 
-    Returns
-    -------
-    ndarray, shape (..., K, K)
-        ``[..., g, p]``: Sakai 2021, Eq. 4. Amigó et al. 2020 print the sum for p ≤ g only; their Figure 3 uses both
-        directions, and so does this.
-
-    Examples
-    --------
     >>> proximity([7, 90, 193, 105, 7])[3, 1].round(2)   # Amigó et al. 2020, Figure 1: 0.23
     np.float64(0.23)
     """
@@ -96,9 +73,7 @@ def CEM_ORD(counts: np.ndarray) -> np.ndarray:
 
     Infrequent gold classes weigh more. Next to an empty gold class, a step towards the gold class can leave
     the score as it is: only without empty gold classes does every such step raise it (Amigó et al. 2020,
-    Appendix A.2).
-
-    From 0 to 1, and 1 for the perfect run only.
+    Appendix A.2). Only the perfect run scores 1.
 
     Examples
     --------

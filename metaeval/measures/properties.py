@@ -69,11 +69,11 @@ class Property:
 
     name: str
     kind: Kind
-    description: str
-    source: str
     relation: Relation  # of the first run's score to the second's; "different": not all runs have the same score
+    source: str
     draw: Callable[[Search, np.random.Generator], Iterator[Any]]  # what cases are made of, in batches
     compare: Callable[[Any], Cases]  # the cases of a batch
+    description: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,10 +260,6 @@ def _random_matrices(search: Search, rng: np.random.Generator) -> Iterator[Count
             yield rng.multinomial(n, mixed).reshape(-1, k, k)
 
 
-def _kept_matrices(search: Search, rng: np.random.Generator) -> Iterator[Counts]:
-    yield from map(search.keep, _small_matrices(search, rng))
-
-
 def _partly_unused(search: Search, rng: np.random.Generator) -> Iterator[Counts]:
     """Yield matrices of which classes were taken out of use at random: a random matrix seldom has an unused one."""
     for n, k in SMALL:
@@ -283,10 +279,6 @@ def _golds(search: Search, rng: np.random.Generator) -> Iterator[Counts]:
             yield gold if search.empty_classes else gold[(gold > 0).all(axis=1)]
     for counts in _random_matrices(search, rng):
         yield search.keep(counts).sum(axis=2)
-
-
-def _one_class_golds(search: Search, rng: np.random.Generator) -> Iterator[Shares]:
-    yield from map(np.eye, CLASSES)
 
 
 def _mixed_golds(search: Search, rng: np.random.Generator) -> Iterator[Shares]:
@@ -444,85 +436,44 @@ _AMIGO = "Amigó et al. 2020, §4.1"
 
 PROPERTIES = (
     Property(
-        "ordinal",
-        "classification",
+        "ordinal", "classification", "better", "Sakai (ACL 2021), Table 4", _golds, _pair(make_one_mistake),
         "In a run that is right but for one item, predicting a more distant class for it scores worse.",
-        "Sakai (ACL 2021), Table 4",
-        "better",
-        _golds,
-        _pair(make_one_mistake),
     ),
     Property(
-        "ordinal",
-        "quantification",
+        "ordinal", "quantification", "better", "Sakai (ACL 2021), Table 7",
+        lambda search, rng: map(np.eye, CLASSES), make_one_class_estimates,
         "When all gold items are in one class, predicting a more distant class scores worse.",
-        "Sakai (ACL 2021), Table 7",
-        "better",
-        _one_class_golds,
-        make_one_class_estimates,
     ),
     Property(
-        "ordinal with mixed gold",
-        "quantification",
+        "ordinal with mixed gold", "quantification", "better", "", _mixed_golds, make_one_class_estimates,
         "When most gold items are in one class and every class has some, predicting a more distant class scores worse.",
-        "",
-        "better",
-        _mixed_golds,
-        make_one_class_estimates,
     ),
     Property(
-        "ordinal invariance",
-        "classification",
+        "ordinal invariance", "classification", "equal", f"{_AMIGO}, Property 1", _partly_unused, _pair(stretch_scale),
         "Stretching the scale by classes that nobody uses leaves the score as it is.",
-        f"{_AMIGO}, Property 1",
-        "equal",
-        _partly_unused,
-        _pair(stretch_scale),
     ),
     Property(
-        "ordinal monotonicity",
-        "classification",
+        "ordinal monotonicity", "classification", "worse", f"{_AMIGO}, Property 2",
+        lambda search, rng: map(search.keep, _small_matrices(search, rng)), _pair(one_step_closer),
         "Predicting an item one class nearer to its gold class improves the score.",
-        f"{_AMIGO}, Property 2",
-        "worse",
-        _kept_matrices,
-        _pair(one_step_closer),
     ),
     Property(
-        "imbalance",
-        "classification",
+        "imbalance", "classification", "better", f"{_AMIGO}, Property 3", _golds, _pair(misplaced_in_the_middle),
         "The same mistake costs more in a small gold class than in a large one.",
-        f"{_AMIGO}, Property 3",
-        "better",
-        _golds,
-        _pair(misplaced_in_the_middle),
     ),
     Property(
-        "constant",
-        "classification",
+        "constant", "classification", "different", "Sakai (ACL 2021), Table 4",
+        _golds, lambda gold: (make_constant_runs(gold),),
         "Runs that always return one class do not all get the same score, when gold classes differ in size.",
-        "Sakai (ACL 2021), Table 4",
-        "different",
-        _golds,
-        lambda gold: (make_constant_runs(gold),),
     ),
     Property(
-        "symmetric",
-        "classification",
+        "symmetric", "classification", "equal", "Sakai (ACL 2021), Table 7", _small_matrices, _pair(swap_roles),
         "Swapping prediction and gold gives the same score.",
-        "Sakai (ACL 2021), Table 7",
-        "equal",
-        _small_matrices,
-        _pair(swap_roles),
     ),
     Property(
-        "symmetric",
-        "quantification",
+        "symmetric", "quantification", "equal", "Sakai (ACL 2021), Table 7",
+        _share_pairs, lambda pair: (np.stack(pair, axis=1), np.stack(pair[::-1], axis=1)),
         "Swapping prediction and gold gives the same score.",
-        "Sakai (ACL 2021), Table 7",
-        "equal",
-        _share_pairs,
-        lambda pair: (np.stack(pair, axis=1), np.stack(pair[::-1], axis=1)),
     ),
-)
+)  # fmt: skip
 """Every property that is tried, in the order in which they are listed."""

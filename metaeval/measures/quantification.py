@@ -39,19 +39,9 @@ def NMD(estimated: np.ndarray, gold: np.ndarray) -> np.ndarray:
 def distance_weighted_squares(
     estimated: np.ndarray, gold: np.ndarray, distance: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return DW_i, how far from class i the probabilities went wrong (Sakai 2021, Eq. 12; LQ 2021, Eq. 2).
+    """Return DW_i, how far from class i the probabilities went wrong, shape (..., K) (Sakai 2021, Eq. 12; LQ 2021, Eq. 2).
 
-    Parameters
-    ----------
-    estimated, gold : ndarray, shape (..., K)
-        Probabilities; ``gold[..., k]`` is the gold share of class k.
-    distance : ndarray, shape (..., K, K), optional
-        δ_ij; |i − j| by default.
-
-    Returns
-    -------
-    ndarray, shape (..., K)
-        ``[..., i]`` is DW_i.
+    `distance` is δ_ij, shape (..., K, K); |i − j| by default.
     """
     error = (estimated - gold) ** 2
     if distance is None:
@@ -61,35 +51,14 @@ def distance_weighted_squares(
 
 
 def gold_distance(gold: np.ndarray) -> np.ndarray:
-    """Return δ_ij as the gold probability lying between classes i and j, half of each end included (LQ 2021, Eq. 11).
-
-    Parameters
-    ----------
-    gold : ndarray, shape (..., K)
-        ``gold[..., k]`` is the gold share of class k.
-
-    Returns
-    -------
-    ndarray, shape (..., K, K)
-    """
+    """Return δ_ij as the gold probability between classes i and j, half of each end included, (..., K, K) (LQ 2021, Eq. 11)."""
     middle = np.cumsum(gold, axis=-1) - gold / 2
     return np.abs(middle[..., :, None] - middle[..., None, :])
 
 
 def order_aware_divergence(estimated: np.ndarray, gold: np.ndarray, distance: np.ndarray | None = None) -> np.ndarray:
-    """Return OD(p ‖ p*), the mean of DW_i over the classes with gold probability (Sakai 2021, Eq. 13).
+    """Return OD(p ‖ p*), the mean of DW_i over the classes with gold probability, shape (...) (Sakai 2021, Eq. 13).
 
-    Parameters
-    ----------
-    estimated, gold, distance
-        As for `distance_weighted_squares`.
-
-    Returns
-    -------
-    ndarray, shape (...)
-
-    Examples
-    --------
     >>> gold = np.full(4, 0.25)   # the example of LQ 2021, §3: .020 and .025
     >>> float(order_aware_divergence(np.array([0.25, 0.35, 0.15, 0.25]), gold).round(3))
     0.02

@@ -110,7 +110,8 @@ def register_measure(
                 kind == "classification" and len(arrays) == 2
             ),
         }
-        for problem in (text for text, is_so in problems.items() if is_so):
+        problem = next((text for text, is_so in problems.items() if is_so), None)
+        if problem is not None:
             raise MeasureError(f"{registered}: {problem}")
         measure = Measure(
             registered,

@@ -1,24 +1,25 @@
-"""One conformance test that every registered measure passes, whoever registered it."""
+"""What every registered measure passes, what a newly proposed one must satisfy, and what is seen of a plain function."""
 
 import numpy as np
 import pytest
 import scipy.stats
 
-import metaeval
-from metaeval.measures.registry import measures
+import metaeval as me
+from metaeval.errors import DirectionWarning, MeasureError, UndefinedValueWarning
+from metaeval.measures.conformance import conformance, measure_of_function
+from metaeval.measures.registry import is_shipped, measures
 
 VARIANTS = ["RNOD(distance=gold)", "RNADW(distance=gold)", "kappa(weights=quadratic)", "kappa(weights=nominal)"]
 VARIANTS += ["CEM(scale=ORD)", "CEM(scale=ORD, flat=True)", "CEM(scale=ORD, ties=all)", "CEM(scale=INT)"]
 VARIANTS += ["Accuracy_within(n=0)", "Rennie_Srebro(thresholds=immediate)", "R_s(constant=1)"]
-
-
-def of_kind(kind):
-    variants = [variant for variant in VARIANTS if metaeval.measure(variant).kind == kind]
-    return list(dict.fromkeys([str(m) for m in measures(kind)] + variants))
-
-
-CLASSIFICATION, QUANTIFICATION = of_kind("classification"), of_kind("quantification")
+SHIPPED = [str(one) for one in measures() if is_shipped(one)]
+CLASSES = (2, 3, 5, 11)
 SHAPE = (7, 5)  # leading axes
+
+
+@pytest.fixture(params=list(dict.fromkeys(SHIPPED + VARIANTS)))
+def measure(request):
+    return me.measure(request.param)
 
 
 def entropy(gold):
@@ -41,29 +42,21 @@ def one_where_several_classes(gold):
 BEST_OF_GOLD = {"MI": entropy, "tau_a": untied_share} | dict.fromkeys(
     ("Pearson", "R_s", "tau_b", "Reliability_Sensitivity"), one_where_several_classes
 )
+"""The measures whose best score depends on the gold."""
 
 
-def counts_of(n_classes, seed=0, items=12):
-    """Random confusion counts with empty gold classes among them, and one-item topics."""
+def data_for(measure, n_classes, seed=0):
+    """Random data with empty gold classes, topics of one item and distributions in one class among them."""
     rng = np.random.default_rng((seed, n_classes))
-    shares = rng.dirichlet(np.full(n_classes**2, 0.3), size=SHAPE)
-    counts = rng.multinomial(items, shares).reshape(*SHAPE, n_classes, n_classes)
-    counts[0] = rng.multinomial(1, shares[0]).reshape(5, n_classes, n_classes)
-    return counts
-
-
-def distributions_of(n_classes, seed=0):
-    rng = np.random.default_rng((seed, n_classes))
+    if measure.kind == "classification":
+        shares = rng.dirichlet(np.full(n_classes**2, 0.3), size=SHAPE)
+        counts = rng.multinomial(12, shares).reshape(*SHAPE, n_classes, n_classes)
+        counts[0] = rng.multinomial(1, shares[0]).reshape(5, n_classes, n_classes)
+        return (counts,)
     estimated, gold = rng.dirichlet(np.full(n_classes, 0.5), size=(2, *SHAPE))
     gold[0] = np.eye(n_classes)[rng.integers(n_classes, size=5)]
     estimated[1] = np.eye(n_classes)[rng.integers(n_classes, size=5)]
     return estimated, gold
-
-
-def data_for(measure, n_classes, seed=0):
-    if measure.kind == "classification":
-        return (counts_of(n_classes, seed),)
-    return distributions_of(n_classes, seed)
 
 
 def perfect(measure, data):
@@ -73,138 +66,180 @@ def perfect(measure, data):
     return data[1], data[1]
 
 
-@pytest.fixture(params=CLASSIFICATION + QUANTIFICATION)
-def measure(request):
-    return metaeval.measure(request.param)
+def swapped(measure, data):
+    return (data[0].swapaxes(-1, -2),) if measure.kind == "classification" else data[::-1]
 
 
-@pytest.fixture(params=[2, 3, 5, 11])
-def n_classes(request):
-    return request.param
-
-
-def test_the_printed_form_of_a_measure_finds_it_again(measure):
-    again = metaeval.measure(str(measure))
-    assert str(again) == str(measure)
-    assert again == measure
-
-
-def test_a_measure_says_what_it_is_and_where_it_is_from(measure):
+def test_a_measure_says_what_it_is_and_where_it_is_from_and_its_printed_form_finds_it(measure):
     assert measure.description.endswith((".", "?"))
     assert measure.source
+    assert measure.written
     assert isinstance(measure.higher_is_better, bool)
+    assert me.measure(str(measure)) == measure
 
 
-def test_scores_have_the_leading_axes_and_are_finite_and_within_the_declared_range(measure, n_classes):
-    for seed in range(20):
-        scores, _ = measure.evaluate(*data_for(measure, n_classes, seed))
-        assert scores.shape == SHAPE
-        assert np.isfinite(scores).all()
-        low, high = measure.range
-        assert scores.min() >= low - 1e-12
-        assert scores.max() <= high + 1e-12
+def test_scores_are_within_the_declared_range_and_none_is_better_than_the_perfect_run(measure):
+    low, high = measure.range
+    for n_classes in CLASSES:
+        for seed in range(20):
+            data = data_for(measure, n_classes, seed)
+            before = [array.copy() for array in data]
+            scores, _ = measure.evaluate(*data)
+            assert scores.shape == SHAPE
+            assert ((scores >= low - 1e-12) & (scores <= high + 1e-12)).all(), "and they are finite"
+            assert all(map(np.array_equal, data, before)), "scoring does not change its input"
+            best, _ = measure.evaluate(*perfect(measure, data))
+            assert (measure.sign * (scores - best)).max() <= 1e-12
+            end = BEST_OF_GOLD[str(measure)](data[0].sum(axis=-1)) if str(measure) in BEST_OF_GOLD else measure.best
+            np.testing.assert_allclose(best, end, atol=1e-12)
 
 
-def test_no_run_scores_better_than_the_perfect_one(measure, n_classes):
-    for seed in range(20):
-        data = data_for(measure, n_classes, seed)
+def test_a_batch_scores_as_its_members_do_and_gold_broadcasts_over_runs(measure):
+    for n_classes in CLASSES:
+        data = data_for(measure, n_classes)
         scores, _ = measure.evaluate(*data)
-        best, _ = measure.evaluate(*perfect(measure, data))
-        gain = scores - best if measure.higher_is_better else best - scores
-        assert gain.max() <= 1e-12
-
-
-def test_the_perfect_run_reaches_the_best_end_of_the_range(measure, n_classes):
-    data = data_for(measure, n_classes)
-    best, _ = measure.evaluate(*perfect(measure, data))
-    end = measure.range[1] if measure.higher_is_better else measure.range[0]
-    if str(measure) in BEST_OF_GOLD:
-        end = BEST_OF_GOLD[str(measure)](data[0].sum(axis=-1))
-    np.testing.assert_allclose(best, end, atol=1e-12)
-
-
-def test_the_measures_whose_best_score_depends_on_the_gold_are_few_and_registered():
-    assert set(BEST_OF_GOLD) <= {str(measure) for measure in measures()}
-
-
-def test_a_batch_scores_as_its_members_do(measure, n_classes):
-    data = data_for(measure, n_classes)
-    scores, _ = measure.evaluate(*data)
-    for index in np.ndindex(SHAPE):
-        single, _ = measure.evaluate(*(array[index] for array in data))
-        assert single.shape == ()
-        assert single == pytest.approx(scores[index], abs=1e-14)
-
-
-def test_gold_broadcasts_over_runs(n_classes):
-    for name in QUANTIFICATION:
-        measure = metaeval.measure(name)
-        estimated, gold = data_for(measure, n_classes)
-        scores, _ = measure.evaluate(estimated, gold[0])
-        each = np.stack([measure.evaluate(one, gold[0])[0] for one in estimated])
-        np.testing.assert_allclose(scores, each, atol=1e-15)
+        for index in np.ndindex(SHAPE):
+            single, _ = measure.evaluate(*(array[index] for array in data))
+            assert single.shape == ()
+            assert single == pytest.approx(scores[index], abs=1e-14)
+        if measure.kind == "quantification":
+            each = np.stack([measure.evaluate(one, data[1][0])[0] for one in data[0]])
+            np.testing.assert_allclose(measure.evaluate(data[0], data[1][0])[0], each, atol=1e-15)
 
 
 def test_the_number_of_classes_is_what_the_array_says_not_which_labels_occur(measure):
-    """An extra class that never occurs is part of the scale, and must not break anything."""
-    data = [
-        np.pad(array, [(0, 0)] * (array.ndim - axes) + [(0, 1)] * axes)
-        for array, axes in ((array, 2 if measure.kind == "classification" else 1) for array in data_for(measure, 3))
-    ]
-    scores, _ = measure.evaluate(*data)
-    assert np.isfinite(scores).all()
+    """An extra class that never occurs is part of the scale, and must not break anything; one class is none."""
+    axes = 2 if measure.kind == "classification" else 1
+    data = [np.pad(one, [(0, 0)] * (one.ndim - axes) + [(0, 1)] * axes) for one in data_for(measure, 3)]
+    assert np.isfinite(measure.evaluate(*data)[0]).all()
+    with pytest.raises(MeasureError, match="two classes"):
+        measure.score(*([[3]],) if axes == 2 else ([1.0], [1.0]))
 
 
-def test_symmetric_measures_do_not_tell_estimate_from_gold(n_classes):
-    found = 0
-    for measure in measures():
-        if not measure.symmetric:
-            continue
-        found += 1
+def test_symmetric_measures_do_not_tell_estimate_from_gold_and_the_others_do(measure):
+    gaps = []
+    for n_classes in CLASSES:
         data = data_for(measure, n_classes)
-        swapped = (data[0].swapaxes(-1, -2),) if measure.kind == "classification" else data[::-1]
-        np.testing.assert_allclose(measure.evaluate(*data)[0], measure.evaluate(*swapped)[0], atol=1e-12)
-    assert found >= 7
-
-
-@pytest.mark.parametrize("name", ["CEM_ORD", "MAE_M", "F1_M", "RNOD", "RNOD(distance=gold)", "RNADW(distance=gold)"])
-def test_the_measures_that_treat_gold_and_estimate_differently_do_so(name):
-    measure = metaeval.measure(name)
-    assert not measure.symmetric
-    data = data_for(measure, 5)
-    swapped = (data[0].swapaxes(-1, -2),) if measure.kind == "classification" else data[::-1]
-    assert np.abs(measure.evaluate(*data)[0] - measure.evaluate(*swapped)[0]).max() > 1e-6
-
-
-def test_scoring_does_not_change_its_input(measure):
-    data = tuple(array.astype(np.float64) for array in data_for(measure, 5))
-    before = [array.copy() for array in data]
-    measure.evaluate(*data)
-    for array, copy in zip(data, before, strict=True):
-        np.testing.assert_array_equal(array, copy)
+        gaps.append(np.abs(measure.evaluate(*data)[0] - measure.evaluate(*swapped(measure, data))[0]).max())
+    if measure.symmetric:
+        assert max(gaps) <= 1e-12
+    elif str(measure) != "RNADW":  # symmetric with its default distance only
+        assert max(gaps) > 1e-6
 
 
 def test_the_decorated_function_stays_a_function_of_plain_arrays():
-    from metaeval.measures.agreement import kappa
-    from metaeval.measures.quantification import NMD
-
-    assert NMD([1, 0, 0], [0, 0, 1]) == 1.0
-    assert kappa([[4, 0], [0, 0]]) == 1.0  # 0/0: the documented value
+    assert me.measures.quantification.NMD([1, 0, 0], [0, 0, 1]) == 1.0
+    assert me.measures.agreement.kappa([[4, 0], [0, 0]]) == 1.0  # 0/0: the documented value
 
 
-def test_one_class_is_refused(measure):
-    data = ([[3]],) if measure.kind == "classification" else ([1.0], [1.0])
-    with pytest.raises(metaeval.MeasureError, match="two classes"):
-        measure.score(*data)
+@pytest.mark.parametrize("name", ["kappa", "alpha_ORD", "alpha_INT", "r_int"])
+def test_undefined_values_are_the_documented_ones_and_are_announced(name):
+    counts = [[[[1, 0], [0, 0]], [[1, 1], [0, 2]]]]
+    runs = me.ClassificationRuns(counts, runs=["only"], topics=["one-item", "two"], classes=["no", "yes"])
+    with pytest.warns(UndefinedValueWarning, match="run only on topic one-item"):
+        assert me.score(runs, name).values[0, 0, 0] == 1.0
+    with pytest.warns(UndefinedValueWarning, match=name):
+        me.measure(name).score(runs.counts)
 
 
-def test_undefined_values_are_the_documented_ones_and_are_announced():
-    runs = metaeval.ClassificationRuns(
-        [[[[4, 0], [0, 0]], [[1, 1], [0, 2]]]], runs=["only"], topics=["one-class", "two"], classes=["no", "yes"]
-    )
-    for name in ("kappa", "alpha_ORD", "alpha_INT"):
-        with pytest.warns(metaeval.errors.UndefinedValueWarning, match="run only on topic one-class"):
-            scores = metaeval.score(runs, name)
-        assert scores.values[0, 0, 0] == 1.0
-        with pytest.warns(metaeval.errors.UndefinedValueWarning):
-            metaeval.measure(name).score(runs.counts)
+def measure_of(formula, kind="quantification", better=False, span=(0, 1)):
+    return me.Measure("own", better, span, kind=kind, formula=formula)
+
+
+def chebyshev(estimated, gold):
+    return np.abs(estimated - gold).max(axis=-1)
+
+
+def of_one_topic(p, q):
+    return max(abs(a - b) for a, b in zip(p, q, strict=True))
+
+
+def test_every_shipped_measure_conforms(measure):
+    if str(measure) != "MI":  # how much there is to know depends on the gold
+        assert conformance(measure).measure is measure
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        (measure_of(lambda p, q: p[..., 0] * np.nan), "own gives nan for estimated .* not a finite number"),
+        (measure_of(lambda p, q: 3 * np.abs(p - q).sum(-1)), r"outside its declared range \[0, 1\]"),
+        (measure_of(chebyshev, better=True), "better than the perfect run's 0, higher being better; is higher really"),
+        (measure_of(lambda p, q: p - q), r"returned shape \(5,\) for one topic of shape \(5,\)"),
+        (measure_of(lambda p, q: p[..., 0] * 0 + 0.5), "gives 0.5 to every run"),
+        (measure_of(lambda p, q: 1 / 0), "ZeroDivisionError"),
+        (measure_of(lambda p, q: "high"), "own cannot be computed"),
+        (measure_of(lambda c: c.sum((-2, -1)), kind="classification", span=(0, 9)), r"counts \[\["),
+        (measure_of(lambda p, q: chebyshev(p, q) * 0 + chebyshev(p, q).mean()), r"0\.\d+ alone and 0\.\d+ with others"),
+        (me.Measure("own"), "known by its scores only"),
+    ],
+)
+def test_a_measure_that_does_not_satisfy_its_declaration_is_refused_with_an_example(measure, message):
+    with pytest.raises(MeasureError, match=message):
+        conformance(measure)
+
+
+def test_a_measure_whose_batches_score_as_their_members_is_called_at_once():
+    blurred = measure_of(lambda p, q: chebyshev(p, q) * np.ones(p.shape[:-1]).mean() + 0 * p.sum())
+    assert conformance(blurred).notes == ()
+
+
+def test_a_function_of_one_topic_is_called_topic_by_topic_and_that_is_said():
+    plain, _ = measure_of_function(of_one_topic, "gap")
+    p, q = np.random.default_rng(0).dirichlet(np.ones(5), (2, 3, 4))
+    for found in (conformance(measure_of(of_one_topic)), conformance(plain)):
+        assert "one topic at a time" in found.notes[0]
+        assert np.allclose(found.measure.score(p, q), chebyshev(p, q))
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "higher"),
+    [(chebyshev, "quantification", False), (lambda counts: np.trace(counts) / counts.sum(), "classification", True)],
+)
+def test_kind_and_direction_of_a_plain_function_are_seen(function, kind, higher):
+    found, note = measure_of_function(function)
+    assert (found.kind, found.higher_is_better) == (kind, higher)
+    assert f"{'higher' if higher else 'lower'} is better" in note
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda: 1, "takes 0 arrays"),
+        (lambda p, q: p[0], r"direction cannot be seen.*register_measure\(kind=\"quantification\""),
+    ],
+)
+def test_a_plain_function_that_is_no_measure_is_told_what_to_write(function, message):
+    with pytest.raises(MeasureError, match=message):
+        measure_of_function(function, "f")
+
+
+def test_a_direction_that_nobody_stated_is_assumed_to_be_higher():
+    closeness = measure_of(lambda p, q: 1 - chebyshev(p, q), better=None)
+    with pytest.warns(DirectionWarning, match="scores of own are assumed"):
+        assert conformance(closeness).measure is closeness
+    with (
+        pytest.warns(DirectionWarning),
+        pytest.raises(MeasureError, match=r"higher being better \(assumed: higher is better\); is higher really"),
+    ):
+        conformance(measure_of(chebyshev, better=None))
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        ({"kind": "regression"}, "own: kind is classification or quantification, not 'regression'"),
+        ({"higher_is_better": None}, "own: higher_is_better is True or False, not None"),
+        ({"range": (1, 0)}, r"own: the range \(1, 0\) is empty"),
+        ({"name": "own(a=1)"}, "not a measure's name: leave the parameters to the function"),
+        ({"kind": "classification"}, r"own\(estimated, gold\) takes two arrays.* write own\(counts\)"),
+        ({"name": "NMD"}, "there is a measure NMD already"),
+    ],
+)
+def test_a_declaration_that_contradicts_itself_is_refused(declared, message):
+    def own(estimated, gold):
+        return chebyshev(estimated, gold)
+
+    given = {"kind": "quantification", "higher_is_better": False, "range": (0, 1)}
+    with pytest.raises(MeasureError, match=message):
+        me.register_measure(**(given | declared))(own)

@@ -124,11 +124,6 @@ def test_a_variant_of_the_index_is_found_by_its_printed_name(name):
     assert str(metaeval.measure("OCI")) == "OCI(beta=0.75, gamma=1)"
 
 
-def test_a_single_item_has_no_pairs_and_r_int_is_1_with_a_warning():
-    with pytest.warns(metaeval.errors.UndefinedValueWarning, match="r_int"):
-        assert metaeval.measure("r_int").score([[0, 1], [0, 0]]) == 1
-
-
 def vectors(n_items=6, n_classes=4):
     return arrays(np.int64, n_items, elements=st.integers(0, n_classes - 1))
 
