@@ -31,18 +31,14 @@ PAPERS = {
     "worked_examples": "examples that the papers work out by hand: they need no data",
     "amigo2020": "Amigó et al., ACL 2020: coverage, the synthetic study, formal properties of measures",
     "cardoso2011": "Cardoso and Sousa, 2011: measuring the performance of ordinal classification",
-    "new_measure": "RNADW and RNOD with gold distances, left to future work by LQ 2021, beside the six measures",
     "alttest": "judges against people: the alternative annotator test and measures on five sets of labels",
     "wmt2023": "Freitag et al., WMT 2023: which metrics are right, and what can be seen without people",
     "trec": "AP, nDCG, ERR, P@k and RR on seven TREC collections",
     "ordinal_sets": "classifiers on the five ordinal sets that the package skordinal brings; needs no download",
-    "few_labels": "runs ranked by a judge and few labels of people: whether intervals hold",
     "calibration": "how often tests of all pairs of runs err, what they find, and how reliable rankings of measures are",
 }
 
 STUDIES = {
-    "new_measure": "experiments.studies.new_measure",
-    "few_labels": "experiments.studies.few_labels",
     "calibration": "experiments.studies.calibration.steps",
 }
 """The modules of the studies that are in no paper; the steps of a paper are in steps.py of its folder."""
