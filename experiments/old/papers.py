@@ -35,11 +35,9 @@ PAPERS = {
     "wmt2023": "Freitag et al., WMT 2023: which metrics are right, and what can be seen without people",
     "trec": "AP, nDCG, ERR, P@k and RR on seven TREC collections",
     "ordinal_sets": "classifiers on the five ordinal sets that the package skordinal brings; needs no download",
-    "calibration": "how often tests of all pairs of runs err, what they find, and how reliable rankings of measures are",
 }
 
 STUDIES = {
-    "calibration": "experiments.studies.calibration.steps",
 }
 """The modules of the studies that are in no paper; the steps of a paper are in steps.py of its folder."""
 

@@ -1,7 +1,4 @@
-"""Topics in clusters, and predictions of reliability: how often tests err, and how far predictions are off.
-
-The clusters take some minutes; the predictions need the TREC matrices.
-"""
+"""Topics in clusters, and predictions of reliability: how often tests err, and how far predictions are off."""
 
 from __future__ import annotations
 
@@ -106,13 +103,16 @@ def predict_halves(values: np.ndarray, seed: int) -> dict[str, float]:
     return {**frame.mean().drop("ratio"), "error": off, "error_tau": off_tau, "error_detectable": spread}
 
 
-def count_noise() -> dict[str, pd.DataFrame]:
-    """Return both tables."""
+def count_clusters() -> pd.DataFrame:
+    """How often do tests of equal runs err whose topics are in clusters?"""
     cells = [(kind, n, c) for c in (0.5, 0.0) for kind in ("equal", "1 to 19", "lognormal") for n in (25, 50)]
-    rows = [row for cell in cells for row in count_errors(*cell)]
-    predictions = [
+    return pd.DataFrame(row for cell in cells for row in count_errors(*cell))
+
+
+def predict_matrices() -> pd.DataFrame:
+    """How far off are predictions from half of the topics of the TREC matrices?"""
+    return pd.DataFrame(
         {"collection": collection, "measure": measure, "runs": len(values), "topics": values.shape[1] // 2}
         | predict_halves(values, number)
         for number, (collection, measure, values) in enumerate(list_matrices())
-    ]
-    return {"clusters": pd.DataFrame(rows), "predictions": pd.DataFrame(predictions).round(4)}
+    ).round(4)
