@@ -1,1 +1,0 @@
-"""Sakai, Evaluating Evaluation Measures for Ordinal Classification and Ordinal Quantification, ACL-IJCNLP 2021."""

@@ -1,1 +1,0 @@
-"""Sakai, A Closer Look at Evaluation Measures for Ordinal Quantification, LQ 2021."""
