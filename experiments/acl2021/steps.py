@@ -6,16 +6,19 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
 
 import metaeval
 from experiments import sakai
 from experiments.page import Folder
 from experiments.paper import Results, Settings, cell, read_study
-from metaeval.analyses.grades import grade, group_measures, rate_consistency_results
+from metaeval.analyses.grades import grade, rate_consistency_results
 from metaeval.analyses.study import Study, study_collection
 from metaeval.measures.base import find_signs
 from metaeval.stats.intervals import centre_interval, explain_no_interval
@@ -232,7 +235,7 @@ def tabulate_words(sources: Sequence[sakai.Source], studies: Mapping[str, Study]
             continue
         order, used = ORDERS[kind], [studies[one.label] for one in chosen]
         tau = np.mean([study.similarity.to_frame().loc[order, order] for study in used], axis=0)
-        letters = group_measures(tau, STUDY["group_tau"])
+        letters = group_measures(tau)
         sizes, names = Counter(letters), STUDY["group_names"][kind]
         groups = [names["alone" if sizes[x] == 1 else "largest" if x == "A" else "second"] for x in letters]
         splits = [
@@ -255,6 +258,16 @@ def tabulate_words(sources: Sequence[sakai.Source], studies: Mapping[str, Study]
             for position, (title, words) in enumerate(columns.items())
         ]  # fmt: skip
     return pd.concat(frames, ignore_index=True).set_index("table") if frames else pd.DataFrame()
+
+
+def group_measures(tau: np.ndarray) -> list[str]:
+    """Return the group of every measure, by average linkage of τ: A is the largest one."""
+    distance = 1 - (tau + tau.T) / 2
+    np.fill_diagonal(distance, 0.0)
+    tree = linkage(squareform(distance, checks=False), method="average")
+    numbers = fcluster(tree, 1 - STUDY["group_tau"] + 1e-12, criterion="distance").tolist()
+    order = [number for number, _ in Counter(numbers).most_common()]
+    return [ascii_uppercase[order.index(number)] for number in numbers]
 
 
 def grade_power(results: Sequence[Any]) -> dict[str, str]:
@@ -316,7 +329,7 @@ def compare_all(sources: Sequence[sakai.Source], studies: Mapping[str, Study]) -
             ours = error = None
             if power is not None:
                 row = [str(one) for one in power.measures].index(measure)
-                ours, error = int(power.significant[row].sum()), sakai.ALLOWED * float(power.mc_se[row])
+                ours, error = int(power.significant[row].sum()), sakai.ALLOWED * float(power.rows["mc_se"].iloc[row])
             yield compare("Figure 2", name, name, measure, text, ours, error)
 
 

@@ -323,7 +323,7 @@ def draw_deltas(tables: Folder) -> Figure:
         for axes, other in zip(figure.subplots(1, len(others), sharey=True), others, strict=True):
             axes.axhline(0, color="grey", linewidth=0.8)
             axes.axvline(0, color="grey", linewidth=0.8)
-            axes.scatter(own["NMD"], own[other], s=6, alpha=0.5, color="#0072B2")
+            axes.scatter(own["NMD"], own[other], s=6, alpha=0.5, color="#0072B2", rasterized=True)
             r = float(np.corrcoef(own["NMD"], own[other])[0, 1])
             axes.set(xlabel="ΔNMD", ylabel=f"Δ{other}", title=f"r = {r:.3f}")
         figure.suptitle(f"{name}: Popularity less Uniform; below 0 Popularity is preferred", fontsize=9)
@@ -334,7 +334,7 @@ def draw_topics(tables: Folder) -> Figure:
     """Draw gold, Popularity and Uniform on the divergent topics of the first collection whose shares are known: Figure 3."""
     frame = tables.read("topics").dropna(subset=["share"])
     own = frame[frame["collection"] == frame["collection"].iloc[0]] if len(frame) else frame
-    looks = {"gold": ("#333333", ""), POPULARITY: ("#D55E00", "///"), UNIFORM: ("#56B4E9", "...")}
+    looks = {"gold": ("#333333", ""), POPULARITY: ("#D55E00", "/"), UNIFORM: ("#56B4E9", "")}
     with house_style():
         figure = Figure(figsize=(4.6 * SHOWN, 3.4), layout="constrained")
         for axes, (number, rows) in zip(

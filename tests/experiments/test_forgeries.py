@@ -108,7 +108,9 @@ def test_committed_results_are_small_and_of_four_kinds():
     assert {path.suffix for path in files} == {".csv", ".json", ".md", ".svg"}
 
 
-@pytest.mark.parametrize(("words", "said"), [(["sakai"], "there is no experiment 'sakai'"), (["alttest", "--only", "x"], "has no table 'x'")])
+@pytest.mark.parametrize(
+    ("words", "said"), [(["sakai"], "there is no experiment 'sakai'"), (["alttest", "--only", "x"], "has no table 'x'")]
+)
 def test_what_cannot_be_done_is_refused(words, said, offline, tmp_path):
     found = CliRunner().invoke(APP, [*words, "--out", str(tmp_path)])
     assert found.exit_code == 2
