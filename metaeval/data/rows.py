@@ -422,6 +422,12 @@ class Cells:
                 what = f"the means over topics, which are called {format_list(named)}"
                 what = what if axis == "topic" else f"{named[0]!r}, the means over runs"
                 report_policy(f"left out {what}", self.rows.file)
+        words = [topic for topic in self.labels["topic"] if not topic.isdecimal()]
+        letters = sum(map(str.isalpha, words[0])) if len(words) == 1 and len(self.labels["topic"]) > 3 else 0
+        if letters > 1 and not any(map(str.isdigit, words[0])):  # std, Sum, median, …
+            problem = "it is the only topic that is no number, as a row that sums up the others is"
+            hint = "remove it, or give the topic a number"
+            raise DataError(problem, file=self.rows.file, topic=words[0], hint=hint)
 
     def fill(self, missing: MissingPolicy, measures: Sequence[Measure]) -> np.ndarray:
         """Return the array, (run, topic, measure) or with a last axis of repeats, once a policy has left no gap in it."""

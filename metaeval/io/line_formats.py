@@ -186,8 +186,9 @@ class LineFormat:
         first = names is not None or cells[0][-1].lower() in ("value", "score")
         rows = []
         for line, row in zip(lines[first:], cells[first:], strict=True):
-            if len(row) != len(columns):
-                problem = f"the line has {len(row)} columns, not {' '.join(columns)}"
+            filled = [bool(cell) or role in _ROLES for role, cell in zip(columns, row, strict=False)]
+            if len(row) != len(columns) or not all(filled):
+                problem = f"the line has {sum(filled)} columns, not {' '.join(columns)}"
                 raise DataError(problem, file=path, line=line)
             rows.append({role: cell for role, cell in zip(columns, row, strict=True) if role in _ROLES})
             if not rows[-1]["measure"]:

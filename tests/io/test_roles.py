@@ -401,3 +401,12 @@ def test_a_column_of_words_beside_runs_is_left_out_and_named(tmp_path):
     path.write_text("query,BM25,DPR,label\nq1,0.5,0.4,easy\nq2,0.1,0.2,hard\n")
     with pytest.warns(PolicyWarning, match="1 column not used: label"):
         assert read_scores(path).runs == ("BM25", "DPR")
+
+
+@pytest.mark.parametrize("word", ["std", "Sum", "median", "Gesamt", "ALL (mean)"])
+def test_a_word_among_numbered_topics_is_no_topic(word):
+    rows = [(run, topic, 0.25 * number) for run in "ab" for number, topic in enumerate(("1", "2", "3", word))]
+    frame = pd.DataFrame(rows, columns=["run", "topic", "AP"])
+    with pytest.raises(DataError, match="it is the only topic that is no number"):
+        from_frame(frame)
+    assert from_frame(frame[frame["topic"] != word]).topics == ("1", "2", "3")

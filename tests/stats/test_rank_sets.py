@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import ttest_1samp, ttest_ind
 
 from metaeval.stats.boards import Board, compare_runs, find_rank_sets, rank_board
-from metaeval.stats.resampling import resampled_topics
+from metaeval.stats.resampling import draw_weights
 
 # PISA 2018, mathematics: means and standard errors of the countries of the OECD (https://www.oecd.org/pisa/data/).
 PISA = """Australia 491.3600252 1.939833031|Austria 498.9423138 2.970998694|Belgium 508.0703063 2.262662011
@@ -133,7 +133,7 @@ def test_draws_are_those_of_a_plain_loop_over_resampled_topics():
         tasks[1][0] + (np.arange(14) == 3),
     )  # near-copies: most samples hold no difference
     _, rows = compare(tasks)
-    drawn = [resampled_topics(key, range(60), n) for key, n in ((0, 8), (1, 14))]
+    drawn = [draw_weights(key, range(60), n).astype(int) for key, n in ((0, 8), (1, 14))]
     for i, of_run in enumerate(rows()):
         for j, of_pair in enumerate(of_run, start=i + 1):
             gaps = [task[i] - task[j] for task in tasks]
