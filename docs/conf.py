@@ -121,9 +121,10 @@ PICTURES = Path()
 
 def rules(_: str) -> Iterator[str]:
     """State how the marks of a comparison's summary are reached, as its report does."""
-    from experiments.simulate.synthetic import synthetic_runs
+    from experiments.amigo2020.simulation import simulate_runs
 
-    runs = synthetic_runs(n_topics=12, n_items=20, ratios=[0.2, 0.5])
+    runs = simulate_runs()
+    runs = runs.sel(runs=[run for run in runs.runs if run.endswith(("-0.2", "-0.5"))], topics=runs.topics[:12])
     found: dict[str, str] = {}
     for measure, small, reference in (("RNADW", runs.to_quantification(), "NMD"), ("MSE", runs, None)):
         compared = metaeval.compare(measure, small, reference=reference, n_trials=10, n_permutations=10)

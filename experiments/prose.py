@@ -19,11 +19,10 @@ from typing import Any
 import jinja2
 import pandas as pd
 
-from experiments.index import tabulate_reproduction
-from experiments.papers import PAPERS
-from experiments.studies.calibration import STUDY
-from experiments.studies.calibration.exchanges import find_excess
-from experiments.studies.calibration.rates import compute_rates, conclude, read_counts, summarise_copies
+from experiments.page import tabulate_reproduction
+from experiments.studies.calibration.designs import STUDY
+from experiments.studies.calibration.measures import find_excess
+from experiments.studies.calibration.rates import compute_rates, conclude, summarise_copies
 from experiments.templates import fill_template
 from metaeval.errors import DataError
 from metaeval.files import write_atomically
@@ -36,15 +35,14 @@ FILLED = re.compile(r"(?P<comment><!-- template: (?P<template>.*?) -->\n).*?<!--
 
 def collect_facts(root: Path = ROOT) -> dict[str, Any]:
     """Return what templates of README.md and docs/ may ask for: any committed table, and what the studies conclude."""
-    calibration = root / "results" / "calibration"
     return {
         "table": partial(_read_table, root),
         "study": STUDY,
-        "tests": compute_rates(read_counts(calibration / "tests" / "counts.csv")),
+        "tests": compute_rates(_read_table(root, "results/calibration/counts.csv")),
         "conclude": conclude,
         "summarise_copies": summarise_copies,
         "find_excess": find_excess,
-        "reproduced_papers": tabulate_reproduction(root / "results", PAPERS),
+        "reproduced_papers": tabulate_reproduction(root / "results", "`results/{}/README.md`".format),
     }
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import pandas as pd
-
-from experiments.studies.calibration.rates import name_cell
 
 
 def format_percent(share: float, digits: int = 1) -> str:
@@ -31,6 +29,13 @@ def join_names(names: Iterable[object]) -> str:
     *others, last = map(str, names)
     between = "; " if any("," in name for name in [*others, last]) else ", "
     return f"{between.join(others)} and {last}" if others else last
+
+
+def name_cell(row: Mapping[str, Any]) -> str:
+    """Return what a cell of the study of error rates is called in a sentence."""
+    design = row["design"] if ": " in row["design"] else f"“{row['design']}”"
+    truth = f", {row['truth']}" if row["truth"] else ""
+    return f"{design}, {row['runs']} runs, {row['topics']:,} topics{truth}"
 
 
 def select_outside(coverage: pd.DataFrame, limits: tuple[float, float]) -> pd.DataFrame:

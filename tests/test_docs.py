@@ -16,7 +16,7 @@ import typer
 
 import metaeval
 from experiments.__main__ import run as run_experiments
-from experiments.papers import PAPERS
+from experiments.paper import PAPERS
 from metaeval import cli
 from metaeval.cli.analyses import ANALYSES
 from metaeval.measures import registry

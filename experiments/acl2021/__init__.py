@@ -1,1 +1,1 @@
-"""Sakai, Evaluating Evaluation Measures for Ordinal Classification and Ordinal Quantification, ACL-IJCNLP 2021."""
+"""Sakai, ACL 2021."""

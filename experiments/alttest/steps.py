@@ -1,94 +1,58 @@
-"""Judges by the alternative annotator test and by measures, on five sets of labels of people."""
+"""Judges by the alternative annotator test on five sets of labels of people, and a judge that always says the same."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.alttest import claims
-from experiments.alttest.resampling import GOLDS, Differences, GoldRule, resample_judges
-from experiments.claims import list_claims, tabulate_claims, try_claims
-from experiments.comparison import Cell, cell
-from experiments.outcome import Outcome, Settings, load_groups, read_toml
+from experiments.page import Folder
+from experiments.paper import Results, Settings, cell, load_groups, read_study
 from metaeval.analyses.alternative_annotator_test import PASS
 from metaeval.data.annotations import Annotations, choose_class
 
-STUDY = read_toml(Path(__file__).parent / "study.toml")
-PRINTED = read_toml(Path(__file__).parent / "printed.toml")
-SETS = tuple(STUDY["sets"])
-SOURCES = [""]
+STUDY = read_study("alttest")
+SETS, PRINTED = STUDY["sets"], STUDY["printed"]
 ITEM = "authors' notebook"
 
 
-@dataclass(frozen=True, eq=False)
-class Judged:
-    """One set: its judges in the test, those and a constant one, and differences of judges by the gold's rule."""
-
-    tested: metaeval.AlternativeAnnotatorTest
-    with_constant: metaeval.AlternativeAnnotatorTest
-    by_gold: Mapping[GoldRule, Differences]
-
-    @property
-    def constant(self) -> str:
-        """The judge that always gives the same label."""
-        return self.with_constant.judges[-1]
-
-    @property
-    def differences(self) -> Differences:
-        """The differences that tables show."""
-        return self.by_gold[GOLDS[0]]
-
-
-def run(settings: Settings) -> list[Outcome]:
-    """Which judge is best on each set, by each measure, and does that hang on the measure?"""
-    missing: list[str] = []
-    only = STUDY["quick"] if settings.quick else None
-    judged: dict[str, Judged] = {}
-    for name, labels in load_groups(settings, {"sets": SETS}, missing, only):
+def run(settings: Settings) -> Results:
+    """Test the judges of every set, with and without one that always gives the label that people give most often."""
+    results, left, cells = Results("alttest"), {}, []
+    tested, constant = {}, {}
+    for name, labels in load_groups(settings, {name: [name] for name in SETS}, left):
         settings.say(f"alttest: {name}")
-        judged[name] = compare_set(name, labels, settings)
-    outcome = Outcome("alttest", "", lacks=["all but two sets"] if settings.quick else missing)
-    if judged:
-        outcome.tables = tabulate_sets(judged, settings)
-        if outcome.lacks:
-            del outcome.tables["best"]  # a set is a column of it
-        outcome.cells = [each for name, result in judged.items() for each in compare_rates(name, result.tested)]
-        outcome.figures = {f"judges-{name}": result.tested.plot for name, result in judged.items()}
-        outcome.notes = [f"{name}: {note}." for name, result in judged.items() for note in result.tested.notes()]
-    return [outcome]
-
-
-def describe(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return what the page names: the data sets, how topics were resampled, and what came out of the first claim."""
-    table = outcomes[0].tables.get("claims") if outcomes else None
-    parts = []
-    if table is not None:
-        frame = table.frame.loc[[claims.measure_changes_best.sentence]]
-        by_outcome = frame.groupby("outcome", sort=False)["data"].agg(", ".join)
-        parts = [f"*{outcome}* on {names}" for outcome, names in by_outcome.items()]
-    return {"names": SETS, "study": STUDY, "changes": "; ".join(parts)}
-
-
-def compare_set(name: str, annotations: Annotations, settings: Settings) -> Judged:
-    """Test the judges of a set, with and without a constant one, and compare them by every measure."""
-    by_gold = resample_judges(
-        annotations, STUDY["classification"], STUDY["quantification"],
-        n_bootstrap=STUDY["n_bootstrap"], confidence=STUDY["confidence"], seed=settings.seed,
+        options = {**SETS[name], **STUDY["study"], "seed": settings.seed}
+        tested[name] = metaeval.alternative_annotator_test(labels, **options)
+        constant[name] = metaeval.alternative_annotator_test(add_constant_judge(labels), **options)
+    if left:  # a table has a row for every judge of every set
+        results.left_out = dict.fromkeys(("judges", "constant", "leads", "comparison"), f"needs {', '.join(left)}")
+        return results
+    for name, result in tested.items():
+        rates = result.rows.set_index("judge")
+        cells += [
+            cell(ITEM, f"{name} {judge}", column, text, float(rates.loc[judge, column]), data=name)
+            for judge, printed in PRINTED[name].items()
+            for column, text in printed.items()
+        ]
+    results.compare("comparison", cells)
+    how = " | ".join(f"{name} {value}" for name, value in STUDY["study"].items()) + f" | seed {settings.seed}"
+    judges = pd.concat({name: list_judges(result) for name, result in tested.items()}, names=["set"]).reset_index(
+        level=1
+    )
+    results.add(
+        "judges", judges,
+        "The alternative annotator test: ρ, how often a judge agrees with the other people as well as a person or better; ω, "
+        "the share of people it wins against; it passes if that is at least 0.5. Ends of 95 % intervals over topics.", how=how,
     )  # fmt: skip
-    tested, with_constant = (
-        metaeval.alternative_annotator_test(
-            each, **STUDY["sets"][name], alpha=STUDY["alpha"], n_bootstrap=STUDY["n_bootstrap"],
-            confidence=STUDY["confidence"], seed=settings.seed,
-        )
-        for each in (annotations, add_constant_judge(annotations))
+    rows = pd.DataFrame({name: describe_constant(result) for name, result in constant.items()}).T.rename_axis("set")
+    results.add(
+        "constant", rows, "A judge that always gives the label that people give most often, in the alternative annotator test, "
+        "and how many of the real judges have a smaller ρ.", how=how,
     )  # fmt: skip
-    return Judged(tested, with_constant, by_gold)
+    leads = pd.concat({name: list_leads(result) for name, result in constant.items()}, names=["set"]).droplevel(1)
+    results.add("leads", leads, "By how much ρ of every judge is above that of the constant one.", how=how)
+    return results
 
 
 def add_constant_judge(annotations: Annotations) -> Annotations:
@@ -103,61 +67,6 @@ def add_constant_judge(annotations: Annotations) -> Annotations:
     )  # fmt: skip
 
 
-def compare_rates(name: str, tested: metaeval.AlternativeAnnotatorTest) -> list[Cell]:
-    """Return the rates of a set beside those in print."""
-    rates = tested.rows.set_index("judge")
-    return [
-        cell(
-            ITEM, f"{name} {judge}", column, printed[column], float(rates.loc[judge, column]),
-            data=name, digits=2,
-        )
-        for judge, printed in PRINTED[name].items()
-        for column in ("omega", "rho")
-    ]  # fmt: skip
-
-
-def tabulate_sets(judged: Mapping[str, Judged], settings: Settings) -> dict[str, metaeval.Table]:
-    """Return all tables, the sets below or beside each other."""
-    first = next(iter(judged.values())).tested.signature
-    data = tuple(part for result in judged.values() for part in result.tested.signature.data)
-    n_measures = (
-        f"{len(STUDY['classification'])} of classification, {len(STUDY['quantification'])} of quantification, ρ"
-    )
-    measured = (
-        ("measures", n_measures), ("bootstrap", f"{STUDY['n_bootstrap']:,}"),
-        ("confidence", f"{STUDY['confidence']:g} (simultaneous)"), ("seed", str(settings.seed)),
-    )  # fmt: skip
-    by_set = tuple(setting for setting in first.settings if setting[0] not in ("agreement", "epsilon"))
-    test = metaeval.Signature(first.analysis, data, by_set, first.version)
-    measures = metaeval.Signature("judges by measures", data, measured, first.version)
-    all_differences = {name: result.differences for name, result in judged.items()}
-    facts = {
-        name: claims.Facts(name, result.by_gold, result.with_constant, result.constant)
-        for name, result in judged.items()
-    }
-    tables = {
-        "judges": (pd.concat({name: list_judges(result.tested) for name, result in judged.items()}, names=["set"]), test),
-        "best": (pd.DataFrame({name: list_best(each) for name, each in all_differences.items()}), measures),
-        "contradictions": (
-            pd.DataFrame({name: each.count_contradictions() for name, each in all_differences.items()}).T, measures
-        ),
-        "constant": (pd.DataFrame({name: describe_constant(result) for name, result in judged.items()}).T, test),
-        "scores": (pd.concat({name: list_scores(each) for name, each in all_differences.items()}, names=["set"]), measures),
-        "differences": (
-            pd.concat({name: each.to_frame() for name, each in all_differences.items()}, names=["set"]), measures
-        ),
-    }  # fmt: skip
-    for name in ("contradictions", "constant"):
-        tables[name][0].index.name = "set"
-    captions = STUDY["captions"]
-    digits = {"judges": 2, "constant": 2}
-    findings = try_claims(list_claims(claims), facts)
-    return {
-        name: metaeval.Table(frame, captions[name], signature, digits=digits.get(name, 3))
-        for name, (frame, signature) in tables.items()
-    } | {"claims": tabulate_claims(findings, captions["claims"], str(measures))}
-
-
 def list_judges(tested: metaeval.AlternativeAnnotatorTest) -> pd.DataFrame:
     """Return the judges of a set by ρ, with how people's agreement was measured, and ε."""
     frame = tested.to_table().frame.copy()
@@ -166,34 +75,28 @@ def list_judges(tested: metaeval.AlternativeAnnotatorTest) -> pd.DataFrame:
     return frame
 
 
-def list_best(differences: Differences) -> pd.Series:
-    """Return by measure the best judge, and how many of the others it is surely better than."""
-    others = len(differences.judges) - 1
-    texts = [
-        f"{differences.judges[judge]} ({n_beaten} of {others})"
-        for judge, n_beaten in zip(differences.best, differences.n_beaten, strict=True)
-    ]
-    return pd.Series(texts, index=pd.Index(differences.measures, name="measure"))
-
-
-def list_scores(differences: Differences) -> pd.DataFrame:
-    """Return every judge by every measure, errors as errors again."""
-    signs = np.array([1 if "ρ" in name else metaeval.measure(name).sign for name in differences.measures])
-    index = pd.Index(differences.measures, name="measure")
-    return pd.DataFrame((differences.values * signs).T, index, list(differences.judges))
-
-
-def describe_constant(judged: Judged) -> dict[str, object]:
-    """Return how the constant judge does in the alternative annotator test."""
-    rows = judged.with_constant.rows
-    row = rows.set_index("judge").loc[judged.constant]
+def describe_constant(tested: metaeval.AlternativeAnnotatorTest) -> dict[str, object]:
+    """Return how the constant judge, the last one, does in the test."""
+    constant, rows = tested.judges[-1], tested.rows
+    row = rows.set_index("judge").loc[constant]
     return {
-        "label": judged.constant.removeprefix("always-"),
-        "ρ": float(row["rho"]),
-        "ρ low": float(row["rho_low"]),
-        "ρ high": float(row["rho_high"]),
-        "ω": float(row["omega"]),
+        "label": constant.removeprefix("always-"),
+        **{name: float(row[column]) for name, column in (
+            ("ρ", "rho"), ("ρ low", "rho_low"), ("ρ high", "rho_high"),
+            ("ω", "omega"), ("ω low", "omega_low"), ("ω high", "omega_high"),
+        )},
         "passes": "yes" if row["omega"] >= PASS else "no",  # by the authors' test alone
         "judges": len(rows) - 1,
         "judges below": int((rows["rho"] < row["rho"]).sum()),
-    }
+    }  # fmt: skip
+
+
+def list_leads(tested: metaeval.AlternativeAnnotatorTest) -> pd.DataFrame:
+    """Return the differences in ρ of the judges and the constant one, with their intervals."""
+    frame = tested.differences
+    return frame.loc[frame["judge_2"] == tested.judges[-1], ["judge_1", "difference", "low", "high"]]
+
+
+def describe(_: Folder) -> dict[str, object]:
+    """Return what the page names: the data sets."""
+    return {"names": list(SETS)}

@@ -1,187 +1,244 @@
-"""The steps of the study, in the order of the paper: matrices in print, then classifiers on real sets."""
+"""Tables 1 to 5, Figure 5 and the paper's expectations, which need no data; and Table 6, which needs trained classifiers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
-from typing import Any
+import itertools
+import math
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
+from scipy.stats import t as student
 
 import metaeval
-from experiments.cardoso2011 import claims, figures
-from experiments.cardoso2011.enumeration import tabulate_properties, tabulate_triples
-from experiments.cardoso2011.expectations import (
-    tabulate_expectations,
-    tabulate_gammas,
-    tabulate_general_index,
-    tabulate_turned,
-)
-from experiments.cardoso2011.matrices import (
-    PRINTED,
-    SHOWN,
-    STUDY,
-    compare_text,
-    compute_tables,
-    compute_tridiagonal_curves,
-    extrapolate_limits,
-    sign,
-)
-from experiments.cardoso2011.slips import list_slips, tabulate_slips
-from experiments.cardoso2011.synthetic import synthetic_set
-from experiments.claims import FORMULAS, list_claims, tabulate_claims, try_claims
-from experiments.classifiers import describe_versions, ordinal_set
-from experiments.outcome import Outcome, Settings
-from metaeval.errors import DatasetError
+from experiments.claims import bound
+from experiments.page import Folder
+from experiments.paper import Results, Settings, cell, read_study
+from metaeval.measures.ordinal import OCI
+from metaeval.show.drawing import sign_figure
+from metaeval.show.style import choose_looks, house_style
 
-SETTINGS = STUDY["table6"]
-PRINT, TRAINED = "print", "skordinal"
-SOURCES = ["", PRINT, TRAINED]
-PICTURES = {PRINT: ("figure5",)}
+STUDY = read_study("cardoso2011")
+PRINTED, ALGORITHM = STUDY["printed"], STUDY["table6"]
+MATRICES = {name: np.array(counts, dtype=float) for name, counts in STUDY["matrices"].items()}
+COEFFICIENTS: Mapping[str, str] = STUDY["coefficients"] | {"MSE": "MSE"}
+"""The paper's seven, and MSE, of which it says that it behaves as MAE."""
+
+METHODS = ("oSVM", "Frank and Hall", "Conventional")
+LARGEST = 200
+"""Classes of the largest tridiagonal matrix."""
+
+SMALL = ((2, 6), (3, 4), (4, 2))
+"""All matrices of that many classes and up to that many items."""
+
+TRIPLES = ((2, 5), (3, 3), (3, 4), (4, 2), (5, 1), (5, 2))
+"""All triples of label vectors of that many classes and items."""
+
+SHARES, GAMMAS = {"β₁": 0.25, "β₂": 0.75}, (1.0, 2.0, math.inf)
+CLOSE = 1e-9
 
 
-def run(settings: Settings) -> list[Outcome]:
-    """Reproduce Tables 1 to 6 and Figures 1 to 7, and try the claims on them."""
-    in_print = compute_print(settings)
-    outcomes = [in_print]
-    try:
-        outcomes.append(compute_trained(settings))
-    except DatasetError as error:
-        in_print.notes.append(f"Table 6 and Figure 7 could not be loaded: {error}")
-    return [compute_claims(outcomes), *outcomes]
-
-
-def compute_claims(outcomes: Sequence[Outcome]) -> Outcome:
-    """Try the claims on print, on all small matrices and, where all repetitions are there, on trained classifiers."""
-    tables = {name: table for outcome in outcomes if outcome.is_whole for name, table in outcome.tables.items()}
-    facts: dict[str, Any] = {
-        "print: Tables 1 to 5": claims.Matrices(tables["expectations"].frame),
-        f"{FORMULAS}: all small cases": claims.Enumeration(tables["properties"].frame, tables["triples"].frame),
-        **claims.list_printed(),
-    }
-    together = Outcome("cardoso2011", "")
-    if "table6-differences" in tables:
-        facts |= claims.list_splits(tables["table6-differences"].frame)
-    else:
-        together.lacks = ["all repetitions of Algorithm 1"]
-    findings = try_claims(list_claims(claims), facts)
-    signature = f"claims | cardoso2011 | metaeval {metaeval.__version__}"
-    together.tables["claims"] = tabulate_claims(findings, "Claims, by what they were tried on.", signature)
-    return together
-
-
-def describe(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return what the page says of the study of β and of methods."""
-    tables = {name: table for outcome in outcomes for name, table in outcome.tables.items()}
-    if "table6-differences" not in tables:
-        return {"betas": "", "methods": "", "tolerance": SETTINGS["tolerance"]}
-    from experiments.cardoso2011.classifiers import describe_betas, describe_methods
-
-    return {
-        "betas": describe_betas(tables["table6-which-beta"].frame),
-        "methods": describe_methods(tables["table6-differences"].frame),
-        "tolerance": SETTINGS["tolerance"],
-    }
-
-
-def compute_trained(settings: Settings) -> Outcome:
-    """Return Table 6, §4.3 and Figure 7, which need scikit-learn and skordinal."""
-    sets = {name: ordinal_set(source) for name, source in SETTINGS["sets"].items()}
-    sizes = {name: np.bincount(gold).tolist() for name, (_, gold) in sets.items()}
-    from experiments.cardoso2011 import classifiers  # scikit-learn is there by now
-    from experiments.cardoso2011.repetitions import SYNTHETIC, count_kept, find_folder, repetitions
-
-    every, names = SETTINGS["repetitions"], [*SETTINGS["sets"], SYNTHETIC]
-    whole = settings.full or (not settings.quick and count_kept(names, every, seed=settings.seed) == every)
-    n = every if whole else SETTINGS["quick_repetitions"]
-    settings.say(f"finished repetitions are kept in {find_folder(settings.seed)}")
-    found = {}
-    for name in names if whole else SETTINGS["quick_sets"]:
-        settings.say(f"Algorithm 1: {name}, {n} repetitions")
-        found[name] = repetitions(name, n, seed=settings.seed, n_jobs=settings.n_jobs)
-    synthetic = found.pop(SYNTHETIC, None)
-    outcome = Outcome("cardoso2011", TRAINED, tolerance=SETTINGS["tolerance"])
-    if not whole:
-        outcome.reduced = f"{n} of {every} repetitions on {len(found)} of {len(names)} sets"
-    for beta in SETTINGS["betas"]:
-        outcome.tables[f"table6-beta{beta:g}"] = classifiers.tabulate_table6(found, beta, settings.seed)
-    outcome.cells += classifiers.compare_table6(found, SETTINGS["fitted_beta"])
-    outcome.tables["table6-which-beta"] = classifiers.tabulate_betas(found, settings.seed)
-    outcome.tables["table6-differences"] = classifiers.compare_methods(
-        found, classifiers.PAIRS, SETTINGS["betas"], settings.seed
+def run(settings: Settings) -> Results:
+    """Compute what print decides, and with ``--full`` what trained classifiers do."""
+    results = Results("cardoso2011")
+    coefficients = pd.DataFrame(
+        {name: [score(measure, m) for m in MATRICES.values()] for name, measure in COEFFICIENTS.items()},
+        index=pd.Index(MATRICES, name="matrix"),
     )
-    outcome.tables["model-sizes"] = classifiers.tabulate_sizes(
-        {name: (np.shape(sets[name][0])[1], len(sizes[name])) for name in found}
+    results.add(
+        "coefficients",
+        coefficients,
+        "Coefficients of the matrices in print, and of CM5 in the reading from which its printed row follows.",
+        how="β₁ = 0.25 / (N (K − 1)), β₂ = 0.75 / (N (K − 1)), γ = 1",
     )
-    if synthetic is not None:
-        outcome.tables["synthetic"] = classifiers.tabulate_synthetic(synthetic, settings.seed)
-        outcome.tables["synthetic-differences"] = classifiers.compare_methods(
-            {SYNTHETIC: synthetic}, classifiers.SYNTHETIC_PAIRS, [SETTINGS["fitted_beta"]], settings.seed
+    curves = compute_curves()
+    results.add("figure5", curves, "Figure 5. Coefficients of tridiagonal matrices of K classes.")
+    results.compare("comparison", [*compare_tables(coefficients), *compare_limits(curves)])
+    results.add(
+        "expectations", check_expectations(curves), "The paper's expectations, and which coefficient meets them."
+    )
+    results.add("small_cases", try_small_cases(), "What the paper says of all matrices, tried on all small ones.")
+    if settings.full:
+        from experiments.cardoso2011 import algorithm1  # needs scikit-learn
+
+        found = {name: algorithm1.repeat(name, settings) for name in ALGORITHM["sets"]}
+        results.compare("comparison_table6", compare_table6(found), tolerance=ALGORITHM["tolerance"])
+        results.add(
+            "differences",
+            compare_methods(found),
+            "OCI of one method less that of another on the same splits, with 95 % intervals corrected for overlapping "
+            "training parts (Nadeau and Bengio 2003).",
+            how=f"{ALGORITHM['repetitions']} splits | seed {settings.seed}",
+            tolerance=ALGORITHM["tolerance"],
         )
-    shown = {title: sizes.get(name) for name, title in SETTINGS["shown"].items()}
-    signature = f"cardoso2011 | sets as in skordinal | metaeval {metaeval.__version__}"
-    outcome.figures["figure7"] = partial(figures.draw_frequencies, shown, signature)
-    outcome.notes = [
-        "BCCT, the fifth set, is not public",
-        "Intervals hardly shrink with more splits: training parts overlap, and the correction for it stays. What splits of "
-        "one set cannot tell, more of them cannot either.",
-        *describe_versions(SETTINGS["made_with"]),
+    else:
+        results.left_out = dict.fromkeys(
+            ("comparison_table6", "differences"), "trains classifiers for minutes; --full does"
+        )
+    return results
+
+
+def score(measure: str, counts: np.ndarray) -> float:
+    """Return a measure of one matrix."""
+    return float(metaeval.measure(measure).score(counts))
+
+
+def compare_tables(coefficients: pd.DataFrame) -> list[dict[str, object]]:
+    """Return Tables 1 to 5 beside ours."""
+    return [
+        cell(item, name, column, text, float(coefficients.loc[name, column]), data="print")
+        for item in (f"Table {n}" for n in range(1, 6))
+        for name, texts in PRINTED[item].items()
+        for column, text in zip(STUDY["coefficients"], texts, strict=True)
     ]
-    return outcome
 
 
-def compute_print(settings: Settings) -> Outcome:
-    """Return Tables 1 to 5 and Figures 1 to 6, which need no data."""
-    settings.say("Tables 1 to 5, Figures 1 to 6")
-    made, cells = compute_tables()
-    outcome = Outcome("cardoso2011", PRINT, made, cells)
-    matrices = STUDY["matrices"]
-    chosen = {name: np.array(matrices[name]) for name in ("B", "C", "D", "CM3", "CM11")}
-    outcome.figures["figures1-3"] = partial(
-        figures.draw_paths, chosen, (0.25, 0.75), sign("best paths over matrices of Tables 1, 3, 5")
-    )
-    single = figures.compute_single_item_curves(**STUDY["figure4"])
-    outcome.tables["figure4"] = metaeval.Table(single, "Figure 4. OC of a single item, for absolute β.", _unscaled())
-    outcome.figures["figure4"] = partial(figures.draw_single_item, single, _unscaled())
-    curves = compute_tridiagonal_curves(STUDY["figure5"]["largest"])
-    ends = extrapolate_limits(curves)
-    outcome.cells += [
-        compare_text("§4.1", "K → ∞", name, text, ends[name]) for name, text in PRINTED["figure5"].items()
+def compute_curves() -> pd.DataFrame:
+    """Return the coefficients of matrices with ones on the diagonal and next to it, of 2 to `LARGEST` classes."""
+    sizes = range(2, LARGEST + 1)
+    rows = [sum(np.eye(k, k=side) for side in (-1, 0, 1)) for k in sizes]
+    values = {name: [score(measure, m) for m in rows] for name, measure in COEFFICIENTS.items()}
+    return pd.DataFrame(values, index=pd.Index(sizes, name="K"))
+
+
+def find_limit(curve: pd.Series) -> float:
+    """Return where a curve of Figure 5 goes: it is a + b/K + O(1/K²), so that 2 f(K) − f(K/2) is a up to O(1/K²)."""
+    return float(2 * curve[LARGEST] - curve[LARGEST // 2])
+
+
+def compare_limits(curves: pd.DataFrame) -> list[dict[str, object]]:
+    """Return the limits that §4.1 states beside ours."""
+    ((row, texts),) = PRINTED["§4.1"].items()
+    return [
+        cell("§4.1", row, name, text, find_limit(curves[name]), data="print")
+        for name, text in zip(STUDY["coefficients"], texts, strict=True)
     ]
-    outcome.tables["figure5"] = _tabulate_tridiagonal(curves, ends)
-    outcome.tables["eq8"] = tabulate_general_index()
-    outcome.tables["expectations"] = tabulate_expectations()
-    outcome.tables["gammas"], outcome.tables["gammas-turned"] = tabulate_gammas(), tabulate_turned()
-    outcome.tables["properties"], outcome.tables["triples"] = tabulate_properties(), tabulate_triples()
-    outcome.tables["slips"] = tabulate_slips(list_slips())
-    outcome.notes = [
-        "The examples of §4.2 were “those where the relative performance as measure by OC did not agree with some of the "
-        "other coefficients”, and were then judged subjectively: that OC agrees with the judgement is no independent test.",
-        "Enumerations prove nothing beyond the sizes that they state; one exception disproves.",
-    ]
-    outcome.figures["figure5"] = partial(figures.draw_tridiagonal, curves, SHOWN, ends, sign("tridiagonal matrices"))
-    points, classes = synthetic_set(settings.seed)
-    shown = STUDY["figure6"]["points"]
-    signature = (
-        f"cardoso2011 | synthetic set of §4.3, first {shown} of 400 points | seed {settings.seed} | "
-        f"metaeval {metaeval.__version__}"
+
+
+def check_expectations(curves: pd.DataFrame) -> pd.DataFrame:
+    """Return met, equal or not met for every expectation and coefficient, and for OC with other γ."""
+    measures = dict(COEFFICIENTS)
+    for (name, share), gamma in itertools.product(SHARES.items(), GAMMAS[1:]):
+        measures[f"OC {name}, γ = {gamma:g}"] = f"OCI(beta={share:g}, gamma={gamma:g})"
+    columns = {}
+    for name, measure in measures.items():
+        sign = 1 if metaeval.measure(measure).higher_is_better else -1
+        margins = {
+            text: sign * (score(measure, MATRICES[better]) - score(measure, MATRICES[worse]))
+            for text, (better, worse) in STUDY["expectations"].items()
+        }
+        words = {
+            text: "equal" if abs(gap) <= CLOSE else "met" if gap > 0 else "not met" for text, gap in margins.items()
+        }
+        if name in curves:
+            perfect = float(sign > 0)
+            far = abs(find_limit(curves[name]) - perfect) >= 5e-4
+            words["tridiagonal (§4.1: not perfect as K → ∞)"] = "met" if far else "not met"
+        columns[name] = words
+    return pd.DataFrame(columns).rename_axis("expectation")
+
+
+def try_small_cases() -> pd.DataFrame:
+    """Return in how many of all small cases OC breaks what §3.3 and Appendix A say of it."""
+    tried, broken = (
+        dict.fromkeys(("range", "identity", "symmetry"), 0),
+        dict.fromkeys(("range", "identity", "symmetry"), 0),
     )
-    outcome.figures["figure6"] = partial(figures.draw_points, points[:shown], classes[:shown], signature)
-    return outcome
+    for counts, share, gamma in itertools.product(list_matrices(), SHARES.values(), GAMMAS):
+        values, turned = (OCI(one, beta=share, gamma=gamma) for one in (counts, counts.swapaxes(-1, -2)))
+        diagonal = np.trace(counts, axis1=-2, axis2=-1) == counts.sum(axis=(-2, -1))
+        exceptions = {
+            "range": (values < -CLOSE) | (values > 1 + CLOSE),
+            "identity": (np.abs(values) <= CLOSE) != diagonal,
+            "symmetry": np.abs(values - turned) > CLOSE,
+        }
+        for name, found in exceptions.items():
+            tried[name], broken[name] = tried[name] + found.size, broken[name] + int(found.sum())
+    name = "triangular inequality, β = 1/(N + 1)"
+    tried[name] = broken[name] = 0
+    for (n_classes, n_items), gamma in itertools.product(TRIPLES, GAMMAS):
+        distances = find_distances(n_classes, n_items, gamma)
+        detours = distances[:, :, None] + distances[None]
+        tried[name] += detours.size
+        broken[name] += int((detours < distances[:, None] - CLOSE).sum())
+    return pd.DataFrame({"tried": tried, "exceptions": broken}).rename_axis("property")
 
 
-def _tabulate_tridiagonal(curves: pd.DataFrame, ends: dict[str, float]) -> metaeval.Table:
-    kept = curves.loc[[k for k in (2, 3, 4, 5, 10, 20, 50, 100, 200) if k in curves.index]]
-    kept.index = kept.index.astype(str)
-    shown = pd.concat([kept, pd.DataFrame([ends], index=["∞"])[list(kept.columns)]]).rename(columns=SHOWN)
-    shown.index.name = "K"
-    return metaeval.Table(
-        shown,
-        "Figure 5. Coefficients of tridiagonal matrices of K classes; ∞: extrapolated from 100 and 200 classes.",
-        sign("tridiagonal matrices"),
-    )
+def list_matrices() -> list[np.ndarray]:
+    """Return all small matrices, one array of shape (matrix, K, K) for each number of classes and items."""
+    found = []
+    for n_classes, most in SMALL:
+        for n_items in range(1, most + 1):
+            places = np.array(list(itertools.combinations_with_replacement(range(n_classes**2), n_items)))
+            counts = np.stack([(places == place).sum(axis=1) for place in range(n_classes**2)], axis=1)
+            found.append(counts.reshape(-1, n_classes, n_classes).astype(float))
+    return found
 
 
-def _unscaled() -> str:
-    return f"cardoso2011 | one item | β as it is, γ = 1 | metaeval {metaeval.__version__}"
+def find_distances(n_classes: int, n_items: int, gamma: float) -> np.ndarray:
+    """Return OC with absolute β = 1/(N + 1) between all vectors of labels, shape (vector, vector)."""
+    vectors = np.array(list(itertools.product(range(n_classes), repeat=n_items)))
+    places = vectors[:, None, :] * n_classes + vectors[None, :, :]
+    counts = np.stack([(places == place).sum(axis=-1) for place in range(n_classes**2)], axis=-1).astype(float)
+    shape = (*counts.shape[:2], n_classes, n_classes)
+    return np.asarray(OCI(counts.reshape(shape), beta=1 / (n_items + 1), gamma=gamma, absolute=True))
+
+
+def compare_table6(found: Mapping[str, Mapping[tuple[str, float], np.ndarray]]) -> list[dict[str, object]]:
+    """Return Table 6 beside ours; splits are random, so that so many standard errors of the difference are allowed."""
+    cells = []
+    beta, theirs, wide = ALGORITHM["fitted_beta"], ALGORITHM["repetitions"], bound("same Monte Carlo")
+    for name, row in PRINTED["Table 6"].items():
+        for method, (printed, spread) in zip(METHODS, row, strict=True):
+            mean = deviation = None
+            data = f"skordinal {ALGORITHM['sets'][name]}" if name in ALGORITHM["sets"] else f"{name} is not public"
+            errors = [0.0, 0.0]
+            if name in found:
+                values = found[name][method, beta]
+                mean, deviation, n = float(values.mean()), float(values.std(ddof=1)), len(values)
+                errors = [
+                    math.hypot(deviation / math.sqrt(n), float(spread) / math.sqrt(theirs)),
+                    math.hypot(deviation / math.sqrt(2 * (n - 1)), float(spread) / math.sqrt(2 * (theirs - 1))),
+                ]
+            for column, text, ours, error in (
+                (method, printed, mean, errors[0]),
+                (f"{method} sd", spread, deviation, errors[1]),
+            ):
+                cells.append(cell("Table 6", name, column, text, ours, data=data, monte_carlo=wide * error))
+    return cells
+
+
+def compare_methods(found: Mapping[str, Mapping[tuple[str, float], np.ndarray]]) -> pd.DataFrame:
+    """Return differences in OCI between methods on the same splits: their variance is (1/J + n_test/n_train) s²."""
+    share, rows = ALGORITHM["training_share"], []
+    for beta, (name, values), (one, other) in itertools.product(
+        ALGORITHM["betas"],
+        found.items(),
+        ((METHODS[0], METHODS[2]), (METHODS[1], METHODS[2]), (METHODS[0], METHODS[1])),
+    ):
+        gaps = values[one, beta] - values[other, beta]
+        error = math.sqrt((1 / len(gaps) + (1 - share) / share) * gaps.var(ddof=1))
+        mean, reach = float(gaps.mean()), float(student.ppf(0.975, len(gaps) - 1)) * error
+        rows.append((f"{beta:g}", name, one, other, mean, error, mean - reach, mean + reach))
+    head = ["β", "set", "method", "less", "difference", "standard error", "low", "high"]
+    return pd.DataFrame(rows, columns=head).set_index("β")
+
+
+def draw_figure5(kept: Folder) -> Figure:
+    """Draw coefficients of tridiagonal matrices against the number of classes."""
+    curves = kept.read("figure5").set_index("K")[list(STUDY["coefficients"])]
+    looks = choose_looks(["kappa", "alpha_ORD", "alpha_INT", "CEM_ORD", "MAE_M", "MAE_mu", "Accuracy"]).values()
+    with house_style():
+        figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+        axes = figure.subplots()
+        for column, look in zip(curves, looks, strict=True):
+            # MAE is MER here: shown over it.
+            own = {"linestyle": (0, (1, 3)), "linewidth": 3} if column == "MAE" else {}
+            axes.plot(curves.index, curves[column], markevery=0.1, markersize=4, label=column, **{**look, **own})
+        axes.set(xscale="log", xlabel="number of classes K", ylabel="coefficient", ylim=(-0.03, 1.03))
+        figure.legend(loc="outside right upper")
+        return sign_figure(figure, kept.tables["figure5"]["signature"])
+
+
+PICTURES = {"figure5": draw_figure5}

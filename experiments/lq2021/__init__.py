@@ -1,1 +1,1 @@
-"""Sakai, A Closer Look at Evaluation Measures for Ordinal Quantification, LQ 2021."""
+"""Sakai, LQ 2021."""

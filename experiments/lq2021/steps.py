@@ -1,241 +1,361 @@
-"""The steps of the study: what each computes, in the order of the paper, once for every source of data."""
+"""LQ 2021: discriminative power, overlaps, contradictions and baseline preference of every collection that there is."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 import metaeval
-from experiments.audits import list_failures
-from experiments.claims import PRINT, bound, list_claims, tabulate_claims, try_claims
-from experiments.comparison import Cell, cell
-from experiments.lq2021 import audit, claims, figure3
-from experiments.lq2021.baselines import add_baselines, format_slug
-from experiments.lq2021.chance import ALLOWED, PairErrors, bound_errors
-from experiments.lq2021.facts import Facts, Part, read_print, read_study
-from experiments.lq2021.tied_classes import describe_readings
-from experiments.outcome import Outcome, Settings
-from experiments.sources import (
-    ORIGINAL,
-    SOURCES_ARE,
-    compare_collections,
-    compute_sources,
-    describe_given,
-    find_relation,
-    find_run,
-    list_given,
-    load_runs_or_scores,
-    tabulate_collections,
-)
+from experiments import sakai
+from experiments.page import Folder
+from experiments.paper import Results, Settings, cell, read_study
 from metaeval.analyses.study import Study, study_collection
+from metaeval.show.drawing import sign_figure
+from metaeval.show.style import house_style
+from metaeval.stats.significant_counts import significance_chances
 
-STUDY, PRINTED, MEASURES = audit.STUDY, audit.PRINTED, audit.MEASURES
-SOURCES = ["", *STUDY["sources"]]
-PICTURES = {"stc3": ("figure1_stc-3-dq-a",)}
-COMPARED_ONLY = ("semeval", "stand-in")
-"""Sources too far from the paper's data for more than comparison.csv."""
-
+STUDY = read_study("lq2021")
+PRINTED, MEASURES, FIGURES = STUDY["printed"], STUDY["measures"], STUDY["printed"]["figures"]
 QUESTIONS = ("consistency", "power", "overlap", "contradictions", "preference")
+POPULARITY, UNIFORM = STUDY["baselines"]
+BASELINES = ("STC-3 DQ-A", "STC-3 DQ-E", "STC-3 DQ-S", "DialEval-1 DQ-A", "DialEval-1 DQ-E", "DialEval-1 DQ-S")
+"""The collections that have both baselines: Table 7."""
+
+SHOWN = 2
+"""Topics in Figure 3."""
 
 
-def run(settings: Settings) -> list[Outcome]:
-    """Reproduce Tables 2 to 7 and Figures 1 to 3 from every source, try the claims, and audit the printed numbers."""
-    first = audit.compute_audit()
-    first.tables["table1"] = tabulate_measures()
-    measures = dict.fromkeys(STUDY["collections"], MEASURES)
-    parts: dict[str, list[Part]] = {}
-    outcomes, first.notes = compute_sources("LQ 2021", STUDY, measures, partial(compute_tables, parts=parts), settings)
-    facts = {PRINT: read_print(), **{source: Facts(collected) for source, collected in parts.items()}}
-    findings = try_claims(list_claims(claims), facts)
-    first.tables["claims"] = tabulate_claims(findings, "Claims of LQ 2021.", f"metaeval {metaeval.__version__}")
-    computed = {ORIGINAL, *(outcome.source for outcome in outcomes)}
-    first.lacks = [source for source in STUDY["nearest"] if source not in computed]
-    return [first, *outcomes]
-
-
-def describe(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return what the page says beside tables: slips in print, what print implies, what the sources are."""
-    names = [name for collections in STUDY["sources"].values() for data in collections.values() for name in data]
-    return {
-        "slips": list_failures(audit.find_checks()),
-        "implications": list(audit.find_implications()),
-        "sources": [f"**{source}**: {SOURCES_ARE[source]}" for source in STUDY["sources"]],
-        "names": names,
-        "given": describe_given(outcomes),
-        "given_names": list_given(outcomes),
-        "remarks": [note for outcome in outcomes if outcome.source == "stc3" for note in outcome.notes[1:]],
-        "table7": [
-            cell.verdict for outcome in outcomes if outcome.source == "stc3" for cell in outcome.cells
-            if cell.item == "Table 7" and cell.reproduced is not None
-        ],
-    }  # fmt: skip
-
-
-def _find_baselines(scores: metaeval.Scores) -> tuple[str, str]:
-    """Return the names of the Popularity and the Uniform baseline, empty where there is none."""
-    return find_run(scores.runs, STUDY["popularity"]) or "", find_run(scores.runs, STUDY["uniform"]) or ""
-
-
-def compute_tables(
-    source: str, scores: dict[str, metaeval.Scores], settings: Settings, parts: dict[str, list[Part]]
-) -> Outcome:
-    """Return the tables, figures and comparison of one source, by the paper's names of collections, and add its facts."""
-    outcome = Outcome("lq2021", source)
-    studies = {}
-    for name, collection in scores.items():
-        settings.say(collection.collection)
-        studies[name] = study_collection(
-            collection, questions=QUESTIONS, n_permutations=STUDY["n_permutations"], alpha=STUDY["alpha"],
-            baselines=_find_baselines(collection), seed=settings.seed, n_jobs=settings.n_jobs,
+def run(settings: Settings) -> Results:
+    """Compute Tables 2 to 7 and what Figures 1 and 3 show."""
+    results, left = Results("lq2021"), dict[str, str]()
+    sources: list[sakai.Source] = []
+    studies: dict[str, Study] = {}
+    for source in sakai.find_sources(STUDY, {"": MEASURES}, settings, left):
+        settings.say(f"lq2021: {source.label}")
+        sources.append(source)
+        found = [next((run for run in source.scores.runs if part in run), "") for part in STUDY["baselines"]]
+        studies[source.label] = study_collection(
+            source.scores, questions=QUESTIONS, n_permutations=STUDY["n_permutations"], alpha=STUDY["alpha"],
+            n_trials=STUDY["n_trials"], n_bootstrap=STUDY["n_bootstrap"], baselines=(found[0], found[1]),
+            seed=settings.seed, n_jobs=settings.n_jobs,
         )  # fmt: skip
-    if source in STUDY["nearest"] and all(
-        len(collection.runs) >= bound("fewest runs") for collection in scores.values()
-    ):
-        parts[source] = [read_study(study) for study in studies.values()]
-    outcome.cells += compare_collections(2, scores, PRINTED["table2"], find_relation(source))
-    _add_power(outcome, studies)
-    for name in STUDY["collections"]:
-        _add_agreement(outcome, name, studies.get(name))
-    add_baselines(outcome, studies)
-    if source in COMPARED_ONLY:
-        outcome.tables, outcome.figures = {}, {}
-        return outcome
-    outcome.tables["table2"] = tabulate_collections(2, scores, PRINTED["table2"])
-    _add_distributions(outcome, scores, settings)
-    outcome.notes += [note for study in studies.values() if (note := describe_copies(study))]
-    return outcome
-
-
-def _add_distributions(outcome: Outcome, scores: dict[str, metaeval.Scores], settings: Settings) -> None:
-    """Add Figure 3, and what Table 7 becomes by other readings, where there are distributions: score matrices have none."""
-    runs = {
-        name: loaded
-        for name, each in scores.items()
-        if all(_find_baselines(each))
-        for loaded in [load_runs_or_scores(STUDY["sources"][outcome.source][name], settings)]
-        if isinstance(loaded, metaeval.QuantificationRuns)
-    }
-    if outcome.source == "stc3" and (note := describe_readings(runs)):  # gold elsewhere is not the paper's
-        outcome.notes.append(note)
-    for name, each in runs.items():
-        if name.endswith("DQ-A"):
-            popularity, uniform = _find_baselines(scores[name])
-            draw = partial(figure3.draw_divergent_topics, each, popularity, uniform, n_topics=2)
-            outcome.figures[f"figure3_{format_slug(name)}"] = draw
-
-
-def describe_copies(study: Study) -> str:
-    """Say how many runs have the scores of another run on every topic; nothing where there are none."""
-    copies = sum(len(group) - 1 for group in study.diagnostics.identical)
-    if not copies:
-        return ""
-    return (
-        f"{study.name}: {copies} of {len(study.scores.runs)} runs have the same scores as another on every topic; no test "
-        "can tell such runs apart, and all weigh in shares of run pairs."
-    )
-
-
-def tabulate_measures() -> metaeval.Table:
-    """Return Table 1: which measures know the order of classes, seen by trying rather than typed in."""
-    properties = metaeval.properties(MEASURES, only=["ordinal", "ordinal with mixed gold"])
-    rows = []
-    for measure in properties.measures:
-        checks = [properties.get_check(measure, name) for name in properties.names]
-        ordinal = checks[0] is not None and checks[0].holds
-        marks = [check.mark for check in checks if check is not None]
-        rows.append(
-            ("ordinal" if ordinal else "nominal", *marks, measure.description.partition(":")[0], measure.source)
+    results.add("table1", tabulate_measures(), "Table 1: in how many cases a measure ignores the order.")
+    if left:  # tables have rows of every collection
+        tables = (
+            "collections",
+            "consistency",
+            "power",
+            "differences",
+            "overlap",
+            "run_pairs",
+            "preference",
+            "quadrants",
         )
-    index = pd.Index([str(measure) for measure in properties.measures], name="measure")
-    columns = ["classes", "gold in one class", "gold in every class", "name", "defined in"]
-    frame = pd.DataFrame(rows, index=index, columns=columns)
-    caption = (
-        "Table 1. The measures. Ordinal: when all gold is in one class, predicting a more distant class scores worse; the "
-        "next two columns say in how many cases this was tried, and in how many it failed, also with gold in every class."
+        results.left_out = dict.fromkeys((*tables, "deltas", "topics", "comparison"), f"needs {', '.join(left)}")
+        return results
+    how = f"B {STUDY['n_permutations']:,} | alpha {STUDY['alpha']:g} | seed {settings.seed}"
+    add = partial(results.add, how=how)
+    add("collections", sakai.tabulate_collections(sources), "The collections that were computed.")
+    add("consistency", sakai.tabulate_consistency(studies), "Mean τ over halves of the topics.")
+    add("power", sakai.tabulate_power(studies), "Significant pairs of runs by randomised Tukey HSD, as in Table 3.")
+    differences = {name: study.power.differences.iloc[:, :5] for name, study in studies.items()}
+    add(
+        "differences",
+        pd.concat(differences, names=["collection"]).droplevel(1),
+        "Differences of power, with 95 % intervals over topics.",
     )
-    return metaeval.Table(frame, caption, properties.signature)
+    add(
+        "overlap",
+        tabulate_overlap(studies),
+        "Overlap of significant pairs (a, b, c and SSO), and contradictions: as Tables 4 and 5.",
+    )
+    pairs = pd.concat({name: study.contradictions.run_pairs() for name, study in studies.items()}, names=["collection"])
+    add(
+        "run_pairs",
+        pairs.droplevel(1),
+        "Contradictions, as Table 6: measure 1 says that run 1 is significantly better, measure 2 the reverse.",
+    )
+    preferences = {name: study.preference for name, study in studies.items() if study.preference is not None}
+    if preferences:
+        add(
+            "preference",
+            tabulate_preference(preferences),
+            "Topics on which a measure prefers Uniform, or Popularity, as in Table 7.",
+        )
+        quadrants = pd.concat({name: one.quadrants() for name, one in preferences.items()}, names=["collection"])
+        add(
+            "quadrants",
+            quadrants.droplevel(1),
+            "Topics by quadrant of Δ, Popularity's score less Uniform's, by two measures.",
+        )
+        deltas = {name: list_deltas(one) for name, one in preferences.items()}
+        add(
+            "deltas",
+            pd.concat(deltas, names=["collection"]).droplevel(1),
+            "Δ of every topic, by every measure: Figure 1.",
+        )
+        add(
+            "topics",
+            list_topics(sources, preferences),
+            "Figure 3: the topics with the smallest d = ΔNMD − ΔRNOD, their shares and Δ.",
+        )
+    results.compare("comparison", list(compare_all(sources, studies)))
+    return results
 
 
-def _add_power(outcome: Outcome, studies: dict[str, Study]) -> None:
-    powers = {name: entry.power for name, entry in studies.items() if entry.power is not None}
-    pooled = metaeval.pooled_discriminative_power(list(powers.values()))
-    outcome.tables["table3"] = pooled.to_table()
+def tabulate_measures() -> pd.DataFrame:
+    """Return in how many cases a farther class does not score worse, gold in one class and gold in every class."""
+    found = metaeval.properties(MEASURES, only=["ordinal", "ordinal with mixed gold"])
     rows = {
-        name: (entry.significant.sum(axis=1).tolist(), entry.signature.data[0], entry.rows["mc_se"].to_numpy())
-        for name, entry in powers.items()
+        str(measure): {
+            f"{name}: {what}": getattr(found.get_check(measure, name), what)
+            for name in found.names
+            for what in ("failed", "cases")
+        }
+        for measure in found.measures
     }
-    of = {name: entry.significant.shape[1] for name, entry in powers.items()}
-    of["POOLED"] = sum(of.values())
-    if set(rows) == set(STUDY["collections"]):
-        errors = pooled.to_frame()["mc_se"].to_numpy()
-        rows["POOLED"] = (pooled.rows["significant"].tolist(), "all eight collections", errors)
-    by_collection = pooled.by_collection.pivot(index="collection", columns="measure", values="significant")
-    frame = by_collection.loc[[*pooled.collections, "POOLED"], MEASURES]
-    caption = "Table 3 by collection: significant run pairs (S_D) of each measure."
-    outcome.tables["table3_collections"] = metaeval.Table(frame, caption, pooled.signature)
-    for name, printed in PRINTED["table3"].items():
-        got, data, errors = rows.get(name, (None, "", np.zeros(len(MEASURES))))
-        for m, measure in enumerate(MEASURES):
-            value, error, number = None if got is None else got[m], float(errors[m]), printed["S_D"][m]
-            outcome.cells.append(_compare(outcome, "Table 3", name, f"{measure} S_D", number, value, data, error))
-            share = None if value is None else 100 * value / of[name]
-            error, number = 100 * error / of.get(name, 1), printed["percent"][m]
-            column = f"{measure} percent"
-            outcome.cells.append(_compare(outcome, "Table 3", name, column, number, share, data, error, digits=1))
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("measure")
 
 
-def _add_agreement(outcome: Outcome, name: str, study: Study | None) -> None:
-    """Add Tables 4 to 6 of one collection, and compare them with print."""
-    sso: dict[tuple[str, str], float] = {}
-    parts: dict[tuple[str, str], tuple[int, int, int]] = {}
-    counts: dict[tuple[str, str], int] = {}
-    errors: dict[tuple[str, str], PairErrors] = {}
-    data = ""
-    if study is not None and study.power and study.overlap and study.contradictions:
-        data = study.power.signature.data[0]
-        slug = format_slug(name)
-        outcome.tables[f"table4/{slug}"] = study.overlap.to_table()
-        outcome.tables[f"table5/{slug}"] = study.contradictions.to_table()
-        pairs = study.contradictions.run_pairs()
-        if len(pairs):
-            caption = (
-                f"Table 6, in place of {name}: the first measure says the first run is significantly better, the second the "
-                "reverse."
-            )
-            outcome.tables[f"table6/{slug}"] = metaeval.Table(
-                pairs.set_index("measure_1"), caption, study.contradictions.signature
-            )
-        frame = study.overlap.to_frame()
-        sso = {(r.measure_1, r.measure_2): 100 * r.sso for r in frame.itertuples() if pd.notna(r.sso)}
-        parts = {(r.measure_1, r.measure_2): (int(r.a), int(r.b), int(r.c)) for r in frame.itertuples()}
-        against = study.contradictions.to_frame()
-        counts = {(r.measure_1, r.measure_2): int(r.contradictions) for r in against.itertuples()}
+def tabulate_overlap(studies: Mapping[str, Study]) -> pd.DataFrame:
+    """Return a, b, c, SSO and the contradictions of every two measures, with errors of other trials."""
+    rows = []
+    for name, study in studies.items():
         errors = bound_errors(study.power)
-    for pair, printed in audit.read_overlaps(name).items():
-        column, error = f"{pair[0]} and {pair[1]}", errors.get(pair, PairErrors(0, 0, 0, 0, 0))
-        share = 100 * error.sso
-        outcome.cells.append(
-            _compare(outcome, "Table 4", name, column, printed[0], sso.get(pair), data, share, digits=1)
+        opposed = study.contradictions.to_frame().set_index(["measure_1", "measure_2"])["contradictions"]
+        for row in study.overlap.to_frame().itertuples():
+            pair = (row.measure_1, row.measure_2)
+            rows.append((name, *pair, row.a, row.b, row.c, row.sso, int(opposed[pair]), *errors[pair]))
+    errors_of = [f"error of {what}" for what in ("SSO", "a", "b", "c", "contradictions")]
+    columns = ["collection", "measure_1", "measure_2", "a", "b", "c", "SSO", "contradictions", *errors_of]
+    return pd.DataFrame(rows, columns=columns).set_index("collection")
+
+
+def bound_errors(power: metaeval.DiscriminativePower) -> dict[tuple[str, str], tuple[float, ...]]:
+    """Return how far SSO, a, b, c and contradictions may move with other trials: standard errors, at most.
+
+    A pair of runs is significant with both measures with the smaller of both chances at most. Standard deviations of the
+    pairs are added up, as if all moved together.
+    """
+    chances = power.significant.astype(float)
+    if power.counts is not None:
+        order = np.argsort(power.counts, axis=1, kind="stable")
+        chances = np.empty(power.counts.shape)
+        np.put_along_axis(chances, order, significance_chances(power.counts, power.n_permutations, power.alpha), axis=1)
+    names, significant, mc_se = [str(one) for one in power.measures], power.significant, power.rows["mc_se"].to_numpy()
+    errors = {}
+    for first, second in sakai.list_pairs(names):
+        i, j = names.index(first), names.index(second)
+        chance = np.minimum(chances[i], chances[j])
+        deviation = np.sqrt(chance * (1 - chance))
+        b = float(deviation.sum())
+        a, c = float(mc_se[i]) + b, float(mc_se[j]) + b
+        # SSO moves by 1 / (a + b + c) at most when one of the three moves by 1.
+        union = max(1, int((significant[i] | significant[j]).sum()))
+        opposed = float(deviation[power.winners[i] * power.winners[j] == -1].sum())
+        errors[first, second] = ((a + b + c) / union, a, b, c, opposed)
+    return errors
+
+
+def tabulate_preference(preferences: Mapping[str, metaeval.BaselinePreference]) -> pd.DataFrame:
+    """Return on how many topics each measure prefers either baseline, with the totals."""
+    rows = [
+        (name, measure, int(row[one.second]), int(row[one.first]))
+        for name, one in preferences.items()
+        for measure, row in one.to_frame().loc[MEASURES].iterrows()
+    ]
+    return pd.DataFrame(rows, columns=["collection", "measure", "uni", "pop"]).set_index("collection")
+
+
+def list_deltas(preference: metaeval.BaselinePreference) -> pd.DataFrame:
+    """Return Δ, Popularity's score less Uniform's, by every measure, topics numbered in the collection's order."""
+    deltas = pd.DataFrame(preference.deltas, columns=[str(measure) for measure in preference.measures])
+    deltas.insert(0, "number", np.arange(1, len(deltas) + 1))
+    deltas.insert(1, "d", deltas["NMD"] - deltas["RNOD"])
+    return deltas
+
+
+def find_divergent(preference: metaeval.BaselinePreference) -> pd.DataFrame:
+    """Return the topics with the smallest d = ΔNMD − ΔRNOD."""
+    return list_deltas(preference).sort_values("d", kind="stable")[:SHOWN]
+
+
+def list_topics(
+    sources: Sequence[sakai.Source], preferences: Mapping[str, metaeval.BaselinePreference]
+) -> pd.DataFrame:
+    """Return the divergent topics with the shares of classes of gold and of both baselines, where these are at hand."""
+    rows = []
+    for source in sources:
+        if source.label not in preferences:
+            continue
+        for row in find_divergent(preferences[source.label]).to_dict("records"):
+            about = (source.label, row["number"], row["d"], row["NMD"], row["RNOD"])
+            if not isinstance(source.runs, metaeval.QuantificationRuns):
+                rows.append((*about, "", "", np.nan))
+                continue
+            at, runs = int(row["number"]) - 1, source.runs
+            shares = {"gold": runs.gold[at]} | {
+                part: runs.estimated[next(r for r, run in enumerate(runs.runs) if part in run), at]
+                for part in STUDY["baselines"]
+            }
+            rows += [
+                (*about, what, label, share)
+                for what, values in shares.items()
+                for label, share in zip(runs.classes, values, strict=True)
+            ]
+    columns = ["collection", "number", "d", "ΔNMD", "ΔRNOD", "of", "class", "share"]
+    return pd.DataFrame(rows, columns=columns).set_index("collection")
+
+
+def compare_all(sources: Sequence[sakai.Source], studies: Mapping[str, Study]) -> Iterator[dict[str, Any]]:
+    """Yield every printed number, with ours where the paper's own collection was computed, or its gold decides it."""
+    own = {one.label: one for one in sources if one.relation != "other"}
+    reasons = sakai.say_reason(STUDY, sources) | dict.fromkeys(("POOLED", "TOTAL"), "needs all collections")
+
+    def compare(
+        item: str, name: str, column: str, text: str, ours: float | None, error: float | None = None, row: str = ""
+    ) -> dict[str, Any]:
+        data = own[name].data if name in own else reasons.get(name, "")
+        return cell(item, row or name, column, text, ours, data=data, monte_carlo=error)
+
+    for one in sakai.compare_sizes("Table 2", PRINTED["table2"], sources):
+        yield compare(one["item"], one["name"], one["column"], one["printed"], one["ours"])
+    powers = {name: studies[name].power for name in own}
+    for name, printed in PRINTED["table3"].items():
+        rows = powers[name].rows.set_index("measure") if name in powers else None
+        if name == "POOLED" and set(powers) == set(STUDY["collections"]):
+            rows = metaeval.pooled_discriminative_power(list(powers.values())).to_frame()
+            rows = rows.set_index("measure") if "measure" in rows else rows
+        for measure, number, share in zip(MEASURES, printed["S_D"], printed["percent"], strict=True):
+            ours = error = percent = wide = None
+            if rows is not None:
+                ours, error = int(rows.loc[measure, "significant"]), sakai.ALLOWED * float(rows.loc[measure, "mc_se"])
+                percent, wide = (100 * value / int(rows.loc[measure, "pairs"]) for value in (ours, error))
+            yield compare("Table 3", name, f"{measure} S_D", number, ours, error)
+            yield compare("Table 3", name, f"{measure} percent", share, percent, wide)
+    for name in STUDY["collections"]:
+        yield from compare_overlap(name, studies[name] if name in own else None, partial(compare, name=name))
+    yield from compare_preference(sources, studies, compare)
+
+
+def compare_overlap(name: str, study: Study | None, compare: Any) -> Iterator[dict[str, Any]]:
+    """Yield Tables 4 and 5 of one collection; one that Table 5 lacks has no contradictions."""
+    ours = None if study is None else tabulate_overlap({name: study}).set_index(["measure_1", "measure_2"])
+    opposed = PRINTED["table5"].get(name, {first: ["0"] * (len(MEASURES) - 1 - i) for i, first in enumerate(MEASURES)})
+    contradictions = sakai.pair_up(opposed, MEASURES)
+    for pair, printed in sakai.pair_up(PRINTED["table4"][name], MEASURES).items():
+        row = None if ours is None else ours.loc[pair if pair in ours.index else pair[::-1]]
+        swapped = ours is not None and pair not in ours.index
+        column, columns = " and ".join(pair), ("SSO", *("cba" if swapped else "abc"))
+        for title, what, text in zip(("", ", a", ", b", ", c"), columns, printed, strict=True):
+            value = error = None
+            if row is not None:
+                times = 100 if what == "SSO" else 1
+                value, error = times * float(row[what]), times * sakai.ALLOWED * float(row[f"error of {what}"])
+            yield compare("Table 4", column=f"{column}{title}", text=text, ours=value, error=error)
+        value = None if row is None else int(row["contradictions"])
+        error = None if row is None else sakai.ALLOWED * float(row["error of contradictions"])
+        yield compare("Table 5", column=column, text=contradictions[pair], ours=value, error=error)
+
+
+def compare_preference(
+    sources: Sequence[sakai.Source], studies: Mapping[str, Study], compare: Any
+) -> Iterator[dict[str, Any]]:
+    """Yield Table 7, which gold decides, and what §5.3 says of Figures 1 and 3."""
+    of = {one.about.get("gold", one.label): one for one in sources}
+    preferences = {name: studies[of[name].label].preference for name in BASELINES if name in of}
+    wins = {name: one.to_frame().loc[MEASURES] for name, one in preferences.items() if one is not None}
+    counted = {name: [(int(row[preferences[name].second]), int(row[preferences[name].first])) for _, row in frame.iterrows()]
+               for name, frame in wins.items()}  # fmt: skip
+    if set(counted) == set(BASELINES):
+        counted["TOTAL"] = [tuple(map(sum, zip(*each, strict=True))) for each in zip(*counted.values(), strict=True)]  # type: ignore[misc]
+    for name, printed in PRINTED["table7"].items():
+        data = of[name].data if name in counted and name in of else "its gold or its runs are not at hand"
+        for m, measure in enumerate(MEASURES):
+            for side, title in enumerate(("uni", "pop")):
+                ours = counted[name][m][side] if name in counted else None
+                yield cell("Table 7", name, f"{measure} {title}", printed[m][side], ours, data=data)
+    name = FIGURES["collection"]
+    preference = preferences.get(name) if name in of and of[name].label == name else None
+    texts = {
+        "NMD and RNOD, 2nd quadrant": FIGURES["second_NMD_RNOD"],
+        "NMD and RNOD, 4th quadrant": FIGURES["fourth_NMD_RNOD"],
+        "NMD and RNOD, disagreements": FIGURES["disagree_NMD_RNOD"],
+        "2nd quadrant of NMD, fewest": FIGURES["disagree_range"][0],
+        "2nd quadrant of NMD, most": FIGURES["disagree_range"][1],
+        "fewest, percent": FIGURES["disagree_percent"][0],
+        "most, percent": FIGURES["disagree_percent"][1],
+    }
+    numbers: list[float | None] = [None] * len(texts)
+    topics: list[dict[str, float]] = [{}] * len(FIGURES["topics"])
+    if preference is not None:
+        rows = preference.quadrants()
+        rows = rows[rows["measure_1"].eq("NMD") & rows["measure_2"].isin(STUDY["figure1"])].set_index("measure_2")
+        second, fourth = int(rows["second"]["RNOD"]), int(rows["fourth"]["RNOD"])
+        ends = [int(rows["second"].min()), int(rows["second"].max())]
+        shares = [float(round(100 * end / len(preference.topics))) for end in ends]  # printed without digits
+        numbers, topics = (
+            [second, fourth, second + fourth, *ends, *shares],
+            find_divergent(preference).to_dict("records"),
         )
-        each = (error.a, error.b, error.c)
-        for letter, number, part, sure in zip("abc", printed[1:], parts.get(pair, (None,) * 3), each, strict=True):
-            outcome.cells.append(_compare(outcome, "Table 4", name, f"{column}, {letter}", number, part, data, sure))
-    for pair, number in audit.read_contradictions(name).items():
-        sure = errors[pair].contradictions if pair in errors else 0.0
-        column = f"{pair[0]} and {pair[1]}"
-        outcome.cells.append(_compare(outcome, "Table 5", name, column, number, counts.get(pair), data, sure))
+    for (column, text), number in zip(texts.items(), numbers, strict=True):
+        yield compare("Figure 1", name, column, text, number)
+    for place, (printed, row) in enumerate(zip(FIGURES["topics"], topics, strict=True), start=1):
+        for column, key, text in zip(
+            ("number", "ΔNMD", "ΔRNOD", "d"), ("number", "NMD", "RNOD", "d"), printed, strict=True
+        ):
+            digits = text if column == "number" else f"{float(text):.3f}"
+            yield compare("Figure 3", name, column, digits, row.get(key), row=f"topic {place}")
 
 
-def _compare(
-    outcome: Outcome, item: str, row: str, column: str, printed: float, value: float | None, data: str, error: float,
-    digits: int = 0,
-) -> Cell:  # fmt: skip
-    """Compare a number that rests on random trials, `error` being its Monte Carlo standard error."""
-    return cell(
-        item, row, column, printed, value, data=data, digits=digits, monte_carlo=ALLOWED * error,
-        relation=find_relation(outcome.source),
-    )  # fmt: skip
+def draw_deltas(tables: Folder) -> Figure:
+    """Draw Δ of NMD against Δ of other measures, topic by topic: Figure 1, of the first collection that has baselines."""
+    frame = tables.read("deltas")
+    name = frame["collection"].iloc[0]
+    own, others = frame[frame["collection"] == name], STUDY["figure1"]
+    with house_style():
+        figure = Figure(figsize=(2.6 * len(others), 2.8), layout="constrained")
+        for axes, other in zip(figure.subplots(1, len(others), sharey=True), others, strict=True):
+            axes.axhline(0, color="grey", linewidth=0.8)
+            axes.axvline(0, color="grey", linewidth=0.8)
+            axes.scatter(own["NMD"], own[other], s=6, alpha=0.5, color="#0072B2", rasterized=True)
+            r = float(np.corrcoef(own["NMD"], own[other])[0, 1])
+            axes.set(xlabel="ΔNMD", ylabel=f"Δ{other}", title=f"r = {r:.3f}")
+        figure.suptitle(f"{name}: Popularity less Uniform; below 0 Popularity is preferred", fontsize=9)
+        return sign_figure(figure, tables.tables["deltas"]["signature"])
+
+
+def draw_topics(tables: Folder) -> Figure:
+    """Draw gold, Popularity and Uniform on the divergent topics of the first collection whose shares are known: Figure 3."""
+    frame = tables.read("topics").dropna(subset=["share"])
+    own = frame[frame["collection"] == frame["collection"].iloc[0]] if len(frame) else frame
+    looks = {"gold": ("#333333", ""), POPULARITY: ("#D55E00", "/"), UNIFORM: ("#56B4E9", "")}
+    with house_style():
+        figure = Figure(figsize=(4.6 * SHOWN, 3.4), layout="constrained")
+        for axes, (number, rows) in zip(
+            figure.subplots(1, SHOWN, squeeze=False)[0], own.groupby("number", sort=False), strict=False
+        ):
+            for position, (what, (colour, hatch)) in enumerate(looks.items()):
+                shares = rows[rows["of"] == what]
+                place = np.arange(len(shares)) + (position - 1) * 0.27
+                axes.bar(place, shares["share"], 0.27, label=what, color=colour, hatch=hatch, edgecolor="white")
+                axes.set_xticks(range(len(shares)), shares["class"].astype(str))
+            first = rows.iloc[0]
+            axes.set_title(f"{first['collection']}, topic {number:.0f}, d = {first['d']:+.3f}", fontsize=8)
+            axes.set(ylim=(0, 1.02), ylabel="probability", xlabel="class")
+            axes.legend(fontsize=6)
+        return sign_figure(figure, tables.tables["topics"]["signature"])
+
+
+PICTURES = {"figure1": draw_deltas, "figure3": draw_topics}
+
+
+def describe(tables: Folder) -> dict[str, Any]:
+    """Return what the page names."""
+    given = "given" in set(tables.read("collections")["relation"]) if "collections" in tables.tables else False
+    return {"given": given, "names": list(STUDY["public"]), "measures": MEASURES}

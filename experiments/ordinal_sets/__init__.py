@@ -1,1 +1,1 @@
-"""Classifiers on the five ordinal sets of the package skordinal: ACL 2021's tables without any download."""
+"""Measures on ordinal sets that need no download."""

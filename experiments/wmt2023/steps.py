@@ -1,72 +1,84 @@
-"""The steps: the tasks of every collection, task 1 over all of them, the average, and clusters of metrics."""
+"""The tasks of every collection, task 1 over all of them, the average, clusters of metrics, and whether intervals hold."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 import metaeval
-from experiments.claims import list_claims, tabulate_claims, try_claims
-from experiments.comparison import Cell, cell
-from experiments.outcome import Outcome, Settings, load_groups, read_toml
-from experiments.page import format_list
-from experiments.tables import sign_alike
-from experiments.wmt2023 import claims
-from experiments.wmt2023.beside import Beside, describe_beside, draw_beside, look_without_people, tabulate_beside
-from experiments.wmt2023.coverage import measure_coverage
+from experiments.page import Folder
+from experiments.paper import Results, Settings, cell, load_groups, read_study
 from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.drawing import draw_charts
 from metaeval.stats.agreement import parse_statistic
 from metaeval.stats.letters import find_clusters, swap_p_values
+from metaeval.stats.streams import generator
 
-STUDY = read_toml(Path(__file__).parent / "study.toml")
-PRINTED = read_toml(Path(__file__).parent / "printed.toml")
-PAIRS = tuple(name for names in STUDY["groups"].values() for name in names)
-SOURCES = [""]
-PICTURES = {"": ("average", "beside")}
+STUDY = read_study("wmt2023")
+PROGRAM, COLLECTIONS = STUDY["program"], STUDY["collections"]
 FIRST, *OWN = STUDY["tasks"]
 
 SHARES = ("pairwise_accuracy", "acc_t")
 """Statistics from 0 to 1, which count as they are; correlations count as (r + 1)/2."""
 
 
-def run(settings: Settings) -> list[Outcome]:
-    """How do 32 metrics agree with people? ``quick`` leaves out all but one collection, and what needs all of them."""
-    missing: list[str] = []
-    only = STUDY["quick"]["collections"] if settings.quick else None
-    topics: dict[str, metaeval.Scores] = {}
-    runs: dict[str, metaeval.Scores] = {}
-    agreements: dict[str, metaeval.Agreement] = {}
-    beside: dict[str, Beside] = {}
-    for name, scores in load_groups(settings, STUDY["groups"], missing, only):
-        settings.say(f"WMT 2023: {name}")
+def run(settings: Settings) -> Results:
+    """Hold 32 metrics against people on three collections, as the shared task does."""
+    results, left = Results("wmt2023"), {}
+    topics, runs, agreements = {}, {}, {}
+    statistics = [task["statistic"] for task in STUDY["tasks"]]
+    for name, scores in load_groups(settings, {"wmt23": COLLECTIONS}, left):
+        settings.say(f"wmt2023: {name}")
         topics[name], runs[name] = scores, settings.load(f"{name}-runs")
-        statistics = [task["statistic"] for task in STUDY["tasks"]]
         agreements[name] = compute_agreement([scores], [runs[name]], statistics, settings)
-        beside[name] = look_without_people(scores, agreements[name], STUDY, settings)
-    outcome = Outcome("wmt2023", "", lacks=["all but one collection"] if settings.quick else missing)
-    if not agreements:
-        return [outcome]
-    outcome.tables = tabulate_collections(agreements, beside)
-    if not outcome.lacks:
-        first = compute_agreement(list(topics.values()), list(runs.values()), [FIRST["statistic"]], settings)
-        _add_together(outcome, first, agreements, beside)
-        settings.say("WMT 2023: coverage of intervals")
-        population = topics[STUDY["coverage"]["collection"]]
-        outcome.tables["coverage"] = measure_coverage(population, STUDY["coverage"], settings)
-    return [outcome]
-
-
-def describe(_: Sequence[Outcome]) -> dict[str, Any]:
-    """Return what the page names: the data sets."""
-    return {"names": [part for name in PAIRS for part in (name, f"{name}-runs")]}
+    if left:
+        tables = ("agreement", "main", "clusters", "differences", "comparison", "coverage")
+        results.left_out = dict.fromkeys(tables, f"needs {', '.join(left)}")
+        return results
+    first = compute_agreement(list(topics.values()), list(runs.values()), [FIRST["statistic"]], settings)
+    how = f"{', '.join(COLLECTIONS)} | k {STUDY['exchanges']:,} | alpha {STUDY['alpha']:g} | seed {settings.seed}"
+    frames = {  # significance is that of the shared task: clusters
+        name: agreement.to_frame().drop(columns="better_than").set_index(["statistic", "measure"])
+        for name, agreement in agreements.items()
+    }
+    rows = pd.concat(frames, names=["collection", "statistic", "metric"])
+    results.add(
+        "agreement", rows, f"Agreement of metrics with {first.reference}, with 95 % intervals over segments.", how=how
+    )
+    mean = average_tasks(first, agreements)
+    order = np.argsort(-mean.average, kind="stable")
+    index = pd.Index([str(first.measures[m]) for m in order], name="metric")
+    values = np.column_stack([mean.average, mean.tasks.T])[order]
+    main = pd.DataFrame(values, index=index, columns=PROGRAM["columns"])
+    results.add("main", main, "Agreement of metrics with MQM on every task, and their average.", how=how)
+    clusters = np.column_stack([mean.average_clusters, mean.clusters.T])[order]
+    caption = "Significance clusters of the average and of every task."
+    results.add("clusters", pd.DataFrame(clusters, index=index, columns=main.columns), caption, how=how)
+    first_of, second_of = np.triu_indices(len(order), 1)
+    pairs = pd.DataFrame(
+        {
+            "metric_1": index[first_of],
+            "metric_2": index[second_of],
+            "difference": mean.average[order[first_of]] - mean.average[order[second_of]],
+            "p_first": mean.p_values[order[first_of], order[second_of]],
+            "p_second": mean.p_values[order[second_of], order[first_of]],
+        }
+    ).set_index(["metric_1", "metric_2"])
+    results.add("differences", pairs, "Differences of averages, with one-sided p-values.", how=how)
+    results.compare("comparison", compare_values(main))
+    if settings.wants("coverage"):
+        settings.say("wmt2023: coverage of intervals")
+        study = STUDY["coverage"]
+        caption = (
+            f"Share of {study['studies']} studies of {study['topics']} topics, drawn from {study['collection']}, in which the "
+            f"interval held the mean over all studies: over {len(study['metrics'])} metrics, the least, and the most."
+        )
+        how = f"{', '.join(study['metrics'])} | trials {study['trials']} | seed {settings.seed}"
+        results.add("coverage", measure_coverage(topics[study["collection"]], study, settings), caption, how=how)
+    return results
 
 
 def compute_agreement(
@@ -79,35 +91,9 @@ def compute_agreement(
     )  # fmt: skip
 
 
-def tabulate_collections(
-    agreements: dict[str, metaeval.Agreement], beside: dict[str, Beside]
-) -> dict[str, metaeval.Table]:
-    """Return what every collection says by itself: agreement of metrics, what is seen without people, and the claims."""
-    frames = {}
-    for name, agreement in agreements.items():  # significance is that of the shared task: clusters
-        frames[name] = agreement.to_frame().drop(columns="better_than").set_index(["statistic", "measure"])
-    first = next(iter(agreements.values()))
-    rows = pd.concat(frames, names=["collection", "statistic", "metric"])
-    caption = f"Agreement of metrics with {first.reference}, with {100 * first.confidence:g} % intervals over segments."
-    single = {name: tabulate_beside([look]) for name, look in beside.items()}
-    each = next(iter(single.values()))
-    looks = pd.concat({name: table.frame for name, table in single.items()}, names=["collection"])
-    facts = {name: claims.Facts(name, look.frame) for name, look in beside.items()}
-    findings = try_claims(list_claims(claims), facts)
-    return {
-        "agreement": metaeval.Table(rows, caption, sign_alike(first.signature, list(agreements)[1:])),
-        "beside_collections": metaeval.Table(looks, each.whole_caption, sign_alike(each.signature, list(beside)[1:])),
-        "claims": tabulate_claims(
-            findings, "Claims, collection by collection.", sign_alike(first.signature, list(beside)[1:])
-        ),
-    }
-
-
-@dataclass(frozen=True)
-class Average:
+class Average(NamedTuple):
     """The ten tasks in their order, and their weighted mean."""
 
-    metrics: tuple[str, ...]
     tasks: np.ndarray
     clusters: np.ndarray
     average: np.ndarray
@@ -133,84 +119,74 @@ def average_tasks(first: metaeval.Agreement, agreements: dict[str, metaeval.Agre
         total += task["weight"]
     average = np.asarray(weighted / total)
     p_values = swap_p_values(np.asarray(observed / total), np.asarray(exchanged / total))
-    return Average(
-        tuple(str(metric) for metric in first.measures), np.array(tasks), np.array(clusters), average, p_values,
-        find_clusters(average, p_values, STUDY["alpha"]),
-    )  # fmt: skip
+    found = find_clusters(average, p_values, STUDY["alpha"])
+    return Average(np.array(tasks), np.array(clusters), average, p_values, found)
 
 
-def describe_tasks(first: metaeval.Agreement, agreements: dict[str, metaeval.Agreement]) -> list[str]:
-    """Say what every task is, and how much it counts."""
-    parts = [(", ".join(first.collections), FIRST), *((name, task) for name in agreements for task in OWN)]
+def compare_values(main: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return every value beside that of the task's program."""
+    data = ", ".join(COLLECTIONS)
     return [
+        cell(PROGRAM["item"], metric, column, text, float(main.loc[metric, column]), data=data)
+        for metric, texts in PROGRAM["values"].items()
+        for column, text in zip(PROGRAM["columns"], texts, strict=True)
+    ]
+
+
+def measure_coverage(scores: metaeval.Scores, study: dict[str, Any], settings: Settings) -> pd.DataFrame:
+    """Draw topics with replacement many times, and count how often an interval holds the mean of all draws."""
+    rng = generator(settings.seed, scores.collection, "coverage of agreement")
+    chosen = scores.sel(measures=[STUDY["reference"], *study["metrics"]])
+    values, low, high = [], [], []
+    for number in range(study["studies"]):
+        drawn = chosen.values[:, rng.integers(0, len(chosen.topics), study["topics"])]
+        sample = metaeval.Scores(
+            drawn, runs=chosen.runs, topics=range(study["topics"]), measures=chosen.measures, collection=str(number)
+        )
+        agreement = metaeval.agreement(
+            sample, reference=STUDY["reference"], n_permutations=study["trials"], n_bootstrap=study["trials"],
+            seed=settings.seed,
+        )  # fmt: skip
+        values.append(agreement.values)
+        low.append(agreement.low)
+        high.append(agreement.high)
+    truth = np.mean(values, axis=0)
+    held = ((np.array(low) <= truth + 1e-12) & (truth - 1e-12 <= np.array(high))).mean(axis=0)
+    return pd.DataFrame(
+        {
+            "population": scores.collection,
+            "runs": len(chosen.runs),
+            "topics": study["topics"],
+            "studies": study["studies"],
+            "nominal": agreement.confidence,
+            "coverage": held.mean(axis=1),
+            "least": held.min(axis=1),
+            "most": held.max(axis=1),
+        },
+        index=pd.Index(agreement.statistics, name="statistic"),
+    )
+
+
+def draw_average(tables: Folder) -> Figure:
+    """Draw the metrics by their average, with their significance clusters."""
+    main, clusters = tables.read("main"), tables.read("clusters")
+    rows = [
+        Row(metric, f"{metric} ({cluster})", value)
+        for metric, cluster, value in zip(main["metric"], clusters["average"], main["average"], strict=True)
+    ]
+    label = "weighted average of all tasks; in brackets the significance cluster"
+    return draw_charts(IntervalChart(rows, label, row_height=0.24), tables.tables["main"]["signature"])
+
+
+PICTURES = {"average": draw_average}
+
+
+def describe(_: Folder) -> dict[str, Any]:
+    """Return what the page names: data sets, and what every task is and how much it counts."""
+    parts = [(", ".join(COLLECTIONS), FIRST), *((name, task) for name in COLLECTIONS for task in OWN)]
+    tasks = [
         f"task{number}: {parse_statistic(task['statistic']).title}, {where}; weight {task['weight']}"
         + ("" if task["statistic"] in SHARES else ", counted as (r + 1)/2")
         for number, (where, task) in enumerate(parts, start=1)
     ]
-
-
-def _add_together(
-    outcome: Outcome, first: metaeval.Agreement, agreements: dict[str, metaeval.Agreement], beside: dict[str, Beside]
-) -> None:
-    """Add the ten tasks, their average and its clusters, and what all collections say together to the outcome."""
-    mean = average_tasks(first, agreements)
-    order = np.argsort(-mean.average, kind="stable")
-    index = pd.Index([mean.metrics[m] for m in order], name="metric")
-    names = [f"task{number}" for number in range(1, len(mean.tasks) + 1)]
-    signature = _sign([first, *agreements.values()])
-    values = np.column_stack([mean.average, mean.tasks.T])[order]
-    main = pd.DataFrame(values, index=index, columns=["average", *names])
-    clusters = np.column_stack([mean.average_clusters, mean.clusters.T])[order]
-    ranks = pd.DataFrame(clusters, index=index, columns=main.columns)
-    first_of, second_of = np.triu_indices(len(order), 1)
-    pairs = pd.DataFrame(
-        {
-            "metric_1": index[first_of],
-            "metric_2": index[second_of],
-            "difference": mean.average[order[first_of]] - mean.average[order[second_of]],
-            "p_first": mean.p_values[order[first_of], order[second_of]],
-            "p_second": mean.p_values[order[second_of], order[first_of]],
-        }
-    ).set_index(["metric_1", "metric_2"])
-    marks = pd.DataFrame(np.where(clusters == 1, "bold", ""), index=index, columns=main.columns)
-    outcome.tables |= {
-        "main": metaeval.Table(
-            main, "Agreement of metrics with MQM on every task, and their average; the first significance cluster bold.",
-            signature, marks=lambda _: marks,
-        ),
-        "clusters": metaeval.Table(ranks, "Significance clusters of the average and of every task.", signature),
-        "differences": metaeval.Table(pairs, "Differences of averages, with one-sided p-values.", signature),
-        "beside": tabulate_beside(list(beside.values())),
-    }  # fmt: skip
-    outcome.cells, outcome.beside = compare_values(main), PRINTED["beside"]
-    outcome.texts["tasks"] = format_list(describe_tasks(first, agreements))
-    outcome.texts["beside"] = format_list(describe_beside(list(beside.values()), main["average"]))
-    rows = [Row(mean.metrics[m], f"{mean.metrics[m]} ({mean.average_clusters[m]})", mean.average[m]) for m in order]
-    label = "weighted average of all tasks; in brackets the significance cluster"
-    outcome.figures = {
-        "average": partial(_draw_average, rows, label, signature),
-        "beside": partial(draw_beside, list(beside.values())),
-    }
-
-
-def _draw_average(rows: list[Row], label: str, signature: metaeval.Signature) -> Figure:
-    return draw_charts(IntervalChart(rows, label, row_height=0.24), signature)
-
-
-def _sign(results: list[metaeval.Agreement]) -> metaeval.Signature:
-    """Sign for tasks over all collections and on each: with the names of all statistics, and all scores of runs."""
-    first, last = results[0].signature, results[-1].signature
-    settings = {**dict(last.settings), **{"run scores": dict(first.settings)["run scores"]}}
-    return metaeval.Signature(first.analysis, first.data, tuple(settings.items()), first.version)
-
-
-def compare_values(main: pd.DataFrame) -> list[Cell]:
-    """Return every value beside that of the task's program."""
-    return [
-        cell(
-            PRINTED["item"], metric, column, printed, float(main.loc[metric, column]),
-            data=", ".join(PAIRS), digits=PRINTED["digits"],
-        )
-        for metric, values in PRINTED["values"].items()
-        for column, printed in zip(PRINTED["columns"], values, strict=True)
-    ]  # fmt: skip
+    return {"names": [part for name in COLLECTIONS for part in (name, f"{name}-runs")], "tasks": tasks}

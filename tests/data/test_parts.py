@@ -1,47 +1,10 @@
-"""Random parts in place of topics: of counted runs, and item by item while reading."""
+"""Random parts in place of topics, item by item while reading."""
 
 import numpy as np
 import pytest
 
 import metaeval
-from experiments.amigo2020.real import join_topics
 from metaeval.io import read_runs
-
-
-def runs_of(n_topics=23, seed=0):
-    rng = np.random.default_rng(seed)
-    gold = rng.integers(1, 6, size=(n_topics, 3))
-    counts = np.stack(
-        [np.stack([[rng.multinomial(n, [0.5, 0.3, 0.2]) for n in topic] for topic in gold]) for _ in range(4)]
-    )
-    return metaeval.ClassificationRuns(
-        counts, runs=range(4), topics=range(n_topics), classes=list("abc"), collection="made"
-    )
-
-
-def test_parts_hold_all_items_and_nearly_as_many_topics_each():
-    runs = runs_of()
-    parts = join_topics(runs, 10, seed=1)
-    assert parts.topics == tuple(f"part-{k}" for k in range(1, 11))
-    np.testing.assert_array_equal(parts.counts.sum(axis=1), runs.counts.sum(axis=1))
-    ones = metaeval.ClassificationRuns(np.ones((1, 23, 2, 2), int), runs=["a"], topics=range(23), classes=list("ab"))
-    sizes = join_topics(ones, 10, seed=0).gold[:, 0]
-    assert sorted(set(sizes.tolist())) == [4, 6]
-
-
-def test_all_runs_are_put_together_alike_and_the_seed_decides_how():
-    runs = runs_of()
-    for seed in (0, 1):
-        whole = join_topics(runs, 5, seed=seed)
-        alone = join_topics(runs.sel(runs=["2"]), 5, seed=seed)
-        np.testing.assert_array_equal(whole.counts[2], alone.counts[0])
-    assert (join_topics(runs, 5, seed=0).counts != join_topics(runs, 5, seed=1).counts).any()
-
-
-@pytest.mark.parametrize("n_parts", [0, 24])
-def test_more_parts_than_topics_are_refused(n_parts):
-    with pytest.raises(metaeval.DataError, match="23 topics cannot be put together"):
-        join_topics(runs_of(), n_parts, seed=0)
 
 
 @pytest.fixture

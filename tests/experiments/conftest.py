@@ -1,8 +1,21 @@
 """What tests of the experiments share."""
 
 import socket
+from pathlib import Path
 
 import pytest
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+@pytest.fixture
+def committed():
+    """The committed tables of a paper."""
+    from experiments.page import Folder
+
+    if not RESULTS.is_dir():
+        pytest.skip("the committed results are not here")
+    return lambda paper: Folder(paper, RESULTS / paper)
 
 
 @pytest.fixture

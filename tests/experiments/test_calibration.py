@@ -1,31 +1,36 @@
-"""The study of error rates: its simulated scores have the truth that it says, and its counts are right."""
+"""The study of error rates: its simulated scores have the truth that it says, and its counts and rates are right."""
+
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import ttest_rel
 
-from experiments.outcome import Settings
-from experiments.studies.calibration import FOLDER, STUDY, boards, designs, intervals, reliability
-from experiments.studies.calibration.candidates import judge_candidates, judge_twice, moderate
-from experiments.studies.calibration.designs import DESIGNS, simulate_design
-from experiments.studies.calibration.intervals import make_normal_population
-from experiments.studies.calibration.rates import RECOMMENDED, compute_rates, conclude, read_counts, summarise_copies
-from experiments.studies.calibration.simulation import (
-    KEPT,
-    Cell,
-    count_batch,
-    count_cells,
-    find_significant,
-    list_cells,
+from experiments.paper import Settings
+from experiments.studies.calibration import (
+    boards,
+    clusters,
+    collections,
+    designs,
+    intervals,
+    measures,
+    reliability,
+    steps,
 )
-from experiments.studies.calibration.steps import SIMULATED, read_simulated, repeat_first_batches
-from experiments.studies.calibration.together import Size, count_together
+from experiments.studies.calibration.designs import DESIGNS, STUDY, simulate_design
+from experiments.studies.calibration.intervals import make_normal_population
+from experiments.studies.calibration.measures import RULES, STATISTICS, Size, find_excess
+from experiments.studies.calibration.rates import RECOMMENDED, compute_rates, conclude, summarise_copies
+from experiments.studies.calibration.simulation import Cell, count_batch, count_cells, find_significant, list_cells
 from experiments.templates import fill_template
 from metaeval import Scores
+from metaeval.analyses.agreement import remark_coverage, remark_levels
 from metaeval.stats import pair_tests
+from metaeval.stats.agreement import STATISTICS as ALL, parse_statistic
 from metaeval.stats.intervals import FEWEST_COLLECTIONS
 
+RESULTS = Path(__file__).parents[2] / "results" / "calibration"
 CELL = Cell("equal means", "choosing", "spread", "normal, two 3x", 5, 12, "effects", 100)
 
 
@@ -50,7 +55,7 @@ def test_a_simulated_collection_draws_other_runs_of_equal_means_in_every_study(m
     labels = {"runs": range(6), "topics": range(50), "measures": ["NMD"]}
     monkeypatch.setattr(designs, "load_columns", lambda _: Scores(observed[..., None], **labels))
     monkeypatch.setitem(STUDY["collections"]["choosing"], "made", ["NMD"])
-    values, means = designs.simulate_collection("made", "NMD", 3, 400, 10, effects=False, rng=rng)
+    values, means = designs.simulate_collection("made: NMD", 3, 400, 10, effects=False, rng=rng)
     assert values.shape == (3, 400, 10)
     assert (means == 0).all()
     np.testing.assert_allclose(values.mean(axis=1), 0, atol=0.35)
@@ -81,54 +86,26 @@ def test_counts_are_those_of_a_loop_over_studies():
     assert counts == [50, sum(one > 0 for one in false), pytest.approx(sum(found))]
 
 
-def test_an_interrupted_simulation_goes_on_where_it_was(tmp_path, monkeypatch):
-    monkeypatch.setitem(STUDY, "candidates", STUDY["candidates"] | {"groups": []})
+def test_cells_that_seem_to_err_are_simulated_again(monkeypatch):
     monkeypatch.setitem(STUDY, "tests", {"bootstrap-t": {"test": "bootstrap-t"}})
     monkeypatch.setitem(STUDY, "permutations", 50)
-    assert count_cells([CELL], tmp_path, most=1)["studies"].tolist() == [50]
-    (first,) = tmp_path.rglob("output.pkl")
-    written = first.stat().st_mtime_ns
-    assert count_cells([CELL], tmp_path)["studies"].tolist() == [100]
-    assert len(list(tmp_path.rglob("output.pkl"))) == 2
-    assert first.stat().st_mtime_ns == written  # not computed again
+    monkeypatch.setitem(STUDY, "again", 150)
+    cell = Cell("equal means", "choosing", "spread", "normal, two 3x", 4, 10, "", 50)
+    for most, studies in ((1.0, 50), (-1.0, 150)):
+        monkeypatch.setitem(STUDY, "most", most)
+        assert count_cells([cell])["studies"].tolist() == [studies]
 
 
 def test_both_halves_have_other_designs_and_collections_of_the_same_kinds():
     halves = {half: {d.kind for d in DESIGNS.values() if d.half == half} for half in ("choosing", "checking")}
     assert halves["choosing"] - set(STUDY["special"]) == halves["checking"]
-    assert not set(designs.list_collections("choosing")) & set(designs.list_collections("checking"))
+    assert not set(STUDY["collections"]["choosing"]) & set(STUDY["collections"]["checking"])
     made_up = [group for group in STUDY["groups"] if "designs" in group]
-    cells = list(list_cells([], [{**group, "collections": []} for group in made_up]))
+    cells = list(list_cells([{**group, "collections": []} for group in made_up]))
     assert len({(cell.name, cell.group) for cell in cells}) == len(cells)
 
 
-def test_candidates_decide_as_plain_formulas_do():
-    values = np.random.default_rng(2).standard_normal((4, 30)) + np.arange(4)[:, None]
-    decisions = list(judge_candidates(values, 3))
-    assert len(decisions) == len(STUDY["candidates"]["names"])
-    assert all(decided.shape == (6,) for decided in decisions)
-    assert all(decided[2] for decided in decisions)  # the first and the last run
-    assert judge_twice(values, 3, 100, 50)[2]
-    same = np.concatenate([values, values[:1]])
-    assert not any(decided[3] for decided in judge_candidates(same, 3))
-
-
-def test_moderated_variances_have_the_prior_that_they_were_drawn_from():
-    rng = np.random.default_rng(5)
-    truth = 2.0 * 8 / rng.chisquare(8, 20_000)  # a scaled inverse chi square of 8 degrees of freedom
-    prior, freedom = moderate(truth * rng.chisquare(24, truth.size) / 24, 24)
-    assert (prior, freedom) == (pytest.approx(2.0, rel=0.05), pytest.approx(8, rel=0.1))
-    assert moderate(rng.chisquare(24, 5000) / 24, 24)[1] > 500
-
-
-def test_of_equally_good_measures_simultaneous_intervals_seldom_find_one_better(tmp_path):
-    rates = count_together(tmp_path, 1, [Size(12, 30, 1.0, 3)])
-    wide = rates.pivot_table(index="question", columns="intervals", values="rate")
-    assert (wide["simultaneous"] <= wide["single"]).all()
-    assert len(wide) == 7
-
-
-def make_rates(errors, studies=1000):
+def make_rates(errors):
     """Counts of made-up tests: {test: ({(half, kind): error}, power, precise copies found)}, as rates."""
     rows = []
     for test, (cells, power, precise) in errors.items():
@@ -142,8 +119,8 @@ def make_rates(errors, studies=1000):
                 "topics": 25,
                 "test": test,
             }
-            row |= {"studies": studies, "power": 0.0, "power_se": 0.0, "truth": ""}
-            rows.append(row | {"with_false": error * studies, "error": error})
+            row |= {"studies": 1000, "power": 0.0, "power_se": 0.0, "truth": ""}
+            rows.append(row | {"with_false": error * 1000, "error": error})
             rows.append(
                 row | {"group": "true effects", "truth": "effects", "with_false": 0, "error": 0.0, "power": power}
             )
@@ -170,16 +147,14 @@ def test_the_most_powerful_test_that_holds_and_finds_precise_copies_is_recommend
         {
             "bootstrap-t": (everywhere(0.05), 0.6, 0.5),
             "randomised-tukey-hsd": (everywhere(0.25), 0.9, 0.5),
-            "median offset": (everywhere(0.05), 0.8, 0.0),
-            "corrected T": (everywhere(0.05), 0.4, 0.5),
+            "tukey-hsd": (everywhere(0.05), 0.8, 0.0),
+            "max-t": (everywhere(0.05), 0.4, 0.5),
         }
     )
     found = conclude(rates)
-    assert found.holding == ("bootstrap-t", "corrected T")
+    assert found.holding == ("bootstrap-t", "max-t")
     said = describe_conclusion(found)
-    assert said[0].startswith(
-        "**Use bootstrap-t.** On the choosing half, bootstrap-t and corrected T pass; it finds most"
-    )
+    assert said[0].startswith("**Use bootstrap-t.** On the choosing half, bootstrap-t and max-t pass; it finds most")
     assert said[1].startswith(
         "On the checking half, inside the domain, bootstrap-t has a false difference in at most 6.5 % of the studies of each "
         "of 2 kinds; its largest"
@@ -200,16 +175,15 @@ def test_every_kind_of_scores_has_words():
     assert {design.kind for design in DESIGNS.values()} | {"real"} <= {*STUDY["words"], *STUDY["special"]}
 
 
-def test_precise_copies_are_counted_beside_holm_and_the_best_candidate_that_holds():
-    shares = {"bootstrap-t": 0.5, "paired-t, Holm": 0.6, "own standard error": 0.7, "liberal": 0.9}
+def test_precise_copies_are_counted_beside_holm():
     rates = make_rates(
-        {name: (everywhere(0.3 if name == "liberal" else 0.05), 0.6, share) for name, share in shares.items()}
+        {name: (everywhere(0.05), 0.6, n) for name, n in (("bootstrap-t", 0.3), ("paired-t, Holm", 0.6))}
     )
     (found,) = summarise_copies(rates)
-    assert (found.topics, found.candidate, found.best, found.same) == (50, "own standard error", (0.7, 0.6), (0.5, 0.6))
-    assert set(found.shares) == {0.5}
-    assert set(found.holm) == {0.6}
-    assert found.few == []
+    assert (found.topics, set(found.shares), set(found.holm), set(found.few)) == (50, {0.3}, {0.6}, {"a", "b"})
+    said = fill_template("{{ say.copies(found) }}", found=[found, found], study=STUDY).splitlines()
+    assert len(said) == 3
+    assert said[0].endswith("it finds fewer than 40 % of those in a, b, a and b.")
 
 
 def test_a_failure_while_checking_is_said():
@@ -219,25 +193,19 @@ def test_a_failure_while_checking_is_said():
 
 
 def test_another_test_is_named_where_the_rule_prefers_it():
-    rates = make_rates({"bootstrap-t": (everywhere(0.05), 0.6, 0.5), "corrected T": (everywhere(0.05), 0.7, 0.5)})
-    assert describe_conclusion(conclude(rates))[0] == "**Use bootstrap-t**, although the rule prefers corrected T."
-
-
-def test_few_studies_fail_by_more_than_chance_only():
-    few = make_rates({"bootstrap-t": (everywhere(0.08), 0.6, 0.5)}, studies=300)
-    assert few["holds"].all()
-    assert not make_rates({"bootstrap-t": (everywhere(0.08), 0.6, 0.5)})["holds"].all()
+    rates = make_rates({"bootstrap-t": (everywhere(0.05), 0.6, 0.5), "max-t": (everywhere(0.05), 0.7, 0.5)})
+    assert describe_conclusion(conclude(rates))[0] == "**Use bootstrap-t**, although the rule prefers max-t."
 
 
 @pytest.fixture(scope="module")
-def committed():
-    if not KEPT.exists():
-        pytest.skip("the committed counts are not here")
-    return compute_rates(read_counts(KEPT))
+def read():
+    if not RESULTS.is_dir():
+        pytest.skip("the committed results are not here")
+    return lambda name: pd.read_csv(RESULTS / f"{name}.csv")
 
 
-def test_the_recommended_test_is_what_the_study_recommends(committed):
-    found = conclude(committed)
+def test_the_recommended_test_is_what_the_study_recommends(read):
+    found = conclude(compute_rates(read("counts")))
     assert found.holding[0] == RECOMMENDED == pair_tests.RECOMMENDED
     assert not found.recommended.failed
     assert STUDY["tests"][RECOMMENDED] == {"test": RECOMMENDED}
@@ -252,25 +220,13 @@ def test_p_values_of_few_cells_are_those_of_scipy():
         assert significant[k].tolist() == (pair_tests.correct([p], "holm")[0] <= 0.05).tolist()
 
 
-@pytest.mark.parametrize("source", SIMULATED)
-def test_tables_that_no_check_simulates_again_say_so(source):
-    if not KEPT.exists():
-        pytest.skip("the committed counts are not here")
-    found = read_simulated(source)
-    assert set(found.kept) == set(found.tables)
-
-
-def test_a_first_batch_that_comes_out_otherwise_is_found(monkeypatch):
-    if not KEPT.exists():
-        pytest.skip("the committed counts are not here")
-    name = STUDY["quick"]["cells"][0]
-    monkeypatch.setitem(STUDY, "quick", {"cells": [name], "tests": ["paired-t, Holm"]})
-    counts = read_counts(KEPT)
-    again = repeat_first_batches(counts, Settings(say=lambda _: None))
-    pd.testing.assert_frame_equal(again, counts)
-    changed = counts.assign(first_with_false=counts["first_with_false"] + 1)
-    mended = repeat_first_batches(changed, Settings(say=lambda _: None))
-    assert (mended["first_with_false"] != changed["first_with_false"]).sum() == 1
+def test_nothing_is_simulated_without_being_asked_for_and_every_table_has_a_caption(monkeypatch):
+    assert set(steps.run(Settings(say=lambda _: None)).left_out) == set(steps.CAPTIONS)
+    monkeypatch.setitem(steps.SIMULATED, "boards", lambda _: pd.DataFrame({"a": [0.12345678]}))
+    made = steps.run(Settings(full=True, only=frozenset({"boards"}), say=lambda _: None))
+    assert {name: output.frame["a"].tolist() for name, output in made.outputs.items()} == {"boards": [0.123457]}
+    groups = {"counts", "error", "power", "changes", "means"}
+    assert groups | set(steps.SIMULATED) == set(steps.CAPTIONS)
 
 
 def test_rankings_of_measures_are_compared_between_seeds_tests_topics_and_runs(monkeypatch):
@@ -283,26 +239,27 @@ def test_rankings_of_measures_are_compared_between_seeds_tests_topics_and_runs(m
     values[5] = values[4]
     runs = ["BL-one", "b", "c", "d", "e", "f"]
     scores = Scores(values, runs=runs, topics=range(20), measures=["AP", "RR", "ERR@20"], collection="made")
-    changes, powers = reliability.measure_reliability({"made": scores})
+    changes = reliability.measure_reliability({"made": scores})
     sizes = changes.set_index(["changed", "test"])[["runs", "topics"]]
     assert sizes.loc[("without baselines", "bootstrap-t")].tolist() == [5, 20]
     assert sizes.loc[("distinct runs only", "bootstrap-t")].tolist() == [5, 20]
     assert sizes.loc[("the other half of the topics", "bootstrap-t")].tolist() == [6, 10]
     assert (changes["other top"] == 0).all()  # the measure with least noise always finds most
-    assert powers.loc[0, "max-t"] == 14 / 15  # all but the pair of identical runs
+    assert reliability.find_power(scores, "max-t", 0)[0] == 14 / 15  # all but the pair of identical runs
+    means = reliability.average_collections(changes).set_index(["changed", "test"])
+    assert means.loc[("another seed", "max-t"), "collections"] == 1
 
 
 def test_two_rankings_without_a_common_measure_at_the_top_are_counted():
     change = reliability.Change("another seed", "max-t", 3, 9, [(np.array([1.0, 0.5]), np.array([0.5, 1.0]))] * 2)
-    found = reliability._summarise(change)
+    found = reliability.summarise_change(change)
     assert found["tau"] == -1.0
     assert found["other top"] == 1.0
 
 
 def test_predictions_of_expected_tau_are_judged_against_the_population():
-    population = {"normal": make_normal_population(n_runs=12, n_topics=300)}
-    cells = [intervals.Cell("normal", 12, 25)]
-    found = intervals.measure_predictions(population, cells, studies=2, studies_of_truth=30)
+    cells, population = [intervals.Cell("normal", 12, 25)], make_normal_population(n_runs=12, n_topics=300)
+    found = intervals.measure_predictions(cells, studies=2, studies_of_truth=30, load=lambda _: population)
     assert found["topics"].unique().tolist() == [12, 25, 50, 100]
     assert (found["bias"] == found["predicted"] - found["expected"]).all()
     assert found["bias"].abs().max() < 0.35
@@ -312,11 +269,13 @@ def test_predictions_of_expected_tau_are_judged_against_the_population():
     assert said[-1].startswith("- 4 × as many topics: the mean error was")
 
 
-@pytest.mark.parametrize("compute", [intervals.compute_correlations, intervals.compute_designs])
+@pytest.mark.parametrize(
+    "compute",
+    [intervals.compute_numbers, intervals.compute_correlations, intervals.compute_designs, intervals.compute_agreement],
+)
 def test_other_intervals_are_judged_like_those_of_tau(compute):
-    population = {"normal": make_normal_population(n_runs=10, n_topics=300)}
-    cells = [intervals.Cell("normal", 10, 25)]
-    found = intervals.measure_coverage(population, cells, compute=compute, studies=2, studies_of_truth=3)
+    cells, population = [intervals.Cell("normal", 10, 25)], make_normal_population(n_runs=10, n_topics=300)
+    found = intervals.measure_coverage(cells, compute, 2, times=2, load=lambda _: population)
     assert found["coverage"].between(0, 1).all()
     assert len(found) == len(found["interval"].unique()) >= 2
 
@@ -327,8 +286,96 @@ def test_rank_sets_of_equal_runs_are_wrong_in_few_simulated_boards():
     assert found["width"] <= found["letters"] <= 5
 
 
-def test_the_committed_rank_sets_of_boards_hold_from_the_number_of_tasks_on_that_is_asked_for(committed):
-    table = pd.read_csv(FOLDER / "boards" / "boards.csv", keep_default_na=False)
+def test_the_committed_rank_sets_of_boards_hold_from_the_number_of_tasks_on_that_is_asked_for(read):
+    table = read("boards")
     rows = table[(table["aggregate"] == "mean") & (table["gaps"] == "none")]
     assert {*rows["tasks"]} >= {1, FEWEST_COLLECTIONS, 20}
     assert (rows["coverage"] + 2 * rows["error"] >= 0.94).all()
+
+
+def test_clusters_collections_and_matrices_are_judged_by_few_studies(monkeypatch):
+    monkeypatch.setattr(clusters, "STUDIES", 3)
+    monkeypatch.setattr(clusters, "MANY_STUDIES", 4)
+    assert [row["studies"] for row in clusters.count_errors("lognormal", 25, 0.5)] == [4, 3, 3, 3]
+    halves = clusters.predict_halves(np.random.default_rng(0).normal(size=(6, 20)), 1)
+    assert 0 <= halves["error_tau"] <= 2
+    monkeypatch.setattr(collections, "NUMBERS", (3,))
+    monkeypatch.setattr(collections, "STUDIES", 5)
+    found = collections.count_collections(pool=6)
+    assert found["coverage"].between(0, 1).all()
+    assert len(found) == 4
+
+
+# One of several measures
+
+
+def test_every_statistic_was_simulated_by_every_rule_and_setting(read):
+    rates = read("exchanges")
+    assert set(STATISTICS) == set(ALL)
+    place = rates[["statistic", "rule", "n_runs", "n_topics", "run_effect"]]
+    wanted = [
+        (s, r, one.n_runs, one.n_topics, one.effect) for one in measures.EXCHANGED for s in STATISTICS for r in RULES
+    ]
+    assert list(place.itertuples(index=False, name=None)) == wanted
+    assert rates["rate"].between(0, 1).all()
+    wide = rates.pivot_table(index=["n_runs", "run_effect", "statistic"], columns="rule", values="rate")
+    assert (wide["both"] <= np.minimum(wide["interval"], 2 * wide["exchange test"]) + 2e-6).all()
+
+
+def test_a_result_remarks_the_tests_that_err_too_often_and_that_intervals_speak_of_these_runs(read):
+    rates = read("exchanges")
+    assert set(find_excess(rates, "interval", True)) == set(STATISTICS)
+    assert find_excess(rates, "interval", False) == {}
+    too_often = set(find_excess(rates, "exchange test", False)) | set(find_excess(rates, "exchange test", True))
+    assert 0 < len(too_often) < len(STATISTICS)
+    for one in STATISTICS:
+        assert "speaks of these runs only" in remark_levels([parse_statistic(one)], True)[-1]
+        remarked = any("exchange tests" in line for line in remark_levels([parse_statistic(one)], False))
+        assert remarked == (one in too_often), one
+
+
+def test_intervals_held_what_they_claim_where_nothing_is_remarked(read):
+    simulated = read("agreement")
+    names = simulated["interval"].str.removeprefix("difference of ")
+    pairs = zip(map(parse_statistic, names), simulated["n_topics"], strict=True)
+    remarked = np.array([bool(remark_coverage([statistic], n_topics)) for statistic, n_topics in pairs])
+    too_seldom = simulated["coverage"] < 0.9
+    assert not (too_seldom & ~remarked).any()
+    assert (too_seldom & remarked).any()
+
+
+def test_sentences_name_what_is_above_the_level():
+    columns = ["statistic", "rule", "n_runs", "n_topics", "run_effect", "alpha", "rate", "error", "studies"]
+    rows = [
+        ("acc_t", rule, 10, 40, effect, 0.05, rate, 0.01, 100)
+        for effect in (0.0, 0.3)
+        for rule, rate in zip(RULES, (0.108, 0.06, 0.06), strict=True)
+    ]
+    made = pd.DataFrame(rows, columns=columns)
+    said = fill_template("{{ say.exchanges(rates) }}", rates=made, find_excess=find_excess, study=STUDY).splitlines()
+    assert "exchange tests: 10.8 %" in said[1]
+    assert said[1].endswith("`acc_t` 10.8 ± 1.0 %.")
+    assert said[2].endswith("none.")
+
+
+def test_simulated_measures_are_equally_good_and_favour_runs_where_there_is_an_effect():
+    for effect in (0.0, 2.0):
+        scores = measures.simulate_measures(5, Size(40, 400, 1, effect), 0, 5, 1.0)
+        noise = scores.values[..., 1:] - scores.values[..., :1]
+        # The standard deviation of 40 run effects is off by a ninth.
+        np.testing.assert_allclose(noise.mean(axis=1).std(axis=0), np.hypot(effect, 0.05), rtol=0.4)
+    better = measures.simulate_measures(8, Size(40, 400, 1, first=0.6), 0, 3).values
+    np.testing.assert_allclose((better[..., 1:] - better[..., :1]).std(axis=(0, 1)), [0.6, 1, 1], rtol=0.05)
+
+
+def test_judgements_of_few_studies_are_shares_and_simultaneous_intervals_claim_less():
+    found = np.array(measures.judge_exchanges(Size(10, 25, 1, 3.0), 1, ("tau_a", "topic_pearson"), trials=40))
+    assert found.shape == (2, 3)
+    assert 0 < found.max() <= 1
+    together = measures.count_together(1, [Size(12, 30, 2)])
+    wide = together.pivot_table(index="question", columns="intervals", values="rate")
+    assert (wide["simultaneous"] <= wide["single"]).all()
+    assert len(wide) == 7
+    crossed = measures.count_crossed(1, [Size(12, 30, 0, 0.3)], {"topics": 2})
+    assert crossed["coverage"].between(0, 1).all()
+    assert len(crossed) == 12

@@ -8,79 +8,110 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-pytest.importorskip("experiments.papers", reason="the experiments are not part of an installed copy")
-
-from experiments.__main__ import UNCHECKED, run as run_experiments
-from experiments.digests import record_files
-from experiments.papers import write_results_index
+from experiments.__main__ import UNCHECKED, run
+from experiments.check import write_page_and_pictures
+from experiments.page import write_index
+from experiments.paper import PAPERS
 
 RESULTS = Path(__file__).parents[2] / "results"
 APP = typer.Typer()
-APP.command()(run_experiments)
+APP.command()(run)
 pytestmark = pytest.mark.skipif(not RESULTS.is_dir(), reason="the committed results are not here")
 
 FORGERIES = {
     "alttest/README.md": ("Reproduced: all 56 rates", "Reproduced: all 96 rates"),
     "wmt2023/README.md": ("are compared with", "win significantly against"),
-    "trec/README.md": ("AP finds most", "RR finds most"),
+    "cardoso2011/README.md": ("90 are exact", "96 are exact"),
     "new_measure/README.md": (r"\*\*No: none", "**Yes: each"),
-    "worked_examples/README.md": ("14 of the 14", "15 of the 15"),
+    "lq2021/README.md": ("of the 36 numbers", "of the 56 numbers"),
     "wmt2023/main.csv": (r"0\.\d\d", "0.99"),
-    "alttest/scores.csv": (r"0\.\d\d", "0.99"),
-    "trec/power.csv": (r",\d", ",9"),
+    "alttest/judges.csv": (r"0\.\d\d", "0.99"),
+    "cardoso2011/coefficients.csv": (r"0\.\d\d", "0.99"),
     "wmt2023/average.svg": ('<path d="M ', '<path d="M 9'),
-    "trec/pooled_web.svg": ("Matplotlib v", "Matplotlib v1."),
+    "acl2021/figure1.svg": ("Matplotlib v", "Matplotlib v1."),
 }
 """A pattern in a file of the results, and what a forger writes there."""
 
-PAPERS = sorted({name.partition("/")[0] for name in FORGERIES})
+NAMES = sorted({name.partition("/")[0] for name in FORGERIES})
 
 
 @pytest.fixture
 def copy(tmp_path):
-    """A copy of the results of these papers, with an index that was made from it."""
-    for name in PAPERS:
-        shutil.copytree(RESULTS / name, tmp_path / "results" / name)
-    shutil.copytree(RESULTS / "digests", tmp_path / "results" / "digests")
-    return tmp_path / "results"
+    """A copy of all results."""
+    return Path(shutil.copytree(RESULTS, tmp_path / "results"))
 
 
-def forge(path: Path, pattern: str, forged: str) -> None:
+def forge(path, pattern, forged):
     text, times = re.subn(pattern, forged, path.read_text(encoding="utf-8"), count=1)
     assert times == 1, f"{path} has no {pattern}"
     path.write_text(text, encoding="utf-8")
 
 
-def check(copy: Path, *names: str):
+def check(copy, *names):
     return CliRunner().invoke(APP, [*names, "--out", str(copy), "--check", "--n-jobs", "1"])
 
 
-def test_ten_forgeries_are_each_caught_without_data(offline, copy):
+def test_pages_and_pictures_that_were_forged_are_caught_without_data(offline, copy):
     for name, (pattern, forged) in FORGERIES.items():
         forge(copy / name, pattern, forged)
-    found = check(copy, *PAPERS)
-    assert found.exit_code == 1
-    differing = [line for line in found.output.splitlines() if line.startswith("differs: ")]
+    found = check(copy, *NAMES)
+    assert found.exit_code == 1, found.output
     for name in FORGERIES:
-        assert any(f"{copy / name}: " in line for line in differing), f"{name} was forged unseen"
+        # A table shows in the page that it was not written from, in its own name, or as one that was not computed.
+        places = (copy / name, (copy / name).parent / "README.md") if name.endswith(".csv") else (copy / name,)
+        lines = [line for line in found.output.splitlines() if any(f"{place}: " in line for place in places)]
+        assert any(line.startswith("differs: ") for line in lines), f"{name} was forged unseen"
 
 
-def test_the_terminal_says_what_the_tables_say_whatever_the_page_and_its_digest_do(offline, copy):
-    forge(copy / "alttest" / "README.md", r"\| \*\*all\*\* \| 56 \| 56 ", "| **all** | 96 | 96 ")
-    record_files([copy / "alttest" / "README.md"], "alttest", copy)
-    found = check(copy, "alttest")
-    assert found.exit_code == 1
-    assert "“| **all** | 56 | 56 | 0 |" in found.output
-    assert re.search(r"^alttest +56 ", found.output, re.MULTILINE)
-
-
-def test_a_table_that_was_forged_with_its_digest_is_named_unchecked_and_never_counted_as_held(offline, copy):
-    path = copy / "trec" / "power.csv"
-    forge(path, *FORGERIES["trec/power.csv"])
-    record_files([path, copy / "trec" / "README.md", *path.parent.glob("*.svg")], "trec", copy)
-    (copy / "README.md").write_text(write_results_index(copy), encoding="utf-8")
-    found = check(copy, "trec")
+def test_a_table_that_was_forged_with_its_page_is_named_unchecked_and_never_counted_as_held(offline, copy):
+    forge(copy / "wmt2023" / "main.csv", *FORGERIES["wmt2023/main.csv"])
+    write_page_and_pictures("wmt2023", copy / "wmt2023")
+    (copy / "README.md").write_text(write_index(copy), encoding="utf-8")
+    found = check(copy, "wmt2023")
     assert found.exit_code == UNCHECKED, found.output
-    assert re.search(r"^unchecked: .*power\.csv", found.output, re.MULTILINE)
-    n = sum(one.is_file() for one in path.parent.iterdir())
-    assert f"of {n} files 0 were computed anew, {n} are unchecked" in found.output
+    assert re.search(r"^unchecked: .*main\.csv", found.output, re.MULTILINE)
+
+
+def test_a_table_that_is_computed_is_compared_digit_by_digit(offline, copy):
+    forge(copy / "cardoso2011" / "coefficients.csv", r"0\.\d\d", "0.99")
+    write_page_and_pictures("cardoso2011", copy / "cardoso2011")
+    found = check(copy, "cardoso2011")
+    assert found.exit_code == 1
+    assert re.search(r"^differs: .*coefficients\.csv: row", found.output, re.MULTILINE)
+
+
+def test_a_changed_index_and_a_file_of_no_paper_are_found(offline, copy):
+    forge(copy / "README.md", "Reproduced", "Disproved")
+    (copy / "acl2021" / "stray.csv").write_text("a\n1\n")
+    found = check(copy, "acl2021")
+    assert found.exit_code == 1
+    assert "README.md: is not what the pages say" in found.output
+    assert "stray.csv: nothing makes this file" in found.output
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_page_is_short_begins_with_whether_it_is_reproduced_and_has_no_dead_link(name):
+    page = RESULTS / name / "README.md"
+    text = page.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    assert len(lines) <= 250
+    assert lines[4].startswith("**")
+    assert lines[4].endswith("**")
+    for link in re.findall(r"\]\(([^)#]+)\)", text):
+        assert link.startswith("http") or (page.parent / link).exists(), link
+
+
+def test_committed_results_are_small_and_of_four_kinds():
+    files = [path for path in RESULTS.rglob("*") if path.is_file()]
+    assert len(files) <= 160
+    assert sum(path.stat().st_size for path in files) < 2_000_000
+    assert {path.suffix for path in files} == {".csv", ".json", ".md", ".svg"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [(["sakai"], "there is no experiment 'sakai'"), (["alttest", "--only", "x"], "has no table 'x'")]
+)
+def test_what_cannot_be_done_is_refused(words, said, offline, tmp_path):
+    found = CliRunner().invoke(APP, [*words, "--out", str(tmp_path)])
+    assert found.exit_code == 2
+    assert said in found.output

@@ -1,6 +1,5 @@
 """Claims in quotation marks are verbatim: each is looked up in its paper's text; what is not says “(reworded)”."""
 
-import importlib
 import os
 import re
 import unicodedata
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.claims import list_claims as list_claims_of
+from experiments.page import list_claims
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = ROOT / "experiments"
@@ -78,7 +77,7 @@ def read_paper(name):
 @needs_papers
 @pytest.mark.parametrize("name", MODULES)
 def test_a_claim_is_verbatim(name):
-    paper, claims = read_paper(MODULES[name]), list_claims_of(importlib.import_module(f"experiments.{name}.claims"))
+    paper, claims = read_paper(MODULES[name]), list_claims(name)
     assert 8 <= len(claims) <= 12
     for one in claims:
         assert find_strays(one.sentence, paper) == [], one.sentence

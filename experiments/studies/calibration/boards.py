@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-import joblib
 import numpy as np
 import pandas as pd
 
-from experiments.studies.calibration.noise import draw_sizes
+from experiments.studies.calibration.clusters import draw_sizes
+from experiments.studies.calibration.simulation import run_all
 from metaeval.stats.boards import Aggregate, Board, OverTasks, rank_board
 from metaeval.stats.streams import generator, stream_key
 
@@ -139,4 +139,4 @@ def count_again(cell: Cell) -> dict[str, Any]:
 
 def count_boards(n_jobs: int = 1) -> pd.DataFrame:
     """How often do rank sets hold all true ranks?"""
-    return pd.DataFrame(joblib.Parallel(n_jobs=n_jobs)(joblib.delayed(count_again)(cell) for cell in list_cells()))
+    return pd.DataFrame(run_all(count_again, ((cell,) for cell in list_cells()), n_jobs))

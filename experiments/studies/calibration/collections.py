@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 
-import joblib
 import numpy as np
 import pandas as pd
 from scipy.stats import t
 
+from experiments.studies.calibration.simulation import run_all
 from metaeval.stats.intervals import centre_interval, redraw_collections
 from metaeval.stats.resampling import draw_weights
 from metaeval.stats.significant_counts import resample_power
 
-SEED, TRIALS, POOL, STUDIES = 11, 100, 3000, 1000
+SEED, TRIALS, STUDIES = 11, 100, 1000
 
 NUMBERS = (3, 4, 5, 8, 12, 20)
 """Collections of a study."""
@@ -39,26 +39,26 @@ def simulate_collection(kind: str, number: int) -> tuple[np.ndarray, np.ndarray,
     return (p <= 0.05).mean(axis=1), shares, len(first)
 
 
-def count_collections(n_jobs: int = 1) -> pd.DataFrame:
+def count_collections(n_jobs: int = 1, pool: int = 3000) -> pd.DataFrame:
     """How often do intervals hold the pooled power of all collections that there could be, and how wide are they?"""
     parts = []
     for kind in KINDS:
-        made = joblib.Parallel(n_jobs=n_jobs)(joblib.delayed(simulate_collection)(kind, c) for c in range(POOL))
+        made = run_all(simulate_collection, ((kind, c) for c in range(pool)), n_jobs)
         power, drawn, pairs = (np.array(column) for column in zip(*made, strict=True))
         truth = pairs @ power / pairs.sum()
         for n in NUMBERS:
-            parts += _judge(kind, n, power, drawn, pairs.astype(float), truth)
+            parts += judge_intervals(kind, n, power, drawn, pairs.astype(float), truth)
     return pd.DataFrame(parts, columns=["kind", "collections", "number", "coverage", "error", "width", "studies"])
 
 
-def _judge(
+def judge_intervals(
     kind: str, n: int, power: np.ndarray, drawn: np.ndarray, pairs: np.ndarray, truth: np.ndarray
 ) -> list[tuple[object, ...]]:
     """Return coverage and mean width of the interval of one measure's power, and of the difference of two."""
     rng = np.random.default_rng([SEED, n])
     held, widths = np.zeros((2, STUDIES), dtype=bool), np.zeros((2, STUDIES))
     for study in range(STUDIES):
-        some = rng.choice(POOL, n, replace=False)
+        some = rng.choice(len(power), n, replace=False)
         value = pairs[some] @ power[some] / pairs[some].sum()
         trials = np.concatenate([redraw_collections(drawn[some], pairs[some], rng) for _ in range(5)])
         ends = [

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from scipy.stats import t
 
 import metaeval
-from experiments.outcome import Settings
-from experiments.studies.calibration import STUDY
+from experiments.paper import read_study
 from metaeval.errors import MetaevalWarning
 from metaeval.stats.resampling import ScoreModel, fit_scores
+
+STUDY = read_study("calibration")
+"""The settings of the study, fixed before anything was computed."""
 
 Half: TypeAlias = Literal["choosing", "checking"]
 Residuals = Callable[[np.random.Generator, tuple[int, int, int]], np.ndarray]
@@ -239,39 +241,34 @@ DESIGNS: dict[str, Design] = {
 @lru_cache
 def load_columns(collection: str) -> metaeval.Scores:
     """Return the scores of a real collection under the measures that the study names, or raise why they cannot be loaded."""
-    measures = list_collections()[collection]
+    return load_scores(
+        collection, next(some[collection] for some in STUDY["collections"].values() if collection in some)
+    )
+
+
+def load_scores(name: str, measures: Sequence[str]) -> metaeval.Scores:
+    """Return a real matrix, or runs scored, under some measures."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MetaevalWarning)  # what loading does with odd labels is said elsewhere
-        data = Settings().load(collection)
-        return data.sel(measures=measures) if isinstance(data, metaeval.Scores) else metaeval.score(data, measures)
-
-
-def list_collections(half: Half | None = None) -> dict[str, list[str]]:
-    """Return the measures of every real collection of a half, or of both."""
-    return {
-        name: of for each, some in STUDY["collections"].items() if half in (None, each) for name, of in some.items()
-    }
+        data = metaeval.load_dataset(name)
+    if isinstance(data, metaeval.Scores):
+        return data.sel(measures=list(measures))
+    return metaeval.score(cast("metaeval.ClassificationRuns | metaeval.QuantificationRuns", data), list(measures))
 
 
 @lru_cache
 def fit_collection(collection: str, measure: str) -> ScoreModel:
     """Return the model of the distinct runs of a real collection."""
-    scores = load_columns(collection).values[..., list_collections()[collection].index(measure)]
-    return fit_scores(np.unique(scores, axis=0))
+    scores = load_columns(collection)
+    column = [str(one) for one in scores.measures].index(measure)
+    return fit_scores(np.unique(scores.values[..., column], axis=0))
 
 
 def simulate_collection(
-    collection: str,
-    measure: str,
-    n_runs: int,
-    n_topics: int,
-    n_studies: int,
-    *,
-    effects: bool,
-    rng: np.random.Generator,
+    name: str, n_runs: int, n_topics: int, n_studies: int, *, effects: bool, rng: np.random.Generator
 ) -> Simulated:
-    """Draw a batch of studies like a real collection, each of other runs of it where it has more; effects as elsewhere."""
-    model = fit_collection(collection, measure)
+    """Draw a batch of studies like a real collection (“collection: measure”), each of other runs where it has more."""
+    model = fit_collection(*name.split(": "))
     n_runs = min(n_runs, len(model.copy_of))
     chosen = rng.permuted(np.tile(np.arange(len(model.copy_of)), (n_studies, 1)), axis=1)[:, :n_runs]
     values = np.empty((n_runs, n_topics, n_studies))

@@ -6,17 +6,18 @@ value of the same number over studies of as many topics, known from many more st
 
 from __future__ import annotations
 
-import warnings
+import itertools
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.studies.calibration.exchanges import STATISTICS
-from metaeval.errors import MetaevalWarning
+from experiments.studies.calibration.designs import load_scores
+from experiments.studies.calibration.measures import STATISTICS
+from experiments.studies.calibration.simulation import run_all
 from metaeval.stats.rank_correlation import tau
 
 NOMINAL = 0.95
@@ -42,32 +43,25 @@ class Cell(NamedTuple):
 
 
 CELLS = (
-    Cell("stc3-dq-a", 22, 25),
-    Cell("stc3-dq-a", 22, 100),
-    Cell("stc3-dq-s", 10, 50),
-    Cell("stc3-dq-s", 22, 390),
-    Cell("trec-web-2013", 34, 25),
-    Cell("trec-web-2013", 10, 50),
-    Cell("trec-web-2013", 34, 100),
-    Cell("llmjudge", 33, 25),
-    Cell("llmjudge", 12, 50),
-    Cell("normal", 10, 25),
-    Cell("normal", 22, 100),
-)
+    Cell("stc3-dq-a", 22, 25), Cell("stc3-dq-a", 22, 100), Cell("stc3-dq-s", 10, 50), Cell("stc3-dq-s", 22, 390),
+    Cell("trec-web-2013", 34, 25), Cell("trec-web-2013", 10, 50), Cell("trec-web-2013", 34, 100),
+    Cell("llmjudge", 33, 25), Cell("llmjudge", 12, 50), Cell("normal", 10, 25), Cell("normal", 22, 100),
+)  # fmt: skip
 
 
-def load_populations() -> dict[str, metaeval.Scores]:
-    """Return the populations: real matrices with four measures each, and normal scores of correlated measures."""
-    populations = {}
-    for name in ("stc3-dq-a", "stc3-dq-s"):
-        populations[name] = metaeval.score(metaeval.load_dataset(name), ["NMD", "RNOD", "RNSS", "JSD"])
-    populations["trec-web-2013"] = metaeval.load_dataset("trec-web-2013").sel(
-        measures=["AP", "ERR@20", "nDCG@20", "RR"]
-    )
-    populations["llmjudge"] = metaeval.score(
-        metaeval.load_dataset("llmjudge"), ["CEM_ORD", "kappa", "MAE_M", "Accuracy"]
-    )
-    return populations | {"normal": make_normal_population()}
+POPULATIONS = {
+    "stc3-dq-a": ("NMD", "RNOD", "RNSS", "JSD"),
+    "stc3-dq-s": ("NMD", "RNOD", "RNSS", "JSD"),
+    "trec-web-2013": ("AP", "ERR@20", "nDCG@20", "RR"),
+    "llmjudge": ("CEM_ORD", "kappa", "MAE_M", "Accuracy"),
+    "wmt23-en-de": ("mqm", "GEMBA-MQM", "XCOMET-Ensemble", "BLEU", "Random-sysname"),
+}
+"""Real matrices and their measures; of the shared task the reference first, two of the best, an old and a random one."""
+
+
+def load_population(name: str) -> metaeval.Scores:
+    """Return a population: a real matrix, or normal scores of correlated measures."""
+    return make_normal_population() if name == "normal" else load_scores(name, POPULATIONS[name])
 
 
 def make_normal_population(n_runs: int = 22, n_topics: int = 2000, seed: int = 5) -> metaeval.Scores:
@@ -97,7 +91,11 @@ def compute_numbers(scores: metaeval.Scores, seed: int, resamples: int) -> Numbe
     coverage = metaeval.coverage(scores, reference=reference, **options)
     frames = {"τ": similarity.rename(columns={"tau": "value"})}
     frames["coverage"] = coverage.to_frame().rename(columns={"coverage": "value"})
-    frames["difference of coverage"] = coverage.differences.rename(columns={"difference": "value"})
+    first, second = np.triu_indices(len(coverage.measures), 1)  # without resamples it has no differences
+    values, ends = coverage.to_frame()["coverage"].to_numpy(), coverage.differences
+    frames["difference of coverage"] = pd.DataFrame(
+        {"value": values[first] - values[second], "low": ends.get("low", np.nan), "high": ends.get("high", np.nan)}
+    )
     for test, title in (("randomised-tukey-hsd", "HSD"), ("bootstrap-t", "bootstrap-t")):
         power = metaeval.discriminative_power(scores, n_permutations=TRIALS, test=test, simultaneous=False, **options)
         frames[f"power, {title}"] = power.to_frame().rename(columns={"power": "value"})
@@ -107,30 +105,30 @@ def compute_numbers(scores: metaeval.Scores, seed: int, resamples: int) -> Numbe
     frames["standardised difference of two runs"] = effects[["d", "d_low", "d_high"]].set_axis(
         ["value", "low", "high"], axis=1
     )
-    columns = ("value", "low", "high")
-    return {name: tuple(frame[column].to_numpy(float) for column in columns) for name, frame in frames.items()}  # type: ignore[misc]
+    return {name: take_columns(frame, "value", "low", "high") for name, frame in frames.items()}
+
+
+def take_columns(frame: pd.DataFrame, *columns: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return three columns: numbers, and both ends of their intervals."""
+    value, low, high = (frame[column].to_numpy(float) for column in columns)
+    return value, low, high
 
 
 def measure_coverage(
-    populations: Mapping[str, metaeval.Scores],
-    cells: Sequence[Cell] = CELLS,
-    *,
-    compute: Callable[[metaeval.Scores, int, int], Numbers] = compute_numbers,
-    studies: int = 150,
-    studies_of_truth: int = 450,
-    seed: int = 0,
-) -> pd.DataFrame:
-    """How often does each kind of interval hold the true value?"""
+    cells: Sequence[Cell] = CELLS, compute: Callable[[metaeval.Scores, int, int], Numbers] = compute_numbers,
+    studies: int = 150, seed: int = 0, *, times: int = 3, load: Callable[[str], metaeval.Scores] = load_population,
+) -> pd.DataFrame:  # fmt: skip
+    """How often does each kind of interval hold the true value, the mean of so many times as many other studies too?"""
     rows = []
-    for number, cell in enumerate(cell for cell in cells if cell.population in populations):
+    for number, cell in enumerate(cells):
         rng = np.random.default_rng([seed, number])
-        population = populations[cell.population]
+        population = load(cell.population)
         signs = [1 if measure.higher_is_better in (True, None) else -1 for measure in population.measures]
         turned = population.values * signs
         chosen = np.sort(rng.permutation(len(turned))[: cell.n_runs])
         intervals: dict[str, list[np.ndarray]] = {}
         values: dict[str, list[np.ndarray]] = {}
-        for study in range(studies + studies_of_truth):
+        for study in range(studies * (1 + times)):
             drawn = label_study(draw_study(turned[chosen], cell.n_topics, rng), cell.population)
             numbers = compute(drawn, study, RESAMPLES if study < studies else 0)
             for kind, (value, low, high) in numbers.items():
@@ -170,28 +168,19 @@ TIMES = (0.5, 1, 2, 4)
 """How many times as many topics are predicted."""
 
 PREDICTED = (
-    Cell("stc3-dq-a", 22, 50),
-    Cell("trec-web-2013", 34, 25),
-    Cell("trec-web-2013", 34, 50),
-    Cell("llmjudge", 33, 30),
+    Cell("stc3-dq-a", 22, 50), Cell("trec-web-2013", 34, 25), Cell("trec-web-2013", 34, 50), Cell("llmjudge", 33, 30),
     Cell("normal", 22, 50),
-)
-
-CORRELATIONS = {
-    "τ_AP": "tau_ap", "τ_GAP": "tau_gap", "Spearman's ρ": "spearman", "τ_b@10": "tau_b@10",
-}  # fmt: skip
+)  # fmt: skip
 
 
 def compute_correlations(scores: metaeval.Scores, seed: int, resamples: int) -> Numbers:
     """Return the rank correlations of every two measures with their intervals."""
-    options = {"n_bootstrap": resamples, "confidence": NOMINAL, "seed": seed}
-    frames = {
-        name: metaeval.ranking_similarity(scores, tau=variant, simultaneous=False, **options).pairs
-        for name, variant in CORRELATIONS.items()
-    }
+    options = {"n_bootstrap": resamples, "confidence": NOMINAL, "seed": seed, "simultaneous": False}
+    variants = {"τ_AP": "tau_ap", "τ_GAP": "tau_gap", "Spearman's ρ": "spearman", "τ_b@10": "tau_b@10"}
     return {
-        name: tuple(frame[column].to_numpy() for column in ("tau", "low", "high")) for name, frame in frames.items()
-    }  # type: ignore[return-value]
+        name: take_columns(metaeval.ranking_similarity(scores, tau=variant, **options).pairs, "tau", "low", "high")
+        for name, variant in variants.items()
+    }
 
 
 def compute_designs(scores: metaeval.Scores, seed: int, resamples: int) -> Numbers:
@@ -199,24 +188,19 @@ def compute_designs(scores: metaeval.Scores, seed: int, resamples: int) -> Numbe
     size = metaeval.topic_set_size(scores, n_bootstrap=resamples, confidence=NOMINAL, seed=seed)
     columns = {"V_E2": "V_E2", "generalisability coefficient": "coefficient"}
     return {
-        name: tuple(size.rows[f"{column}{end}"].to_numpy() for end in ("", "_low", "_high"))
-        for name, column in columns.items()
-    }  # type: ignore[return-value]
+        name: take_columns(size.rows, column, f"{column}_low", f"{column}_high") for name, column in columns.items()
+    }
 
 
 def measure_predictions(
-    populations: Mapping[str, metaeval.Scores],
-    cells: Sequence[Cell] = PREDICTED,
-    *,
-    studies: int = 60,
-    studies_of_truth: int = 400,
-    seed: int = 1,
-) -> pd.DataFrame:
+    cells: Sequence[Cell] = PREDICTED, *, studies: int = 60, studies_of_truth: int = 400, seed: int = 1,
+    load: Callable[[str], metaeval.Scores] = load_population,
+) -> pd.DataFrame:  # fmt: skip
     """How far off is expected τ, and how often does its interval hold the true value?"""
     rows = []
-    for number, cell in enumerate(cell for cell in cells if cell.population in populations):
+    for number, cell in enumerate(cells):
         rng = np.random.default_rng([seed, number])
-        population = populations[cell.population]
+        population = load(cell.population)
         values = population.values[np.sort(rng.permutation(len(population.runs))[: cell.n_runs])]
         sizes = [int(times * cell.n_topics) for times in TIMES]
         # Sums of the same scores in another order differ in the last digits: that is a tie.
@@ -235,43 +219,20 @@ def measure_predictions(
             predictions.append(ends.reshape(len(sizes), -1, 3))
         predicted, low, high = np.moveaxis(np.stack(predictions), -1, 0)
         share = ((low <= expected) & (expected <= high)).mean(axis=0)
-        for s, size in enumerate(sizes):
-            for m, measure in enumerate(population.measures):
-                mean = predicted[:, s, m].mean()
-                truth = expected[s, m]
-                rows.append((*cell, size, str(measure), truth, mean, mean - truth, share[s, m], studies))
-    columns = [
-        "population",
-        "n_runs",
-        "n_topics",
-        "topics",
-        "measure",
-        "expected",
-        "predicted",
-        "bias",
-        "coverage",
-        "studies",
-    ]
-    return pd.DataFrame(rows, columns=columns)
+        for (s, size), (m, measure) in itertools.product(enumerate(sizes), enumerate(population.measures)):
+            mean, truth = predicted[:, s, m].mean(), expected[s, m]
+            rows.append((*cell, size, str(measure), truth, mean, mean - truth, share[s, m], studies))
+    columns = ["population", "n_runs", "n_topics", "topics", "measure", "expected", "predicted", "bias"]
+    return pd.DataFrame(rows, columns=[*columns, "coverage", "studies"])
 
 
 # Agreement with a reference, and judges against people.
 
 REFERRED = (
-    Cell("normal", 10, 25),
-    Cell("normal", 22, 100),
-    Cell("trec-web-2013", 34, 25),
-    Cell("trec-web-2013", 10, 50),
-    Cell("llmjudge", 33, 25),
-    Cell("wmt23-en-de", 12, 60),
-    Cell("wmt23-en-de", 12, 200),
-)
+    Cell("normal", 10, 25), Cell("normal", 22, 100), Cell("trec-web-2013", 34, 25), Cell("trec-web-2013", 10, 50),
+    Cell("llmjudge", 33, 25), Cell("wmt23-en-de", 12, 60), Cell("wmt23-en-de", 12, 200),
+)  # fmt: skip
 
-FLIPS = 100
-"""Sign flips of soft pairwise accuracy; exchanges between measures are not judged here."""
-
-METRICS = ("mqm", "GEMBA-MQM", "XCOMET-Ensemble", "BLEU", "Random-sysname")
-"""Of the shared task, the reference first: two of the best, an old one, and one that knows nothing."""
 
 JUDGED = (
     ("alttest-cebab-stars", "squared-error", 0.1, 150),
@@ -284,39 +245,24 @@ JUDGED = (
 """Data set, agreement, ε, and topics of a study: items, or the documents and pictures that they are about."""
 
 
-def load_references() -> dict[str, metaeval.Scores]:
-    """Return the same populations, and one of a shared task on metrics."""
-    return load_populations() | {"wmt23-en-de": metaeval.load_dataset("wmt23-en-de").sel(measures=METRICS)}
-
-
 def compute_agreement(scores: metaeval.Scores, seed: int, resamples: int) -> Numbers:
     """Return all statistics of agreement, and their differences, each with its interval."""
     agreement = metaeval.agreement(
-        scores, reference=str(scores.measures[0]), statistics=STATISTICS, n_permutations=FLIPS, n_bootstrap=resamples,
+        scores, reference=str(scores.measures[0]), statistics=STATISTICS, n_permutations=100, n_bootstrap=resamples,
         confidence=NOMINAL, simultaneous=False, seed=seed,
     )  # fmt: skip
-    numbers: dict[str, Any] = {}
-    for prefix, column, frame in (
-        ("", "value", agreement.to_frame()), ("difference of ", "difference", agreement.differences())
-    ):  # fmt: skip
-        for name, rows in frame.groupby("statistic", sort=False):
-            numbers[f"{prefix}{name}"] = tuple(rows[end].to_numpy(float) for end in (column, "low", "high"))
-    return numbers
+    of_one = agreement.to_frame().groupby("statistic", sort=False)
+    of_two = agreement.differences().groupby("statistic", sort=False)
+    return {
+        **{str(name): take_columns(rows, "value", "low", "high") for name, rows in of_one},
+        **{f"difference of {name}": take_columns(rows, "difference", "low", "high") for name, rows in of_two},
+    }
 
 
-def measure_agreement(
-    n_jobs: int = 1, cells: Sequence[Cell] = REFERRED, *, studies: int = 100, studies_of_truth: int = 200
-) -> pd.DataFrame:
+def measure_agreement(n_jobs: int = 1) -> pd.DataFrame:
     """How often do the intervals of agreement, and of differences between measures, hold the true value?"""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MetaevalWarning)  # what loading leaves out is said elsewhere
-        populations = load_references()
-    options = {"compute": compute_agreement, "studies": studies, "studies_of_truth": studies_of_truth}
-    tasks = (
-        joblib.delayed(measure_coverage)(populations, [cell], seed=100 + number, **options)
-        for number, cell in enumerate(cells)
-    )
-    return pd.concat(joblib.Parallel(n_jobs=n_jobs)(tasks), ignore_index=True)
+    calls = (([cell], compute_agreement, 100, 100 + number) for number, cell in enumerate(REFERRED))
+    return pd.concat(run_all(partial(measure_coverage, times=2), calls, n_jobs), ignore_index=True)
 
 
 def measure_judges(
@@ -324,7 +270,6 @@ def measure_judges(
     *,
     studies: int = 150,
     studies_of_truth: int = 450,
-    resamples: int = 250,
     load: Callable[[str], metaeval.Annotations] = metaeval.load_dataset,
     seed: int = 2,
 ) -> pd.DataFrame:
@@ -338,7 +283,7 @@ def measure_judges(
         for study in range(studies + studies_of_truth):
             judged = metaeval.alternative_annotator_test(
                 draw_topics(people, n_topics, rng), agreement=agreement, epsilon=epsilon, confidence=NOMINAL, seed=study,
-                n_bootstrap=resamples if study < studies else 0,
+                n_bootstrap=RESAMPLES if study < studies else 0,
             )  # fmt: skip
             rates = judged.rows.set_index("judge").loc[list(judged.judges)]
             for kind, rate in (("ω", "omega"), ("ρ", "rho")):
@@ -363,20 +308,3 @@ def draw_topics(people: metaeval.Annotations, n_topics: int, rng: np.random.Gene
         items=range(len(items)), topics=np.repeat(np.arange(n_topics), [len(items_of) for items_of in drawn]),
         classes=people.classes, collection=people.collection,
     )  # fmt: skip
-
-
-def measure_all_predictions(_: int) -> dict[str, pd.DataFrame]:
-    """Judge predictions of expected τ, and intervals of rank correlations and designs."""
-    populations = load_populations()
-    tables = {"expected-tau": measure_predictions(populations)}
-    for name, compute in (("correlations", compute_correlations), ("designs", compute_designs)):
-        tables[name] = measure_coverage(populations, PREDICTED, compute=compute, studies=60, studies_of_truth=240)
-    return tables
-
-
-MEASURE: dict[str, Callable[[int], dict[str, pd.DataFrame]]] = {
-    "intervals": lambda _: {"coverage": measure_coverage(load_populations())},
-    "predictions": measure_all_predictions,
-    "agreements": lambda n_jobs: {"judges": measure_judges(), "agreement": measure_agreement(n_jobs)},
-}
-"""By folder of the results, what makes its tables with so many processes."""

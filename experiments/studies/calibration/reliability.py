@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.studies.calibration import STUDY
+from experiments.studies.calibration.designs import STUDY
 from metaeval.stats import pair_tests
 from metaeval.stats.rank_correlation import tau
 from metaeval.stats.streams import generator
@@ -33,25 +33,13 @@ class Change(NamedTuple):
     pairs: list[tuple[Power, Power]]
 
 
-def measure_reliability(
-    collections: Mapping[str, metaeval.Scores], say: Callable[[str], None] = lambda _: None
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def measure_reliability(collections: Mapping[str, metaeval.Scores]) -> pd.DataFrame:
     """Compare rankings of measures by discriminative power."""
-    changes, powers = [], []
-    for name, scores in collections.items():
-        say(f"reliability: {name}")
-        seeds = {test: [find_power(scores, test, seed) for seed in _seeds(test)] for test in TESTS}
-        for change in _list_changes(scores, seeds):
-            changes.append({"changed": change.changed, "test": change.test, "collection": name} | _summarise(change))
-        for m, measure in enumerate(scores.measures):
-            row: dict[str, object] = {"collection": name, "measure": str(measure)}
-            for test in TESTS:
-                by_seed = np.array(seeds[test])[:, m]
-                row[test] = by_seed[0]
-                if test in RESAMPLING:
-                    row[f"{test}, sd over seeds"] = by_seed.std(ddof=1)
-            powers.append(row)
-    return pd.DataFrame(changes), pd.DataFrame(powers)
+    return pd.DataFrame(
+        {"changed": change.changed, "test": change.test, "collection": name} | summarise_change(change)
+        for name, scores in collections.items()
+        for change in list_changes(scores)
+    )
 
 
 def find_power(scores: metaeval.Scores, test: str, seed: int) -> Power:
@@ -62,45 +50,38 @@ def find_power(scores: metaeval.Scores, test: str, seed: int) -> Power:
     return np.asarray(power.significant.mean(axis=1))
 
 
-def is_baseline(run: str) -> bool:
-    """Tell whether a run was made without looking at the items, by its name."""
-    return run.startswith(tuple(SETTINGS["baselines"]))
-
-
 def find_distinct(scores: metaeval.Scores) -> list[str]:
     """Return the runs without those that have the scores of an earlier one under all measures."""
     _, first = np.unique(scores.values.reshape(len(scores.runs), -1), axis=0, return_index=True)
     return [scores.runs[row] for row in sorted(first)]
 
 
-def _seeds(test: str) -> range:
-    return range(SETTINGS["seeds"] if test in RESAMPLING else 1)
-
-
-def _list_changes(scores: metaeval.Scores, seeds: Mapping[str, list[Power]]) -> Iterator[Change]:
+def list_changes(scores: metaeval.Scores) -> Iterator[Change]:
+    """Yield what is changed: the seed, the test, the runs, the topics."""
+    seeds = {test: range(SETTINGS["seeds"] if test in RESAMPLING else 1) for test in TESTS}
+    powers = {test: [find_power(scores, test, seed) for seed in seeds[test]] for test in TESTS}
     size = len(scores.runs), len(scores.topics)
     for test in RESAMPLING:
-        yield Change("another seed", test, *size, list(itertools.combinations(seeds[test], 2)))
+        yield Change("another seed", test, *size, list(itertools.combinations(powers[test], 2)))
     reference, *others = TESTS
     for test in others:
-        pairs = list(zip(seeds[reference], itertools.cycle(seeds[test]), strict=False))
+        pairs = list(zip(powers[reference], itertools.cycle(powers[test]), strict=False))
         yield Change(f"another test than {reference}", test, *size, pairs)
+    never = tuple(SETTINGS["baselines"])
     for what, runs in {
-        "without baselines": [run for run in scores.runs if not is_baseline(run)],
+        "without baselines": [run for run in scores.runs if not run.startswith(never)],
         "distinct runs only": find_distinct(scores),
     }.items():
-        if len(runs) < len(scores.runs):
-            fewer = scores.sel(runs=runs)
-            for test in SETTINGS["main_tests"]:
-                again = [find_power(fewer, test, seed) for seed in _seeds(test)]
-                yield Change(what, test, len(runs), size[1], list(zip(seeds[test], again, strict=True)))
+        for test in SETTINGS["main_tests"] if len(runs) < len(scores.runs) else ():
+            again = [find_power(scores.sel(runs=runs), test, seed) for seed in seeds[test]]
+            yield Change(what, test, len(runs), size[1], list(zip(powers[test], again, strict=True)))
     halves = [split_topics(scores, split) for split in range(SETTINGS["splits"])]
     for test in SETTINGS["main_tests"]:
         pairs = [
             (find_power(first, test, split), find_power(second, test, split))
             for split, (first, second) in enumerate(halves)
         ]
-        yield Change("the other half of the topics", test, size[0], size[1] // 2, pairs)
+        yield Change(STUDY["half"], test, size[0], size[1] // 2, pairs)
 
 
 def split_topics(scores: metaeval.Scores, split: int) -> tuple[metaeval.Scores, metaeval.Scores]:
@@ -114,7 +95,8 @@ def split_topics(scores: metaeval.Scores, split: int) -> tuple[metaeval.Scores, 
     return first, second
 
 
-def _summarise(change: Change) -> dict[str, object]:
+def summarise_change(change: Change) -> dict[str, object]:
+    """Return how alike rankings are before and after, and how often they share no measure at the top."""
     first, second = (np.array(side) for side in zip(*change.pairs, strict=True))
     similar = tau(first, second, variant="tau_b")
     known = similar[np.isfinite(similar)]  # no ranking where all measures find as much
@@ -140,4 +122,5 @@ def average_collections(changes: pd.DataFrame) -> pd.DataFrame:
             "other top": group["other top"].mean(),
             "error of that": group["other top"].std(ddof=1) / np.sqrt(n) if n > 1 else np.nan,
         }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["changed", "test"]).astype({"collections": int})
+    frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis(["changed", "test"]).astype({"collections": int})
+    return frame.reset_index()

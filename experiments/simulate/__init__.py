@@ -1,1 +1,0 @@
-"""Simulated gold and runs: seeded, documented, and always called simulated."""

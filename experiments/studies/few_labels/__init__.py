@@ -1,0 +1,1 @@
+"""Runs ranked by a judge and few labels of people."""

@@ -1,1 +1,0 @@
-"""Retrieval measures on seven TREC collections, from published score matrices."""

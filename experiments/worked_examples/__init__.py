@@ -1,1 +1,0 @@
-"""The examples that the papers work out by hand: they need no data."""

@@ -1,0 +1,179 @@
+"""Both papers of Sakai: transcriptions satisfy identities, a user's matrices get pages of their own, claims read tables."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from experiments import sakai
+from experiments.__main__ import run
+from experiments.acl2021 import claims as acl_claims, steps as acl2021
+from experiments.lq2021 import claims as lq_claims, steps as lq2021
+
+APP = typer.Typer()
+APP.command()(run)
+ACL, LQ = acl2021.PRINTED, lq2021.PRINTED
+SLIPS = {
+    ("DQ-A", "full", "RSNOD"),
+    ("DQ-A", "ten", "NMD"),
+    ("DQ-E", "ten", "RSNOD"),
+    ("DQ-S", "full", "RSNOD"),
+    ("DQ-S", "ten", "RSNOD"),
+}
+
+LQ_SLIPS = {("DialEval-1 DQ-S", "NVD", "RNSS"), ("DialEval-1 DQ-S", "NVD", "JSD")}
+
+
+def write_matrices(folder, seed=1):
+    """Made matrices of one collection of each kind, in the layout that the documentation shows."""
+    rng = np.random.default_rng(seed)
+    for name, kind, n_runs, n_topics in (("sem17t4c", "classification", 20, 125), ("dq-a", "quantification", 22, 300)):
+        path = folder / "acl2021" / name
+        path.mkdir(parents=True)
+        runs = [f"run{number}" for number in range(n_runs - 2)] + ["A_BL-popularity", "A_BL-uniform"]
+        path.joinpath("runs").write_text("\n".join(runs) + "\n")
+        for measure in acl2021.ORDERS[kind]:
+            values = np.clip(rng.normal(np.linspace(0.3, 0.7, n_runs), 0.15, size=(n_topics, n_runs)), 0, 1)
+            path.joinpath(measure).write_text("\n".join(" ".join(f"{x:.4f}" for x in row) for row in values) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("table", "name"), [(table, name) for table, names in acl2021.SIMILARITY.items() for name in names]
+)
+def test_every_printed_tau_is_a_whole_number_of_pairs_of_runs(table, name):
+    n = int(ACL["table1"][name][2])
+    pairs = n * (n - 1) // 2
+    order = acl2021.ORDERS[acl2021.COLLECTIONS[name]["kind"]]
+    whole = {pair: round(float(text) * pairs) for pair, text in sakai.pair_up(ACL[table][name], order).items()}
+    for pair, text in sakai.pair_up(ACL[table][name], order).items():
+        assert abs(whole[pair] / pairs - float(text)) <= 0.0005 + 1e-9
+        assert (pairs - whole[pair]) % 2 == 0
+    distance = {frozenset(pair): (pairs - k) / 2 for pair, k in whole.items()}
+    for three in itertools.combinations(order, 3):
+        sides = sorted(distance[frozenset(pair)] for pair in itertools.combinations(three, 2))
+        assert sides[2] <= sides[0] + sides[1]
+
+
+def test_mean_taus_fall_and_marks_count_no_more_measures_than_stand_below_but_for_the_slips():
+    wrong = set()
+    for table, names in acl2021.CONSISTENCY.items():
+        for name, split in itertools.product(names, ("full", "ten")):
+            rows = [(m, float(row[0]), int(row[1])) for m, row in ACL[table][name][split].items() if m != "V_E2"]
+            for below, ((measure, upper, mark), (_, lower, less)) in zip(
+                range(len(rows) - 1, 0, -1), itertools.pairwise(rows), strict=True
+            ):
+                assert upper >= lower
+                assert mark >= less
+                wrong |= {(name, split, measure)} if mark > below else set()
+            wrong |= {(name, split, rows[-1][0])} if rows[-1][2] else set()
+    assert wrong == {("DQ-A", "full", "RSNOD"), *()} | wrong & SLIPS
+    assert wrong <= SLIPS
+
+
+def test_effect_sizes_of_captions_follow_from_the_numbers_beside_them():
+    for table, name, split, better, worse, text in ACL["effect_sizes"]["examples"]:
+        part = ACL[table][name][split]
+        effect = (float(part[better][0]) - float(part[worse][0])) / float(part["V_E2"]) ** 0.5
+        assert abs(effect - float(text)) <= 0.005 + 1e-9
+
+
+@pytest.mark.parametrize("name", lq2021.STUDY["collections"])
+def test_overlaps_of_print_add_up_to_its_significant_pairs(name):
+    significant = dict(zip(lq2021.MEASURES, map(int, LQ["table3"][name]["S_D"]), strict=True))
+    pairs = int(LQ["table3"][name]["T_D"])
+    assert pairs == int(LQ["table2"][name][2]) * (int(LQ["table2"][name][2]) - 1) // 2
+    for count, percent in zip(significant.values(), LQ["table3"][name]["percent"], strict=True):
+        assert abs(100 * count / pairs - float(percent)) <= 0.05 + 1e-9
+    for (first, second), (share, *counts) in sakai.pair_up(LQ["table4"][name], lq2021.MEASURES).items():
+        a, b, c = map(int, counts)
+        if (name, first, second) not in LQ_SLIPS:
+            assert (a + b, b + c) == (significant[first], significant[second])
+        assert abs(100 * b / (a + b + c) - float(share)) <= 0.05 + 1e-9
+
+
+def test_pooled_numbers_and_totals_of_print_are_sums():
+    rows = [row for name, row in LQ["table3"].items() if name != "POOLED"]
+    assert [sum(int(row["S_D"][m]) for row in rows) for m in range(6)] == list(map(int, LQ["table3"]["POOLED"]["S_D"]))
+    wins = np.array([row for name, row in LQ["table7"].items() if name != "TOTAL"], dtype=int)
+    np.testing.assert_array_equal(wins.sum(axis=0), np.array(LQ["table7"]["TOTAL"], dtype=int))
+
+
+def test_a_users_matrices_are_compared_with_print_on_a_page_that_speaks_of_them(tmp_path):
+    write_matrices(tmp_path)
+    found = CliRunner().invoke(
+        APP, ["acl2021", "lq2021", "--matrices", str(tmp_path), "--out", str(tmp_path / "mine"), "--n-jobs", "1"]
+    )
+    assert found.exit_code == 0, found.output
+    for paper, table in (("acl2021", "Table 6"), ("lq2021", "Table 3")):
+        cells = pd.read_csv(tmp_path / "mine" / paper / "comparison.csv")
+        own = cells[(cells["item"] == table) & cells["row"].str.contains("DQ-A") & ~cells["row"].str.startswith("STC")]
+        assert own["ours"].notna().all()
+        assert set(own["verdict"]) <= {"exact", "matches", "differs"}
+        page = (tmp_path / "mine" / paper / "README.md").read_text("utf-8")
+        assert "your matrices decide" in page
+        assert "need runs that have to be downloaded" not in page
+    cells = pd.read_csv(tmp_path / "mine" / "lq2021" / "comparison.csv").set_index(["item", "row", "column"])["ours"]
+    power = pd.read_csv(tmp_path / "mine" / "lq2021" / "power.csv").set_index(["collection", "measure"])["S_D"]
+    assert cells["Table 3", "DialEval-1 DQ-A", "NMD S_D"] == power["DialEval-1 DQ-A", "NMD"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["acl2021", "--matrices", "nowhere", "--out", "x"], "has none of the folders sem16t4c"),
+        (["acl2021", "--matrices", "nowhere"], "--out FOLDER"),
+        (["wmt2023", "--matrices", "nowhere", "--out", "x"], "goes with acl2021 or lq2021"),
+    ],
+)
+def test_matrices_that_cannot_be_read_are_refused(words, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = CliRunner().invoke(APP, words)
+    assert found.exit_code == 2
+    assert said in found.output
+
+
+class Tables:
+    """Tables made by hand in place of committed ones."""
+
+    def __init__(self, **tables):
+        self.read = lambda name: pd.DataFrame(tables[name])
+
+
+ROWS = {"collection": ["DQ-A"], "relation": ["given"], "runs": [22], "constant runs": [0]}
+
+
+@pytest.mark.parametrize(
+    ("halves", "ten", "power", "word"),
+    [
+        (["RSNOD NMD", "", ""], ["", "", ""], ["", "", ""], "holds"),
+        (["", "RNOD", ""], ["", "", ""], ["", "", ""], "does not hold"),
+        (["RSNOD", "", ""], ["", "RNOD", ""], ["", "", ""], "cannot tell"),
+        (["", "", ""], ["", "", ""], ["", "", ""], "cannot tell"),
+    ],
+)
+def test_a_measure_is_primary_where_it_is_best_by_one_criterion_and_beaten_by_none(halves, ten, power, word):
+    measures = ["RNOD", "RSNOD", "NMD"]
+    consistency = {
+        "collection": "DQ-A", "split": ["full"] * 3 + ["ten"] * 3, "measure": measures * 2, "ahead of": halves + ten,
+    }  # fmt: skip
+    facts = {"collection": ["DQ-A"], "kind": ["quantification"], "figure": ["x"], "value": [0], "low": [0], "high": [0]}
+    tables = Tables(
+        collections=ROWS, facts=facts, consistency=consistency,
+        power={"collection": "DQ-A", "measure": measures, "finds more than": power},
+    )  # fmt: skip
+    ((name, answer),) = acl_claims.rnod_primary.decide(tables)
+    assert (name, answer.word) == ("DQ-A", word)
+
+
+def test_overlaps_of_several_collections_are_added_before_they_are_divided():
+    overlap = {
+        "collection": ["x", "y"], "measure_1": ["NMD", "RNOD"], "measure_2": ["RNOD", "NMD"],
+        "a": [1, 4], "b": [5, 2], "c": [3, 0],
+    }  # fmt: skip
+    source = lq_claims.Source(Tables(overlap=overlap), ["x", "y"])
+    assert source.overlap("NMD", "RNOD") == pytest.approx((5 + 2) / (1 + 5 + 3 + 4 + 2 + 0))
+    assert source.counts("NMD", "RNOD").loc["y"].tolist() == [0, 2, 4]
+    assert source.counts("RNOD", "NMD").loc["x"].tolist() == [3, 5, 1]
