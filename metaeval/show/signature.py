@@ -50,7 +50,9 @@ class Signature:
         """
         first, *others = (data.partition(" ")[2] or data for data in self.data) if self.data else [self.analysis]
         stated = [f"{name} {value}" for name, value in self.settings if name in ("B", "trials", "bootstrap", "seed")]
-        return visible(", ".join([first, *([f"and {format_count(len(others), 'collection')} more"] if others else []), *stated]))
+        return visible(
+            ", ".join([first, *([f"and {format_count(len(others), 'collection')} more"] if others else []), *stated])
+        )
 
     def follow(self, analysis: str, **settings: str) -> Signature:
         """Return the signature of an analysis that follows from this one, and from what further settings say."""

@@ -141,7 +141,9 @@ class Table:
     def to_text(self, width: int = sys.maxsize, *, explain: bool = True) -> str:
         """Return the table as text for a terminal of some width: caption above, signature, if any, below."""
         caption = one_line(self.whole_caption if explain else self.caption)
-        signature = self.signature.short if isinstance(self.signature, Signature) and not explain else str(self.signature)
+        signature = (
+            self.signature.short if isinstance(self.signature, Signature) and not explain else str(self.signature)
+        )
         below = ["", *wrap_text(one_line(signature), width)] if signature else []
         return "\n".join([*wrap_text(caption, width), "", draw_text(self.to_grid(), width), *below]) + "\n"
 
