@@ -52,12 +52,16 @@ def parquet(frame):
 
 
 WHOLE = parquet(pd.read_csv(io.StringIO(CSV), dtype={"topic": str}))
+LONG_LABEL = parquet(
+    pd.DataFrame({"run": ["x" * 200_000] * 9, "topic": list("abcdefghi"), "measure": "AP", "score": 0.5})
+)
 MANY_COLUMNS = f"run,topic,{','.join(f'm{i}' for i in range(10_000))}\na,1{',x' * 10_000}".encode()
 
 FILES = {
     "nothing": ({"s.csv": b""}, "s.csv: the file is empty"),
     "half a parquet": ({"s.parquet": WHOLE[: len(WHOLE) // 2]}, "s.parquet: it is not a complete Parquet file"),
     "parquet in name": ({"s.parquet": CSV.encode()}, "s.parquet: it is not a complete Parquet file"),
+    "parquet of one long label": ({"s.parquet": LONG_LABEL}, "there is a run of 200,000 letters"),
     "bomb in gzip": ({"s.csv.gz": gzip.compress(b"0" * 2**22)}, "it is not a table: field larger"),
     "half a gzip": ({"s.csv.gz": gzip.compress(CSV.encode())[:-12]}, "s.csv.gz: it is no whole gzip file"),
     "half a bzip2": ({"s.csv.bz2": bz2.compress(CSV.encode())[:-12]}, "s.csv.bz2: it is no whole bz2 file"),
