@@ -11,6 +11,7 @@ import decimal
 import math
 import numbers
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -22,7 +23,7 @@ from metaeval.data.clusters import Repeats, find_clusters
 from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, REPEAT
 from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy, check_policy, hint_missing, report_policy
-from metaeval.errors import DataError, format_count, format_list, format_option
+from metaeval.errors import DataError, PolicyWarning, format_count, format_list, format_option
 from metaeval.files import describe_files
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import turn
@@ -40,6 +41,9 @@ LONGEST_LABEL = 100_000
 
 MOST_CELLS, MOST_CELLS_A_ROW = 100_000, 50
 """Cells without a score that may be filled: so many, or so many for every row there is; more is a mistake in the labels."""
+
+SENTINELS, FEWEST_OTHERS = (-1, -9, -99, -999, -9999), 5
+"""Numbers that stand for no score in many files, and how many different other scores must be there to say so."""
 
 ONCE = "once"
 """The label of the only repeat, in a collection beside others that have several."""
@@ -263,6 +267,8 @@ def arrange(
     cells.settle_doubled(doubled)
     cells.drop_totals()
     values = cells.fill(missing, known)
+    for measure, scores in zip(known, np.moveaxis(values, 2, 0), strict=True):
+        _remark_sentinel(str(measure), scores, rows.file)
     topics, noise = cells.labels["topic"], {}
     if REPEAT in cells.labels:
         repeats = cells.labels[REPEAT]
@@ -281,6 +287,23 @@ def arrange(
         "values": values, "runs": cells.labels["run"], "topics": topics, "measures": known, "collection": collection,
         "provenance": provenance, "clusters": clusters, "repeats": noise,
     }  # fmt: skip
+
+
+def _remark_sentinel(measure: str, scores: np.ndarray, file: object) -> None:
+    """Warn of a number that may stand for no score: −1, −9, −99, … in some cells, where no other score is below 0."""
+    lowest = scores.min(initial=np.inf, where=np.isfinite(scores))
+    if lowest not in SENTINELS:
+        return
+    others = scores[np.isfinite(scores) & (scores != lowest)]
+    n = int((scores == lowest).sum())
+    if others.size and others.min() >= 0 and len(np.unique(others)) >= FEWEST_OTHERS and n <= others.size / 4:
+        where = f"{describe_files([file])}: " if file is not None else ""
+        warnings.warn(
+            f"{where}{measure} is {lowest:g} in {n:,} of {scores.size:,} cells, and nowhere else below 0; "
+            "if it stands for no score, leave these cells empty",
+            PolicyWarning,
+            stacklevel=2,
+        )
 
 
 def _choose_rows(rows: Rows, choose: Choose) -> Rows:

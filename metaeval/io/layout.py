@@ -397,7 +397,12 @@ def _refuse_what_is_no_matrix(
 
 
 def _refuse_measures_in_names(table: Table, names: Sequence[str]) -> None:
-    """Refuse columns for every two of some runs and some measures, by their names: System 1 acc, System 1 BLEU, …."""
+    """Refuse columns that are called like measures, or by a run and a measure each: System 1 acc, System 1 BLEU, …."""
+    correlated = [str(cell) for cell in table.columns[table.header[0]]] == list(names)
+    if len(names) > 1 and not correlated and all(measure_of_label(name).higher_is_better is not None for name in names):
+        question = f"are its columns runs, or measures of a single run ({format_list(names)})?"
+        runs = format_option("format", "wide") if table.file else format_columns({"run": names[0]})
+        _ask(table, question, "of measures, add a column run that names it", runs=runs)
     pairs, measures = _split_names(names)
     if not measures:
         return
