@@ -70,7 +70,7 @@ def test_the_new_analysis_is_part_of_the_public_api_with_table_and_figure(house)
 def test_the_new_analysis_is_a_command_with_its_options(house, tmp_path):
     assert "How far ahead is the best run" in run(house, "-m", "metaeval", "--help").stdout
     assert "Rank of the run that the best one is compared with" in run(house, "-m", "metaeval", "lead", "--help").stdout
-    done = run(house, "-m", "metaeval", "lead", "scores.csv", "--rank", "3", "--out", str(tmp_path))
+    done = run(house, "-m", "metaeval", "lead", "scores.csv", "--rank", "3", "--explain", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert "rank 3" in done.stdout
     assert {"lead.csv", "lead.tex", "lead.json", "lead.svg"} <= {path.name for path in tmp_path.iterdir()}

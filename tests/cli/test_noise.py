@@ -26,7 +26,7 @@ def table(tmp_path, monkeypatch):
 )  # fmt: skip
 def test_results_say_what_clusters_and_repeats_are_worth(run, table, words):
     command, *options = words.split()
-    status, out, err = run(command, table, *options, "--clusters", "doc", "--repeats", "seed")
+    status, out, err = run(command, table, *options, "--clusters", "doc", "--repeats", "seed", "--explain")
     assert status == 0, err
     assert "clusters 26 of 51 topics" in " ".join(out.split())
     assert "repeats 2" in " ".join(out.split())
@@ -96,7 +96,7 @@ def test_variance_says_what_to_buy_and_writes_its_tables(run, table, tmp_path):
 
 def test_a_first_column_of_clusters_is_not_taken_for_topics(run, table, tmp_path):
     (tmp_path / "w_ap.csv").write_text("doc,topic,a,b\nx,1,.1,.2\nx,2,.3,.5\ny,3,.1,.4\nz,4,.2,.2\n")
-    status, out, err = run("power", "w_ap.csv", "--clusters", "doc", "-B", "20")
+    status, out, err = run("power", "w_ap.csv", "--clusters", "doc", "-B", "20", "--explain")
     assert status == 0, err
     assert "clusters 3 of 4 topics" in " ".join(out.split())
 

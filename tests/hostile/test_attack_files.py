@@ -14,7 +14,7 @@ from tests.hostile.forks import run_command
 ATTACK = Path(os.environ.get("METAEVAL_DATA", "")) / "attack"
 
 CASES = [
-    ("ranks comet.csv", "(assumed: higher is better)"),
+    ("ranks comet.csv --explain", "(assumed: higher is better)"),
     ("inspect comet.csv", "measures"),
     ("ranks hugerow.xlsx", "has a number above 1,048,576"),
     ("inspect hugerow.xlsx", "has a number above 1,048,576"),
@@ -27,8 +27,8 @@ CASES = [
     ("variance allrow.csv", "7 runs × 14 topics"),
     ("variance meancol.csv", "7 runs × 14 topics"),
     ("variance nojudge.csv --judges annotator", "nojudge.csv:5: run a, topic t2, measure score: the judge is missing"),
-    ("correct judge.csv --people few.csv", "labels 56"),
-    ("correct judge.csv --people fewde.csv", "labels 56"),
+    ("correct judge.csv --people few.csv --explain", "labels 56"),
+    ("correct judge.csv --people fewde.csv --explain", "labels 56"),
     ("correct judge.csv --people fewde15.csv", "fewde15.csv:2: the probability is 1.5"),
     ("correct judge.csv --people p-0_5.csv", "p-0_5.csv:2: the probability is -0.5"),
     ("correct judge.csv --people p0_0.csv", "p0_0.csv:2: the probability is 0;"),
