@@ -43,7 +43,6 @@ from metaeval.files import (
     read_lines,
     read_text,
     remember,
-    stream_lines,
     write_file,
 )  # fmt: skip
 from metaeval.io.strict_json import parse_json
@@ -516,7 +515,7 @@ def _read_records(path: PathLike) -> Table:
     if text.lstrip().startswith("["):
         found: Iterable[tuple[int | None, Any]] = ((None, record) for record in parse_json(text, path, with_nan=True))
     else:
-        found = ((line, parse_json(one, path, line, with_nan=True)) for line, one in stream_lines(path))
+        found = ((line, parse_json(one, path, line, with_nan=True)) for line, one in read_lines(path))
     records: list[dict[str, Any]] = []
     names: dict[str, None] = {}
     for line, record in found:
