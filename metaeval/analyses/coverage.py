@@ -164,7 +164,8 @@ def coverage(
         what = f"{why}: the coverage of {format_list(undefined)} is not defined"
         warnings.warn(f"{scores.collection or 'scores'}: {what}", MetaevalWarning, stacklevel=2)
     low = high = np.full(len(result), np.nan)
-    differences = pd.DataFrame()
+    none = np.empty(0)
+    differences = tabulate_differences((), none, none, none, "covers_more")
     no_interval = explain_no_interval(n_runs, n_topics) if n_bootstrap else ""
     if n_bootstrap and not no_interval:
         draw = partial(draw_weights, ready.key(), n_topics=n_topics)

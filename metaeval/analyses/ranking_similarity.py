@@ -75,11 +75,14 @@ class RankingSimilarity(MeasurePairs):
         return "–" if np.isnan(number) else f"{number:.2f}"
 
     def answer(self) -> str:
-        """Say which two measures rank runs most alike, and which least."""
+        """Say which two measures rank runs most alike, and which least; of only two, how alike."""
         pairs = self.pairs.dropna(subset="tau")
         if not len(pairs):
             return "No two measures can be compared."
-        ends = [(pairs["tau"].argmax(), "rank runs most alike"), (pairs["tau"].argmin(), "least")][: len(self.pairs)]
+        if len(self.pairs) == 1:
+            only = pairs.iloc[0]
+            return f"The rankings of {only.measure_1} and {only.measure_2} have {self.heading} {only.tau:.2f}."
+        ends = [(pairs["tau"].argmax(), "rank runs most alike"), (pairs["tau"].argmin(), "least")]
         said = [(pairs.iloc[place], how) for place, how in ends]
         parts = [f"{row.measure_1} and {row.measure_2} {how} ({self.heading} {row.tau:.2f})" for row, how in said]
         return f"{', '.join(parts)}."
