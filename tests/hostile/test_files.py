@@ -477,7 +477,7 @@ def read_wmt(case):
     for measure, content in files.items():
         (case.folder / f"{start}{measure}{ends[measure]}.seg.score").write_bytes(content)
     found, said = case.call(me.io.read_scores, case.folder, missing=policy)
-    return compare_scores(found, said, judging_truth.wmt(files, policy), policy, mutation or ("gaps" if gaps else ""))
+    return compare_scores(found, said, judging_truth.wmt(files), policy, mutation or ("gaps" if gaps else ""))
 
 
 def _score_or_gap(rng, gaps):

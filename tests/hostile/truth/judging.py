@@ -10,12 +10,12 @@ PLACES = {"tot": (0, 2, 1, 3), "ir_measures": (0, 1, 2, 3), "ranking": (2, 0, 5,
 """Where run, topic, measure and score stand on a line."""
 
 
-def wmt(files, policy):
-    """Readings of files by measure, of which a line is ``run<TAB>score``."""
-    return attempt(_wmt, files, policy)
+def wmt(files):
+    """Readings of files by measure, of which a line is ``run<TAB>score``; a run that a file lacks has no scores there."""
+    return attempt(_wmt, files)
 
 
-def _wmt(files, policy):
+def _wmt(files):
     tables = {}
     for measure, content in files.items():
         table = tables.setdefault(measure, {})
@@ -24,16 +24,13 @@ def _wmt(files, policy):
             if not tab or "\t" in text or not run.strip():
                 raise Unreadable("a line")
             table.setdefault(run, []).append(None if text.strip().lower() == "none" else number(text))
-    if len({len(scores) for table in tables.values() for scores in table.values()}) > 1:
+    numbers = {len(scores) for table in tables.values() for scores in table.values()}
+    if len(numbers) > 1:
         raise Unreadable("not the same numbers of topics")
-    runs = {run for table in tables.values() for run in table}
-    common = {run for run in runs if all(run in table for table in tables.values())}
-    if common != runs and policy == "raise":
-        raise Unreadable("a run is missing")
     reading = Reading({})
     for measure, table in tables.items():
-        for run in common:
-            for place, score in enumerate(table[run], start=1):
+        for run in dict.fromkeys(run for table in tables.values() for run in table):
+            for place, score in enumerate(table.get(run, [None] * max(numbers)), start=1):
                 reading.add(run, str(place), measure, score)
     return reading
 
