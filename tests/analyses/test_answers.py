@@ -28,8 +28,10 @@ def test_answers_say_what_was_put_in(scores):
         f"sharp finds most differences ({counts[0]} of 66 pairs of runs), clearly more than dull."
     )
     assert me.ranking_similarity(three).answer().startswith("sharp and fair rank runs most alike (τ_a ")
-    assert me.ranking_similarity(three.sel(measures=["sharp", "dull"])).answer().startswith(
-        "The rankings of sharp and dull have τ_a "
+    assert (
+        me.ranking_similarity(three.sel(measures=["sharp", "dull"]))
+        .answer()
+        .startswith("The rankings of sharp and dull have τ_a ")
     )
     halves = me.split_half_consistency(three, n_trials=50).answer()
     assert halves.startswith("sharp ranks runs most stably between two random sets of 20 topics (mean τ ")

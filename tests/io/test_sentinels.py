@@ -44,6 +44,8 @@ def test_numbers_below_0_that_are_scores_are_read_without_a_word(scores, tmp_pat
 
 def test_columns_that_are_called_like_measures_are_not_taken_for_runs(tmp_path):
     (tmp_path / "BPR.csv").write_text("user_id,ndcg@10,recall@10\nu1,0.5,0.25\nu2,0.25,1\n")
-    with pytest.raises(DataError, match=re.escape("are its columns runs, or measures of a single run (ndcg@10, recall@10)?")):
+    with pytest.raises(
+        DataError, match=re.escape("are its columns runs, or measures of a single run (ndcg@10, recall@10)?")
+    ):
         read_scores(tmp_path / "BPR.csv")
     assert read_scores(tmp_path / "BPR.csv", format="wide", higher_is_better=True).runs == ("ndcg@10", "recall@10")
