@@ -24,7 +24,7 @@ from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, REPEA
 from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy, check_policy, hint_missing, report_policy
 from metaeval.errors import DataError, PolicyWarning, format_count, format_list, format_option
-from metaeval.files import describe_files
+from metaeval.files import PathLike, describe_files
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import turn
 from metaeval.measures.resolve import measure_of_label
@@ -289,7 +289,7 @@ def arrange(
     }  # fmt: skip
 
 
-def _remark_sentinel(measure: str, scores: np.ndarray, file: object) -> None:
+def _remark_sentinel(measure: str, scores: np.ndarray, file: PathLike | None) -> None:
     """Warn of a number that may stand for no score: −1, −9, −99, … in some cells, where no other score is below 0."""
     lowest = scores.min(initial=np.inf, where=np.isfinite(scores))
     if lowest not in SENTINELS:
