@@ -11,7 +11,6 @@ import decimal
 import math
 import numbers
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -23,7 +22,7 @@ from metaeval.data.clusters import Repeats, find_clusters
 from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, REPEAT
 from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy, check_policy, hint_missing, report_policy
-from metaeval.errors import DataError, PolicyWarning, format_count, format_list, format_option
+from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.files import PathLike, describe_files
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import turn
@@ -291,18 +290,17 @@ def arrange(
 
 def _remark_sentinel(measure: str, scores: np.ndarray, file: PathLike | None) -> None:
     """Warn of a number that may stand for no score: −1, −9, −99, … in some cells, where no other score is below 0."""
-    lowest = scores.min(initial=np.inf, where=np.isfinite(scores))
+    finite = scores[np.isfinite(scores)]
+    lowest = finite.min(initial=np.inf)
     if lowest not in SENTINELS:
         return
-    others = scores[np.isfinite(scores) & (scores != lowest)]
-    n = int((scores == lowest).sum())
+    others = finite[finite != lowest]
+    n = finite.size - others.size
     if others.size and others.min() >= 0 and len(np.unique(others)) >= FEWEST_OTHERS and n <= others.size / 4:
-        where = f"{describe_files([file])}: " if file is not None else ""
-        warnings.warn(
-            f"{where}{measure} is {lowest:g} in {n:,} of {scores.size:,} cells, and nowhere else below 0; "
+        report_policy(
+            f"{measure} is {lowest:g} in {n:,} of {scores.size:,} cells, and nowhere else below 0; "
             "if it stands for no score, leave these cells empty",
-            PolicyWarning,
-            stacklevel=2,
+            None if file is None else describe_files([file]),
         )
 
 
