@@ -31,7 +31,6 @@ RECIPE = 1
 PACKAGES = ("scikit-learn", "skordinal")
 SEED, FOLDS, ITEMS_PER_TOPIC = 0, 10, 20
 _TABLES: Mapping[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-NAMES = tuple(_TABLES["sets"])
 
 
 def built_folder() -> Path:
@@ -60,7 +59,7 @@ def list_sets() -> dict[str, Dataset]:
 
 def load(name: str) -> ClassificationRuns:
     """Return the runs of a set: those that are kept, if recipe and packages are the present ones, or else new ones."""
-    path, recipe = kept_file(name), {"recipe": RECIPE, "packages": find_versions(PACKAGES)}
+    path, recipe = kept_file(name), {"recipe": RECIPE, "packages": find_versions()}
     if path.is_file():
         with np.load(path) as stored:
             labels = json.loads(str(stored["labels"]))
@@ -85,23 +84,15 @@ def is_kept(name: str) -> bool:
     return kept_file(name).exists()
 
 
-def find_versions(packages: tuple[str, ...] | Mapping[str, str]) -> dict[str, str | None]:
+def find_versions() -> dict[str, str | None]:
     """Return the installed version of every package, None where it is not installed."""
     found: dict[str, str | None] = {}
-    for package in packages:
+    for package in PACKAGES:
         try:
             found[package] = version(package)
         except PackageNotFoundError:
             found[package] = None
     return found
-
-
-def describe_versions(made_with: Mapping[str, str]) -> list[str]:
-    """Say with which other versions the committed results were made, if so."""
-    installed = find_versions(made_with)
-    if installed == dict(made_with):
-        return []
-    return [f"made with {installed}, the committed results with {dict(made_with)}"]
 
 
 def train(name: str, *, seed: int = SEED, folds: int = FOLDS) -> ClassificationRuns:
@@ -119,7 +110,7 @@ def train(name: str, *, seed: int = SEED, folds: int = FOLDS) -> ClassificationR
             model.fit(features[fold != k], gold[fold != k])
             predicted[fold == k] = model.predict(features[fold == k])
         np.add.at(counts[r], (topic, gold, predicted), 1)
-    packages = ", ".join(f"{package} {number}" for package, number in find_versions(PACKAGES).items())
+    packages = ", ".join(f"{package} {number}" for package, number in find_versions().items())
     return ClassificationRuns(
         counts,
         runs=models,
