@@ -80,7 +80,10 @@ def main() -> NoReturn:
 
 @contextmanager
 def _obey_sigterm() -> Iterator[list[int]]:
-    """Let SIGTERM stop the command as Ctrl-C does, so that it clears up what it has begun; the list says if it came."""
+    """Let SIGTERM stop the command as Ctrl-C does, so that it clears up what it has begun; the list says if it came.
+
+    An exception that is raised while compiled code calls back into Python is lost: it is raised again every five seconds.
+    """
     arrived: list[int] = []
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield arrived
@@ -88,12 +91,18 @@ def _obey_sigterm() -> Iterator[list[int]]:
 
     def stop(number: int, _frame: object) -> NoReturn:
         arrived.append(number)
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 5)
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, stop)
+    if hasattr(signal, "SIGALRM"):
+        signal.signal(signal.SIGALRM, stop)
     try:
         yield arrived
     finally:
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 

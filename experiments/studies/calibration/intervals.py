@@ -92,10 +92,9 @@ def compute_numbers(scores: metaeval.Scores, seed: int, resamples: int) -> Numbe
     frames = {"τ": similarity.rename(columns={"tau": "value"})}
     frames["coverage"] = coverage.to_frame().rename(columns={"coverage": "value"})
     first, second = np.triu_indices(len(coverage.measures), 1)  # without resamples it has no differences
-    values, ends = coverage.to_frame()["coverage"].to_numpy(), coverage.differences
-    frames["difference of coverage"] = pd.DataFrame(
-        {"value": values[first] - values[second], "low": ends.get("low", np.nan), "high": ends.get("high", np.nan)}
-    )
+    values = coverage.to_frame()["coverage"].to_numpy()
+    ends = coverage.differences.reindex(range(len(first)))
+    frames["difference of coverage"] = ends.assign(value=values[first] - values[second])
     for test, title in (("randomised-tukey-hsd", "HSD"), ("bootstrap-t", "bootstrap-t")):
         power = metaeval.discriminative_power(scores, n_permutations=TRIALS, test=test, simultaneous=False, **options)
         frames[f"power, {title}"] = power.to_frame().rename(columns={"power": "value"})
