@@ -16,7 +16,7 @@ from metaeval.analyses.checks import check_choice, check_count, check_positive, 
 from metaeval.analyses.diagnostics import remark_copies
 from metaeval.analyses.power import discriminative_power
 from metaeval.analyses.prepare import Prepared, prepare
-from metaeval.analyses.variation import list_intervals
+from metaeval.analyses.result import list_intervals
 from metaeval.data.clusters import order_clusters
 from metaeval.data.policies import MissingPolicy, check_policy, report_policy
 from metaeval.data.scores import PartialScores, Scores

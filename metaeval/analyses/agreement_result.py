@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.result import Result
-from metaeval.analyses.variation import tabulate_conclusions, tabulate_differences
+from metaeval.analyses.result import Result, tabulate_conclusions, tabulate_differences
 from metaeval.data.scores import Scores
 from metaeval.errors import format_count, format_list
 from metaeval.measures.base import Measure, find_signs

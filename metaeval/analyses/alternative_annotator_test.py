@@ -10,8 +10,7 @@ import pandas as pd
 
 import metaeval
 from metaeval.analyses.checks import check_choice, check_count, check_seed, check_share
-from metaeval.analyses.result import Result
-from metaeval.analyses.variation import tabulate_differences
+from metaeval.analyses.result import Result, tabulate_differences
 from metaeval.data.annotations import Annotations, choose_class
 from metaeval.data.labels import rank_labels
 from metaeval.errors import MetaevalError, format_count, format_list, format_option

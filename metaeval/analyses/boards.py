@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -49,23 +50,13 @@ class BoardRanks(RunRanks):
     """The rank of every run of a board, and the ranks it may have, all of them at once.
 
     Its rows have the columns of `RunRanks`, where mean is the aggregate; and tasks, partial, lacking: in how many tasks a run
-    is, with part of the topics of how many, and how many it lacks.
+    is, with part of the topics of how many, and how many it lacks. What is `over` was resampled, topics or tasks.
 
-    Parameters
-    ----------
-    over : {"topics", "tasks"}
-        What was resampled.
-    tasks : DataFrame, shape (task, 11)
-        Columns task, topics, runs, partial, lacking, weight; all_solve and none_solve, topics with the highest or lowest
-        score of the task from every run; share, of the variance of the runs' means; and the first run and τ_b with the order
-        of runs if the task were not there.
-    topics : DataFrame, shape (topic, 4)
-        Columns task, topic, share, solved_by; the largest share first.
-    aggregates : DataFrame, shape (aggregate, 5)
-        Columns aggregate, first (run), tau_b with the chosen aggregate, and the run that moves_most with its change of rank,
-        by, positive if it falls.
-    sentence : str
-        The result in words to paste: what was resampled, how sure it is, who may be first, what is open.
+    `tasks` has columns task, topics, runs, partial, lacking, weight; all_solve and none_solve, topics with the highest or
+    lowest score of the task from every run; share, of the variance of the runs' means; first_without and tau_without, the
+    first run and τ_b with the order of runs if the task were not there. `topics` has columns task, topic, share, solved_by; the
+    largest share first. `aggregates` has columns aggregate, first (run), tau_b with the chosen aggregate, and the run that
+    moves_most with its change of rank, by, positive if it falls. `sentence` is the result in words to paste.
     """
 
     over: OverTasks
@@ -75,11 +66,7 @@ class BoardRanks(RunRanks):
     sentence: str
 
     def summary(self) -> pd.DataFrame:
-        """Return how far the ranks are real.
-
-        Of shape (1, 7), with the columns of `RunRanks.summary`; all_or_none, topics that all or none solve; and half, how many
-        topics carry half of the spread.
-        """
+        """Return how far ranks are real; all_or_none, topics that all or none solve; and half, how many carry half of it."""
         shares, solved = self.topics["share"], (self.topics["solved_by"] != "").sum()
         half = int((shares.cumsum() < 0.5).sum()) + 1 if shares.notna().any() else None
         return super().summary().assign(all_or_none=solved, half=half)
@@ -184,12 +171,8 @@ def board_ranks(
     statistics, draws = compare_board(board, over, n_bootstrap, keys, key, alpha)
     found, best = find_rank_sets(statistics, draws, alpha), find_best(statistics, draws, alpha)
 
-    titles = {
-        "mean": "mean of tasks" if len(names) > 1 else "mean",
-        "win-rate": "mean win rate",
-        "borda": "Borda count",
-    }
-    title = "mean of categories" if categories and aggregate == "mean" else titles[aggregate]
+    of = " of categories" if categories else " of tasks" if len(names) > 1 else ""
+    title = {"mean": f"mean{of}", "win-rate": "mean win rate", "borda": "Borda count"}[aggregate]
     measure = Measure(title, higher_is_better=aggregate != "mean" or aligned.measures[0].sign > 0)
     unit = measure.sign * (aligned.unit if aggregate == "mean" else 1.0)
     ranks, differ = _rank(board), found.better | found.better.T
@@ -239,28 +222,21 @@ def _rank(board: Board, times: np.ndarray | float = 1.0) -> np.ndarray:
     return np.asarray(1 + ahead.sum(axis=0))
 
 
-def _compare_orders(ranks: np.ndarray, others: np.ndarray) -> float:
-    return float(tau(-ranks, -others, variant="tau_b"))
-
-
 def _compare_aggregates(tasks: Tasks, board: Board, ranks: np.ndarray) -> pd.DataFrame:
     """Return how the order changes with the aggregate; there is no mean of unlike measures."""
     others = [each for each in get_args(Aggregate) if each != board.aggregate and not (each == "mean" and tasks.unlike)]
     rows = []
     for aggregate in (board.aggregate, *others):
         again = _rank(replace(board, aggregate=aggregate))
-        moves = again - ranks
+        moves, alike = again - ranks, float(tau(-again, -ranks, variant="tau_b"))
         farthest = int(np.abs(moves).argmax())
         most = tasks.runs[farthest] if moves.any() else ""
-        rows.append((aggregate, tasks.runs[again.argmin()], _compare_orders(again, ranks), most, int(moves[farthest])))
+        rows.append((aggregate, tasks.runs[again.argmin()], alike, most, int(moves[farthest])))
     return pd.DataFrame(rows, columns=["aggregate", "first", "tau_b", "moves_most", "by"])
 
 
 def _describe_tasks(tasks: Tasks, board: Board, ranks: np.ndarray) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return what every task says of the order, and what every topic does, the largest share of the spread first.
-
-    Shares are in the variance of the runs' means of tasks; all sum to 1.
-    """
+    """Return what every task says of the order, and what every topic does, as shares of the variance of the runs' means."""
     means = replace(board, aggregate="mean")
     ahead = means.estimates - means.estimates.mean()
     weights = share(board.weights, means.parts)
@@ -282,7 +258,7 @@ def _describe_tasks(tasks: Tasks, board: Board, ranks: np.ndarray) -> tuple[pd.D
                 "weight": board.weights[number] / board.weights.sum(), "all_solve": int((solved == "all").sum()),
                 "none_solve": int((solved == "none").sum()), "share": carried.sum(),
                 "first_without": tasks.runs[without.argmin()] if several else "",
-                "tau_without": _compare_orders(without, ranks) if several else np.nan,
+                "tau_without": float(tau(-without, -ranks, variant="tau_b")) if several else np.nan,
             }
         )  # fmt: skip
     listed = pd.concat(of_topics, ignore_index=True)
@@ -306,12 +282,10 @@ def _remark_gaps(tasks: Tasks, gaps: Gaps | None) -> list[str]:
     """Say how much is missing, and what was done about it."""
     counts = {"some topics": int(tasks.partial.sum()), "all topics": int(tasks.lacking.sum())}
     missing = [f"{count:,} lack {what}" for what, count in counts.items() if count]
-    if not missing:
-        return []
-    done = "each run's means are over the topics that it has"
-    if gaps != "present":
-        done = f"{(~tasks.kept).sum():,} of {format_count(len(tasks.kept), 'run')} were left out"
-    return [f"of {tasks.partial.size:,} cells (run × task), {' and '.join(missing)}: {done}"]
+    done = f"{(~tasks.kept).sum():,} of {format_count(len(tasks.kept), 'run')} were left out"
+    if gaps == "present":
+        done = "each run's means are over the topics that it has"
+    return [f"of {tasks.partial.size:,} cells (run × task), {' and '.join(missing)}: {done}"] if missing else []
 
 
 def _remark_samples(tasks: Tasks, board: Board, over: OverTasks) -> list[str]:
@@ -335,12 +309,12 @@ def _remark_samples(tasks: Tasks, board: Board, over: OverTasks) -> list[str]:
 
 
 class Tasks(NamedTuple):
-    """Aligned tasks, in the order of their names. `values[t]` has the shape (run, topic), NaN where there is no score.
+    """Aligned tasks, in the order of their names; lists have an item a task.
 
-    `clusters[t]` numbers the cluster of each topic, None where topics are single, and `drawn[t]` names what is drawn: clusters,
-    or topics. `noise` says what clusters and repeats do. `kept` says which of all runs are `runs`, and `partial` and `lacking`
-    which of all lack some or all topics of which tasks, shape (run, task). The largest magnitude of all scores is near 1, in
-    units of `unit`. `signed` is what a signature says.
+    `values` have the shape (run, topic), NaN where there is no score, in units of `unit`: the largest magnitude is near 1.
+    `clusters` number the cluster of each topic, None where topics are single, and `drawn` names what is drawn: clusters, or
+    topics. `kept` says which of all runs are `runs`, and `partial` and `lacking` which of all lack some or all topics of which
+    tasks, shape (run, task). `signed` is what a signature says.
     """
 
     names: tuple[str, ...]
@@ -365,7 +339,8 @@ class Tasks(NamedTuple):
 
 def align_tasks(given: Scores | Sequence[Scores], gaps: Gaps | None) -> Tasks:
     """Return the tasks with the same runs in each; higher scores are better."""
-    ordered, names = _sort_tasks([given] if isinstance(given, Scores) else list(given))
+    ordered = _sort_tasks([given] if isinstance(given, Scores) else list(given))
+    names = tuple(task.collection or "scores" for task in ordered)
     runs = np.array(sorted({run for task in ordered for run in task.runs}), dtype=object)
     values = [np.full((len(runs), len(task.topics)), np.nan) for task in ordered]
     for board, task in zip(values, ordered, strict=True):
@@ -389,9 +364,8 @@ def align_tasks(given: Scores | Sequence[Scores], gaps: Gaps | None) -> Tasks:
         order = np.argsort(np.array(task.topics, dtype=object))[some]
         values[number] = board[:, some]
         topics.append([task.topics[topic] for topic in order])
-        groups, codes = (
-            code_clusters([task.clusters[topic] for topic in order]) if task.clusters else (topics[-1], None)
-        )
+        of_topics = [task.clusters[topic] for topic in order] if task.clusters else []
+        groups, codes = code_clusters(of_topics) if of_topics else (topics[-1], None)
         clusters.append(codes)
         drawn.append(groups)
     noise = {name: known for name, task in zip(names, ordered, strict=True) if (known := find_noise(task))}
@@ -401,8 +375,8 @@ def align_tasks(given: Scores | Sequence[Scores], gaps: Gaps | None) -> Tasks:
     )  # fmt: skip
 
 
-def _sort_tasks(listed: Sequence[Scores]) -> tuple[list[Scores], tuple[str, ...]]:
-    """Return tasks in the order of their names, and these."""
+def _sort_tasks(listed: Sequence[Scores]) -> list[Scores]:
+    """Return tasks in the order of their names."""
     if not listed:
         raise MetaevalError("a board needs the scores of at least one task")
     for task in listed:
@@ -412,11 +386,11 @@ def _sort_tasks(listed: Sequence[Scores]) -> tuple[list[Scores], tuple[str, ...]
             which = f"{task.collection or 'the task'} has {len(task.measures)} measures"
             raise MetaevalError(f"{which}: choose one with {format_option('measure')}")
     ordered = sorted(listed, key=lambda task: task.collection)
-    names = tuple(task.collection or "scores" for task in ordered)
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise MetaevalError(f"the task {twice[0]} is there twice: name tasks apart by their collections")
-    return ordered, names
+    for task, after in itertools.pairwise(ordered):
+        if task.collection == after.collection:
+            name = task.collection or "scores"
+            raise MetaevalError(f"the task {name} is there twice: name tasks apart by their collections")
+    return ordered
 
 
 def _choose_runs(partial: np.ndarray, lacking: np.ndarray, gaps: Gaps | None) -> np.ndarray:
@@ -430,9 +404,8 @@ def _choose_runs(partial: np.ndarray, lacking: np.ndarray, gaps: Gaps | None) ->
             f"{format_option('gaps', 'present')} or complete"
         )
     if gaps == "complete" and complete.sum() < 2:
-        raise MetaevalError(
-            f"too few runs are complete: {complete.sum()} of {len(complete):,}; use {format_option('gaps', 'present')}"
-        )
+        few = f"too few runs are complete: {complete.sum()} of {len(complete):,}"
+        raise MetaevalError(f"{few}; use {format_option('gaps', 'present')}")
     return np.asarray(complete if gaps == "complete" else ~lacking.all(axis=1))
 
 
@@ -470,17 +443,15 @@ def check_samples(tasks: Tasks, over: OverTasks) -> None:
 
 def weigh_tasks(names: Sequence[str], given: Mapping[str, float] | None, categories: bool) -> np.ndarray:
     """Return the weight of every task; those of a category sum to the same as those of any other."""
-    weights = dict.fromkeys(names, 1.0)
     for name, weight in (given or {}).items():
-        if name not in weights:
-            raise MetaevalError(
-                f"there is no task {name!r} to weigh: {suggest_names(name, names) or format_list(list(names))}"
-            )
+        if name not in names:
+            near = suggest_names(name, names) or format_list(list(names))
+            raise MetaevalError(f"there is no task {name!r} to weigh: {near}")
         if isinstance(weight, bool) or not isinstance(weight, int | float | np.number) or not 0 < weight < np.inf:
             raise MetaevalError(f"the weight of {name} is {weight}; it is a finite number above 0")
-        weights[name] = float(weight)
+    weights = np.array([(given or {}).get(name, 1.0) for name in names], dtype=np.float64)
     if not categories:
-        return np.array(list(weights.values()))
+        return weights
     plain = [name for name in names if "/" not in name]
     if plain:
         raise MetaevalError(
@@ -488,5 +459,4 @@ def weigh_tasks(names: Sequence[str], given: Mapping[str, float] | None, categor
             f"{format_option('columns', 'collection=category+task')} does"
         )
     groups = np.array([name.partition("/")[0] for name in names])
-    found = np.array(list(weights.values()))
-    return np.asarray(found / [found[groups == group].sum() for group in groups])
+    return np.asarray(weights / [weights[groups == group].sum() for group in groups])

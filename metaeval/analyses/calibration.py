@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, cast
 
 import numpy as np
-import pandas as pd
 
 from metaeval.analyses.checks import check_choice, check_count, check_jobs, check_positive, check_share
 from metaeval.analyses.prepare import prepare
@@ -48,26 +46,14 @@ class TestCalibration(MeasureRows):
     A row (`to_frame`) for every measure and test, with columns measure, test; error, the share of studies of equal runs in
     which some pair was called different, with its interval low and high; errs, whether that is more often than α by more than
     chance, all measures and tests together; difference, in units of the measure, and power, the share of pairs that truly
-    differ by it that was found, with its standard error power_se.
-
-    Parameters
-    ----------
-    collection : str
-    tests : tuple of str
-    seconds : ndarray, shape (test,)
-        Time of one test of one study: no result, which the table alone shows.
-    n_studies, n_topics : int
-    alpha : float
-    outside : tuple of str
-        Why the scores are outside the domain in which the recommended test was checked, so that simulations from them do not
-        vouch for it.
+    differ by it that was found, with its standard error power_se. `outside` says why the scores are outside the domain in
+    which the recommended test was checked, so that simulations from them do not vouch for it.
     """
 
     __test__ = False  # to pytest its name would say that it is one
 
     collection: str
     tests: tuple[str, ...]
-    seconds: np.ndarray
     n_studies: int
     n_topics: int
     alpha: float
@@ -91,18 +77,15 @@ class TestCalibration(MeasureRows):
     def tables(self) -> list[Table]:
         """Return errors and power in percent, one row a measure and test."""
         rows, names = self.rows, {"error": "error %", "low": "low", "high": "high", "power": "power %"}
-        shown = pd.concat([rows["test"], 100 * rows[list(names)].rename(columns=names)], axis=1).set_index(
-            rows["measure"]
-        )
-        shown["ms"] = [f"{1000 * seconds:.2g}" for seconds in self.seconds] * len(self.measures)
-        sizes = ", ".join(
-            f"{row.difference:.3g} with {row.measure}" for row in rows.drop_duplicates("measure").itertuples()
-        )
+        shown = (100 * rows[list(names)].rename(columns=names)).set_index(rows["measure"])
+        shown.insert(0, "test", rows["test"].to_numpy())
+        of_each = rows.drop_duplicates("measure").itertuples()
+        sizes = ", ".join(f"{row.difference:.3g} with {row.measure}" for row in of_each)
         legend = (
             f"{self.answer()} Error: in how many of {self.n_studies} simulated studies of equal runs some pair is called "
             f"different, with its 95 % interval; it should be {100 * self.alpha:g} %. Power: the share of true differences "
-            f"found ({sizes}). ms: time of one test. Not simulated: near-copies that differ on a few topics, and failures "
-            "that these topics do not show."
+            f"found ({sizes}). Not simulated: near-copies that differ on a few topics, and failures that these topics do not "
+            "show."
         )
         caption = "False alarms and power of tests of all pairs of runs, in simulations from these scores."
         return [Table(shown, caption, self.signature, digits=1, legend=legend, joined=True)]
@@ -189,7 +172,7 @@ def calibrate_tests(
     kinds = ((0, n_studies), (n_studies, n_all))
     parts = [range(start, min(start + BATCH, end)) for first, end in kinds for start in range(first, end, BATCH)]
     sizes, shifts, done = (n_studies, n_topics, n_permutations), [], 0
-    counts = np.empty((len(ready.scores.measures), len(procedures), n_all, 3))
+    counts = np.empty((len(ready.scores.measures), len(procedures), n_all, 2))
     for m, of_measure in zip(ready.places[2], counts, strict=True):
         column = np.ascontiguousarray(ready.values[..., m])
         model, step = fit_scores(column), STANDARD_ERRORS * _find_typical_error(column, n_topics)
@@ -223,7 +206,7 @@ def calibrate_tests(
     settings = {"tests": ", ".join(procedures), "studies": n_studies, "topics": n_topics, "B": n_permutations}
     return TestCalibration(
         collection=ready.scores.collection, measures=ready.scores.measures, rows=rows, tests=tuple(procedures),
-        seconds=np.median(counts[..., 2], axis=(0, 2)), n_studies=n_studies, n_topics=n_topics, alpha=alpha,
+        n_studies=n_studies, n_topics=n_topics, alpha=alpha,
         signature=ready.sign(**settings, alpha=alpha, seed=seed), diagnostics=(ready.diagnostics,),
         remarks=(*remarks, *about_pairs), outside=(*outside, *(["see the notes"] if about_pairs else [])),
     )  # fmt: skip
@@ -237,7 +220,12 @@ def _list_tests(tests: Sequence[str | Procedure] | None) -> dict[str, PairedTest
         if callable(test):
             procedures[getattr(test, "__name__", "procedure")] = test
         elif is_reference(test):
-            procedures[test.rpartition(":")[2]] = _load_procedure(test)
+            function = load_function(test)
+            if isinstance(function, Measure):
+                raise MetaevalError(
+                    f"{test} is a measure; a test takes scores of shape (run, topic) and returns p-values"
+                )
+            procedures[test.rpartition(":")[2]] = partial(_call, function, test)
         else:
             check_choice("test", test, PairedTest)
             procedures[test] = cast(PairedTest, test)
@@ -246,20 +234,12 @@ def _list_tests(tests: Sequence[str | Procedure] | None) -> dict[str, PairedTest
     return procedures
 
 
-def _load_procedure(reference: str) -> Procedure:
-    """Import a test of a file; its failures say which test failed."""
-    function = load_function(reference)
-    if isinstance(function, Measure):
-        raise MetaevalError(f"{reference} is a measure; a test takes scores of shape (run, topic) and returns p-values")
-
-    def test(scores: np.ndarray) -> np.ndarray:
-        try:
-            return np.asarray(call_formula(function, (scores,), {}))
-        except MeasureError as error:
-            raise MetaevalError(f"{reference}: {error}") from None
-
-    test.__name__ = reference.rpartition(":")[2]
-    return test
+def _call(function: Callable[..., object], reference: str, scores: np.ndarray) -> np.ndarray:
+    """Return the p-values of a test of a file; its failures say which test failed."""
+    try:
+        return np.asarray(call_formula(function, (scores,), {}))
+    except MeasureError as error:
+        raise MetaevalError(f"{reference}: {error}") from None
 
 
 def _find_typical_error(scores: np.ndarray, n_topics: int) -> float:
@@ -273,15 +253,10 @@ def _find_typical_error(scores: np.ndarray, n_topics: int) -> float:
 
 
 def _count_errors(
-    model: ScoreModel,
-    test: PairedTest | Procedure,
-    sizes: tuple[int, int, int],
-    alpha: float,
-    shift: float,
-    place: tuple[int, str, str],
-    studies: range,
-) -> np.ndarray:
-    """Return false differences, the share of true ones found, and seconds, of each study, shape (study, 3).
+    model: ScoreModel, test: PairedTest | Procedure, sizes: tuple[int, int, int], alpha: float, shift: float,
+    place: tuple[int, str, str], studies: range,
+) -> np.ndarray:  # fmt: skip
+    """Return false differences, and the share of true ones found, of each study, shape (study, 2).
 
     `sizes` are how many studies there are of runs of equal means, which come first, topics, and trials of a test.
     """
@@ -293,10 +268,8 @@ def _count_errors(
         means[: len(means) // 2] = shift
         means = rng.permuted(means, axis=0)[model.copy_of]
         values += means[:, np.newaxis]
-    begun = time.perf_counter()
     key = stream_key(*place, str(studies.start), "trials")
     significant = decide(test, values, alpha=alpha, key=key, options={"n_permutations": n_permutations})
-    seconds = (time.perf_counter() - begun) / len(studies)
     errors = count_errors(significant, means)
     found = np.divide(errors.found, errors.differing, out=np.zeros(len(studies)), where=errors.differing > 0)
-    return np.stack([errors.false, found, np.full(len(studies), seconds)], axis=1)
+    return np.stack([errors.false, found], axis=1)

@@ -13,8 +13,7 @@ import pandas as pd
 
 from metaeval.analyses.checks import check_count, check_share
 from metaeval.analyses.prepare import prepare
-from metaeval.analyses.result import MeasureRows
-from metaeval.analyses.variation import tabulate_differences
+from metaeval.analyses.result import MeasureRows, tabulate_differences
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, MetaevalWarning, format_list
 from metaeval.measures.base import Measure

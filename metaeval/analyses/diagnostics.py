@@ -29,6 +29,41 @@ EXCHANGING = ("randomised-tukey-hsd", "tukey-hsd")
 """Tests that take runs to differ in their means alone."""
 
 
+NOTES = {
+    "spread": (
+        "{run} varies {ratio:.1f} times more than a typical run; check with {option}\nThis is with {measure}; some run varies "
+        "at least {limit:g} times more with {names}. The Tukey HSD test assumes that runs vary alike, and {recommended} does "
+        "not. How often it errs where they do not: docs/concepts/discriminative-power.md."
+    ),
+    "hopeless": (
+        "{count} the Tukey HSD test miss differences among the others\nFar behind the other runs: {runs}, with {names}. The "
+        "null distribution of the largest difference widens with such runs."
+    ),
+    "skewness": (
+        "differences between runs are skewed with {names}: any test may raise more false alarms than it should\nA typical pair "
+        "of runs has the skewness {skewness:.1f} with {measure}, where {zeros:.0f} % of the differences are 0. The note looks "
+        "at the median pair, from {limit:g} on: docs/concepts/which-test.md."
+    ),
+    "odd pair": (
+        "{runs} differ much on few topics: look at these before you rely on what a test says of them, {recommended} "
+        "included\nOne topic has {share:.0f} % of the squares of their differences with {measure}, and their skewness is "
+        "{skewness:.1f}; from {limit:g} on tests err more often than they should. So are {count:,} of {n_pairs:,} pairs, with "
+        "{names}. If one run is a near-copy of the other, leave one of them out."
+    ),
+    "failures": (
+        "{runs} outright on a few topics: any test may find too much between such runs and others\nWith {measure}, on {topics} "
+        "at most, nearly on none else. Look at these topics: if something broke, such as a time limit, mend it or leave them "
+        "out. A sample of topics without such a failure does not show it, so that no test allows for it."
+    ),
+    "left out": "{count} with the scores of another run left out: {runs}",
+    "identical": (
+        "{count} of {n_runs} runs have the same scores as another; {option} keeps one of each\nThey always tie. Same scores "
+        "throughout: {groups}. {ceiling}{never:,} of {n_pairs:,} run pairs can never be significant."
+    ),
+}
+"""What is said of each irregularity, the first line by itself; only the last two matter to rankings."""
+
+
 @dataclass(frozen=True, eq=False)
 class Diagnostics:
     """What is irregular about the runs of a collection; arrays have shape (measure, run).
@@ -54,23 +89,10 @@ class Diagnostics:
     noise: TopicNoise | None = None
 
     @property
-    def skewness(self) -> np.ndarray:
-        """Absolute skewness of the differences of a typical pair of runs over topics, shape (measure,)."""
-        return self._find_typical("skewness")
-
-    @property
-    def zeros(self) -> np.ndarray:
-        """Share of them that is 0, shape (measure,)."""
-        return self._find_typical("zeros")
-
-    def _find_typical(self, column: str) -> np.ndarray:
-        medians = self.pairs.groupby("measure")[column].median()
-        return medians.reindex(range(len(self.measures))).to_numpy()
-
-    @property
-    def doubtful(self) -> np.ndarray:
-        """Whether exchangeability of the runs is doubtful, shape (measure,)."""
-        return np.asarray(self.wide.any(axis=1))
+    def typical(self) -> pd.DataFrame:
+        """The median pair of runs of every measure: columns skewness and zeros, by its position."""
+        medians = self.pairs.groupby("measure")[["skewness", "zeros"]].median()
+        return medians.reindex(range(len(self.measures))).rename_axis(None)
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -95,31 +117,31 @@ class Diagnostics:
 
     def to_frame(self) -> pd.DataFrame:
         """Return what was found for every measure."""
-        known = np.nan_to_num(self.spread_ratio, nan=-1.0)
-        widest = known.argmax(axis=1)
+        widest, typical = np.nan_to_num(self.spread_ratio, nan=-1.0).argmax(axis=1), self.typical
         ratio = self.spread_ratio[np.arange(len(self.measures)), widest]
         return pd.DataFrame(
             {
                 "measure": [str(measure) for measure in self.measures],
                 "spread_ratio": ratio,
                 "widest_run": [None if np.isnan(r) else self.runs[w] for r, w in zip(ratio, widest, strict=True)],
-                "doubtful": self.doubtful,
-                "skewness": self.skewness,
-                "zeros": self.zeros,
-                "skewed": np.nan_to_num(self.skewness) >= SKEWED,
+                "doubtful": self.wide.any(axis=1),
+                "skewness": typical["skewness"],
+                "zeros": typical["zeros"],
+                "skewed": typical["skewness"] >= SKEWED,
                 "hopeless": [", ".join(np.array(self.runs, dtype=object)[row]) for row in self.hopeless],
             }
         )
 
     def describe(self, test: str = "") -> list[str]:
         """Return a note for each irregularity, as it matters to the test; without a test only what matters to rankings."""
-        notes = []
+        found = self._describe_identical()
         if test in get_args(PairedTest):
-            notes += [self._describe_spread(), self._describe_hopeless()] if test in EXCHANGING else []
-            notes += [self._describe_skewness(), self._describe_odd_pair(), self._describe_failures()]
-        notes.append(self._describe_identical())
-        notes = [*(self.noise.describe() if self.noise else []), *notes]
-        return [f"{self.collection or 'scores'}: {note}" for note in notes if note]
+            found = {**(self._describe_runs() if test in EXCHANGING else {}), **self._describe_differences(), **found}
+        notes = [NOTES[what].format(**words) for what, words in found.items()]
+        return [
+            f"{self.collection or 'scores'}: {note}"
+            for note in [*(self.noise.describe() if self.noise else []), *notes]
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data that JSON can hold."""
@@ -133,96 +155,70 @@ class Diagnostics:
             "never_significant": self.never_significant,
         }
 
-    def _name_measures(self, some: np.ndarray) -> list[str]:
-        return [str(self.measures[m]) for m in np.flatnonzero(some)]
+    def _name_measures(self, some: Any, most: int | None = None) -> str:
+        names = [str(self.measures[m]) for m in np.flatnonzero(some)]
+        return format_list(names) if most is None else format_list(names, most)
 
-    def _describe_spread(self) -> str:
-        if not self.wide.any():
-            return ""
-        m, r = np.unravel_index(np.where(self.wide, self.spread_ratio, 0.0).argmax(), self.wide.shape)
-        names = self._name_measures(self.doubtful)
-        return (
-            f"{shorten(self.runs[r])} varies {self.spread_ratio[m, r]:.1f} times more than a typical run; check "
-            f"with {format_option('test', RECOMMENDED)}\n"
-            f"This is with {self.measures[m]}; some run varies at least {WIDE:g} times more with {format_list(names)}. "
-            f"The Tukey HSD test assumes that runs vary alike, and {RECOMMENDED} does not. How often it errs where they do "
-            "not: docs/concepts/discriminative-power.md."
-        )
+    def _describe_runs(self) -> dict[str, dict[str, Any]]:
+        """Return what to say of runs that vary more than others or are far behind, which the Tukey HSD test minds."""
+        found: dict[str, dict[str, Any]] = {}
+        if self.wide.any():
+            m, r = np.unravel_index(np.where(self.wide, self.spread_ratio, 0.0).argmax(), self.wide.shape)
+            found["spread"] = {
+                "run": shorten(self.runs[r]), "ratio": self.spread_ratio[m, r], "measure": self.measures[m], "limit": WIDE,
+                "names": self._name_measures(self.wide.any(axis=1)), "recommended": RECOMMENDED,
+                "option": format_option("test", RECOMMENDED),
+            }  # fmt: skip
+        if self.hopeless.any():
+            runs = [self.runs[r] for r in np.flatnonzero(self.hopeless.any(axis=0))]
+            count = f"{format_count(len(runs), 'very weak run')} {'make' if len(runs) > 1 else 'makes'}"
+            names = self._name_measures(self.hopeless.any(axis=1))
+            found["hopeless"] = {"count": count, "runs": format_list(runs), "names": names}
+        return found
 
-    def _describe_skewness(self) -> str:
-        skewness = np.nan_to_num(self.skewness)
-        if skewness.max() < SKEWED:
-            return ""
-        names, m = self._name_measures(skewness >= SKEWED), int(skewness.argmax())
-        return (
-            f"differences between runs are skewed with {format_list(names, 2)}: any test may raise more false alarms than it "
-            "should\n"
-            f"A typical pair of runs has the skewness {skewness[m]:.1f} with {self.measures[m]}, where "
-            f"{100 * self.zeros[m]:.0f} % of the differences are 0. The note looks at the median pair, from {SKEWED:g} on: "
-            "docs/concepts/which-test.md."
-        )
-
-    def _describe_odd_pair(self) -> str:
+    def _describe_differences(self) -> dict[str, dict[str, Any]]:
+        """Return what to say of skewed differences, pairs that differ on few topics, and runs that fail: any test minds."""
+        found: dict[str, dict[str, Any]] = {}
+        typical = self.typical["skewness"].fillna(0.0).to_numpy()
+        if typical.max() >= SKEWED:
+            m = int(typical.argmax())
+            found["skewness"] = {
+                "names": self._name_measures(typical >= SKEWED, 2), "skewness": typical[m], "measure": self.measures[m],
+                "zeros": 100 * self.typical["zeros"][m], "limit": SKEWED,
+            }  # fmt: skip
         odd = self.pairs[self.pairs["skewness"] >= ODD]
-        if odd.empty:
-            return ""
-        worst = odd.nlargest(1, "skewness").iloc[0]
-        first, second = shorten(worst["run_1"]), shorten(worst["run_2"])
-        counts = odd["measure"].value_counts()
-        names = [str(self.measures[measure]) for measure in sorted(counts.index)]
-        n_pairs = int((self.pairs["measure"] == worst["measure"]).sum())
-        return (
-            f"{first} and {second} differ much on few topics: look at these before you rely on what a test says of them, "
-            f"{RECOMMENDED} included\n"
-            f"One topic has {100 * worst['one_topic']:.0f} % of the squares of their differences with "
-            f"{self.measures[worst['measure']]}, and their skewness is {worst['skewness']:.1f}; from {ODD:g} on tests err more "
-            f"often than they should. So are {counts.max():,} of {n_pairs:,} pairs, with {format_list(names, 2)}. If one run "
-            "is a near-copy of the other, leave one of them out."
-        )
+        if len(odd):
+            worst, of_measures = odd.nlargest(1, "skewness").iloc[0], odd["measure"].value_counts()
+            found["odd pair"] = {
+                "runs": f"{shorten(worst['run_1'])} and {shorten(worst['run_2'])}", "recommended": RECOMMENDED,
+                "share": 100 * worst["one_topic"], "measure": self.measures[worst["measure"]], "limit": ODD,
+                "skewness": worst["skewness"], "count": of_measures.max(),
+                "n_pairs": (self.pairs["measure"] == worst["measure"]).sum(),
+                "names": self._name_measures(np.isin(np.arange(len(self.measures)), of_measures.index), 2),
+            }  # fmt: skip
+        if self.failures.any():
+            m = int((self.failures > 0).sum(axis=1).argmax())
+            runs = [shorten(self.runs[r]) for r in np.flatnonzero(self.failures[m])]
+            found["failures"] = {
+                "runs": f"{format_list(runs, most=3)} fail{'s' if len(runs) == 1 else ''}", "measure": self.measures[m],
+                "topics": format_count(int(self.failures[m].max()), "topic"),
+            }  # fmt: skip
+        return found
 
-    def _describe_failures(self) -> str:
-        if not self.failures.any():
-            return ""
-        m = int((self.failures > 0).sum(axis=1).argmax())
-        runs = [shorten(run) for run, count in zip(self.runs, self.failures[m], strict=True) if count]
-        return (
-            f"{format_list(runs, most=3)} fail{'s' if len(runs) == 1 else ''} outright on a few "
-            "topics: any test may find too much between such runs and others\n"
-            f"With {self.measures[m]}, on {format_count(int(self.failures[m].max()), 'topic')} at most, nearly on none else. "
-            "Look at these topics: if something broke, such as a time limit, mend it or leave them out. A sample of topics "
-            "without such a failure does not show it, so that no test allows for it."
-        )
-
-    def _describe_hopeless(self) -> str:
-        if not self.hopeless.any():
-            return ""
-        names = self._name_measures(np.asarray(self.hopeless.any(axis=1)))
-        runs = [run for run, column in zip(self.runs, self.hopeless.T, strict=True) if column.any()]
-        return (
-            f"{format_count(len(runs), 'very weak run')} {'make' if len(runs) > 1 else 'makes'} the Tukey HSD test miss "
-            "differences among the others\n"
-            f"Far behind the other runs: {format_list(runs)}, with {format_list(names)}. The null distribution of the "
-            "largest difference widens with such runs."
-        )
-
-    def _describe_identical(self) -> str:
-        if not self.identical:
-            return ""
-        if self.distinct:
-            left_out = self.left_out
-            return (
-                f"{format_count(len(left_out), 'run')} with the scores of another run left out: {format_list(left_out)}"
-            )
-        groups = "; ".join(f"{len(group)} runs ({format_list(group, most=3)})" for group in self.identical[:3])
-        more = f"; {len(self.identical) - 3} more groups" * (len(self.identical) > 3)
-        n_pairs = len(self.runs) * (len(self.runs) - 1) // 2
-        ceiling = f"No τ_a can exceed {self.largest_tau_a:.3f}, and " * (self.largest_tau_a < 0.9995)
-        return (
-            f"{sum(map(len, self.identical))} of {len(self.runs)} runs have the same scores as another; "
-            f"{format_option('distinct_runs', True)} keeps one of each\n"
-            f"They always tie. Same scores throughout: {groups}{more}. {ceiling}{self.never_significant:,} of {n_pairs:,} run "
-            "pairs can never be significant."
-        )
+    def _describe_identical(self) -> dict[str, dict[str, Any]]:
+        """Return what to say of runs with the same scores."""
+        if self.distinct and self.identical:
+            runs = self.left_out
+            return {"left out": {"count": format_count(len(runs), "run"), "runs": format_list(runs)}}
+        groups = [f"{len(group)} runs ({format_list(group, most=3)})" for group in self.identical]
+        more = f"; {len(groups) - 3} more groups" * (len(groups) > 3)
+        words = {
+            "count": sum(map(len, self.identical)), "n_runs": len(self.runs), "option": format_option("distinct_runs", True),
+            "groups": "; ".join(groups[:3]) + more, "never": self.never_significant,
+            "ceiling": f"No τ_a can exceed {self.largest_tau_a:.3f}, and " * (self.largest_tau_a < 0.9995),
+            "n_pairs": len(self.runs) * (len(self.runs) - 1) // 2,
+        }  # fmt: skip
+        return {"identical": words} if groups else {}
 
 
 _KNOWN: WeakKeyDictionary[Scores, Diagnostics] = WeakKeyDictionary()  # a study asks many questions of the same scores

@@ -13,37 +13,17 @@ from typing import ClassVar, TypedDict, Unpack, overload
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import (
-    check_choice,
-    check_count,
-    check_jobs,
-    check_positive,
-    check_scores,
-    check_seed,
-    check_share,
-    check_trials,
-    remark_shared_topics,
-    warn_of_constant_measures,
-    warn_of_same_data,
-)
+from metaeval.analyses import checks
 from metaeval.analyses.diagnostics import remark_copies
-from metaeval.analyses.prepare import Clustered, prepare
-from metaeval.analyses.result import MeasureRows
-from metaeval.analyses.variation import Variation, list_intervals, measure_variation, tabulate_conclusions
+from metaeval.analyses.prepare import Prepared, prepare
+from metaeval.analyses.result import MeasureRows, list_intervals, tabulate_conclusions, tabulate_differences
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
-from metaeval.measures.base import find_signs
+from metaeval.measures.base import Measure, find_signs
 from metaeval.show.charts import Line, LineChart
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
-from metaeval.stats.intervals import (
-    FEWEST_COLLECTIONS,
-    FEWEST_TOPICS,
-    explain_too_few,
-    interval_of_differences,
-    pool,
-    redraw_collections,
-)
+from metaeval.stats import intervals
 from metaeval.stats.pair_tests import (
     FAMILYWISE,
     FLIPPING,
@@ -52,14 +32,67 @@ from metaeval.stats.pair_tests import (
     VARIANCE_OFFSET,
     Correction,
     PairedTest,
+    PairedTestResult,
     all_pairs_test,
     simultaneous_reach,
 )
-from metaeval.stats.significant_counts import significant_count_error
-from metaeval.stats.streams import generator
+from metaeval.stats.resampling import draw_weights
+from metaeval.stats.significant_counts import resample_power, significant_count_error
+from metaeval.stats.streams import generator, stream_key
 
 PAPERS_TEST: PairedTest = "randomised-tukey-hsd"
 """The all-pairs test of ACL 2021 and LQ 2021."""
+
+_OWN_ERROR = (*MAX_T, "paired-t", "paired-bootstrap")
+"""Tests that divide the difference of two runs by its own standard error; the others use that of all runs."""
+
+_OWN_NULL = 12
+"""The critical value of a max-t test is drawn from the same topics and varies with them; held, its share of the
+variance is missing. 12/n of the rest made up for it in simulation, where intervals without it held too seldom."""
+
+
+@dataclass(frozen=True, eq=False)
+class Variation:
+    """How far power varies where `n` topics, or collections, are drawn anew, and so how wide its intervals are.
+
+    `shares` is power on resampled topics, shape (trial, measure), without a trial if there is no interval, and `no_interval`
+    says why if one was asked for; `steps` is the share of pairs that turns when two different runs do, shape (measure,).
+    Intervals of differences hold together if they are `simultaneous`. Of `few`, the spread is known as well as Student's t
+    allows for.
+    """
+
+    n: int
+    shares: np.ndarray
+    steps: np.ndarray
+    confidence: float
+    no_interval: str
+    simultaneous: bool
+    few: bool = False
+
+    def find_power_ends(self, power: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return both ends of the interval for the power of every measure, each of shape (measure,)."""
+        return intervals.centre_interval(
+            power, self.shares, self.n, confidence=self.confidence, scale="share", step=self.steps, least=self.steps,
+            student=self.few,
+        )  # fmt: skip
+
+    def find_difference_ends(self, power: np.ndarray, confidence: float | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return both ends for the first less the second measure's power, each of shape (pair of measures,)."""
+        first, second = np.triu_indices(len(power), 1)
+        step = np.maximum(self.steps[first], self.steps[second])
+        return intervals.centre_interval(
+            power[first] - power[second], self.shares[:, first] - self.shares[:, second], self.n, step=step, least=step,
+            confidence=self.confidence if confidence is None else confidence, student=self.few,
+            simultaneous=self.simultaneous,
+        )  # fmt: skip
+
+    def compare(self, measures: Sequence[Measure], power: np.ndarray, margin: float) -> pd.DataFrame:
+        """Return the difference in power of every two measures, with its interval and what is known of it."""
+        first, second = np.triu_indices(len(measures), 1)
+        gap, levels = power[first] - power[second], (self.confidence, max(2 * self.confidence - 1, 0.0))
+        ends, one_sided = (intervals.Ends(*self.find_difference_ends(power, level)) for level in levels)
+        words = intervals.judge_difference(gap, ends, one_sided, margin, self.n)
+        return tabulate_differences(measures, gap, *ends, "finds_more").assign(conclusion=words)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -95,16 +128,13 @@ class PowerRows(MeasureRows):
 
     def tabulate(self, caption: str, legend: str) -> list[Table]:
         """Return counts of significant pairs as the papers head them, #sig, #all and percent, and what is known of the best."""
-        shown = self.rows[["measure", "significant", "mc_se", "pairs", "power"]].set_index("measure")
-        shown = shown.rename(columns={"significant": "#sig", "mc_se": "±", "pairs": "#all", "power": "%"})
-        shown["%"] *= 100
-        if shown["±"].isna().all():
-            shown = shown.drop(columns="±")
-        else:
+        names = {"significant": "#sig", "mc_se": "±", "pairs": "#all", "power": "%"}
+        shown = self.rows.set_index("measure").rename(columns=names)
+        percent = shown.columns.intersection(["%", "low", "high", "collections_low", "collections_high"], sort=False)
+        shown[percent] *= 100
+        shown = shown[[*names.values(), *percent[1:]]].dropna(axis="columns", how="all")
+        if "±" in shown:
             legend = f"{legend} ±: Monte Carlo standard error of #sig."
-        for column in ("low", "high", "collections_low", "collections_high"):
-            if column in self.rows and self.rows[column].notna().any():
-                shown[column] = 100 * self.rows[column].to_numpy()
         table = Table(shown, caption, self.signature, digits=1, legend=legend.strip(), joined=True)
         brief = shown.drop(columns=["±", "#all"], errors="ignore").sort_values("#sig", ascending=False, kind="stable")
         tables = [replace(table, frame=brief, at=("short",)), replace(table, at=("paper", "all"))]
@@ -125,25 +155,12 @@ class DiscriminativePower(PowerRows):
     topics lies between them, NaN if no interval was asked for, or with fewer than 10 runs or 25 topics. Its `differences`
     have columns measure_1, measure_2, difference (of the first's power less the second's), low, high, finds_more (the measure
     that does if the interval leaves 0 out, and "cannot tell" otherwise) and conclusion: whether the power of both is alike up
-    to `margin` (see `metaeval.stats.intervals`).
+    to `margin`.
 
-    Parameters
-    ----------
-    collection : str
-    runs, topics : tuple of str
-    means : ndarray, shape (run, measure)
-    p_values : ndarray, shape (measure, pair)
-        Pairs of runs in the order (0, 1), (0, 2), …, (1, 2), ….
-    counts : ndarray of int, shape (measure, pair), or None
-        How many trials reach each difference; None for tests without trials.
-    deviations : ndarray, shape (measure, pair)
-        Standard deviation over topics of the difference of two runs.
-    reach : ndarray, shape (measure, pair), or None
-        Of bootstrap-t, how far intervals of the differences reach that say together what the p-values say.
-    n_permutations : int
-        B; of ``test="max-t"`` with up to 16 topics, the number of all sign vectors.
-    alpha : float
-    test : str
+    Arrays by pair have shape (measure, pair), pairs of runs in the order (0, 1), (0, 2), …, (1, 2), …: `p_values`; `counts`,
+    how many trials reach a difference, None for tests without trials; `deviations`, the standard deviation over topics of the
+    difference; and `reach`, of bootstrap-t, how far intervals of the differences reach that say what the p-values say.
+    `means` has shape (run, measure). `n_permutations` is B; of max-t with up to 16 topics, the number of all sign vectors.
     """
 
     collection: str
@@ -189,29 +206,28 @@ class DiscriminativePower(PowerRows):
         """
         (first, second), n_topics, n_measures = self.pairs, len(self.topics), len(self.measures)
         one, other = self.means[first].T, self.means[second].T
-        ends = interval_of_differences(one - other, self.deviations, n_topics, confidence=self.over_topics.confidence)
+        confidence = self.over_topics.confidence
+        ends = intervals.interval_of_differences(one - other, self.deviations, n_topics, confidence=confidence)
         effects = dict(zip(("low", "high", "d", "d_low", "d_high"), ends, strict=True))
-        if n_topics < FEWEST_TOPICS:
+        if n_topics < intervals.FEWEST_TOPICS:
             effects |= {name: np.full(one.shape, np.nan) for name in effects if name != "d"}
         runs, names = np.array(self.runs, dtype=object), [str(measure) for measure in self.measures]
-        columns = {
-            "mean_a": one,
-            "mean_b": other,
-            "count": self.counts,
-            "p_value": self.p_values,
-            "difference": one - other,
-        }
-        numbers = {name: pd.NA if part is None else part.ravel() for name, part in (columns | effects).items()}
+        numbers = {
+            "mean_a": one, "mean_b": other, "count": self.counts, "p_value": self.p_values, "difference": one - other,
+            **effects,
+        }  # fmt: skip
         labels = {"run_a": np.tile(runs[first], n_measures), "run_b": np.tile(runs[second], n_measures)}
-        return pd.DataFrame({"measure": np.repeat(names, len(first)), **labels, **numbers})
+        columns = {name: pd.NA if part is None else part.ravel() for name, part in numbers.items()}
+        return pd.DataFrame({"measure": np.repeat(names, len(first)), **labels, **columns})
 
     def tables(self) -> list[Table]:
         """Return S_D, T_D and the percentage of significant pairs (LQ 2021, Table 3)."""
-        legend = self.no_interval
+        legend, over = self.no_interval, self.over_topics
         if self.rows["low"].notna().any():
             legend = (
-                f"Low and high: {100 * self.over_topics.confidence:g} % interval for the percentage on other topics. Finds "
-                f"more than: how many measures, where the {self.over_topics.kind} interval of the difference leaves 0 out."
+                f"Low and high: {100 * over.confidence:g} % interval for the percentage on other topics. Finds more than: how "
+                f"many measures, where the {'simultaneous' if over.simultaneous else 'single'} interval of the difference "
+                "leaves 0 out."
             )
         short, paper, *known = self.tabulate(f"Significant pairs of runs by {self.test} at α = {self.alpha:g}.", legend)
         if known:
@@ -239,21 +255,13 @@ class DiscriminativePower(PowerRows):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PooledDiscriminativePower(PowerRows):
-    """Significant pairs over all pairs, added up over collections.
+    """Significant pairs over all pairs, added up over collections, of which `parts` are the powers.
 
     Its rows (`to_frame`) have columns measure, significant, pairs, power (ΣS_D / ΣT_D); low and high, the interval over topics
     for these collections and runs; collections_low and collections_high, that for other collections of the same kind; and
     mc_se, the Monte Carlo standard error of significant: collections have trials of their own, so that its square is the sum
     of theirs. Intervals are NaN where there are too few topics, runs or collections. Its `differences` have columns as those of
-    `DiscriminativePower`, and collections_low and collections_high.
-
-    Parameters
-    ----------
-    collections : tuple of str
-    parts : tuple of DiscriminativePower
-        Of each collection.
-    over_collections : Variation
-        What intervals for other collections rest on.
+    `DiscriminativePower`, and collections_low and collections_high, which rest on `over_collections`.
     """
 
     collections: tuple[str, ...]
@@ -382,79 +390,97 @@ def discriminative_power(
     0     NMD            2      3  0.666667    0.0
     """
     if isinstance(scores, Sequence):
-        one = partial(
-            discriminative_power, n_permutations=n_permutations, alpha=alpha, seed=seed, test=test, correction=correction,
-            p_add_one=p_add_one, variance_offset=variance_offset, distinct_runs=distinct_runs, n_bootstrap=n_bootstrap,
-            confidence=confidence, simultaneous=simultaneous, margin=margin, n_jobs=n_jobs,
-        )  # fmt: skip
-        return pooled_discriminative_power([one(each) for each in scores], seed=seed)
-    check_positive("margin", margin)
-    check_share("alpha", alpha)
-    check_jobs(n_jobs)
-    check_count("n_permutations", n_permutations, 1)
-    check_count("n_bootstrap", n_bootstrap, 0)
-    check_share("confidence", confidence)
-    check_choice("test", test, PairedTest)
-    check_choice("correction", correction, Correction)
+        options = {name: value for name, value in locals().items() if name != "scores"}
+        return pooled_discriminative_power([discriminative_power(each, **options) for each in scores], seed=seed)
+    checks.check_positive("margin", margin)
+    checks.check_share("alpha", alpha)
+    checks.check_jobs(n_jobs)
+    checks.check_count("n_permutations", n_permutations, 1)
+    checks.check_count("n_bootstrap", n_bootstrap, 0)
+    checks.check_share("confidence", confidence)
+    checks.check_choice("test", test, PairedTest)
+    checks.check_choice("correction", correction, Correction)
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} allows for all pairs by itself; a correction is for the paired tests")
     if not isinstance(p_add_one, bool | np.bool_):
         raise MetaevalError(f"{format_option('p_add_one')} is {p_add_one!r}; it is True or False")
     if correction == "auto":
         correction = "none" if test in FAMILYWISE else "holm"
-    clusters: Clustered = "sum" if test in FLIPPING else "pool"
-    ready = prepare(scores, "discriminative_power", seed=seed, distinct_runs=distinct_runs, clusters=clusters)
+    ready = prepare(
+        scores, "discriminative_power", seed=seed, distinct_runs=distinct_runs,
+        clusters="sum" if test in FLIPPING else "pool",
+    )  # fmt: skip
     scores, values = ready.scores, ready.values
     n_pairs = len(scores.runs) * (len(scores.runs) - 1) // 2
-    remarks = check_trials(test, correction, n_pairs, n_permutations, alpha) + remark_copies(scores)
+    remarks = checks.check_trials(test, correction, n_pairs, n_permutations, alpha) + remark_copies(scores)
     # A p of 0 would survive any correction.
     add_one = p_add_one or correction != "none"
-    constant = warn_of_constant_measures(scores)
+    constant = checks.warn_of_constant_measures(scores)
     result = all_pairs_test(
         values, test=test, correction=correction, n_permutations=n_permutations, key=ready.key(),
         add_one=add_one, variance_offset=variance_offset, n_jobs=n_jobs,
     )  # fmt: skip
-    p_values = np.where(constant[:, np.newaxis], 1.0, ready.restore(result.p, "measure", "run pair"))
-    counts = None if result.counts is None else ready.restore(result.counts, "measure", "run pair")
     reach = simultaneous_reach(result, alpha) if test == "bootstrap-t" else None
-    exact = bool(result.exact and result.n_trials)
-    add_one = add_one or test in MAX_T
-    errors = np.full(len(p_values), 0.0 if exact else np.nan)
-    if counts is not None and not exact:
+    p_values = np.where(constant[:, np.newaxis], 1.0, ready.restore(result.p, "measure", "run pair"))
+    counts, reach = (
+        None if array is None else ready.restore(array, "measure", "run pair") for array in (result.counts, reach)
+    )
+    exact, drawn = bool(result.exact and result.n_trials), counts is not None and not result.exact
+    errors, add_one = np.full(len(p_values), 0.0 if exact else np.nan), add_one or test in MAX_T
+    if counts is not None and drawn:
         errors = significant_count_error(counts, n_permutations, alpha, correction=correction, add_one=add_one)
-    over_topics = measure_variation(
+    over_topics = _resample_topics(
         ready, result, test=test, alpha=alpha, n_bootstrap=n_bootstrap, confidence=confidence, simultaneous=simultaneous
     )
     significant = (p_values <= alpha).sum(axis=1)
     power = significant / n_pairs
     low, high = over_topics.find_power_ends(power)
-    rows = pd.DataFrame(
-        {
-            "measure": [str(measure) for measure in scores.measures], "significant": significant, "pairs": n_pairs,
-            "power": power, "mc_se": errors, "low": low, "high": high,
-        }
-    )  # fmt: skip
-    settings: dict[str, object] = {"test": test}
-    settings |= {} if test in FAMILYWISE else {"correction": correction}
+    rows = {"measure": list(map(str, scores.measures)), "significant": significant, "pairs": n_pairs, "power": power}
+    settings: dict[str, object] = {"test": test} | ({} if test in FAMILYWISE else {"correction": correction})
     if test == "bootstrap-t":
         settings["variance_offset"] = VARIANCE_OFFSET if variance_offset is None else variance_offset
         settings["least_variance"] = LEAST_VARIANCE
     settings |= {"sign vectors": f"all {result.n_trials}"} if exact else {}
-    settings |= {"B": n_permutations, "seed": seed} if counts is not None and not exact else {}
-    settings["alpha"] = alpha
-    if counts is not None and not exact and add_one:
-        settings["p"] = "(count + 1)/(B + 1)"
+    settings |= ({"B": n_permutations, "seed": seed} if drawn else {}) | {"alpha": alpha}
+    settings |= {"p": "(count + 1)/(B + 1)"} if drawn and add_one else {}
     if len(over_topics.shares):
         settings |= {"bootstrap": n_bootstrap, "seed": seed} | list_intervals(simultaneous, margin, 0.05)
     return DiscriminativePower(
-        measures=scores.measures, rows=rows, differences=over_topics.compare(scores.measures, power, margin),
-        over_topics=over_topics, margin=margin, collection=scores.collection, runs=scores.runs,
-        topics=tuple(sorted(scores.topics)), means=ready.restore(values.mean(axis=1), "run", "measure"), p_values=p_values,
-        counts=counts, deviations=ready.restore(_deviate(values), "measure", "run pair"),
-        reach=reach if reach is None else ready.restore(reach, "measure", "run pair"),
+        measures=scores.measures, rows=pd.DataFrame({**rows, "mc_se": errors, "low": low, "high": high}),
+        differences=over_topics.compare(scores.measures, power, margin), over_topics=over_topics, margin=margin,
+        collection=scores.collection, runs=scores.runs, topics=tuple(sorted(scores.topics)),
+        means=ready.restore(values.mean(axis=1), "run", "measure"), p_values=p_values, counts=counts,
+        deviations=ready.restore(_deviate(values), "measure", "run pair"), reach=reach,
         n_permutations=result.n_trials or n_permutations, alpha=alpha, test=test, signature=ready.sign(**settings),
         diagnostics=(ready.diagnostics,), remarks=remarks, no_interval=over_topics.no_interval,
     )  # fmt: skip
+
+
+def _resample_topics(
+    ready: Prepared,
+    result: PairedTestResult,
+    *,
+    test: PairedTest,
+    alpha: float,
+    n_bootstrap: int,
+    confidence: float,
+    simultaneous: bool,
+) -> Variation:
+    """Resample topics after a test of all pairs of runs; collections that share topics have the same ones drawn."""
+    n_runs, n_topics, n_measures = ready.values.shape
+    no_interval = intervals.explain_no_interval(n_runs, n_topics) if n_bootstrap else ""
+    shares, steps = np.empty((0, n_measures)), np.zeros(n_measures)
+    if n_bootstrap and not no_interval:
+        key = stream_key(ready.seed, *sorted(ready.scores.topics), "discriminative_power", "interval")
+        shares, steps = resample_power(
+            ready.values, result.p, draw=partial(draw_weights, key, n_topics=n_topics), alpha=alpha, n_trials=n_bootstrap,
+            smallest_p=0.5 / result.n_trials if result.n_trials else 1e-12, studentised=test in _OWN_ERROR,
+        )  # fmt: skip
+        shares, steps = (ready.restore(each, "measure") for each in (shares, steps))
+        if test in MAX_T:
+            centre = shares.mean(axis=0)
+            shares = centre + np.sqrt(1 + _OWN_NULL / n_topics) * (shares - centre)
+    return Variation(n_topics, shares, steps, confidence, no_interval, simultaneous)
 
 
 def _deviate(values: np.ndarray) -> np.ndarray:
@@ -477,7 +503,7 @@ def take_tests(
 ) -> DiscriminativePower:
     """Return the tests of all pairs of runs: those that were made, or those of scores, without intervals."""
     if not isinstance(scores, DiscriminativePower):
-        check_scores(scores)
+        checks.check_scores(scores)
         return discriminative_power(scores, test=test, n_bootstrap=0, **options)
     stated = [*([] if test in (usual, scores.test) else ["test"]), *options]
     if stated:
@@ -505,43 +531,49 @@ def pooled_discriminative_power(powers: Sequence[DiscriminativePower], *, seed: 
        significant  pairs
     0            4      6
     """
-    check_seed(seed)
+    checks.check_seed(seed)
     powers = list(powers)
     if not powers:
         raise MetaevalError("pooling needs the discriminative power of at least one collection")
     _check_poolable(powers)
     first, measures = powers[0], powers[0].measures
     labels = tuple(power.collection or f"collection {number}" for number, power in enumerate(powers, start=1))
-    warn_of_same_data(labels, [power.means for power in powers])
+    checks.warn_of_same_data(labels, [power.means for power in powers])
     found, n_pairs = (np.sum([power.rows[column] for power in powers], axis=0) for column in ("significant", "pairs"))
     errors = np.array([power.rows["mc_se"] for power in powers])
     share = found / n_pairs
     over_topics = pool_over_topics(powers)
-    over_collections = _pool_over_collections(labels, powers, over_topics, seed)
+    over_collections = replace(
+        over_topics, n=max(len(powers), 2), shares=over_topics.shares[:0], no_interval="", few=True
+    )
+    settings = first.signature.settings
+    if len(over_topics.shares):
+        over_collections = replace(over_collections, no_interval=intervals.explain_too_few(len(powers)))
+        if len(powers) >= intervals.FEWEST_COLLECTIONS:
+            # Collections are drawn in the order of their labels.
+            pairs, drawn = _list_drawn(powers)
+            order = np.argsort(np.array(labels, dtype=object), kind="stable")
+            rng = generator(seed, *sorted(labels), "pooled_discriminative_power")
+            redrawn = intervals.redraw_collections([drawn[number] for number in order], pairs[order], rng)
+            over_collections = replace(over_collections, shares=redrawn)
+            settings = (*(s for s in settings if s[0] != "seed"), ("collections", "drawn"), ("seed", str(seed)))
     low, high = over_topics.find_power_ends(share)
     collections_low, collections_high = over_collections.find_power_ends(share)
-    rows = pd.DataFrame(
-        {
-            "measure": list(map(str, measures)), "significant": found, "pairs": n_pairs, "power": share, "low": low,
-            "high": high, "collections_low": collections_low, "collections_high": collections_high,
-            "mc_se": np.sqrt(np.square(errors).sum(axis=0)),
-        }
-    )  # fmt: skip
+    rows = {
+        "measure": list(map(str, measures)), "significant": found, "pairs": n_pairs, "power": share, "low": low,
+        "high": high, "collections_low": collections_low, "collections_high": collections_high,
+        "mc_se": np.sqrt(np.square(errors).sum(axis=0)),
+    }  # fmt: skip
     low, high = over_collections.find_difference_ends(share)
     differences = over_topics.compare(measures, share, first.margin).assign(collections_low=low, collections_high=high)
-    settings, drawn = first.signature.settings, len(over_collections.shares) > 0
-    if drawn:
-        settings = (*(s for s in settings if s[0] != "seed"), ("collections", "drawn"), ("seed", str(seed)))
     data = tuple(part for power in powers for part in power.signature.data)
+    shared = checks.remark_shared_topics(labels, [power.topics for power in powers])
     return PooledDiscriminativePower(
-        measures=measures, rows=rows, differences=differences, over_topics=over_topics, over_collections=over_collections,
-        margin=first.margin, collections=labels, parts=tuple(powers),
+        measures=measures, rows=pd.DataFrame(rows), differences=differences, over_topics=over_topics,
+        over_collections=over_collections, margin=first.margin, collections=labels, parts=tuple(powers),
         signature=Signature("pooled_discriminative_power", data, settings, first.signature.version),
         diagnostics=tuple(part for power in powers for part in power.diagnostics),
-        remarks=(
-            *dict.fromkeys(remark for power in powers for remark in power.remarks),
-            *remark_shared_topics(labels, [power.topics for power in powers]),
-        ),
+        remarks=(*dict.fromkeys(remark for power in powers for remark in power.remarks), *shared),
         no_interval=over_topics.no_interval,
     )  # fmt: skip
 
@@ -571,23 +603,11 @@ def _check_poolable(powers: Sequence[DiscriminativePower]) -> None:
 def pool_over_topics(powers: Sequence[DiscriminativePower]) -> Variation:
     """Return how the pooled power varies over topics."""
     parts, (pairs, drawn) = [power.over_topics for power in powers], _list_drawn(powers)
-    steps = pool([part.steps for part in parts], pairs) / len(parts)  # a step of one collection alone
+    steps = intervals.pool([part.steps for part in parts], pairs) / len(parts)  # a step of one collection alone
     why = next((part.no_interval for part in parts if part.no_interval), "")
-    return replace(parts[0], n=min(part.n for part in parts), shares=pool(drawn, pairs), steps=steps, no_interval=why)
-
-
-def _pool_over_collections(
-    labels: Sequence[str], powers: Sequence[DiscriminativePower], over_topics: Variation, seed: int
-) -> Variation:
-    """Return how the pooled power varies where collections might be others, too."""
-    pairs, drawn = _list_drawn(powers)
-    shares, why = over_topics.shares[:0], explain_too_few(len(powers)) if len(over_topics.shares) else ""
-    if len(over_topics.shares) and len(powers) >= FEWEST_COLLECTIONS:
-        # Collections are drawn in the order of their labels.
-        order = np.argsort(np.array(labels, dtype=object), kind="stable")
-        rng = generator(seed, *sorted(labels), "pooled_discriminative_power")
-        shares = redraw_collections([drawn[number] for number in order], pairs[order], rng)
-    return replace(over_topics, n=max(len(powers), 2), shares=shares, no_interval=why, few=True)
+    return replace(
+        parts[0], n=min(part.n for part in parts), shares=intervals.pool(drawn, pairs), steps=steps, no_interval=why
+    )
 
 
 def _list_drawn(powers: Sequence[DiscriminativePower]) -> tuple[np.ndarray, list[np.ndarray]]:

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.power import PAPERS_TEST, DiscriminativePower, Testing, take_tests
-from metaeval.analyses.result import MeasurePairs
-from metaeval.analyses.variation import name_pairs
+from metaeval.analyses.result import MeasurePairs, name_pairs
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_option
 from metaeval.measures.base import Measure
@@ -20,11 +19,8 @@ from metaeval.show.table import MANY, Table, arrange_pairs
 from metaeval.stats.pair_tests import PairedTest
 from metaeval.stats.significant_counts import count_common
 
-MOST_LISTED = 1_000
-"""Contradictions that a table and files list unasked."""
-
-FEW_LISTED = 10
-"""Contradictions that the command line prints."""
+MOST_LISTED, FEW_LISTED = 1_000, 10
+"""Contradictions that files list unasked, and those that the command line prints."""
 
 
 class SignificanceOverlap(MeasurePairs):
@@ -47,11 +43,10 @@ class SignificanceOverlap(MeasurePairs):
         frame = self.pairs.dropna(subset="sso")
         if not len(frame):
             return "No measure finds a significant difference."
-        ends = [
-            (frame.iloc[frame["sso"].argmax()], "agree most on which differences are significant"),
-            (frame.iloc[frame["sso"].argmin()], "least"),
-        ]
-        parts = [f"{row.measure_1} and {row.measure_2} {what} (overlap {100 * row.sso:.0f} %)" for row, what in ends]
+        how = ("agree most on which differences are significant", "least")
+        ends = zip((frame["sso"].argmax(), frame["sso"].argmin()), how, strict=True)
+        named = [(frame.iloc[place], what) for place, what in ends]
+        parts = [f"{row.measure_1} and {row.measure_2} {what} (overlap {100 * row.sso:.0f} %)" for row, what in named]
         return f"{', '.join(parts[: len(frame)])}."
 
     def tables(self) -> list[Table]:
@@ -88,12 +83,7 @@ class SignificanceContradictions(MeasurePairs):
     """Run pairs for which two measures reach opposite significant conclusions.
 
     `pairs` (`to_frame`) has columns measure_1, measure_2, contradictions: how many of every two measures (LQ 2021, Table 5).
-
-    Parameters
-    ----------
-    runs : tuple of str
-    verdicts : ndarray of int, shape (measure, pair)
-        +1 where the first run of a pair is significantly better, −1 where the second is, 0 otherwise.
+    `verdicts`, shape (measure, pair), are +1 where the first run of a pair is significantly better, −1 where the second is.
     """
 
     runs: tuple[str, ...]
@@ -114,10 +104,8 @@ class SignificanceContradictions(MeasurePairs):
             row = self.pairs.iloc[counts.argmax()]
             return f"{row.measure_1} and {row.measure_2} contradict each other most often, on {where}."
         contested = np.flatnonzero((self.verdicts > 0).any(axis=0) & (self.verdicts < 0).any(axis=0))
-        if len(contested) == 1:
-            where = " and ".join(self.runs[side[contested[0]]] for side in np.triu_indices(len(self.runs), 1))
-        else:
-            where = f"at most {where}"
+        runs = [self.runs[side[contested[0]]] for side in np.triu_indices(len(self.runs), 1)]
+        where = " and ".join(runs) if len(contested) == 1 else f"at most {where}"
         of_all = format_count(len(counts), "pair")
         return f"{int((counts > 0).sum())} of {of_all} of measures contradict each other, on {where}."
 
@@ -147,10 +135,8 @@ class SignificanceContradictions(MeasurePairs):
         """Return on how many run pairs every two measures contradict each other, and the first of them (LQ 2021, Table 6)."""
         n, listed = int(self.pairs["contradictions"].sum()), self.run_pairs(FEW_LISTED).set_index("measure_1")
         caption = "Measure 1 finds run 1 significantly better; measure 2 finds run 2 better."
-        return [
-            *super().tables(),
-            *([Table(listed, caption, self.signature, legend=_say_part(len(listed), n))] if n else []),
-        ]
+        table = Table(listed, caption, self.signature, legend=_say_part(len(listed), n))
+        return [*super().tables(), *([table] if n else [])]
 
     def beside(self, measure: Measure) -> Table:
         """Return how often each of the others contradicts a measure, those that do."""
@@ -183,11 +169,10 @@ def significance_overlap(
     0       NMD      RNOD  0  2  0  1.0
     """
     power = _take_tests(scores, test, options)
-    both = count_common(power.significant, power.significant)
+    both, of_pairs = count_common(power.significant, power.significant), np.triu_indices(len(power.measures), 1)
     alone = np.diagonal(both)[:, np.newaxis] - both
     union = alone + alone.T + both
     sso = np.divide(both, union, out=np.full(union.shape, np.nan), where=union > 0)
-    of_pairs = np.triu_indices(len(both), 1)
     counts = {"a": alone[of_pairs], "b": both[of_pairs], "c": alone.T[of_pairs], "sso": sso[of_pairs]}
     return SignificanceOverlap(
         power.collection, power.measures, sso, pd.DataFrame({**name_pairs(power.measures), **counts}),

@@ -26,19 +26,9 @@ class Prepared:
     """Scores as arrays, in the order of their labels, and the way back to the order in which they were given.
 
     Runs, topics and measures are sorted as text, character by character: "10" comes before "2". Random draws belong
-    to these places, and sums are made in this order.
-
-    Parameters
-    ----------
-    analysis : str
-    scores : Scores
-        With the runs that are used, in the order given; topics in clusters as the analysis takes them.
-    values : ndarray, shape (run, topic, measure)
-        The scores, sorted; times the sign of each measure if they were oriented.
-    places : tuple of ndarray of int
-        For each run, topic and measure in the given order, its place in `values`.
-    diagnostics : Diagnostics
-    seed : int
+    to these places, and sums are made in this order. `scores` have the runs that are used, in the order given, and topics in
+    clusters as the analysis takes them; `values` are sorted, and times the sign of each measure if they were oriented; `places`
+    say for each run, topic and measure in the given order where it is in `values`.
     """
 
     analysis: str
@@ -98,8 +88,7 @@ def prepare(
     least = {"runs": runs, "topics": topics, "measures": measures}
     check_scores(scores, **least)
     check_seed(seed)
-    chosen = scores
-    identical: tuple[tuple[str, ...], ...] = ()
+    chosen, identical = scores, tuple[tuple[str, ...], ...]()
     if distinct_runs is not False:
         identical = find_identical_runs(scores) if distinct_runs is True else tuple(map(tuple, distinct_runs))
         chosen = take_distinct_runs(scores, identical=identical)

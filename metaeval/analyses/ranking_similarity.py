@@ -11,8 +11,7 @@ import pandas as pd
 
 from metaeval.analyses.checks import check_count, check_share
 from metaeval.analyses.prepare import prepare
-from metaeval.analyses.result import MeasurePairs
-from metaeval.analyses.variation import list_intervals, tabulate_conclusions
+from metaeval.analyses.result import MeasurePairs, list_intervals, tabulate_conclusions
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_option
 from metaeval.measures.base import Measure
@@ -41,18 +40,8 @@ class RankingSimilarity(MeasurePairs):
 
     Its rows (`to_frame`) are a square: row i, column j compares the rankings by mean score of measures i and j, and is
     `numbers[i, j]`. `pairs` has columns measure_1, measure_2, tau; low and high, the interval for τ on as many new topics, NaN
-    where there is none; and conclusion: whether two measures rank runs alike, from τ = `margin` on (see
-    `metaeval.stats.intervals`). If it matters which is the reference, that is the row, or measure_1, and every pair has two
-    rows.
-
-    Parameters
-    ----------
-    variant : str
-        Which rank correlation: ``"tau_a"``, ``"tau_b@15"``, …
-    confidence : float
-    simultaneous : bool
-        Whether the intervals of all pairs of measures hold together.
-    margin : float
+    where there is none; and conclusion: whether two measures rank runs alike, from τ = `margin` on. If it matters to the
+    `variant` of rank correlation which is the reference, that is the row, or measure_1, and every pair has two rows.
     """
 
     variant: str
@@ -82,10 +71,11 @@ class RankingSimilarity(MeasurePairs):
         if len(self.pairs) == 1:
             only = pairs.iloc[0]
             return f"The rankings of {only.measure_1} and {only.measure_2} have {self.heading} {only.tau:.2f}."
-        ends = [(pairs["tau"].argmax(), "rank runs most alike"), (pairs["tau"].argmin(), "least")]
-        said = [(pairs.iloc[place], how) for place, how in ends]
-        parts = [f"{row.measure_1} and {row.measure_2} {how} ({self.heading} {row.tau:.2f})" for row, how in said]
-        return f"{', '.join(parts)}."
+        most, least = (
+            f"{pairs.iloc[place].measure_1} and {pairs.iloc[place].measure_2}{how} ({self.heading} {pairs.iloc[place].tau:.2f})"
+            for place, how in ((pairs["tau"].argmax(), " rank runs most alike"), (pairs["tau"].argmin(), " least"))
+        )
+        return f"{most}, {least}."
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return τ as a square, measure by measure, and where there are intervals the pairs with them."""

@@ -47,26 +47,13 @@ class RunRanks(Result):
     Its rows (`to_frame`), one per measure and run, by rank, have columns measure, run, mean, mean_low and mean_high (the ends
     of its interval, if scores are known), rank, low and high (between which ranks it stands: 1 + the number of significantly
     better runs, and the number of runs less that of significantly worse ones), letters (missing where a measure would take too
-    many), and near_first: whether it may be the best. Ranks and letters rest on the same claims about all pairs of runs.
+    many), and near_first: whether it may be the best. Ranks and letters rest on the same claims about all pairs of runs, and
+    so does near_first, unless it rests `with_best` on comparisons of each run with the best (Hsu 1984); it never holds for a
+    run that the claims say is worse than another.
 
-    Parameters
-    ----------
-    collection : str
-    runs : tuple of str
-    measures : tuple of Measure
-    rows : DataFrame, shape (measure · run, 8)
-    ranks : ndarray of int, shape (measure, run)
-        1 + the number of runs with a better mean.
-    differ : ndarray of bool, shape (measure, run, run)
-        Whether two runs differ significantly.
-    test : str
-    alpha : float
-    pairs : DataFrame, shape (measure · pair, 7)
-        Of at most six runs whose scores are known, columns measure, run and other_run (the better one first), difference of
-        their means with low and high, and p_value; otherwise empty.
-    with_best : bool
-        Whether near_first rests on comparisons of each run with the best (Hsu 1984), and otherwise on the claims about all
-        pairs. It never holds for a run that these say is worse than another.
+    `ranks` are 1 + the number of runs with a better mean, shape (measure, run); `differ` says whether two runs differ
+    significantly, shape (measure, run, run). Of at most six runs whose scores are known, `pairs` has columns measure, run and
+    other_run (the better one first), difference of their means with low and high, and p_value.
     """
 
     collection: str
@@ -81,7 +68,7 @@ class RunRanks(Result):
     with_best: bool = False
 
     def order(self, measure: int) -> np.ndarray:
-        """Return the positions of the runs by rank, shape (run,); those of one rank in the order of their labels."""
+        """Return the positions of the runs by rank, shape (run,)."""
         return order_runs(self.ranks[measure], self.runs)
 
     def answer(self) -> str:
@@ -150,36 +137,34 @@ class RunRanks(Result):
 
     def _explain_best(self) -> str:
         """Say on what it rests that a run may be the best."""
-        if self.with_best:
-            return (
-                f"May be the best: with {1 - self.alpha:.0%} confidence the best run is one of these, by comparisons of each "
-                "run with the best (Hsu 1984)."
-            )
-        return "May be the best: no other run is significantly better, of claims about all pairs."
+        if not self.with_best:
+            return "May be the best: no other run is significantly better, of claims about all pairs."
+        return (
+            f"May be the best: with {1 - self.alpha:.0%} confidence the best run is one of these, by comparisons of each run "
+            "with the best (Hsu 1984)."
+        )
 
     def leaderboard(self, measure: Measure | str) -> Table:
         """Return the runs by rank according to one measure, with the ranks they may have and their letters."""
-        rows = self.take_rows(measure)
+        rows = self.take_rows(measure).set_index("run")
         low, high = rows["low"].astype(str), rows["high"].astype(str)
         shown = {"rank": rows["rank"], "may be": low.where(low == high, low + "–" + high), "mean": rows["mean"]}
-        if "mean_low" in rows:
-            shown |= {"low": rows["mean_low"], "high": rows["mean_high"]}
-        frame = pd.DataFrame(shown | {"letters": rows["letters"].fillna("too many")}).set_index(rows["run"])
-        best = rows["run"][rows["near_first"]]
-
-        def mark_best(shown: pd.DataFrame) -> pd.DataFrame:
-            """Return which means are bold, of all runs or the first ones."""
-            marks = pd.DataFrame("", index=shown.index, columns=shown.columns)
-            marks[shown.columns[2]] = np.where(shown.index.isin(best), "bold", "")
-            return marks
-
-        caption = f"Runs by {measure}, with the ranks they may have by {self.test} at α = {self.alpha:g}."
         legend = (
             f"May be: ranks that claims about all pairs of runs leave. Letters rest on the same claims: {LETTERS}. "
             f"{self._explain_best()} Their means are bold."
         )
         if "mean_low" in rows:
+            shown |= {"low": rows["mean_low"], "high": rows["mean_high"]}
             legend += f" Low, high: {1 - self.alpha:.0%} interval of the mean on other topics, for each run by itself."
+
+        def mark_best(shown: pd.DataFrame) -> pd.DataFrame:
+            """Return which means are bold, of all runs or the first ones."""
+            marks = pd.DataFrame("", index=shown.index, columns=shown.columns)
+            marks[shown.columns[2]] = np.where(rows["near_first"][shown.index], "bold", "")
+            return marks
+
+        frame = pd.DataFrame(shown | {"letters": rows["letters"].fillna("too many")})
+        caption = f"Runs by {measure}, with the ranks they may have by {self.test} at α = {self.alpha:g}."
         return Table(frame, caption, self.signature, marks=mark_best, legend=legend, joined=True)
 
     def charts(self) -> Sequence[IntervalChart]:
@@ -197,9 +182,7 @@ def run_ranks(
     scores : Scores or DiscriminativePower
         At least two runs and two topics; or what tests of all pairs of them found, without the intervals of means.
     test : str, optional
-        ``"bootstrap-t"`` or ``"max-t"``, which allow runs to differ in spread; ``"randomised-tukey-hsd"``, the papers' test of
-        discriminative power; or for comparison ``"tukey-hsd"``, ``"paired-t"``, ``"paired-randomisation"``,
-        ``"paired-bootstrap"``. Ranks of a result are by its own test.
+        As in `discriminative_power`. Ranks of a result are by its own test.
     **options
         Of `discriminative_power`: n_permutations, alpha, seed, correction, p_add_one, variance_offset, distinct_runs, n_jobs.
 
@@ -237,7 +220,7 @@ def run_ranks(
     pooled = sort_scores(chosen.pool_clusters())[0] if chosen.clusters else None
     drawn = scale_scores(values if pooled is None else pooled)
     key = stream_key(options.get("seed", 0), scores.collection, "run_ranks")
-    with_best, parts, pairs = power.test == RECOMMENDED, [], [pd.DataFrame()]
+    with_best, parts = power.test == RECOMMENDED, []
     for m, (measure, column) in enumerate(zip(power.measures, columns, strict=True)):
         rows, order = ranks.take_rows(measure), places[ranks.order(m)]
         clusters = None if pooled is None else pooled[..., column]
@@ -250,27 +233,27 @@ def run_ranks(
             statistics, draws = compare_board(board, "topics", n_trials, [key], key, power.alpha)
             rows["near_first"] &= find_best(statistics, draws, power.alpha)[order]
         parts.append(rows)
-    if len(power.runs) <= FEW_RUNS:
-        listed = power.run_pairs()
-        if power.reach is not None:
-            # Intervals that say what the p-values say, where the test has them.
-            reach = np.where(np.isfinite(power.reach).all(axis=1, keepdims=True), power.reach, np.nan).ravel()
-            listed["low"] = (listed["difference"] - reach).fillna(listed["low"])
-            listed["high"] = (listed["difference"] + reach).fillna(listed["high"])
-        pairs = [_list_pairs(of, ranks.order(m)) for m, (_, of) in enumerate(listed.groupby("measure", sort=False))]
-    whole, few = pd.concat(parts, ignore_index=True), pd.concat(pairs, ignore_index=True)
-    return replace(ranks, rows=whole, pairs=few, with_best=with_best)
+    whole, few = pd.concat(parts, ignore_index=True), len(power.runs) <= FEW_RUNS
+    pairs = _list_pairs(power, ranks) if few else pd.DataFrame()
+    return replace(ranks, rows=whole, pairs=pairs, with_best=with_best)
 
 
-def _list_pairs(pairs: pd.DataFrame, order: np.ndarray) -> pd.DataFrame:
-    """Return pairs of runs by one measure in the order of the ranks, the better run first."""
-    better, worse = np.triu_indices(len(order), 1)
-    pairs = pairs.iloc[restore_pairs(order)]
-    turned = order[better] > order[worse]
-    opposite = {"run_a": pairs["run_b"], "run_b": pairs["run_a"], "difference": 0.0 - pairs["difference"]}
-    opposite |= {"low": -pairs["high"], "high": -pairs["low"]}
-    pairs = pairs.assign(**{name: pairs[name].where(~turned, other) for name, other in opposite.items()})
-    pairs = pairs.rename(columns={"run_a": "run", "run_b": "other_run"})
+def _list_pairs(power: DiscriminativePower, ranks: RunRanks) -> pd.DataFrame:
+    """Return all pairs of runs by every measure in the order of the ranks, the better run first."""
+    listed, parts = power.run_pairs(), []
+    if power.reach is not None:
+        # Intervals that say what the p-values say, where the test has them.
+        reach = np.where(np.isfinite(power.reach).all(axis=1, keepdims=True), power.reach, np.nan).ravel()
+        listed["low"] = (listed["difference"] - reach).fillna(listed["low"])
+        listed["high"] = (listed["difference"] + reach).fillna(listed["high"])
+    for m, (_, pairs) in enumerate(listed.groupby("measure", sort=False)):
+        order = ranks.order(m)
+        better, worse = np.triu_indices(len(order), 1)
+        pairs, turned = pairs.iloc[restore_pairs(order)], order[better] > order[worse]
+        opposite = {"run_a": pairs["run_b"], "run_b": pairs["run_a"], "difference": 0.0 - pairs["difference"]}
+        opposite |= {"low": -pairs["high"], "high": -pairs["low"]}
+        parts.append(pairs.assign(**{name: pairs[name].where(~turned, other) for name, other in opposite.items()}))
+    pairs = pd.concat(parts, ignore_index=True).rename(columns={"run_a": "run", "run_b": "other_run"})
     return pairs[["measure", "run", "other_run", "difference", "low", "high", "p_value"]]
 
 

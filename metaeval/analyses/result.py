@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from metaeval.show.canvas import Axis, Figure, Size
     from metaeval.show.charts import Chart
 
+MOST_CONCLUSIONS = 45
+"""Rows of a table of conclusions: all pairs of ten measures."""
+
 COMMON = ("diagnostics", "remarks", "no_interval")
 """Fields of every result, which exports describe in their own way."""
 
@@ -42,18 +45,9 @@ class Result(ABC):
     """Base of the results of analyses: small, frozen, with a signature. A result overrides five methods at most.
 
     `answer` says in a sentence what came out, `tables` shows it, `charts` draws it, `frames` holds every number, and `beside`
-    is what a report shows of one measure. Everything else is made of these.
-
-    Parameters
-    ----------
-    signature : Signature
-        Exactly what was computed.
-    diagnostics : tuple of Diagnostics
-        For each collection, what is irregular about its runs.
-    remarks : tuple of str
-        What else a reader has to know, a note each.
-    no_interval : str
-        Why there is no interval, if one was asked for.
+    is what a report shows of one measure. Everything else is made of these. The `signature` says exactly what was computed;
+    `diagnostics`, for each collection, what is irregular about its runs; `remarks` what else a reader has to know, a note each;
+    and `no_interval` why there is no interval, if one was asked for.
     """
 
     _: KW_ONLY
@@ -179,15 +173,10 @@ class Result(ABC):
 class MeasureRows(Result):
     """A row for each measure, whose numbers may have intervals.
 
-    Parameters
-    ----------
-    measures : tuple of Measure
-    rows : DataFrame
-        Of shape (measure, …): column measure, then numbers. `low` and `high` are the ends of the interval of `number`, and `q1`
-        and `q3` the quartiles around it, NaN where there are none.
-    differences : DataFrame, optional
-        Of shape (pair of measures, …): columns measure_1, measure_2, difference, low, high, and what is known of it;
-        empty where measures are not compared.
+    `rows` have a column measure, then numbers: low and high are the ends of the interval of `number`, by which measures are
+    compared, and q1 and q3 the quartiles around it, NaN where there are none. `differences`, of every two measures, have
+    columns measure_1, measure_2, difference, low, high, and what is known of it; they are empty where measures are not
+    compared. The figure says `label` of the numbers, and the table has the `caption`.
     """
 
     measures: tuple[Measure, ...]
@@ -195,13 +184,8 @@ class MeasureRows(Result):
     differences: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     number: ClassVar[str] = "mean"
-    """The column by which measures are compared."""
-
     label: ClassVar[str] = ""
-    """What the figure says of it."""
-
     caption: ClassVar[str] = ""
-    """What the table shows."""
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return the rows, and the differences if there are any."""
@@ -227,14 +211,10 @@ class MeasureRows(Result):
 class MeasurePairs(Result):
     """A number for every two measures.
 
-    Parameters
-    ----------
-    collection : str
-    measures : tuple of Measure
-    numbers : ndarray, shape (measure, measure)
-        Symmetric.
-    pairs : DataFrame
-        Of shape (pair of measures, …), in the order (0, 1), (0, 2), …: columns measure_1, measure_2, then all numbers.
+    `numbers` are symmetric, of shape (measure, measure); `pairs`, in the order (0, 1), (0, 2), …, have columns measure_1,
+    measure_2, then all numbers. A subclass says in its `heading` what a number is, in few words, what the triangle shows in
+    `caption` and `legend`, and whether numbers are `whole`: counts, which can be added up. Otherwise they are shares from 0 to
+    1, shown in percent.
     """
 
     collection: str
@@ -243,14 +223,9 @@ class MeasurePairs(Result):
     pairs: pd.DataFrame
 
     heading: ClassVar[str] = ""
-    """What a number is, in few words."""
-
     caption: ClassVar[str] = ""
-    """What the triangle shows."""
-
     legend: ClassVar[str] = ""
     whole: ClassVar[bool] = False
-    """Whether numbers are counts, which can be added up; otherwise they are shares from 0 to 1, shown in percent."""
 
     def write(self, number: float) -> str:
         """Return a number as a cell shows it."""
@@ -291,3 +266,38 @@ class MeasurePairs(Result):
                 diagonal=False, clustered=True,
             )
         ]  # fmt: skip
+
+
+def list_intervals(simultaneous: bool, margin: float, usual: float) -> dict[str, object]:
+    """Return what a signature says of intervals and conclusions, where it is not as usual."""
+    settings: dict[str, object] = {} if simultaneous else {"intervals": "single"}
+    return settings | ({"margin": margin} if margin != usual else {})
+
+
+def tabulate_conclusions(
+    pairs: pd.DataFrame, value: str, heading: str, caption: str, signature: Signature, best: str = ""
+) -> Table:
+    """Return a table of what is known of pairs of measures: those with the best one, or else those of the largest value."""
+    shown = pairs[(pairs["measure_1"] == best) | (pairs["measure_2"] == best)] if best else pairs
+    shown = shown.sort_values(value, ascending=False, kind="stable")[:MOST_CONCLUSIONS]
+    if len(shown) < len(pairs):
+        caption = f"{caption} {len(shown):,} of {len(pairs):,} pairs: --out and --format json have all."
+    ends = [f"{low:.3f} – {high:.3f}" for low, high in zip(shown["low"], shown["high"], strict=True)]
+    columns = {"and": shown["measure_2"], heading: shown[value], "interval": ends, "conclusion": shown["conclusion"]}
+    frame = pd.DataFrame(columns).set_index(shown["measure_1"].rename("measure"))
+    return Table(frame, caption, signature)
+
+
+def tabulate_differences(
+    measures: Sequence[Measure | str], difference: np.ndarray, low: np.ndarray, high: np.ndarray, more: str
+) -> pd.DataFrame:
+    """Return the difference of every two measures, and in the column `more` which has more if the interval leaves 0 out."""
+    pairs = name_pairs(measures)
+    larger = np.where(low > 0, pairs["measure_1"], np.where(high < 0, pairs["measure_2"], "cannot tell"))
+    return pd.DataFrame({**pairs, "difference": difference, "low": low, "high": high, more: larger})
+
+
+def name_pairs(measures: Sequence[Measure | str]) -> dict[str, np.ndarray]:
+    """Return the names of every two measures, the columns measure_1 and measure_2 of a table of pairs."""
+    names = np.array([str(measure) for measure in measures], dtype=object)
+    return dict(zip(("measure_1", "measure_2"), names[np.array(np.triu_indices(len(names), 1))], strict=True))

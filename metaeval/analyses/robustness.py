@@ -25,15 +25,8 @@ class Robustness(MeasureRows):
     """Spearman's correlation between the rankings of runs on every pair of topics, or of collections.
 
     Its rows (`to_frame`) have columns measure; mean, Spearman's ρ averaged over pairs of units, and sd; q1, median and q3, the
-    quartiles; pairs (that could be compared) and undefined (pairs left out because a unit gives all runs one score).
-
-    Parameters
-    ----------
-    units : tuple of str
-        The topics, or the collections.
-    runs : tuple of str
-        Those that are ranked; of several collections, the ones that all have.
-    over : {"topics", "collections"}
+    quartiles; pairs (that could be compared) and undefined (pairs left out because a unit gives all runs one score). `units`
+    are the topics or collections, and `runs` those that are ranked; of several collections, the ones that all have.
     """
 
     units: tuple[str, ...]

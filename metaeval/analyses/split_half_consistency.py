@@ -10,8 +10,7 @@ import pandas as pd
 
 from metaeval.analyses.checks import check_choice, check_count, check_jobs, check_share
 from metaeval.analyses.prepare import prepare
-from metaeval.analyses.result import Result
-from metaeval.analyses.variation import name_pairs
+from metaeval.analyses.result import Result, name_pairs
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
@@ -28,18 +27,9 @@ from metaeval.stats.split_half import split_half_tau
 class SplitHalfConsistency(Result):
     """τ between the rankings of runs on two disjoint sets of topics, over many random splits.
 
-    Parameters
-    ----------
-    measures : tuple of Measure
-    tau : ndarray, shape (trial, measure)
-        ``tau[b, m]`` compares the rankings by measure m on the two sets of split b; splits are shared.
-    sizes : tuple of int
-        Topics in either set.
-    residual_variance : float
-        V_E2 of the trial × measure matrix, two-way without replication.
-    p_values : ndarray, shape (pair,)
-        Of the randomised Tukey HSD test on that matrix; pairs (0, 1), (0, 2), … of measures.
-    alpha : float
+    ``tau[b, m]`` compares the rankings by measure m on the two sets of split b, of `sizes` topics; splits are shared.
+    `residual_variance` is V_E2 of that trial × measure matrix, two-way without replication, and `p_values` are of the
+    randomised Tukey HSD test on it, for the pairs (0, 1), (0, 2), … of measures.
     """
 
     measures: tuple[Measure, ...]
@@ -93,23 +83,17 @@ class SplitHalfConsistency(Result):
         and significant.
         """
         order, names = np.argsort(-self.means, kind="stable"), [str(measure) for measure in self.measures]
-        rows = {
-            "measure": [names[m] for m in order],
-            "mean_tau": self.means[order],
-            "sd": self.tau.std(axis=0, ddof=1)[order],
-            "outperforms": self.outperforms[order],
-            "letters": compact_letters(self.significant[np.ix_(order, order)]),
-        }
+        spread = {"sd": self.tau.std(axis=0, ddof=1), "outperforms": self.outperforms}
+        rows = pd.DataFrame({"measure": names, "mean_tau": self.means, **spread}).iloc[order].reset_index(drop=True)
+        rows["letters"] = compact_letters(self.significant[np.ix_(order, order)])
         first, second = np.triu_indices(len(names), 1)
         comparisons = {
-            **name_pairs(self.measures),
-            "difference": self.means[first] - self.means[second],
-            "effect_size": self.effect_sizes[first, second],
-            "p_value": self.p_values,
+            **name_pairs(self.measures), "difference": self.means[first] - self.means[second],
+            "effect_size": self.effect_sizes[first, second], "p_value": self.p_values,
             "significant": self.significant[first, second],
-        }
+        }  # fmt: skip
         trials = pd.DataFrame(self.tau, index=pd.RangeIndex(1, len(self.tau) + 1, name="trial"), columns=names)
-        return {"consistency": pd.DataFrame(rows), "comparisons": pd.DataFrame(comparisons), "trials": trials}
+        return {"consistency": rows, "comparisons": pd.DataFrame(comparisons), "trials": trials}
 
     def tables(self) -> list[Table]:
         """Return mean τ, best first, with letters in place of the papers' marks, and V_E2 (ACL 2021, Tables 3 and 6).
@@ -130,18 +114,12 @@ class SplitHalfConsistency(Result):
         """Return the distribution of τ over splits for every measure, the most consistent one on top."""
         low, q1, q3, high = np.quantile(self.tau, [0.025, 0.25, 0.75, 0.975], axis=0).tolist()
         rows = [
-            Row(
-                str(self.measures[m]),
-                self.measures[m].title,
-                float(self.means[m]),
-                (low[m], high[m]),
-                (q1[m], q3[m]),
-                True,
-            )
-            for m in np.argsort(self.means, kind="stable")[::-1].tolist()
+            Row(str(measure), measure.title, float(mean), (low[m], high[m]), (q1[m], q3[m]), True)
+            for m, (measure, mean) in enumerate(zip(self.measures, self.means, strict=True))
         ]
         a, b = self.sizes
-        return [IntervalChart(rows, f"τ between rankings on {a} and {b} other topics: mean, middle half, middle 95 %")]
+        label = f"τ between rankings on {a} and {b} other topics: mean, middle half, middle 95 %"
+        return [IntervalChart([rows[m] for m in np.argsort(self.means, kind="stable")[::-1]], label)]
 
 
 def split_half_consistency(

@@ -89,13 +89,6 @@ class Study:
         opposed = None if power is None or self.contradictions is None else significance_contradictions(power)
         return replace(self, power=power, reference=self.second_reference, overlap=overlap, contradictions=opposed)
 
-    def require(self, question: str) -> Result:
-        """Return the result of a question, or say why there is none."""
-        result = getattr(self, question)
-        if not isinstance(result, Result):
-            raise MetaevalError(f"{self.name}: {self.skipped.get(question, f'{question} was not asked')}")
-        return result
-
 
 QUESTIONS = tuple(result.name for result in fields(Study) if result.default is None and not result.kw_only)
 """What can be asked of a collection, in the order in which it is answered."""
@@ -160,10 +153,9 @@ def study_collection(
         say(f"{name}: discriminative power by {chosen}")
         power = discriminative_power(scores, n_bootstrap=n_bootstrap, test=chosen, **trials)
         results[f"{prefix}power"] = power
-        if "overlap" in asked & resting:
-            results["overlap"] = significance_overlap(power)
-        if "contradictions" in asked & resting:
-            results["contradictions"] = significance_contradictions(power)
+        for question, compare in (("overlap", significance_overlap), ("contradictions", significance_contradictions)):
+            if question in asked & resting:
+                results[question] = compare(power)
         if reference is not None and f"{prefix}reference" in asked:
             # By the same trials as the measures, which decide which runs are the same.
             options = trials | {"distinct_runs": False, "n_bootstrap": 0, "test": chosen}
@@ -187,27 +179,25 @@ def _find_inapplicable(
     scores: Scores, runs: Runs | None, reference: Scores | None, small: int, baselines: tuple[str, str]
 ) -> dict[str, str]:
     """Return the questions that do not apply, and why in one sentence each."""
-    n_topics = len(set(scores.clusters) or scores.topics)
-    why: dict[str, str] = {}
-    if len(scores.measures) < 2:
-        only = f"There is one measure only, {scores.measures[0]}"
-        why["similarity"] = f"{only}: ranking similarity compares two or more."
-        why["overlap"] = f"{only}: significance overlap compares two or more."
-        why["contradictions"] = f"{only}: contradictions are between two or more."
-    if n_topics < 2 * small:
-        needs = f"needs {2 * small} topics; there are {n_topics}."
-        why["small_consistency"] = f"Consistency of {small} against {small} topics {needs}"
-    if n_topics < LEAST_TOPICS:
-        why["sample_size"] = f"The curve over numbers of topics needs {LEAST_TOPICS} topics; there are {n_topics}."
-    if reference is None:
-        why["reference"] = "No reference was given: power says nothing about which measures are right."
-    if not set(baselines) <= set(scores.runs):
-        why["preference"] = f"Baseline preference needs the runs {' and '.join(baselines)}."
-    if not set(REFERENCE) <= set(map(str, scores.measures)) and not isinstance(runs, ClassificationRuns):
-        why["coverage"] = "Coverage was skipped: it needs classification runs."
-    elif len(scores.runs) < 3:
-        why["coverage"] = "Coverage needs three runs."
-    if scores.clusters:
-        each = "takes topics one by one, and these come in clusters."
-        why |= {"preference": f"Baseline preference {each}", "coverage": f"Coverage {each}"}
-    return why
+    n_topics, single = len(set(scores.clusters) or scores.topics), len(scores.measures) < 2
+    only = f"There is one measure only, {scores.measures[0]}"
+    scored = set(REFERENCE) <= set(map(str, scores.measures)) or isinstance(runs, ClassificationRuns)
+    clustered, each = bool(scores.clusters), "takes topics one by one, and these come in clusters."
+    rules = [
+        ("similarity", single, f"{only}: ranking similarity compares two or more."),
+        ("overlap", single, f"{only}: significance overlap compares two or more."),
+        ("contradictions", single, f"{only}: contradictions are between two or more."),
+        ("small_consistency", n_topics < 2 * small,
+         f"Consistency of {small} against {small} topics needs {2 * small} topics; there are {n_topics}."),
+        ("sample_size", n_topics < LEAST_TOPICS,
+         f"The curve over numbers of topics needs {LEAST_TOPICS} topics; there are {n_topics}."),
+        ("reference", reference is None,
+         "No reference was given: power says nothing about which measures are right."),
+        ("preference", not set(baselines) <= set(scores.runs),
+         f"Baseline preference needs the runs {' and '.join(baselines)}."),
+        ("preference", clustered, f"Baseline preference {each}"),
+        ("coverage", len(scores.runs) < 3, "Coverage needs three runs."),
+        ("coverage", not scored, "Coverage was skipped: it needs classification runs."),
+        ("coverage", clustered, f"Coverage {each}"),
+    ]  # fmt: skip
+    return {question: why for question, lacking, why in rules if lacking}

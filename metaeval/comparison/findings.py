@@ -584,7 +584,7 @@ def list_warnings(comparison: ComparisonResults) -> list[str]:
         return warnings
     for study in studies:
         d = study.diagnostics
-        if d.doubtful.any():
+        if d.wide.any():
             m, r = np.unravel_index(np.where(d.wide, d.spread_ratio, 0.0).argmax(), d.wide.shape)
             warnings.append(
                 f"{d.runs[r]} varies {d.spread_ratio[m, r]:.1f} times more than a typical run of {study.name}; the Tukey HSD "

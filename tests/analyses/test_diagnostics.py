@@ -212,15 +212,15 @@ def test_very_skewed_differences_are_said():
     scores = me.Scores(values, measures=["rare", "even"], collection="tiny", **labels)
     found = diagnose(scores)
     pairs = [values[i, :, 1] - values[j, :, 1] for i in range(6) for j in range(i + 1, 6)]
-    assert found.skewness[1] == pytest.approx(np.median([abs(skew(gaps)) for gaps in pairs]))
-    assert found.zeros[0] == pytest.approx(
+    assert found.typical["skewness"][1] == pytest.approx(np.median([abs(skew(gaps)) for gaps in pairs]))
+    assert found.typical["zeros"][0] == pytest.approx(
         np.median([np.mean(values[i, :, 0] == values[j, :, 0]) for i in range(6) for j in range(i + 1, 6)])
     )
     half = np.stack(
         [rare[:, :, 0], np.where(np.arange(6)[:, None] < 3, 3 * rare[:, :, 0], rng.random((6, 60)))], axis=-1
     )
     skewed = diagnose(me.Scores(half, measures=["rare", "mixed"], collection="tiny", **labels))
-    assert skewed.to_frame()["skewed"].tolist() == (skewed.skewness >= 0.75).tolist()
+    assert skewed.to_frame()["skewed"].tolist() == (skewed.typical["skewness"] >= 0.75).tolist()
     assert skewed.to_frame()["skewed"].any()
     assert "are skewed with" in " ".join(skewed.describe("max-t"))
     assert "looks at the median pair" in " ".join(skewed.describe("max-t"))
@@ -228,7 +228,7 @@ def test_very_skewed_differences_are_said():
     assert "skewed" not in " ".join(skewed.describe())
     same = me.Scores(np.add.outer(np.arange(3.0), np.ones((20, 1))), runs=list("abc"), topics=range(20), measures=["x"],
                      higher_is_better=True)  # fmt: skip
-    assert np.isnan(diagnose(same).skewness).all()
+    assert np.isnan(diagnose(same).typical["skewness"]).all()
 
 
 @pytest.mark.parametrize("test", ["bootstrap-t", "max-t", "randomised-tukey-hsd"])
