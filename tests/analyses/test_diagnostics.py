@@ -187,9 +187,8 @@ def test_too_few_trials_for_a_correction_are_refused_with_the_number_that_would_
 
 
 def test_benjamini_and_hochberg_are_not_refused_since_pairs_can_be_significant_together(scores):
-    power = me.discriminative_power(
-        scores, test="paired-randomisation", correction="benjamini-hochberg", n_permutations=400
-    )
+    options = {"test": "paired-randomisation", "correction": "benjamini-hochberg", "n_permutations": 400}
+    power = me.discriminative_power(scores, **options)
     assert power.significant.any()
     assert power.remarks
 

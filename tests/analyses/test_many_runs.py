@@ -13,69 +13,65 @@ from metaeval.show import drawing
 
 
 @pytest.fixture(scope="module")
-def power():
+def scores():
     """Twelve runs in no order of labels, two measures that disagree."""
     rng = np.random.default_rng(3)
     quality = rng.permutation(np.linspace(0, 1, 12))[:, None]
     values = np.stack([quality, -quality], axis=-1) + rng.normal(0, 0.3, (12, 30, 2))
-    scores = me.Scores(
-        values,
-        runs=rng.permutation([f"r{i}" for i in range(12)]),
-        topics=range(30),
-        measures=["nDCG", "AP"],
-        collection="c",
-    )
-    return scores, me.discriminative_power(scores, n_permutations=200, n_bootstrap=50)
+    runs = rng.permutation([f"r{i}" for i in range(12)])
+    return me.Scores(values, runs=runs, topics=range(30), measures=["nDCG", "AP"], collection="c")
 
 
-def test_the_interval_of_a_pair_is_students(power):
-    scores, found = power
-    for row in found.run_pairs().sample(20, random_state=1).itertuples():
+@pytest.fixture(scope="module")
+def power(scores):
+    return me.discriminative_power(scores, n_permutations=200, n_bootstrap=50)
+
+
+def test_the_interval_of_a_pair_is_students_and_missing_with_few_topics(scores, power):
+    for row in power.run_pairs().sample(20, random_state=1).itertuples():
         one, other = (scores.sel(runs=run, measures=row.measure).values.ravel() for run in (row.run_a, row.run_b))
         low, high = scipy.stats.ttest_rel(one, other).confidence_interval(0.95)
         assert (row.low, row.high) == pytest.approx((low, high))
         assert row.d == pytest.approx((one - other).mean() / (one - other).std(ddof=1))
+    few = me.discriminative_power(scores.sel(topics=scores.topics[:24]), n_permutations=10).run_pairs()
+    assert few["low"].isna().all()
 
 
 def test_no_file_grows_with_the_number_of_pairs_unasked(power, tmp_path):
-    power[1].write_tables(tmp_path, "power")
-    exported = json.dumps(power[1].to_dict())
-    for text in [exported, *(file.read_text() for file in tmp_path.iterdir())]:
+    power.write_tables(tmp_path, "power")
+    for text in [json.dumps(power.to_dict()), *(file.read_text() for file in tmp_path.iterdir())]:
         assert "run_a" not in text
-    assert len(power[1].to_dict()["rows"]) == 2
+    assert len(power.to_dict()["rows"]) == 2
 
 
 def test_a_long_curve_is_thinned_and_says_so(power, monkeypatch):
     def draw():
-        axes = power[1].plot().axes[0]
-        return axes.get_xlabel(), [len(line.get_xdata()) for line in axes.lines[:2]], axes.get_xlim()[1], axes.lines[0]
+        axes = power.plot().axes[0]
+        lengths = [len(line.get_xdata()) for line in axes.lines[:2]]
+        return axes.get_xlabel(), lengths, axes.get_xlim()[1], axes.lines[0].get_xdata()[-1]
 
-    label, lengths, end, _ = draw()
+    label, lengths, end, last = draw()
     assert "drawn" not in label
-    assert lengths == [66, 66]
-    monkeypatch.setattr(drawing, "MOST_POINTS", 10)
-    thin_label, lengths, thin_end, line = draw()
-    assert thin_label == f"{label}; one of 7 drawn"
-    assert lengths == [10, 10]
-    assert (thin_end, line.get_xdata()[-1]) == (end, 66)  # the smallest p is there, and the axis that of all pairs
+    assert (lengths, last) == ([66, 66], 66)
+    monkeypatch.setattr(drawing, "MOST_POINTS", 10)  # the smallest p is there, and the axis that of all pairs
+    assert draw() == (f"{label}; one of 7 drawn", [10, 10], end, 66)
 
 
-def test_contradictions_beyond_the_first_are_counted_and_written_where_asked(power, tmp_path, monkeypatch):
-    found = me.significance_contradictions(power[1])
+def test_contradictions_beyond_the_first_are_counted_and_written_where_asked(power, monkeypatch):
+    found = me.significance_contradictions(power)
     whole = found.run_pairs()
     assert len(whole) == found.to_frame()["contradictions"].sum() > 5
     assert not any("first" in note for note in found.notes())
     monkeypatch.setattr(power_pairs, "MOST_LISTED", 5)
     monkeypatch.setattr(power_pairs, "FEW_LISTED", 5)
-    found = me.significance_contradictions(power[1])
-    listed = found.at("paper")[-1]
-    assert f"The first 5 of {len(whole)} contradictions" in listed.whole_caption
+    found = me.significance_contradictions(power)
+    assert f"The first 5 of {len(whole)} contradictions" in found.at("paper")[-1].whole_caption
     assert any(f"The first 5 of {len(whole)}" in note for note in found.notes())
     pd.testing.assert_frame_equal(found.frames()["run_pairs"], whole.head(5))
     assert [len(found.run_pairs(most)) for most in (1, 4, len(whole) + 1)] == [1, 4, len(whole)]
 
 
-def test_contradictions_that_are_none_have_a_frame_too(power):
-    none = me.significance_contradictions(power[0], n_permutations=50, alpha=0.001, test="max-t")
+def test_contradictions_that_are_none_have_a_frame_too(scores):
+    none = me.significance_contradictions(scores, n_permutations=50, alpha=0.001, test="max-t")
     assert none.run_pairs().empty
     assert list(none.run_pairs()) == ["measure_1", "measure_2", "run_1", "run_2"]
