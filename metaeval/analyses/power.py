@@ -499,9 +499,15 @@ def _deviate(values: np.ndarray) -> np.ndarray:
 
 
 def take_tests(
-    scores: Scores | DiscriminativePower, test: PairedTest, usual: PairedTest, **options: Unpack[Testing]
+    scores: Scores | DiscriminativePower,
+    test: PairedTest,
+    usual: PairedTest,
+    least: int = 1,
+    **options: Unpack[Testing],
 ) -> DiscriminativePower:
-    """Return the tests of all pairs of runs: those that were made, or those of scores, without intervals."""
+    """Return the tests of all pairs of runs by at least so many measures: those made, or those of scores, without intervals."""
+    if len(getattr(scores, "measures", ())) == 1 < least:
+        raise MetaevalError(f"two measures or more are compared with each other; there is {scores.measures[0]} only")
     if not isinstance(scores, DiscriminativePower):
         checks.check_scores(scores)
         return discriminative_power(scores, test=test, n_bootstrap=0, **options)

@@ -12,7 +12,7 @@ import pandas as pd
 from metaeval.analyses.power import PAPERS_TEST, DiscriminativePower, Testing, take_tests
 from metaeval.analyses.result import MeasurePairs, name_pairs
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, format_count, format_option
+from metaeval.errors import format_count, format_option
 from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap
 from metaeval.show.table import MANY, Table, arrange_pairs
@@ -168,7 +168,7 @@ def significance_overlap(
       measure_1 measure_2  a  b  c  sso
     0       NMD      RNOD  0  2  0  1.0
     """
-    power = _take_tests(scores, test, options)
+    power = take_tests(scores, test, PAPERS_TEST, 2, **options)
     both, of_pairs = count_common(power.significant, power.significant), np.triu_indices(len(power.measures), 1)
     alone = np.diagonal(both)[:, np.newaxis] - both
     union = alone + alone.T + both
@@ -204,7 +204,7 @@ def significance_contradictions(
     0       NMD  Accuracy     a     c
     1       NMD  Accuracy     b     c
     """
-    power = _take_tests(scores, test, options)
+    power = take_tests(scores, test, PAPERS_TEST, 2, **options)
     verdicts = np.where(power.significant, power.winners, 0).astype(np.int8)
     ahead_and_behind = count_common(verdicts > 0, verdicts < 0)
     counts = ahead_and_behind + ahead_and_behind.T
@@ -215,14 +215,6 @@ def significance_contradictions(
         signature=power.signature.follow("significance_contradictions"), diagnostics=power.diagnostics,
         remarks=(*power.remarks, *filter(None, [_say_part(min(n, MOST_LISTED), n)])),
     )  # fmt: skip
-
-
-def _take_tests(scores: Scores | DiscriminativePower, test: PairedTest, options: Testing) -> DiscriminativePower:
-    """Return the tests of all pairs of runs by two measures or more."""
-    names = list(map(str, getattr(scores, "measures", ())))
-    if len(names) == 1:
-        raise MetaevalError(f"two measures or more are compared with each other; there is {names[0]} only")
-    return take_tests(scores, test, PAPERS_TEST, **options)
 
 
 def _say_part(n_listed: int, n_all: int) -> str:
