@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -102,22 +103,17 @@ def test_runs_that_differ_under_one_measure_are_not_identical(scores):
     assert find_identical_runs(make(values, scores.runs)) == (("c", "z"),)
 
 
-def arguments(name):
-    return {
-        "coverage": {"reference": ["NMD"], "n_bootstrap": 0},
-        "sample_size": {"n_trials": 3, "n_samples": 1, "n_permutations": 20, "sizes": [5]},
-        "split_half_consistency": {"n_trials": 5, "n_permutations": 20},
-        "discriminative_power": {"n_permutations": 50},
-        "agreement": {"reference": "NMD", "n_permutations": 20, "n_bootstrap": 0},
-        "ranking_similarity": {"n_bootstrap": 0},
-        "topic_set_size": {"n_bootstrap": 0},
-    }.get(name, {})
-
-
-OF_SCORES = [
-    "ranking_similarity", "split_half_consistency", "discriminative_power", "robustness", "sample_size", "coverage",
-    "agreement", "topic_set_size",
-]  # fmt: skip
+OF_SCORES = {
+    "ranking_similarity": {"n_bootstrap": 0},
+    "split_half_consistency": {"n_trials": 5, "n_permutations": 20},
+    "discriminative_power": {"n_permutations": 50},
+    "robustness": {},
+    "sample_size": {"n_trials": 3, "n_samples": 1, "n_permutations": 20, "sizes": [5]},
+    "coverage": {"reference": ["NMD"], "n_bootstrap": 0},
+    "agreement": {"reference": "NMD", "n_permutations": 20, "n_bootstrap": 0},
+    "topic_set_size": {"n_bootstrap": 0},
+}
+"""Analyses of scores that take `distinct_runs`, and with which options they are quick."""
 
 
 def test_every_analysis_of_scores_is_tried_here():
@@ -131,20 +127,17 @@ def test_every_analysis_of_scores_is_tried_here():
 
 @pytest.mark.parametrize("name", OF_SCORES)
 def test_every_analysis_carries_the_diagnostics_and_can_keep_distinct_runs(scores, name):
-    analysis = getattr(me, name)
+    analysis, options = getattr(me, name), OF_SCORES[name]
     assert "distinct_runs" in inspect.signature(analysis).parameters
-    result = analysis(scores, **arguments(name))
-    tests_all_pairs = name in ("discriminative_power", "sample_size")
-    assert len(result.notes()) == (3 if tests_all_pairs else 1)
+    result = analysis(scores, **options)
+    assert len(result.notes()) == (3 if name in ("discriminative_power", "sample_size") else 1)
     data = json.loads(json.dumps(result.to_dict(), allow_nan=True))
     assert data["notes"] == result.notes()
     assert data["diagnostics"][0]["identical"] == [["c", "e", "z"]]
-    found = analysis(scores, **arguments(name), distinct_runs=True)
+    found = analysis(scores, **options, distinct_runs=True)
     assert ("runs", "distinct") in found.signature.settings
     assert "2 runs with the scores of another run left out: e, z" in found.notes()[-1]
-    alone = analysis(distinct_runs(scores), **arguments(name))
-    frame = found.to_frame()
-    assert frame.equals(alone.to_frame())
+    assert found.to_frame().equals(analysis(distinct_runs(scores), **options).to_frame())
 
 
 def test_what_follows_from_power_carries_its_diagnostics(scores):
@@ -209,21 +202,19 @@ def test_very_skewed_differences_are_said():
     values = np.concatenate([rare, rng.normal(size=(6, 60, 1))], axis=-1)
     labels = {"runs": list("abcdef"), "topics": range(60), "higher_is_better": True}
     scores = me.Scores(values, measures=["rare", "even"], collection="tiny", **labels)
-    found = diagnose(scores)
-    pairs = [values[i, :, 1] - values[j, :, 1] for i in range(6) for j in range(i + 1, 6)]
-    assert found.typical["skewness"][1] == pytest.approx(np.median([abs(skew(gaps)) for gaps in pairs]))
-    assert found.typical["zeros"][0] == pytest.approx(
-        np.median([np.mean(values[i, :, 0] == values[j, :, 0]) for i in range(6) for j in range(i + 1, 6)])
-    )
-    half = np.stack(
-        [rare[:, :, 0], np.where(np.arange(6)[:, None] < 3, 3 * rare[:, :, 0], rng.random((6, 60)))], axis=-1
-    )
+    found, pairs = diagnose(scores).typical, list(combinations(range(6), 2))
+    gaps = np.array([values[i] - values[j] for i, j in pairs])
+    assert found["skewness"][1] == pytest.approx(np.median(np.abs(skew(gaps[..., 1], axis=1))))
+    assert found["zeros"][0] == pytest.approx(np.median((gaps[..., 0] == 0).mean(axis=1)))
+    mixed = np.where(np.arange(6)[:, None] < 3, 3 * rare[:, :, 0], rng.random((6, 60)))
+    half = np.stack([rare[:, :, 0], mixed], axis=-1)
     skewed = diagnose(me.Scores(half, measures=["rare", "mixed"], collection="tiny", **labels))
     assert skewed.to_frame()["skewed"].tolist() == (skewed.typical["skewness"] >= 0.75).tolist()
     assert skewed.to_frame()["skewed"].any()
-    assert "are skewed with" in " ".join(skewed.describe("max-t"))
-    assert "looks at the median pair" in " ".join(skewed.describe("max-t"))
-    assert "calibrate" not in " ".join(skewed.describe("max-t"))
+    notes = " ".join(skewed.describe("max-t"))
+    assert "are skewed with" in notes
+    assert "looks at the median pair" in notes
+    assert "calibrate" not in notes
     assert "skewed" not in " ".join(skewed.describe())
     same = me.Scores(np.add.outer(np.arange(3.0), np.ones((20, 1))), runs=list("abc"), topics=range(20), measures=["x"],
                      higher_is_better=True)  # fmt: skip
