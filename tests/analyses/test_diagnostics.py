@@ -105,7 +105,7 @@ def test_runs_that_differ_under_one_measure_are_not_identical(scores):
 def arguments(name):
     return {
         "coverage": {"reference": ["NMD"], "n_bootstrap": 0},
-        "sample_size": {"n_trials": 3, "n_samples": 1, "n_permutations": 20, "sizes": [5]},
+        "sample_size": {"n_trials": 3, "sizes": [5]},
         "split_half_consistency": {"n_trials": 5, "n_permutations": 20},
         "discriminative_power": {"n_permutations": 50},
         "agreement": {"reference": "NMD", "n_permutations": 20, "n_bootstrap": 0},
@@ -134,8 +134,7 @@ def test_every_analysis_carries_the_diagnostics_and_can_keep_distinct_runs(score
     analysis = getattr(me, name)
     assert "distinct_runs" in inspect.signature(analysis).parameters
     result = analysis(scores, **arguments(name))
-    tests_all_pairs = name in ("discriminative_power", "sample_size")
-    assert len(result.notes()) == (3 if tests_all_pairs else 1)
+    assert len(result.notes()) == (3 if name == "discriminative_power" else 1)
     data = json.loads(json.dumps(result.to_dict(), allow_nan=True))
     assert data["notes"] == result.notes()
     assert data["diagnostics"][0]["identical"] == [["c", "e", "z"]]

@@ -96,7 +96,7 @@ def test_rows_of_measures_belong_to_labels(two_orders, analysis):
 
 
 def test_numbers_of_topics_belong_to_labels(two_orders):
-    settings = {"sizes": [4, 6, 13], "n_trials": 20, "n_samples": 3, "n_permutations": 50}
+    settings = {"sizes": [4, 6, 13], "n_trials": 20}
     frames = [me.sample_size(each, **settings).to_frame().sort_values(["topics", "measure"]) for each in two_orders]
     one, other = (frame.reset_index(drop=True) for frame in frames)
     pd.testing.assert_frame_equal(one, other, check_exact=True)

@@ -24,9 +24,7 @@ ANALYSES = {
     "consistency": lambda scores: me.split_half_consistency(scores, n_trials=20, n_permutations=20).to_frame(),
     "robustness": lambda scores: me.robustness(scores).to_frame(),
     "coverage": lambda scores: me.coverage(scores, reference=["AP", "own"], n_bootstrap=20).to_frame(),
-    "sample size": lambda scores: me.sample_size(
-        scores, sizes=[4], n_trials=10, n_samples=2, n_permutations=20
-    ).to_frame(),
+    "sample size": lambda scores: me.sample_size(scores, sizes=[4], n_trials=10).to_frame(),
     "agreement": lambda scores: me.agreement(scores, reference="AP", n_permutations=20).to_frame(),
     "baselines": lambda scores: me.baseline_preference(scores, "a", "b").to_frame(),
     **{
