@@ -112,10 +112,10 @@ FIGURES = {
         "Further right: two topics rank the runs more alike.",
     ),
     "sample-size": Example(
-        "metaeval sample-size scores.csv --trials 50 --samples 5 -B 500 --out figures/",
+        "metaeval sample-size scores.csv --trials 50 --out figures/",
         "figures/sample-size",
         "concepts/sample-size",
-        "Left: how stable a ranking is with more topics. Right: how many differences are found.",
+        "How stable a ranking is with more topics.",
     ),
     "topic-set-size": Example(
         "metaeval topic-set-size scores.csv --difference 0.1 --bootstrap 200 --out figures/",

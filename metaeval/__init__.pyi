@@ -7,8 +7,7 @@ from . import (
     show as show,
     stats as stats,
 )
-from .analyses.agreement import agreement as agreement
-from .analyses.agreement_result import Agreement as Agreement
+from .analyses.agreement import Agreement as Agreement, agreement as agreement
 from .analyses.alternative_annotator_test import (
     AlternativeAnnotatorTest as AlternativeAnnotatorTest,
     alternative_annotator_test as alternative_annotator_test,

@@ -18,7 +18,7 @@ import metaeval
 from experiments import sakai
 from experiments.page import Folder
 from experiments.paper import Results, Settings, cell, read_study
-from metaeval.analyses.grades import grade, rate_consistency_results
+from metaeval.analyses.reference_pairs import grade, rate_consistency
 from metaeval.analyses.study import Study, study_collection
 from metaeval.measures.base import find_signs
 from metaeval.stats.intervals import centre_interval, explain_no_interval
@@ -244,7 +244,7 @@ def tabulate_words(sources: Sequence[sakai.Source], studies: Mapping[str, Study]
         columns = {
             "group": dict(zip(order, groups, strict=True)),
             "consistency": {
-                str(m): grade(net) for m, net in zip(splits[0].measures, rate_consistency_results(splits), strict=True)
+                str(m): grade(net) for m, net in zip(splits[0].measures, rate_consistency(splits), strict=True)
             },
             "power": grade_power([study.power for study in used]),
         }

@@ -2,40 +2,268 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import reduce
-from typing import Any, Literal, TypeAlias, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.agreement_result import Agreement, list_disagreement, pool_estimates
 from metaeval.analyses.checks import check_choice, check_count, check_positive, check_share, warn_of_same_data
 from metaeval.analyses.diagnostics import remark_copies
 from metaeval.analyses.power import discriminative_power
 from metaeval.analyses.prepare import Prepared, prepare
-from metaeval.analyses.result import list_intervals
+from metaeval.analyses.references import AXES, Share, match_references
+from metaeval.analyses.result import Result, list_intervals, tabulate_conclusions, tabulate_differences
 from metaeval.data.clusters import order_clusters
-from metaeval.data.policies import MissingPolicy, check_policy, report_policy
+from metaeval.data.policies import MissingPolicy, check_policy
 from metaeval.data.scores import PartialScores, Scores
-from metaeval.errors import DataError, MetaevalError, PolicyWarning, format_count, format_list, format_option
+from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
 from metaeval.measures.base import Measure, find_signs
+from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.signature import sign
+from metaeval.show.table import Table, cross
 from metaeval.stats.agreement import BY_DEFAULT, STATISTICS, Estimate, Sides, Statistic, compare_halves, parse_statistic
 from metaeval.stats.arrays import average, scale_scores
-from metaeval.stats.intervals import Over, explain_no_interval, pool
+from metaeval.stats.intervals import ELSEWHERE, Ends, Over, centre_interval, explain_no_interval, judge_difference, pool
+from metaeval.stats.letters import find_clusters, swap_p_values
+from metaeval.stats.run_agreement import settle_ties
 from metaeval.stats.streams import generator, stream_key
-
-Share: TypeAlias = Literal["all", "shared"]
-"""Whether all runs or topics count, or those that scores and their reference share."""
 
 ENOUGH_TOPICS = 60
 """With fewer, a result says that intervals of statistics of runs may be too narrow: docs/concepts/agreement.md."""
 
 ERRING_TESTS = ("spa", "pearson", "topic_pearson", "topic_tau_b", "topic_spearman", "acc_t", "tau_ap_b")
 """Statistics whose exchange tests call one of two equally good measures better too often: docs/concepts/agreement.md."""
+
+
+@dataclass(frozen=True, eq=False)
+class StatisticAgreement:
+    """How measures agree with a reference by one statistic, pooled over collections; what there is not is NaN.
+
+    `values`, `low`, `high` and `clusters`, shape (measure,): the value, its interval over topics, and the significance
+    cluster by the exchange tests, from 1. `observed` is what exchanges are compared with: `values`, but for rounding and the
+    noise of the flips of spa. A measure that knows nothing reaches `chance`, the reference on topics drawn anew `ceiling`, and
+    half of the annotators `halves` against the others. ``p_values[i, j]``, one-sided: how often exchanging measures i and j at
+    random gives i as large a lead, by `exchanged`, shape (trial, measure pair). `gap_ends`, shape (2, measure pair), is the
+    interval of the first less the second measure's value, paired, and `conclusions` say whether they agree with the
+    reference alike. `by_collection` has shape (collection, measure).
+    """
+
+    name: str
+    title: str
+    values: np.ndarray
+    observed: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    chance: float
+    ceiling: float
+    halves: float
+    p_values: np.ndarray
+    clusters: np.ndarray
+    exchanged: np.ndarray
+    gap_ends: np.ndarray
+    conclusions: tuple[str, ...]
+    by_collection: np.ndarray
+
+    @property
+    def better(self) -> np.ndarray:
+        """Whether measure i is better than measure j by the interval of their difference, shape (i, j)."""
+        first, second = np.triu_indices(len(self.values), 1)
+        better = np.zeros((len(self.values),) * 2, dtype=bool)
+        better[first, second], better[second, first] = self.gap_ends[0] > 0, self.gap_ends[1] < 0
+        return better
+
+    @property
+    def beaten(self) -> np.ndarray:
+        """How many measures are better than each, shape (measure,); NaN where that is not known."""
+        unknown = np.isnan(self.values)
+        if len(self.values) > 1:
+            known = np.isfinite(self.gap_ends).all(axis=0)
+            of_pairs = np.stack(np.triu_indices(len(self.values), 1))[:, known]
+            unknown |= np.bincount(of_pairs.ravel(), minlength=len(unknown)) == 0
+        return np.where(unknown, np.nan, self.better.sum(axis=0))
+
+    @property
+    def without_signal(self) -> bool:
+        """Whether there are intervals, and by them no measure is better than chance."""
+        return not np.isnan(self.low).all() and not (self.low > self.chance).any()
+
+    @property
+    def leading(self) -> np.ndarray:
+        """Whether no measure is better, shape (measure,): the best alone where none is better than any, none at chance."""
+        best = (self.beaten > 0).any() | (self.values == self.values[self.rank()[0]])
+        return (self.beaten == 0) & best & (not self.without_signal)
+
+    def rank(self) -> list[int]:
+        """Return the measures, best first; those for which the statistic is not defined come last."""
+        return np.argsort(-np.nan_to_num(self.values, nan=-2.0), kind="stable").tolist()
+
+
+def _stack(name: str, axis: int = 0) -> Any:
+    """Return a property: what every statistic's result calls so, as one array with the statistics on an axis."""
+    return property(lambda agreement: np.stack([getattr(result, name) for result in agreement.results], axis=axis))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Agreement(Result):
+    """How measures agree with a reference.
+
+    Its rows (`to_frame`) have columns statistic, measure, value, low, high, chance, ceiling, cluster, and better_than: how many
+    of the other measures, by the intervals of `differences`. What each of `results` holds is an array over statistics too, as
+    ``values[s, m]``; ``by_collection[c, s, m]``. `disagreements` are of every collection the runs and the topics where measures
+    and reference differ, and `is_noise` says that the randomised Tukey HSD test finds no two runs that the reference tells
+    apart.
+    """
+
+    collections: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    reference: Measure
+    statistics: tuple[str, ...]
+    results: tuple[StatisticAgreement, ...]
+    alpha: float
+    confidence: float
+    disagreements: tuple[dict[str, pd.DataFrame], ...]
+    over: Over = "topics"
+    is_noise: bool = False
+
+    values, low, high, gap_ends = _stack("values"), _stack("low"), _stack("high"), _stack("gap_ends")
+    chance, ceiling, clusters = _stack("chance"), _stack("ceiling"), _stack("clusters")
+    p_values, exchanged, beaten = _stack("p_values"), _stack("exchanged"), _stack("beaten")
+    by_collection = _stack("by_collection", axis=1)
+
+    def answer(self) -> str:
+        """Say which measure agrees best with the reference, how many may be as good, and which are not better than chance."""
+        result, reference = self.results[0], str(self.reference)
+        best = result.rank()[0]
+        if np.isnan(result.values[best]):
+            return f"Agreement with {reference} is not defined."
+        most = f"{self.measures[best]} agrees best with {reference} ({result.title} {result.values[best]:.2f})"
+        if self.is_noise:
+            return f"{reference} tells no two runs apart: agreement with it may be chance. {most.replace(' best', ' most')}."
+        if result.without_signal and not (result.high < result.chance).all():
+            best_value = f"{self.measures[best]} {result.values[best]:.2f}, chance {result.chance:.2f}"
+            return f"No measure is shown to agree with {reference} better than chance ({result.title}: {best_value})."
+        if len(self.measures) == 1:
+            return f"{most.replace(' best', '')}."
+        if np.isnan(result.low[~np.isnan(result.values)]).any():
+            return f"{most}; without intervals it is unknown whether others are as good."
+        if (result.high < result.chance).all():
+            return f"Every measure agrees with {reference} less than chance: is its direction right?"
+        rivals = int((result.beaten == 0).sum()) - 1
+        others = f"{format_count(rivals, 'other')} may be as good" if rivals > 0 else "no other is as good"
+        where = " on these runs" if self.over == "topics" else ""
+        chancy = [str(measure) for measure, low in zip(self.measures, result.low, strict=True) if low <= result.chance]
+        if not chancy or result.without_signal:
+            return f"{most}; {others}{where}."
+        verb = "is" if len(chancy) == 1 else "are"
+        return f"{most}; {others}{where}. {format_list(chancy, 3)} {verb} not shown to be better than chance."
+
+    def differences(self) -> pd.DataFrame:
+        """Return by statistic the difference of every two measures, which is better, and p of exchanges, one-sided for each."""
+        first, second = np.triu_indices(len(self.measures), 1)
+        parts = []
+        for each in self.results:
+            gap, p, (low, high) = each.values[first] - each.values[second], each.p_values, each.gap_ends
+            frame = tabulate_differences(self.measures, gap, low, high, "better").assign(
+                p_first=p[first, second], p_second=p[second, first], conclusion=list(each.conclusions)
+            )
+            frame.insert(0, "statistic", each.name)
+            parts.append(frame)
+        return pd.concat(parts, ignore_index=True)
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return every statistic of every measure, differences, and runs and topics where measures and reference disagree."""
+        names = [str(measure) for measure in self.measures]
+        labels = {"statistic": self.statistics, "measure": names}
+        rows = cross(
+            labels, value=self.values, low=self.low, high=self.high, chance=self.chance[:, np.newaxis],
+            ceiling=self.ceiling[:, np.newaxis], cluster=self.clusters,
+            better_than=[each.better.sum(axis=1) for each in self.results],
+        )  # fmt: skip
+        frames = {"rows": rows, "differences": self.differences()}
+        for what in ("runs", "topics"):
+            frames[what] = pd.concat([disagreement[what] for disagreement in self.disagreements])
+        if len(self.collections) > 1:
+            frames["collections"] = cross({"collection": self.collections, **labels}, value=self.by_collection)
+        halves = [(each.name, each.halves) for each in self.results]
+        annotators = pd.DataFrame(halves, columns=["statistic", "halves"]).dropna()
+        return frames | ({"annotators": annotators} if len(annotators) else {})
+
+    def tables(self) -> list[Table]:
+        """Return the first statistic with its interval, then all; papers have room for four: the first three, and the last.
+
+        Bold is a measure than which none is better, but only the best where none is better than any other, and none at chance.
+        """
+        first, rows, frames = self.results[0], self.results[0].rank(), self.frames()
+        index = pd.Index([str(self.measures[m]) for m in rows], name="measure")
+        here, level = self.over == "topics", f"{100 * self.confidence:g} % intervals"
+
+        def tabulate(columns: Mapping[str, Any], caption: str) -> Table:
+            return Table(pd.DataFrame(columns, index=index), caption, self.signature)
+
+        def write_ends(result: StatisticAgreement) -> list[str]:
+            ends = zip(result.low[rows], result.high[rows], strict=True)
+            return ["–" if np.isnan(low) else f"{low:.3f} – {high:.3f}" for low, high in ends]
+
+        shown: dict[str, Any] = {first.title: first.values[rows]}
+        if np.isfinite(first.low).any():
+            shown["interval"] = write_ends(first)
+            shown["clearly better"] = [
+                "" if np.isnan(n) else format_count(int(n), "other") if n else "none" for n in first.beaten[rows]
+            ]
+        shown |= {each.title: each.values[rows] for each in self.results[1:] if each.name == "topic_tau_b"}
+        brief = tabulate(shown, f"Agreement with {self.reference}.")
+        whole = self._tabulate_values(index, rows, level)
+        titles = list(whole.frame.columns)
+        tables = [whole]
+        if not np.isnan(self.low).all():
+            speaks = "over topics, for the same runs" if here else ELSEWHERE[self.over]
+            tables.append(tabulate({each.title: write_ends(each) for each in self.results}, f"{level} {speaks}."))
+        if "annotators" in frames:
+            caption = "What half of the annotators reach against the other half."
+            tables.append(Table(frames["annotators"].set_index("statistic"), caption, self.signature))
+        if len(rows) > 1 and not np.isnan(first.gap_ends).all():
+            caption = f"Differences of {first.title} {ELSEWHERE[self.over]}, and what is known of them."
+            pairs = frames["differences"].query("statistic == @first.name").dropna(subset="low")
+            tables.append(tabulate_conclusions(pairs, "difference", "difference", caption, self.signature, index[0]))
+        paper = whole.take(titles if len(titles) <= 4 else [*titles[:3], titles[-1]])
+        return [
+            replace(brief, at=("short",)), replace(paper, at=("paper",)), *(replace(each, at=("all",)) for each in tables)
+        ]  # fmt: skip
+
+    def _tabulate_values(self, index: pd.Index, rows: Sequence[int], level: str) -> Table:
+        """Return all statistics of all measures, with chance and ceiling below."""
+        titles = [result.title for result in self.results]
+        frame = pd.DataFrame(self.values.T[rows], index, titles)
+        below = pd.DataFrame([self.chance, self.ceiling], ["(chance)", "(ceiling)"], titles)
+        frame = pd.concat([frame, below]).rename_axis("measure")
+        marks = pd.DataFrame("", index=frame.index, columns=titles)
+        leading = np.array([each.leading & (not self.is_noise) for each in self.results])
+        marks.iloc[: len(rows)] = np.where(leading.T[rows], "bold", "")
+        where = "these runs" if self.over == "topics" else "runs of this kind"
+        legend = (
+            f"Bold: no other measure is better on {where}, by {level} of the paired difference; where none is better than any "
+            "other, only the best."
+        )
+        if len(rows) > 1 and not np.isfinite(self.gap_ends).any():
+            legend = "Which measure is better is not said, as there are no intervals."
+        legend = f"{legend} {self.no_interval}".strip()
+        return Table(frame, f"Agreement with {self.reference}.", self.signature, marks=lambda _: marks, legend=legend)
+
+    def charts(self) -> Sequence[IntervalChart]:
+        """Return the measures in the order of the first statistic, with chance and ceiling as lines."""
+        result, rows = self.results[0], []
+        for m in result.rank():
+            ends = None if np.isnan(result.low[m]) else (result.low[m], result.high[m])
+            beaten = f" ({result.beaten[m]:.0f})" if np.isfinite(result.beaten[m]) else ""
+            rows.append(Row(str(self.measures[m]), self.measures[m].title + beaten, result.values[m], line=ends))
+        label = f"{result.title} with {self.reference.title}"
+        label += "; in brackets how many measures are better" if np.isfinite(result.beaten).any() else ""
+        levels = [
+            (level, style) for level, style in ((result.chance, ":"), (result.ceiling, "--")) if np.isfinite(level)
+        ]
+        return [IntervalChart(rows, label, levels=levels, row_height=0.26 if len(rows) > 12 else 0.42)]
 
 
 def agreement(
@@ -128,6 +356,9 @@ def agreement(
     """
     check_positive("margin", margin)
     check_choice("over", over, Over)
+    shares: dict[str, Share] = {"runs": runs, "topics": topics}
+    for axis in AXES:
+        check_choice(f"choice of {axis}", shares[axis], Share)
     check_share("alpha", alpha)
     check_share("confidence", confidence)
     check_count("n_permutations", n_permutations, 1)
@@ -136,17 +367,23 @@ def agreement(
     asked = [parse_statistic(name) for name in dict.fromkeys(BY_DEFAULT if statistics is None else statistics)]
     if not asked:
         raise MetaevalError(f"no statistic was asked for: use {', '.join(STATISTICS)}")
-    given, references, people, whole = _match_references(
-        scores, reference, run_scores, annotators, reference_measure, runs, topics
-    )
-    joined = [join_reference(*pair, missing, shares=True) for pair in zip(given, references, strict=True)]
-    standard = joined[0][1]
-    if len(unlike := sorted({str(known) for _, known in joined})) > 1:
-        raise MetaevalError(f"the collections are compared with different measures: {format_list(unlike)}")
+    joined, (standard, *others), whole, people = match_references(
+        scores, reference, run_scores,
+        annotators=annotators, reference_measure=reference_measure, missing=missing, shares=shares,
+    )  # fmt: skip
+    if unlike := {str(each) for each in others} - {str(standard)}:
+        names = format_list(sorted({*unlike, str(standard)}))
+        raise MetaevalError(f"the collections are compared with different measures: {names}")
     options: dict[str, Any] = {"seed": seed, "distinct_runs": distinct_runs, "measures": 2, "clusters": "keep"}
-    ready = [prepare(each, "agreement", oriented=True, **options) for each, _ in joined]
+    ready = [prepare(each, "agreement", oriented=True, **options) for each in joined]
     collections, diagnostics = [each.scores for each in ready], tuple(each.diagnostics for each in ready)
-    measures = _list_measures(collections, standard)
+    measures = tuple(measure for measure in collections[0].measures if str(measure) != str(standard))
+    held: list[set[Any]] = [{str(measure) for measure in each.measures} for each in collections]
+    if lacking := sorted(set.union(*held) - set.intersection(*held)):
+        verb = "is" if len(lacking) == 1 else "are"
+        raise MetaevalError(
+            f"pooled collections have the same measures, but {format_list(lacking)} {verb} not in all of them"
+        )
     titles = [each.collection or str(number) for number, each in enumerate(collections, start=1)]
     warn_of_same_data(titles, [each.values for each in collections])
     sizes = [len(set(each.clusters) or each.topics) for each in collections]
@@ -156,13 +393,11 @@ def agreement(
         for each, run_level, raters, gap in zip(ready, whole, people, gaps, strict=True)
     ]
     sides, estimates, disagreements = zip(*compared, strict=True)
-    n_topics = min(sizes)
+    levels: dict[str, Any] = {"alpha": alpha, "confidence": confidence, "simultaneous": simultaneous, "margin": margin}
     pooled = [
-        pool_estimates(
-            statistic, each, n_topics, alpha=alpha, confidence=confidence, simultaneous=simultaneous, margin=margin, over=over
-        )
+        _pool_estimates(statistic, each, min(sizes), over=over, **levels)
         for statistic, *each in zip(asked, *estimates, strict=True)
-    ]  # fmt: skip
+    ]
     test: dict[str, Any] = {"n_bootstrap": 0, "n_permutations": n_permutations, "alpha": alpha, "seed": seed}
     by_reference = [discriminative_power(each.sel(measures=str(standard)), **test) for each in collections]
     no_interval = next(filter(None, gaps), "") if n_bootstrap else ""
@@ -174,7 +409,7 @@ def agreement(
     labels = [f"{each.collection or 'scores'}@{each.fingerprint}" for each in whole if each is not None]
     settings |= {"run scores": "; ".join(labels)} if labels else {}
     remarks = (
-        *(remark_coverage(asked, n_topics) if intervals else ()),
+        *(remark_coverage(asked, min(sizes)) if intervals else ()),
         *(remark_levels(asked, intervals, over) if len(measures) > 1 else ()),
         *_remark_ties(asked, measures, sides),
         *remark_copies(*collections),
@@ -189,197 +424,8 @@ def agreement(
     )  # fmt: skip
 
 
-def _match_references(
-    scores: Scores | Sequence[Scores], reference: Any, run_scores: Any, annotators: bool, reference_measure: str | None,
-    runs: Share, topics: Share,
-) -> tuple[list[Scores], list[Any], list[Any], list[Any]]:  # fmt: skip
-    """Return collections, and for each its reference, perhaps the annotators whose mean that is, and scores of whole runs.
-
-    Several collections with one reference of its own are judges of the same runs, which become one collection.
-    """
-    collections = [scores] if isinstance(scores, Scores) else list(scores)
-    if not collections:
-        raise MetaevalError("there are no scores")
-    people = list(reference) if isinstance(reference, list | tuple) else [reference]
-    references = [_average_annotators(each) for each in people] if annotators else people
-    if reference_measure is not None:
-        for each in references:
-            if not isinstance(each, Scores):
-                raise MetaevalError(f"{format_option('reference_measure')} chooses from scores, not from {each}")
-        references = [each.sel(measures=reference_measure) for each in references]
-    if isinstance(reference, Scores):
-        *collections, references[0] = _take_shared([*collections, *references], runs, topics)
-        if len(collections) > 1:
-            if isinstance(run_scores, list | tuple) and len(run_scores) > 1:
-                raise MetaevalError(
-                    f"{format_option('run_scores')} of several judges is one table, with a measure called as each judge; "
-                    f"there are {len(run_scores)}"
-                )
-            collections = [replace(_join_judges(collections), collection=references[0].collection)]
-    elif all(isinstance(each, Scores) for each in references):
-        pairs = zip(collections, list_for_each(references, collections, "reference"), strict=True)
-        shared = [_take_shared(pair, runs, topics) for pair in pairs]
-        collections, references = [pair[0] for pair in shared], [pair[1] for pair in shared]
-    elif "shared" in (runs, topics):
-        option = format_option("runs" if runs == "shared" else "topics", "shared")
-        raise MetaevalError(f"{option} is for a reference of its own: a measure has the runs and topics of the others")
-    references = list_for_each(references if len(references) > 1 else references[0], collections, "reference")
-    whole = list_for_each(run_scores, collections, "run_scores")
-    return collections, references, people if annotators else [None] * len(collections), whole
-
-
-def list_for_each(given: Any, collections: Sequence[Any], option: str) -> list[Any]:
-    """Return one object for each collection: a single one that is not of Scores stands for all."""
-    several = len(collections) if not isinstance(given, Scores) else 1
-    objects = list(given) if isinstance(given, list | tuple) else [given] * several
-    if len(objects) != len(collections):
-        raise MetaevalError(
-            f"{format_option(option)}: there {'is' if len(objects) == 1 else 'are'} {len(objects)} for "
-            f"{format_count(len(collections), 'collection')}; give one each, in the order of the collections"
-        )
-    return objects
-
-
-def _average_annotators(people: Any) -> Scores:
-    """Return the mean of the measures of a reference, which are annotators: of each score, of those who gave one."""
-    if not isinstance(people, Scores) or len(people.measures) < 2:
-        raise MetaevalError(
-            f"{format_option('annotators')} takes {format_option('reference')} to be scores of its own with a measure for "
-            "each of several annotators"
-        )
-    directions = {measure.higher_is_better for measure in people.measures}
-    if len(directions) > 1:
-        raise MetaevalError("annotators score on one scale, but higher is better for some and not for others")
-    mean = Measure("mean of annotators", directions.pop())
-    values = people.values.mean(axis=-1, keepdims=True)
-    if isinstance(people, PartialScores):
-        for r, t in np.argwhere(np.isnan(people.values).all(axis=-1))[:1]:
-            raise DataError(
-                "no annotator scored it", file=people.collection, run=people.runs[r], topic=people.topics[t]
-            )
-        values = np.nanmean(people.values, axis=-1, keepdims=True)
-    return Scores(values, measures=(mean,), **people.named("runs", "topics", "collection", "provenance", "clusters"))
-
-
-def _take_shared(collections: Sequence[Scores], runs: Share, topics: Share) -> list[Scores]:
-    """Return scores with the runs, or topics, that all of them have, and say which of each are left out."""
-    chosen = list(collections)
-    for axis, choice in (("runs", runs), ("topics", topics)):
-        if choice not in get_args(Share):
-            raise MetaevalError(f"{format_option(axis)} is {' or '.join(get_args(Share))}, not {choice!r}")
-        if choice == "all":
-            continue
-        common = set.intersection(*(set(getattr(scores, axis)) for scores in chosen))
-        if not common:
-            raise DataError(f"the scores and their reference have no {axis} in common")
-        for number, scores in enumerate(chosen):
-            labels = getattr(scores, axis)
-            left_out = [label for label in labels if label not in common]
-            if left_out:
-                name = scores.collection or format_list([str(measure) for measure in scores.measures])
-                report_policy(
-                    f"{format_option(axis, 'shared')}: left out {len(left_out)} of "
-                    f"{format_count(len(labels), axis[:-1])} of {name}: {format_list(left_out)}"
-                )
-                chosen[number] = scores.sel(**{axis: [label for label in labels if label in common]})
-    return chosen
-
-
-def _join_judges(judges: Sequence[Scores]) -> Scores:
-    """Return what several judges say of the same runs as the measures of one collection."""
-    names = [judge.collection or f"judge {number}" for number, judge in enumerate(judges, start=1)]
-    for name in names:
-        if names.count(name) > 1:
-            raise DataError(f"two judges are called {name}: a judge is called as its collection, by default its file")
-    try:
-        return reduce(Scores.add_measures, map(_name_judge, judges, names))
-    except DataError as error:
-        hint = f"{format_option('runs', 'shared')} and {format_option('topics', 'shared')} take those that all have"
-        raise DataError(error.problem, hint=hint) from None
-
-
-def _name_judge(judge: Scores, name: str) -> Scores:
-    """Return scores whose only measure is called as the judge; one of several is called ``judge measure``."""
-    single = len(judge.measures) == 1
-    measures = [
-        Measure(name if single else f"{name} {each}", each.higher_is_better, each.range) for each in judge.measures
-    ]
-    return replace(judge, measures=tuple(measures))
-
-
-def join_reference(
-    scores: Scores, reference: object, missing: MissingPolicy, *, shares: bool = False
-) -> tuple[Scores, Measure]:
-    """Return scores that have the reference among their measures, and which it is.
-
-    The reference is a measure, its name, or scores of one measure, which may lack runs or topics as `missing` says;
-    `shares` says whether the caller could take those that both have, which the message then offers.
-    """
-    if not isinstance(reference, Scores):
-        named = [measure for measure in scores.measures if str(measure) == str(reference)]
-        (known,) = named or scores.sel(measures=str(reference)).measures
-        return scores, known
-    if len(reference.measures) != 1:
-        raise MetaevalError(
-            f"{format_option('reference')} holds {len(reference.measures)} measures "
-            f"({format_list([str(measure) for measure in reference.measures])}); "
-            f"it is one: choose it with {format_option('reference_measure', 'NAME')}"
-        )
-    (known,) = reference.measures
-    labels = {}
-    for axis in ("runs", "topics"):
-        common = set(getattr(scores, axis)) & set(getattr(reference, axis))
-        lacking, further = (
-            [label for label in getattr(each, axis) if label not in common] for each in (scores, reference)
-        )
-        if lacking and missing != f"drop-{axis[:-1]}":
-            ways = [format_option("missing", f"drop-{axis[:-1]}")] + [format_option(axis, "shared")] * shares
-            raise DataError(
-                f"the reference {known} has no score of {format_count(len(lacking), axis[:-1])}: {format_list(lacking)}",
-                hint=f"{' or '.join(ways)} leaves them out",
-            )
-        if not common:
-            raise DataError(f"the reference {known} has none of the {axis}")
-        labels[axis] = [label for label in getattr(scores, axis) if label in common]
-        left_out = [f"{format_list(lacking)} without a reference"] * bool(lacking)
-        left_out += [f"{format_list(further)} with a reference alone"] * bool(further)
-        if left_out:
-            warnings.warn(f"{axis} left out: {'; '.join(left_out)}", PolicyWarning, stacklevel=4)
-    scores, reference = scores.sel(**labels), reference.sel(**labels)
-    names = [str(measure) for measure in scores.measures]
-    if str(known) in names:  # other scores of its name are a judge's, and are called as it
-        judge = scores.collection or "judge"
-        if len(names) == 1:
-            scores = _name_judge(scores, judge)
-        elif np.array_equal(scores.sel(measures=str(known)).values, reference.values):
-            scores = scores.sel(measures=[name for name in names if name != str(known)])
-        else:
-            (own,) = _name_judge(scores.sel(measures=str(known)), f"{judge} {known}").measures
-            scores = replace(
-                scores, measures=tuple(own if str(each) == str(known) else each for each in scores.measures)
-            )
-    return scores.add_measures(reference, first=True), known
-
-
-def _list_measures(collections: Sequence[Scores], reference: Measure) -> tuple[Measure, ...]:
-    """Return the measures to hold against the reference: all others, which must be the same in every collection."""
-    measures = tuple(measure for measure in collections[0].measures if str(measure) != str(reference))
-    names = {str(measure) for measure in measures}
-    for scores in collections[1:]:
-        unlike = names ^ {str(measure) for measure in scores.measures if str(measure) != str(reference)}
-        if unlike:
-            raise MetaevalError(
-                f"pooled collections have the same measures, but {format_list(sorted(unlike))} "
-                f"{'is' if len(unlike) == 1 else 'are'} not in all of them"
-            )
-    return measures
-
-
 def _find_run_scores(scores: Scores, whole: Scores | None, names: Sequence[str]) -> np.ndarray:
-    """Return scores of whole runs, shape (run, measure), where a measure has some, and NaN elsewhere; higher is better.
-
-    Runs are in the order of their labels, and measures as `names` has them.
-    """
+    """Return scores of whole runs by their labels, shape (run, measure), higher being better; NaN where a measure has none."""
     run_scores = np.full((len(scores.runs), len(names)), np.nan)
     if whole is None:
         return run_scores
@@ -441,7 +487,7 @@ def _compare(
         labelled = by_person.values * find_signs(by_person.measures)
         halves = compare_halves(asked, sides, labelled, ready.generator("annotators"))
         estimates = [each._replace(halves=half) for each, half in zip(estimates, halves, strict=True)]
-    return sides, estimates, list_disagreement(scores, measures, run_scores, sides.by_topic["tau_b"])
+    return sides, estimates, _list_disagreement(scores, measures, run_scores, sides.by_topic["tau_b"])
 
 
 def remark_coverage(statistics: Sequence[Statistic], n_topics: int) -> tuple[str, ...]:
@@ -508,3 +554,59 @@ def _remark_ties(asked: Sequence[Statistic], measures: Sequence[Measure], sides:
         f"{format_list(names)} count topics on which a measure ties all runs as 0: {format_list(counted, 3)}\n"
         "The topics are those on which the reference orders runs, the same for all measures.",
     )
+
+
+def _pool_estimates(
+    statistic: Statistic, estimates: Sequence[Estimate], n_topics: int,
+    *, alpha: float, confidence: float, simultaneous: bool, margin: float, over: Over,
+) -> StatisticAgreement:  # fmt: skip
+    """Pool one statistic over collections, the smallest of `n_topics`: pairs of runs are added, others averaged."""
+    share = np.array([each.n_pairs if statistic.kind == "pairwise_accuracy" else 1.0 for each in estimates])
+    n_trials = min(len(each.drawn) for each in estimates)
+    columns = zip(*(each._replace(drawn=each.drawn[:n_trials]) for each in estimates), strict=True)
+    mean = Estimate._make(pool(list(column), share) for column in columns)
+    # A correlation r is a share (r + 1)/2, whose ends next to 1 stay near it; others are shares.
+    is_share = statistic.of in ("certainty", "pairs") or statistic.kind == "pairwise_accuracy"
+    base, size = (0.0, 1.0) if is_share else (-1.0, 2.0)
+    step = float((share / share.sum() * [each.step for each in estimates]).min()) / size
+    options: dict[str, Any] = {"step": step, "student": False}
+    value, values = ((numbers - base) / size for numbers in (mean.value, mean.drawn))
+    low, high = base + size * np.array(
+        centre_interval(value, values, n_topics, confidence=confidence, scale="share", **options)
+    )
+    first, second = np.triu_indices(len(value), 1)
+    gap, gaps = ((numbers[..., first] - numbers[..., second]) / size for numbers in (mean.value, mean.drawn))
+    # A difference that never moves is at least a step away from the ends.
+    options |= {"least": step, "simultaneous": simultaneous}
+    two_sided, one_sided = (
+        size * np.array(centre_interval(gap, gaps, n_topics, confidence=level, **options))
+        for level in (confidence, max(2 * confidence - 1, 0.0))
+    )
+    gap, margin = size * gap, size * margin
+    words = judge_difference(gap, Ends(*two_sided), Ends(*one_sided), margin, n_topics, over)
+    p_values = swap_p_values(mean.observed, mean.exchanged)
+    return StatisticAgreement(
+        statistic.name, statistic.title, mean.value, mean.observed, low, high,
+        float(mean.chance), float(mean.ceiling), float(mean.halves),
+        p_values, find_clusters(mean.value, p_values, alpha), mean.exchanged, two_sided, tuple(words),
+        by_collection=np.array([each.value for each in estimates]),
+    )  # fmt: skip
+
+
+def _list_disagreement(
+    scores: Scores, measures: Sequence[Measure], run_scores: np.ndarray, tau_b: np.ndarray
+) -> dict[str, pd.DataFrame]:
+    """Return ranks of runs and τ_b on topics by each measure and the reference, the last one: what disagrees most comes first.
+
+    Ranks begin with 1, the best, and ties have their average; a difference is above 0 where a measure ranks the run worse.
+    """
+    labels = {"collection": [scores.collection], "run": sorted(scores.runs), "measure": list(map(str, measures[:-1]))}
+    ranks = pd.DataFrame(-settle_ties(run_scores)).rank(method="average").to_numpy()
+    shown, (rank, reference_rank) = run_scores * find_signs(measures), (ranks[:, :-1], ranks[:, -1:])
+    runs = cross(
+        labels, score=shown[:, :-1], reference_score=shown[:, -1:], rank=rank, reference_rank=reference_rank,
+        difference=rank - reference_rank,
+    )  # fmt: skip
+    labels = {"collection": labels["collection"], "topic": sorted(scores.topics), "measure": labels["measure"]}
+    far = runs.sort_values("difference", key=lambda gap: -gap.abs(), kind="stable", ignore_index=True)
+    return {"runs": far, "topics": cross(labels, tau_b=tau_b.T).sort_values("tau_b", kind="stable", ignore_index=True)}

@@ -14,7 +14,7 @@ from metaeval.analyses.result import Result, tabulate_differences
 from metaeval.data.annotations import Annotations, choose_class
 from metaeval.data.labels import rank_labels
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
-from metaeval.show.charts import Chart, IntervalChart, Line, LineChart, Row
+from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, cross
 from metaeval.stats.annotator_wins import (
@@ -41,7 +41,7 @@ N_SHUFFLES, BLIND_P = 499, 0.01
 """How often a judge's answers are shuffled, and the share of shuffles that agree as well from which on it is blind."""
 
 EPSILONS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
-"""At which the outcome is shown besides that of the test."""
+"""From the smallest of these on it is said that a judge passes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +53,13 @@ class AlternativeAnnotatorTest(Result):
     rows : DataFrame
         By judge, the largest ρ first: columns judge; rho, the share of a person's items on which it agrees with the others as
         well or better, averaged over people; omega, the share of testable people that it wins against; both with low and high
-        over topics; passes; blind, whether it agrees with people no better than its answers would in random order; and agrees,
-        the mean share of other people with the same label, or minus the mean number of classes from them.
+        over topics; passes; passes_from, the smallest of some ε with which it does, if any; blind, whether it agrees with
+        people no better than its answers would in random order; and agrees, the mean share of other people with the same
+        label, or minus the mean number of classes from them.
     people : DataFrame
         By judge and annotator: items, whether they are enough to be tested, the judge's advantage, p, and whether it wins.
-    sensitivity, differences : DataFrame
-        By judge and epsilon: omega, and whether the judge passes; and the difference in ρ of every two judges.
+    differences : DataFrame
+        The difference in ρ of every two judges.
     people_agree : float
         What `agrees` is of the people themselves.
     """
@@ -67,7 +68,6 @@ class AlternativeAnnotatorTest(Result):
     judges: tuple[str, ...]
     rows: pd.DataFrame
     people: pd.DataFrame
-    sensitivity: pd.DataFrame
     differences: pd.DataFrame
     people_agree: float
     agreement: Agreement
@@ -75,9 +75,8 @@ class AlternativeAnnotatorTest(Result):
     confidence: float
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Return judges, every person by judge, ω for several ε, and the differences of judges in ρ."""
-        details = {"annotators": self.people, "sensitivity": self.sensitivity, "differences": self.differences}
-        return {"judges": self.rows, **details}
+        """Return judges, every person by judge, and the differences of judges in ρ."""
+        return {"judges": self.rows, "annotators": self.people, "differences": self.differences}
 
     def answer(self) -> str:
         """Say how many judges may replace people, and how the best one agrees with them, beside people with each other."""
@@ -102,15 +101,14 @@ class AlternativeAnnotatorTest(Result):
         """Return judges by ρ: whether they pass, and how well they agree with people; then all rates with their intervals."""
         rows = self.rows.set_index("judge")
         passes = np.where(rows["blind"], "no, blind", np.where(rows["passes"], "yes", "no"))
-        full = rows.drop(columns=["blind", "agrees"]).assign(passes=passes)
+        full = rows.drop(columns=["blind", "agrees", "passes_from"]).assign(passes=passes)
         full = full.rename(columns=lambda name: name.replace("rho", "ρ").replace("omega", "ω").replace("_", " "))
         short = full[["ρ", "ω"]].map("{:.2f}".format).assign(passes=passes)
         short.loc["(people)"] = ""
         heading = "same labels as people" if self.agreement == "accuracy" else "classes from people"
         short[heading] = list(map(self._write_agreement, [*rows["agrees"], self.people_agree]))
-        least = self.sensitivity[self.sensitivity["passes"]].groupby("judge")["epsilon"].min().reindex(rows.index)
         never = np.where(rows["blind"], "never", f"above {EPSILONS[-1]:g}")
-        full["passes from ε"] = np.where(least.isna(), never, least.map("{:g}".format))
+        full["passes from ε"] = np.where(rows["passes_from"].isna(), never, rows["passes_from"].map("{:g}".format))
         people = format_count(int(self.people["tested"].sum()) // len(rows), "annotator")
         caption = (
             f"Alternative annotator test of {format_count(len(rows), 'judge')} against {people}, ε = {self.epsilon:g}, "
@@ -127,15 +125,11 @@ class AlternativeAnnotatorTest(Result):
         ]
 
     def charts(self) -> Sequence[Chart]:
-        """Return ρ of every judge with its interval, and ω by ε."""
-        rows, curves = [], self.sensitivity.pivot(index="epsilon", columns="judge", values="omega")
+        """Return ρ of every judge with its interval."""
+        rows = []
         for judge, rho, low, high in self.rows[["judge", "rho", "rho_low", "rho_high"]].itertuples(index=False):
             rows.append(Row(judge, judge, rho, line=None if np.isnan(low) else (low, high)))
-        lines = [Line(row.name, row.name, curves.index.to_numpy(), curves[row.name].to_numpy()) for row in rows]
-        return [
-            IntervalChart(rows, "advantage probability ρ", self.collection),
-            LineChart(lines, "ε", "winning rate ω", limits=(-0.04, None), level=(PASS, "")),
-        ]
+        return [IntervalChart(rows, "advantage probability ρ", self.collection)]
 
 
 def alternative_annotator_test(
@@ -212,9 +206,10 @@ def alternative_annotator_test(
     advantage = whole[..., 1] / whole[..., 0]
     p, rejected = _test(whole, epsilon, alpha)
     rho, omega = advantage.mean(axis=-1), rejected.mean(axis=-1)
-    by_epsilon = np.stack([_test(whole, each, alpha)[1].mean(axis=-1) for each in EPSILONS], axis=-1)
     order, rng = np.argsort(rank_labels(annotations.items)), generator(seed, annotations.collection, "shuffled answers")
     blind = shuffle_answers(annotations.labels[:, order], judged[:, order], near, N_SHUFFLES, rng) > BLIND_P
+    passing = np.array([_test(whole, each, alpha)[1].mean(axis=-1) >= PASS for each in EPSILONS]) & ~blind
+    passes_from = np.where(passing.any(axis=0), np.array(EPSILONS)[passing.argmax(axis=0)], np.nan)
     # Labels are as far apart as the test has it; what is shown is the mean number of classes.
     shown = near if agreement == "accuracy" else -np.sqrt(-near).astype(np.int64)
     agrees, people_agree = mean_agreement(annotations.labels, judged, shown)
@@ -239,27 +234,25 @@ def alternative_annotator_test(
     rows = pd.DataFrame({"judge": annotations.judges})
     for name, value, ends in (("rho", rho, rho_ends), ("omega", omega, omega_ends)):
         rows[[name, f"{name}_low", f"{name}_high"]] = np.column_stack([value, *ends])
-    rows = rows.assign(passes=(omega >= PASS) & ~blind, blind=blind, agrees=agrees)
+    rows = rows.assign(passes=(omega >= PASS) & ~blind, passes_from=passes_from, blind=blind, agrees=agrees)
     outcome = np.full((3, len(judged), len(n_items)), np.nan)
     outcome[..., testable] = advantage, p, rejected
     people = cross(
         {"judge": annotations.judges, "annotator": annotations.annotators},
         items=n_items, tested=testable, advantage=outcome[0], p=outcome[1], wins=outcome[2] == 1,
     )  # fmt: skip
-    sensitivity = cross(
-        {"judge": annotations.judges, "epsilon": EPSILONS},
-        omega=by_epsilon, passes=(by_epsilon >= PASS) & ~blind[:, np.newaxis],
-    )  # fmt: skip
     differences = tabulate_differences(annotations.judges, gaps, *gap_ends, "better")
+    grouped = f" in {format_count(n_topics, 'topic')}" if n_topics < len(annotations.items) else ""
+    data = f"{annotations.collection or 'annotations'}@{annotations.fingerprint} {annotations.size}{grouped}"
     settings = {"agreement": agreement, "epsilon": epsilon, "alpha": alpha, "correction": "benjamini-yekutieli"}
     settings |= {"shuffles": N_SHUFFLES, "bootstrap": len(weights), "confidence": confidence, "seed": seed}
     signed = tuple((name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in settings.items())
     return AlternativeAnnotatorTest(
         annotations.collection, annotations.judges,
-        rows.sort_values(["rho", "judge"], ascending=[False, True], ignore_index=True), people, sensitivity,
+        rows.sort_values(["rho", "judge"], ascending=[False, True], ignore_index=True), people,
         differences.rename(columns={"measure_1": "judge_1", "measure_2": "judge_2"}),
         people_agree, agreement, epsilon, confidence,
-        signature=Signature("alternative_annotator_test", (_describe(annotations),), signed, metaeval.__version__),
+        signature=Signature("alternative_annotator_test", (data,), signed, metaeval.__version__),
         remarks=tuple(_remark(annotations, n_items, blind)), no_interval=no_interval if n_bootstrap else "",
     )  # fmt: skip
 
@@ -287,10 +280,3 @@ def _remark(annotations: Annotations, n_items: np.ndarray, blind: np.ndarray) ->
         yield f"{format_count(single, 'item')} with the label of one person only: left out"
     if len(annotations.annotators) == 2:
         yield "with two annotators each is compared with the other alone: three or more are advised"
-
-
-def _describe(annotations: Annotations) -> str:
-    """Return what the signature says of the data: their collection, the first digits of the checksum, and their size."""
-    n_topics = len(set(annotations.topics))
-    grouped = f" in {format_count(n_topics, 'topic')}" if n_topics < len(annotations.items) else ""
-    return f"{annotations.collection or 'annotations'}@{annotations.fingerprint} {annotations.size}{grouped}"

@@ -29,18 +29,8 @@ TIE = 1e-9
 class BaselinePreference(Result):
     """How two runs compare topic by topic according to every measure.
 
-    Its rows (`to_frame`; LQ 2021, Table 7) count the topics that the first run wins, that the second wins, in columns with
-    their names, and those that are tied.
-
-    Parameters
-    ----------
-    first, second : str
-        The two runs.
-    topics : tuple of str
-    measures : tuple of Measure
-    deltas : ndarray, shape (topic, measure)
-        The score of the first run minus that of the second, ties being exactly 0 (LQ 2021, Eq. 10).
-    rows : DataFrame
+    `rows` (LQ 2021, Table 7) count the topics that either run wins, in columns with their names, and those that are tied.
+    `deltas`, shape (topic, measure), are scores of the first run minus those of the second, ties being exactly 0 (Eq. 10).
     """
 
     first: str
@@ -68,17 +58,15 @@ class BaselinePreference(Result):
         return {"baselines": self.rows, "deltas": deltas, "quadrants": self.quadrants()}
 
     def quadrants(self) -> pd.DataFrame:
-        """Return, for every pair of measures, on how many topics they disagree, and how deltas correlate.
+        """Return on how many topics only one of two measures prefers the first run, and r of their deltas, for every pair.
 
-        Columns: ``second``, topics where the first delta is negative and the second positive, and ``fourth``, the reverse (LQ
-        2021, Figures 1 and 2); Pearson's ``r`` with the ends ``low`` and ``high`` of its 95 % interval, NaN where deltas do not
-        vary.
+        ``second`` are topics where the first delta is below 0, ``fourth`` the reverse (LQ 2021, Figures 1 and 2).
         """
         rows = []
-        for i, j in itertools.combinations(range(len(self.measures)), 2):
-            x, y = self.deltas[:, i], self.deltas[:, j]
-            corners = ScatterChart(x, y, "", "").corners
-            rows.append((str(self.measures[i]), str(self.measures[j]), *corners, *_correlate(x, y)))
+        for pair in itertools.combinations(range(len(self.measures)), 2):
+            x, y = self.deltas[:, pair].T
+            names = [str(self.measures[m]) for m in pair]
+            rows.append((*names, *ScatterChart(x, y, "", "").corners, *_correlate(x, y)))
         return pd.DataFrame(rows, columns=["measure_1", "measure_2", "second", "fourth", "r", "low", "high"])
 
     def tables(self) -> list[Table]:
@@ -86,20 +74,16 @@ class BaselinePreference(Result):
         caption = f"Topics on which each measure prefers {self.first} or {self.second}."
         return [Table(self.rows, caption, self.signature)]
 
-    def compare_deltas(self, first: str, second: str) -> ScatterChart:
-        """Return the deltas of one measure against those of another, one point per topic (LQ 2021, Figures 1 and 2)."""
-        i, j = map([str(measure) for measure in self.measures].index, (first, second))
-        x, y, titles = self.deltas[:, i], self.deltas[:, j], (self.measures[i].title, self.measures[j].title)
-        r, low, high = _correlate(x, y)
-        return ScatterChart(
-            x, y, f"Δ {titles[0]}", f"Δ {titles[1]}", f"r = {r:.3f} [{low:.3f}, {high:.3f}]",
-            f"Score deltas of {titles[1]} against those of {titles[0]}, one point per topic",
-        )  # fmt: skip
-
     def charts(self) -> Sequence[ScatterChart]:
-        """Return the deltas of the first six pairs of measures."""
-        names = [*map(str, self.measures)] * (2 if len(self.measures) == 1 else 1)  # a single one against itself
-        return [self.compare_deltas(*pair) for pair in itertools.islice(itertools.combinations(names, 2), 6)]
+        """Return the deltas of the first six pairs of measures, one point per topic (LQ 2021, Figures 1 and 2)."""
+        charts, places = [], [*range(len(self.measures))] * (2 if len(self.measures) == 1 else 1)
+        for pair in itertools.islice(itertools.combinations(places, 2), 6):
+            (x, y), (one, other) = self.deltas[:, pair].T, (self.measures[m].title for m in pair)
+            r, low, high = _correlate(x, y)
+            title = f"r = {r:.3f} [{low:.3f}, {high:.3f}]"
+            description = f"Score deltas of {other} against those of {one}, one point per topic"
+            charts.append(ScatterChart(x, y, f"Δ {one}", f"Δ {other}", title, description))
+        return charts
 
 
 def baseline_preference(scores: Scores, first: str, second: str) -> BaselinePreference:

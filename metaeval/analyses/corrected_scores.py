@@ -30,11 +30,8 @@ from metaeval.stats.prediction_powered import (
     spread_weights,
 )
 
-FEWEST_LABELS = 5
-"""Labelled topics of a run below which nothing is said."""
-
-ENOUGH_LABELS = 20
-"""Labelled topics below which a note says that intervals hold less often than they claim: docs/concepts/correction.md."""
+FEWEST_LABELS, ENOUGH_LABELS = 5, 20
+"""Labelled topics of a run below which nothing is said, and those below which a note says that intervals hold less often."""
 
 UNLIKE_P = 0.001
 """How improbable the labelled topics are before a note says that they were not chosen at random."""
@@ -53,10 +50,10 @@ OTHER_SCALE = 3.0
 class CorrectedScores(Result):
     """Means of runs by a judge's scores, corrected by people's.
 
-    `alone`, `people` and `both` are what follows from each judge alone, from people alone, and from both; larger values are
-    better. `ranks` are corrected, and `boards` those by the first judge alone, by people alone, and corrected. `n_labelled`
-    topics of a run are labelled, at least, and `worth` says how many labels one score of the judge is worth, with the ends of
-    its interval; 0 if all topics are labelled. `confidence` is of all intervals together.
+    `people` and `both` are what follows from people alone, and from people and judges; larger values are better there. `ranks`
+    are corrected, and `boards` those by the first judge alone, by people alone, and corrected. `n_labelled` topics of a run
+    are labelled, at least, and `worth` says how many labels one score of the judge is worth, with the ends of its interval; 0
+    if all topics are labelled. `confidence` is of all intervals together.
 
     Parameters
     ----------
@@ -76,7 +73,6 @@ class CorrectedScores(Result):
     collection: str
     judges: tuple[Measure, ...]
     measure: Measure
-    alone: tuple[Corrected, ...]
     people: Corrected
     both: Corrected
     ranks: RunRanks
@@ -108,14 +104,13 @@ class CorrectedScores(Result):
             f"Letters: {LETTERS}."
         )
         counts = self.pairs["flips"].value_counts()
+        judged = "people confirm all of the judge's conclusions"
+        if not self.pairs["judge"].any():
+            judged = "the judge alone decides nothing"
+        if lost := counts.get("lost", 0):
+            judged = f"people leave {lost} of the judge's conclusions open"
         if reversals := counts.get("reversed", 0):
             judged = f"people reverse {reversals} of the judge's conclusions"
-        elif lost := counts.get("lost", 0):
-            judged = f"people leave {lost} of the judge's conclusions open"
-        elif self.pairs["judge"].any():
-            judged = "people confirm all of the judge's conclusions"
-        else:
-            judged = "the judge alone decides nothing"
         summary = self.summary.set_index("evidence").rename(columns={"decided": "pairs decided", "open": "left open"})
         return [
             Table(runs, f"Runs by corrected mean of {self.measure}, of {what}.", self.signature, legend=legend),
@@ -189,12 +184,11 @@ def corrected_scores(
     )  # fmt: skip
     options: dict[str, Any] = {"key": ready.key(), "n_trials": n_trials, "confidence": confidence}
     none, everywhere = data.judges[:0], np.ones_like(data.weights)
-    alone = tuple(correct_means(judge, none, everywhere, **options) for judge in data.judges)
+    alone = [correct_means(judge, none, everywhere, **options) for judge in data.judges]
     by_people = correct_means(data.given, none, data.weights, target=target, **options)
     both = correct_means(data.given, data.judges, data.weights, target=target, **options)
 
-    names = [*(f"{judge} alone" for judge in judges), "people alone", "both"]
-    evidence = [*alone, by_people, both]
+    names, evidence = [*(f"{judge} alone" for judge in judges), "people alone", "both"], [*alone, by_people, both]
     boards = [_rank(each, scores.collection, data.runs, measure, confidence, signature) for each in evidence]
     order, rows, summary = boards[-1].order(0), boards[-1].to_frame().drop(columns=["measure", "near_first"]), []
     rows.insert(2, "error", both.errors[order])
@@ -209,14 +203,14 @@ def corrected_scores(
         best, most, least = ((1 / (1 / of + (1 / n - 1 / of) * each) - n) / (of - n) for each in both.ratio)
         worth = best, max(least, 0.0), most
     result = CorrectedScores(
-        collection=scores.collection, judges=judges, measure=measure, alone=alone, people=by_people, both=both,
+        collection=scores.collection, judges=judges, measure=measure, people=by_people, both=both,
         ranks=boards[-1], rows=rows, pairs=_list_pairs(data, alone[0], by_people, both, n, target),
         summary=pd.DataFrame(summary, columns=["evidence", "decided", "reversed", "open", "first"]),
         boards={"judge alone": boards[0].rows, "people alone": boards[-2].rows, "corrected": boards[-1].rows},
         n_labelled=n, n_topics=of, worth=worth, target=target, confidence=confidence,
         signature=signature,
     )  # fmt: skip
-    return replace(result, remarks=(*_remark(result, data), *_remark_gain(result)))
+    return replace(result, remarks=(*_remark(result, data), *_remark_gain(result, alone[0])))
 
 
 class Data(NamedTuple):
@@ -300,10 +294,7 @@ def _list_pairs(
 
 
 def _find_bias(data: Data, judge: Measure) -> np.ndarray:
-    """Return how much higher the first judge scores each run than people do, shape (run,); NaN on another scale.
-
-    Scales differ where one spreads much more, they lie far apart, or a judge's direction, its sign, is not people's.
-    """
+    """Return how much higher the first judge scores each run than people, shape (run,); NaN on other scales or directions."""
     scored, people = data.judges[0][data.known], data.given[data.known]
     narrow, wide = sorted([float(scored.std()), float(people.std())])
     far = abs(float(scored.mean() - people.mean())) > OTHER_SCALE * wide
@@ -353,7 +344,7 @@ def _remark(result: CorrectedScores, data: Data) -> Iterator[str]:
             )
 
 
-def _remark_gain(result: CorrectedScores) -> Iterator[str]:
+def _remark_gain(result: CorrectedScores, alone: Corrected) -> Iterator[str]:
     """Yield what the judge's scores are worth, which labels would decide the first place, and how biased the judge is."""
     n, of = result.n_labelled, result.n_topics
     if n < of:
@@ -377,5 +368,5 @@ def _remark_gain(result: CorrectedScores) -> Iterator[str]:
         mean, ends = float(bias.mean()), f"{bias.min():+.3g} to {bias.max():+.3g} by run"
         way = "higher" if mean > 0 else "lower"
         yield f"the scores of {judge} are {abs(mean):.3g} {way} than people's on average, {ends}"
-    elif not len(bias) and result.alone[0].differences.any():
+    elif not len(bias) and alone.differences.any():
         yield f"{judge} uses another scale than people: its scores were rescaled, and its bias is not stated"

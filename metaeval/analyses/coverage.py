@@ -32,16 +32,9 @@ SAME_COVERAGE = 1e-9  # two coverages no farther apart share the top
 class Coverage(MeasureRows):
     """How closely the differences of each measure follow unanimous improvement.
 
-    Its rows (`to_frame`) have columns measure; coverage, Spearman's ρ over ordered pairs of runs, NaN where the measure, or the
-    UIR, tells no two runs apart; low and high, the interval for as many new topics; and reference, whether the measure is one
-    of the reference set. Its `differences`, paired over resampled topics, have columns measure_1, measure_2, difference (of the
-    first's coverage less the second's), low, high, and covers_more: the measure that does if the interval leaves 0 out, and
-    "cannot tell" otherwise.
-
-    Parameters
-    ----------
-    reference : tuple of Measure
-    confidence : float
+    `rows` have columns measure; coverage, Spearman's ρ over ordered pairs of runs, NaN where the measure, or the UIR, tells no
+    two runs apart; low and high, the interval for as many new topics; and reference, whether it is one of the reference set.
+    `differences`, paired over resampled topics, say which measure covers_more, if the interval leaves 0 out.
     """
 
     reference: tuple[Measure, ...]
@@ -52,14 +45,14 @@ class Coverage(MeasureRows):
     def answer(self) -> str:
         """Say which measure covers the reference best, and how many may cover as much."""
         outside = self.rows[~self.rows["reference"]]
-        rivals = outside if outside["coverage"].notna().any() else self.rows
+        beside = outside["coverage"].notna().any()
+        rivals = outside if beside else self.rows
         if rivals["coverage"].isna().all():
             return "Coverage is not defined: no measure, or no unanimous improvement, tells runs apart."
         best = rivals.iloc[int(rivals["coverage"].argmax())]
-        covers = "covers it best" if rivals is outside else "covers the reference best"
+        covers = "covers it best" if beside else "covers the reference best"
         sentence = f"{best['measure']} {covers} (coverage {best['coverage']:.2f})"
-        if rivals is outside:
-            sentence = f"Besides the reference itself, {sentence}"
+        sentence = f"Besides the reference itself, {sentence}" if beside else sentence
         if len(rivals) == 1:
             return f"{sentence}."
         if self.differences.empty:
@@ -148,13 +141,12 @@ def coverage(
     if not wanted:
         raise MetaevalError("unanimous improvement needs at least one reference measure")
     if absent := [name for name in wanted if name not in names]:
-        raise MetaevalError(
-            f"the reference measure {absent[0]} is not among the scores, which hold {format_list(names, most=12)}: "
-            "score the runs with it too"
-        )
-    chosen = tuple(measures[names.index(name)] for name in wanted)
+        held = f"which hold {format_list(names, most=12)}: score the runs with it too"
+        raise MetaevalError(f"the reference measure {absent[0]} is not among the scores, {held}")
+    inside = [name in wanted for name in names]
     every = Scaled(ready.values)
-    base = Scaled(ready.values, ready.places[2][[names.index(name) for name in wanted]])
+    positions = [names.index(name) for name in wanted]
+    base = Scaled(ready.values, ready.places[2][positions])
     result = ready.restore(find_coverage(every, base), "measure")
     if undefined := [name for name, number in zip(names, result, strict=True) if np.isnan(number)]:
         why = f"{format_list(undefined)} gives all runs the same mean score"
@@ -162,8 +154,7 @@ def coverage(
             why = f"no run improves on another unanimously for {', '.join(wanted)}, or no measure tells runs apart"
         what = f"{why}: the coverage of {format_list(undefined)} is not defined"
         warnings.warn(f"{scores.collection or 'scores'}: {what}", MetaevalWarning, stacklevel=2)
-    low = high = np.full(len(result), np.nan)
-    none = np.empty(0)
+    low, high, none = *np.full((2, len(result)), np.nan), np.empty(0)
     differences = tabulate_differences((), none, none, none, "covers_more")
     no_interval = explain_no_interval(n_runs, n_topics) if n_bootstrap else ""
     if n_bootstrap and not no_interval:
@@ -176,11 +167,10 @@ def coverage(
         gap, gaps = ((values[..., first] - values[..., second]) / 2 for values in (result, drawn))
         ends = interval(gap, gaps)
         differences = tabulate_differences(measures, 2 * gap, 2 * ends[0], 2 * ends[1], "covers_more")
-    inside = [name in wanted for name in names]
-    rows = pd.DataFrame({"measure": names, "coverage": result, "low": low, "high": high, "reference": inside})
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
     return Coverage(
-        measures=measures, rows=rows, differences=differences, reference=chosen, confidence=confidence,
+        measures=measures, differences=differences, reference=tuple(measures[m] for m in positions), confidence=confidence,
+        rows=pd.DataFrame({"measure": names, "coverage": result, "low": low, "high": high, "reference": inside}),
         signature=ready.sign(reference=", ".join(wanted), **resampling), diagnostics=(ready.diagnostics,),
         no_interval=no_interval,
     )  # fmt: skip

@@ -72,19 +72,11 @@ class Properties(Result):
         return np.array([[say(self.get_check(measure, name)) for name in self.names] for measure in self.measures])
 
     def holds(self) -> np.ndarray:
-        """Return whether each measure has each property, shape (measure, property).
-
-        Columns as in `names`; False also where a property is of the other kind or only scores are known.
-        """
+        """Return whether each measure has each property, shape (measure, property); False also where that is not known."""
         return self._arrange(lambda check: check is not None and bool(check.holds))
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Return one row for every measure and property of its kind.
-
-        Columns measure, property, holds (missing if only scores are known), cases, failed, first and second (the runs
-        of the smallest counterexample: counts[gold][predicted] as nested lists, or an estimated and a gold
-        distribution; empty without one), and the scores of both.
-        """
+        """Return one row for every measure and property of its kind, with the runs of the smallest counterexample, if any."""
         columns = ["measure", "property", "holds", "cases", "failed", "first", "second", "score_1", "score_2"]
         rows = []
         for check in self.checks:
@@ -109,10 +101,7 @@ class Properties(Result):
         return f"{len(failing)} of {len(failed)} measures fail a property: {who}."
 
     def tables(self) -> list[Table]:
-        """Return one row per measure, one column per property (Amigó et al. 2020, Table 2), and the counterexamples.
-
-        Counterexamples are as wide as their counts: the first screen says only where they are.
-        """
+        """Return one row per measure, one column per property (Amigó et al. 2020, Table 2), and the counterexamples."""
         index = pd.Index([str(measure) for measure in self.measures], name="measure")
         marks = self._arrange(lambda check: "–" if check is None else check.mark)
         caption = "Formal properties. ✓ (n): no counterexample in n cases, which is no proof; ✗ (k of n): it fails in k cases."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from metaeval.analyses.checks import check_count, check_jobs, check_share
 from metaeval.analyses.prepare import prepare
 from metaeval.analyses.reference_pairs import count_conclusions, name_flips
 from metaeval.analyses.result import Result
-from metaeval.data.judged import LARGEST_GRADE, Grades, JudgedRuns
+from metaeval.data.judged import Grades, JudgedRuns
 from metaeval.data.labels import find_labels
 from metaeval.data.scores import Scores, find_identical_runs
 from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
@@ -27,9 +28,7 @@ from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.signature import sign
 from metaeval.show.table import Table
 from metaeval.stats.agreement import parse_statistic
-from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval
 from metaeval.stats.pair_tests import all_pairs_test, simultaneous_reach
-from metaeval.stats.resampling import draw_weights
 from metaeval.stats.significant_counts import trials_needed
 from metaeval.stats.streams import stream_key
 
@@ -39,12 +38,13 @@ COUNTS = ("kept", "reversed", "new", "lost", "clear")
 DEEPEST = 1_000_000
 """Documents that a measure may look at."""
 
+REVERSED = -0.1
+"""τ_b of grades below which a note asks whether they are turned round."""
+
 
 @dataclass(frozen=True, eq=False)
 class QrelsComparison(Result):
-    """What other judgements change, compared with those of the reference.
-
-    Of the sets of judgements the first is the reference, the others are judges.
+    """What other judgements change, compared with those of the reference, the first of the sets; the others are judges.
 
     Parameters
     ----------
@@ -56,13 +56,13 @@ class QrelsComparison(Result):
         Pairs of runs whose conclusion changes: measure, judge, flip (reversed, lost or new), run_1 (ahead by the reference,
         or by the judge if only that is significant) and run_2; their difference by_reference, by_judge and its change, each
         with low and high of simultaneous intervals, and clear: whether that of the change leaves 0 out.
-    grades, favours : DataFrame
-        Whether judges give documents the reference's grades, and whether they favour runs of a model (empty if not asked).
+    grades : DataFrame
+        Whether judges give documents the reference's grades: τ_b, κ with linear weights, and the share of the same grade.
     unjudged : DataFrame
-        By measure and set: share of documents down to the measure's cut without a grade, mean cost (what runs would score more
-        without such documents), and the run that this changes most.
-    differences, runs, topics : DataFrame
-        By measure: differences of judges in tau, and ranks of runs and τ_b on topics beside the reference's.
+        By measure and set: share of documents down to the measure's cut without a grade, and the run with most of them.
+    others : mapping of str to DataFrame
+        By measure: differences of judges in tau; ranks of runs and τ_b on topics beside the reference's; family: whether
+        judges favour runs of a model, if that was asked.
     """
 
     collection: str
@@ -72,10 +72,7 @@ class QrelsComparison(Result):
     flips: pd.DataFrame
     grades: pd.DataFrame
     unjudged: pd.DataFrame
-    differences: pd.DataFrame
-    runs: pd.DataFrame
-    topics: pd.DataFrame
-    favours: pd.DataFrame
+    others: Mapping[str, pd.DataFrame]
     statistic: str
     n_runs: int
     alpha: float
@@ -83,9 +80,8 @@ class QrelsComparison(Result):
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return judges, flips, grades, unjudged documents, differences of judges, runs and topics, and families if any."""
-        names = ("flips", "grades", "unjudged", "differences", "runs", "topics")
-        frames = {"judges": self.rows.drop(columns="chance")} | {name: getattr(self, name) for name in names}
-        return frames | ({"family": self.favours} if len(self.favours) else {})
+        judges = {"judges": self.rows.drop(columns="chance"), "flips": self.flips}
+        return {**judges, "grades": self.grades, "unjudged": self.unjudged, **self.others}
 
     def _take(self, measure: Measure) -> pd.DataFrame:
         """Return the rows of one measure, the judge that ranks runs most like the reference first."""
@@ -138,11 +134,9 @@ class QrelsComparison(Result):
         )
         caption = f"Conclusions about runs, compared with those of {people}."
         tables.append(Table(written, caption, self.signature, legend=legend.strip(), at=("all",)))
-        grades = self.grades.set_index("judge").filter(regex="^(?!.*_(low|high)$)")
-        caption = f"Grades of documents, compared with those of {people}."
-        tables.append(Table(grades, caption, self.signature, at=("all",)))
-        caption = "Documents without a grade, and what they cost runs."
-        tables.append(Table(self.unjudged.set_index("judge"), caption, self.signature, at=("all",)))
+        of_grades, of_gaps = f"Grades of documents, compared with those of {people}.", "Documents without a grade."
+        for frame, caption in ((self.grades, of_grades), (self.unjudged, of_gaps)):
+            tables.append(Table(frame.set_index("judge"), caption, self.signature, at=("all",)))
         return tables
 
     def charts(self) -> Sequence[IntervalChart]:
@@ -169,7 +163,6 @@ def compare_qrels(
     *,
     measures: Sequence[str] = ("nDCG@10",),
     statistic: str = "tau_b",
-    scales: Mapping[str, Sequence[int]] | None = None,
     family: Mapping[str, str] | None = None,
     alpha: float = 0.05,
     n_permutations: int = 2000,
@@ -190,9 +183,6 @@ def compare_qrels(
         As ir_measures writes them: nDCG@10, AP(rel=2), RR@10; may be repeated. A document without a grade is not relevant.
     statistic : str, optional
         How rankings of runs are compared: tau_b, tau_a, tau_ap_b, tau_b@15 and others of runs, as for `agreement`.
-    scales : mapping of str to sequence of int, optional
-        What the grades 0, 1, 2, … of a judge are on the reference's scale: judge=0,0,1,3. Scores and κ use it; otherwise grades
-        are taken as they are.
     family : mapping of str to str, optional
         Which runs are made with which model: run=model, or a file of both. A judge is of the model that its name, or a part of
         it between - and _, names.
@@ -234,17 +224,13 @@ def compare_qrels(
     if which.of != "runs":
         others = "use tau_b, tau_a, tau_ap_b, tau_gap, spearman, pearson or pairwise_accuracy"
         raise MetaevalError(f"{format_option('statistic', statistic)} does not compare rankings of runs: {others}")
-    scales, family = scales or {}, family or {}
-    retrieval = parse_measures(measures)
+    retrieval, family = parse_measures(measures), family or {}
     find_labels(family, tuple(judged.runs), "run")
-    sets = map_grades(judged, scales)
-    values, condensed = (score_judged(judged, retrieval, sets, condensed=each) for each in (False, True))
     known, labelled = tuple(each.measure for each in retrieval), []
-    for measure, array in zip(known, values, strict=True):
-        for name, column in zip(judged.sets, np.moveaxis(array, -1, 0), strict=True):
-            if not column.any():
-                hint = "is it of another scale? --scale says what its grades are"
-                raise DataError("every run scores 0 on every topic", file=name, measure=measure, hint=hint)
+    for measure, array in zip(known, score_judged(judged, retrieval, judged.judgements), strict=True):
+        for name in np.array(judged.sets)[~array.any(axis=(0, 1))]:
+            hint = "do its grades begin at 0, and reach what the measure calls relevant?"
+            raise DataError("every run scores 0 on every topic", file=name, measure=measure, hint=hint)
         judges = [Measure(name, higher_is_better=bool(measure.higher_is_better)) for name in judged.sets]
         labels: dict[str, Any] = {"runs": judged.runs, "topics": judged.topics, "measures": judges}
         labelled.append(Scores(array, **labels, collection=judged.collection, provenance=judged.provenance))
@@ -267,29 +253,25 @@ def compare_qrels(
         frames = {"rows": rows.rename(columns={"value": "tau"}), "flips": flips}
         frames |= {name: ranked.frames()[name] for name in ("differences", "runs", "topics")}
         if chosen:
-            frames["favours"] = find_favours(scores, chosen, confidence)
+            frames["family"] = find_favours(scores, chosen, confidence)
         for name, frame in frames.items():
             named = frame.rename(columns=lambda column: column.replace("measure", "judge"))
             named.insert(0, "measure", str(measure))
             parts.setdefault(name, []).append(named.drop(columns=["p_first", "p_second"], errors="ignore"))
     joined = {name: pd.concat(some, ignore_index=True) for name, some in parts.items()}
-    favours = joined.pop("favours", pd.DataFrame())
+    rows, flips, favours = joined.pop("rows"), joined.pop("flips"), joined.get("family", pd.DataFrame())
 
-    key = stream_key(seed, judged.collection, "compare_qrels")
-    grades = compare_grades(sets, scales, key, n_bootstrap, confidence)
-    unjudged = measure_gaps(judged, retrieval, (condensed - values).mean(axis=2))
+    grades, unjudged = compare_grades(judged.judgements), measure_gaps(judged, retrieval)
     settings = {"measures": ", ".join(map(str, known)), "judgements": ", ".join(judged.sets)}
-    if scales:
-        settings["scale"] = "; ".join(f"{name} {list(each)}" for name, each in scales.items())
     if family:
         settings["family"] = f"{format_count(len(family), 'run')} of {len(set(family.values()))}"
     settings |= {"statistic": statistic, "test": "bootstrap-t"}
     numbers = {"B": n_permutations, "alpha": alpha, "bootstrap": n_bootstrap, "seed": seed}
-    remarks = list(_remark(sets, grades, unjudged, favours))
+    remarks = list(_remark(judged.judgements, grades, unjudged, favours))
     if n_bootstrap and not ranked.no_interval:
         remarks += remark_coverage([which], len(judged.topics))
     return QrelsComparison(
-        judged.collection, judged.sets, known, **joined, grades=grades, unjudged=unjudged, favours=favours,
+        judged.collection, judged.sets, known, rows, flips, grades, unjudged, joined,
         statistic=ranked.results[0].title.partition(",")[0], n_runs=len(scored[0].runs), alpha=alpha, confidence=confidence,
         signature=sign("compare_qrels", scored, **settings, **numbers, **diagnostics[0].settings),
         no_interval=ranked.no_interval, diagnostics=diagnostics, remarks=tuple(remarks),
@@ -299,12 +281,10 @@ def compare_qrels(
 def list_flips(
     scores: Scores, n_permutations: int, alpha: float, seed: int, n_jobs: int = 1
 ) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """Which pairs of runs differ significantly by one of two sets of judgements only, or the other way round?
+    """Return pairs of runs whose conclusion changes from the reference to a judge, and by judge five counts with their errors.
 
-    Intervals of all pairs hold together, those by each set and those of the change from one to the other; a flip is clear if
-    the change is. `scores` have runs and topics sorted by label, and the reference first. Of every judge's pairs it is counted,
-    shape (judge, 5), how many the reference confirms, contradicts, does not find, and finds alone, and how many flips are
-    clear; the last array says how far other random trials would move these counts, as standard errors.
+    Counted are pairs that the judge confirms, contradicts, does not find, and finds alone, and clear flips, shape (judge, 5);
+    errors are what other random trials would move them by. Runs and topics are sorted by label, and the reference comes first.
     """
     signed = scores.values * find_signs(scores.measures)
     values = np.concatenate([signed, signed[..., 1:] - signed[..., :1]], axis=-1)
@@ -321,25 +301,24 @@ def list_flips(
     counts = count_conclusions(verdicts[1:], verdicts[0])
     by_reference = count_conclusions(verdicts[1:], more[0]) - count_conclusions(verdicts[1:], fewer[0])
     by_judges = count_conclusions(more[1:], verdicts[0]) - count_conclusions(fewer[1:], verdicts[0])
-    runs, frames, clear = np.array(scores.runs, dtype=object), [], []
-    for j in range(1, n_sets):
-        people, judge = verdicts[0], verdicts[j]
-        kinds = name_flips(people, judge)
-        at = np.flatnonzero(kinds)
-        ahead = np.where(people[at] != 0, people[at], judge[at])
-        columns = {
-            "judge": str(scores.measures[j]), "flip": kinds[at],
-            "run_1": np.where(ahead > 0, runs[first[at]], runs[second[at]]),
-            "run_2": np.where(ahead > 0, runs[second[at]], runs[first[at]]),
-        }  # fmt: skip
-        for name, column in (("by_reference", 0), ("by_judge", j), ("change", n_sets - 1 + j)):
-            middle, wide = ahead * gaps[column, at], reach[column, at]
-            columns |= {name: middle, f"{name}_low": middle - wide, f"{name}_high": middle + wide}
-        frames.append(pd.DataFrame(columns).assign(clear=np.abs(middle) > wide))
-        clear.append([np.count_nonzero(np.abs(middle) > each[column, at]) for each in (reach, *moved)])
-    number, most, least = np.array(clear).T
+    kinds = name_flips(verdicts[:1], verdicts[1:])
+    judge, pair = np.nonzero(kinds != "")
+    people, its_own = verdicts[0, pair], verdicts[1 + judge, pair]
+    ahead = np.where(people != 0, people, its_own)
+    names, runs = np.array([str(measure) for measure in scores.measures]), np.array(scores.runs, dtype=object)
+    ends = runs[first[pair]], runs[second[pair]]
+    flips = pd.DataFrame({"judge": names[1 + judge].astype(object), "flip": kinds[judge, pair].astype(object)})
+    flips = flips.assign(run_1=np.where(ahead > 0, *ends), run_2=np.where(ahead > 0, *ends[::-1]))
+    places = {"by_reference": np.zeros_like(judge), "by_judge": 1 + judge, "change": n_sets + judge}
+    for name, place in places.items():
+        middle, wide = ahead * gaps[place, pair], reach[place, pair]
+        flips = flips.assign(**{name: middle, f"{name}_low": middle - wide, f"{name}_high": middle + wide})
+    flips["clear"] = np.abs(flips["change"]) > wide
+    number, most, least = (
+        np.bincount(judge[np.abs(middle) > each[place, pair]], minlength=n_sets - 1) for each in (reach, *moved)
+    )
     errors = np.column_stack([np.hypot(by_reference, by_judges), most - least]) / 2
-    return pd.concat(frames, ignore_index=True), np.column_stack([counts, number]), errors
+    return flips, np.column_stack([counts, number]), errors
 
 
 def _remark(
@@ -347,13 +326,13 @@ def _remark(
 ) -> Iterator[str]:
     """Yield what is doubtful about judges, whom they favour by the first measure, and what judgements lack, a note each."""
     reference, *judges = sets
-    for name, high in zip(judges, grades["tau_b_high"], strict=True):
+    for name, alike in zip(judges, grades["tau_b"], strict=True):
         given = {grade for some in sets[name].values() for grade in some.values()}
         if len(given) == 1:
             yield f"{name} gives every document the grade {given.pop()}: it only tells which documents it judged"
         elif sets[name] == sets[reference]:
             yield f"{name} gives every document the grade of {reference}: was it copied?"
-        elif high < 0:
+        elif alike < REVERSED:
             yield f"{name} grades low what {reference} grades high: check its grades"
     if len(favours):
         own = favours[favours["own"] & (favours["measure"] == favours["measure"].iloc[0])]
@@ -370,7 +349,7 @@ def _remark(
         yield (
             f"{worst['judge']} leaves {100 * worst['unjudged']:.1f} % of the documents that {worst['measure']} looks at "
             "unjudged\n"
-            f"Without them runs would score {worst['cost']:+.3f} on average, {worst['run']} {worst['cost_of_run']:+.3f}"
+            f"They count as not relevant. Most are those of {worst['run']}, {100 * worst['unjudged_of_run']:.1f} %."
         )
     lacking = [f"{name} {count:,}" for name, count in zip(grades["judge"], grades["lacking"], strict=True) if count]
     if lacking:
@@ -415,13 +394,8 @@ def parse_measures(names: Sequence[str]) -> list[RetrievalMeasure]:
     return result
 
 
-def score_judged(
-    judged: JudgedRuns, measures: Sequence[RetrievalMeasure], sets: Mapping[str, Grades], *, condensed: bool = False
-) -> np.ndarray:
-    """Score all runs under each set of judgements, shape (measure, run, topic, set).
-
-    `condensed`: documents that a set does not judge are taken out of the runs first (Sakai 2007).
-    """
+def score_judged(judged: JudgedRuns, measures: Sequence[RetrievalMeasure], sets: Mapping[str, Grades]) -> np.ndarray:
+    """Score all runs under each set of judgements, shape (measure, run, topic, set)."""
     import ir_measures
 
     position = {each.parsed: m for m, each in enumerate(measures)}
@@ -431,10 +405,10 @@ def score_judged(
         evaluator: Any = ir_measures.evaluator([*position], grades)  # type: ignore[arg-type]
         for r, topics in enumerate(judged.runs.values()):
             # Scores fall by one from rank to rank: every program then ranks documents alike.
-            run = {}
-            for topic, documents in topics.items():
-                listed = [each for each in documents if each in grades[topic]] if condensed else documents
-                run[topic] = {document: float(-rank) for rank, document in enumerate(listed)}
+            run = {
+                topic: {document: float(-rank) for rank, document in enumerate(listed)}
+                for topic, listed in topics.items()
+            }
             try:
                 for metric in evaluator.iter_calc(run):
                     values[position[metric.measure], r, place[metric.query_id], s] = metric.value
@@ -444,105 +418,51 @@ def score_judged(
     return values
 
 
-def measure_gaps(judged: JudgedRuns, measures: Sequence[RetrievalMeasure], costs: np.ndarray) -> pd.DataFrame:
-    """How many documents down to the cut are unjudged, and how much would runs score without them? A row a measure and set.
-
-    `costs`, shape (measure, run, set), are means over topics.
-    """
+def measure_gaps(judged: JudgedRuns, measures: Sequence[RetrievalMeasure]) -> pd.DataFrame:
+    """How many documents down to the cut are unjudged, on average over runs and in the worst? A row a measure and set."""
     runs, rows = list(judged.runs), []
-    for each, cost_of_sets in zip(measures, costs, strict=True):
-        for (name, grades), cost in zip(judged.judgements.items(), cost_of_sets.T, strict=True):
-            seen = [
-                [
-                    document not in grades[topic]
-                    for topic, ranked in topics.items()
-                    for document in ranked[: each.cutoff]
-                ]
-                for topics in judged.runs.values()
-            ]
-            shares = np.array(list(map(np.mean, seen)))
-            worst = int(np.abs(cost).argmax())
-            rows.append((str(each.measure), name, shares.mean(), cost.mean(), runs[worst], shares[worst], cost[worst]))
-    columns = ["measure", "judge", "unjudged", "cost", "run", "unjudged_of_run", "cost_of_run"]
+    for each, (name, grades) in itertools.product(measures, judged.judgements.items()):
+        shares = np.array([
+            np.mean([d not in grades[topic] for topic, ranked in topics.items() for d in ranked[: each.cutoff]])
+            for topics in judged.runs.values()
+        ])  # fmt: skip
+        worst = int(shares.argmax())
+        rows.append((str(each.measure), name, shares.mean(), runs[worst], shares[worst]))
+    return pd.DataFrame(rows, columns=["measure", "judge", "unjudged", "run", "unjudged_of_run"])
+
+
+def compare_grades(judgements: Mapping[str, Grades]) -> pd.DataFrame:
+    """Do judges give documents the grades of the reference? A row a judge, of all documents that both judge.
+
+    τ_b asks for the same order only. κ, with linear weights, and the share of equal grades need one scale: the largest grades
+    are the same. Grades below 0 count as 0.
+    """
+    known = {
+        name: {(topic, d): max(grade, 0) for topic, some in grades.items() for d, grade in some.items()}
+        for name, grades in judgements.items()
+    }
+    (_, people), *judges = known.items()
+    rows, largest = [], max(1, *people.values())
+    for name, grades in judges:
+        shared, top = people.keys() & grades.keys(), max(1, *grades.values())
+        size = max(largest, top) + 1
+        counts = np.zeros((size, size))
+        np.add.at(counts, ([people[each] for each in shared], [grades[each] for each in shared]), 1)
+        order = float(tau_b(counts)) if shared else np.nan
+        alike = (
+            (np.trace(counts) / len(shared), float(kappa(counts))) if shared and top == largest else (np.nan, np.nan)
+        )
+        lacking, extra = len(people) - len(shared), len(grades) - len(shared)
+        rows.append((name, f"0–{top}", len(shared), lacking, extra, order, *alike))
+    columns = ["judge", "scale", "documents", "lacking", "extra", "tau_b", "same_grade", "kappa"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def map_grades(judged: JudgedRuns, scales: Mapping[str, Sequence[int]]) -> dict[str, Grades]:
-    """Return all judgements, those with a stated scale with the grades that it gives for 0, 1, 2, …"""
-    find_labels(scales, judged.sets, "set of judgements")
-    mapped: dict[str, Grades] = dict(judged.judgements)
-    for name, scale in scales.items():
-        stated = format_option("scales", f"{name}={','.join(map(str, scale))}")
-        if any(not isinstance(grade, int) or not 0 <= grade <= LARGEST_GRADE for grade in scale):
-            raise MetaevalError(f"{stated}: grades are whole numbers from 0 to {LARGEST_GRADE}")
-        if sorted(scale) != list(scale):
-            raise MetaevalError(f"{stated}: grades fall, and a higher grade of a judge never stands for a lower one")
-        top = _find_largest(mapped[name])
-        if top >= len(scale):
-            raise DataError(f"the grade {top} is beyond {stated}", file=name)
-        mapped[name] = {
-            topic: {document: scale[max(grade, 0)] for document, grade in some.items()}
-            for topic, some in mapped[name].items()
-        }
-    return mapped
-
-
-def _find_largest(grades: Grades) -> int:
-    return max(1, *(grade for some in grades.values() for grade in some.values()))
-
-
-def compare_grades(
-    judgements: Mapping[str, Grades], stated: Mapping[str, Sequence[int]], key: int, n_bootstrap: int, confidence: float
-) -> pd.DataFrame:
-    """Do judges give documents the grades of the reference? A row a judge, of all documents that both judge.
-
-    τ_b asks for the same order only. κ, with linear weights, and the share of equal grades need one scale: that of a judge is
-    the reference's if it is stated, or the largest grades are the same. Grades below 0 count as 0.
-    """
-    reference, *judges = judgements.values()
-    largest, rows = _find_largest(reference), []
-    for name, grades in zip(list(judgements)[1:], judges, strict=True):
-        top = _find_largest(grades)
-        size, lacking, extra = max(largest, top) + 1, 0, 0
-        counts = np.zeros((len(reference), size, size))
-        for t, (topic, some) in enumerate(reference.items()):
-            lacking += len(some.keys() - grades[topic].keys())
-            extra += len(grades[topic].keys() - some.keys())
-            for document in some.keys() & grades[topic].keys():
-                counts[t, max(some[document], 0), max(grades[topic][document], 0)] += 1
-        total = counts.sum(axis=0)
-        comparable = name in stated or top == largest
-        same = float(np.trace(total) / total.sum()) if comparable and total.any() else np.nan
-        scale = ",".join(map(str, stated[name])) if name in stated else f"0–{top}"
-        order = _estimate(tau_b, counts, key, n_bootstrap, confidence)
-        level = _estimate(kappa, counts, key, n_bootstrap, confidence) if comparable else (np.nan,) * 3
-        rows.append((name, scale, int(total.sum()), lacking, extra, *order, same, *level))
-    columns = ["judge", "scale", "documents", "lacking", "extra", "tau_b", "tau_b_low", "tau_b_high"]
-    return pd.DataFrame(rows, columns=[*columns, "same_grade", "kappa", "kappa_low", "kappa_high"])
-
-
-def _estimate(
-    measure: Callable[[np.ndarray], np.ndarray], counts: np.ndarray, key: int, n_bootstrap: int, confidence: float
-) -> tuple[float, float, float]:
-    """Return a measure of counts, shape (topic, grade, grade), over all topics, with its interval over topics."""
-    n_topics, size, _ = counts.shape
-    if not counts.any():
-        return (np.nan,) * 3
-    value, drawn = float(measure(counts.sum(axis=0))), np.empty(0)
-    if n_topics >= FEWEST_TOPICS and n_bootstrap:
-        weights = draw_weights(key, range(n_bootstrap), n_topics)
-        drawn = measure((weights @ counts.reshape(n_topics, -1)).reshape(-1, size, size))
-    low, high = centre_interval(value, drawn, max(n_topics, 2), confidence=confidence)
-    return value, float(low), float(high)
-
-
 def find_favours(scores: Scores, family: Mapping[str, str], confidence: float) -> pd.DataFrame:
-    """Does a judge favour runs made with its own model? A row a judge and model, better being higher.
+    """Does a judge favour runs made with its own model, more than other runs to which the reference gives the same score?
 
-    Its runs are compared with other runs to which the reference gives the same score: `at_same_score` is how far they lie above
-    the line of least squares from the reference's means to the judge's. Student's intervals are over runs, by how far the
-    others are from that line, and hold together (Bonferroni). A judge is of a model if its name is the model's, or a part of it
-    between - and _.
+    `at_same_score` is how far its runs lie above the line of least squares from the reference's means to the judge's, with
+    Student's intervals over runs, by how far the others are from that line, which hold together (Bonferroni).
     """
     from scipy.special import stdtrit
 

@@ -1,7 +1,8 @@
-"""Are the differences between runs that a measure finds significant right, by a reference?"""
+"""Are the differences between runs that a measure finds significant right, by a reference? And words for such results."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,13 +11,17 @@ import pandas as pd
 
 from metaeval.analyses.power import DiscriminativePower
 from metaeval.analyses.result import MeasureRows
+from metaeval.analyses.split_half_consistency import SplitHalfConsistency
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
 from metaeval.show.table import Table
 from metaeval.stats.intervals import interval_of_pairs
 
-COUNTS = ("confirmed", "contradicted", "only_here", "missed")
-"""What becomes of significant pairs of runs, compared with those of the reference."""
+LIMIT, CHANCE = 0.05, 0.5
+"""Share of contradicted pairs above which a reference contradicts a measure, and the share of a measure without knowledge."""
+
+CONTRADICTED, TOLD, UNTOLD = "contradicts the reference", "better than chance", "cannot tell"
+"""Words for a measure compared with a reference."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,25 +44,15 @@ class ReferencePairs(MeasureRows):
     label: ClassVar[str] = "share contradicted, of the pairs that the reference finds significant too"
 
     @property
-    def contradicted(self) -> np.ndarray:
-        """Significant pairs that the reference contradicts, shape (measure,)."""
-        return self.rows["contradicted"].to_numpy()
-
-    @property
-    def decided(self) -> np.ndarray:
-        """Pairs that both the measure and the reference find significant, alike or the reverse, shape (measure,)."""
-        return self.rows["confirmed"].to_numpy() + self.contradicted
-
-    @property
     def is_noise(self) -> bool:
         """Whether the reference finds no two runs significantly different."""
-        return not self.decided.any() and not self.rows["missed"].any()
+        return not self.rows[["confirmed", "contradicted", "missed"]].to_numpy().any()
 
     def answer(self) -> str:
         """Say whose differences the reference contradicts, or that it tells no runs apart itself."""
         if self.is_noise:
             return f"{self.reference} tells no two runs apart: whether measures are right cannot be said."
-        wrong = [str(measure) for measure, n in zip(self.measures, self.contradicted, strict=True) if n]
+        wrong = self.rows.loc[self.rows["contradicted"] > 0, "measure"].tolist()
         if not wrong:
             return f"{self.reference} contradicts no difference that a measure finds."
         return f"{self.reference} contradicts differences that {format_list(wrong, 3)} find."
@@ -109,7 +104,7 @@ def reference_pairs(
     low, high = interval_of_pairs(contradicted[np.newaxis], decided[np.newaxis], [n_runs], confidence=confidence)
     rows = pd.DataFrame({"measure": [str(measure) for measure in power.measures]})
     rows = rows.assign(significant=counts[:, :3].sum(axis=1), pairs=power.p_values.shape[1])
-    rows[list(COUNTS)] = counts
+    rows[["confirmed", "contradicted", "only_here", "missed"]] = counts
     share = np.divide(contradicted, decided, out=np.full(len(low), np.nan), where=decided > 0)
     return ReferencePairs(
         measures=power.measures, rows=rows.assign(share=share, low=low, high=high), collection=power.collection,
@@ -127,11 +122,30 @@ def count_conclusions(conclusions: np.ndarray, reference: np.ndarray) -> np.ndar
 
 
 def name_flips(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Return what becomes of conclusions, 1, −1 or 0 where it is open: reversed, lost, new, or nothing.
-
-    >>> name_flips(np.array([1, 1, 0, 1]), np.array([-1, 0, 1, 1])).tolist()
-    ['reversed', 'lost', 'new', '']
-    """
+    """Return what becomes of conclusions, 1, −1 or 0 where it is open: reversed, lost, new, or nothing."""
     return np.select(
         [before * after < 0, (before != 0) & (after == 0), before != after], ["reversed", "lost", "new"], ""
     )
+
+
+def grade(net: float) -> str:
+    """Return the word for a net share between −1 and 1: good from a third up, poor from −1/3 down, fair, or a dash for NaN."""
+    if np.isnan(net):
+        return "–"
+    third = 1 / 3 - 1e-12  # a third of three measures is a third, whatever rounding makes of it
+    return "good" if net >= third else "poor" if net <= -third else "fair"
+
+
+def rate_consistency(results: Sequence[SplitHalfConsistency]) -> np.ndarray:
+    """Return how many measures each outperforms, significantly and net, as a mean share of the others, shape (measure,)."""
+    ahead = np.array([each.significant & (each.means[:, None] > each.means) for each in results], dtype=float)
+    net = (ahead.sum(axis=-1) - ahead.sum(axis=-2)) / max(1, ahead.shape[-1] - 1)
+    return net.mean(axis=0)
+
+
+def grade_reference(results: Sequence[ReferencePairs]) -> list[str]:
+    """Return the word for every measure compared with the reference, with pairs added over collections."""
+    contradicted = np.array([each.rows["contradicted"] for each in results])
+    decided = contradicted + np.array([each.rows["confirmed"] for each in results])
+    low, high = interval_of_pairs(contradicted, decided, [each.n_runs for each in results])
+    return np.select([low > LIMIT, high < CHANCE], [CONTRADICTED, TOLD], UNTOLD).tolist()

@@ -1,4 +1,4 @@
-"""How many topics does a measure need? Consistency, expected τ and discriminative power against the number of topics."""
+"""How many topics does a measure need to rank runs consistently? Consistency and expected τ against the number of topics."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ from operator import index
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import (
-    check_choice,
-    check_count,
-    check_jobs,
-    check_share,
-    warn_of_constant_measures,
-)
+from metaeval.analyses.checks import check_choice, check_count, check_share, warn_of_constant_measures
 from metaeval.analyses.prepare import prepare
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
@@ -24,7 +18,6 @@ from metaeval.measures.base import Measure
 from metaeval.show.charts import Line, LineChart
 from metaeval.show.table import Table
 from metaeval.stats.intervals import explain_no_interval
-from metaeval.stats.pair_tests import PairedTest, all_pairs_test
 from metaeval.stats.rank_correlation import TauVariant
 from metaeval.stats.split_half import expected_tau, split_half_tau
 
@@ -41,15 +34,11 @@ AIMS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SampleSize(Result):
-    """Consistency, expected τ and discriminative power for several numbers of topics.
+    """Consistency and expected τ for several numbers of topics, or of clusters where topics come in clusters.
 
-    Parameters
-    ----------
-    curves : DataFrame
-        A row for each number of topics and measure: columns topics, measure; mean_tau between two disjoint sets of that many
-        topics; power, the mean share of significant pairs of runs, and power_sd over samples of topics; expected_tau between
-        two sets of that many new topics, and true_tau between the ranking on so many and on infinitely many, each with its
-        interval. NaN where there is no such number. Where topics come in clusters, clusters are counted.
+    `curves` have a row for each number of topics and measure: columns topics, measure; mean_tau between two disjoint sets of
+    that many topics; expected_tau between two sets of that many new topics, and true_tau between the ranking on so many and on
+    infinitely many, each with its interval. NaN where there is no such number.
     """
 
     measures: tuple[Measure, ...]
@@ -94,36 +83,29 @@ class SampleSize(Result):
         caption = f"{self.unit.title()}s needed for an expected τ between two sets of new {self.unit}s."
         caption = f"{caption} {self.no_interval}".strip()
         short = Table(shown, caption, self.signature, digits=2, at=("short", "paper"))
-        kinds = {"mean_tau": "τ", "expected_tau": "expected τ", "power": "power"}
+        kinds = {"mean_tau": "τ", "expected_tau": "expected τ"}
         columns = pd.MultiIndex.from_product([kinds, needed.index])
         curves = self.curves.pivot(index="topics", columns="measure", values=list(kinds))[columns]
         legend = (
             f"τ: the mean between two disjoint sets of that many {self.unit}s. Expected τ: between two sets of new "
-            f"{self.unit}s. Power: the share of significant run pairs. {self.no_interval}"
+            f"{self.unit}s. {self.no_interval}"
         ).strip()
-        caption = f"Consistency and power by the number of {self.unit}s."
         shown = curves.rename(columns=kinds, level=0).rename_axis(f"{self.unit}s")
-        return [short, Table(shown, caption, self.signature, legend=legend, at=("all",))]
+        whole = Table(shown, f"Consistency by the number of {self.unit}s.", self.signature, legend=legend, at=("all",))
+        return [short, whole]
 
     def charts(self) -> Sequence[LineChart]:
-        """Return consistency, with expected τ as thin lines in their intervals, and power against the number of topics."""
-        curves = {str(name): curve.set_index("topics") for name, curve in self.curves.groupby("measure")}
-        last = {name: curve["power"].dropna().tail(1).sum() for name, curve in curves.items()}
-        consistency, power = [], []
-        for measure in sorted(self.measures, key=lambda measure: -last[str(measure)]):
-            curve = {name: column.to_numpy() for name, column in curves[str(measure)].items()}
-            name, title, sizes = str(measure), measure.title, curves[str(measure)].index.to_numpy()
-            band = (curve["expected_low"], curve["expected_high"]) if len(self.measures) <= _SHADED else None
-            consistency.append(Line(name, title, sizes, curve["mean_tau"], middle=curve["expected_tau"], band=band))
-            power.append(Line(name, title, sizes, curve["power"]))
+        """Return consistency against the number of topics, with expected τ as thin lines in their intervals."""
+        lines, titles = [], {str(measure): measure.title for measure in self.measures}
+        for name, curve in self.curves.groupby("measure", sort=False):
+            sizes, tau, expected, low, high = (
+                curve[column].to_numpy()
+                for column in ("topics", "mean_tau", "expected_tau", "expected_low", "expected_high")
+            )
+            band = (low, high) if len(titles) <= _SHADED else None
+            lines.append(Line(str(name), titles[str(name)], sizes, tau, middle=expected, band=band))
         ticks = [size for size in _TICKS if sizes[0] <= size <= sizes[-1]]
-        return [
-            LineChart(consistency, f"{self.unit}s in either set", "mean τ between two sets", log=True, ticks=ticks),
-            LineChart(
-                power, f"{self.unit}s", "share of significant run pairs", log=True, limits=(0.0, None),
-                ticks=ticks,
-            ),
-        ]  # fmt: skip
+        return [LineChart(lines, f"{self.unit}s in either set", "mean τ between two sets", log=True, ticks=ticks)]
 
 
 def sample_size(
@@ -131,17 +113,12 @@ def sample_size(
     *,
     sizes: Sequence[int] | None = None,
     n_trials: int = 200,
-    n_samples: int = 10,
-    n_permutations: int = 1000,
-    test: PairedTest = "randomised-tukey-hsd",
-    alpha: float = 0.05,
     tau: TauVariant = "tau_a",
     confidence: float = 0.95,
     distinct_runs: bool = False,
     seed: int = 0,
-    n_jobs: int = 1,
 ) -> SampleSize:
-    """How many topics does a measure need to rank runs consistently, and to find differences?
+    """How many topics does a measure need to rank runs consistently?
 
     Its expected τ is that of `variance_components` (metaeval variance), for any number of topics. Take `topic_set_size` for
     other runs and a difference that matters.
@@ -151,24 +128,15 @@ def sample_size(
     scores : Scores
         Where topics come in clusters, clusters are counted, drawn and split in place of topics.
     sizes : sequence of int, optional
-        Numbers of topics; by default several from 5 to all of them. Beyond all of them there is only expected τ, no power.
+        Numbers of topics; by default several from 5 to all of them. Beyond half of them there is only expected τ.
     n_trials : int, optional
         Random pairs of disjoint sets for each size, for τ; and of halves, to which expected τ is fitted.
-    n_samples : int, optional
-        Random samples of topics for each size, for discriminative power.
-    n_permutations : int, optional
-        B of the test on each sample.
-    test : str, optional
-        The test of all pairs of runs, as for `discriminative_power`.
-    alpha : float, optional
     tau : {"tau_a", "tau_b"}, optional
     confidence : float, optional
         Level of the interval of expected τ. With fewer than 10 runs or 25 topics there is none.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
-    n_jobs : int, optional
-        Threads; any number gives the same results.
 
     Returns
     -------
@@ -179,40 +147,25 @@ def sample_size(
     >>> rng = np.random.default_rng(0)
     >>> values = np.linspace(0.2, 0.8, 5)[:, None, None] + rng.normal(0, 0.3, (5, 60, 1))
     >>> scores = Scores(values, runs=list("abcde"), topics=range(60), measures=["X"])
-    >>> frame = sample_size(scores, sizes=[5, 60, 120], n_samples=3).to_frame()
-    >>> frame[["topics", "power", "expected_tau"]].round(2)
-       topics  power  expected_tau
-    0       5   0.03          0.75
-    1      60   0.60          0.97
-    2     120    NaN          0.98
+    >>> sample_size(scores, sizes=[5, 60, 120]).to_frame()[["topics", "mean_tau", "expected_tau"]].round(2)
+       topics  mean_tau  expected_tau
+    0       5      0.75          0.75
+    1      60       NaN          0.97
+    2     120       NaN          0.98
     """
     ready = prepare(scores, "sample_size", seed=seed, distinct_runs=distinct_runs, topics=4, clusters="pool")
-    for name, share in (("alpha", alpha), ("confidence", confidence)):
-        check_share(name, share)
+    check_share("confidence", confidence)
     check_choice("τ", tau, TauVariant)
-    check_choice("test", test, PairedTest)
-    check_jobs(n_jobs)
-    for name, value in (("n_trials", n_trials), ("n_samples", n_samples), ("n_permutations", n_permutations)):
-        check_count(name, value, 1)
+    check_count("n_trials", n_trials, 1)
     warn_of_constant_measures(ready.scores)
     n_runs, n_topics, n_measures = ready.values.shape
     ladder = _choose_sizes(sizes, n_topics)
-    taus, power, spread = np.full((3, len(ladder), n_measures), np.nan)
+    taus = np.full((len(ladder), n_measures), np.nan)
     for position, size in enumerate(ladder):
         if 2 * size <= n_topics:
             key = ready.key(str(size), "splits")
             splits = split_half_tau(ready.values, n_trials=n_trials, size=size, key=key, variant=tau)
             taus[position] = splits.mean(axis=0)
-        if size <= n_topics:
-            rng, shares = ready.generator(str(size), "samples"), []
-            for sample in range(n_samples if size < n_topics else 1):
-                some = np.sort(rng.choice(n_topics, size=size, replace=False))
-                result = all_pairs_test(
-                    ready.values[:, some], key=ready.key(str(size), "permutations", str(sample)), test=test,
-                    n_permutations=n_permutations, n_jobs=n_jobs,
-                )  # fmt: skip
-                shares.append((result.p <= alpha).mean(axis=1))
-            power[position], spread[position] = np.mean(shares, axis=0), np.std(shares, axis=0)
     no_interval = explain_no_interval(n_runs, n_topics)
     expected, truth = expected_tau(
         ready.values, ladder, key=ready.key("halves"), n_trials=n_trials, variant=tau, confidence=confidence,
@@ -222,7 +175,7 @@ def sample_size(
     expected[unchecked] = truth[unchecked] = np.nan
     names = [str(measure) for measure in ready.scores.measures]
     curves = pd.DataFrame({"topics": np.repeat(ladder, n_measures), "measure": names * len(ladder)})
-    columns = {"mean_tau": taus, "power": power, "power_sd": spread}
+    columns = {"mean_tau": taus}
     for kind, array in (("expected", expected), ("true", truth)):
         columns |= dict(zip((f"{kind}_tau", f"{kind}_low", f"{kind}_high"), np.moveaxis(array, -1, 0), strict=True))
     for column, array in columns.items():
@@ -241,10 +194,7 @@ def sample_size(
         )
     return SampleSize(
         measures=ready.scores.measures, curves=curves, unit=unit, no_interval=no_interval,
-        signature=ready.sign(
-            trials=n_trials, samples=n_samples, test=test, B=n_permutations, alpha=alpha, tau=tau, confidence=confidence,
-            seed=seed,
-        ),
+        signature=ready.sign(trials=n_trials, tau=tau, confidence=confidence, seed=seed),
         diagnostics=(ready.diagnostics,), remarks=tuple(remarks),
     )  # fmt: skip
 

@@ -168,9 +168,8 @@ def study_collection(
         covered = scores.add_measures(score(runs, lacking)) if lacking and runs is not None else scores
         say(f"{name}: coverage")
         results["coverage"] = coverage(covered, reference=REFERENCE, n_bootstrap=n_bootstrap, **common)
-    # Each size is sampled anew, so that a fifth of the trials says as much.
-    fewer = {"n_trials": min(n_trials, 200), "n_permutations": min(n_permutations, 1000), "n_samples": 5}
-    ask("sample_size", "number of topics", sample_size, **{**trials, **fewer})
+    # Each size is split anew, so that a fifth of the trials says as much.
+    ask("sample_size", "number of topics", sample_size, n_trials=min(n_trials, 200), **common)
     ask("preference", "baseline preference", baseline_preference, first=baselines[0], second=baselines[1])
     return Study(scores, diagnostics, **results, skipped=skipped)
 

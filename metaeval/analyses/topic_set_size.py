@@ -24,10 +24,13 @@ from metaeval.stats.variance_components import (
     resample_components,
 )
 
-NEEDED = ("topics", "low", "high", "generalisability", "generalisability_low", "generalisability_high")
-"""Columns of numbers of topics."""
+DESIGNS = {
+    "t-test": ["topics", "low", "high"],
+    "generalisability": ["generalisability", "generalisability_low", "generalisability_high"],
+}
+"""Columns of the numbers of topics that each aim needs, with the ends of their intervals."""
 
-_LOOSE = 100
+_LOOSE = 100  # times the lower end: an interval that reaches further is a note
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -53,18 +56,15 @@ class TopicSetSize(MeasureRows):
         few, many = numbers.min(), numbers.max()
         needed = format_count(int(few), self.unit) if np.isfinite(few) else f"more {self.unit}s than can be collected"
         most = f", {numbers.idxmax()} {int(many):,}" if few < many < np.inf else ""
-        return (
-            f"To find a difference of {self.difference:g} between two runs by a t-test, {numbers.idxmin()} needs "
-            f"{needed}{most}."
-        )
+        what = f"To find a difference of {self.difference:g} between two runs by a t-test"
+        return f"{what}, {numbers.idxmin()} needs {needed}{most}."
 
     def tables(self) -> list[Table]:
         """Return the numbers of topics with their intervals, a row for each measure; with all, what this collection can do."""
         rows, cells = self.rows.set_index("measure"), {}
-        for heading, (number, *ends) in {"t-test": NEEDED[:3], "generalisability": NEEDED[3:]}.items():
-            written = [rows[name].map(lambda end: "∞" if np.isinf(end) else f"{end:.0f}") for name in (number, *ends)]
-            interval = (" (" + written[1] + "–" + written[2] + ")").where(rows[ends[0]].notna(), "")
-            cells[heading] = written[0] + interval
+        for heading, names in DESIGNS.items():
+            number, low, high = (rows[name].map(lambda n: "∞" if np.isinf(n) else f"{n:.0f}") for name in names)
+            cells[heading] = number + (" (" + low + "–" + high + ")").where(rows[names[1]].notna(), "")
         known = rows[["detectable", "coefficient"]].add_suffix(f" with {self.n_topics}")
         caption = f"{self.unit.title()}s needed to find a difference of {self.difference:g}, and to generalise."
         short = Table(pd.DataFrame(cells), caption, self.signature, legend=self.legend, at=("short", "paper"))
@@ -138,13 +138,11 @@ def topic_set_size(
     ratio = (rates[:, [0, 2, 1]] - 1) / n_topics
     with np.errstate(divide="ignore"):
         effect = difference / np.sqrt(2 * residual)  # over the deviation of the difference of two runs
-    needed = [
-        fewest_topics(lambda n: power_of_t_test(n, effect, alpha) >= 1 - beta, effect),
-        # One rounding error below the target is the target.
-        fewest_topics(lambda n: generalisability(ratio, n) >= target - 1e-14, ratio, least=1),
-    ]
     rows = pd.DataFrame({"measure": [str(measure) for measure in ready.scores.measures]})
-    rows[list(NEEDED)] = np.concatenate(needed, axis=1)
+    rows[DESIGNS["t-test"]] = fewest_topics(lambda n: power_of_t_test(n, effect, alpha) >= 1 - beta, effect)
+    # One rounding error below the target is the target.
+    needed = fewest_topics(lambda n: generalisability(ratio, n) >= target - 1e-14, ratio, least=1)
+    rows[DESIGNS["generalisability"]] = needed
     for name, ends in (("V_E2", residual), ("coefficient", generalisability(ratio[:, [0, 2, 1]], n_topics))):
         rows[[name, f"{name}_low", f"{name}_high"]] = ends
     rows["detectable"] = detectable_difference(residual[:, 0] / n_topics, n_topics, alpha, beta)
@@ -152,9 +150,10 @@ def topic_set_size(
         f"T-test: to find a difference of {difference:g} with probability {1 - beta:g} at α = {alpha:g} by a paired t-test. "
         f"Generalisability: for a coefficient of {target:g}. {no_interval}"
     ).strip()
-    loose = []
-    for design, low, high in (("t-test", "low", "high"), ("generalisability", *NEEDED[4:])):
-        loose += [f"{design} ({name})" for name in rows.loc[rows[high] > _LOOSE * rows[low], "measure"]]
+    loose = [
+        f"{design} ({name})" for design, (_, low, high) in DESIGNS.items()
+        for name in rows.loc[rows[high] > _LOOSE * rows[low], "measure"]
+    ]  # fmt: skip
     remark = (
         f"the data hardly bound how many topics these need: {format_list(loose)}\n"
         f"The upper end of the interval is more than {_LOOSE} times the lower one."
@@ -171,8 +170,7 @@ def topic_set_size(
 def _find_variances(values: np.ndarray, weights: np.ndarray, confidence: float) -> list[np.ndarray]:
     """Return V_E2, and F of the runs, 1 + n·σ²_r/V_E2, of each measure with their intervals, shape (measure, 3).
 
-    Variances and F vary in proportion to themselves: their intervals are symmetrical in the logarithm. Only the spread of the
-    resamples counts, as everywhere.
+    Both vary in proportion to themselves: intervals are symmetrical in the logarithm.
     """
     from scipy.stats import t
 

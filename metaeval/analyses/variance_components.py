@@ -48,8 +48,8 @@ class VarianceComponents(Result):
         Columns measure, Eρ² and Φ with their intervals, the detectable difference of two runs, the expected τ with as many
         new topics, and for each facet but run the Eρ² of twice as many.
     designs : DataFrame
-        What the budget buys: columns measure, topics, repeats, judges and tasks as far as there are any, cost, coefficient,
-        phi, detectable and best; empty without a budget.
+        What the budget buys: columns measure, the numbers of what there is but runs, cost, coefficient, phi, detectable and
+        best; empty without a budget.
     numbers : mapping of str to float
         How many runs, topics, … there are.
     """
@@ -82,22 +82,16 @@ class VarianceComponents(Result):
             less = f" What you have is more reliable (Eρ² {values[0]:.2f}, not {best['coefficient']:.2f})."
             return f"For {self.budget:g}, buy {bought}{whose}.{less * bool(best['coefficient'] < values[0])}"
         if many:
-            high, low = int(np.argmax(values)), int(np.argmin(values))
-            return (
-                f"{self.measures[high]} is most reliable (Eρ² {values[high]:.2f}), {self.measures[low]} least "
-                f"({values[low]:.2f})."
-            )
+            (high, most), (low, least) = ((self.measures[m], values[m]) for m in (np.argmax(values), np.argmin(values)))
+            return f"{high} is most reliable (Eρ² {most:.2f}), {low} least ({least:.2f})."
         if not np.isfinite(values[0]):
             return "The scores do not vary."
-        gains = {
-            facet: self.reliability[f"Eρ² with twice the {facet}s"].iloc[0] for facet in self.numbers if facet != "run"
-        }
-        best_facet = max(gains, key=lambda facet: gains[facet])
+        gains = self.reliability.iloc[0].filter(like="twice").astype(float)
         if len(gains) == 1:
             return f"{100 * min(values[0], 0.999):.3g} % of the variance of runs' means is between runs."
-        if gains[best_facet] - values[0] < LITTLE:
+        if gains.max() - values[0] < LITTLE:
             return f"Reliability (Eρ²) is {values[0]:.2f}; doubling anything would add little."
-        return f"More {best_facet}s would help most; reliability (Eρ²) is {values[0]:.2f} now."
+        return f"More {str(gains.idxmax()).split()[-1]} would help most; reliability (Eρ²) is {values[0]:.2f} now."
 
     def tables(self) -> list[Table]:
         """Return components, of several measures their shares first; how reliable means are; and what the budget buys."""

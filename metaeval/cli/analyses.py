@@ -118,7 +118,7 @@ ANALYSES = {
         "analyses.qrels:compare_qrels",
         (
             "qrels people.txt gpt.txt llama.txt --runs runs/ -m nDCG@10 -m AP",
-            "qrels people.txt gpt.txt --runs runs/ --scale gpt=0,0,1,2,3 --family run7=gpt --out results/",
+            "qrels people.txt gpt.txt --runs runs/ --family run7=gpt --out results/",
         ),
     ),
     "correct": Analysis(

@@ -16,6 +16,8 @@ GONE = {
     "--pair": "--out writes what is concluded about every pair of runs, and how many labels would decide it",
     "--groups": "take the documents that only a group's runs found out of the judgements, and compare the two files",
     "--pool-depth": "take the documents that only a group's runs found out of the judgements, and compare the two files",
+    "--scale": "write the grades on people's scale into the file",
+    "sample-size --samples": "it counts no significant differences: power of fewer topics does",
     "--gaps": "it is --missing: present or complete",
     "--method": "intervals are those that hold with few labels too",
     "--time-limit": "a user's measure runs in the command itself, and Ctrl-C stops it",

@@ -21,7 +21,6 @@ FLAGS: dict[str, tuple[str, ...]] = {
     "n_permutations": ("-B", "--permutations"),
     "n_trials": ("--trials",),
     "n_bootstrap": ("--bootstrap",),
-    "n_samples": ("--samples",),
     "n_random": ("--random",),
     "reference": ("--reference", "-r"),
     "candidates": ("--reference", "-r"),
@@ -30,7 +29,6 @@ FLAGS: dict[str, tuple[str, ...]] = {
     "n_studies": ("--studies",),
     "n_topics": ("--topics",),
     "measures": ("--measure", "-m"),
-    "scales": ("--scale",),
     "prices": ("--price",),
 }
 """Arguments whose options are not simply called ``--name-of-the-argument``; messages use the first spelling."""
@@ -228,7 +226,7 @@ METAVARS = {
     "reference": "SOURCE", "candidates": "MEASURE", "run_scores": "SOURCE", "sizes": "N,...",
     "task_weights": "TASK=W,...",
     "separator": "TEXT", "out": "FOLDER", "gold": "FILE", "runs": "FILE",
-    "new_scores": "FILE", "people": "FILE", "scales": "JUDGE=G,...", "family": "RUN=MODEL",
+    "new_scores": "FILE", "people": "FILE", "family": "RUN=MODEL",
     "prices": "WHAT=PRICE",
 }  # fmt: skip
 """What help calls the values of options whose type does not tell."""

@@ -166,7 +166,7 @@ def _read_numbers(text: str | None, flag: str, kind: Callable[[str], Any] = int)
 
 
 def _read_pairs(given: list[str] | None, flag: str, value: Any) -> dict[str, Any] | None:
-    """Return what a repeated option names: numbers, several with commas; grades of a judge; or names, or a file of them."""
+    """Return what a repeated option names: numbers, several with commas; or names, or a file of them."""
     from metaeval.io.qrels import read_pairs
 
     found: list[tuple[str, Any]] = []
@@ -174,12 +174,10 @@ def _read_pairs(given: list[str] | None, flag: str, value: Any) -> dict[str, Any
         name, equals, named = text.rpartition("=")
         if value is float:
             found += [_read_number(part, text, flag) for part in text.split(",")]
-        elif value is str and not (equals and name and named):
-            found += read_pairs(text).items()
-        elif not (name and named):
-            raise MetaevalError(f"{flag} {text}: name a judge and its grades, such as judge=0,1,1,2")
+        elif equals and name and named:
+            found.append((name, named))
         else:
-            found.append((name, named if value is str else _read_numbers(named, f"{flag} {name}")))
+            found += read_pairs(text).items()
     pairs: dict[str, Any] = {}
     for name, meant in found:
         if name in pairs and pairs[name] != meant:

@@ -14,18 +14,18 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.diagnostics import EXCHANGING
-from metaeval.analyses.grades import (
+from metaeval.analyses.power import pool_over_topics
+from metaeval.analyses.ranking_similarity import ALIKE
+from metaeval.analyses.reference_pairs import (
     CHANCE,
     CONTRADICTED,
     LIMIT,
     TOLD,
     UNTOLD,
     grade,
-    grade_reference_results,
-    rate_consistency_results,
+    grade_reference,
+    rate_consistency,
 )
-from metaeval.analyses.power import pool_over_topics
-from metaeval.analyses.ranking_similarity import ALIKE
 from metaeval.analyses.study import Study
 from metaeval.comparison.results import NOT_TRIED, ComparisonResults, find_once, find_position, list_results
 from metaeval.errors import format_count, format_list, head_of
@@ -124,8 +124,8 @@ def collect_facts(studies: Sequence[Study], name: str) -> Facts:
         opposite = [(each.verdicts[m] * each.verdicts == -1).sum(axis=1) for each in found]
         columns["contradictions"] = np.sum(opposite, axis=0)
     if references := list_results(studies, "reference"):
-        for what in ("contradicted", "decided"):
-            columns[what] = np.sum([getattr(each, what) for each in references], axis=0)
+        added = sum(each.rows[["confirmed", "contradicted"]].to_numpy() for each in references)
+        columns |= {"contradicted": added[:, 1], "decided": added.sum(axis=1)}
     titles = {str(measure): measure.label or str(measure) for measure in measures}
     return Facts(studies, name, titles, pd.DataFrame(columns, index=pd.Index(names, name="measure")))
 
@@ -216,7 +216,7 @@ def judge_reference(facts: Facts) -> Finding | None:
     if "decided" not in facts.frame:
         return None
     references = list_results(facts.studies, "reference")
-    word = grade_reference_results(references)[find_position(references[0], facts.name)]
+    word = grade_reference(references)[find_position(references[0], facts.name)]
     wrong, decided = (int(facts.frame[what][facts.name]) for what in ("contradicted", "decided"))
     reference, counts = references[0].reference.title, f"({wrong:,} of the {decided:,} that both find)"
     many = "Too many" if word == CONTRADICTED else "Few" if wrong else "None"
@@ -259,7 +259,7 @@ def judge_consistency(facts: Facts) -> Finding | None:
     if "consistency" not in facts.frame or len(facts.frame) < 2:
         return None
     splits = list_results(facts.studies, "consistency", "small_consistency")
-    net = float(rate_consistency_results(splits)[find_position(splits[0], facts.name)])
+    net = float(rate_consistency(splits)[find_position(splits[0], facts.name)])
     word, rest = grade(net), facts.others["consistency"]
     whom = "every other measure" if abs(net) > 1 - _SLACK else "most measures"
     whom = facts.titles[str(rest.index[0])] if len(rest) == 1 else whom
@@ -298,7 +298,7 @@ def judge_power(facts: Facts) -> Finding | None:
 def is_backed(facts: Facts) -> bool:
     """Tell whether anything says that the differences a measure finds are right: the reference, or else a measure like it."""
     if pairs := list_results(facts.studies, "reference"):
-        return grade_reference_results(pairs)[find_position(pairs[0], facts.name)] == TOLD
+        return grade_reference(pairs)[find_position(pairs[0], facts.name)] == TOLD
     return "tau" in facts.frame and bool(facts.others["tau_low"].iloc[0] >= ALIKE)
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from metaeval.analyses.agreement import agreement, list_for_each
+from metaeval.analyses.agreement import agreement
 from metaeval.analyses.checks import check_choice
 from metaeval.analyses.power import PAPERS_TEST, pooled_discriminative_power
 from metaeval.analyses.properties import properties
+from metaeval.analyses.references import list_for_each
 from metaeval.analyses.study import QUESTIONS, Study, study_collection
 from metaeval.comparison.findings import RULES, find_answer, find_facts
 from metaeval.comparison.repeats import CHANGES, repeat_studies, study_collections

@@ -57,7 +57,7 @@ SECTIONS = {
         "That two measures contradict each other does not tell which of them is wrong."),
     "coverage": ("Coverage", "Does an improvement by a measure go with improvement by all reference measures at once?",
         "It depends on which reference measures are chosen."),
-    "sample_size": ("Number of topics", "How many topics does a measure need to rank consistently and to tell runs apart?",
+    "sample_size": ("Number of topics", "How many topics does a measure need to rank runs consistently?",
         "Curves beyond the topics at hand would be extrapolated; these end there."),
     "preference": ("Baseline preference", "Which of the two baselines does each measure prefer, topic by topic?",
         "Two runs are two runs: what holds of these baselines need not hold of others."),

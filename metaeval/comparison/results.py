@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, TypeVar
 
-from metaeval.analyses.agreement_result import Agreement
+from metaeval.analyses.agreement import Agreement
 from metaeval.analyses.power import PAPERS_TEST, PooledDiscriminativePower
 from metaeval.analyses.study import Study
 from metaeval.errors import MetaevalError

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import metaeval
-from metaeval.analyses.agreement import join_reference
+from metaeval.analyses.references import join_reference
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.runs import ClassificationRuns, Runs
 from metaeval.data.score import score

@@ -136,7 +136,7 @@ def test_where_no_difference_is_found_no_measure_finds_most(scores):
 
 
 def test_topics_needed_lie_between_the_sizes_around_the_aim(scores):
-    sizes = me.sample_size(scores.sel(measures=["sharp", "dull"]), n_trials=40, n_permutations=100)
+    sizes = me.sample_size(scores.sel(measures=["sharp", "dull"]), n_trials=40)
     frame = sizes.to_frame().query("measure == 'sharp'")
     low, high = frame.query("expected_tau < 0.9")["topics"].max(), frame.query("expected_tau >= 0.9")["topics"].min()
     needed = sizes.topics_needed().loc["sharp", 0.9]

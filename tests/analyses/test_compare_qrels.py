@@ -217,25 +217,19 @@ def test_grades_agree_as_scikit_learn_and_scipy_say(judged, found):
         assert row.kappa == pytest.approx(metrics.cohen_kappa_score(people, judge, weights="linear"))
         assert row.tau_b == pytest.approx(kendalltau(people, judge).statistic)
         assert row.same_grade == pytest.approx(np.mean(np.array(people) == judge))
-        assert row.kappa_low < row.kappa < row.kappa_high
 
 
-def test_kappa_of_another_scale_is_given_only_where_the_scale_is_stated():
+def test_kappa_of_another_scale_is_not_given():
     judgements, runs = draw()
     binary = {q: {d: int(grade > 1) for d, grade in some.items()} for q, some in judgements["people"].items()}
     judged = me.JudgedRuns({"people": judgements["people"], "binary": binary}, runs)
-    plain, stated = (
-        me.compare_qrels(judged, n_permutations=50, n_bootstrap=0, scales=scales).grades.iloc[0]
-        for scales in (None, {"binary": [0, 2]})
-    )
-    assert (plain["scale"], stated["scale"]) == ("0–1", "0,2")
-    assert np.isnan(plain["kappa"])
-    same = [grade in (0, 2) for some in judgements["people"].values() for grade in some.values()]
-    assert stated["same_grade"] == pytest.approx(np.mean(same))
-    assert stated["tau_b"] == plain["tau_b"]
+    row = me.compare_qrels(judged, n_permutations=50, n_bootstrap=0).grades.iloc[0]
+    assert row["scale"] == "0–1"
+    assert row[["same_grade", "kappa"]].isna().all()
+    assert row["tau_b"] > 0.5
 
 
-def test_lines_that_a_judge_lacks_are_counted_and_what_is_unjudged_costs_what_a_condensed_list_would_gain():
+def test_lines_that_a_judge_lacks_and_documents_without_a_grade_are_counted():
     people = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "c": 1}}
     judge = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "x": 0}}
     runs = {"one": {"q1": {"x": 3, "a": 2, "b": 1}, "q2": {"a": 2, "x": 1}}, "two": {q: {"a": 1} for q in people}}
@@ -246,8 +240,7 @@ def test_lines_that_a_judge_lacks_are_counted_and_what_is_unjudged_costs_what_a_
     rows = result.unjudged.set_index(["measure", "judge"])
     # Of the six documents of both runs at most two deep, people do not judge x: one/q1 first, one/q2 second.
     assert rows.loc[("RR@2", "people"), "unjudged"] == pytest.approx((2 / 4 + 0) / 2)
-    assert rows.loc[("RR@2", "people"), "cost"] == pytest.approx((1 - 1 / 2) / 2 / 2)  # a stands first once x is gone
-    assert rows.loc[("RR@2", "people"), ["run", "cost_of_run"]].tolist() == ["one", 0.25]
+    assert rows.loc[("RR@2", "people"), ["run", "unjudged_of_run"]].tolist() == ["one", 0.5]
     assert rows.loc[("P@1", "judge"), "unjudged"] == pytest.approx((1 / 2 + 0) / 2)
     assert "lines of people that a judge lacks count as unjudged: judge 1" in result.notes()
 
@@ -318,20 +311,6 @@ def test_documents_are_ranked_as_trec_eval_ranks_them():
             assert evaluator.evaluate({"q": scored})["q"][f"P_{depth}"] == 1
 
 
-@pytest.mark.parametrize("n_topics", [8, 40])
-@pytest.mark.parametrize("offset", [0.0, 0.25])
-def test_simultaneous_intervals_leave_0_out_where_the_test_finds_a_pair_significant(n_topics, offset):
-    rng = np.random.default_rng(n_topics)
-    values = rng.gamma(1, 1, (10, n_topics, 2)) * rng.uniform(0.5, 2, (10, 1, 1)) + np.linspace(0, 2, 10)[:, None, None]
-    values[3] = values[4]
-    for trials in (30, 999):
-        result = all_pairs_test(values, test="bootstrap-t", n_permutations=trials, key=3, variance_offset=offset)
-        reach = simultaneous_reach(result)
-        first, second = np.triu_indices(10, 1)
-        gaps = np.abs(values.mean(axis=1)[first] - values.mean(axis=1)[second]).T
-        assert ((gaps > reach) == (result.p <= 0.05)).all()
-
-
 def test_simultaneous_intervals_hold_all_true_differences():
     rng, held = np.random.default_rng(8), 0
     first, second = np.triu_indices(8, 1)
@@ -372,7 +351,7 @@ def test_identical_runs_can_count_once():
         me.compare_qrels(judged, n_permutations=50, n_bootstrap=0, distinct_runs=each) for each in (False, True)
     )
     assert any("2 of 13 runs have the same scores" in note for note in both.notes())
-    assert [(each.runs["run"].nunique(), each.n_runs) for each in (both, once)] == [(13, 13), (12, 12)]
+    assert [(each.others["runs"]["run"].nunique(), each.n_runs) for each in (both, once)] == [(13, 13), (12, 12)]
 
 
 def test_without_ir_measures_it_is_said_how_to_have_it(judged, monkeypatch):

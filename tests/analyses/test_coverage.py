@@ -188,20 +188,6 @@ def test_a_constant_reference_decides_nothing_and_leaves_the_others_to_decide():
     assert np.isnan(nothing.rows["coverage"]).all()
 
 
-def test_runs_that_classify_topics_of_one_item_have_a_coverage():
-    rng = np.random.default_rng(1)
-    counts = np.zeros((5, 12, 3, 3), dtype=int)
-    gold = rng.integers(3, size=12)
-    for r, t in np.ndindex(5, 12):
-        counts[r, t, gold[t], rng.integers(3)] = 1
-    runs = metaeval.ClassificationRuns(counts, runs=range(5), topics=range(12), classes=list("abc"))
-    with pytest.warns(metaeval.errors.UndefinedValueWarning, match="tau_a is undefined"):
-        scores = metaeval.score(runs, ["Accuracy", "tau_a", "MAE_mu"])
-    with pytest.warns(metaeval.MetaevalWarning, match="tau_a gives all runs the same mean score"):
-        found = metaeval.coverage(scores, reference=["Accuracy", "MAE_mu"], n_bootstrap=0)
-    assert np.isfinite(found.rows["coverage"][[0, 2]]).all()
-
-
 def test_the_command_scores_the_reference_too_when_measures_are_named(tmp_path):
     scores_of().to_frame().to_csv(tmp_path / "scores.csv", index=False)
     line = [sys.executable, "-m", "metaeval", "coverage", str(tmp_path / "scores.csv")]

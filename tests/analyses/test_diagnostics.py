@@ -108,7 +108,7 @@ OF_SCORES = {
     "split_half_consistency": {"n_trials": 5, "n_permutations": 20},
     "discriminative_power": {"n_permutations": 50},
     "robustness": {},
-    "sample_size": {"n_trials": 3, "n_samples": 1, "n_permutations": 20, "sizes": [5]},
+    "sample_size": {"n_trials": 3, "sizes": [5]},
     "coverage": {"reference": ["NMD"], "n_bootstrap": 0},
     "agreement": {"reference": "NMD", "n_permutations": 20, "n_bootstrap": 0},
     "topic_set_size": {"n_bootstrap": 0},
@@ -130,7 +130,7 @@ def test_every_analysis_carries_the_diagnostics_and_can_keep_distinct_runs(score
     analysis, options = getattr(me, name), OF_SCORES[name]
     assert "distinct_runs" in inspect.signature(analysis).parameters
     result = analysis(scores, **options)
-    assert len(result.notes()) == (3 if name in ("discriminative_power", "sample_size") else 1)
+    assert len(result.notes()) == (3 if name == "discriminative_power" else 1)
     data = json.loads(json.dumps(result.to_dict(), allow_nan=True))
     assert data["notes"] == result.notes()
     assert data["diagnostics"][0]["identical"] == [["c", "e", "z"]]

@@ -95,14 +95,14 @@ def test_shared_runs_and_topics_are_those_of_all_judges_and_the_reference_and_th
     with pytest.warns(PolicyWarning) as told:
         found = me.agreement(given, reference=read(truth), runs="shared", topics="shared", **QUICK)
     assert [str(one.message) for one in told] == [
-        "runs=shared: left out 2 of 12 runs of blunt: teamA, teamL",
-        "runs=shared: left out 2 of 12 runs of graded: teamA, teamL",
-        "runs=shared: left out 1 of 11 runs of sharp: teamA",
-        "runs=shared: left out 2 of 12 runs of truth: teamL, teamZ",
-        "topics=shared: left out 3 of 8 topics of blunt: t1, t7, t8",
-        "topics=shared: left out 3 of 8 topics of graded: t1, t7, t8",
-        "topics=shared: left out 2 of 7 topics of sharp: t7, t8",
-        "topics=shared: left out 1 of 6 topics of truth: t1",
+        "left out 2 of 12 runs of blunt, which not all scores have: teamA, teamL",
+        "left out 2 of 12 runs of graded, which not all scores have: teamA, teamL",
+        "left out 1 of 11 runs of sharp, which not all scores have: teamA",
+        "left out 2 of 12 runs of truth, which not all scores have: teamL, teamZ",
+        "left out 3 of 8 topics of blunt, which not all scores have: t1, t7, t8",
+        "left out 3 of 8 topics of graded, which not all scores have: t1, t7, t8",
+        "left out 2 of 7 topics of sharp, which not all scores have: t7, t8",
+        "left out 1 of 6 topics of truth, which not all scores have: t1",
     ]
     kept = {"runs": RUNS[1:11], "topics": TOPICS[1:6]}
     alone = me.agreement([one.sel(**kept) for one in given], reference=read(truth).sel(**kept), **QUICK)
@@ -185,7 +185,7 @@ def test_options_without_a_reference_of_its_own_are_refused(files):
     ):
         with pytest.raises(MetaevalError, match=message):
             me.agreement(judge, reference="quality", **options)
-    with pytest.raises(MetaevalError, match="topics is all or shared, not 'some'"):
+    with pytest.raises(MetaevalError, match="there is no choice of topics 'some': use all, shared"):
         me.agreement(judge, reference=judge, topics="some")
 
 
@@ -206,8 +206,6 @@ def test_which_runs_and_topics_disagree_is_listed_the_worst_first(files):
     one = topics[(topics["measure"] == "graded") & (topics["topic"] == "t3")]["tau_b"].item()
     sides = [scores.sel(topics=["t3"]).values.ravel() for scores in (given[1], read(truth))]
     assert one == pytest.approx(stats.kendalltau(*sides).statistic)
-    printed = [table.caption.split(":")[0] for table in found.at("all")[1:]]
-    assert printed == ["Runs that disagree most", "Topics that disagree most"]
 
 
 def test_the_command_line_takes_judges_and_a_reference_in_files(files, tmp_path):

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from metaeval.analyses.grades import grade_reference_results
-from metaeval.analyses.reference_pairs import reference_pairs
+from metaeval.analyses.reference_pairs import grade, grade_reference, name_flips, rate_consistency, reference_pairs
 from metaeval.analyses.study import study_collection
 from metaeval.errors import MetaevalError
 from metaeval.stats.intervals import interval_of_pairs
@@ -57,7 +56,7 @@ def test_counts_are_those_of_a_plain_loop(scores, held):
 
 
 def test_a_measure_is_right_wrong_or_cannot_tell(held):
-    words = grade_reference_results([held.reference])
+    words = grade_reference([held.reference])
     assert words == ["better than chance", "contradicts the reference", "cannot tell"]
     share = held.reference.to_frame()["share"]
     assert share[:2].tolist() == [0, 1]
@@ -65,10 +64,10 @@ def test_a_measure_is_right_wrong_or_cannot_tell(held):
 
 
 def test_more_pairs_tell_what_few_cannot():
-    few = SimpleNamespace(contradicted=np.array([1, 0]), decided=np.array([6, 6]), n_runs=12)
-    assert grade_reference_results([few]) == ["cannot tell", "cannot tell"]
-    assert grade_reference_results([few] * 5) == ["cannot tell", "better than chance"]
-    assert grade_reference_results([few] * 20) == ["contradicts the reference", "better than chance"]
+    few = SimpleNamespace(rows={"contradicted": [1, 0], "confirmed": [5, 6]}, n_runs=12)
+    assert grade_reference([few]) == ["cannot tell", "cannot tell"]
+    assert grade_reference([few] * 5) == ["cannot tell", "better than chance"]
+    assert grade_reference([few] * 20) == ["contradicts the reference", "better than chance"]
 
 
 def test_intervals_of_the_share_contradicted_hold_it_for_other_runs_and_other_topics():
@@ -138,6 +137,23 @@ def test_what_was_tested_otherwise_is_refused(scores):
         reference_pairs(power, alone)
 
 
+def test_grades_begin_at_a_third():
+    nets = (1, 1 / 3, 0.3, 0, -0.3, -1 / 3, -1, np.nan)
+    assert [grade(net) for net in nets] == ["good", "good", "fair", "fair", "fair", "poor", "poor", "–"]
+
+
+def test_nets_count_who_outperforms_whom_and_are_averaged_over_collections():
+    significant = np.array([[False, True, True], [True, False, False], [True, False, False]])
+    one = SimpleNamespace(significant=significant, means=np.array([0.9, 0.5, 0.4]))
+    none = SimpleNamespace(significant=~significant & significant, means=one.means)
+    assert rate_consistency([one]).tolist() == [1.0, -0.5, -0.5]
+    assert rate_consistency([one, none]).tolist() == [0.5, -0.25, -0.25]
+
+
+def test_a_conclusion_is_reversed_lost_new_or_the_same():
+    assert name_flips(np.array([1, 1, 0, 1]), np.array([-1, 0, 1, 1])).tolist() == ["reversed", "lost", "new", ""]
+
+
 @pytest.fixture(scope="module")
 def wmt():
     try:
@@ -153,7 +169,7 @@ def test_a_measure_that_reads_the_names_of_runs_separates_most_and_is_contradict
     study = study_collection(others, reference=reference, questions=["reference"], n_permutations=1000, n_bootstrap=0)
     found = study.reference.to_frame().set_index("measure")
     assert found["significant"].idxmax() == "Random-sysname"
-    words = dict(zip(found.index, grade_reference_results([study.reference]), strict=True))
+    words = dict(zip(found.index, grade_reference([study.reference]), strict=True))
     assert words["Random-sysname"] == "contradicts the reference"
     assert words["GEMBA-MQM"] == "better than chance"
     # The counts published beside the data set's analysis, from another stream of trials.

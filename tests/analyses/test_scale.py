@@ -46,8 +46,8 @@ ANALYSES = {
         ["coverage", "low", "high"],
     ),
     "sample size": (
-        lambda scores: me.sample_size(scores, sizes=[4, 6, 13], n_samples=3, **QUICK).to_frame(), ["topics", "measure"],
-        ["power", "mean_tau", "expected_tau", "true_tau"],
+        lambda scores: me.sample_size(scores, sizes=[4, 6, 13], n_trials=20).to_frame(), ["topics", "measure"],
+        ["mean_tau", "expected_tau", "true_tau"],
     ),
     "ranks": (
         lambda scores: me.run_ranks(scores, n_permutations=250).to_frame(), ["measure", "run"],

@@ -169,7 +169,7 @@ def test_a_reference_of_its_own_is_opened_and_its_direction_stated(run, tmp_path
     assert "run2, topic 3, measure E: there is no score" in err
     for option, tau in (("--lower-is-better", 1.0), ("--higher-is-better", -1.0)):
         _, out, err = run(*words, option, "E", "--missing", "drop-topic")
-        assert "topics left out: 3 without a reference" in err
+        assert "left out 1 of 3 topics of M, which not all scores have: 3" in err
         assert json.loads(out)["rows"][0]["value"] == tau
 
 

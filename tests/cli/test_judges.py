@@ -25,7 +25,7 @@ def test_judges_are_shown_best_first_and_written_with_all_details(run, files):
     printed = json.loads(out)
     assert status == 0
     assert [row["judge"] for row in printed["rows"]] == ["good", "bad"]
-    assert set(printed["details"]) == {"annotators", "sensitivity", "differences"}
+    assert set(printed["details"]) == {"annotators", "differences"}
     assert (files / "results" / "judges-annotators.csv").exists()
 
 

@@ -115,7 +115,7 @@ COMMANDS = {
     "contradictions": "-B 20",
     "baselines": "r0 r1",
     "robustness": "",
-    "sample-size": "--trials 5 --samples 2 -B 20",
+    "sample-size": "--trials 5",
     "topic-set-size": "--bootstrap 20",
     "variance": "--budget 100 --price topic=5",
     "coverage": "-r m0 --bootstrap 20",
@@ -138,7 +138,7 @@ WRONG_VALUES = {
     "--correction holm; --n-jobs 0; --seed 1.5; --missing ignore; --from xml; --format pdf; --lower-is-better nobody; "
     "-m nobody; --no-such-option 3",
     "baselines": "r0 r0; r0 nobody; r0",
-    "sample-size": "--sizes 1; --sizes 0,13; --sizes -4; --sizes 4,x; --samples -1; --trials 0; -B -1; --alpha 7",
+    "sample-size": "--sizes 1; --sizes 0,13; --sizes -4; --sizes 4,x; --trials 0; --confidence 7",
     "topic-set-size": "--difference 0; --difference nan; --beta 1; --target 0; --bootstrap -1",
     "variance": "--budget 10; --price topic=1; --budget 10 --price topic; --budget 10 --price topic=x; --budget -1 --price "
     "topic=1; --budget 10 --price topic=0; --budget 10 --price topic=nan; --budget 10 --price repeat=1; --budget 1 --price "
@@ -177,7 +177,7 @@ SAME = [
     (me.split_half_consistency, {"size": 0}, "consistency F --size 0", "size is 0;", "--size is 0;"),
     (me.ranking_similarity, {"n_bootstrap": -1}, "similarity F --bootstrap -1", "n_bootstrap is -1;", "--bootstrap is -1;"),
     (me.ranking_similarity, {"confidence": 1}, "similarity F --confidence 1", "confidence is 1;", "--confidence is 1;"),
-    (me.sample_size, {"n_samples": 0}, "sample-size F --samples 0", "n_samples is 0;", "--samples is 0;"),
+    (me.sample_size, {"n_trials": 0}, "sample-size F --trials 0", "n_trials is 0;", "--trials is 0;"),
     (me.sample_size, {"sizes": [1, 4]}, "sample-size F --sizes 1,4", "sizes=1,4: each", "--sizes 1,4: each"),
 ]  # fmt: skip
 

@@ -66,7 +66,7 @@ QUICK = ("-B", 50, "--bootstrap", 30)
 
 def test_judges_are_compared_and_everything_is_written(run, files):
     words = ("people.txt", "gpt-4.txt", "binary.txt", "--runs", "runs", "-m", "nDCG@5", "-m", "P@3", *QUICK)
-    asked = ("--family", "family.csv", "--scale", "binary=0,2")
+    asked = ("--family", "family.csv")
     status, out, err = run("qrels", *words, *asked, "--out", "results", "--format", "json")
     assert status == 0, err
     printed = json.loads(out)
@@ -76,7 +76,7 @@ def test_judges_are_compared_and_everything_is_written(run, files):
     details = {"flips", "grades", "unjudged", "differences", "runs", "topics", "family"}
     assert set(printed["details"]) == details
     assert {f"qrels-{name}.csv" for name in details} <= {path.name for path in (files / "results").iterdir()}
-    assert [row["scale"] for row in printed["details"]["grades"]] == ["0–3", "0,2"]
+    assert [row["scale"] for row in printed["details"]["grades"]] == ["0–3", "0–1"]
     assert {(row["judge"], row["own"]) for row in printed["details"]["family"]} == {("gpt-4", True), ("binary", False)}
 
 
@@ -88,7 +88,7 @@ def test_the_answer_comes_first_in_twelve_words_and_tables_are_narrow(run, files
     assert len(answer.split()) <= 12
     assert all(len(line) <= 80 for line in table.splitlines())
     explained = run("qrels", "people.txt", "gpt-4.txt", "binary.txt", "--runs", "runs", *QUICK, "--explain")[1]
-    assert "Documents without a grade, and what they cost runs." in explained
+    assert "Documents without a grade." in explained
 
 
 def test_runs_may_be_named_one_by_one(run, files):
@@ -166,15 +166,7 @@ def test_topics_that_a_judge_lacks_are_left_out_if_asked_for(run, files):
             "ir_measures cannot compute 'P@0': its cut lies from 1 to 1,000,000",
         ),
         ("people.txt gpt-4.txt --runs runs -m AP(rel='x')", "ir_measures cannot compute"),
-        ("people.txt gpt-4.txt --runs runs --scale gpt-4=0,1,2,900", "grades are whole numbers from 0 to 100"),
         ("people.txt gpt-4.txt --runs runs -m nDCG@", "ir_measures cannot compute 'nDCG@'"),
-        ("people.txt gpt-4.txt --runs runs --scale gpt-4=0,1", "the grade 3 is beyond --scale gpt-4=0,1"),
-        (
-            "people.txt gpt-4.txt --runs runs --scale gpt-4",
-            "--scale gpt-4: name a judge and its grades, such as judge=0,1,1,2",
-        ),
-        ("people.txt gpt-4.txt --runs runs --scale gpt-4=a,b", "--scale gpt-4 a,b: whole numbers with commas"),
-        ("people.txt gpt-4.txt --runs runs --scale llama=0,1", "there is no set of judgements 'llama'"),
         ("people.txt gpt-4.txt --runs runs --family run9=gpt-4", "there is no run 'run9'"),
         ("people.txt gpt-4.txt --runs runs --family run1=llama", "no judge is of the model 'llama'"),
         (

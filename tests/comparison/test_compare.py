@@ -216,7 +216,7 @@ class TestReport:
         for kind in ("similarity", "power", "overlap", "contradictions", "consistency", "sample_size", "preference"):
             for suffix in ("csv", "tex"):
                 assert list((folder / "tables").glob(f"1-*-{kind}.{suffix}"))
-        for kind in ("power-1", "sample_size-1", "sample_size-2"):
+        for kind in ("power-1", "sample_size-1"):
             chart, *_ = (folder / "figures").glob(f"1-*-{kind}.svg")
             assert ElementTree.parse(chart).getroot().tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 (our own file)
         assert [path.name for path in folder.parent.iterdir()] == ["out"]

@@ -57,7 +57,7 @@ def consistency(rng):
 
 
 def sample_size(rng):
-    options = {"n_trials": 8, "n_samples": 2, "n_permutations": 20, "sizes": [3, 5]}
+    options = {"n_trials": 8, "sizes": [3, 5]}
     return lambda scores, **more: me.sample_size(scores, **options, **more)
 
 

@@ -267,8 +267,8 @@ def vary_options(case):
         ),
         "sample size": (
             me.sample_size,
-            ["n_trials", "n_samples", "n_permutations", "sizes", "alpha", "seed"],
-            {"n_trials": 3, "n_samples": 2, "n_permutations": 9},
+            ["n_trials", "sizes", "confidence", "seed"],
+            {"n_trials": 3},
         ),
         "select": (scores.sel.__func__, ["runs", "topics", "measures"], {}),
     }

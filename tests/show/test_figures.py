@@ -11,7 +11,6 @@ import pytest
 from matplotlib.figure import Figure
 
 import metaeval
-from metaeval.analyses.sample_size import sample_size
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
 from metaeval.measures.registry import measures
@@ -167,7 +166,7 @@ def test_a_result_draws_into_the_users_own_axes(scores):
     similar = metaeval.ranking_similarity(scores, n_bootstrap=0)
     assert similar.plot(ax=left) is figure
     assert left.images
-    found = sample_size(scores, sizes=[5, 10], n_trials=5, n_permutations=20)
+    found = metaeval.baseline_preference(scores, *scores.runs[:2])
     assert found.plot(ax=right) is figure
     assert right.lines
     assert found.plot(ax=[left, right]) is figure

@@ -32,7 +32,7 @@ def make_results(n):
         metaeval.pooled_discriminative_power([power]),
     )
     yield metaeval.split_half_consistency(scores, n_trials=20, n_permutations=50)
-    yield metaeval.sample_size(scores, sizes=[5, 10, 30, 60], n_trials=5, n_permutations=20)
+    yield metaeval.sample_size(scores, sizes=[5, 10, 30, 60], n_trials=5)
     yield metaeval.topic_set_size(scores, n_bootstrap=20)
     yield metaeval.variance_components(scores, budget=100, prices={"topic": 5})
     yield metaeval.baseline_preference(scores, "run-0", "run-1")

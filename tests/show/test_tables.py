@@ -119,9 +119,9 @@ def results():
     return [
         power, metaeval.run_ranks(power), metaeval.ranking_similarity(scores, n_bootstrap=20),
         metaeval.significance_overlap(power),
-        metaeval.significance_contradictions(power), metaeval.split_half_consistency(scores, n_trials=5, n_permutations=20),
+        metaeval.significance_contradictions(power), metaeval.split_half_consistency(scores, n_trials=5),
         metaeval.robustness(scores), metaeval.pooled_discriminative_power([power]),
-        metaeval.sample_size(scores, sizes=[5, 10], n_trials=5, n_permutations=20),
+        metaeval.sample_size(scores, sizes=[5, 10], n_trials=5),
         metaeval.topic_set_size(scores, n_bootstrap=0),
         metaeval.baseline_preference(scores, NASTY[0], NASTY[1]),
     ]  # fmt: skip

@@ -211,9 +211,7 @@ def measure_predictions(
         predictions = []
         for study in range(studies):
             drawn = label_study(draw_study(values, cell.n_topics, rng), cell.population)
-            curves = metaeval.sample_size(
-                drawn, sizes=sizes, n_samples=1, n_permutations=1, confidence=NOMINAL, seed=study
-            )
+            curves = metaeval.sample_size(drawn, sizes=sizes, confidence=NOMINAL, seed=study)
             ends = curves.to_frame()[["expected_tau", "expected_low", "expected_high"]].to_numpy()
             predictions.append(ends.reshape(len(sizes), -1, 3))
         predicted, low, high = np.moveaxis(np.stack(predictions), -1, 0)
