@@ -90,10 +90,6 @@ class CorrectedScores(Result):
         """Say who is first, and how many other runs may be as good."""
         return self.ranks.answer()
 
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """Return runs by rank, what is concluded from each judge alone, people alone and both, and every pair."""
-        return {"runs": self.rows, "summary": self.summary, "pairs": self.pairs}
-
     def tables(self) -> list[Table]:
         """Return the runs by corrected rank, with the ranks they may have, and what is concluded from each kind of evidence."""
         board = self.ranks.leaderboard(self.measure).frame

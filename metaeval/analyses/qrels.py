@@ -193,7 +193,7 @@ def compare_qrels(
     n_bootstrap : int, optional
         Resamples of the topics for the intervals; 0 for none.
     confidence : float, optional
-        Level of the intervals of rank correlations, grades and favours. Those of differences of runs are at 1 − alpha.
+        Level of the intervals of rank correlations and favours. Those of differences of runs are at 1 − alpha.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional

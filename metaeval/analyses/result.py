@@ -74,9 +74,9 @@ class Result(ABC):
         """Return what the figure shows, panel by panel: `plot` draws it on paper, reports on the screen."""
         return ()
 
-    @abstractmethod
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return every number by name: first the rows that CSV and JSON hold, then details, each a file of its own."""
+        return {name: each for name, each in vars(self).items() if isinstance(each, pd.DataFrame) and len(each.columns)}
 
     def beside(self, measure: Measure) -> Table | None:
         """Return what is known of a measure and each of the others, the nearest ones first, where measures are compared."""
@@ -186,10 +186,6 @@ class MeasureRows(Result):
     number: ClassVar[str] = "mean"
     label: ClassVar[str] = ""
     caption: ClassVar[str] = ""
-
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """Return the rows, and the differences if there are any."""
-        return {"rows": self.rows} | ({"differences": self.differences} if len(self.differences.columns) else {})
 
     def tables(self) -> list[Table]:
         """Return the rows without columns that are not known of any measure."""

@@ -69,10 +69,6 @@ class SampleSize(Result):
             answer += f", {rest} more than {most:,}"
         return f"{answer}."
 
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """Return the curves."""
-        return {"curves": self.curves}
-
     def tables(self) -> list[Table]:
         """Return the topics that each measure needs for some values of expected τ; with all, every curve."""
         needed, most = self.topics_needed(), self.curves["topics"].max()

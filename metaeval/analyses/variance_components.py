@@ -64,11 +64,6 @@ class VarianceComponents(Result):
     beta: float
     budget: float | None
 
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """Return components, reliability, and designs if there are any."""
-        frames = {"components": self.components, "reliability": self.reliability}
-        return frames | ({"designs": self.designs} if len(self.designs) else {})
-
     def answer(self) -> str:
         """Say what the budget buys, or else what would help most, or how reliable means are."""
         values, many = self.reliability["Eρ²"].to_numpy(), len(self.measures) > 1

@@ -56,11 +56,6 @@ def consistency(rng):
     return lambda scores, **more: me.split_half_consistency(scores, **options, **more)
 
 
-def sample_size(rng):
-    options = {"n_trials": 8, "sizes": [3, 5]}
-    return lambda scores, **more: me.sample_size(scores, **options, **more)
-
-
 def plain(function, **options):
     return lambda rng: lambda scores: function(scores, **options)
 
@@ -78,11 +73,11 @@ QUESTIONS = {
     "agreement": agreement,
     "robustness": plain(me.robustness),
     "coverage": plain(me.coverage, reference=["m0"], n_bootstrap=5),
-    "sample size": sample_size,
+    "sample size": plain(me.sample_size, n_trials=8, sizes=[3, 5]),
     "topic-set size": plain(me.topic_set_size, n_bootstrap=5),
     "baselines": plain(me.baseline_preference, first="r0", second="r1"),
 }
-THREADED = ("consistency", "power", "overlap", "contradictions", "ranks", "pooled power", "sample size")
+THREADED = ("consistency", "power", "overlap", "contradictions", "ranks", "pooled power")
 
 OF_OTHERS = {"outperforms", "letters", "cluster", "better_than"}
 """Columns that say how a measure does beside the others, which is another thing beside others."""
