@@ -471,10 +471,11 @@ class Cells:
             if not keep.any():
                 problem = f"every {axis} has a missing score: {missing} would leave nothing"
                 where: dict[str, Any] = {}
-                lacks = pd.crosstab(self.codes["run"][filled], self.codes["measure"][filled]).eq(0).stack()
-                if axis == "topic" and lacks.any():
+                has = np.zeros((len(self.labels["run"]), len(self.labels["measure"])), dtype=bool)
+                has[self.codes["run"][filled], self.codes["measure"][filled]] = True
+                if axis == "topic" and has.all(axis=1).any() and not has.all():
                     problem = "there is no score of this run on any topic"
-                    run, measure = lacks.index[int(np.argmax(lacks))]
+                    run, measure = np.argwhere(~has)[0].tolist()
                     where = {"run": self.labels["run"][run], "measure": self.labels["measure"][measure]}
                     where["hint"] = f"{format_option('missing', 'drop-run')} leaves out such runs"
                 raise DataError(problem, file=file, **where)

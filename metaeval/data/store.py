@@ -30,8 +30,6 @@ from metaeval.errors import DataError, MetaevalError, StoreError, format_list, f
 from metaeval.files import (
     PathLike,
     clear_leftovers,
-    find_largest,
-    is_remote,
     open_regular,
     read_bounded,
     write_atomically,
@@ -68,7 +66,7 @@ class ScoreStore:
     """
 
     def __init__(self, path: PathLike) -> None:
-        if is_remote(path) or "\0" in str(path):
+        if "://" in str(path) or "\0" in str(path):
             raise StoreError(f"{path}: a store is a folder on a local disk: download it first")
         try:
             self.path = Path(path).expanduser()
@@ -234,7 +232,7 @@ class ScoreStore:
         """Return the SHA-256 of the file of every collection, unless the manifest is damaged, edited or an earlier one."""
         path = self.path / MANIFEST
         try:
-            content = read_bounded(path, find_largest())
+            content = read_bounded(path)
         except FileNotFoundError:
             orphans = [file.name for file in self._list_files()]
             if orphans and not path.exists():  # a first writer makes the manifest before the scores
