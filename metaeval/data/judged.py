@@ -115,9 +115,10 @@ def _share_topics(judgements: Mapping[str, Mapping[str, Any]], missing: MissingP
         lacking = [topic for topic in topics if topic not in judgements[name]]
         listed = f"{format_count(len(lacking), 'topic')} of {first}: {format_list(lacking)}"
         drop = format_option("missing", "drop-topic")
-        if lacking and (missing != "drop-topic" or len(lacking) == len(topics)):
-            hint = f"{drop} leaves them out" if len(lacking) < len(topics) else "its judgements are of other topics"
-            raise DataError(f"there is no judgement of {listed}", file=name, hint=hint)
+        if len(lacking) == len(topics):
+            raise DataError(f"no topic is one of {first}: its judgements are of other topics", file=name)
+        if lacking and missing != "drop-topic":
+            raise DataError(f"there is no judgement of {listed}", file=name, hint=f"{drop} leaves them out")
         if lacking:
             report_policy(f"{drop}: left out {listed}", name)
             topics = [topic for topic in topics if topic in judgements[name]]

@@ -182,7 +182,8 @@ class Rows:
         """Return the scores as numbers, NaN where a row says that there is none; a word, a date or ∞ is refused."""
         column = self.frame["score"]
         if column.dtype.kind in "fiub":
-            scores = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            is_plain = column.dtype == np.float64  # which would be copied for the sake of gaps that it marks already
+            scores = np.asarray(column) if is_plain else column.to_numpy(dtype=np.float64, na_value=np.nan)
         else:
             coded = isinstance(column.dtype, pd.CategoricalDtype)
             cells = [*(column.array.categories if coded else column)]

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import metaeval
 from metaeval import DataError, Measure, Scores
@@ -82,6 +82,7 @@ def test_a_shuffled_frame_gives_the_same_scores(scores):
     assert again.values.tobytes() == scores.values.tobytes()
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=4, max_size=4))
 def test_a_frame_keeps_every_bit(numbers):
     scores = Scores(np.reshape(numbers, (2, 2, 1)), runs=["a", "b"], topics=["t", "u"], measures=["X"])
