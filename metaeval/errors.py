@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 _OPTION_NAMES: ContextVar[Mapping[str, str]] = ContextVar("option_names", default={})  # noqa: B039  (never changed)
@@ -28,10 +29,8 @@ def shorten(text: str, most: int = _LONGEST_MESSAGE) -> str:
 
 
 class _OneLine(Exception):
-    """Something whose message is one line of bounded length, whatever the labels in it hold."""
-
     def __str__(self) -> str:
-        """Return the message in one line of bounded length."""
+        """Return the message in one line of bounded length, whatever the labels in it hold."""
         return shorten(super().__str__())
 
 
@@ -77,24 +76,21 @@ class DataError(MetaevalError):
         if line is not None:
             place = f"{place}:{line}" if place else f"line {line}"
         labels = {"run": run, "topic": topic, "item": item, "measure": measure}
-        shown = {what: shorten(str(label), _LONGEST_LABEL) for what, label in labels.items() if label is not None}
-        named = [f"{what} {label}" for what, label in shown.items()]
+        named = [f"{what} {shorten(str(one), _LONGEST_LABEL)}" for what, one in labels.items() if one is not None]
         message = ": ".join(part for part in (place, ", ".join(named), problem) if part)
         super().__init__(f"{message} ({hint})" if hint else message)
 
     def changed(self, kind: type[DataError] | None = None, **fields: Any) -> DataError:
         """Return the error with other fields, or as one of another kind."""
-        names = ("problem", "file", "line", "run", "topic", "item", "measure", "value", "hint")
-        return (kind or type(self))(**{name: getattr(self, name) for name in names} | fields)
+        return (kind or type(self))(**{name: getattr(self, name) for name in ("problem", *_FIELDS)} | fields)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Keep the fields when the error crosses a process boundary."""
-        return type(self), (self.problem,), dict(self.__dict__), None, None, _restore
+        made = partial(type(self), **{name: getattr(self, name) for name in _FIELDS})
+        return made, (self.problem,), dict(self.__dict__)
 
 
-def _restore(error: DataError, state: dict[str, Any]) -> None:
-    error.__dict__.update(state)
-    error.args = error.changed().args
+_FIELDS = ("file", "line", "run", "topic", "item", "measure", "value", "hint")
 
 
 class MeasureError(MetaevalError):
@@ -123,21 +119,6 @@ class PolicyWarning(MetaevalWarning):
 
 class DirectionWarning(MetaevalWarning):
     """A measure's direction is not stated, and "higher is better" was assumed; or not the one that its name tells."""
-
-
-def head_of(note: str) -> str:
-    """Return the first line of a note, which stands alone; the lines below explain it."""
-    return note.partition("\n")[0]
-
-
-def lower_first(text: str) -> str:
-    """Return text with a small first letter, as the part of a line."""
-    return text[:1].lower() + text[1:]
-
-
-def whole_note(note: str) -> str:
-    """Return a note with its explanation, as sentences in one line."""
-    return note.replace("\n", ". ")
 
 
 def visible(text: str) -> str:

@@ -58,11 +58,6 @@ TEMPORARY = ".writing-"
 """What the name of a file or folder that is still being written begins with."""
 
 
-def is_remote(path: PathLike) -> bool:
-    """Say whether a path is on another machine: ``scheme://…``."""
-    return "://" in str(path)
-
-
 def is_standard_input(path: PathLike) -> bool:
     """Say whether a path stands for standard input."""
     return path == STANDARD_INPUT
@@ -108,13 +103,12 @@ def describe_files(paths: Sequence[PathLike]) -> str:
 
 def list_files(folder: PathLike) -> list[PathLike]:
     """Return the files of a folder in the order of their names, without hidden ones and folders; at least one."""
-    paths: list[PathLike] = []
-    problem = "there are no files in this folder" if is_folder(folder) else "there is no such folder"
-    if is_folder(folder):
-        with _in_words(folder, "read"):
-            paths = [path for path in Path(folder).iterdir() if path.is_file() and path.name[0] != "."]
+    if not is_folder(folder):
+        raise DataError("there is no such folder", file=folder)
+    with _in_words(folder, "read"):
+        paths: list[PathLike] = [path for path in Path(folder).iterdir() if path.is_file() and path.name[0] != "."]
     if not paths:
-        raise DataError(problem, file=folder)
+        raise DataError("there are no files in this folder", file=folder)
     return sorted(paths, key=file_name)
 
 
@@ -156,7 +150,7 @@ def _in_words(path: PathLike, what: str) -> Iterator[None]:
         yield
     except (OSError, MemoryError) as error:
         problem = f"it cannot be {what}: {getattr(error, 'strerror', None) or error or 'there is not enough memory'}"
-        hint = "only local files are read: download it first" if is_remote(path) else None
+        hint = "only local files are read: download it first" if "://" in str(path) else None
         absent = isinstance(error, FileNotFoundError) and what == "read"
         raise DataError("there is no such file" if absent else problem, file=path, hint=hint) from None
 
@@ -242,8 +236,9 @@ _PIPED: WeakKeyDictionary[Any, bytes] = WeakKeyDictionary()
 """What standard input held: its format is told before it is read, and it can be read only once."""
 
 
-def read_bounded(path: PathLike, most: int, *, hint: str | None = None) -> bytes:
-    """Return the content of a file of at most so many bytes and at least one; the hint says what to do about more."""
+def read_bounded(path: PathLike) -> bytes:
+    """Return the content of a file of no more bytes than the bound, and at least one."""
+    most = find_largest()
     if is_standard_input(path):
         stdin = sys.stdin
         if stdin is None or stdin.isatty():
@@ -256,7 +251,7 @@ def read_bounded(path: PathLike, most: int, *, hint: str | None = None) -> bytes
             # Some files of the system say that they have no bytes, and hold some.
             content = _read_pieces(stream, min(size or most, most) + 1)
     if len(content) > most:
-        raise DataError(f"the file is larger than {most:,} bytes", file=path, hint=hint)
+        raise DataError(f"the file is larger than {most:,} bytes", file=path, hint=_RAISE_BOUND)
     return bytes(_refuse_blank(content, path))
 
 
@@ -278,7 +273,7 @@ def _read_pieces(stream: Any, most: int) -> bytes:
 def read_bytes(path: PathLike) -> bytes:
     """Return the content of a file, or of standard input (``-``)."""
     with _in_words(path, "read"):
-        return read_bounded(path, find_largest(), hint=_RAISE_BOUND)
+        return read_bounded(path)
 
 
 def _find(kinds: Mapping[bytes, str], content: bytes) -> str | None:
@@ -406,27 +401,21 @@ def write_together(folder: PathLike, *, instead_of: Iterable[str] = ()) -> Itera
     that exists, files replace their namesakes one after the other, those named in `instead_of` go, and others stay.
     """
     folder = Path(folder)
-    missing = [parent for parent in folder.parents if not parent.exists()]
-    try:
-        with _in_words(folder, "written"):
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            # A folder that exists may be a disk of its own, into which nothing beside it can be renamed.
-            temporary = _name_temporary(folder if folder.exists() else folder.parent)
-            clear_leftovers(temporary.parent)
-            temporary.mkdir()
-            try:
-                yield temporary
-                if folder.exists():
-                    _replace_files(temporary, folder, set(instead_of))
-                else:
-                    os.replace(temporary, folder)
-            finally:
-                shutil.rmtree(temporary, ignore_errors=True)
-    except BaseException:
-        for parent in missing:
-            with suppress(OSError):
-                parent.rmdir()  # of these, what holds something by now is not empty
-        raise
+    with _in_words(folder, "written"):
+        # A folder that exists may be a disk of its own, into which nothing beside it can be renamed.
+        home = next(path for path in (folder, *folder.parents) if path.exists())
+        clear_leftovers(home)
+        temporary = _name_temporary(home)
+        temporary.mkdir()
+        try:
+            yield temporary
+            if folder.exists():
+                _replace_files(temporary, folder, set(instead_of))
+            else:
+                folder.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(temporary, folder)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _replace_files(new: Path, folder: Path, former: set[str]) -> None:
@@ -444,10 +433,10 @@ def _replace_files(new: Path, folder: Path, former: set[str]) -> None:
             (folder / name).unlink(missing_ok=True)
     except BaseException:
         for name in names | former:
-            if not (new / name).exists() and not (backup / name).exists():  # moved, where there was none
-                (folder / name).unlink(missing_ok=True)
-            elif (backup / name).exists() and not (new / name).exists():
+            if (backup / name).exists() and not (new / name).exists():
                 os.replace(backup / name, folder / name)
+            elif not (new / name).exists():  # moved, where there was none
+                (folder / name).unlink(missing_ok=True)
         raise
     finally:
         shutil.rmtree(backup, ignore_errors=True)
@@ -470,12 +459,10 @@ def check_folder(folder: Path) -> None:
     """Refuse a folder that cannot be written, or made, before what is to be written into it is computed."""
     try:
         existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    except (OSError, ValueError) as error:
-        raise DataError(
-            f"no folder can have this name: {getattr(error, 'strerror', None) or error}", file=folder
-        ) from None
-    problem = "this is a file, not a folder" if existing == folder else f"{existing} is a file"
-    if existing.is_dir():
         problem = "" if os.access(existing, os.W_OK | os.X_OK) else "the folder cannot be written"
+        if not existing.is_dir():
+            problem = "this is a file, not a folder" if existing == folder else f"{existing} is a file"
+    except (OSError, ValueError) as error:
+        problem = f"no folder can have this name: {getattr(error, 'strerror', None) or error}"
     if problem:
-        raise DataError(problem, file=folder)
+        raise DataError(problem, file=folder) from None

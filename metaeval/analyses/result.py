@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.diagnostics import Diagnostics
-from metaeval.errors import head_of, lower_first, one_line, whole_note
+from metaeval.errors import one_line
 from metaeval.files import write_atomically
 from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap, IntervalChart, Row
@@ -124,8 +124,9 @@ class Result(ABC):
         test = dict(self.signature.settings).get("test", "")
         notes = [*(note for diagnostic in self.diagnostics for note in diagnostic.describe(test)), *self.remarks]
         if short:  # a table says in its legend why it has no intervals, which is not printed then
-            return [*filter(None, [lower_first(self.no_interval)]), *map(head_of, notes)]
-        return list(map(whole_note, notes))
+            first = self.no_interval[:1].lower() + self.no_interval[1:]
+            return [*filter(None, [first]), *(note.partition("\n")[0] for note in notes)]
+        return [note.replace("\n", ". ") for note in notes]
 
     def write_tables(self, folder: Path, name: str, width: Width = "column") -> None:
         """Write into a folder NAME.tex of that width, the rows as NAME.csv, and every detail as NAME-DETAIL.csv."""

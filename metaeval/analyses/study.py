@@ -25,7 +25,7 @@ from metaeval.analyses.split_half_consistency import SplitHalfConsistency, split
 from metaeval.data.runs import ClassificationRuns, Runs
 from metaeval.data.score import score
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, whole_note
+from metaeval.errors import MetaevalError
 from metaeval.stats.pair_tests import RECOMMENDED, PairedTest
 
 REFERENCE = ("Accuracy", "tau_a", "MI")
@@ -80,7 +80,7 @@ class Study:
 
     def notes(self) -> list[str]:
         """Return what is irregular about the runs, as it matters to the first test."""
-        return [whole_note(note) for note in self.diagnostics.describe(self.power.test if self.power else "")]
+        return [note.replace("\n", ". ") for note in self.diagnostics.describe(self.power.test if self.power else "")]
 
     def by_second_test(self) -> Study:
         """Return the same study with what rests on a test of all pairs by the second one; None where not asked."""

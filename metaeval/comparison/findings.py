@@ -28,7 +28,7 @@ from metaeval.analyses.reference_pairs import (
 )
 from metaeval.analyses.study import Study
 from metaeval.comparison.results import NOT_TRIED, ComparisonResults, find_once, find_position, list_results
-from metaeval.errors import format_count, format_list, head_of
+from metaeval.errors import format_count, format_list
 from metaeval.measures.properties import PropertyCheck
 from metaeval.show.cells import NOTHING
 from metaeval.stats.intervals import FEWEST_RUNS, FEWEST_TOPICS, LIKE, Ends, judge_level
@@ -570,7 +570,7 @@ def list_warnings(comparison: ComparisonResults) -> list[str]:
     studies, copies = comparison.collections, []
     for study in studies:
         noise, d = study.diagnostics.noise, study.diagnostics
-        warnings += [f"{study.name}: {head_of(note)}." for note in (noise.describe() if noise else [])]
+        warnings += [f"{study.name}: {note.splitlines()[0]}." for note in (noise.describe() if noise else [])]
         if (study.similarity and study.similarity.no_interval) or (study.power and study.power.over_topics.no_interval):
             drawn = len(set(study.scores.clusters))
             topics = format_count(drawn or len(study.scores.topics), "cluster" if drawn else "topic")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.data.labels import Labelled, assign_parts, unique_labels
+from metaeval.data.labels import Labelled, assign_parts, check_shape
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.errors import DataError, MetaevalError, format_count, format_option
 
@@ -68,29 +68,22 @@ class Annotations(Labelled):
         collection: str = "",
         provenance: str = "",
     ) -> None:
-        given = {"annotator": annotators, "judge": judges, "item": items, "class": classes}
-        named = {what: unique_labels(names, what) for what, names in given.items()}
-        for what, least in (("annotator", 1), ("judge", 1), ("item", 1), ("class", 2)):
-            if len(named[what]) < least:
-                raise DataError(f"there is no {what}" if least == 1 else "at least two classes are needed")
-        topics = named["item"] if topics is None else tuple(map(str, topics))
+        axes: dict[str, Any] = {"annotators": annotators, "judges": judges, "items": items, "classes": classes}
+        n_annotators, n_judges, n_items, n_classes = self._label(collection, provenance, **axes)
         people, counts = np.array(labels), np.array(answers)
-        n_annotators, n_judges, n_items, n_classes = map(len, named.values())
-        shapes = (n_annotators, n_items), (n_judges, n_items, n_classes)
-        if (people.shape, counts.shape, len(topics)) != (*shapes, n_items):
-            have = f"{people.shape} and {counts.shape}, not {shapes[0]} and {shapes[1]}"
-            raise DataError(f"labels and answers have shapes {have}")
+        check_shape(people, (n_annotators, n_items), "labels", "annotator × item")
+        check_shape(counts, (n_judges, n_items, n_classes), "answers", "judge × item × class")
+        named = self.items if topics is None else tuple(map(str, topics))
+        check_shape(np.array(named, dtype=object), (n_items,), "topics", "item")
         if people.dtype.kind not in "iu" or counts.dtype.kind not in "iu" or (counts < 0).any():
             raise DataError("labels are positions of classes, and answers are counts: whole numbers")
         if ((people < NONE) | (people >= n_classes)).any():
             raise DataError(f"a label is the position of a class, from 0 to {n_classes - 1}, or {NONE} for none")
         for i in np.flatnonzero((people == NONE).all(axis=0))[:1]:
-            raise DataError("nobody labelled it", item=named["item"][i])
+            raise DataError("nobody labelled it", item=self.items[i])
         for j, i in np.argwhere(counts.sum(axis=-1) == 0)[:1]:
-            raise DataError("there is no answer", run=named["judge"][j], item=named["item"][i])
-        self._set(labels=people.astype(np.int64), answers=counts.astype(np.int64), topics=topics)
-        self._set(**dict(zip(("annotators", "judges", "items", "classes"), named.values(), strict=True)))
-        self._set(collection=str(collection), provenance=str(provenance))
+            raise DataError("there is no answer", run=self.judges[j], item=self.items[i])
+        self._set(labels=people.astype(np.int64), answers=counts.astype(np.int64), topics=named)
 
     @property
     def size(self) -> str:
@@ -147,30 +140,18 @@ class Annotations(Labelled):
                 "every item is a topic of its own, on which all measures of classes only say whether it is right: pool the "
                 f"items with {format_option('parts', '1')}, or divide them at random: {format_option('parts', '20')}"
             )
-        truth = choose_class(self.votes)
         topics = self.topics
         if parts is not None:
             keys = list(zip(self.topics, self.items, strict=True))
             assigned = assign_parts(keys, parts, seed=seed, collection=self.collection)
             topics = tuple(assigned[key] for key in keys)
-        names = list(dict.fromkeys(topics))
-        position = {name: t for t, name in enumerate(names)}
-        topic = np.array([position[name] for name in topics])
-        k = len(self.classes)
-        counts = np.zeros((len(self.judges), len(names), k, k), dtype=np.int64)
+        position = {name: t for t, name in enumerate(dict.fromkeys(topics))}
+        topic, k = np.array([position[name] for name in topics]), len(self.classes)
+        counts = np.zeros((len(self.judges), len(position), k, k), dtype=np.int64)
         judge = np.arange(len(self.judges))[:, np.newaxis]
-        np.add.at(counts, (judge, topic, truth, choose_class(self.answers)), 1)
+        np.add.at(counts, (judge, topic, choose_class(self.votes), choose_class(self.answers)), 1)
         labels = self.named("classes", "collection", "provenance")
-        return ClassificationRuns(counts, runs=self.judges, topics=names, **labels)
-
-
-def find_median(counts: np.ndarray) -> np.ndarray:
-    """Return the lower median of labels that are counted by class.
-
-    >>> find_median(np.array([[1, 0, 2], [1, 1, 0]])).tolist()
-    [2, 0]
-    """
-    return np.asarray((2 * counts.cumsum(axis=-1) >= counts.sum(axis=-1, keepdims=True)).argmax(axis=-1))
+        return ClassificationRuns(counts, runs=self.judges, topics=position, **labels)
 
 
 def choose_class(counts: np.ndarray) -> np.ndarray:
@@ -180,5 +161,6 @@ def choose_class(counts: np.ndarray) -> np.ndarray:
     [1, 0, 0]
     """
     k = counts.shape[-1]
-    distance = np.abs(np.arange(k) - find_median(counts)[..., np.newaxis])
+    median = (2 * counts.cumsum(axis=-1) >= counts.sum(axis=-1, keepdims=True)).argmax(axis=-1)
+    distance = np.abs(np.arange(k) - median[..., np.newaxis])
     return np.asarray((counts * 2 * k - distance).argmax(axis=-1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -68,21 +69,18 @@ class JudgedRuns(Labelled):
             if len(given) < 2:
                 raise DataError(f"at least two {what} are needed to compare anything, not {len(given)}")
         named, topics = _choose_runs(runs, _share_topics(judgements, missing), missing)
-        grades = {
-            name: {topic: _check_grades(given[topic], name, topic) for topic in topics}
-            for name, given in judgements.items()
-        }
-        for name, known in grades.items():
+        ranked = {run: {topic: rank_documents(runs[run].get(topic, {}), run) for topic in topics} for run in named}
+        grades: dict[str, Grades] = {}
+        for name, given in judgements.items():
+            known = {topic: _check_grades(given[topic], name, topic) for topic in topics}
             if not any(grade > 0 for some in known.values() for grade in some.values()):
                 raise DataError("no document is relevant: every grade is 0 or less", file=name)
-        ranked = {run: {topic: rank_documents(runs[run].get(topic, {}), run) for topic in topics} for run in named}
-        for name, known in grades.items():
             for run, by_topic in ranked.items():
                 # Such a run would score 0 without a word.
                 if all(known[topic].keys().isdisjoint(documents) for topic, documents in by_topic.items()):
                     raise DataError(f"{name} judges none of its documents: are their names the same?", run=run)
-        self._set(judgements=grades, runs=ranked, topics=tuple(topics))
-        self._set(collection=collection, provenance=provenance)
+            grades[name] = known
+        self._set(judgements=grades, runs=ranked, topics=tuple(topics), collection=collection, provenance=provenance)
 
     def __repr__(self) -> str:
         size = f"{format_count(len(self.runs), 'run')} × {format_count(len(self.topics), 'topic')}"
@@ -115,10 +113,10 @@ def _share_topics(judgements: Mapping[str, Mapping[str, Any]], missing: MissingP
     topics = sorted(judgements[first])
     for name in others:
         lacking = [topic for topic in topics if topic not in judgements[name]]
-        if len(lacking) == len(topics):
-            raise DataError(f"no topic is one of {first}: its judgements are of other topics", file=name)
         listed = f"{format_count(len(lacking), 'topic')} of {first}: {format_list(lacking)}"
         drop = format_option("missing", "drop-topic")
+        if len(lacking) == len(topics):
+            raise DataError(f"no topic is one of {first}: its judgements are of other topics", file=name)
         if lacking and missing != "drop-topic":
             raise DataError(f"there is no judgement of {listed}", file=name, hint=f"{drop} leaves them out")
         if lacking:
@@ -140,10 +138,7 @@ def _choose_runs(
     if missing == "worst" and gaps.any():
         report_policy(f"runs have no document on a topic in {gaps.sum():,} cases, which count as nothing found")
     keep_runs, keep_topics = find_complete(gaps, named, topics, missing)
-    return (
-        [run for run, keep in zip(named, keep_runs, strict=True) if keep],
-        [topic for topic, keep in zip(topics, keep_topics, strict=True) if keep],
-    )
+    return [*compress(named, keep_runs)], [*compress(topics, keep_topics)]
 
 
 def _check_grades(grades: Mapping[str, Any], name: str, topic: str) -> dict[str, int]:

@@ -27,33 +27,45 @@ class Labelled:
                 value.flags.writeable = False
             object.__setattr__(self, name, value)
 
+    def _label(self, collection: object, provenance: object, **axes: Iterable[object]) -> tuple[int, ...]:
+        """Set name, origin and labels, such as ``runs=["a", "b"]``, and return how many there are on each axis."""
+        self._set(collection=str(collection or ""), provenance=str(provenance or ""))
+        for name, given in axes.items():
+            labels = unique_labels(given, "class" if name == "classes" else name[:-1])
+            if len(labels) < (least := 2 if name == "classes" else 1):
+                raise DataError(f"there are {len(labels) or 'no'} {name}: at least {least} must be there")
+            self._set(**{name: labels})
+        return tuple(len(getattr(self, name)) for name in axes)
+
     def named(self, *names: str) -> dict[str, Any]:
         """Return some fields by name, for what is made of these data."""
         return {name: getattr(self, name) for name in names}
 
 
+def check_shape(array: np.ndarray, expected: tuple[int, ...], what: str, axes: str) -> None:
+    """Refuse an array that does not fit its labels."""
+    if array.shape != expected:
+        raise DataError(f"the {what} have shape {array.shape}, not {expected} ({axes})")
+
+
 def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
     """Return labels as a tuple of text."""
-    if isinstance(given, str):
+    if isinstance(given, str) or not isinstance(given, Iterable):
         plural = f"{what}es" if what.endswith("s") else f"{what}s"
-        raise DataError(f"{plural} are a list of labels, not the single text {given!r}")
-    try:
-        listed = list(given)
-    except TypeError:
-        raise DataError(f"labels are a list, not {given!r}") from None
+        raise DataError(f"{plural} are a list of labels, not {given!r}")
     labels: dict[str, None] = {}
-    for position, label in enumerate(listed):
+    for position, label in enumerate(given, start=1):
         text, problem = str(label), ""
         if label is None or (isinstance(label, float) and label != label):
-            problem = "has no name"
+            problem = f"{what} number {position} has no name"
         elif not text.strip():
-            problem = "has an empty name"
+            problem = f"{what} number {position} has an empty name"
         elif not text.isascii() and text.encode(errors="replace").decode() != text:
-            problem = f"has a name with half a letter: {text!r}"
-        if problem or text in labels:
-            raise DataError(
-                f"{what} number {position + 1} {problem}" if problem else f"the {what} {text!r} occurs twice"
-            )
+            problem = f"{what} number {position} has a name with half a letter: {text!r}"
+        elif text in labels:
+            problem = f"the {what} {text!r} occurs twice"
+        if problem:
+            raise DataError(problem)
         labels[text] = None
     return tuple(labels)
 
@@ -96,7 +108,7 @@ def code_labels(labels: Sequence[str], classes: Sequence[str]) -> np.ndarray:
     for label in set(labels) - code.keys():
         whole = re.fullmatch(r"([+-]?\d+)\.0+", label)
         code[label] = code.get(whole[1], -1) if whole else -1
-    return np.fromiter(map(code.__getitem__, labels), dtype=np.intp, count=len(labels))
+    return np.array([code[label] for label in labels], dtype=np.intp)
 
 
 def rank_labels(labels: Sequence[str]) -> np.ndarray:
@@ -120,8 +132,7 @@ def assign_parts(
     """
     known = sorted(set(items))
     if isinstance(n_parts, bool) or int(n_parts) != n_parts or not 1 <= n_parts <= len(known):
-        raise DataError(
-            f"{len(known):,} items cannot be split into {n_parts} parts: from 1 to as many parts as items", file=file
-        )
+        problem = f"{len(known):,} items cannot be split into {n_parts} parts: from 1 to as many parts as items"
+        raise DataError(problem, file=file)
     part = generator(seed, collection, "parts").permutation(np.arange(len(known)) % n_parts)
     return {item: f"part-{number + 1}" for item, number in zip(known, part.tolist(), strict=True)}

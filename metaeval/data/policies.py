@@ -60,9 +60,11 @@ def find_farthest_end(centre: np.ndarray, n_classes: int) -> np.ndarray:
 
 def describe_affected(cells: np.ndarray, runs: Sequence[str], topics: Sequence[str]) -> str:
     """Return which runs and topics some cells of a run × topic array belong to, as a short phrase."""
-    hit_runs = [run for r, run in enumerate(runs) if cells[r].any()]
-    hit_topics = [topic for t, topic in enumerate(topics) if cells[:, t].any()]
-    return f"{_describe_labels('run', hit_runs)}; {_describe_labels('topic', hit_topics)}"
+    parts = []
+    for axis, (what, labels) in enumerate((("run", runs), ("topic", topics))):
+        hit = [labels[i] for i in np.flatnonzero(cells.any(axis=1 - axis)).tolist()]
+        parts.append(f"{what}{'s' * (len(hit) != 1)} {format_list(hit)}")
+    return "; ".join(parts)
 
 
 def describe_total(count: int) -> str:
@@ -73,7 +75,7 @@ def describe_total(count: int) -> str:
 def report_dropped(keep: np.ndarray, labels: Sequence[str], what: str, policy: str) -> None:
     """Say which runs or topics a policy leaves out; that nothing is left is an error."""
     dropped = [label for label, stays in zip(labels, keep, strict=True) if not stays]
-    if len(dropped) == len(labels):
+    if dropped and len(dropped) == len(labels):
         raise DataError(f"{policy} would leave no {what}")
     if dropped:
         report_policy(f"{policy}: left out {len(dropped)} of {format_count(len(labels), what)}: {format_list(dropped)}")
@@ -83,16 +85,8 @@ def find_complete(
     gaps: np.ndarray, runs: Sequence[str], topics: Sequence[str], policy: MissingPolicy
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return which runs and which topics stay where a policy leaves out those with gaps, shape (run, topic), and say so."""
-    keep_runs: np.ndarray = np.ones(len(runs), dtype=bool)
-    keep_topics: np.ndarray = np.ones(len(topics), dtype=bool)
-    if policy == "drop-run":
-        keep_runs = np.logical_not(gaps.any(axis=1))
-        report_dropped(keep_runs, runs, "run", format_option("missing", policy))
-    if policy == "drop-topic":
-        keep_topics = np.logical_not(gaps.any(axis=0))
-        report_dropped(keep_topics, topics, "topic", format_option("missing", policy))
-    return keep_runs, keep_topics
-
-
-def _describe_labels(what: str, labels: Sequence[str]) -> str:
-    return f"{what}{'s' * (len(labels) != 1)} {format_list(labels)}"
+    keep: list[np.ndarray] = []
+    for axis, (what, labels) in enumerate((("run", runs), ("topic", topics))):
+        keep.append(np.logical_not(gaps.any(axis=1 - axis) & (policy == f"drop-{what}")))
+        report_dropped(keep[axis], labels, what, format_option("missing", policy))
+    return keep[0], keep[1]

@@ -11,10 +11,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from metaeval.data.columns import COLUMNS, format_columns
+from metaeval.data.columns import format_columns
 from metaeval.data.labels import Labelled
 from metaeval.data.policies import check_policy, report_dropped
-from metaeval.data.rows import Cells, DoubledError, Rows
+from metaeval.data.rows import Cells, DoubledError, Rows, place_topics
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_count, format_option
 from metaeval.measures.base import Measure
@@ -55,7 +55,6 @@ class Ratings(Labelled):
 
     def __init__(self, frame: pd.DataFrame | Cells, measures: Sequence[Measure] = (), collection: str = "") -> None:
         cells = frame if isinstance(frame, Cells) else _find_cells(frame)
-        refuse_two_tasks(cells)
         for row in np.flatnonzero(np.isnan(cells.score))[:1]:
             raise DataError("there is no score", **cells.rows.locate(cells.at[row]), hint="leave such rows out")
         labels = {axis: np.array(names, dtype=object) for axis, names in cells.labels.items()}
@@ -100,27 +99,26 @@ class Ratings(Labelled):
         check_policy(missing, GapPolicy)
         known = [name for name in ("run", "topic", "judge") if name in self.frame]
         known += ["measure"] if len(self.measures) > 1 else []
-        cells = self.frame.groupby(known).size()
         every = pd.MultiIndex.from_product([self.frame[name].unique() for name in known], names=known)
-        usual = cells.mode().max()
-        whole = cells.reindex(every, fill_value=0) == usual
+        cells = self.frame.groupby(known).size().reindex(every, fill_value=0)
+        usual = int(cells[cells > 0].mode().max())
+        whole = cells == usual
         if whole.all():
             return self
-        keep = {axis: whole.groupby(level=axis).all() for axis in ("topic", "run")}
+        keep = {f"drop-{axis}": whole.groupby(level=axis).all() for axis in ("topic", "run")}
         if missing == "raise":
             left = [
-                f"{format_option('missing', f'drop-{axis}')} ({kept.sum():,} of {format_count(len(kept), axis)} are complete)"
-                for axis, kept in keep.items()
+                f"{format_option('missing', policy)} ({kept.sum():,} of {format_count(len(kept), policy[5:])} are complete)"
+                for policy, kept in keep.items()
                 if kept.sum() > 1
             ]
-            raise DataError(
-                f"{(~whole).sum():,} of {format_count(len(whole), 'cell')} of {' × '.join(known)} have fewer or more than "
-                f"{format_count(int(usual), 'score')}, and components need as many in each",
-                hint=" or ".join(left) or "choose runs, topics and judges that are complete",
+            unlike = f"{(~whole).sum():,} of {format_count(len(whole), 'cell')} of {' × '.join(known)}"
+            problem = (
+                f"{unlike} have fewer or more than {format_count(usual, 'score')}, and components need as many in each"
             )
-        axis = missing.removeprefix("drop-")
-        kept = keep[axis]
-        report_dropped(kept.to_numpy(), [str(label) for label in kept.index], axis, format_option("missing", missing))
+            raise DataError(problem, hint=" or ".join(left) or "choose runs, topics and judges that are complete")
+        kept, axis = keep[missing], missing.removeprefix("drop-")
+        report_dropped(kept.to_numpy(), [*map(str, kept.index)], axis, format_option("missing", missing))
         return Ratings(self.frame[self.frame[axis].map(kept)], self.measures, self.collection)
 
     @classmethod
@@ -139,11 +137,10 @@ def _find_cells(frame: pd.DataFrame) -> Cells:
     """Return the cells of a frame, each of which has one score."""
     for name in [name for name in ("run", "topic", "score") if name not in frame][:1]:
         raise DataError(f"there is no column {name!r}")
-    keys = [name for name in FACETS if name in frame]
-    if "measure" not in frame:
-        frame = frame.assign(measure="score")
-    axes = [*keys, "measure"]
-    cells = Cells(Rows.of(dict(frame[[*axes, "score"]].reset_index(drop=True))), axes)
+    axes = [*(name for name in FACETS if name in frame), "measure"]
+    frame = frame if "measure" in frame else frame.assign(measure="score")
+    cells = Cells(Rows.of(frame[[*axes, "score"]].reset_index(drop=True)), axes)
+    refuse_two_tasks(cells)
     try:
         cells.settle_doubled("raise")
     except DoubledError as error:
@@ -153,11 +150,6 @@ def _find_cells(frame: pd.DataFrame) -> Cells:
 
 def refuse_two_tasks(cells: Cells, names: Sequence[str] = ("task", "topic")) -> None:
     """Refuse a topic that lies in two tasks, and say how to name topics by both; `names` are those of the columns."""
-    if "task" not in cells.codes:
-        return
-    task = cells.codes["task"]
-    first = pd.Series(task).groupby(cells.codes["topic"]).transform("first").to_numpy()
-    for row in np.flatnonzero(task != first)[:1]:
-        both = " and ".join(repr(cells.labels["task"][code]) for code in (first[row], task[row]))
-        hint = f"if they are two topics, name them by both: {format_columns({'topic': '+'.join(names)})}"
-        raise DataError(f"it lies in two tasks, {both}", **cells.rows.locate(cells.at[row], COLUMNS[:2]), hint=hint)
+    if "task" in cells.codes:
+        both = format_columns({"topic": "+".join(names)})
+        place_topics(cells, "task", f"if they are two topics, name them by both: {both}")

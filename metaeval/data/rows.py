@@ -6,7 +6,6 @@ totals, of what is missing. A format therefore knows its layout and nothing else
 
 from __future__ import annotations
 
-import datetime
 import decimal
 import math
 import numbers
@@ -17,13 +16,14 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import infer_dtype
 
-from metaeval.data.clusters import Repeats, find_clusters
+from metaeval.data.clusters import Repeats
 from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, REPEAT
 from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy, check_policy, hint_missing, report_policy
 from metaeval.errors import DataError, format_count, format_list, format_option
-from metaeval.files import PathLike, describe_files
+from metaeval.files import describe_files
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import turn
 from metaeval.measures.resolve import measure_of_label
@@ -47,7 +47,15 @@ SENTINELS, FEWEST_OTHERS = (-1, -9, -99, -999, -9999), 5
 ONCE = "once"
 """The label of the only repeat, in a collection beside others that have several."""
 
-_NO_GUESS = "what number is meant would be a guess"
+_LABEL_KINDS = ("string", "integer", "floating", "boolean", "empty")
+
+_RELATIVE, _ABSOLUTE = 1e-3, 1e-4
+"""How far a total may be from the mean: it is printed with three or four digits."""
+
+_AMBIGUOUS_DATE = re.compile(
+    r"(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])((19|20)\d\d|\d\d)|(19|20)\d\d\.(\d|1[0-2])|\d{1,2}[./-]\d{1,2}\.?"
+)
+"""A day, a month and a year without marks, of which no number is made; a year and a month with a point; no year."""
 
 
 class DoubledError(DataError):
@@ -76,6 +84,21 @@ def number(text: str) -> float:
 def is_total(label: str) -> bool:
     """Say whether this is the name of a total, in upper or lower case."""
     return label.strip().lower() in TOTALS
+
+
+def _read_cell(cell: Any) -> float:
+    """Return a cell as a number: NaN where it says that there is none, ∞ where it is no finite one."""
+    if isinstance(cell, str):
+        read = number(cell)
+        return math.inf if math.isnan(read) and not is_missing(cell) else read
+    if cell is None or cell is pd.NA:
+        return math.nan
+    if not isinstance(cell, numbers.Real | decimal.Decimal | np.bool_) or isinstance(cell, np.timedelta64):
+        raise TypeError(f"scores are numbers, not {type(cell).__name__}")
+    try:
+        return float(cell)
+    except (OverflowError, ValueError):
+        return math.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,30 +136,28 @@ class Rows:
         return cls(frame, tuple(source for part in parts for source in part.sources), **said)
 
     def keep(self, chosen: Any) -> Rows:
-        """Return some of the rows."""
-        return replace(self, frame=self.frame[chosen])
+        """Return some of the rows, by a mask or by their positions."""
+        return replace(self, frame=self.frame.iloc[chosen])
 
-    def find_file(self, rows: Any) -> Any:
-        """Return the name of the source of some rows, or of all of their sources; None for a frame."""
+    def _find_sources(self, rows: Any) -> Any:
+        """Return which of the sources some rows are from."""
         ends = np.cumsum([length for length, _, _ in self.sources])
-        parts = np.unique(np.searchsorted(ends, self.frame.index[rows], side="right"))
-        files = list(dict.fromkeys(self.sources[part][1] for part in parts))
-        return files[0] if len(files) == 1 else describe_files([file for file in files if file is not None]) or None
+        return np.searchsorted(ends, self.frame.index[rows], side="right")
 
     @property
     def file(self) -> Any:
-        """The name of all sources, for a message about no row in particular."""
-        return self.find_file(slice(None))
+        """The name of the source of these rows, or of all of their sources; None for a frame."""
+        files = [self.sources[part][1] for part in np.unique(self._find_sources(slice(None)))]
+        named = [*dict.fromkeys(files)]
+        return named[0] if len(named) == 1 else describe_files([file for file in named if file is not None]) or None
 
     def locate(self, row: int, labels: Sequence[str] = COLUMNS[:3]) -> dict[str, Any]:
         """Return where a row stands and what it is about, for a message."""
-        start, place = 0, int(self.frame.index[row])
-        for length, file, lines in self.sources:
-            if place < start + length:
-                named = {name: str(self.frame[name].iloc[row]) for name in labels}
-                return {"file": file, "line": None if lines is None else lines[place - start], **named}
-            start += length
-        raise IndexError(row)
+        part = int(self._find_sources(row))
+        _, file, lines = self.sources[part]
+        before = sum(length for length, _, _ in self.sources[:part])
+        line = None if lines is None else lines[int(self.frame.index[row]) - before]
+        return {"file": file, "line": line, **{name: str(self.frame[name].iloc[row]) for name in labels}}
 
     def encode(self, name: str) -> tuple[np.ndarray, list[str]]:
         """Return for every row the position of its label, and the labels as text in the order in which they appear."""
@@ -144,85 +165,49 @@ class Rows:
         codes, labels = pd.factorize(column)
         if getattr(labels, "categories", labels).dtype == object:
             held = labels if isinstance(column.dtype, pd.CategoricalDtype) else column.array[codes >= 0]
-            kinds = {_name_kind(kind) for kind in {*map(type, held)}}
-            if len(kinds) > 1 or not kinds <= {*_KINDS}:  # 1, 1.0 and True are equal, and would become one label
-                problem = f"the {name}s are of several types, or of one that no label has: {format_list(sorted(kinds))}"
+            kind = infer_dtype(np.array(held, dtype=object))  # 1, 1.0 and True are equal, and would become one label
+            if kind not in _LABEL_KINDS and not all(isinstance(label, Measure) for label in held):
+                problem = f"the {name}s are of several types, or of one that no label has: {kind}"
                 raise DataError(problem, file=self.file, hint="make them text")
-        if column.dtype.kind in "fcmMb":
-            labels = labels.astype(str)
-        texts = [str(label) for label in labels]
+        texts = [str(label) for label in (labels.astype(str) if column.dtype.kind in "fcmMb" else labels)]
         if (longest := max(map(len, texts), default=0)) > LONGEST_LABEL:
             problem = f"there is a {name} of {longest:,} letters; up to {LONGEST_LABEL:,} can be read"
             raise DataError(problem, file=self.file)
-        blank = [code for code, text in enumerate(texts) if not text.strip()]
-        for row in np.flatnonzero((codes < 0) | np.isin(codes, blank))[:1].tolist():
+        blank = [-1, *(code for code, text in enumerate(texts) if not text.strip())]
+        for row in np.flatnonzero(np.isin(codes, blank))[:1].tolist():
             raise DataError(f"the {name} is missing", **self.locate(row, () if name in COLUMNS else COLUMNS[:3]))
         return codes.astype(np.int32), texts
 
     def read_scores(self) -> np.ndarray:
         """Return the scores as numbers, NaN where a row says that there is none; a word, a date or ∞ is refused."""
         column = self.frame["score"]
-        if column.dtype.kind in "mMcSV":
-            raise DataError(f"scores are numbers, not {column.dtype}", hint=_NO_GUESS, **self.locate(0))
         if column.dtype.kind in "fiub":
-            scores = column.to_numpy(dtype=np.float64, na_value=np.nan)
-            wrong = np.isinf(scores)
+            is_plain = column.dtype == np.float64  # which would be copied for the sake of gaps that it marks already
+            scores = np.asarray(column) if is_plain else column.to_numpy(dtype=np.float64, na_value=np.nan)
         else:
-            codes, cells = np.arange(len(column)), column.array
-            if isinstance(column.dtype, pd.CategoricalDtype):
-                codes, cells = column.array.codes, column.array.categories
-            read, bad = _read_cells(list(cells), lambda cell: self.locate(int(np.argmax(codes == cell))))
-            scores, wrong = np.append(read, np.nan)[codes], np.append(bad, False)[codes]
-        for row in np.flatnonzero(wrong)[:1].tolist():
+            coded = isinstance(column.dtype, pd.CategoricalDtype)
+            cells = [*(column.array.categories if coded else column)]
+            read = np.empty(len(cells) + 1)  # the last one is that of no cell at all
+            read[-1] = np.nan
+            for at, cell in enumerate(cells):
+                try:
+                    read[at] = _read_cell(cell)
+                except TypeError as error:
+                    row = int(np.argmax(column.array.codes == at)) if coded else at
+                    hint = "what number is meant would be a guess"
+                    raise DataError(str(error), value=cell, hint=hint, **self.locate(row)) from None
+            scores = read[column.array.codes] if coded else read[:-1]
+        wrong = np.isinf(scores)
+        if wrong.any():
+            row, count = int(np.argmax(wrong)), int(wrong.sum())
             shown = column.iloc[row]
             shown = shown.item() if isinstance(shown, np.generic) else shown
             comma = isinstance(shown, str) and not math.isnan(number(shown.replace(",", ".")))
-            raise DataError(
-                f"the score {shown!r} is not a finite number{_count_more(int(wrong.sum()), 'such rows')}",
-                value=shown, hint="write decimals with a point" if comma else None, **self.locate(row),
-            )  # fmt: skip
+            problem = f"the score {shown!r} is not a finite number"
+            problem += f" ({count:,} such rows in all)" if count > 1 else ""
+            advice = "write decimals with a point" if comma else None
+            raise DataError(problem, value=shown, hint=advice, **self.locate(row))
         return scores
-
-
-def _read_cells(cells: list[Any], locate: Callable[[int], dict[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
-    """Return cells as numbers, NaN where one says that there is none, and which are no finite numbers."""
-    if all(type(cell) is str and "_" not in cell for cell in cells):
-        try:
-            scores = np.array([float(cell) for cell in cells])
-            if np.isfinite(scores).all():
-                return scores, np.zeros(len(cells), dtype=bool)
-        except ValueError:
-            pass
-    scores, wrong = np.full(len(cells), np.nan), np.zeros(len(cells), dtype=bool)
-    for at, cell in enumerate(cells):
-        if isinstance(cell, str):
-            scores[at] = number(cell)
-            wrong[at] = not (math.isfinite(scores[at]) or is_missing(cell))
-        elif cell is not None and cell is not pd.NA:
-            real = isinstance(cell, numbers.Real | decimal.Decimal | np.bool_)
-            if not real or isinstance(cell, datetime.timedelta | np.timedelta64):
-                problem = f"scores are numbers, not {type(cell).__name__}"
-                raise DataError(problem, value=cell, hint=_NO_GUESS, **locate(at))
-            try:
-                scores[at] = float(cell)
-            except (OverflowError, ValueError):
-                scores[at] = math.inf
-            wrong[at] = not math.isfinite(scores[at]) and cell == cell
-    return scores, wrong
-
-
-_KINDS: Mapping[str, tuple[type, ...]] = {
-    "text": (str,), "bool": (bool, np.bool_), "whole number": (int, np.integer), "float": (float, np.floating),
-    "Measure": (Measure,),
-}  # fmt: skip
-
-
-def _name_kind(kind: type) -> str:
-    return next((name for name, kinds in _KINDS.items() if issubclass(kind, kinds)), kind.__name__)
-
-
-def _count_more(count: int, what: str) -> str:
-    return f" ({count:,} {what} in all)" if count > 1 else ""
 
 
 def categorical(codes: np.ndarray, labels: Iterable[object]) -> Any:
@@ -232,14 +217,11 @@ def categorical(codes: np.ndarray, labels: Iterable[object]) -> Any:
 
 def split_collections(rows: Rows, collection: str | None) -> Iterator[tuple[str, Rows]]:
     """Yield every collection, or the one that is asked for, with its rows."""
-    stated = (
-        rows.frame[COLLECTION].astype(object).fillna("").map(str)
-        if COLLECTION in rows.frame
-        else pd.Series(dtype=object)
-    )
+    given = rows.frame[COLLECTION] if COLLECTION in rows.frame else pd.Series(dtype=object)
+    stated = given.astype(object).fillna("").map(str)
     names = list(stated.unique())
     if len(names) < 2 or (collection is not None and collection not in names):
-        yield ([*names, rows.name][0] or rows.name) if collection is None else collection, rows
+        yield next(filter(None, names), rows.name) if collection is None else collection, rows
         return
     for label in names if collection is None else [collection]:
         yield label, rows.keep((stated == label).to_numpy())
@@ -262,13 +244,16 @@ def arrange(
     check_policy(doubled, DoubledPolicy)
     rows = rows if choose is None else _choose_rows(rows, choose)
     cells = Cells(rows, [*COLUMNS[:3], *([REPEAT] if REPEAT in rows.frame else [])])
-    known = _find_measures(cells)
+    known, home = _find_measures(cells), dict[str, str]()
+    if CLUSTER in rows.frame:
+        hint = f"if these are two topics, join both columns: {format_option('columns')} topic=A+B"
+        home = place_topics(cells, CLUSTER, hint)
     cells.settle_doubled(doubled)
     cells.drop_totals()
     values = cells.fill(missing, known)
-    for measure, scores in zip(known, np.moveaxis(values, 2, 0), strict=True):
-        _remark_sentinel(str(measure), scores, rows.file)
-    topics, noise = cells.labels["topic"], {}
+    for m, measure in enumerate(known):
+        _remark_sentinel(str(measure), values[:, :, m], rows.file)
+    noise = {}
     if REPEAT in cells.labels:
         repeats = cells.labels[REPEAT]
         if len(repeats) < 2 and repeats != [ONCE]:
@@ -278,17 +263,30 @@ def arrange(
             within = average(values.var(axis=3, ddof=1).reshape(-1, len(known)).T)
             noise = {str(one): Repeats(len(repeats), float(each)) for one, each in zip(known, within, strict=True)}
         values = values.mean(axis=3)
-    clusters = []
-    if CLUSTER in rows.frame:
-        by_topic = find_clusters(list(rows.frame["topic"]), list(rows.frame[CLUSTER]), rows.file)
-        clusters = [by_topic[topic] for topic in topics]
     return {
-        "values": values, "runs": cells.labels["run"], "topics": topics, "measures": known, "collection": collection,
-        "provenance": provenance, "clusters": clusters, "repeats": noise,
-    }  # fmt: skip
+        "values": values,
+        "runs": cells.labels["run"],
+        "topics": cells.labels["topic"],
+        "measures": known,
+        "collection": collection,
+        "provenance": provenance,
+        "clusters": [home[topic] for topic in cells.labels["topic"] if home],
+        "repeats": noise,
+    }
 
 
-def _remark_sentinel(measure: str, scores: np.ndarray, file: PathLike | None) -> None:
+def place_topics(cells: Cells, what: str, hint: str) -> dict[str, str]:
+    """Return in which cluster, or task, each topic is by that column of all rows; refuse a topic in two."""
+    codes, names = cells.rows.encode(what)
+    _, first = np.unique(cells.codes["topic"], return_index=True)  # topics are numbered as they appear
+    for row in np.flatnonzero(codes != codes[first][cells.codes["topic"]])[:1].tolist():
+        other = names[codes[first[cells.codes["topic"][row]]]]
+        problem = f"it lies in two {what}s, {other!r} and {names[codes[row]]!r}"
+        raise DataError(problem, **cells.rows.locate(row, COLUMNS[:2]), hint=hint)
+    return {topic: names[code] for topic, code in zip(cells.labels["topic"], codes[first], strict=True)}
+
+
+def _remark_sentinel(measure: str, scores: np.ndarray, file: Any) -> None:
     """Warn of a number that may stand for no score: −1, −9, −99, … in some cells, where no other score is below 0."""
     finite = scores[np.isfinite(scores)]
     lowest = finite.min(initial=np.inf)
@@ -328,9 +326,8 @@ def _find_measures(cells: Cells) -> list[Measure]:
     by_measure: Any = words.groupby(cells.codes["measure"]).unique()
     for m, spelled in by_measure.items():
         if len(spelled) > 1 or not {*spelled} <= {"true", "false", ""}:
-            problem = (
-                f"{DIRECTION} is {format_list(sorted(spelled))}; it is true or false, the same in all rows of a measure"
-            )
+            given_words = format_list(sorted(spelled))
+            problem = f"{DIRECTION} is {given_words}; it is true or false, the same in all rows of a measure"
             raise DataError(problem, file=cells.rows.file, measure=cells.labels["measure"][m])
         if spelled[0]:
             known[m] = turn(known[m], spelled[0] == "true")
@@ -347,7 +344,7 @@ class Cells:
         self.rows, encoded = rows, {axis: rows.encode(axis) for axis in axes}
         self.codes = {axis: codes for axis, (codes, _) in encoded.items()}
         self.labels = {axis: labels for axis, (_, labels) in encoded.items()}
-        self.score, self.at = rows.read_scores(), np.arange(len(rows.frame))
+        self.score, self.at = rows.read_scores(), np.arange(len(rows.frame), dtype=np.int32)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -356,10 +353,9 @@ class Cells:
 
     def number(self) -> np.ndarray:
         """Return for each row the number of its cell in the array."""
-        if math.prod(self.shape) >= 1 << 62:
-            problem = (
-                f"{len(self.at):,} scores cannot fill {math.prod(self.shape):,} cells of runs, topics and measures"
-            )
+        size = math.prod(self.shape)
+        if size >= 1 << 62:
+            problem = f"{len(self.at):,} scores cannot fill {size:,} cells of runs, topics and measures"
             raise DataError(problem, file=self.rows.file)
         return np.ravel_multi_index(tuple(self.codes.values()), self.shape)
 
@@ -370,19 +366,26 @@ class Cells:
 
     def drop(self, axis: str, keep: np.ndarray) -> list[str]:
         """Leave out some labels of an axis with their rows, and return them."""
-        labels, self.labels[axis] = self.labels[axis], [*np.array(self.labels[axis], dtype=object)[keep]]
+        labels = np.array(self.labels[axis], dtype=object)
+        self.labels[axis] = [*labels[keep]]
         self.select(keep[self.codes[axis]])
         self.codes[axis] = (np.cumsum(keep) - 1)[self.codes[axis]]
-        return [label for label, stays in zip(labels, keep, strict=True) if not stays]
+        return [*labels[~keep]]
 
     def settle_doubled(self, policy: DoubledPolicy) -> None:
         """Keep one row of each cell, whose score is the mean, or the latest; refuse several where no policy is stated."""
-        cell = pd.Series(self.number())
+        number = self.number()
+        if math.prod(self.shape) <= MOST_CELLS_A_ROW * len(number):  # a mask takes less memory than a table of numbers
+            filled = np.zeros(math.prod(self.shape), dtype=bool)
+            filled[number] = True
+            if np.count_nonzero(filled) == len(number):
+                return
+        cell = pd.Series(number)
         again = cell.duplicated().to_numpy()
         if not again.any():
             return
         several = np.flatnonzero(cell.duplicated(keep=False))
-        groups = pd.Series(self.score[several]).groupby(cell.to_numpy()[several], sort=False)
+        groups = pd.Series(self.score[several]).groupby(number[several], sort=False)
         if policy == "raise":
             first, count = int(np.argmax(again)), int(again.sum())
             unlike = int((groups.nunique(dropna=False) > 1).sum())
@@ -397,18 +400,16 @@ class Cells:
             self.score[several] = groups.transform("mean")
         else:
             times = pd.Series(_read_times(self.rows)[self.at[several]])
-            late = several[times == times.groupby(cell.to_numpy()[several]).transform("max")]
-            latest = pd.Series(self.score[late]).groupby(cell.to_numpy()[late])
-            other = latest.transform(lambda scores: scores.nunique(dropna=False)) > 1
-            for row in late[other][:1]:
+            late = several[times == times.groupby(number[several]).transform("max")]
+            latest = pd.Series(self.score[late]).groupby(number[late])
+            for row in late[latest.transform(lambda scores: scores.nunique(dropna=False)) > 1][:1]:
                 where = self.rows.locate(self.at[row])
                 raise DataError("two scores are the latest", value=self.score[row], **where)
             kept[several] = False
             kept[late[~cell[late].duplicated()]] = True
         self.select(kept)
-        report_policy(
-            f"{format_count(groups.ngroups, 'cell')} had several scores: the {policy} was taken", self.rows.file
-        )
+        taken = f"{format_count(groups.ngroups, 'cell')} had several scores: the {policy} was taken"
+        report_policy(taken, self.rows.file)
 
     def drop_totals(self) -> None:
         """Leave out topics called as totals that are the means of the others, and a run that is the mean of the others.
@@ -425,59 +426,67 @@ class Cells:
             parts, sums = (cells[side & ~np.isnan(self.score)] for side in (~is_sum, is_sum))
             by = [other for other in self.codes if other not in (axis, "task")]
             means = sums.join(parts.groupby(by)["score"].agg(["mean", "count"]), on=by)
+            means["off"] = (means["score"] - means["mean"]).abs()
             largest = parts["score"].abs().groupby(parts["measure"]).max()
-            tolerance = np.maximum(_RELATIVE * means["measure"].map(largest), _ABSOLUTE)
-            unlike = means[(means["score"] - means["mean"]).abs() > tolerance]
+            unlike = means[means["off"] > np.maximum(_RELATIVE * means["measure"].map(largest), _ABSOLUTE)]
             if axis == "run" and (len(unlike) or sums.empty):
                 continue  # a run of that name
             unlike = unlike[unlike["count"] == (~totals).sum()]
             if len(unlike) and not self.rows.sums:
                 first = unlike.iloc[0]
-                raise DataError(
-                    f"it has the name of a total, but its score {first['score']:g} is not the mean of the topics, "
-                    f"{first['mean']:g}", **self.rows.locate(int(first["at"])) | {"line": None},
-                    hint="remove such rows, or rename the topic if it is one",
-                )  # fmt: skip
+                means_of = f"its score {first['score']:g} is not the mean of the topics, {first['mean']:g}"
+                where = self.rows.locate(int(first["at"])) | {"line": None}
+                hint = "remove such rows, or rename the topic if it is one"
+                raise DataError(f"it has the name of a total, but {means_of}", **where, hint=hint)
             if len(unlike):
-                off = (unlike["score"] - unlike["mean"]).abs()
-                run, measure = (self.labels[name][unlike.loc[off.idxmax(), name]] for name in ("run", "measure"))
-                what = f"{len(unlike)} of {len(sums)} rows of the topic {self.labels['topic'][int(np.argmax(totals))]}"
-                used = f"are not the means over topics, which are used ({run}, {measure}: {off.max():.3g} off)"
-                report_policy(f"{what} {used}", self.rows.file)
+                farthest = unlike.loc[unlike["off"].idxmax()]
+                run, measure = (self.labels[name][int(farthest[name])] for name in ("run", "measure"))
+                report_policy(
+                    f"{len(unlike)} of {len(sums)} rows of the topic {self.labels['topic'][int(np.argmax(totals))]} are "
+                    f"not the means over topics, which are used ({run}, {measure}: {farthest['off']:.3g} off)",
+                    self.rows.file,
+                )
             named = self.drop(axis, ~totals)
             if not self.rows.sums:
-                what = f"the means over topics, which are called {format_list(named)}"
-                what = what if axis == "topic" else f"{named[0]!r}, the means over runs"
+                what = f"{named[0]!r}, the means over runs"
+                what = what if axis == "run" else f"the means over topics, which are called {format_list(named)}"
                 report_policy(f"left out {what}", self.rows.file)
         words = [topic for topic in self.labels["topic"] if not topic.isdecimal()]
-        letters = sum(map(str.isalpha, words[0])) if len(words) == 1 and len(self.labels["topic"]) > 3 else 0
-        if letters > 1 and not any(map(str.isdigit, words[0])):  # std, Sum, median, …
-            problem = "it is the only topic that is no number, as a row that sums up the others is"
+        if len(words) == 1 and len(self.labels["topic"]) > 3 and re.fullmatch(r"\D*[^\W\d_]\D*[^\W\d_]\D*", words[0]):
+            problem = (
+                "it is the only topic that is no number, as a row that sums up the others is"  # std, Sum, median, …
+            )
             hint = "remove it, or give the topic a number"
             raise DataError(problem, file=self.rows.file, topic=words[0], hint=hint)
 
     def fill(self, missing: MissingPolicy, measures: Sequence[Measure]) -> np.ndarray:
         """Return the array, (run, topic, measure) or with a last axis of repeats, once a policy has left no gap in it."""
-        filled = ~np.isnan(self.score)
-        lacking = math.prod(self.shape) - int(filled.sum())
+        file, filled, size = self.rows.file, ~np.isnan(self.score), math.prod(self.shape)
+        lacking = size - int(filled.sum())
         if lacking and missing == "raise":
             self._refuse_gap(lacking)
         if lacking and missing in ("drop-topic", "drop-run"):
             axis = missing.removeprefix("drop-")
             n = len(self.labels[axis])
-            keep = np.bincount(self.codes[axis][filled], minlength=n) == math.prod(self.shape) // n
+            keep = np.bincount(self.codes[axis][filled], minlength=n) == size // n
             if not keep.any():
-                if axis == "topic":
-                    self._refuse_lacking_run(filled)
-                raise DataError(f"every {axis} has a missing score: {missing} would leave nothing", file=self.rows.file)
+                problem = f"every {axis} has a missing score: {missing} would leave nothing"
+                where: dict[str, Any] = {}
+                has = np.zeros((len(self.labels["run"]), len(self.labels["measure"])), dtype=bool)
+                has[self.codes["run"][filled], self.codes["measure"][filled]] = True
+                if axis == "topic" and has.all(axis=1).any() and not has.all():
+                    problem = "there is no score of this run on any topic"
+                    run, measure = np.argwhere(~has)[0].tolist()
+                    where = {"run": self.labels["run"][run], "measure": self.labels["measure"][measure]}
+                    where["hint"] = f"{format_option('missing', 'drop-run')} leaves out such runs"
+                raise DataError(problem, file=file, **where)
             if not keep.all():
                 dropped = self.drop(axis, keep)
                 what = f"left out {len(dropped)} of {n} {axis}s with missing scores: {format_list(dropped)}"
-                report_policy(f"{format_option('missing', missing)}: {what}", self.rows.file)
-        elif lacking and math.prod(self.shape) > max(MOST_CELLS, MOST_CELLS_A_ROW * len(self.at)):
-            size = math.prod(self.shape)
+                report_policy(f"{format_option('missing', missing)}: {what}", file)
+        elif lacking and size > max(MOST_CELLS, MOST_CELLS_A_ROW * len(self.at)):
             problem = f"of {size:,} cells of runs, topics and measures only {len(self.at):,} have a score"
-            raise DataError(problem, file=self.rows.file, hint="are the columns those that were meant?")
+            raise DataError(problem, file=file, hint="are the columns those that were meant?")
         values = np.full(self.shape, np.nan)
         values.ravel()[self.number()] = self.score
         if lacking and missing == "worst":
@@ -487,43 +496,29 @@ class Cells:
                     problem = "its worst value is not known, so it cannot stand for a missing score"
                     raise DataError(problem, measure=measure)
                 values[:, :, m][gaps] = measure.worst
-            report_policy(f"{lacking:,} missing scores given the measure's worst value", self.rows.file)
+            report_policy(f"{lacking:,} missing scores given the measure's worst value", file)
         return values
-
-    def _refuse_lacking_run(self, filled: np.ndarray) -> None:
-        """Refuse a run without any score by a measure, because of which no topic is complete."""
-        run, measure = self.labels["run"], self.labels["measure"]
-        has = np.zeros((len(run), len(measure)), dtype=bool)
-        has[self.codes["run"][filled], self.codes["measure"][filled]] = True
-        if has.all() or not has.all(axis=1).any():
-            return
-        r, m = np.argwhere(~has)[0].tolist()
-        hint = f"{format_option('missing', 'drop-run')} leaves out such runs; where runs have gaps on some topics too, "
-        raise DataError(
-            "there is no score of this run on any topic", file=self.rows.file, run=run[r], measure=measure[m],
-            hint=f"{hint}take such a run out first",
-        )  # fmt: skip
 
     def _refuse_gap(self, lacking: int) -> None:
         """Refuse the first row without a score, else the first cell without a row."""
         gaps = np.flatnonzero(np.isnan(self.score))
+        at: Any
         if len(gaps):
-            where, at = self.rows.locate(self.at[gaps[0]]), tuple(codes[gaps[0]] for codes in self.codes.values())
+            where, at = self.rows.locate(self.at[gaps[0]]), [codes[gaps[0]] for codes in self.codes.values()]
         else:
             there = np.sort(self.number())
             odd = np.flatnonzero(there != np.arange(len(there)))
             at = np.unravel_index(int(odd[0]) if len(odd) else len(there), self.shape)
-            r, m = at[0], at[2]
-            of_run = self.at[(self.codes["run"] == r) & (self.codes["measure"] == m)]
             where = {axis: self.labels[axis][i] for axis, i in zip(COLUMNS[:3], at, strict=False)}
-            where["file"] = self.rows.find_file(of_run) if len(of_run) else self.rows.file
+            of_run = self.at[(self.codes["run"] == at[0]) & (self.codes["measure"] == at[2])]
+            where["file"] = (self.rows.keep(of_run) if len(of_run) else self.rows).file
         hint = hint_missing()
         if REPEAT in self.labels:
             where["topic"] = f"{where['topic']}, {REPEAT} {self.labels[REPEAT][at[3]]}"
-            hint = (
-                f"repeats are unequal: {format_option('missing', 'drop-topic')} or drop-run keeps what has all of them"
-            )
-        raise DataError(f"there is no score{f'; {lacking:,} are missing in all' * (lacking > 1)}", **where, hint=hint)
+            drop = format_option("missing", "drop-topic")
+            hint = f"repeats are unequal: {drop} or drop-run keeps what has all of them"
+        more = f"; {lacking:,} are missing in all" if lacking > 1 else ""
+        raise DataError(f"there is no score{more}", **where, hint=hint)
 
 
 def _read_times(rows: Rows) -> np.ndarray:
@@ -533,26 +528,16 @@ def _read_times(rows: Rows) -> np.ndarray:
         raise DataError(problem, file=rows.file, hint="name the column: columns time=NAME")
     column = rows.frame["time"].astype(object) if rows.frame["time"].dtype == "category" else rows.frame["time"]
     texts, times = column.map(str), pd.to_numeric(column, errors="coerce") if column.dtype.kind != "M" else column
-    if any(texts.map(form.fullmatch).notna().all() for form in (_DATE_AS_NUMBER, _NO_YEAR)):
+    problem = ""
+    if texts.map(_AMBIGUOUS_DATE.fullmatch).notna().all():
         problem = f"dates such as {texts.iloc[0]!r} can be read in several ways"
-        raise DataError(problem, file=rows.file, hint=_WRITE_DATES)
-    if times.isna().any():
+    elif times.isna().any():
         times = pd.to_datetime(texts, errors="coerce", utc=True, format="ISO8601")
-    for row in np.flatnonzero(times.isna())[:1]:
-        problem = f"{texts.iloc[row]!r} is no time, or not written as ISO 8601 has it"
-        raise DataError(problem, file=rows.file, hint=_WRITE_DATES)
+        if times.isna().any():
+            problem = f"{texts[times.isna()].iloc[0]!r} is no time, or not written as ISO 8601 has it"
+    if problem:
+        raise DataError(problem, file=rows.file, hint="write dates as 2024-12-31")
     return times.astype("int64" if times.dtype.kind == "M" else "float64").to_numpy(dtype=np.float64)
-
-
-_WRITE_DATES = "write dates as 2024-12-31"
-
-_DATE_AS_NUMBER = re.compile(r"(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])((19|20)\d\d|\d\d)|(19|20)\d\d\.(\d|1[0-2])")
-"""A day, a month and a year without marks, of which no number is made; or a year and a month with a point between them."""
-
-_NO_YEAR = re.compile(r"\d{1,2}[./-]\d{1,2}\.?")
-
-_RELATIVE, _ABSOLUTE = 1e-3, 1e-4
-"""How far a total may be from the mean: it is printed with three or four digits."""
 
 
 def refuse_totals(topics: Sequence[str], file: object) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from metaeval.data.labels import Labelled, find_labels, unique_labels
+from metaeval.data.labels import Labelled, check_shape, find_labels
 from metaeval.errors import DataError, format_count, format_option
 from metaeval.measures.base import SUM_TOLERANCE, Kind
 
@@ -25,18 +25,6 @@ class _Runs(Labelled):
 
     kind: ClassVar[Kind]
     """Kind of the measures that apply."""
-
-    def _label(self, runs: Any, topics: Any, classes: Any, collection: str, provenance: str) -> tuple[int, int, int]:
-        """Set the labels, and return how many runs, topics and classes there are."""
-        named = [unique_labels(*each) for each in ((runs, "run"), (topics, "topic"), (classes, "class"))]
-        for labels, what in zip(named, ("runs", "topics"), strict=False):
-            if not labels:
-                raise DataError(f"there are no {what}")
-        if len(named[2]) < 2:
-            raise DataError(f"there are {len(named[2])} classes; at least two are needed")
-        self._set(runs=named[0], topics=named[1], classes=named[2])
-        self._set(collection=str(collection), provenance=str(provenance))
-        return len(named[0]), len(named[1]), len(named[2])
 
     def __repr__(self) -> str:
         shape = f"{format_count(len(self.runs), 'run')} × {format_count(len(self.topics), 'topic')}"
@@ -55,11 +43,8 @@ class _Runs(Labelled):
         ClassificationRuns or QuantificationRuns
         """
         r, t = find_labels(runs, self.runs, "run"), find_labels(topics, self.topics, "topic")
+        changed: dict[str, Any] = {"runs": [self.runs[i] for i in r], "topics": [self.topics[i] for i in t]}
         places: dict[str, Any] = {"counts": np.ix_(r, t), "estimated": np.ix_(r, t), "gold": t}
-        changed: dict[str, Any] = {
-            "runs": tuple(self.runs[i] for i in r),
-            "topics": tuple(self.topics[i] for i in t),
-        }
         for each in fields(self):
             if each.name in places:
                 changed[each.name] = getattr(self, each.name)[places[each.name]]
@@ -108,20 +93,17 @@ class ClassificationRuns(_Runs):
         collection: str = "",
         provenance: str = "",
     ) -> None:
-        sizes = self._label(runs, topics, classes, collection, provenance)
+        sizes = self._label(collection, provenance, runs=runs, topics=topics, classes=classes)
         given = np.asarray(counts)
-        _check_shape(given, (*sizes, sizes[2]), "counts", "run × topic × gold × predicted")
+        check_shape(given, (*sizes, sizes[2]), "counts", "run × topic × gold × predicted")
         try:
             numbers = given.astype(np.float64)
         except (TypeError, ValueError):
             raise DataError("counts are numbers, run × topic × gold × predicted") from None
         for r, t, g, p in np.argwhere(~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers)))[:1]:
-            raise DataError(
-                f"the count of gold class {self.classes[g]} and predicted class {self.classes[p]} is {given[r, t, g, p]}",
-                run=self.runs[r],
-                topic=self.topics[t],
-                hint="counts are whole numbers ≥ 0",
-            )
+            classes = f"gold class {self.classes[g]} and predicted class {self.classes[p]}"
+            problem, hint = f"the count of {classes} is {given[r, t, g, p]}", "counts are whole numbers ≥ 0"
+            raise DataError(problem, run=self.runs[r], topic=self.topics[t], hint=hint)
         whole = numbers.astype(np.int64)
         gold = whole.sum(axis=-1)
         for t in np.flatnonzero(gold[0].sum(axis=-1) == 0)[:1]:
@@ -193,10 +175,10 @@ class QuantificationRuns(_Runs):
         provenance: str = "",
         rescale: bool = False,
     ) -> None:
-        sizes = self._label(runs, topics, classes, collection, provenance)
+        sizes = self._label(collection, provenance, runs=runs, topics=topics, classes=classes)
         shares, true = np.array(estimated, dtype=np.float64), np.array(gold, dtype=np.float64)
-        _check_shape(shares, sizes, "estimated shares", "run × topic × class")
-        _check_shape(true, sizes[1:], "gold shares", "topic × class")
+        check_shape(shares, sizes, "estimated shares", "run × topic × class")
+        check_shape(true, sizes[1:], "gold shares", "topic × class")
         self._set(gold=distributions(true[None], ("gold",), self.topics, self.classes, rescale=rescale)[0])
         self._set(estimated=distributions(shares, self.runs, self.topics, self.classes, rescale=rescale))
 
@@ -210,12 +192,7 @@ Runs = ClassificationRuns | QuantificationRuns
 
 
 def distributions(
-    shares: np.ndarray,
-    runs: tuple[str, ...],
-    topics: tuple[str, ...],
-    classes: tuple[str, ...],
-    *,
-    rescale: bool = False,
+    shares: np.ndarray, runs: Sequence[str], topics: Sequence[str], classes: Sequence[str], *, rescale: bool = False
 ) -> np.ndarray:
     """Check that every row of shares (run, topic, class) is a probability distribution, and return them."""
     for r, t, k in np.argwhere(~np.isfinite(shares) | (shares < 0))[:1]:
@@ -223,17 +200,8 @@ def distributions(
         raise DataError(problem, run=runs[r], topic=topics[t], value=float(shares[r, t, k]))
     total = shares.sum(axis=-1)
     for r, t in np.argwhere((total <= 0) if rescale else np.abs(total - 1) > SUM_TOLERANCE)[:1]:
+        problem = f"probabilities sum to {total[r, t]:.6g}, not 1"
         hint = f"rescale with {format_option('rescale', True)}; up to {SUM_TOLERANCE:g} is taken as rounding"
-        raise DataError(
-            f"probabilities sum to {total[r, t]:.6g}, not 1",
-            run=runs[r],
-            topic=topics[t],
-            value=float(total[r, t]),
-            hint=None if rescale else hint,
-        )
+        where: dict[str, Any] = {"run": runs[r], "topic": topics[t], "value": float(total[r, t])}
+        raise DataError(problem, **where, hint=None if rescale else hint)
     return shares / total[..., None] if rescale else shares
-
-
-def _check_shape(array: np.ndarray, expected: tuple[int, ...], what: str, axes: str) -> None:
-    if array.shape != expected:
-        raise DataError(f"the {what} have shape {array.shape}, not {expected} ({axes})")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from metaeval.data.clusters import Repeats, code_clusters, join_clusters, label_clusters, refuse_spanning
+from metaeval.data.clusters import Repeats, code_clusters
 from metaeval.data.columns import CLUSTER
-from metaeval.data.labels import Choose, Labelled, choose_measures, choose_of_several, find_labels, unique_labels
+from metaeval.data.labels import Choose, Labelled, check_shape, choose_measures, choose_of_several, find_labels
 from metaeval.data.policies import MissingPolicy, hint_missing
 from metaeval.data.rows import DoubledError, Rows, arrange, split_collections
 from metaeval.errors import DataError, format_count, format_list, format_option
@@ -24,10 +24,6 @@ from metaeval.stats.irregular_runs import equal_rows
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-_NO_NUMBERS = {"c": "complex ones", "m": "durations", "M": "dates", "V": "records", "S": "bytes"}
-"""Kinds of arrays that numpy would turn into numbers without a word."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,40 +98,32 @@ class Scores(Labelled):
         repeats: Mapping[str, Repeats] | None = None,
     ) -> None:
         known = tuple(measure_of_label(measure) for measure in list_measures(measures))
-        names = unique_labels([str(measure) for measure in known], "measure")
         try:
-            kind = np.asarray(values).dtype.kind
-            if kind in _NO_NUMBERS:
-                raise TypeError(f"{_NO_NUMBERS[kind]} are none")
+            if (kind := np.asarray(values).dtype).kind in "cmMVS":  # numpy would turn them into numbers without a word
+                raise TypeError(f"{kind} is none")
             if np.ma.is_masked(values):
                 raise TypeError("masked ones are none: write NaN into a frame, and see metaeval.io.from_frame")
             array = np.array(values, dtype=np.float64, order="C")
         except (TypeError, ValueError) as error:
             raise DataError(f"scores are numbers, run × topic × measure ({error})") from None
-        labels = unique_labels(runs, "run"), unique_labels(topics, "topic"), names
-        expected = tuple(map(len, labels))
-        if array.shape != expected:
-            sizes = f"{expected[0]} runs × {expected[1]} topics × {expected[2]} measures"
-            raise DataError(f"the scores have shape {array.shape}, the labels {sizes}")
-        if 0 in expected:
-            raise DataError("there are no scores: at least one run, topic and measure is needed")
+        names = [str(measure) for measure in known]
+        expected = self._label(collection, provenance, runs=runs, topics=topics, measures=names)
+        check_shape(array, expected, "scores", "run × topic × measure")
         wrong = np.argwhere(np.isinf(array) if self._may_have_gaps else ~np.isfinite(array))
-        if len(wrong):
-            r, t, m = wrong[0]
+        for r, t, m in wrong[:1]:
             problem = f"the score is {array[r, t, m]}"
             if len(wrong) > 1:
                 problem += f", and so are {len(wrong) - 1:,} more" if len(wrong) > 2 else ", and so is one more"
-            raise DataError(
-                problem,
-                run=labels[0][r],
-                topic=labels[1][t],
-                measure=known[m],
-                value=float(array[r, t, m]),
-            )
+            where = {"run": self.runs[r], "topic": self.topics[t], "measure": known[m]}
+            raise DataError(problem, value=float(array[r, t, m]), **where)
+        of_topics = tuple("" if label is None or label != label else str(label) for label in clusters)
+        if of_topics:
+            check_shape(np.array(of_topics, dtype=object), (len(self.topics),), "clusters", "topic")
+        for topic, cluster in zip(self.topics, of_topics, strict=False):
+            if not cluster.strip():
+                raise DataError("it is in no cluster", topic=topic, hint="give it a cluster of its own")
         (known,) = turn_measures([drop_contradicted(known, array)], higher_is_better, lower_is_better)
-        self._set(values=array, runs=labels[0], topics=labels[1], measures=known, repeats=dict(repeats or {}))
-        self._set(collection=str(collection or ""), provenance=str(provenance or ""))
-        self._set(clusters=label_clusters(clusters, self.topics))
+        self._set(values=array, measures=known, clusters=of_topics, repeats=dict(repeats or {}))
 
     def __repr__(self) -> str:
         sizes = zip(self.values.shape, ("run", "topic", "measure"), strict=True)
@@ -257,19 +245,19 @@ class Scores(Labelled):
         >>> [str(one) for one in old.add_measures(Scores([[[1.0]], [[2.0]]], measures=["RR"], **labels)).measures]
         ['AP', 'RR']
         """
-        name = self.collection or "given"
+        name = f"the collection {self.collection or 'given'}"
+        further = [str(measure) for measure in other.measures]
         for what, mine, theirs in (("run", self.runs, other.runs), ("topic", self.topics, other.topics)):
-            unlike = sorted(set(mine) ^ set(theirs))
-            if unlike:
-                raise DataError(
-                    f"the scores of {format_list([str(measure) for measure in other.measures])} and the collection "
-                    f"{name} do not have the same {what}s: {format_list(unlike)} "
-                    f"{'is' if len(unlike) == 1 else 'are'} in one of them only"
-                )
-        both = {str(measure) for measure in self.measures} & {str(measure) for measure in other.measures}
-        if both and not overwrite:
-            raise DataError(f"the collection {name} has a measure {min(both)} already")
+            if unlike := sorted(set(mine) ^ set(theirs)):
+                both = f"the scores of {format_list(further)} and {name} do not have the same {what}s"
+                verb = "is" if len(unlike) == 1 else "are"
+                raise DataError(f"{both}: {format_list(unlike)} {verb} in one of them only")
+        known = [measure for measure in map(str, self.measures) if measure in further]
+        if known and not overwrite:
+            raise DataError(f"{name} has a measure {min(known)} already")
         aligned = other.sel(runs=self.runs, topics=self.topics)
+        if self.clusters and aligned.clusters and self.clusters != aligned.clusters:
+            raise DataError(f"the topics of {name} have two kinds of clusters")
         columns = {
             str(measure): (measure, part.values[..., position], part.repeats.get(str(measure)))
             for part in ((aligned, self) if first else (self, aligned))
@@ -280,7 +268,7 @@ class Scores(Labelled):
             self,
             values=np.stack(values, axis=-1),
             measures=measures,
-            clusters=join_clusters(self.clusters, aligned.clusters, name),
+            clusters=self.clusters or aligned.clusters,
             repeats={name: each for name, each in zip(columns, repeats, strict=True) if each is not None},
         )
 
@@ -289,14 +277,14 @@ class Scores(Labelled):
         import pandas as pd  # here, so that scores without frames need not wait for it
 
         values = self.sel(measures=measure).values[:, :, 0]
-        return pd.DataFrame(values, index=pd.Index(self.runs, name="run"), columns=pd.Index(self.topics, name="topic"))
+        return pd.DataFrame(values, pd.Index(self.runs, name="run"), pd.Index(self.topics, name="topic"))
 
     def means(self) -> pd.DataFrame:
         """Return the mean score over topics, a frame of runs (rows) × measures (columns)."""
         import pandas as pd
 
-        names = pd.Index([str(measure) for measure in self.measures], name="measure")
-        return pd.DataFrame(self.values.mean(axis=1), index=pd.Index(self.runs, name="run"), columns=names)
+        names = pd.Index(map(str, self.measures), name="measure")
+        return pd.DataFrame(self.values.mean(axis=1), pd.Index(self.runs, name="run"), names)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the scores in tidy form, one row per score, with columns run, topic, measure, score, and cluster if known.
@@ -310,17 +298,13 @@ class Scores(Labelled):
         """
         import pandas as pd
 
-        n_runs, n_topics, n_measures = self.values.shape
-        names = np.array([str(measure) for measure in self.measures], dtype=object)
-        columns = {
-            "run": np.repeat(np.array(self.runs, dtype=object), n_topics * n_measures),
-            "topic": np.tile(np.repeat(np.array(self.topics, dtype=object), n_measures), n_runs),
-            "measure": np.tile(names, n_runs * n_topics),
-            "score": self.values.ravel(),
-        }
+        axes = [self.runs, self.topics, [str(measure) for measure in self.measures]]
+        frame = pd.MultiIndex.from_product(axes, names=["run", "topic", "measure"]).to_frame(index=False)
+        frame["score"] = self.values.ravel()
         if self.clusters:
-            columns[CLUSTER] = np.tile(np.repeat(np.array(self.clusters, dtype=object), n_measures), n_runs)
-        return pd.DataFrame(columns)
+            of_run = np.repeat(np.array(self.clusters, dtype=object), len(self.measures))
+            frame[CLUSTER] = np.tile(of_run, len(self.runs))
+        return frame
 
 
 class PartialScores(Scores):
@@ -403,30 +387,32 @@ def read_collections(
     rows = rows if measure is None else choose_measure(rows, measure)
     if choose is not None:
         choose = choose_of_several(choose, [map(measure_of_label, rows.encode("measure")[1])])
-    found = []
+    found: list[Scores] = []
+    home: dict[str, str] = {}
     parts = list(split_collections(rows, collection))
     for label, part in parts:
-        file = part.file if len(parts) == 1 else f"{part.file}, collection {label}" if part.file else label
         try:
             found.append(hold_scores(**arrange(part, missing=missing, collection=label, choose=choose, **options)))
         except DoubledError as error:
             raise error.changed(hint=rows.explain(error, missing) if rows.explain else None) from None
         except DataError as error:
-            raise (
-                error if error.line is not None or error.file != str(part.file) else error.changed(file=file)
-            ) from None
-    refuse_spanning([(scores.collection, scores.clusters) for scores in found], rows.file)
+            if len(parts) == 1 or error.line is not None or error.file != str(part.file):
+                raise
+            raise error.changed(file=f"{part.file}, collection {label}" if part.file else label) from None
+        for cluster in sorted(set(found[-1].clusters)):
+            if home.setdefault(cluster, label) != label:
+                problem = f"the cluster {cluster!r} spans the collections {home[cluster]} and {label}"
+                joined = format_option("clusters", "COLLECTION+CLUSTER")
+                raise DataError(problem, file=rows.file, hint=f"join two columns, {joined}, or read one collection")
     return found
 
 
 def only_collection(found: Sequence[Scores], file: object = None) -> Scores:
     """Return the scores of the only collection there is."""
     if len(found) > 1:
-        raise DataError(
-            f"it holds several collections: {format_list(sorted(scores.collection for scores in found))}",
-            file=file,
-            hint=f"say which with {format_option('collection', 'NAME')}; a name of your own reads all as one",
-        )
+        problem = f"it holds several collections: {format_list(sorted(scores.collection for scores in found))}"
+        hint = f"say which with {format_option('collection', 'NAME')}; a name of your own reads all as one"
+        raise DataError(problem, file=file, hint=hint)
     return found[0]
 
 

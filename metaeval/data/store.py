@@ -30,8 +30,6 @@ from metaeval.errors import DataError, MetaevalError, StoreError, format_list, f
 from metaeval.files import (
     PathLike,
     clear_leftovers,
-    find_largest,
-    is_remote,
     open_regular,
     read_bounded,
     write_atomically,
@@ -45,7 +43,7 @@ _RECORD = b"metaeval.store"
 _FILE_NAME = re.compile(r"\.([0-9a-f]{16})\.parquet$")
 _LOCK_SECONDS = 60
 _ROWS = 2**26  # of a group, the most that Parquet's writer makes
-_REPAIR = "restore it from a copy, or remove the collection and add its scores again"
+_REPAIR = "restore it from a copy, or add its scores again with replace=True"
 
 
 class ScoreStore:
@@ -68,7 +66,7 @@ class ScoreStore:
     """
 
     def __init__(self, path: PathLike) -> None:
-        if is_remote(path) or "\0" in str(path):
+        if "://" in str(path) or "\0" in str(path):
             raise StoreError(f"{path}: a store is a folder on a local disk: download it first")
         try:
             self.path = Path(path).expanduser()
@@ -102,33 +100,37 @@ class ScoreStore:
         StoreError
             If there is no such collection or measure, or the file is damaged.
         """
-        with self._open(collection) as (file, record):
-            described = {measure["name"]: measure for measure in record["measures"]}
-            names, shape = list(described), (len(record["runs"]), len(record["topics"]))
-            if file.metadata.num_rows != shape[0] * shape[1] * len(names) or record["collection"] != collection:
-                raise ValueError("it does not hold what it says")
-            chosen = names if measures is None else choose_measures(measures, names)
-            each = file.num_row_groups // len(names)  # one of a measure, more of a very large one
-            values = np.empty((*shape, len(chosen)))
-            for position, name in enumerate(chosen):
-                groups = range(names.index(name) * each, (names.index(name) + 1) * each)
-                cells = file.read_row_groups(groups, columns=["score"]).column(0).to_numpy()
-                np.copyto(values[..., position], cells.reshape(shape), casting="no")
-            repeats = {}
-            for name in chosen:
-                if "repeats" in described[name]:
-                    told = described[name]["repeats"]
-                    repeats[name] = Repeats(int(told["count"]), float(told["variance"]))
-            return Scores(
-                values,
-                runs=record["runs"],
-                topics=record["topics"],
-                measures=[_restore_measure(**described[name]) for name in chosen],
-                collection=collection,
-                provenance=record["provenance"],
-                clusters=record["clusters"],
-                repeats=repeats,
-            )
+        import pyarrow
+        import pyarrow.parquet
+
+        with self._as_store_errors("read"), ExitStack() as stack:
+            stream: Any = None
+            digest = ""
+            while stream is None:
+                former, digests = digest, self._read_manifest()
+                if not isinstance(collection, str) or collection not in digests:
+                    content = f"it holds {format_list(sorted(digests))}" if digests else "it is empty"
+                    raise StoreError(f"{self.path}: there is no collection {collection!r} ({content})")
+                digest = digests[collection]
+                path = self.path / _name_file(collection, digest)
+                try:
+                    stream = stack.enter_context(open_regular(path))[0]
+                except FileNotFoundError:
+                    if digest == former:  # otherwise a writer may just have replaced it
+                        problem = f"the file {path.name} of collection {collection} is gone: {_REPAIR}"
+                        raise StoreError(f"{self.path}: {problem}") from None
+            if hashlib.file_digest(stream, "sha256").hexdigest() != digest:
+                problem = "the file is damaged, or it is another one: it does not have the checksum in the manifest"
+                raise StoreError(f"{path}: {problem} ({_REPAIR})")
+            stream.seek(0)
+            try:
+                file = pyarrow.parquet.ParquetFile(stream)
+                record = json.loads(file.metadata.metadata[_RECORD])
+                return _decode_scores(file, record, collection, measures)
+            except (pyarrow.ArrowException, LookupError, TypeError, ValueError, AttributeError) as error:
+                if isinstance(error, MetaevalError):
+                    raise
+                raise StoreError(f"{path}: the file is damaged, or no score store has written it: {error}") from None
 
     def add(self, scores: Scores, *, collection: str | None = None, replace: bool = False) -> None:
         """Add scores to their collection; measures that are there already stay unless they are given again.
@@ -148,37 +150,57 @@ class ScoreStore:
             If the collection has no name, the store cannot be written, or the collection holds other runs
             or topics.
         """
+        from filelock import FileLock, Timeout
+
         if not isinstance(scores, Scores):
             raise StoreError(f"a store keeps Scores, not {type(scores).__name__} (metaeval.io.from_frame makes them)")
         refuse_gaps(scores)
         name = scores.collection if collection is None else str(collection)
         if not name.strip():
             raise StoreError(f"these scores have no collection name: give {format_option('collection', 'NAME')}")
-        with self._writing(make=True) as digests:
-            if not (self.path / MANIFEST).exists():
-                # From now on, scores without a manifest mean that it was lost.
-                write_atomically(self.path / MANIFEST, _encode_manifest({}))
-            if name in digests and not replace:
-                former = self.load(name)
-                try:
-                    scores = former.add_measures(scores, overwrite=True)
-                except DataError as error:
-                    hint = "add them under another collection name, or replace the collection"
-                    raise StoreError(f"{self.path}: collection {name}: {error}: {hint}") from None
-            content = _encode_scores(scores, name)
-            digest = hashlib.sha256(content).hexdigest()
-            manifest = _encode_manifest({**digests, name: digest})
-            write_atomically(self.path / _name_file(name, digest), content)
-            write_atomically(self.path / MANIFEST, manifest)
+        with self._as_store_errors("written"):
+            self.path.mkdir(parents=True, exist_ok=True)
+            try:
+                with FileLock(self.path / ".lock", timeout=_LOCK_SECONDS):
+                    former = self._read_manifest()
+                    try:
+                        self._write(scores, name, former, replace=replace)
+                    finally:
+                        self._clear(former)
+            except Timeout:
+                problem = f"another process has kept the store locked for {_LOCK_SECONDS} s"
+                raise StoreError(f"{self.path}: {problem}") from None
+            except NotImplementedError:
+                problem = "files cannot be locked on this disk; use a folder on another one"
+                raise StoreError(f"{self.path}: {problem}") from None
 
-    def remove(self, collection: str) -> None:
-        """Take a collection out of the store."""
-        with self._as_store_errors("read"):
-            self._find_digest(collection)  # where there is no store, none is made
-        with self._writing() as digests:
-            self._find_digest(collection)
-            del digests[collection]
-            write_atomically(self.path / MANIFEST, _encode_manifest(digests))
+    def _write(self, scores: Scores, name: str, digests: dict[str, str], *, replace: bool) -> None:
+        """Write the file of a collection, then the manifest."""
+        if not (self.path / MANIFEST).exists():
+            # From now on, scores without a manifest mean that it was lost.
+            write_atomically(self.path / MANIFEST, _encode_manifest({}))
+        if name in digests and not replace:
+            try:
+                scores = self.load(name).add_measures(scores, overwrite=True)
+            except DataError as error:
+                hint = "add them under another collection name, or replace the collection"
+                raise StoreError(f"{self.path}: collection {name}: {error}: {hint}") from None
+        content = _encode_scores(scores, name)
+        digest = hashlib.sha256(content).hexdigest()
+        manifest = _encode_manifest({**digests, name: digest})
+        write_atomically(self.path / _name_file(name, digest), content)
+        write_atomically(self.path / MANIFEST, manifest)
+
+    def _clear(self, former: dict[str, str]) -> None:
+        """Delete what is no part of the store any more; its lock says that other writers are gone."""
+        clear_leftovers(self.path, age=0)
+        with suppress(OSError, StoreError):
+            before, now = (
+                {self.path / _name_file(*entry) for entry in manifest.items()}
+                for manifest in (former, self._read_manifest())
+            )
+            for path in {*before, *self._list_files()} - now:
+                path.unlink(missing_ok=True)
 
     @contextmanager
     def _as_store_errors(self, done: str) -> Iterator[None]:
@@ -196,34 +218,6 @@ class ScoreStore:
                 sentence = f"{self.path}: the store cannot be {done}: {why}"
             raise StoreError(sentence) from None
 
-    @contextmanager
-    def _writing(self, *, make: bool = False) -> Iterator[dict[str, str]]:
-        """Lock the store, yield its manifest, and leave nothing behind that is no part of it."""
-        from filelock import FileLock, Timeout
-
-        with self._as_store_errors("written"):
-            if make:
-                self.path.mkdir(parents=True, exist_ok=True)
-            try:
-                with FileLock(self.path / ".lock", timeout=_LOCK_SECONDS):
-                    former = self._read_manifest()
-                    try:
-                        yield dict(former)
-                    finally:
-                        clear_leftovers(self.path, age=0)  # the lock says that their writers are gone
-                        with suppress(OSError, StoreError):
-                            before, now = (
-                                {self.path / _name_file(*entry) for entry in manifest.items()}
-                                for manifest in (former, self._read_manifest())
-                            )
-                            for path in {*before, *self._list_files()} - now:
-                                path.unlink(missing_ok=True)
-            except (Timeout, NotImplementedError) as error:
-                why = f"another process has kept the store locked for {_LOCK_SECONDS} s"
-                if not isinstance(error, Timeout):
-                    why = "files cannot be locked on this disk; use a folder on another one"
-                raise StoreError(f"{self.path}: {why}") from None
-
     def _list_files(self) -> list[Path]:
         """Return the files that a store wrote: their names hold the first digits of their checksums."""
         found = []
@@ -238,7 +232,7 @@ class ScoreStore:
         """Return the SHA-256 of the file of every collection, unless the manifest is damaged, edited or an earlier one."""
         path = self.path / MANIFEST
         try:
-            content = read_bounded(path, find_largest())
+            content = read_bounded(path)
         except FileNotFoundError:
             orphans = [file.name for file in self._list_files()]
             if orphans and not path.exists():  # a first writer makes the manifest before the scores
@@ -267,44 +261,6 @@ class ScoreStore:
         convert = f"`metaeval convert {self.path}/FILE.parquet NEW_STORE --to store --collection NAME`"
         raise StoreError(f"{path}: {problem}: {restore}take each of its Parquet files into a new store: {convert}")
 
-    def _find_digest(self, collection: str) -> str:
-        digests = self._read_manifest()
-        if not isinstance(collection, str) or collection not in digests:
-            content = f"it holds {format_list(sorted(digests))}" if digests else "it is empty"
-            raise StoreError(f"{self.path}: there is no collection {collection!r} ({content})")
-        return digests[collection]
-
-    @contextmanager
-    def _open(self, collection: str) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """Open the current file of a collection once its checksum is right, and yield it with its record."""
-        import pyarrow
-        import pyarrow.parquet
-
-        with self._as_store_errors("read"), ExitStack() as stack:
-            stream: Any
-            digest = ""
-            while True:
-                former, digest = digest, self._find_digest(collection)
-                path = self.path / _name_file(collection, digest)
-                try:
-                    stream, _ = stack.enter_context(open_regular(path))
-                    break
-                except FileNotFoundError:
-                    if digest == former:  # otherwise a writer may just have replaced it
-                        problem = f"the file {path.name} of collection {collection} is gone: {_REPAIR}"
-                        raise StoreError(f"{self.path}: {problem}") from None
-            if hashlib.file_digest(stream, "sha256").hexdigest() != digest:
-                problem = "the file is damaged, or it is another one: it does not have the checksum in the manifest"
-                raise StoreError(f"{path}: {problem} ({_REPAIR})")
-            stream.seek(0)
-            try:
-                file = pyarrow.parquet.ParquetFile(stream)
-                yield file, json.loads(file.metadata.metadata[_RECORD])
-            except (pyarrow.ArrowException, LookupError, TypeError, ValueError, AttributeError) as error:
-                if isinstance(error, MetaevalError):
-                    raise
-                raise StoreError(f"{path}: the file is damaged, or no score store has written it: {error}") from None
-
 
 def _encode_manifest(digests: dict[str, str]) -> str:
     content = {"schema": SCHEMA, "checksum": _checksum(digests), "collections": digests}
@@ -324,20 +280,45 @@ def _name_file(collection: str, digest: str) -> str:
     return f"{safe}.{digest[:16]}.parquet"
 
 
+def _decode_scores(file: Any, record: Any, collection: str, measures: Any) -> Scores:
+    """Return all measures of a file that is open, or some; only these are decoded."""
+    described = {measure["name"]: measure for measure in record["measures"]}
+    names, shape = list(described), (len(record["runs"]), len(record["topics"]))
+    if file.metadata.num_rows != shape[0] * shape[1] * len(names) or record["collection"] != collection:
+        raise ValueError("it does not hold what it says")
+    chosen = names if measures is None else choose_measures(measures, names)
+    each = file.num_row_groups // len(names)  # one of a measure, more of a very large one
+    values, known, repeats = np.empty((*shape, len(chosen))), [], {}
+    for position, name in enumerate(chosen):
+        groups = range(names.index(name) * each, (names.index(name) + 1) * each)
+        cells = file.read_row_groups(groups, columns=["score"]).column(0).to_numpy()
+        np.copyto(values[..., position], cells.reshape(shape), casting="no")
+        fields = dict(described[name])
+        if "repeats" in fields:
+            told = fields.pop("repeats")
+            repeats[name] = Repeats(int(told["count"]), float(told["variance"]))
+        low, high = fields["range"]
+        fields["range"] = -np.inf if low is None else float(low), np.inf if high is None else float(high)
+        registered = measure_of_label(name)
+        is_same = registered.formula is not None and registered.higher_is_better == fields["higher_is_better"]
+        known.append(registered if is_same else Measure(**fields))
+    labels = {label: record[label] for label in ("runs", "topics", "provenance", "clusters")}
+    return Scores(values, measures=known, repeats=repeats, collection=collection, **labels)
+
+
 def _encode_scores(scores: Scores, collection: str) -> bytes:
     """Return the content of a file: the tidy table, measure by measure, run by run, topics innermost, and its record."""
     import pyarrow
     import pyarrow.parquet
 
     n_runs, n_topics, _ = scores.values.shape
-    record = {
-        "collection": collection,
-        "provenance": scores.provenance,
-        "runs": list(scores.runs),
-        "topics": list(scores.topics),
-        "clusters": list(scores.clusters),
-        "measures": [_describe_measure(measure, scores.repeats.get(str(measure))) for measure in scores.measures],
-    }
+    record = {"collection": collection, **scores.named("provenance", "runs", "topics", "clusters"), "measures": []}
+    for measure in scores.measures:  # enough to use its scores where its formula is not at hand
+        described = {name: getattr(measure, name) for name in ("higher_is_better", "label", "description", "source")}
+        described |= {"name": str(measure), "range": [end if np.isfinite(end) else None for end in measure.range]}
+        if str(measure) in scores.repeats:
+            described["repeats"] = asdict(scores.repeats[str(measure)])
+        record["measures"].append(described)
     # As tidy files state directions: empty where the measure's name tells it.
     directions = [str(measure.higher_is_better).lower() if is_untold(measure) else "" for measure in scores.measures]
     columns = [*COLUMNS[:3], *["higher_is_better"] * any(directions)]
@@ -357,20 +338,3 @@ def _encode_scores(scores: Scores, collection: str) -> bytes:
             values = np.ascontiguousarray(scores.values[..., position]).ravel()
             writer.write_table(pyarrow.table([*cells, values], schema=schema), row_group_size=_ROWS)
     return stream.getvalue()
-
-
-def _describe_measure(measure: Measure, repeats: Repeats | None) -> dict[str, Any]:
-    """Return what is stored of a measure: enough to use its scores where its formula is not at hand."""
-    described = {name: getattr(measure, name) for name in ("higher_is_better", "label", "description", "source")}
-    described |= {"name": str(measure), "range": [end if np.isfinite(end) else None for end in measure.range]}
-    return described | ({"repeats": asdict(repeats)} if repeats else {})
-
-
-def _restore_measure(*, repeats: object = None, **fields: Any) -> Measure:
-    """Return the measure that was described: the registered one of its name, unless its direction is another."""
-    registered = measure_of_label(fields["name"])
-    if registered.formula is not None and registered.higher_is_better == fields["higher_is_better"]:
-        return registered
-    low, high = fields["range"]
-    low, high = -np.inf if low is None else float(low), np.inf if high is None else float(high)
-    return Measure(**fields | {"range": (low, high)})

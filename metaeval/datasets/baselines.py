@@ -1,8 +1,4 @@
-"""Baseline runs of evaluation campaigns: Popularity, Uniform, and runs that always predict the same class.
-
-Popularity and Uniform are the baselines of the NTCIR dialogue quality tasks (LQ 2021, §5.2). Runs that always
-predict the same class are the baselines of SemEval Task 4 (ACL 2021, §3.1; LQ 2021, footnote 3).
-"""
+"""Popularity and Uniform, the baseline runs of the NTCIR dialogue quality tasks (LQ 2021, §5.2)."""
 
 from __future__ import annotations
 
@@ -47,28 +43,3 @@ def uniform(gold: Any) -> np.ndarray:
     """
     shape = np.shape(gold)
     return np.full(shape, 1 / shape[-1])
-
-
-def constant_class(gold: Any, k: int) -> np.ndarray:
-    """Return the distributions, in the shape of the gold, of a run that puts every item into class k (LQ 2021, footnote 3).
-
-    >>> constant_class([[0.2, 0.5, 0.3]], 1).tolist()
-    [[0.0, 1.0, 0.0]]
-    """
-    shares = np.zeros(np.shape(gold))
-    shares[..., k] = 1.0
-    return shares
-
-
-def constant_class_counts(gold: Any, k: int) -> np.ndarray:
-    """Return the confusion counts of a run that puts every item into class k, from the sizes of the gold classes.
-
-    As in ACL 2021, §3.1; ``[..., g, p]`` is the number of items of gold class g put into class p.
-
-    >>> constant_class_counts([3, 1], 0).tolist()
-    [[3, 0], [1, 0]]
-    """
-    sizes = np.asarray(gold, dtype=np.int64)
-    counts = np.zeros((*sizes.shape, sizes.shape[-1]), dtype=np.int64)
-    counts[..., k] = sizes
-    return counts

@@ -127,12 +127,12 @@ def _explain(error: Exception, file: File) -> str:
     host = urlsplit(file.url).netloc
     if isinstance(error, exceptions.HTTPError) and error.response is not None:
         return f"{file.url} answers {error.response.status_code} {error.response.reason}"
-    if isinstance(error, exceptions.SSLError):
-        return f"the certificate of {host} cannot be verified"
-    if isinstance(error, exceptions.Timeout):
-        return f"{host} does not answer within {TIMEOUT:g} s"
-    if isinstance(error, exceptions.ConnectionError | exceptions.ChunkedEncodingError):
-        return f"{host} cannot be reached, or cuts the connection"
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return str(error)
+    for kind, reason in (
+        (exceptions.SSLError, f"the certificate of {host} cannot be verified"),
+        (exceptions.Timeout, f"{host} does not answer within {TIMEOUT:g} s"),
+        (exceptions.ConnectionError, f"{host} cannot be reached, or cuts the connection"),
+        (exceptions.ChunkedEncodingError, f"{host} cannot be reached, or cuts the connection"),
+    ):
+        if isinstance(error, kind):
+            return reason
+    return getattr(error, "strerror", None) or str(error)

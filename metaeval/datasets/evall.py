@@ -19,29 +19,19 @@ from metaeval.io.classification import Labels, classification_runs
 
 def read(gold: PathLike, runs: Mapping[str, PathLike], **options: Any) -> ClassificationRuns:
     """Read runs in EvALL's layout; what a run must not have is skipped, as EvALL does, with a `PolicyWarning`."""
-    truth = read_gold(gold)
-    return classification_runs(truth, {run: read_run(path, truth) for run, path in runs.items()}, **options)
-
-
-def read_gold(path: PathLike) -> Labels:
-    """Return the labels of a gold file."""
-    labels, skipped = _read_lines(path)
+    truth, skipped = _read_lines(gold)
     for line, problem in skipped:
-        raise DataError(f"the gold has a line with {problem}", file=path, line=line)
-    return labels
-
-
-def read_run(path: PathLike, gold: Labels) -> Labels:
-    """Return the answers of a run to items of the gold, without the lines that a run must not have."""
-    answers, skipped = _read_lines(path)
-    known = set(gold.keys)
-    inside = [row for row, key in enumerate(answers.keys) if key in known]
-    counts = Counter(problem for _, problem in skipped)
-    counts["an item that is not in the gold"] = len(answers.items) - len(inside)
-    problems = ", ".join(f"{n:,} with {problem}" for problem, n in counts.items() if n)
-    if problems:
-        report_policy(f"skipped lines: {problems}", path)
-    return answers.take(inside)
+        raise DataError(f"the gold has a line with {problem}", file=gold, line=line)
+    known, answers = set(truth.keys), {}
+    for run, path in runs.items():
+        given, skipped = _read_lines(path)
+        inside = [row for row, key in enumerate(given.keys) if key in known]
+        counts = Counter(problem for _, problem in skipped)
+        counts["an item that is not in the gold"] = len(given.items) - len(inside)
+        if problems := ", ".join(f"{n:,} with {problem}" for problem, n in counts.items() if n):
+            report_policy(f"skipped lines: {problems}", path)
+        answers[run] = given.take(inside)
+    return classification_runs(truth, answers, **options)
 
 
 def _read_lines(path: PathLike) -> tuple[Labels, list[tuple[int, str]]]:

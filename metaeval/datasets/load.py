@@ -13,7 +13,7 @@ import numpy as np
 
 from metaeval.data.annotations import Annotations
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns, Runs
-from metaeval.datasets.baselines import constant_class, constant_class_counts, popularity, uniform
+from metaeval.datasets.baselines import popularity, uniform
 from metaeval.datasets.download import fetch
 from metaeval.datasets.registry import Dataset, dataset
 from metaeval.files import PathLike
@@ -104,17 +104,19 @@ def _read_annotations(data_set: Dataset, files: Mapping[str, Path]) -> Annotatio
 
 
 def _add_baselines(runs: Runs, names: tuple[str, ...]) -> Runs:
+    """Add the stated baselines; those that always predict one class are of SemEval Task 4 (LQ 2021, footnote 3)."""
     if not names:
         return runs
     real = [run for run in runs.runs if run != _GOLD]
-    always = {f"always-{label}": k for k, label in enumerate(runs.classes)}
+    n_classes = len(runs.classes)
+    always = {f"always-{label}": row for label, row in zip(runs.classes, np.eye(n_classes, dtype=int), strict=True)}
     if isinstance(runs, ClassificationRuns):
-        counts = np.concatenate([runs.counts, [constant_class_counts(runs.gold, k) for k in always.values()]])
+        counts = np.concatenate([runs.counts, [runs.gold[..., np.newaxis] * row for row in always.values()]])
         return replace(runs, counts=counts, runs=(*runs.runs, *always)).sel(runs=[*real, *always])
     added: dict[str, np.ndarray] = {}
     for name in names:
         if name == "constant":
-            added |= {run: constant_class(runs.gold, k) for run, k in always.items()}
+            added |= {run: np.tile(row, (len(runs.topics), 1)) for run, row in always.items()}
         else:
             added[f"BL-{name}"] = {"popularity": popularity, "uniform": uniform}[name](runs.gold)
     return runs.with_runs(added).sel(runs=[*real, *added])

@@ -15,7 +15,7 @@ from metaeval.data.score import score
 from metaeval.data.scores import Scores, only_collection, state_directions
 from metaeval.data.store import MANIFEST, ScoreStore
 from metaeval.errors import DatasetError, MetaevalError, StoreError, format_list, format_option
-from metaeval.files import is_remote, is_standard_input
+from metaeval.files import is_standard_input
 from metaeval.measures.resolve import MeasureLike, list_measures, measure as measure_of
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _open(
         if not source.strip():
             raise MetaevalError("the source has an empty name")
         stored = format == "store" or (format is None and is_store(source))
-        file = format is not None or is_remote(source) or is_standard_input(source)
+        file = format is not None or "://" in source or is_standard_input(source)
         file = file or os.path.exists(os.path.expanduser(source))
         if options.get("columns") and (stored or not file):
             raise MetaevalError(f"{source} has no columns that {format_option('columns')} could name")

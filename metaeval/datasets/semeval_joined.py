@@ -16,8 +16,8 @@ rows must be, row by row, the gold that this join gives.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,51 +26,12 @@ from metaeval.data.labels import unique_labels
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError, format_count
 from metaeval.files import PathLike, read_bytes
+from metaeval.io.classification import Labels
 from metaeval.io.runs import SEMEVAL_CLASSES, read_semeval_labels
 from metaeval.io.table import open_sheets, read_fields
 
 POLARITIES = ("negative", "neutral", "positive")
 """The classes of task A; the tables number them from 1, as those of subtask C."""
-
-
-@dataclass(frozen=True, eq=False)
-class JoinedRows:
-    """Answers row by row, and what every row is about.
-
-    `outputs`, shape (run, row), holds the class that a run answered, from 0. `label` and `topic`, shape (item,), hold the
-    gold of subtask C and the topic of every item of the gold. `answered` and `judged`, shape (row,), are the item that a row
-    answers and the item whose gold stands in it: another one where a tweet is about several topics.
-    """
-
-    outputs: np.ndarray
-    runs: tuple[str, ...]
-    topics: tuple[str, ...]
-    label: np.ndarray
-    topic: np.ndarray
-    answered: np.ndarray
-    judged: np.ndarray
-
-    @property
-    def unmixed(self) -> np.ndarray:
-        """Whether a row has the gold of the very item that it answers, shape (row,)."""
-        return self.answered == self.judged
-
-    def count(self, topic: np.ndarray, *, least: int, classes: Iterable[object], collection: str) -> ClassificationRuns:
-        """Count answers by topic, gold and answered class; rows of a topic below 0 and topics of fewer rows are left out."""
-        names = unique_labels(classes, "class")
-        sizes = np.bincount(topic[topic >= 0], minlength=len(self.topics))
-        chosen = np.flatnonzero(sizes >= max(least, 1))
-        if not len(chosen):
-            raise DataError(f"no topic has {format_count(least, 'item')}")
-        position = np.full(len(self.topics) + 1, -1)  # the last one is that of rows without a topic
-        position[chosen] = np.arange(len(chosen))
-        rows = np.flatnonzero(position[topic] >= 0)
-        counts = np.zeros((len(self.runs), len(chosen), len(names), len(names)), dtype=np.int64)
-        run = np.arange(len(self.runs))[:, np.newaxis]
-        gold = self.label[self.judged[rows]]
-        np.add.at(counts, (run, position[topic[rows]], gold, self.outputs[:, rows]), 1)
-        named = [self.topics[t] for t in chosen]
-        return ClassificationRuns(counts, runs=self.runs, topics=named, classes=names, collection=collection)
 
 
 def read(
@@ -82,33 +43,18 @@ def read(
     least: int = 1,
     collection: str = "",
 ) -> ClassificationRuns:
-    """Read answers that were joined with gold, by the topic and with the gold of the item that they answer."""
-    rows = read_rows(gold, runs, polarity=polarity, classes=classes)
-    topic = np.where(rows.unmixed, rows.topic[rows.answered], -1)
-    return rows.count(topic, least=least, classes=classes, collection=collection)
+    """Read answers that were joined with gold, by the topic and with the gold of the item that they answer.
 
-
-def read_rows(
-    gold: PathLike,
-    runs: Mapping[str, PathLike],
-    *,
-    polarity: PathLike,
-    classes: Iterable[object] = SEMEVAL_CLASSES,
-) -> JoinedRows:
-    """Read answers row by row, and find out what each row is about."""
-    true, code = read_semeval_labels(gold), {name: k for k, name in enumerate(unique_labels(classes, "class"))}
-    sides = _read_polarities(polarity)
-    for row, (item, name) in enumerate(zip(true.items, true.labels, strict=True)):
-        if item not in sides or name not in code:
-            problem = f"the label {name!r} is none of the classes" if item in sides else f"it is not in {polarity}"
-            raise DataError(problem, **true.locate(row))
-    topics = tuple(dict.fromkeys(true.topics))
-    side, label = np.array([sides[key] for key in true.items]), np.array([code[key] for key in true.labels])
-    answered, judged = _join(list(true.items), true.topics, agree(side, label))
-    outputs = np.empty((len(runs), len(answered)), dtype=np.int64)
+    A row with the gold of another topic of its tweet is compared with the join, and left out; so are topics of fewer rows
+    than `least`.
+    """
+    true, names = read_semeval_labels(gold), unique_labels(classes, "class")
+    side, label = _code_gold(true, _read_polarities(polarity), names, polarity)
+    answered, judged = join_gold(true, agree(side, label)).T
     expected = np.column_stack([side[judged], label[judged]]) + 1
+    outputs = np.empty((len(runs), len(answered)), dtype=np.int64)
     for r, (run, path) in enumerate(runs.items()):
-        columns = read_columns(path, len(code))
+        columns = read_columns(path, len(names))
         size = min(len(columns), len(expected))
         unlike = np.flatnonzero((columns[:size, 1:] != expected[:size]).any(axis=1))
         if len(unlike) or len(columns) != len(expected):
@@ -117,8 +63,28 @@ def read_rows(
             hint = "rows follow the official order of the gold; see metaeval.datasets.semeval_joined"
             raise DataError(problem, file=path, line=line, run=run, hint=hint)
         outputs[r] = columns[:, 0] - 1
-    topic = np.array([topics.index(key) for key in true.topics])
-    return JoinedRows(outputs, tuple(runs), topics, label, topic, answered, judged)
+    own = np.flatnonzero(answered == judged)
+    sizes = Counter(true.topics[i] for i in answered[own])
+    position = {topic: t for t, topic in enumerate(t for t in dict.fromkeys(true.topics) if sizes[t] >= max(least, 1))}
+    if not position:
+        raise DataError(f"no topic has {format_count(least, 'item')}")
+    own = np.array([row for row in own if true.topics[answered[row]] in position])
+    topic = np.array([position[true.topics[i]] for i in answered[own]])
+    counts = np.zeros((len(runs), len(position), len(names), len(names)), dtype=np.int64)
+    run_of = np.arange(len(runs))[:, np.newaxis]
+    np.add.at(counts, (run_of, topic, label[answered[own]], outputs[:, own]), 1)
+    return ClassificationRuns(counts, runs=runs, topics=position, classes=names, collection=collection)
+
+
+def _code_gold(
+    true: Labels, sides: Mapping[str, int], names: Sequence[str], polarity: PathLike
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the gold of task A and of subtask C of every item, from 0."""
+    for row, (item, name) in enumerate(zip(true.items, true.labels, strict=True)):
+        if item not in sides or name not in names:
+            problem = f"the label {name!r} is none of the classes" if item in sides else f"it is not in {polarity}"
+            raise DataError(problem, **true.locate(row))
+    return np.array([sides[key] for key in true.items]), np.array([names.index(key) for key in true.labels])
 
 
 def agree(polarity: np.ndarray, label: np.ndarray) -> np.ndarray:
@@ -150,17 +116,16 @@ def _read_polarities(path: PathLike) -> dict[str, int]:
     return {row[0]: POLARITIES.index(row[1]) for row in rows}
 
 
-def _join(items: list[str], topics: Iterable[str], agreeing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def join_gold(true: Labels, agreeing: np.ndarray) -> np.ndarray:
     """Return, row by row of the join, which item is answered and which item's gold stands in the row."""
     same: dict[str, list[int]] = {}
-    for i, item in enumerate(items):
+    for i, item in enumerate(true.items):
         same.setdefault(item, []).append(i)
     pairs = [
         (i, j)
-        for i, (item, topic) in enumerate(zip(items, topics, strict=True))
+        for i, (item, topic) in enumerate(zip(true.items, true.topics, strict=True))
         if len(topic.split()) == 1
         for j in same[item]
         if agreeing[j]
     ]
-    answered, judged = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return answered, judged
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)

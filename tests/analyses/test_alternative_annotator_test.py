@@ -10,7 +10,7 @@ from statsmodels.stats.multitest import multipletests
 
 import metaeval as me
 from metaeval.analyses.alternative_annotator_test import EPSILONS, PASS, alternative_annotator_test
-from metaeval.data.annotations import Annotations, choose_class, find_median
+from metaeval.data.annotations import Annotations, choose_class
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
 from metaeval.io import read_annotations
 from metaeval.stats.annotator_wins import find_p_values, shuffle_answers, tabulate_agreement
@@ -236,7 +236,6 @@ def test_result_shows_itself(tmp_path):
 
 def test_gold_of_several_people():
     counts = np.array([[3, 0, 1], [1, 0, 1], [1, 1, 1], [0, 2, 2], [2, 1, 2]])
-    assert find_median(counts).tolist() == [0, 0, 1, 1, 1]
     assert choose_class(counts).tolist() == [0, 0, 1, 1, 0]
     given = Annotations(
         [[0, 2], [0, -1], [2, 1]], [[[1, 0, 0], [0, 1, 3]]], annotators=list("abc"), judges=["j"], items=["x", "y"],

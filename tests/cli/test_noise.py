@@ -39,7 +39,7 @@ def test_results_say_what_clusters_and_repeats_are_worth(run, table, words):
     [
         ("robustness s.csv --clusters doc --doubled mean", "takes topics one by one and would ignore their clusters"),
         ("power s.csv --clusters nowhere", "there is no column 'nowhere' to be the cluster"),
-        ("power s.csv --clusters seed --doubled mean", "it is in two clusters, '1' and '2'"),
+        ("power s.csv --clusters seed --doubled mean", "it lies in two clusters, '1' and '2'"),
         (
             "compare -m X --gold g --runs r -l labels --clusters doc",
             "--clusters and --repeats name columns of score files",

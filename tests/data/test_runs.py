@@ -31,7 +31,7 @@ def test_broken_counts_are_refused(counts, message):
 
 
 def test_a_matrix_needs_two_classes_and_a_run():
-    with pytest.raises(DataError, match="at least two"):
+    with pytest.raises(DataError, match="there are 1 classes: at least 2"):
         ClassificationRuns([[[[1]]]], runs=["a"], topics=["t"], classes=["only"])
     with pytest.raises(DataError, match="there are no runs"):
         ClassificationRuns(np.empty((0, 1, 2, 2)), runs=[], topics=["t"], classes=["no", "yes"])

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import metaeval
 from metaeval import DataError, Measure, Scores
@@ -82,6 +82,7 @@ def test_a_shuffled_frame_gives_the_same_scores(scores):
     assert again.values.tobytes() == scores.values.tobytes()
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=4, max_size=4))
 def test_a_frame_keeps_every_bit(numbers):
     scores = Scores(np.reshape(numbers, (2, 2, 1)), runs=["a", "b"], topics=["t", "u"], measures=["X"])
@@ -98,16 +99,16 @@ def test_scores_travel_between_processes(scores):
 BROKEN = [
     (lambda: Scores([[[1.0]]], runs=["a", "a"], topics=["t"], measures=["X"]), "run 'a' occurs twice"),
     (lambda: Scores([[[1.0]]], runs=["a"], topics=["t"], measures=["X", "X"]), "measure 'X' occurs twice"),
-    (lambda: Scores([[[1.0]]], runs=["a"], topics=["t", "u"], measures=["X"]), "1 runs × 2 topics × 1 measures"),
+    (lambda: Scores([[[1.0]]], runs=["a"], topics=["t", "u"], measures=["X"]), r"shape .1, 1, 1., not .1, 2, 1."),
     (
         lambda: Scores([[[np.nan]]], runs=["a"], topics=["t"], measures=["X"]),
         "run a, topic t, measure X: the score is nan",
     ),
     (lambda: Scores([[[np.inf]]], runs=["a"], topics=["t"], measures=["X"]), "the score is inf"),
     (lambda: Scores([[["high"]]], runs=["a"], topics=["t"], measures=["X"]), "scores are numbers"),
-    (lambda: Scores(np.empty((0, 1, 1)), runs=[], topics=["t"], measures=["X"]), "there are no scores"),
+    (lambda: Scores(np.empty((0, 1, 1)), runs=[], topics=["t"], measures=["X"]), "there are no runs"),
     (lambda: Scores([[[1.0]]], runs=[""], topics=["t"], measures=["X"]), "run number 1 has an empty name"),
-    (lambda: Scores([[[1.0]]], runs="a", topics=["t"], measures=["X"]), "not the single text"),
+    (lambda: Scores([[[1.0]]], runs="a", topics=["t"], measures=["X"]), "not .a."),
 ]
 
 

@@ -32,12 +32,3 @@ def test_popularity_is_taken_topic_by_topic():
 
 def test_uniform_gives_every_class_the_same():
     np.testing.assert_array_equal(baselines.uniform(np.eye(5)), np.full((5, 5), 0.2))
-
-
-def test_a_constant_run_puts_every_item_into_its_class():
-    gold = np.array([[3, 0, 1], [0, 2, 5]])
-    np.testing.assert_array_equal(baselines.constant_class(gold, 2), [[0, 0, 1], [0, 0, 1]])
-    counts = baselines.constant_class_counts(gold, 2)
-    assert counts.dtype == np.int64
-    np.testing.assert_array_equal(counts.sum(axis=-1), gold)
-    np.testing.assert_array_equal(counts[..., :2], 0)

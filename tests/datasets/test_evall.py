@@ -41,7 +41,7 @@ def test_lines_that_a_run_must_not_have_are_skipped_and_counted(tmp_path):
 )
 def test_the_gold_must_be_flawless(tmp_path, text, problem):
     with pytest.raises(DataError, match=problem):
-        evall.read_gold(write(tmp_path, "gold.tsv", text))
+        evall.read(write(tmp_path, "gold.tsv", text), {}, classes=["-1", "0", "1"])
 
 
 def test_an_item_without_an_answer_is_an_error_unless_a_policy_says_otherwise(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 from metaeval.datasets import semeval_joined
 from metaeval.errors import DataError, MetaevalError
+from metaeval.io.runs import read_semeval_labels
 
 openpyxl = pytest.importorskip("openpyxl", reason="workbooks need openpyxl")
 
@@ -45,16 +46,15 @@ def test_rows_find_their_items_and_those_with_the_gold_of_another_topic_are_left
     expected = np.zeros((2, 5, 5), dtype=int)
     expected[0, 1, 1] = expected[0, 2, 3] = expected[1, 1, 2] = expected[1, 4, 4] = 1
     np.testing.assert_array_equal(found.counts[0], expected)
-    rows = semeval_joined.read_rows(gold, run, polarity=polarity)
-    assert rows.answered.tolist() == [0, 2, 2, 2, 5, 5, 5, 6]
-    assert rows.judged.tolist() == [0, 2, 3, 5, 2, 3, 5, 6]
-    assert rows.unmixed.tolist() == [True, True, False, False, False, False, True, True]
+    true = read_semeval_labels(gold)
+    agreeing = semeval_joined.agree(np.array([0, 0, 1, 1, 1, 1, 2]), np.array([1, 3, 2, 3, 2, 1, 4]))
+    answered, judged = semeval_joined.join_gold(true, agreeing).T
+    assert answered.tolist() == [0, 2, 2, 2, 5, 5, 5, 6]
+    assert judged.tolist() == [0, 2, 3, 5, 2, 3, 5, 6]
 
 
 def test_topics_with_few_items_are_left_out(tmp_path):
-    gold, run, polarity = write(tmp_path, gold=[*GOLD, "6\ttpp\t0"])
-    (tmp_path / "a.txt").write_text("\n".join([*POLARITY, "6\tneutral\ttext"]) + "\n", encoding="utf-8")
-    _, run, _ = write(tmp_path, [*ROWS, (3, 2, 3)], [*GOLD, "6\ttpp\t0"])
+    gold, run, polarity = write(tmp_path, [*ROWS, (3, 2, 3)], [*GOLD, "6\ttpp\t0"])
     (tmp_path / "a.txt").write_text("\n".join([*POLARITY, "6\tneutral\ttext"]) + "\n", encoding="utf-8")
     assert semeval_joined.read(gold, run, polarity=polarity, least=3).topics == ("tpp",)
     with pytest.raises(DataError, match="no topic has 4 items"):

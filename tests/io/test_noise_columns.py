@@ -106,7 +106,7 @@ def test_clusters_survive_files_and_stores(tmp_path, table):
          "run b, topic d0s0, repeat 3.*repeats are unequal"),
         (lambda t: t[t["seed"] == 1], {"repeat": "seed"}, "the only repeat is '1'; at least two tell"),
         (lambda t: t[t["seed"] == 1].assign(doc=t["doc"] + t["run"]), {"cluster": "doc"}, "two clusters, 'd0a' and 'd0b'"),
-        (lambda t: t[t["seed"] == 1].assign(doc=None), {"cluster": "doc"}, "in no cluster"),
+        (lambda t: t[t["seed"] == 1].assign(doc=None), {"cluster": "doc"}, "the cluster is missing"),
         (lambda t: t[t["seed"] == 1].assign(task=t["segment"].str[3:], doc="d"), {"cluster": "doc", "collection": "task"},
          "the cluster 'd' spans the collections 0 and 1"),
         (lambda t: t[t["seed"] == 1], {"cluster": "document"}, "there is no column 'document' to be the cluster"),
