@@ -68,7 +68,8 @@ def folder(score_file, monkeypatch):
 
 def is_one_sentence(out, err):
     lines = err.strip().splitlines()
-    problems = [line for line in lines if not line.startswith("metaeval: note: ")]
+    # On a slow machine a line says what is being done.
+    problems = [line for line in lines if not line.startswith("metaeval: note: ") and not line.endswith(" …")]
     return (
         out == ""
         and len(problems) == 1
@@ -217,10 +218,12 @@ def test_other_spellings_of_the_same_thing(run, tmp_path, monkeypatch):
         me.io.write_scores, me.io.read_scores("good.csv"), "folder"
     )
     assert "--to measures, wide, transposed, sakai" in run("convert", "good.csv", "folder")[2]
-    with pytest.warns(MetaevalWarning, match="state it with lower_is_better=NAME or higher_is_better=True"):
+    with pytest.warns(
+        MetaevalWarning, match=re.escape("state it with lower_is_better=NAME or higher_is_better=['x', 'y']")
+    ):
         me.ranking_similarity(scores(measures=["x", "y"]), n_bootstrap=0)
     me.io.write_scores(scores(measures=["x", "y"]), "xy.csv")
-    assert "with --lower-is-better NAME or --all-higher-is-better" in run("similarity", "xy.csv")[2]
+    assert "with --lower-is-better NAME or --higher-is-better x --higher-is-better y" in run("similarity", "xy.csv")[2]
 
 
 def test_options_of_another_command_are_named_with_it(run, tmp_path, monkeypatch):

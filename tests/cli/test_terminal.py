@@ -22,7 +22,7 @@ from rich.cells import cell_len as count_columns
 import metaeval as me
 from metaeval import cli
 from metaeval.cli import options
-from metaeval.cli.output import _Progress
+from metaeval.cli.output import Progress
 from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.errors import MetaevalError
 from metaeval.io import RUN_FORMATS, SCORE_FORMATS
@@ -335,7 +335,7 @@ def test_a_dash_is_standard_input_wherever_scores_are_read(run, score_file, monk
 def test_an_estimate_of_time_is_of_the_work_that_is_going_on(monkeypatch):
     clock = iter([0.0, 10.0, 20.0])
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    progress = _Progress()
+    progress = Progress()
     assert progress.describe() == ""
     progress.hear("permuting", 100, 400)
     progress.hear("permuting", 200, 400)
