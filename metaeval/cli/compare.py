@@ -24,7 +24,7 @@ COMPARE = {
         "The new measure: FILE.py:FUNCTION, or a name; may be repeated", list[str], ..., complete=complete_measure
     ),
     "gold": Option("A gold file, with --runs and --layout"),
-    "runs": Option("Run files, or a folder of them", NAMES),
+    "runs": Option("Run files, or a folder of them", NAMES, metavar="FILE"),
     **take("layout", "classes", "aspect", "rescale", "missing", "invalid"),
     "new_scores": Option(
         "The new measure's scores, if there is no function: a CSV of run, topic, score for each SOURCE", NAMES

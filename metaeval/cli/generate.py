@@ -47,9 +47,10 @@ def make_function(run: Callable[[Any], None], options: Options, help: str) -> Ca
     def call(context: typer.Context, **values: Any) -> None:
         sources = {name: context.get_parameter_source(name) for name in values}
         stated = {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
-        if "columns" in values:  # given twice, it is one list
-            values["columns"] = ",".join(values["columns"]) if values["columns"] else None
-        run(Values(**values, stated=stated, context=context))
+        if values.get("columns"):  # given twice, it is one list
+            values["columns"] = ",".join(values["columns"])
+        given = {name: None if value == [] else value for name, value in values.items()}
+        run(Values(**given, stated=stated, context=context))
 
     call.__doc__ = help
     call.shared = {name for name, option in options.items() if option is OPTIONS.get(name)}  # type: ignore[attr-defined]

@@ -24,7 +24,7 @@ FLAGS: dict[str, tuple[str, ...]] = {
 METAVARS = {
     "classes": "A,B,...", "clusters": "COLUMN", "columns": "WHAT=NAME,...", "family": "RUN=MODEL", "format": "FORMAT",
     "gold": "FILE", "judges": "COLUMN", "layout": "LAYOUT", "new_scores": "FILE", "out": "FOLDER", "people": "FILE",
-    "prices": "WHAT=PRICE", "reference": "SOURCE", "repeats": "COLUMN", "run_scores": "SOURCE", "runs": "FILE",
+    "prices": "WHAT=PRICE", "reference": "SOURCE", "repeats": "COLUMN", "run_scores": "SOURCE",
     "scales": "JUDGE=G,...", "separator": "TEXT", "sizes": "N,...", "task_weights": "TASK=W,...", "tasks": "COLUMN",
     "to_format": "FORMAT",
 }  # fmt: skip

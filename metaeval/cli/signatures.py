@@ -11,7 +11,7 @@ from types import NoneType
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from metaeval.cli.opening import open_partial, open_run_scores
-from metaeval.cli.options import HELP, Option, argument, complete_source, spell
+from metaeval.cli.options import HELP, NAMES, Option, argument, complete_source, spell
 from metaeval.errors import MetaevalError
 
 Function = Callable[..., Any]
@@ -105,7 +105,7 @@ def _read_parameter(parameter: inspect.Parameter, hint: Any, text: str) -> Param
         kind, convert = str, open_partial
     elif "Scores" in kinds:
         # A text may also be the name of a measure, which stands for itself.
-        kind, convert = (list[str], _take_single) if str in inner else (list[str] | None, open_run_scores)
+        kind, convert = (list[str], _take_single) if str in inner else (NAMES, open_run_scores)
     elif get_origin(hint) is Literal:
         kind, choices = str, get_args(hint)  # the function itself refuses another one, in its words
         wide = len("|".join(choices)) > _WIDE - 2
@@ -116,9 +116,7 @@ def _read_parameter(parameter: inspect.Parameter, hint: Any, text: str) -> Param
         kind, read = _READERS[inner[0]]
         convert = partial(read, flag)
     elif "Measure" in kinds or {get_origin(each) for each in (hint, *inner)} & {Iterable, Sequence}:
-        # The function itself finds measures by what is typed; no word is no list.
-        kind = list[str] if NoneType not in get_args(hint) else list[str] | None
-        convert = None if "Measure" in kinds else _take_any
+        kind = NAMES if NoneType in get_args(hint) else list[str]  # the function itself finds measures by their names
     default = ... if parameter.default is parameter.empty else parameter.default
     completes = complete_source if kinds & {"DataFrame", "Scores"} else None
     option = Option(text, kind, default, choices, completes, metavar)
@@ -129,10 +127,6 @@ def _take_single(given: list[str], _: Any) -> str | list[str]:
     return given[0] if len(given) == 1 else given
 
 
-def _take_any(given: list[str] | None, _: Any) -> list[str] | None:
-    return given or None
-
-
 def _read_numbers(flag: str, text: str | None, _: Any = None) -> list[int] | None:
     try:
         return None if text is None else [int(number) for number in text.split(",")]
@@ -140,51 +134,42 @@ def _read_numbers(flag: str, text: str | None, _: Any = None) -> list[int] | Non
         raise MetaevalError(f"{flag} {text}: whole numbers with commas, such as 10,25,50") from None
 
 
-def _read_weights(flag: str, given: list[str] | None, _: Any) -> dict[str, float] | None:
-    """Return the numbers that a repeated option names, one or several with commas."""
-    found: list[tuple[str, float]] = []
-    for text in given or ():
-        try:
-            found += [(part.rpartition("=")[0].strip(), float(part.rpartition("=")[2])) for part in text.split(",")]
-        except ValueError:
-            raise MetaevalError(f"{flag} {text}: names with numbers, such as a=2,b=0.5") from None
-    return _pair(flag, found)
+def _read_pairs(read: Function, flag: str, given: list[str] | None, _: Any) -> dict[str, Any] | None:
+    """Return what a repeated option says of each name, which may stand twice if the same is said of it."""
+    pairs: dict[str, Any] = {}
+    for name, meant in (pair for text in given or () for pair in read(flag, text)):
+        if name in pairs and pairs[name] != meant:
+            raise MetaevalError(f"{flag}: {name} stands twice, with {pairs[name]} and {meant}; leave out one")
+        pairs[name] = meant
+    return pairs or None
 
 
-def _read_grades(flag: str, given: list[str] | None, _: Any) -> dict[str, list[int]] | None:
-    """Return the grades of each judge that a repeated option names."""
-    found = []
-    for text in given or ():
-        name, _, grades = text.rpartition("=")
-        if not (name and grades):
-            raise MetaevalError(f"{flag} {text}: name a judge and its grades, such as judge=0,1,1,2")
-        found.append((name, _read_numbers(f"{flag} {name}", grades)))
-    return _pair(flag, found)
+def _list_weights(flag: str, text: str) -> list[tuple[str, float]]:
+    try:
+        return [(part.rpartition("=")[0].strip(), float(part.rpartition("=")[2])) for part in text.split(",")]
+    except ValueError:
+        raise MetaevalError(f"{flag} {text}: names with numbers, such as a=2,b=0.5") from None
 
 
-def _read_names(flag: str, given: list[str] | None, _: Any) -> dict[str, str] | None:
-    """Return the names that a repeated option gives to others, or a file of them."""
+def _list_grades(flag: str, text: str) -> list[tuple[str, list[int] | None]]:
+    name, _, grades = text.rpartition("=")
+    if not (name and grades):
+        raise MetaevalError(f"{flag} {text}: name a judge and its grades, such as judge=0,1,1,2")
+    return [(name, _read_numbers(f"{flag} {name}", grades))]
+
+
+def _list_names(_: str, text: str) -> list[tuple[str, str]]:
+    """Return a name and what it is called, or all those of a file."""
     from metaeval.io.qrels import read_pairs
 
-    found: list[tuple[str, str]] = []
-    for text in given or ():
-        name, _, named = text.rpartition("=")
-        found += [(name, named)] if name and named else read_pairs(text).items()
-    return _pair(flag, found)
-
-
-def _pair(flag: str, found: list[tuple[str, Any]]) -> dict[str, Any] | None:
-    pairs: dict[str, Any] = {}
-    for name, meant in found:
-        if pairs.setdefault(name, meant) != meant:
-            raise MetaevalError(f"{flag}: {name} stands twice, with {pairs[name]} and {meant}; leave out one")
-    return pairs or None
+    name, _, named = text.rpartition("=")
+    return [(name, named)] if name and named else [*read_pairs(text).items()]
 
 
 _READERS: dict[Any, tuple[Any, Function]] = {
     Sequence[int]: (str | None, _read_numbers),
-    Mapping[str, float]: (list[str] | None, _read_weights),
-    Mapping[str, Sequence[int]]: (list[str] | None, _read_grades),
-    Mapping[str, str]: (list[str] | None, _read_names),
+    Mapping[str, float]: (NAMES, partial(_read_pairs, _list_weights)),
+    Mapping[str, Sequence[int]]: (NAMES, partial(_read_pairs, _list_grades)),
+    Mapping[str, str]: (NAMES, partial(_read_pairs, _list_names)),
 }
 """How arguments of several values are typed, and what makes them of it."""
