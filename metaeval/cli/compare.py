@@ -18,7 +18,10 @@ SCORES = "scores"
 COMPARE = {
     "data": argument(
         "Runs or scores: data sets, stores or score files, one or several; none with --gold",
-        "[SOURCE]...", complete_source, kind=NAMES, default=None,
+        "[SOURCE]...",
+        complete_source,
+        kind=NAMES,
+        default=None,
     ),
     "measure": Option(
         "The new measure: FILE.py:FUNCTION, or a name; may be repeated", list[str], ..., complete=complete_measure
@@ -52,7 +55,7 @@ COMPARE = {
     **take("seed"),
     "n_jobs": Option(HELP["n_jobs"], int, -1),
     **take("explain"),
-}  # fmt: skip
+}
 
 _PASSED = ("missing", "n_trials", "n_permutations", "test", "alpha", "distinct_runs", "thorough", "seed", "n_jobs")
 """Options that are arguments of the function that compares."""

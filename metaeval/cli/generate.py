@@ -154,7 +154,8 @@ _SUBJECTS: dict[str, tuple[Options, Options]] = {
     "several": ({"source": OPTIONS["sources"]}, OPENING | NOISE | DIRECTIONS),
     "measures": (take("measures"), {}),
     "ratings": (
-        take("source"), take("collection", "format", "columns", "doubled", "repeats", "judges", "tasks") | DIRECTIONS
+        take("source"),
+        take("collection", "format", "columns", "doubled", "repeats", "judges", "tasks") | DIRECTIONS,
     ),
     "labels": (
         {
@@ -175,21 +176,28 @@ _SUBJECTS: dict[str, tuple[Options, Options]] = {
     "runs": (
         {
             "judgements": argument(
-                "Files of judgements, topic 0 document grade: those of people first, then judges'", "QRELS...", kind=list[str]
+                "Files of judgements, topic 0 document grade: those of people first, then judges'",
+                "QRELS...",
+                kind=list[str],
             ),
             "runs": Option(
                 "A folder of runs, or a run, topic Q0 document rank score name; may be repeated",
-                list[str], ..., metavar="FOLDER",
+                list[str],
+                ...,
+                metavar="FOLDER",
             ),
         },
-        take("collection") | {
+        take("collection")
+        | {
             "missing": Option(
                 "What to do where a run has no document on a topic, or judgements lack one; worst lets the run find nothing",
-                str, "raise", (*_POLICIES, "worst"),
+                str,
+                "raise",
+                (*_POLICIES, "worst"),
             )
         },
     ),
-}  # fmt: skip
+}
 """By what a command takes: options that name it, and those that say how it is read."""
 
 _OPENERS: dict[str, Callable[[Any], Any]] = {
@@ -202,8 +210,10 @@ _OPENERS: dict[str, Callable[[Any], Any]] = {
 
 _MISSING_OF_BOARDS = Option(
     "What to do where a score is missing; a board can compare what is present, or the runs that are complete",
-    str, "raise", (*MISSING, *GAPS),
-)  # fmt: skip
+    str,
+    "raise",
+    (*MISSING, *GAPS),
+)
 
 
 def generate_command(name: str, analysis: Analysis) -> Any:

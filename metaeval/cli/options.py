@@ -12,13 +12,28 @@ import typer
 from metaeval.io import formats
 
 FLAGS: dict[str, tuple[str, ...]] = {
-    "against": ("--against", "-a"), "format": ("--from",), "layout": ("--layout", "-l"), "measure": ("--measure", "-m"),
-    "measures": ("--measure", "-m"), "n_bootstrap": ("--bootstrap",), "n_permutations": ("-B", "--permutations"),
-    "n_random": ("--random",), "n_samples": ("--samples",), "n_studies": ("--studies",), "n_topics": ("--topics",),
-    "n_trials": ("--trials",), "out": ("--out", "-o"), "prices": ("--price",), "reference": ("--reference", "-r"),
-    "rescale": ("--normalise",), "scales": ("--scale",), "statistics": ("--statistic",), "style": ("--format", "-f"),
-    "tests": ("--test",), "to_format": ("--to",),
-}  # fmt: skip
+    "against": ("--against", "-a"),
+    "format": ("--from",),
+    "layout": ("--layout", "-l"),
+    "measure": ("--measure", "-m"),
+    "measures": ("--measure", "-m"),
+    "n_bootstrap": ("--bootstrap",),
+    "n_permutations": ("-B", "--permutations"),
+    "n_random": ("--random",),
+    "n_samples": ("--samples",),
+    "n_studies": ("--studies",),
+    "n_topics": ("--topics",),
+    "n_trials": ("--trials",),
+    "out": ("--out", "-o"),
+    "prices": ("--price",),
+    "reference": ("--reference", "-r"),
+    "rescale": ("--normalise",),
+    "scales": ("--scale",),
+    "statistics": ("--statistic",),
+    "style": ("--format", "-f"),
+    "tests": ("--test",),
+    "to_format": ("--to",),
+}
 """Arguments whose options are not simply called ``--name-of-the-argument``; messages use the first spelling."""
 
 METAVARS = {
@@ -140,7 +155,9 @@ OPTIONS: Options = {
     ),
     "sources": argument(
         "Score files or folders, stores, or data sets' names, one or several; - for standard input",
-        "SOURCE", complete_source, kind=list[str],
+        "SOURCE",
+        complete_source,
+        kind=list[str],
     ),
     "measures": argument("Names of measures, or FILE.py:FUNCTION", "MEASURE", complete_measure, kind=list[str]),
     "measure": Option(
@@ -154,7 +171,9 @@ OPTIONS: Options = {
     "missing": Option("What to do where a score or answer is missing", str, "raise", MISSING),
     "doubled": Option(
         "What to do where a run has several scores on a topic: their mean, or the latest by a column of times",
-        str, "raise", DOUBLED,
+        str,
+        "raise",
+        DOUBLED,
     ),
     "invalid": Option("What to do with a label that is not among the classes", str, "raise", INVALID),
     "columns": Option(
@@ -189,7 +208,7 @@ OPTIONS: Options = {
         "Width in a paper, of tables as LaTeX and of figures: of a column or of a page", choices=("column", "page")
     ),
     "out": Option("Folder for table, rows and figure", Path | None),
-}  # fmt: skip
+}
 """What commands share; `p_values` and `run_pairs` are files for what grows with the number of pairs of runs."""
 
 

@@ -100,6 +100,7 @@ def test_help_imports_nothing_heavy_and_a_commands_help_only_its_own_analysis():
 def test_options_of_the_pooled_result_are_options_of_power(run, score_file, other_file, tmp_path):
     status, out, err = run("power", score_file, other_file, "-B", 50, "--bootstrap", 11, "--out", tmp_path / "out")
     assert status == 0, err
+    assert "pooled over 2 collections (tiny, other)" in out
     assert "no interval for other collections" not in err.lower()  # there is none over topics
     assert "note: no interval: it needs 10 runs" in err
     assert out.startswith("nDCG@10 finds most differences (10 of 20 pairs of runs)"), "the pooled answer comes first"
