@@ -275,9 +275,10 @@ def _answer(
             scores, ordinary = join_runs(scores, sources), called[function].keys()
             on_board = len(scores) > 1 or gaps or (called[board].keys() - ordinary) & values.stated
             function, other, more = (board, function, {"gaps": gaps}) if on_board else (function, board, {})
-            for unused in called[other].keys() - called[function].keys() & values.stated:
-                when = "for a board of tasks" if on_board else "for a single task"
-                raise MetaevalError(f"{spell(unused)[0]} does nothing {when}")
+            for each in called[other]:
+                if each in values.stated and each not in called[function]:
+                    when = "for a board of tasks" if on_board else "for a single task"
+                    raise MetaevalError(f"{spell(each)[0]} does nothing {when}")
         subject = scores if len(scores) > 1 else scores[0]
         if analysis.pairs and getattr(values, analysis.pairs) and len(scores) > 1:
             option = spell(analysis.pairs)[0]

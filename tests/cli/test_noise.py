@@ -40,8 +40,9 @@ REFUSED = {
     "power s.csv --clusters seed --doubled mean": "in two clusters, '1' and '2'",
     "power s.csv": "'seed' tells them apart: if it holds repeats, say so: --repeats seed",
     "compare -m X --gold g --runs r -l labels --clusters doc": "--clusters and --repeats name columns of score files",
-    "variance s.csv": "s.csv:3: run r00, topic d0s0, measure X: there is a second score ('seed' tells them apart: repeats, "
-    "judges or parts of topics? --repeats seed or --judges seed or --columns topic=segment+seed)",
+    "variance s.csv": "('seed' tells them apart: repeats, judges or parts of topics? --repeats seed or --judges seed or "
+    "--columns topic=segment+seed)",
+    "variance ./s.csv": "s.csv:3: run r00, topic d0s0, measure X: there is a second score",
     "variance s.csv --columns topic=segment --columns topic=doc": "topic stands twice",
     "variance s.csv --columns repeat=doc --repeats seed": "--columns repeat=doc and --repeats seed name two columns",
 }
