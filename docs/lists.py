@@ -80,7 +80,7 @@ def commands(_: str) -> Iterator[str]:
     import typer
 
     from metaeval.cli import app
-    from metaeval.cli.explain import INTRODUCTIONS, explain_topic
+    from metaeval.cli.lookup import INTRODUCTIONS, explain_topic
 
     width = {"max_content_width": 88, "terminal_width": 88}
     commands: list[tuple[str, Any]] = [("metaeval", typer.main.get_command(app))]

@@ -15,9 +15,8 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from metaeval.cli import cite, compare, data, explain, inspect, measures, playground, scores
-from metaeval.cli.command import add_command
-from metaeval.cli.generate import LazyGroup
+from metaeval.cli import compare, inspect, lookup, scores
+from metaeval.cli.generate import SETTINGS, Command, LazyGroup, make_function
 from metaeval.cli.gone import GONE
 from metaeval.cli.output import print_note, print_problem, print_status
 from metaeval.errors import MetaevalError, MetaevalWarning, UndefinedValueWarning
@@ -43,20 +42,20 @@ app = typer.Typer(
     epilog="metaeval COMMAND --help explains a command, with examples. Scores: a file, a folder, a data set's name or -.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings=SETTINGS | {"max_content_width": 100},
 )
-for _name, _call, _options in (
-    ("measures", measures.show_measures, measures.MEASURES),
-    ("cite", cite.print_citations, cite.CITE),
+for _name, _command, _options in (
+    ("measures", lookup.show_measures, lookup.MEASURES),
+    ("cite", lookup.print_citations, lookup.CITE),
     ("score", scores.score, scores.SCORE),
     ("convert", scores.convert, scores.CONVERT),
     ("inspect", inspect.inspect, inspect.INSPECT),
     ("compare", compare.compare, compare.COMPARE),
-    ("app", playground.start, playground.APP),
-    ("help", explain.explain, explain.EXPLAIN),
+    ("app", lookup.start, lookup.APP),
+    ("help", lookup.explain, lookup.HELP),
 ):
-    add_command(app, _name, _call, _options)
-app.add_typer(data.app, name="data")
+    app.command(_name, cls=Command)(make_function(_command, _options, _command.__doc__ or ""))
+app.add_typer(lookup.data, name="data")
 
 
 @app.callback(invoke_without_command=True)
@@ -68,11 +67,14 @@ def _start(
 
         print(metaeval.__version__)
         raise typer.Exit
-    data.require_command(ctx)
+    lookup.require_command(ctx)
 
 
 def main() -> NoReturn:
     """Run the command line; whatever goes wrong ends in one sentence on stderr and a status that is not 0."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without Greek letters gets the numbers all the same
+            stream.reconfigure(errors="backslashreplace")
     with _obey_sigterm() as arrived:
         status = _run()
     sys.exit(128 + signal.SIGTERM if arrived else status)
@@ -88,37 +90,29 @@ def _obey_sigterm() -> Iterator[list[int]]:
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield arrived
         return
+    again = hasattr(signal, "setitimer")
 
     def stop(number: int, _frame: object) -> NoReturn:
         arrived.append(number)
-        if hasattr(signal, "setitimer"):
+        if again:
             signal.setitimer(signal.ITIMER_REAL, 5)
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, stop)
-    if hasattr(signal, "SIGALRM"):
+    if again:
         signal.signal(signal.SIGALRM, stop)
     try:
         yield arrived
     finally:
-        if hasattr(signal, "setitimer"):
+        if again:
             signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _write_any_letter() -> None:
-    """Let a terminal without Greek letters get the numbers all the same."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-
-
 def _run() -> int:
-    _write_any_letter()
     undefined = _note_warnings()
     try:
         status = app(standalone_mode=False)
-        _count_more(undefined)
     except _UsageError as error:
         return print_problem(_describe_usage(error))
     except MetaevalError as error:
@@ -128,6 +122,7 @@ def _run() -> int:
     except BrokenPipeError:
         # The reader, `head` for instance, has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except MemoryError:
         return print_problem("there is not enough memory for data of this size")
     except OSError as error:
@@ -137,11 +132,11 @@ def _run() -> int:
         if os.environ.get("METAEVAL_DEBUG"):
             raise
         return print_problem(f"this is a bug: {type(error).__name__}: {error} (METAEVAL_DEBUG=1 shows where)", 70)
-    else:
-        if status == 130:  # typer has caught Ctrl-C
-            return print_problem("stopped", 130)
-        return status if isinstance(status, int) else 0
-    return 0
+    if len(undefined) > 1 and "--explain" not in sys.argv:
+        print_status(f"metaeval: undefined values of {len(undefined) - 1} more measures with --explain")
+    if status == 130:  # typer has caught Ctrl-C
+        return print_problem("stopped", 130)
+    return status if isinstance(status, int) else 0
 
 
 def _note_warnings() -> list[str]:
@@ -164,11 +159,6 @@ def _note_warnings() -> list[str]:
     return undefined
 
 
-def _count_more(undefined: list[str]) -> None:
-    if len(undefined) > 1 and "--explain" not in sys.argv:
-        print_status(f"metaeval: undefined values of {len(undefined) - 1} more measures with --explain")
-
-
 def _point_to_inspect(error: Exception) -> str:
     """Return where to read more of a file of which it is not told what it holds, as the end of a sentence."""
     from metaeval.data.rows import DoubledError
@@ -184,8 +174,7 @@ def _point_to_inspect(error: Exception) -> str:
 def _describe_usage(error: Any) -> str:
     """Return in one sentence what is wrong with a command line that cannot be parsed, and where to read more."""
     unknown = getattr(error, "option_name", "")
-    command = error.ctx.info_name if error.ctx else ""
-    if instead := GONE.get(f"{command} {unknown}") or GONE.get(unknown):
+    if instead := GONE.get(f"{error.ctx.info_name if error.ctx else ''} {unknown}") or GONE.get(unknown):
         return f"{unknown} is gone: {instead}"
     sentence = error.format_message().rstrip(".")
     sentence = sentence[:1].lower() + sentence[1:]

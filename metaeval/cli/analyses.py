@@ -4,20 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+GROUPS = {
+    "Start here": ("compare", "agreement", "ranks", "judges", "inspect", "data", "score"),
+    "How a measure behaves on runs": (
+        "similarity", "consistency", "power", "overlap", "contradictions", "calibrate", "baselines", "robustness",
+        "coverage",
+    ),
+    "Whether judges are right": ("qrels", "correct"),
+    "What its formula does": ("measures", "properties", "app"),
+    "How many topics it needs": ("variance", "sample-size", "topic-set-size"),
+    "Files and references": ("convert", "cite", "help"),
+}  # fmt: skip
+"""The commands by subject, as ``metaeval --help`` shows them; others follow under a heading of their own."""
+
 
 @dataclass(frozen=True)
 class Analysis:
     """An analysis that is a command: its options and help come from the function's signature and docstring.
 
-    The function is ``"module:function"`` below metaeval; what its first parameter is annotated with says what the
-    command takes: scores, several of them, annotations, judged runs, or measures. Examples are command lines without the
-    program's name. `board` is the function of several collections at once, if it is another one. `pairs` is the option that
-    names a file for what grows with the number of pairs of runs, the result's `run_pairs`. `remarks` are a paragraph of the
-    help that the docstring does not have.
+    The function is ``"module:function"`` below metaeval, and `takes` says of what: scores, several of them, ratings, labels,
+    runs, or measures. Examples are command lines without the program's name. `board` is the function of several collections
+    at once, if it is another one. `pairs` is the option that names a file for what grows with the number of pairs of runs,
+    the result's `run_pairs`. `remarks` are a paragraph of the help that the docstring does not have.
     """
 
     function: str
     examples: tuple[str, ...]
+    takes: str = "scores"
     board: str = ""
     pairs: str = ""
     remarks: str = ""
@@ -39,6 +52,7 @@ ANALYSES = {
             "power stc3-dq-a stc3-dq-e stc3-dq-s --out results/",
             "power scores.csv --p-values p-values.csv",
         ),
+        takes="several",
         pairs="p_values",
     ),
     "ranks": Analysis(
@@ -49,6 +63,7 @@ ANALYSES = {
             "ranks scores.csv --test randomised-tukey-hsd --out results/",
             "ranks board.parquet --columns collection=task --doubled latest --missing complete --aggregate win-rate",
         ),
+        takes="several",
         board="analyses.boards:board_ranks",
         remarks="Files that score other runs on the same topics, such as the logs of two models, are one collection: is one "
         "better, by how much, how sure? Files of other topics are tasks, as are those that a column of a table names, and "
@@ -73,7 +88,9 @@ ANALYSES = {
         "analyses.baseline_preference:baseline_preference", ("baselines stc3-dq-a BL-popularity BL-uniform",)
     ),
     "robustness": Analysis(
-        "analyses.robustness:robustness", ("robustness trec-web-2013", "robustness stc3-dq-a stc3-dq-e stc3-dq-s")
+        "analyses.robustness:robustness",
+        ("robustness trec-web-2013", "robustness stc3-dq-a stc3-dq-e stc3-dq-s"),
+        takes="several",
     ),
     "variance": Analysis(
         "analyses.variance_components:variance_components",
@@ -82,6 +99,7 @@ ANALYSES = {
             "variance ratings.csv --judges annotator",
             "variance board.parquet --tasks task --doubled latest",
         ),
+        takes="ratings",
     ),
     "sample-size": Analysis(
         "analyses.sample_size:sample_size", ("sample-size stc3-dq-a --sizes 10,50,100,200,390,780",)
@@ -99,17 +117,16 @@ ANALYSES = {
             "agreement one.csv two.csv --reference people1.csv --reference people2.csv",
             "agreement judges/*.txt --reference truth.txt --runs shared --topics shared --statistic tau_b@10",
         ),
+        takes="several",
     ),
-    "coverage": Analysis(
-        "analyses.coverage:coverage",
-        ("coverage llmjudge -r Accuracy -r tau_a -r MI",),
-    ),
+    "coverage": Analysis("analyses.coverage:coverage", ("coverage llmjudge -r Accuracy -r tau_a -r MI",)),
     "judges": Analysis(
         "analyses.alternative_annotator_test:alternative_annotator_test",
         (
             "judges alttest-mtbench --agreement accuracy --epsilon 0.2",
             "judges people.csv judges.csv --classes 1,2,3,4,5 --out results/",
         ),
+        takes="labels",
         remarks="Tables have one column per annotator or judge besides a column item, or one row per label: item, "
         'annotator, label. JSON is {"annotator": {"item": label}}. Data sets of this kind: alttest-summeval, '
         "alttest-cebab-stars, …",
@@ -120,6 +137,7 @@ ANALYSES = {
             "qrels people.txt gpt.txt llama.txt --runs runs/ -m nDCG@10 -m AP",
             "qrels people.txt gpt.txt --runs runs/ --family run7=gpt --out results/",
         ),
+        takes="runs",
     ),
     "correct": Analysis(
         "analyses.corrected_scores:corrected_scores",
@@ -131,5 +149,6 @@ ANALYSES = {
     "properties": Analysis(
         "analyses.properties:properties",
         ('properties CEM_ORD "OCI(beta=0.75)"', "properties my_measure.py:my_measure --empty-classes"),
+        takes="measures",
     ),
 }  # fmt: skip

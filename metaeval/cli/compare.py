@@ -2,62 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from metaeval.cli.command import Values
-from metaeval.cli.complete import complete_source
+from metaeval.cli.generate import Values
 from metaeval.cli.opening import find_directions, names_file, open_references, read_columns, read_gold
-from metaeval.cli.options import DIRECTIONS, HELP, argument, name_measures, option, switch, take
-from metaeval.cli.output import SCORES, check_report, print_notes, print_status, print_text, render
-from metaeval.errors import MetaevalError, one_line
+from metaeval.cli.options import DIRECTIONS, HELP, NAMES, Option, argument, complete_measure, complete_source, take
+from metaeval.cli.output import FEW_NOTES, print_answer, print_notes, print_text, render, working
+from metaeval.errors import MetaevalError, format_list
+
+SCORES = "scores"
+"""The folder inside a report's that holds the established measures' scores."""
 
 COMPARE = {
     "data": argument(
-        list[str] | None,
         "Runs or scores: data sets, stores or score files, one or several; none with --gold",
-        metavar="[SOURCE]...",
-        complete=complete_source,
+        "[SOURCE]...",
+        complete_source,
+        kind=NAMES,
         default=None,
     ),
-    "measure": name_measures("The new measure: FILE.py:FUNCTION, or a name; may be repeated", list[str], ...),
-    "gold": option(str | None, "A gold file, with --runs and --layout"),
-    "runs": option(list[str] | None, "Run files, or a folder of them"),
+    "measure": Option(
+        "The new measure: FILE.py:FUNCTION, or a name; may be repeated", list[str], ..., complete=complete_measure
+    ),
+    "gold": Option("A gold file, with --runs and --layout"),
+    "runs": Option("Run files, or a folder of them", NAMES, metavar="FILE"),
     **take("layout", "classes", "aspect", "rescale", "missing", "invalid"),
-    "new_scores": option(
-        list[str] | None,
-        "The new measure's scores, if there is no function: a CSV of run, topic, score for each SOURCE",
+    "new_scores": Option(
+        "The new measure's scores, if there is no function: a CSV of run, topic, score for each SOURCE", NAMES
     ),
     **take("columns", "doubled", "clusters", "repeats"),
     **DIRECTIONS,
-    "against": option(
-        list[str] | None, "Compare with this measure, not with the established ones; may be repeated", "--against", "-a"
-    ),
-    "reference": option(
-        list[str] | None,
+    "against": Option("Compare with this measure, not with the established ones; may be repeated", NAMES),
+    "reference": Option(
         "The scores that you trust: a measure of the data, or a file of scores; with several sources, repeat it "
         "in the same order",
-        "--reference",
-        "-r",
+        NAMES,
     ),
-    "out": option(Path, "Folder for the report", "--out", "-o", default=Path("report")),
-    "overwrite": switch("Replace the report that is there", "--overwrite"),
-    "n_trials": option(int, "Random splits of the topics", "--trials", default=1000),
-    "n_permutations": option(int, HELP["n_permutations"], "-B", "--permutations", default=5000),
-    "test": option(str | None, "Test of all pairs of runs that verdicts rest on, as metaeval power takes it", "--test"),
-    "alpha": option(float, HELP["alpha"], default=0.05),
-    "distinct_runs": switch("Keep one of several runs with the same scores on every topic", "--distinct-runs"),
-    "thorough": switch("Repeat the comparison with other seeds, without baselines and on distinct runs", "--thorough"),
-    "figures": option(
-        Literal["page", "all"],
-        "page: in the page and as SVG; all: as PDF and PNG too, which takes longer",
-        default="page",
+    "out": Option("Folder for the report", Path, Path("report")),
+    "overwrite": Option("Replace the report that is there", bool, False),
+    "n_trials": Option("Random splits of the topics", int, 1000),
+    "n_permutations": Option(HELP["n_permutations"], int, 5000),
+    "test": Option("Test of all pairs of runs that verdicts rest on, as metaeval power takes it"),
+    "alpha": Option(HELP["alpha"], float, 0.05),
+    "distinct_runs": Option("Keep one of several runs with the same scores on every topic", bool, False),
+    "thorough": Option("Repeat the comparison with other seeds, without baselines and on distinct runs", bool, False),
+    "figures": Option(
+        "page: in the page and as SVG; all: as PDF and PNG too, which takes longer", Literal["page", "all"], "page"
     ),
-    "p_values": switch("Write every p-value, contradiction and split too, which may be large", "--p-values"),
+    "p_values": Option("Write every p-value, contradiction and split too, which may be large", bool, False),
     **take("seed"),
-    "n_jobs": option(int, HELP["n_jobs"], default=-1),
+    "n_jobs": Option(HELP["n_jobs"], int, -1),
+    **take("explain"),
 }
 
 _PASSED = ("missing", "n_trials", "n_permutations", "test", "alpha", "distinct_runs", "thorough", "seed", "n_jobs")
@@ -84,30 +81,54 @@ def compare(values: Values) -> None:
     from metaeval.comparison.new_measure import compare as compare_measures
     from metaeval.comparison.summary import show_short
     from metaeval.data.scores import Scores
+    from metaeval.show.table import Table
 
-    check_report(values.out, values.overwrite)
+    _check_folder(values.out, values.overwrite)
     sources = _open_data(values)
     labels = {str(measure) for source in sources if isinstance(source, Scores) for measure in source.measures}
     named = values.reference[0] if values.reference and len(values.reference) == 1 else values.reference
     opening = {"missing": values.missing, "doubled": values.doubled, "columns": read_columns(values), "format": None}
     reference = open_references(named, opening, labels=labels)
-    with _report_progress() as say:
+    with working() as progress:
         result = compare_measures(
             values.measure,
             sources,
             against=values.against or None,
             reference=reference,
             store=None if values.new_scores else values.out / SCORES,
-            say=say,
+            say=progress.say,
             **{name: getattr(values, name) for name in _PASSED},
             **find_directions(values),
         )
-        say("writing the report")
+        progress.say("writing the report")
         index = result.write(values.out, figures=values.figures, p_values=values.p_values)
     for name in result.new:
-        print_text(f"{result.verdict(name)}\n\n{render(show_short(result, name), 'text')}")
-    print_notes(result.notes)
-    print_text(f"\nreport: {index}")
+        print_text(f"{result.verdict(name)}\n")
+        tables = [show_short(result, name)]
+        if values.explain:
+            every = Table(result.summary(name), f"Every number of the measures beside {name}.", result.signature)
+            tables = [replace(tables[0], signature=""), every]
+        print_text("\n".join(render(table, explain=values.explain) for table in tables))
+    if values.explain:
+        print_answer(" ".join(["How findings are reached.", *result.rules().values()]))
+    told = [note for study in result.collections for note in study.notes()] if values.explain else []
+    print_notes([*result.notes, *told], None if values.explain else FEW_NOTES)
+    print_text(f"report: {index}")
+
+
+def _check_folder(out: Path, overwrite: bool) -> None:
+    """Refuse a folder for a report that cannot be written, or that holds something, before anything is computed."""
+    from metaeval.files import check_folder
+
+    check_folder(out)
+    # Scores that an earlier call stored are what this one goes on with.
+    names = sorted(path.name for path in out.iterdir()) if out.exists() else []
+    names = [name for name in names if name != SCORES and not name.startswith(".")]
+    if names and not overwrite:
+        raise MetaevalError(
+            f"{out}: there is something already ({format_list(names, 3)}): name another folder, or --overwrite the "
+            f"report there; {out / SCORES} is kept, and so is what is no part of a report"
+        )
 
 
 def _open_data(values: Values) -> list[Any]:
@@ -165,17 +186,3 @@ def _join_scores(values: Values, sources: list[str]) -> list[Any]:
         scores.add_measures(tidy.read(file, measure=names[0], columns=own), first=True)
         for file, scores in zip(files, opened, strict=True)
     ]
-
-
-@contextmanager
-def _report_progress() -> Iterator[Callable[[str], None]]:
-    """Show what is being done: one changing line where somebody watches, one line each otherwise."""
-    from rich.console import Console
-    from rich.status import Status
-
-    console = Console(stderr=True, highlight=False)
-    if not console.is_terminal:
-        yield lambda line: print_status(f"metaeval: {one_line(line)}")
-        return
-    with Status("starting", console=console) as status:
-        yield lambda line: status.update(one_line(line).replace("[", r"\["))

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
-from metaeval.cli.analyses import ANALYSES, Analysis
-from metaeval.cli.command import Values, make_command, option_names
-from metaeval.cli.complete import complete_source
-from metaeval.cli.docstrings import find_question, parse_docstring
-from metaeval.cli.opening import (
-    join_runs,
-    open_annotations,
-    open_judged_runs,
-    open_partial,
-    open_ratings,
-    open_references,
-    open_sources,
-    read_columns,
-)
+from metaeval.cli.analyses import ANALYSES, GROUPS, Analysis
+from metaeval.cli.opening import join_runs, open_annotations, open_judged_runs, open_ratings, open_sources
 from metaeval.cli.options import (
     DIRECTIONS,
     GAPS,
@@ -30,107 +21,98 @@ from metaeval.cli.options import (
     NOISE,
     OPENING,
     OPTIONS,
-    RATINGS,
+    PHRASES,
+    SHARED,
+    Option,
     Options,
     argument,
-    format_name,
-    option,
+    complete_source,
     spell,
     take,
 )
-from metaeval.cli.output import check_output, check_width, print_status, show_results, working
-from metaeval.cli.parameters import Function, Parameter, find_input, read_parameters
-from metaeval.errors import MetaevalError
+from metaeval.cli.output import check_output, print_status, show_results, working
+from metaeval.cli.signatures import Function, Parameter, find_question, parse_docstring, read_parameters
+from metaeval.errors import MetaevalError, option_names_in_use, use_option_names
 
-if TYPE_CHECKING:
-    from metaeval.data.scores import Scores
-
-GROUPS = {
-    "Start here": ("compare", "agreement", "ranks", "judges", "inspect", "data", "score"),
-    "How a measure behaves on runs": (
-        "similarity", "consistency", "power", "overlap", "contradictions", "calibrate", "baselines", "robustness",
-        "coverage",
-    ),
-    "Whether judges are right": ("qrels", "correct"),
-    "What its formula does": ("measures", "properties", "app"),
-    "How many topics it needs": ("variance", "sample-size", "topic-set-size"),
-    "Files and references": ("convert", "cite", "help"),
-}  # fmt: skip
-"""The commands by subject, as ``metaeval --help`` shows them; others follow under a heading of their own."""
-
-IN_PYTHON = ("p_add_one", "variance_offset", "gaps")
-"""Arguments of functions that are no options; `gaps` is what ``--missing`` says of boards."""
-
-_MISSING_OF_BOARDS = option(
-    str,
-    "What to do where a score is missing; a board can compare what is present, or the runs that are complete",
-    choices=(*MISSING, *GAPS),
-    default="raise",
-)
-
-_LABELS = {
-    "people": argument(
-        str,
-        "A table of people's labels; or, without JUDGES, the name of a data set",
-        metavar="PEOPLE",
-        complete=complete_source,
-    ),
-    "answers": argument(str | None, "A table of judges' labels", metavar="[JUDGES]", default=None),
-    **take("classes"),
-}
-_READING_LABELS = {
-    "missing": option(
-        str,
-        "What to do if a judge has no answer; drop-topic leaves out the item",
-        choices=("raise", "drop-topic", "drop-run"),
-        default="raise",
-    ),
-    **take("columns"),
-    "separator": option(
-        str | None, "Where the topic ends in an item's name: with __ the topic of doc7__fluency is doc7"
-    ),
-}
-
-_JUDGED = {
-    "judgements": argument(
-        list[str],
-        "Files of judgements, topic 0 document grade: those of people first, then judges'",
-        metavar="QRELS...",
-    ),
-    "runs": option(
-        list[str],
-        "A folder of runs, or a run, topic Q0 document rank score name; may be repeated",
-        default=...,
-        metavar="FOLDER",
-    ),
-}
-_READING_JUDGED = take("collection") | {
-    "missing": option(
-        str,
-        "What to do where a run has no document on a topic, or judgements lack one; worst lets the run find nothing",
-        choices=("raise", "drop-topic", "drop-run", "worst"),
-        default="raise",
-    )
-}
+SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
-@dataclass(frozen=True)
-class _Subject:
-    """What a command is about where that is no scores: options that name it and that say how it is read, and what opens it."""
-
-    what: str
-    named: Options
-    reading: Options
-    open: Callable[[Values], Any]
+class Values(SimpleNamespace):
+    """What the command line says: every option's value, in `stated` the names of those that stand there, and the `context`."""
 
 
-_SUBJECTS = {
-    "measures": _Subject("measures", take("measures"), {}, lambda values: values.measures),
-    "annotations": _Subject("labels", _LABELS, _READING_LABELS, open_annotations),
-    "judged": _Subject("runs", _JUDGED, _READING_JUDGED, open_judged_runs),
-    "ratings": _Subject("ratings", take("source"), RATINGS, open_ratings),
-}
-"""By what `find_input` says that a function takes; of scores, all else is about them."""
+def make_function(run: Callable[[Any], None], options: Options, help: str) -> Callable[..., None]:
+    """Return a function with the signature of which typer makes a command: it calls another one with the values."""
+
+    def call(context: typer.Context, **values: Any) -> None:
+        sources = {name: context.get_parameter_source(name) for name in values}
+        stated = {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
+        if values.get("columns"):  # given twice, it is one list
+            values["columns"] = ",".join(values["columns"])
+        given = {name: None if value == [] else value for name, value in values.items()}
+        run(Values(**given, stated=stated, context=context))
+
+    call.__doc__ = help
+    call.shared = {name for name, option in options.items() if option is OPTIONS.get(name)}  # type: ignore[attr-defined]
+    parameters = [inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)]
+    for name, option in options.items():
+        kind, annotation = inspect.Parameter.KEYWORD_ONLY, option.annotate(name)
+        parameters.append(inspect.Parameter(name, kind, annotation=annotation, default=option.default))
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return call
+
+
+def make_command(run: Callable[[Any], None], options: Options, help: str) -> Any:
+    """Return a command on its own."""
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=SETTINGS)
+    app.command(cls=Command)(make_function(run, options, help))
+    return typer.main.get_command(app)
+
+
+class Command(TyperCommand):
+    """A command whose messages speak of its own options: its parameters have the names of functions' arguments."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and the command's own options, and name those that ``metaeval help`` explains."""
+        shared = getattr(self.callback, "shared", ())
+        topics = {name: topic for topic, names in SHARED.items() for name in names if name in shared}
+        explained: dict[str, list[str]] = {topic: [] for topic in SHARED}
+        rows: dict[str, list[Any]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is None:
+                continue
+            if parameter.param_type_name == "argument":
+                rows["Arguments"].append((getattr(parameter, "metavar", None) or parameter.name, record[1]))
+            elif parameter.name in topics:
+                explained[topics[parameter.name]].append(parameter.opts[0])
+            else:
+                rows["Options"].append(record)
+        rows["Explained by"] = [
+            (f"metaeval help {topic}", ", ".join(names)) for topic, names in explained.items() if names
+        ]
+        for title, records in rows.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        with option_names({one.name: one.opts[0] for one in self.params if one.param_type_name == "option"}):
+            return super().invoke(ctx)
+
+
+@contextmanager
+def option_names(names: dict[str, str]) -> Iterator[None]:
+    """Let messages call these arguments by these options, besides those in use, while the context lasts."""
+    before = option_names_in_use()
+    use_option_names({**PHRASES, **before, **names})
+    # An error is shown after the command has ended, but its message was made while it ran.
+    try:
+        yield
+    finally:
+        use_option_names(before)
 
 
 class LazyGroup(TyperGroup):
@@ -166,165 +148,155 @@ class _LazyCommand(TyperCommand):
         return command.make_context(info_name, args, parent, **extra)
 
 
+_POLICIES = ("raise", "drop-topic", "drop-run")
+_SUBJECTS: dict[str, tuple[Options, Options]] = {
+    "scores": (take("source"), OPENING | NOISE | DIRECTIONS),
+    "several": ({"source": OPTIONS["sources"]}, OPENING | NOISE | DIRECTIONS),
+    "measures": (take("measures"), {}),
+    "ratings": (
+        take("source"),
+        take("collection", "format", "columns", "doubled", "repeats", "judges", "tasks") | DIRECTIONS,
+    ),
+    "labels": (
+        {
+            "people": argument(
+                "A table of people's labels; or, without JUDGES, the name of a data set", "PEOPLE", complete_source
+            ),
+            "answers": argument("A table of judges' labels", "[JUDGES]", kind=str | None, default=None),
+            **take("classes"),
+        },
+        {
+            "missing": Option(
+                "What to do if a judge has no answer; drop-topic leaves out the item", str, "raise", _POLICIES
+            ),
+            **take("columns"),
+            "separator": Option("Where the topic ends in an item's name: with __ the topic of doc7__fluency is doc7"),
+        },
+    ),
+    "runs": (
+        {
+            "judgements": argument(
+                "Files of judgements, topic 0 document grade: those of people first, then judges'",
+                "QRELS...",
+                kind=list[str],
+            ),
+            "runs": Option(
+                "A folder of runs, or a run, topic Q0 document rank score name; may be repeated",
+                list[str],
+                ...,
+                metavar="FOLDER",
+            ),
+        },
+        take("collection")
+        | {
+            "missing": Option(
+                "What to do where a run has no document on a topic, or judgements lack one; worst lets the run find nothing",
+                str,
+                "raise",
+                (*_POLICIES, "worst"),
+            )
+        },
+    ),
+}
+"""By what a command takes: options that name it, and those that say how it is read."""
+
+_OPENERS: dict[str, Callable[[Any], Any]] = {
+    "measures": lambda values: values.measures,
+    "ratings": open_ratings,
+    "labels": open_annotations,
+    "runs": open_judged_runs,
+}
+"""What opens that which is no scores."""
+
+_MISSING_OF_BOARDS = Option(
+    "What to do where a score is missing; a board can compare what is present, or the runs that are complete",
+    str,
+    "raise",
+    (*MISSING, *GAPS),
+)
+
+
 def generate_command(name: str, analysis: Analysis) -> Any:
-    """Make the command of an analysis."""
-    plan = Plan.of(name, analysis)
-    return make_command(plan.run, plan.declare(), _write_help(plan.main, analysis))
+    """Make the command of an analysis: its options are those of its functions, and those that say how its input is read."""
+    functions = [_load(reference) for reference in (analysis.function, analysis.board) if reference]
+    called = {function: read_parameters(function) for function in functions}
+    parameters: dict[str, Parameter] = {}
+    for read in called.values():
+        parameters |= {each: parameter for each, parameter in read.items() if each not in parameters}
+    named, reading = _SUBJECTS[analysis.takes]
+    first = {each: parameter.option for each, parameter in parameters.items() if parameter.option.by_place}
+    others = {each: parameter.option for each, parameter in parameters.items()}
+    measure = take("measure") if analysis.takes in ("scores", "several", "ratings") else {}
+    options = named | first | measure | others | reading
+    if analysis.board:
+        options["missing"] = _MISSING_OF_BOARDS
+    options |= take(*filter(None, [analysis.pairs]), "style", "explain", "width", "out")
 
+    def run(values: Values) -> None:
+        with option_names({"gaps": "--missing"} if analysis.board else {}):
+            rows = getattr(values, analysis.pairs) if analysis.pairs else None
+            check_output(values.style, values.out, values.width, rows)
+            for each, parameter in parameters.items():
+                if parameter.convert is not None:
+                    setattr(values, each, parameter.convert(getattr(values, each), values))
+            results = _answer(name, analysis, called, values)
+            show_results(results, values.style, values.out, explain=values.explain, width=values.width)
 
-@dataclass(frozen=True)
-class Plan:
-    """What a command calls: `main`, or `board` for several tasks."""
-
-    name: str
-    main: Function
-    takes: str
-    board: Function | None
-    pairs: str
-
-    @classmethod
-    def of(cls, name: str, analysis: Analysis) -> Plan:
-        """Import the functions of an analysis."""
-        main = _load(analysis.function)
-        board = _load(analysis.board) if analysis.board else None
-        return cls(name, main, find_input(main), board, analysis.pairs)
-
-    @property
-    def several(self) -> bool:
-        """Whether the command takes several sources."""
-        return self.takes == "several" or self.board is not None
-
-    def parameters(self) -> dict[tuple[str, ...], Parameter]:
-        """Return the parameters of all functions; those that are spelled alike are one."""
-        parameters: dict[tuple[str, ...], Parameter] = {}
-        for function in (self.main, self.board):
-            for parameter in self._read(function) if function else ():
-                parameters.setdefault(parameter.spelling, parameter)
-        return parameters
-
-    def _read(self, function: Function) -> list[Parameter]:
-        """Return the parameters of a function that are options."""
-        return [parameter for parameter in read_parameters(function) if parameter.name not in IN_PYTHON]
-
-    def declare(self) -> Options:
-        """Return the options of the command, in the order of its help."""
-        subject, parameters = _SUBJECTS.get(self.takes), self.parameters().values()
-        sources = {"source": OPTIONS["sources" if self.several else "source"]}
-        declared = dict(subject.named if subject else sources)
-        declared |= {parameter.name: parameter.declare() for parameter in parameters if not parameter.flags}
-        if subject is None or self.takes == "ratings":
-            declared |= take("measure")
-        for parameter in parameters:
-            if parameter.flags:
-                declared[parameter.name] = parameter.declare()
-        declared |= subject.reading if subject else OPENING | NOISE | DIRECTIONS
-        if self.board is not None:
-            declared["missing"] = _MISSING_OF_BOARDS
-        if self.pairs:
-            declared |= take(self.pairs)
-        return declared | take("style", "explain", "width", "out")
-
-    def call(self, function: Function, subject: object, values: Values) -> Any:
-        """Call a function with what the command line says of its parameters."""
-        known = self.parameters()
-        arguments = {
-            parameter.name: getattr(values, known[parameter.spelling].name) for parameter in self._read(function)
-        }
-        if function is self.board:
-            arguments["gaps"] = values.gaps
-        with working(function.__name__.replace("_", " ")):
-            return function(subject, **arguments)
-
-    def run(self, values: Values) -> None:
-        """Open what the command is about, call its functions, and show their results."""
-        values.gaps = None
-        with option_names({"gaps": "--missing"} if self.board else {}):
-            self._run(values)
-
-    def _run(self, values: Values) -> None:
-        check_output(values.style, values.out, getattr(values, self.pairs, None) if self.pairs else None)
-        check_width(values.width, values.style, values.out)
-        self._convert(values)
-        if self.takes in _SUBJECTS:
-            subject = _SUBJECTS[self.takes]
-            with working(f"reading {subject.what}"):
-                opened = subject.open(values)
-            results = {self.name: self.call(self.main, opened, values)}
-        else:
-            sources = values.source if self.several else [values.source]
-            function = self.main
-            if self.board is not None and values.missing in GAPS:
-                values.gaps, values.missing = values.missing, "keep"
-            reference_opens = any(parameter.opens == "files or names" for parameter in self.parameters().values())
-            scores = open_sources(sources, values, reference_opens=reference_opens, several=self.several)
-            if self.board is not None:
-                scores = join_runs(scores, sources)
-                function, when = self._choose_board(self.board, scores, values)
-                self._refuse_unused(values.stated, function, when)
-            results = self._analyse(function, scores, values)
-        show_results(results, values.style, values.out, explain=values.explain, width=values.width)
-
-    def _convert(self, values: Values) -> None:
-        """Make the arguments of functions of what was typed."""
-        for parameter in self.parameters().values():
-            value = getattr(values, parameter.name)
-            if parameter.convert is not None:
-                value = parameter.convert(value)
-            if parameter.opens == "files":
-                columns = read_columns(values)
-                opening = {name: getattr(values, name, None) for name in OPENING} | {"columns": columns}
-                value = open_references(value, opening, names=False)
-            if parameter.opens == "partial scores":
-                value = open_partial(value, values)
-            setattr(values, parameter.name, value)
-
-    def _choose_board(self, board: Function, scores: list[Scores], values: Values) -> tuple[Function, str]:
-        """Return the function of the board where there are several tasks, or options that only it takes; and when that is."""
-        ordinary = {parameter.spelling for parameter in self._read(self.main)}
-        own = {parameter.name for parameter in self._read(board) if parameter.spelling not in ordinary}
-        if len(scores) > 1 or own & values.stated or values.gaps:
-            return board, "for a board of tasks"
-        return self.main, "for a single task"
-
-    def _refuse_unused(self, stated: set[str], called: Function, when: str) -> None:
-        """Refuse an option that stands on the command line although the function that is called does not take it."""
-        used = {parameter.spelling for parameter in self._read(called)}
-        for spelling, parameter in self.parameters().items():
-            if parameter.name in stated and spelling not in used:
-                raise MetaevalError(f"{spelling[0]} does nothing {when}")
-
-    def _analyse(self, function: Function, scores: list[Scores], values: Values) -> dict[str, Any]:
-        """Return the results by the names of their files."""
-        pairs = getattr(values, self.pairs) if self.pairs else None
-        if pairs is not None and len(scores) > 1:
-            raise MetaevalError(f"{spell(self.pairs)[0]} is for a single source: a file for each needs a call for each")
-        result = self.call(function, scores if len(scores) > 1 else scores[0], values)
-        if pairs is not None:
-            from metaeval.show.frames import write_frames
-
-            with working(f"writing {pairs}"):
-                write_frames(pairs, [result.run_pairs()])
-            print_status(f"wrote {pairs}")
-        parts = getattr(result, "parts", ())
-        if not parts:
-            return {self.name: result}
-        # The pooled result answers what several sources were named for, so that it comes first.
-        named: dict[str, Any] = {f"pooled-{self.name}": result}
-        for number, part in enumerate(parts, start=1):
-            file = f"{self.name}-{format_name(part.collection) or number}"
-            named[f"{file}-{number}" if file in named else file] = part
-        return named
-
-
-def _write_help(function: Function, analysis: Analysis) -> str:
-    docstring = parse_docstring(function)
+    docstring = parse_docstring(functions[0])
     examples = "\n".join(f"  metaeval {example}" for example in analysis.examples)
     # \b keeps the lines of the next paragraph as they are.
     parts = (docstring.question, docstring.details, analysis.remarks, f"\b\nExamples:\n{examples}")
-    return "\n\n".join(part for part in parts if part)
+    return make_command(run, options, "\n\n".join(part for part in parts if part))
 
 
 def _load(reference: str) -> Function:
     module, _, name = reference.partition(":")
     function: Function = getattr(import_module(f"metaeval.{module}"), name)
     return function
+
+
+def _answer(
+    name: str, analysis: Analysis, called: dict[Function, dict[str, Parameter]], values: Values
+) -> dict[str, Any]:
+    """Open what a command is about, call its function, or that of boards, and return the results by the names of files."""
+    function, *boards = called
+    more: dict[str, Any] = {}
+    if analysis.takes in _OPENERS:
+        with working(f"reading {analysis.takes}"):
+            subject = _OPENERS[analysis.takes](values)
+    else:
+        several = isinstance(values.source, list)
+        sources = values.source if several else [values.source]
+        gaps = values.missing if boards and values.missing in GAPS else None
+        values.missing = "keep" if gaps else values.missing
+        opens = any(parameter.opens for parameter in called[function].values())
+        scores = open_sources(sources, values, opens=opens, several=several)
+        for board in boards:
+            scores, ordinary = join_runs(scores, sources), called[function].keys()
+            on_board = len(scores) > 1 or gaps or (called[board].keys() - ordinary) & values.stated
+            function, other, more = (board, function, {"gaps": gaps}) if on_board else (function, board, {})
+            for each in called[other]:
+                if each in values.stated and each not in called[function]:
+                    when = "for a board of tasks" if on_board else "for a single task"
+                    raise MetaevalError(f"{spell(each)[0]} does nothing {when}")
+        subject = scores if len(scores) > 1 else scores[0]
+        if analysis.pairs and getattr(values, analysis.pairs) and len(scores) > 1:
+            option = spell(analysis.pairs)[0]
+            raise MetaevalError(f"{option} is for a single source: a file for each needs a call for each")
+    with working(function.__name__.replace("_", " ")):
+        result = function(subject, **{each: getattr(values, each) for each in called[function]}, **more)
+    if analysis.pairs and (rows := getattr(values, analysis.pairs)):
+        from metaeval.show.frames import write_frames
+
+        with working(f"writing {rows}"):
+            write_frames(rows, [result.run_pairs()])
+        print_status(f"wrote {rows}")
+    parts = getattr(result, "parts", ())
+    # The pooled result answers what several sources were named for, so that it comes first.
+    results = {f"pooled-{name}" if parts else name: result}
+    for number, part in enumerate(parts, start=1):
+        # A collection's name may hold anything, a file's may not.
+        label = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in part.collection)
+        file = f"{name}-{label or number}"
+        results[f"{file}-{number}" if file in results else file] = part
+    return results

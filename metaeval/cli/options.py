@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from glob import escape, glob
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 import typer
 
-from metaeval.cli.complete import Completer, complete_choice, complete_measure, complete_source
 from metaeval.io import formats
 
-Declared = tuple[Any, object]
-"""The annotation of an option or argument, as typer takes it, and its default."""
-
-Options = dict[str, Declared]
-
 FLAGS: dict[str, tuple[str, ...]] = {
-    "n_permutations": ("-B", "--permutations"),
-    "n_trials": ("--trials",),
+    "against": ("--against", "-a"),
+    "format": ("--from",),
+    "layout": ("--layout", "-l"),
+    "measure": ("--measure", "-m"),
+    "measures": ("--measure", "-m"),
     "n_bootstrap": ("--bootstrap",),
+    "n_permutations": ("-B", "--permutations"),
     "n_random": ("--random",),
-    "reference": ("--reference", "-r"),
-    "candidates": ("--reference", "-r"),
-    "statistics": ("--statistic",),
-    "tests": ("--test",),
     "n_studies": ("--studies",),
     "n_topics": ("--topics",),
-    "measures": ("--measure", "-m"),
+    "n_trials": ("--trials",),
+    "out": ("--out", "-o"),
     "prices": ("--price",),
+    "reference": ("--reference", "-r"),
+    "rescale": ("--normalise",),
+    "statistics": ("--statistic",),
+    "style": ("--format", "-f"),
+    "tests": ("--test",),
+    "to_format": ("--to",),
 }
 """Arguments whose options are not simply called ``--name-of-the-argument``; messages use the first spelling."""
+
+METAVARS = {
+    "classes": "A,B,...", "clusters": "COLUMN", "columns": "WHAT=NAME,...", "family": "RUN=MODEL", "format": "FORMAT",
+    "gold": "FILE", "judges": "COLUMN", "layout": "LAYOUT", "new_scores": "FILE", "out": "FOLDER", "people": "FILE",
+    "prices": "WHAT=PRICE", "reference": "SOURCE", "repeats": "COLUMN", "run_scores": "SOURCE",
+    "separator": "TEXT", "sizes": "N,...", "task_weights": "TASK=W,...", "tasks": "COLUMN",
+    "to_format": "FORMAT",
+}  # fmt: skip
+"""What help calls the values of options whose type does not tell."""
 
 HELP = {
     "seed": "Seed of everything random",
@@ -66,148 +76,143 @@ SCORE_FORMATS = (*formats.SCORE_FORMATS, "store")
 READ_FORMATS = (*formats.READ_FORMATS, "store")
 
 
-def choose(choices: Sequence[str]) -> dict[str, Any]:
-    """Return how an option shows its choices, and how a shell completes them; the function refuses another one itself.
-
-    >>> choose(["all", "shared"])["metavar"]
-    '[all|shared]'
-    """
-    return {"metavar": f"[{'|'.join(choices)}]", "autocompletion": complete_choice(choices)}
+def complete_source(incomplete: str) -> list[str]:
+    """Return the data sets, and the files and folders, the latter with a slash, whose names begin so."""
+    files = sorted(f"{file}/" if Path(file).is_dir() else file for file in glob(f"{escape(incomplete)}*"))
+    return [*complete_data_set(incomplete), *files]
 
 
-def option(
-    kind: Any,
-    help: str,
-    *flags: str,
-    default: object = None,
-    metavar: str | None = None,
-    choices: Sequence[str] = (),
-    complete: Completer | None = None,
-) -> Declared:
-    """Declare an option; without flags it is called as its argument."""
-    shown: dict[str, Any] = {"autocompletion": complete} | (choose(choices) if choices else {})
-    if metavar is not None:
-        shown["metavar"] = metavar
-    return Annotated[kind, typer.Option(*flags, help=help, **shown)], default
+def complete_data_set(incomplete: str) -> list[str]:
+    """Return the data sets whose names begin so."""
+    from metaeval.datasets import datasets
+
+    return [dataset.name for dataset in datasets() if dataset.name.startswith(incomplete)]
 
 
-def argument(
-    kind: Any,
-    help: str,
-    *,
-    metavar: str | None = None,
-    complete: Completer | None = None,
-    default: object = inspect.Parameter.empty,
-) -> Declared:
-    """Declare an argument, which must be given unless it has a default."""
-    return Annotated[kind, typer.Argument(help=help, metavar=metavar, autocompletion=complete)], default
+def complete_measure(incomplete: str) -> list[str]:
+    """Return the registered measures whose names begin so, whatever their case, and Python files."""
+    from metaeval.measures import measures
+
+    names = [measure.name for measure in measures()]
+    begun = [name for name in names if name.startswith(incomplete)]
+    begun = begun or [name for name in names if name.lower().startswith(incomplete.lower())]
+    return [*begun, *(file for file in complete_source(incomplete) if file.endswith((".py", "/")))]
 
 
-def switch(help: str, flag: str) -> Declared:
-    """Declare an option without a value."""
-    return option(bool, help, flag, default=False)
+class Option(NamedTuple):
+    """An option; one `by_place` is an argument. A function refuses what is not among the choices itself, in its words."""
+
+    help: str
+    kind: Any = str | None
+    default: object = None
+    choices: Sequence[str] = ()
+    complete: Callable[[str], list[str]] | None = None
+    metavar: str | None = None
+    by_place: bool = False
+    limits: Sequence[tuple[str, int]] = ()
+
+    def annotate(self, name: str) -> Any:
+        """Return the annotation of which typer makes the option that is called so.
+
+        >>> Option("Threads", int).annotate("n_jobs").__metadata__[0].metavar
+        'N'
+        """
+
+        def offer(incomplete: str) -> list[str]:
+            return [choice for choice in self.choices if choice.startswith(incomplete)]
+
+        flags, metavar = spell(name), self.metavar
+        if self.default is True:  # what is done by default needs a word to switch it off
+            flags = (f"{flags[0]}/--no-{flags[0][2:]}",)
+        if metavar is None and not self.by_place:
+            metavar = METAVARS.get(name) or (f"[{'|'.join(self.choices)}]" if self.choices else None)
+        if metavar is None and self.kind is not bool and get_origin(self.kind) is not Literal:
+            kinds = {Path: "FILE", int: "N", float: "X"}
+            metavar = next((kinds[one] for one in (self.kind, *get_args(self.kind)) if one in kinds), "NAME")
+        completion = offer if self.choices else self.complete
+        shown: dict[str, Any] = {"help": self.help, "metavar": metavar, "autocompletion": completion} | dict(
+            self.limits
+        )
+        return Annotated[self.kind, typer.Argument(**shown) if self.by_place else typer.Option(*flags, **shown)]
 
 
-def name_measures(help: str, kind: Any = list[str] | None, default: object = None) -> Declared:
-    """Declare the option that names measures."""
-    return option(kind, help, "--measure", "-m", metavar="NAME", complete=complete_measure, default=default)
+Options = dict[str, Option]
 
+
+def argument(help: str, metavar: str | None = None, complete: Any = None, **more: Any) -> Option:
+    """Return an argument, which must be given unless it has a default."""
+    given: dict[str, Any] = {"kind": str, "default": ...} | more
+    return Option(help, **given, complete=complete, metavar=metavar, by_place=True)
+
+
+NAMES = list[str] | None
 
 OPTIONS: Options = {
     "source": argument(
-        str,
-        "A score file or folder, a store, a data set's name, or - for standard input",
-        metavar="SOURCE",
-        complete=complete_source,
+        "A score file or folder, a store, a data set's name, or - for standard input", "SOURCE", complete_source
     ),
     "sources": argument(
-        list[str],
         "Score files or folders, stores, or data sets' names, one or several; - for standard input",
-        metavar="SOURCE",
-        complete=complete_source,
+        "SOURCE",
+        complete_source,
+        kind=list[str],
     ),
-    "measures": argument(
-        list[str], "Names of measures, or FILE.py:FUNCTION", metavar="MEASURE", complete=complete_measure
+    "measures": argument("Names of measures, or FILE.py:FUNCTION", "MEASURE", complete_measure, kind=list[str]),
+    "measure": Option(
+        "A measure: its name, or FILE.py:FUNCTION; may be repeated; by default all", NAMES, complete=complete_measure
     ),
-    "measure": name_measures("A measure: its name, or FILE.py:FUNCTION; may be repeated; by default all"),
-    "collection": option(str | None, "The collection to read from a store, or a name for the collection of a file"),
-    "format": option(
-        str | None,
+    "collection": Option("The collection to read from a store, or a name for the collection of a file"),
+    "format": Option(
         f"Format of the source: {', '.join(READ_FORMATS)}; by default what its name and first line tell",
-        "--from",
-        metavar="FORMAT",
         choices=READ_FORMATS,
     ),
-    "missing": option(
-        str,
-        "What to do where a score or answer is missing",
-        choices=MISSING,
-        default="raise",
-    ),
-    "doubled": option(
-        str,
+    "missing": Option("What to do where a score or answer is missing", str, "raise", MISSING),
+    "doubled": Option(
         "What to do where a run has several scores on a topic: their mean, or the latest by a column of times",
-        choices=DOUBLED,
-        default="raise",
+        str,
+        "raise",
+        DOUBLED,
     ),
-    "invalid": option(str, "What to do with a label that is not among the classes", choices=INVALID, default="raise"),
-    "columns": option(
-        list[str] | None,
+    "invalid": Option("What to do with a label that is not among the classes", str, "raise", INVALID),
+    "columns": Option(
         "Names of your columns, if metaeval does not know them: run=entry,topic=doc+line (a+b joins two columns). "
         "Possible: run, topic, measure, score, collection, cluster, repeat, time, item, label, ignore",
-        metavar="WHAT=NAME,...",
+        NAMES,
     ),
-    "clusters": option(
-        str | None,
-        "Column whose values tell which topics belong together (document, passage, conversation): they are drawn together",
-        metavar="COLUMN",
+    "clusters": Option(
+        "Column whose values tell which topics belong together (document, passage, conversation): they are drawn together"
     ),
-    "repeats": option(
-        str | None,
-        "Column that numbers repeats of a run on a topic (epoch, seed): scores are averaged over it",
-        metavar="COLUMN",
+    "repeats": Option("Column that numbers repeats of a run on a topic (epoch, seed): scores are averaged over it"),
+    "judges": Option("Column that names the judge or annotator of a score"),
+    "tasks": Option("Column that names the task or category of a topic"),
+    "lower_is_better": Option("Lower scores of this measure are better; may be repeated", NAMES),
+    "higher_is_better": Option("Higher scores of this measure are better; may be repeated", NAMES),
+    "all_higher_is_better": Option(
+        "Higher scores are better for all measures except those of --lower-is-better", bool, False
     ),
-    "judges": option(str | None, "Column that names the judge or annotator of a score", metavar="COLUMN"),
-    "tasks": option(str | None, "Column that names the task or category of a topic", metavar="COLUMN"),
-    "lower_is_better": option(
-        list[str] | None, "Lower scores of this measure are better; may be repeated", metavar="NAME"
+    "layout": Option(
+        f"Layout of gold and run files: {', '.join(LAYOUTS)}; metaeval score --help explains them", choices=LAYOUTS
     ),
-    "higher_is_better": option(
-        list[str] | None, "Higher scores of this measure are better; may be repeated", metavar="NAME"
+    "classes": Option("All classes in order, with commas: 0,1,2,3"),
+    "aspect": Option("Of the layout dialogue-quality: which aspect", choices=("A", "E", "S")),
+    "rescale": Option("Rescale distributions that do not sum to 1", bool, False),
+    "seed": Option(HELP["seed"], int, 0),
+    "p_values": Option("Write every p-value, a row for every two runs, to a .csv or .parquet file", Path | None),
+    "run_pairs": Option("Write every contradiction to a .csv or .parquet file", Path | None),
+    "style": Option("How the table is printed", str, "text", STYLES),
+    "explain": Option("Print all columns, how to read them, and every note with its reason", bool, False),
+    "defuse_formulas": Option("Put ' before names that a spreadsheet would run: =cmd()", bool, False),
+    "width": Option(
+        "Width in a paper, of tables as LaTeX and of figures: of a column or of a page", choices=("column", "page")
     ),
-    "all_higher_is_better": switch(
-        "Higher scores are better for all measures except those of --lower-is-better", "--all-higher-is-better"
-    ),
-    "layout": option(
-        str | None,
-        f"Layout of gold and run files: {', '.join(LAYOUTS)}; metaeval score --help explains them",
-        "--layout",
-        "-l",
-        metavar="LAYOUT",
-        choices=LAYOUTS,
-    ),
-    "classes": option(str | None, "All classes in order, with commas: 0,1,2,3", metavar="A,B,..."),
-    "aspect": option(str | None, "Of the layout dialogue-quality: which aspect", choices=("A", "E", "S")),
-    "rescale": switch("Rescale distributions that do not sum to 1", "--normalise"),
-    "seed": option(int, HELP["seed"], default=0),
-    "p_values": option(Path | None, "Write every p-value, a row for every two runs, to a .csv or .parquet file"),
-    "run_pairs": option(Path | None, "Write every contradiction to a .csv or .parquet file"),
-    "style": option(str, "How the table is printed", "--format", "-f", choices=STYLES, default="text"),
-    "explain": switch("Print all columns, how to read them, and every note with its reason", "--explain"),
-    "defuse_formulas": switch("Put ' before names that a spreadsheet would run: =cmd()", "--defuse-formulas"),
-    "width": option(
-        str | None,
-        "Width in a paper, of tables as LaTeX and of figures: of a column or of a page",
-        choices=("column", "page"),
-    ),
-    "out": option(Path | None, "Folder for table, rows and figure", "--out", "-o", metavar="FOLDER"),
+    "out": Option("Folder for table, rows and figure", Path | None),
 }
 """What commands share; `p_values` and `run_pairs` are files for what grows with the number of pairs of runs."""
 
 
-def take(*names: str, **others: Declared) -> Options:
-    """Return shared options by name, and behind them others."""
-    return {name: OPTIONS[name] for name in names} | others
+def take(*names: str) -> Options:
+    """Return shared options by name."""
+    return {name: OPTIONS[name] for name in names}
 
 
 OPENING = take("collection", "format", "missing", "columns", "doubled")
@@ -217,35 +222,7 @@ NOISE = take("clusters", "repeats")
 """Columns that say which topics belong together, and which scores repeat each other: see `read_columns`."""
 
 DIRECTIONS = take("lower_is_better", "higher_is_better", "all_higher_is_better")
-"""How directions are stated: see `parse_directions`."""
-
-RATINGS = take("collection", "format", "columns", "doubled", "repeats", "judges", "tasks") | DIRECTIONS
-"""How ratings are opened: gaps are kept."""
-
-METAVARS = {
-    "reference": "SOURCE", "candidates": "MEASURE", "run_scores": "SOURCE", "sizes": "N,...",
-    "task_weights": "TASK=W,...",
-    "separator": "TEXT", "out": "FOLDER", "gold": "FILE", "runs": "FILE",
-    "new_scores": "FILE", "people": "FILE", "family": "RUN=MODEL",
-    "prices": "WHAT=PRICE",
-}  # fmt: skip
-"""What help calls the values of options whose type does not tell."""
-
-
-def find_metavar(name: str, kind: Any) -> str:
-    """Return what help calls the value of an option.
-
-    >>> find_metavar("n_jobs", int), find_metavar("p_values", Path | None), find_metavar("statistics", list[str])
-    ('N', 'FILE', 'NAME')
-    """
-    if name in METAVARS:
-        return METAVARS[name]
-    kinds = {kind, *get_args(kind)}
-    for each, metavar in ((Path, "FILE"), (int, "N"), (float, "X")):
-        if each in kinds:
-            return metavar
-    return "NAME"
-
+"""How directions are stated: see `find_directions`."""
 
 SHARED = {
     "reading": ("format", "layout", "classes", "aspect", "rescale", "collection", "missing", "doubled", "invalid", "columns",
@@ -262,22 +239,3 @@ def spell(argument: str) -> tuple[str, ...]:
     (('-B', '--permutations'), ('--empty-classes',))
     """
     return FLAGS.get(argument, (f"--{argument.replace('_', '-')}",))
-
-
-def parse_classes(text: str | None) -> list[str] | None:
-    """Return the classes that ``--classes`` lists."""
-    return None if text is None else [label.strip() for label in text.split(",")]
-
-
-def parse_directions(lower: list[str] | None, higher: list[str] | None, every: bool) -> dict[str, Any]:
-    """Return the directions of named measures, and of every other one, as functions take them.
-
-    >>> parse_directions(["cost"], None, True)
-    {'lower_is_better': ['cost'], 'higher_is_better': True}
-    """
-    return {"lower_is_better": lower or (), "higher_is_better": every or higher or ()}
-
-
-def format_name(name: str) -> str:
-    """Return a collection's name, which may hold anything, as part of a file's name, which may not."""
-    return "".join(character if character.isalnum() or character in "-_" else "-" for character in name)

@@ -14,24 +14,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from metaeval.cli.options import STYLES
-from metaeval.errors import MetaevalError, format_count, format_list, format_option, one_line, shorten, visible
+from metaeval.errors import MetaevalError, format_count, one_line, shorten, visible
 from metaeval.show.cells import Grid, draw_text, wrap_text
 from metaeval.show.latex import WIDTHS, Width
 
 if TYPE_CHECKING:
     from metaeval.analyses.result import Result
-    from metaeval.data.scores import Scores
     from metaeval.show.table import Table
 
-SCORES = "scores"
-"""The folder inside a report's that holds the established measures' scores."""
-
 _PATIENCE = 2.0  # seconds after which a user wants to see that something happens
-_FIGURES = (".png", ".svg", ".pdf")
+
+FEW_NOTES = 2
+"""Notes that a command prints unless ``--explain`` asks for all."""
+
+NARROW = 80
+"""Columns of a table that is short enough to be read everywhere, also where stdout is no terminal."""
 
 
-def check_output(style: str, out: Path | None, rows: Path | None = None) -> None:
-    """Refuse an unknown format, and a folder or file that cannot be written, before anything is computed."""
+def check_output(style: str, out: Path | None = None, width: str | None = None, rows: Path | None = None) -> None:
+    """Refuse an unknown format or width, and a folder or file that cannot be written, before anything is computed."""
     if style not in STYLES:
         raise MetaevalError(f"there is no format {style!r}: use {', '.join(STYLES)}")
     if out is not None:
@@ -42,42 +43,10 @@ def check_output(style: str, out: Path | None, rows: Path | None = None) -> None
         from metaeval.show.frames import check_rows_file
 
         check_rows_file(rows)
-
-
-def check_width(width: str | None, style: str, out: Path | None) -> None:
-    """Refuse a width that is unknown, or that nothing has which is shown or written."""
     if width not in (None, *WIDTHS):
         raise MetaevalError(f"there is no width {width!r}: use {' or '.join(WIDTHS)}")
     if width is not None and style != "latex" and out is None:
         raise MetaevalError("--width does nothing without --format latex or --out")
-
-
-def check_report(out: Path, overwrite: bool) -> None:
-    """Refuse a folder for a report that cannot be written, or that holds something, before anything is computed."""
-    from metaeval.files import check_folder
-
-    check_folder(out)
-    # Scores that an earlier call stored are what this one goes on with.
-    names = sorted(path.name for path in out.iterdir()) if out.exists() else []
-    names = [name for name in names if name != SCORES and not name.startswith(".")]
-    if names and not overwrite:
-        raise MetaevalError(
-            f"{out}: there is something already ({format_list(names, 3)}): name another folder, or --overwrite the "
-            f"report there; {out / SCORES} is kept, and so is what is no part of a report"
-        )
-
-
-def check_target(target: Path) -> None:
-    """Refuse a target for scores that does not tell its format, before anything is computed."""
-    from metaeval.datasets.open import is_store
-
-    if target.suffix.lower() not in (".csv", ".tsv", ".parquet", ".pq") and not is_store(target):
-        raise MetaevalError(
-            f"{target}: its name does not tell a format; write a .csv, .tsv or .parquet file, or add to an existing "
-            "store (metaeval convert --to makes one, and other formats)"
-        )
-    if not target.absolute().parent.is_dir():
-        raise MetaevalError(f"{target}: there is no folder {target.parent}")
 
 
 def print_text(text: str, *, end: str = "\n", data: bool = False) -> None:
@@ -111,16 +80,14 @@ def print_notes(notes: Iterable[str], most: int | None = None) -> None:
         print_status(f"metaeval: {format_count(len(different) - most, 'more note')} with --explain")
 
 
-FEW_NOTES = 2
-"""Notes that a command prints unless ``--explain`` asks for all."""
-
-NARROW = 80
-"""Columns of a table that is short enough to be read everywhere, also where stdout is no terminal."""
-
-
 def print_answer(sentence: str) -> None:
     """Print what a command answers, above its tables."""
     print_text("\n".join(wrap_text(sentence, terminal_width(sys.stdout) or NARROW)) + "\n")
+
+
+def terminal_width(stream: TextIO) -> int | None:
+    """Return how many columns a stream's terminal has; None if it is none, so that nothing has to fit."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def show(table: Table, style: str) -> None:
@@ -133,7 +100,7 @@ def show(table: Table, style: str) -> None:
         print_status(str(table.signature))
 
 
-def render(table: Table, style: str, *, explain: bool = True) -> str:
+def render(table: Table, style: str = "text", *, explain: bool = True) -> str:
     """Return a table in a style; text fits a terminal, or where stdout is none, a narrow one."""
     if style != "text":
         return table.render(style)
@@ -142,23 +109,20 @@ def render(table: Table, style: str, *, explain: bool = True) -> str:
 
 def show_texts(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], caption: str, style: str) -> None:
     """Print a table of texts, of which nothing was computed; as text, as wide as the terminal."""
+    import metaeval
+
+    version = f"metaeval {metaeval.__version__}"
     if style == "text":
         width = terminal_width(sys.stdout) or sys.maxsize
-        grid = Grid(
-            [(column,) for column in columns], [list(map(one_line, row)) for row in rows], [True] * len(columns)
-        )
-        print_text("\n".join([*wrap_text(caption, width), "", draw_text(grid, width), "", version_line(), ""]), end="")
+        cells = [list(map(one_line, row)) for row in rows]
+        grid = Grid([(column,) for column in columns], cells, [True] * len(columns))
+        print_text("\n".join([*wrap_text(caption, width), "", draw_text(grid, width), "", version, ""]), end="")
         return
     import pandas as pd
 
     from metaeval.show.table import Table
 
-    show(Table(pd.DataFrame(rows, columns=[*columns]).set_index(columns[0]), caption, version_line()), style)
-
-
-def terminal_width(stream: TextIO) -> int | None:
-    """Return how many columns a stream's terminal has; None if it is none, so that nothing has to fit."""
-    return shutil.get_terminal_size().columns if stream.isatty() else None
+    show(Table(pd.DataFrame(rows, columns=[*columns]).set_index(columns[0]), caption, version), style)
 
 
 def show_results(
@@ -166,7 +130,7 @@ def show_results(
 ) -> None:
     """Print results, the answer first, and with --out write all of them, by name, into a folder."""
     if out is not None:
-        write_results(results, out, width)
+        _write_results(results, out, width)
     if style == "latex":
         from metaeval.show.table import join_latex
 
@@ -188,18 +152,19 @@ def _show_result(result: Result, style: str, out: Path | None, explain: bool, *,
     elif style == "csv":
         from metaeval.show.frames import format_csv
 
-        (rows, *details) = result.frames().items()
-        print_text(format_csv(rows[1]), end="", data=True)
+        first, *details = result.frames().items()
+        print_text(format_csv(first[1]), end="", data=True)
         print_status(str(result.signature))
-        if out is None and (more := [detail.replace("_", " ") for detail, _ in details]):
-            print_note(f"--out and --format json have more: {', '.join(more)}")
+        if out is None and details:
+            more = ", ".join(detail.replace("_", " ") for detail, _ in details)
+            print_note(f"--out and --format json have more: {more}")
     elif style == "text":
         if result.answer():
             collection = getattr(result, "collection", "") if among_others else ""
             print_answer(f"{collection}: {result.answer()}" if collection else result.answer())
         tables = result.at("all" if explain else "short")
-        *first, last = [replace(table, signature="") for table in tables[:-1]] + tables[-1:]
-        print_text("\n".join(render(table, style, explain=explain) for table in (*first, last)), end="")
+        tables = [*(replace(table, signature="") for table in tables[:-1]), *tables[-1:]]
+        print_text("\n".join(render(table, explain=explain) for table in tables), end="")
     else:
         print_text("\n".join(table.render(style) for table in result.at("paper")), end="", data=True)
 
@@ -210,53 +175,32 @@ def _print_json(content: dict[str, Any]) -> None:
     print_text(json.dumps(content, ensure_ascii=plain, indent=1), data=True)
 
 
-def write_results(results: dict[str, Result], out: Path, width: Width | None = None) -> None:
-    """Write all tables, NAME.json and all figures of all results, or nothing."""
+def _write_results(results: dict[str, Result], out: Path, width: Width | None) -> None:
+    """Write all tables, NAME.json and all figures of all results, or nothing; details of former results go."""
     from metaeval.files import write_atomically, write_together
     from metaeval.show.drawing import save_figure
 
-    with write_together(out, instead_of=[file for name in results for file in _list_former(out, name)]) as where:
+    former = []
+    for name in results:
+        try:
+            details = json.loads((out / f"{name}.json").read_text(encoding="utf-8"))["details"]
+            former += [f"{name}-{detail.replace('_', '-')}.csv" for detail in details if detail.isidentifier()]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            continue
+    with write_together(out, instead_of=former) as where:
         aside = Path(where)
         for name, result in results.items():
             result.write_tables(aside, name, width or "column")
             write_atomically(aside / f"{name}.json", json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
-            save_figure(result.plot(size=width), aside, name, suffixes=_FIGURES)
+            save_figure(result.plot(size=width), aside, name, suffixes=(".png", ".svg", ".pdf"))
     for name, result in results.items():
-        details = [_name_detail(name, detail) for detail in [*result.frames()][1:]]
+        details = [f"{name}-{detail.replace('_', '-')}" for detail in [*result.frames()][1:]]
         tables = ", ".join(f"{file}.csv" for file in [name, *details])
         print_status(f"wrote {tables}, {name}.tex, .json, .png, .svg and .pdf into {out}")
 
 
-def _name_detail(name: str, detail: str) -> str:
-    return f"{name}-{detail.replace('_', '-')}"
-
-
-def _list_former(out: Path, name: str) -> list[str]:
-    """Return the files of details that a former result of this name has beside it."""
-    try:
-        details = json.loads((out / f"{name}.json").read_text(encoding="utf-8"))["details"]
-        return [f"{_name_detail(name, detail)}.csv" for detail in details if detail.isidentifier()]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return []
-
-
-def write_scores(scores: Scores, target: Path, to_format: str | None = None, *, defuse_formulas: bool = False) -> None:
-    """Write scores to a file or folder, or add them to a store."""
-    from metaeval.data.store import ScoreStore
-    from metaeval.datasets.open import is_store
-    from metaeval.io import write_scores as write
-
-    if to_format == "store" or (to_format is None and is_store(target)):
-        if defuse_formulas:
-            raise MetaevalError(f"a store holds no text, so that {format_option('defuse_formulas', True)} does nothing")
-        ScoreStore(target).add(scores)
-    else:
-        write(scores, target, format=to_format, defuse_formulas=defuse_formulas)
-    print_status(f"wrote {scores!r} to {target}")
-
-
 @contextmanager
-def working(what: str) -> Iterator[None]:
+def working(what: str = "") -> Iterator[Progress]:
     """Show on stderr, after two seconds, what is done of how much, and how long the rest will take.
 
     Where nobody watches, one line says what is going on. What kernels state before long work, such as the memory that
@@ -264,40 +208,49 @@ def working(what: str) -> Iterator[None]:
     """
     from metaeval.stats.parallel import listen
 
-    done, what, progress = threading.Event(), one_line(what), _Progress()
+    done, progress = threading.Event(), Progress(one_line(what))
 
     def watch() -> None:
         began = time.monotonic()
         if done.wait(_PATIENCE):
             return
         if not sys.stderr.isatty():
-            print_status(f"metaeval: {what} …")
+            if what:
+                print_status(f"metaeval: {progress.title} …")
             return
         from rich.console import Console
         from rich.status import Status
+        from rich.text import Text
 
-        console = Console(stderr=True)
-        with Status(what, console=console) as status:
+        with Status(Text(progress.title), console=Console(stderr=True)) as status:
             while not done.wait(0.5):
-                status.update(f"{what}: {progress.describe() or f'{time.monotonic() - began:.0f} s'}")
+                state = progress.describe() or f"{time.monotonic() - began:.0f} s"
+                status.update(Text(f"{progress.title}: {state}"))
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
         with listen(progress.hear):
-            yield
+            yield progress
     finally:
         done.set()
         watcher.join()
 
 
-class _Progress:
+class Progress:
     """What was last heard of the work that is going on, and how fast it goes."""
 
-    def __init__(self) -> None:
-        self.what, self.done, self.total, self.began, self.first = "", 0, 0, 0.0, 0
+    def __init__(self, title: str = "") -> None:
+        self.title, self.what, self.done, self.total, self.began, self.first = title, "", 0, 0, 0.0, 0
+
+    def say(self, step: str) -> None:
+        """Take the name of a step: it stands where somebody watches, and is a line of its own otherwise."""
+        self.title, self.total = one_line(step), 0
+        if not sys.stderr.isatty():
+            print_status(f"metaeval: {self.title}")
 
     def hear(self, what: str, done: int, total: int) -> None:
+        """Take how far the work has come; 0 of 0 is something to know before it starts."""
         if not total:
             print_note(what)
             return
@@ -315,10 +268,3 @@ class _Progress:
             return state
         left = (time.monotonic() - self.began) / (self.done - self.first) * (self.total - self.done)
         return f"{state}, about {left:.0f} s left"
-
-
-def version_line() -> str:
-    """Return what stands in for a signature where nothing was computed."""
-    import metaeval
-
-    return f"metaeval {metaeval.__version__}"

@@ -6,12 +6,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from metaeval.cli.command import Values, option_names
-from metaeval.cli.complete import complete_source
+from metaeval.cli.generate import Values, option_names
 from metaeval.cli.opening import find_directions, read_columns, read_gold
-from metaeval.cli.options import DIRECTIONS, SCORE_FORMATS, argument, name_measures, option, switch, take
-from metaeval.cli.output import check_output, check_target, print_answer, show, working, write_scores
-from metaeval.errors import MetaevalError, format_count
+from metaeval.cli.options import (
+    DIRECTIONS,
+    NAMES,
+    SCORE_FORMATS,
+    Option,
+    argument,
+    complete_measure,
+    complete_source,
+    take,
+)
+from metaeval.cli.output import check_output, print_answer, print_status, show, working
+from metaeval.errors import MetaevalError, format_count, format_option
 from metaeval.io import formats
 
 if TYPE_CHECKING:
@@ -19,50 +27,35 @@ if TYPE_CHECKING:
     from metaeval.data.scores import Scores
 
 SCORE = {
-    "gold": argument(
-        str, "The gold file; or, without runs, the name of a data set", metavar="GOLD", complete=complete_source
-    ),
-    "runs": argument(list[str] | None, "Run files, or a folder of them", metavar="[RUN]...", default=None),
+    "gold": argument("The gold file; or, without runs, the name of a data set", "GOLD", complete_source),
+    "runs": argument("Run files, or a folder of them", "[RUN]...", kind=NAMES, default=None),
     **take("layout"),
-    "measure": name_measures("A name, or FILE.py:FUNCTION; may be repeated; by default the papers'; or all"),
-    **take("classes", "aspect", "rescale"),
-    "as_quantification": switch("Score the class distributions of classification runs", "--as-quantification"),
-    **take("missing", "invalid"),
-    **take("columns"),
-    "parts": option(int | None, "Random parts of the items in place of topics: how many"),
-    "seed": option(int, "Seed of --parts", default=0),
-    "collection": option(str | None, "Name of the collection [default: the gold file's name]"),
-    "out": option(
-        Path | None,
-        "Write every score to a .csv, .tsv or .parquet file, or add them to an existing store",
-        "--out",
-        "-o",
+    "measure": Option(
+        "A name, or FILE.py:FUNCTION; may be repeated; by default the papers'; or all", NAMES, complete=complete_measure
     ),
+    **take("classes", "aspect", "rescale"),
+    "as_quantification": Option("Score the class distributions of classification runs", bool, False),
+    **take("missing", "invalid", "columns"),
+    "parts": Option("Random parts of the items in place of topics: how many", int | None),
+    "seed": Option("Seed of --parts", int, 0),
+    "collection": Option("Name of the collection [default: the gold file's name]"),
+    "out": Option("Write every score to a .csv, .tsv or .parquet file, or add them to an existing store", Path | None),
     **DIRECTIONS,
     **take("style", "defuse_formulas"),
 }
 
 CONVERT = {
     **take("source"),
-    "target": argument(Path, "Where to write it", metavar="TARGET"),
+    "target": argument("Where to write it", "TARGET", kind=Path),
     **take("format"),
-    "to_format": option(
-        str | None,
-        f"Format of the target, where its name does not tell: {', '.join(SCORE_FORMATS)}",
-        "--to",
-        metavar="FORMAT",
-        choices=SCORE_FORMATS,
+    "to_format": Option(
+        f"Format of the target, where its name does not tell: {', '.join(SCORE_FORMATS)}", choices=SCORE_FORMATS
     ),
-    "measure": option(str | None, "The measure of a file that holds one without its name"),
+    "measure": Option("The measure of a file that holds one without its name"),
     **take("collection", "missing", "columns", "doubled", "clusters", "repeats"),
     **DIRECTIONS,
     **take("defuse_formulas"),
 }
-
-
-def _describe(listed: Mapping[str, Any]) -> str:
-    """Return what files of each format look like, in words of a help."""
-    return "; ".join(f"{name} ({format.layout.replace('`', '')})" for name, format in listed.items())
 
 
 def score(values: Values) -> None:
@@ -79,12 +72,19 @@ def score(values: Values) -> None:
       metaeval score stc3-dq-a -m my_measure.py:my_measure
     """
     from metaeval.data.scores import state_directions
+    from metaeval.datasets.open import is_store
     from metaeval.show.signature import sign
     from metaeval.show.table import Table
 
-    check_output(values.style, None)
-    if values.out is not None:
-        check_target(values.out)
+    check_output(values.style)
+    target: Path | None = values.out
+    if target is not None and target.suffix.lower() not in (".csv", ".tsv", ".parquet", ".pq") and not is_store(target):
+        raise MetaevalError(
+            f"{target}: its name does not tell a format; write a .csv, .tsv or .parquet file, or add to an existing "
+            "store (metaeval convert --to makes one, and other formats)"
+        )
+    if target is not None and not target.absolute().parent.is_dir():
+        raise MetaevalError(f"{target}: there is no folder {target.parent}")
     with working("reading and scoring"):
         scores = _compute_scores(values)
     (scores,) = state_directions([scores], **find_directions(values), missing=values.missing)
@@ -92,20 +92,8 @@ def score(values: Values) -> None:
     if values.style == "text":
         print_answer(_say_best(scores))
     show(Table(scores.means(), f"Mean scores over topics: {size}.", sign("score", scores), digits=4), values.style)
-    if values.out is not None:
-        write_scores(scores, values.out, defuse_formulas=values.defuse_formulas)
-
-
-def _say_best(scores: Scores) -> str:
-    """Say which run has the best mean score by each measure."""
-    from metaeval.measures.base import find_signs
-
-    means, named = scores.means() * find_signs(scores.measures), []
-    for measure in scores.measures:
-        column = means[str(measure)]
-        n = int((column == column.max()).sum())
-        named.append(f"{column.idxmax() if n == 1 else format_count(n, 'run')} by {measure.title}")
-    return f"Best mean score: {', '.join(named[:3])}{'; the table has the others' * (len(named) > 3)}."
+    if target is not None:
+        _write(scores, target, None, values.defuse_formulas)
 
 
 def _compute_scores(values: Values) -> Scores:
@@ -134,6 +122,18 @@ def _compute_scores(values: Values) -> Scores:
     return score_runs(data, measures)
 
 
+def _say_best(scores: Scores) -> str:
+    """Say which run has the best mean score by each measure."""
+    from metaeval.measures.base import find_signs
+
+    means, named = scores.means() * find_signs(scores.measures), []
+    for measure in scores.measures:
+        column = means[str(measure)]
+        n = int((column == column.max()).sum())
+        named.append(f"{column.idxmax() if n == 1 else format_count(n, 'run')} by {measure.title}")
+    return f"Best mean score: {', '.join(named[:3])}{'; the table has the others' * (len(named) > 3)}."
+
+
 def convert(values: Values) -> None:
     """Convert scores from one format to another.
 
@@ -152,24 +152,38 @@ def convert(values: Values) -> None:
     from metaeval.data.scores import only_collection
     from metaeval.datasets.open import open_collections
 
+    options = {name: getattr(values, name) for name in ("format", "measure", "collection", "missing", "doubled")}
     with working("converting"):
-        found = open_collections(
-            values.source,
-            format=values.format,
-            measure=values.measure,
-            collection=values.collection,
-            missing=values.missing,
-            columns=read_columns(values),
-            doubled=values.doubled,
-            **find_directions(values),
-        )
+        found = open_collections(values.source, columns=read_columns(values), **options, **find_directions(values))
         if values.to_format != "store":
             found = [only_collection(found, values.source)]
         with option_names({"format": "--to"}):
             for scores in found:
-                write_scores(scores, values.target, values.to_format, defuse_formulas=values.defuse_formulas)
+                _write(scores, values.target, values.to_format, values.defuse_formulas)
 
 
-_WRITTEN = f"Formats: {_describe(formats.SCORE_FORMATS)}; store (a folder of Parquet files). Logs that are read: "
-score.__doc__ = (score.__doc__ or "").replace("LAYOUTS", f"Layouts: {_describe(formats.RUN_FORMATS)}.")
-convert.__doc__ = (convert.__doc__ or "").replace("FORMATS", f"{_WRITTEN}{_describe(formats.LOG_FORMATS)}.")
+def _write(scores: Scores, target: Path, to_format: str | None, defuse_formulas: bool) -> None:
+    """Write scores to a file or folder, or add them to a store."""
+    from metaeval.data.store import ScoreStore
+    from metaeval.datasets.open import is_store
+    from metaeval.io import write_scores
+
+    if to_format == "store" or (to_format is None and is_store(target)):
+        if defuse_formulas:
+            raise MetaevalError(f"a store holds no text, so that {format_option('defuse_formulas', True)} does nothing")
+        ScoreStore(target).add(scores)
+    else:
+        write_scores(scores, target, format=to_format, defuse_formulas=defuse_formulas)
+    print_status(f"wrote {scores!r} to {target}")
+
+
+def _list_layouts(listed: Mapping[str, Any]) -> str:
+    return "; ".join(f"{name} ({format.layout.replace('`', '')})" for name, format in listed.items())
+
+
+score.__doc__ = (score.__doc__ or "").replace("LAYOUTS", f"Layouts: {_list_layouts(formats.RUN_FORMATS)}.")
+convert.__doc__ = (convert.__doc__ or "").replace(
+    "FORMATS",
+    f"Formats: {_list_layouts(formats.SCORE_FORMATS)}; store (a folder of Parquet files). Logs that are read: "
+    f"{_list_layouts(formats.LOG_FORMATS)}.",
+)

@@ -279,17 +279,23 @@ def find_registered(text: str) -> Measure | None:
     return None if registered is None else registered.with_parameters(parameters)
 
 
+MOST_NAMED = 5
+"""Measures without directions that a note asks for by name, where others have none either."""
+
+
 def find_signs(measures: Sequence[Measure]) -> np.ndarray:
     """Return the sign of every measure: +1 if higher scores are better, -1 if lower ones are."""
     assumed = [str(measure) for measure in measures if measure.direction_is_assumed]
     if assumed:
-        single, every = format_option("lower_is_better", "NAME"), format_option("higher_is_better=True")
-        if any(measure.higher_is_better is False for measure in measures):  # which all would turn round
-            typed = format_option("higher_is_better").startswith("-")  # in a shell, where it is given once a name
-            each = [format_option("higher_is_better", shlex.quote(name)) for name in assumed]
-            every = " ".join(each) if typed else format_option("higher_is_better", assumed)
+        shell = format_option("higher_is_better").startswith("-")  # where it is given once a name
+        each = [format_option("higher_is_better", shlex.quote(name)) for name in assumed]
+        higher = " ".join(each) if shell else format_option("higher_is_better", assumed)
+        if len(measures) == len(assumed) > MOST_NAMED:
+            higher = format_option("higher_is_better=True")
+        only = shlex.quote(assumed[0]) if shell else repr(assumed[0])
+        lower = format_option("lower_is_better", only if len(assumed) == 1 else "NAME")
         warnings.warn(
-            f"higher scores of {format_list(assumed)} are assumed to be better; state it with {single} or {every}",
+            f"higher scores of {format_list(assumed)} are assumed to be better; state it with {lower} or {higher}",
             DirectionWarning,
             stacklevel=3,
         )

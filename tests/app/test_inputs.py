@@ -85,7 +85,7 @@ def test_a_port_that_is_taken_is_named():
 def test_the_recipe_of_the_image_copies_what_is_there_and_runs_the_command_as_somebody_else_than_root():
     import json
 
-    from metaeval.cli.playground import APP
+    from metaeval.cli.lookup import APP
 
     lines = (ROOT / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
     steps = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]

@@ -184,21 +184,8 @@ def test_a_comparison_with_named_measures_and_a_reference_of_one_measure_choose_
     ]
     path = write_csv(pd.concat([ABSENT, *more]), tmp_path / "s.csv")
     out = tmp_path / "report"
-    words = (
-        "compare",
-        "-m",
-        "new",
-        "--against",
-        "original",
-        path,
-        "--trials",
-        "10",
-        "-B",
-        "50",
-        "--out",
-        out,
-    )
-    assert run(*words)[0] == 0
+    words = ("compare", "-m", "new", "--against", "original", path, "--trials", "10", "-B", "50")
+    assert run(*words, "--out", out)[0] == 0
     assert "3 runs × 20 topics" in (out / "index.html").read_text()
     with warnings.catch_warnings():
         warnings.simplefilter("error", MetaevalWarning)

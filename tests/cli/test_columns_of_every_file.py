@@ -47,8 +47,7 @@ def rated(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("rated")
 @pytest.mark.parametrize(
-    ("words", "mean"),
-    [(("rows.csv", "--repeats", "annotator"), "rows"), (("five.csv", "--annotators"), "five")],
+    ("words", "mean"), [(("rows.csv", "--repeats", "annotator"), "rows"), (("five.csv", "--annotators"), "five")]
 )
 def test_people_are_averaged_over_those_who_scored(run, words, mean):
     options = ("--all-higher-is-better", "--statistic", "pearson", "-B", 50, "--bootstrap", 0, "--format", "csv")

@@ -44,6 +44,19 @@ def test_a_reference_is_a_file_or_the_name_of_a_measure(run):
 
 
 @pytest.mark.usefixtures("files")
+def test_every_number_and_rule_is_printed_if_asked_for(run):
+    words = ("compare", "-m", "wrong", "all.csv", *QUICK[1:], "-r", "people")
+    brief, whole = run(*words)[1], run(*words, "--explain")[1]
+    verdict, _, _ = brief.partition("\nLike people: ")
+    assert whole.startswith(verdict)
+    assert "12 runs × 30 topics, trials 20, B 100, seed 0" in brief
+    assert "made@" not in brief
+    for part in ("Every number of the measures beside wrong.", "compare | made@", "How findings are reached."):
+        assert part in whole
+        assert part not in brief
+
+
+@pytest.mark.usefixtures("files")
 def test_topics_without_a_reference_are_left_out_if_that_is_asked_for(run):
     status, _, err = run("compare", "-m", "wrong", *QUICK, "--reference", "some.csv")
     assert status == 2

@@ -11,42 +11,35 @@ from pathlib import Path
 import pytest
 
 import metaeval as me
+from metaeval.cli import generate
 from metaeval.cli.analyses import ANALYSES, Analysis
-from metaeval.cli.docstrings import find_question, parse_docstring
-from metaeval.cli.generate import IN_PYTHON, generate_command
 from metaeval.cli.gone import GONE
 from metaeval.cli.options import OPENING, PHRASES, spell
-from metaeval.cli.parameters import find_input, read_parameters
+from metaeval.cli.signatures import IN_PYTHON, find_question, parse_docstring
 
 GONE_FROM = [
     *(("properties", option) for option in GONE if " " not in option),
     *(tuple(option.split()) for option in GONE if " " in option),
-    ("coverage", "--sweep"),
-    ("power", "--p-add-one"),
-    ("overlap", "--variance-offset"),
-    ("correct", "--plan"),
-    ("correct", "--pair"),
-    ("correct", "--method"),
-    ("qrels", "--groups"),
-    ("qrels", "--pool-depth"),
+    *(("coverage", "--sweep"), ("power", "--p-add-one"), ("overlap", "--variance-offset"), ("correct", "--plan")),
+    *(("correct", "--pair"), ("correct", "--method"), ("qrels", "--groups"), ("qrels", "--pool-depth")),
 ]
 FUNCTIONS = {name: getattr(me, analysis.function.partition(":")[2]) for name, analysis in ANALYSES.items()}
 
 
-def options_of(command):
+def options_of(name):
+    command = generate.generate_command(name, ANALYSES[name])
     return {parameter.name: parameter for parameter in command.params if parameter.param_type_name == "option"}
 
 
 @pytest.mark.parametrize("name", ANALYSES)
-def test_the_question_read_from_the_source_is_that_of_the_function(name):
+def test_every_keyword_is_an_option_with_its_default_and_a_help(name):
     question = find_question(ANALYSES[name].function)
     assert question == parse_docstring(FUNCTIONS[name]).question
     assert question.endswith("?")
-
-
-@pytest.mark.parametrize("name", ANALYSES)
-def test_every_keyword_is_an_option_with_its_default_and_a_help(name):
-    options = options_of(generate_command(name, ANALYSES[name]))
+    options = options_of(name)
+    assert {"style", "out", *({*OPENING, "measure"} if ANALYSES[name].takes in ("scores", "several") else ())} <= {
+        *options
+    }
     for parameter in inspect.signature(FUNCTIONS[name]).parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and parameter.name not in IN_PYTHON:
             option = options[parameter.name]
@@ -57,37 +50,21 @@ def test_every_keyword_is_an_option_with_its_default_and_a_help(name):
 
 
 @pytest.mark.parametrize("name", ANALYSES)
-def test_shared_options_are_the_same_for_every_analysis(name):
-    options = options_of(generate_command(name, ANALYSES[name]))
-    takes_scores = find_input(FUNCTIONS[name]) not in ("measures", "annotations", "judged", "ratings")
-    shared = {"style", "out", *({*OPENING, "measure"} if takes_scores else ())}
-    assert shared <= set(options)
-
-
-def test_what_a_command_takes_follows_from_the_first_parameter():
-    takes = {name: find_input(function) for name, function in FUNCTIONS.items()}
-    assert takes["similarity"] == takes["baselines"] == takes["overlap"] == takes["contradictions"] == "scores"
-    assert takes["robustness"] == takes["power"] == "several"
-    assert takes["properties"] == "measures"
-    assert takes["judges"] == "annotations"
-    assert takes["qrels"] == "judged"
-    assert takes["variance"] == "ratings"
+def test_a_command_takes_what_its_function_does(name):
+    """By the first parameter's annotation, which the table of commands repeats in a word."""
+    kinds = {"Scores": "scores", "Ratings": "ratings", "Annotations": "labels", "JudgedRuns": "runs"}
+    first = next(iter(inspect.signature(FUNCTIONS[name]).parameters.values())).annotation
+    named = [kinds[word] for word in re.findall(r"\w+", first) if word in kinds]
+    takes = "several" if "Sequence" in first else named[0] if named else "measures"
+    assert ANALYSES[name].takes == ("several" if ANALYSES[name].board else takes)
 
 
 def test_choices_are_shown_in_the_help():
-    options = options_of(generate_command("power", ANALYSES["power"]))
+    options = options_of("power")
     assert options["correction"].metavar == "[auto|none|holm|bonferroni|benjamini-hochberg]"
     assert options["missing"].metavar == "[raise|drop-topic|drop-run|worst|keep]"
     for test in ("randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap"):
         assert test in options["test"].help
-
-
-def test_a_parameter_that_cannot_be_read_from_the_command_line_is_a_mistake_of_the_programmer():
-    def analysis(scores: me.Scores, *, where: complex = 0j):
-        """Can this be asked?"""
-
-    with pytest.raises(TypeError, match="complex'> cannot be read from the command line"):
-        list(read_parameters(analysis))
 
 
 NEW = """
@@ -103,7 +80,7 @@ def test_a_new_analysis_needs_one_line(tmp_path, score_file, monkeypatch, capsys
     (tmp_path / "spread_of_scores.py").write_text(NEW)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr("metaeval.cli.generate.import_module", lambda _: import_module("spread_of_scores"))
-    command = generate_command("spread", Analysis("spread_of_scores:spread", ("spread scores.csv",)))
+    command = generate.generate_command("spread", Analysis("spread_of_scores:spread", ("spread scores.csv",)))
     command(["--bootstrap", "3", str(score_file)], standalone_mode=False)
     assert "bootstrap 3" in capsys.readouterr().out
 
@@ -123,6 +100,7 @@ def test_help_imports_nothing_heavy_and_a_commands_help_only_its_own_analysis():
 def test_options_of_the_pooled_result_are_options_of_power(run, score_file, other_file, tmp_path):
     status, out, err = run("power", score_file, other_file, "-B", 50, "--bootstrap", 11, "--out", tmp_path / "out")
     assert status == 0, err
+    assert "pooled over 2 collections (tiny, other)" in out
     assert "no interval for other collections" not in err.lower()  # there is none over topics
     assert "note: no interval: it needs 10 runs" in err
     assert out.startswith("nDCG@10 finds most differences (10 of 20 pairs of runs)"), "the pooled answer comes first"

@@ -192,23 +192,34 @@ def test_a_hint_on_several_scores_of_a_topic_keeps_apart_what_is_not_the_same(wh
     assert read == pytest.approx(joined, abs=1e-12)
 
 
-def test_a_hint_on_directions_turns_no_measure_round_whose_direction_is_known(run, tmp_path, monkeypatch):
+DIRECTIONS = {
+    # measures of a file: what the note tells to type
+    ("TER", "UniTE", "my cost"): "--lower-is-better NAME or --higher-is-better UniTE --higher-is-better 'my cost'",
+    ("BLEU", "UniTE"): "--lower-is-better UniTE or --higher-is-better UniTE",
+    ("x", "y"): "--lower-is-better NAME or --higher-is-better x --higher-is-better y",
+    ("TER", *"abcdef"): "--lower-is-better NAME or " + " ".join(f"--higher-is-better {name}" for name in "abcdef"),
+    (*"abcdef",): "--lower-is-better NAME or --all-higher-is-better",
+}
+
+
+@pytest.mark.parametrize("names", DIRECTIONS, ids=" ".join)
+def test_a_hint_on_directions_turns_no_measure_round_whose_direction_is_known(names, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(3)
     table = pd.DataFrame(
         [(system, segment) for system in "abcdef" for segment in range(8)], columns=["system", "segment"]
     )
-    for name in ("TER", "UniTE", "my cost"):
+    for name in names:
         table[name] = rng.normal(size=len(table))
     table.to_csv("mt.csv", index=False)
     words = ["similarity", "mt.csv", "--bootstrap", "0", "-f", "csv"]
     status, _, note = run(*words)
     assert status == 0
-    (hint,) = re.findall(r"state it with --lower-is-better NAME or (.*)", note)
-    assert hint == "--higher-is-better UniTE --higher-is-better 'my cost'"
-    status, out, note = run(*words, *shlex.split(hint))
+    (hint,) = re.findall("state it with (.*)", note)
+    assert hint == DIRECTIONS[names]
+    status, out, note = run(*words, *shlex.split(hint.partition(" or ")[2]))
     assert (status, "assumed" in note, "TER is known as" in note) == (0, False, False)
-    means = table.groupby("system")[["TER", "UniTE", "my cost"]].mean() * [-1, 1, 1]
+    means = table.groupby("system")[[*names]].mean() * [-1 if name == "TER" else 1 for name in names]
     found = pd.read_csv(io.StringIO(out), index_col=0)
     for one, other in combinations(means.columns, 2):
         assert found.loc[one, other] == pytest.approx(kendalltau(means[one], means[other]).statistic, abs=1e-12)
