@@ -381,7 +381,7 @@ def discriminative_power(
       measure  significant  pairs     power  mc_se
     0     NMD            2      3  0.666667    0.0
     """
-    if isinstance(scores, Sequence):
+    if isinstance(scores, Sequence) and not isinstance(scores, str):
         one = partial(
             discriminative_power, n_permutations=n_permutations, alpha=alpha, seed=seed, test=test, correction=correction,
             p_add_one=p_add_one, variance_offset=variance_offset, distinct_runs=distinct_runs, n_bootstrap=n_bootstrap,

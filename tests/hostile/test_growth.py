@@ -21,7 +21,7 @@ from metaeval.io.table import Table
 from metaeval.io.tables import split_stem
 from metaeval.measures.resolve import measure_of_label
 from metaeval.show.names import shorten_names, to_html, to_latex, to_mathtext
-from tests.hostile.case import _time_limit, patience
+from tests.hostile.case import limit_time, patience
 
 N = 4096
 SLACK = 10
@@ -136,7 +136,7 @@ def seconds(function, *arguments):
 
 
 def check_growth(function, shape, *before):
-    with _time_limit(20 * patience()):  # what grows faster than any power never ends
+    with limit_time(20 * patience()):  # what grows faster than any power never ends
         once, twice, four_times = (seconds(function, *before, nasty(shape, n)) for n in (N, 2 * N, 4 * N))
     least = 0.02  # no label of this length is worth more words
     assert four_times < max(least, SLACK * once), f"{once:.4f} s, {twice:.4f} s, {four_times:.4f} s"
