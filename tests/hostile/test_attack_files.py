@@ -155,7 +155,7 @@ def write_bombs(folder):
         (folder / f"{name}.json").write_text(json.dumps(content))
 
 
-@pytest.fixture(scope="module", params=["made here", "of an attacker"])
+@pytest.fixture(scope="module", params=["made here", pytest.param("of an attacker", marks=pytest.mark.nightly)])
 def attack(request, tmp_path_factory):
     """The folder of inputs: the attacker's own, or their likes."""
     if request.param == "of an attacker":
@@ -205,6 +205,7 @@ def test_a_workbook_may_say_that_it_has_any_number_of_cells(rows, before, said, 
 
 WIDE = b"topic," + b",".join(b"r%d" % run for run in range(3000)) + (b"\n1" + b",0" * 3000) * 6000
 
+QUICK = {"columns times rows", "empty objects", "lines of nothing"}
 LINES = {
     "lines of a leaderboard": ("a.txt.gz", b"a t AP 0.5\n" * 18_000_000, "16,777,216 lines"),
     "one line of words": ("a.txt.gz", b"a " * 20_000_000, "16,777,216 cells"),
@@ -217,7 +218,10 @@ LINES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "content", "said"), LINES.values(), ids=LINES)
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [pytest.param(*LINES[what], id=what, marks=() if what in QUICK else pytest.mark.nightly) for what in LINES],
+)
 def test_what_is_small_when_packed_is_bounded_by_its_cells(name, content, said, tmp_path):
     (tmp_path / name).write_bytes(gzip.compress(content, 1))
     assert f"it has more than the {said} that are read (divide it; or" in say(tmp_path, f"ranks {name}", tmp_path)

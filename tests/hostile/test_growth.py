@@ -61,6 +61,10 @@ SHAPES = {
 }
 
 
+IN_FILES = ("years", "spaces", "digits", "open words", "commas", "quotes", "letters")
+"""Shapes that are tried in files by day; the others are tried by night."""
+
+
 def nasty(shape, n):
     before, again, after = SHAPES[shape]
     return before + (again * (n // len(again) + 1))[:n] + after
@@ -148,7 +152,9 @@ def test_a_label_four_times_as_long_takes_about_four_times_as_long(entry, shape)
     check_growth(LABELS[entry], shape)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "shape", [pytest.param(shape, marks=() if shape in IN_FILES else pytest.mark.nightly) for shape in SHAPES]
+)
 @pytest.mark.parametrize("entry", FILES)
 def test_a_file_with_a_label_four_times_as_long_takes_about_four_times_as_long(entry, shape, tmp_path):
     check_growth(FILES[entry], shape, tmp_path)

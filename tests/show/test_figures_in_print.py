@@ -96,7 +96,7 @@ def find_collisions(figure):
 
 
 @pytest.mark.parametrize("size", ["column", "page"])
-@pytest.mark.parametrize("n", [1, 2, 7, 12, 34])
+@pytest.mark.parametrize("n", [1, 2, 7, 12, pytest.param(34, marks=pytest.mark.nightly)])
 def test_no_text_collides_or_is_cut_off_for_1_to_34_measures(n, size):
     for result in make_results(n):
         figure, name = result.plot(size=size), type(result).__name__
