@@ -118,7 +118,24 @@ def precision(name):
     return 1e-3 if name == "half precision" else 1e-9
 
 
-@pytest.mark.parametrize("name", FAULTS)
+BY_DAY = {
+    *HARMLESS,
+    *EITHER,
+    "raises",
+    "exits",
+    "recurses",
+    "complex",
+    "masked",
+    "ranks",
+    "by calls",
+    "random",
+    "out of range",
+}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in BY_DAY else pytest.mark.nightly) for name in FAULTS]
+)
 def test_a_measure_in_a_file_is_scored_right_or_refused(tmp_path, name):
     (tmp_path / "plug.py").write_text(write_measure(name, name == "out of range" or len(name) % 3))
     gold, runs = make_shares(name)

@@ -116,6 +116,7 @@ def test_texts_that_collide_are_found():
     assert ("cut off", "left or right edge") in found
 
 
+@pytest.mark.nightly
 def test_narrow_columns_of_a_heat_map_have_numbers_in_place_of_names():
     *_, overlap_of_34, _, _ = make_results(34)
     axes = overlap_of_34.plot(size="column").axes[0]
