@@ -89,14 +89,29 @@ def _as_a_new_user(monkeypatch):
             del sys.modules[name]
 
 
+QUICK = {"human-scores", "people-and-judges", "score-files", "properties"}
+"""Pages whose examples take little time; those of the others are run at night."""
+
+
 @pytest.mark.usefixtures("_as_a_new_user")
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, id=page.stem) for page in RENEW.list_pages() if RENEW.shows_output(page)]
+    "page",
+    [
+        pytest.param(page, id=page.stem, marks=() if page.stem in QUICK else pytest.mark.nightly)
+        for page in RENEW.list_pages()
+        if RENEW.shows_output(page)
+    ],
 )
 def test_a_page_shows_what_its_commands_and_examples_print(page):
     text = page.read_text("utf-8")
     require_data("".join(one.text for one in blocks(page) if one.language in ("pycon", "console")))
     assert RENEW.renew_text(text) == text, f"python docs/renew.py {page.relative_to(DOCS.parent)}"
+
+
+def test_readme_shows_what_its_first_command_prints():
+    text = (DOCS.parent / "README.md").read_text("utf-8")
+    first = next(found for found in RENEW.FENCE.finditer(text) if RENEW.Block(*found.groups()).quotes)
+    assert RENEW.renew_text(text[: first.end()]) == text[: first.end()], "python docs/renew.py README.md"
 
 
 def test_lists_of_what_the_code_knows_are_current():

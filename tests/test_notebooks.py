@@ -27,8 +27,9 @@ CHANGING = "marks-may-change"
 """Tag of a cell whose output is shown, and not compared: the marks of a summary follow rules that may be improved."""
 
 
-def named(notebooks):
-    return [pytest.param(path, id=path.stem) for path in notebooks]
+def named(notebooks, later=()):
+    """Parameters; all but one notebook are run at night."""
+    return [pytest.param(path, id=path.stem, marks=pytest.mark.nightly if path in later else ()) for path in notebooks]
 
 
 def printed(cell):
@@ -47,7 +48,7 @@ def fonts(tmp_path_factory):
 
 
 @pytest.mark.filterwarnings("default")  # those of the kernel's own machinery are not ours
-@pytest.mark.parametrize("path", named(NOTEBOOKS))
+@pytest.mark.parametrize("path", named(NOTEBOOKS, later=NOTEBOOKS[1:]))
 def test_a_notebook_prints_what_stands_in_it(path, tmp_path, monkeypatch, fonts):
     stored = nbformat.read(path, as_version=4)
     needed = stored.metadata.get("metaeval", {}).get("data")

@@ -229,10 +229,10 @@ def test_nothing_in_the_package_knows_a_path_of_results():
     [
         ("docs/which.md", "with fewer than 10 runs, runs that fail outright on a few topics, near-copies"),
         ("docs/which.md", "found a precise copy of a run in 43 to 49 % of the studies, and Holm's test in 44 to 48 %"),
-        ("docs/concepts/which-test.md", "As only cells that looked bad were run again"),
+        ("docs/simulations/tests.md", "As only cells that looked bad were run again"),
         ("docs/concepts/which-test.md", "a test that does not err there may err on real scores"),
-        ("docs/concepts/which-test.md", "Two notes hint that your scores may be outside, and miss much"),
-        ("docs/how-to/boards.md", "succeed on a twentieth of the topics and others on half are beyond it"),
+        ("docs/simulations/tests.md", "Two notes hint that your scores may be outside, and miss much"),
+        ("docs/simulations/intervals.md", "succeed on a twentieth of the topics and others on half are beyond it"),
         ("docs/concepts/correction.md", "A judge equal to people but for a rare favour"),
         ("results/calibration/README.md", "errs in at most 6.5 % of studies"),
         ("results/few_labels/README.md", "of judges that err often and of judges that err rarely"),

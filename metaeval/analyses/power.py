@@ -389,7 +389,7 @@ def discriminative_power(
       measure  significant  pairs     power  mc_se
     0     NMD            2      3  0.666667    0.0
     """
-    if isinstance(scores, Sequence):
+    if isinstance(scores, Sequence) and not isinstance(scores, str):
         options = {name: value for name, value in locals().items() if name != "scores"}
         return pooled_discriminative_power([discriminative_power(each, **options) for each in scores], seed=seed)
     checks.check_positive("margin", margin)

@@ -111,6 +111,7 @@ def test_estimates_lie_in_their_intervals_and_chance_is_below_the_ceiling(found)
     ]  # fmt: skip
 
 
+@pytest.mark.nightly
 def test_chance_is_what_measures_that_know_nothing_reach_on_average(scores):
     rng = np.random.default_rng(1)
     noise = rng.normal(size=(11, 30, 60))

@@ -180,6 +180,7 @@ def test_order_of_items_people_and_judges_moves_no_number():
     assert first["judge"].tolist() == second["judge"].tolist()
 
 
+@pytest.mark.nightly
 def test_intervals_of_rho_hold_the_true_value_as_often_as_they_claim():
     # All answer at random among two classes. The judge loses an item only where it differs from the person (1/2) and
     # both others say what the person says (1/4), so that ρ is 7/8.

@@ -50,6 +50,8 @@ LESSONS = {
 PATIENCE = 600_000
 """Milliseconds after which nothing is to come any more: what is waited for is a page, however busy the machine is."""
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 900}
+LATER = pytest.mark.nightly
+SIZES = [pytest.param(DESK, id="desk"), pytest.param(PHONE, id="phone", marks=LATER)]
 STILL = """addEventListener("DOMContentLoaded", () => {
   const style = document.createElement("style");
   style.textContent = "*, ::before, ::after {animation: none !important; transition: none !important}";
@@ -153,8 +155,8 @@ def test_a_link_holds_what_was_typed_and_the_keyboard_is_enough(page):
         page.get_by_text("a tie: 27 of 27" if typed == "2 2 / 0 4" else "A: 26 of 27").wait_for()
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("name", LESSONS)
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=LATER if name != "Closeness" else ()) for name in LESSONS])
 def test_every_lesson_can_be_played_to_its_end_by_keyboard(page, address, name, size):
     page.set_viewport_size(size)
     page.goto(f"{address}/?page={name.replace(' ', '+')}")
@@ -179,7 +181,7 @@ def test_every_lesson_can_be_played_to_its_end_by_keyboard(page, address, name, 
         wait_until_drawn(page)
 
 
-@pytest.mark.parametrize("finger", [False, True], ids=["mouse", "finger"])
+@pytest.mark.parametrize("finger", [pytest.param(False, id="mouse"), pytest.param(True, id="finger", marks=LATER)])
 def test_a_bar_can_be_dragged_and_stays_where_it_was_left(browser, address, finger):
     context = browser.new_context(viewport=PHONE if finger else DESK, has_touch=finger)
     context.set_default_timeout(PATIENCE)
@@ -214,6 +216,7 @@ def test_a_bar_can_be_dragged_and_stays_where_it_was_left(browser, address, fing
     context.close()
 
 
+@pytest.mark.nightly
 def test_the_first_picture_is_there_in_three_seconds_and_an_edit_in_a_fifth_of_one(browser, address):
     """The quickest of several: other work on the machine makes each of them slower, and never faster."""
     first, edits = [], []
@@ -237,8 +240,8 @@ def test_the_first_picture_is_there_in_three_seconds_and_an_edit_in_a_fifth_of_o
     assert max(edits) < 60_000, edits  # none was lost
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=LATER)])
+@pytest.mark.parametrize("size", SIZES)
 def test_axe_finds_nothing_that_keeps_anybody_out(browser, address, size, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
     context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
@@ -254,6 +257,7 @@ def test_axe_finds_nothing_that_keeps_anybody_out(browser, address, size, scheme
     context.close()
 
 
+@pytest.mark.nightly
 def test_all_pages_a_file_a_broken_file_and_a_report(page):
     sizes = [DESK, PHONE]
     for name in QUESTIONS:

@@ -26,6 +26,7 @@ def test_the_committed_power_counts_every_pair_of_every_set(committed):
     assert sums[pooled["measure"]].tolist() == pooled["#sig"].tolist()
 
 
+@pytest.mark.nightly
 def test_a_set_that_is_trained_again_has_the_committed_similarities_within_the_tolerance(
     committed, tmp_path, monkeypatch
 ):

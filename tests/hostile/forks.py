@@ -1,7 +1,5 @@
 """Commands in processes that can hang or be killed: forked from one that has imported everything."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import importlib
@@ -15,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tests.hostile.case import MEMORY, Finding, Refused, patience
+from tests.hostile.case import MEMORY, Refused, patience
 
 LEFT_BY_US = {".out", ".err", ".memory"}
 """Files that `run_command` leaves in the folder."""
@@ -35,24 +33,19 @@ class Done:
         """What stands on stderr."""
         return self.err.decode("utf-8", "replace").strip()
 
-    def check(self, *, may_fail: bool = True) -> Done:
+    def check(self, *, may_fail: bool = True) -> "Done":
         """Status 0, or status 2 and one line on stderr besides notes; anything else is a finding."""
-        if self.status is None:
-            raise Finding("the command does not end")
-        if "Traceback" in self.message or self.status not in (0, 2):
-            raise Finding(f"the command ends with status {self.status}: {self.message[-250:]}")
-        if self.memory > MEMORY:
-            raise Finding(f"the command needs {self.memory / 1e9:.1f} GB")
+        assert self.status is not None, "the command does not end"
+        ended = "Traceback" not in self.message and self.status in (0, 2)
+        assert ended, f"the command ends with status {self.status}: {self.message[-1000:]}"
+        assert self.memory <= MEMORY, f"the command needs {self.memory / 1e9:.1f} GB"
         if self.status == 0:
             return self
-        errors = [line for line in self.message.splitlines() if line.strip()]
-        if not errors or not all(line.startswith("metaeval: ") for line in errors):
-            raise Finding(f"an error of no or several lines: {self.message[:250]}")
-        if len(errors[-1]) > 2500:
-            raise Finding(f"an error longer than 2,500 letters: {self.message[:120]}")
-        if not may_fail:
-            raise Finding(f"a right command is refused: {errors[-1][:250]}")
-        raise Refused(errors[-1])
+        lines = [line for line in self.message.splitlines() if line.strip()]
+        one_each = lines and all(line.startswith("metaeval: ") and len(line) <= 2500 for line in lines)
+        assert one_each, f"an error of no, several or endless lines: {self.message[:500]}"
+        assert may_fail, f"a right command is refused: {lines[-1]}"
+        raise Refused(lines[-1])
 
 
 def run_command(folder, *words, encoding="utf-8", limit=20.0, stop_after=None, how=signal.SIGTERM) -> Done:

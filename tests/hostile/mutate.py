@@ -13,67 +13,49 @@ NASTY = [
     "Negative", "-",
 
 ]  # fmt: skip
+HEADERS = [*NASTY[:-20], "measure", "score", "Run", "system", "higher_is_better", "label"]
+BYTES = [b"\0", b"\xff", b"\xe9", b'"', b"\r", b"\n", b",", b"\t", b";", b"\x1a", b"\xef\xbb\xbf", b" "]
+ENCODINGS = [
+    lambda text: text.encode("utf-16"),
+    lambda text: text.encode("latin-1", "replace"),
+    lambda text: b"\xef\xbb\xbf" + text.encode(),
+    lambda text: text.replace("\n", "\r\n").encode(),
+    lambda text: text.replace("\n", "\r").encode(),
+    lambda text: (text + "\n\n \n").encode(),
+    lambda text: ("\n\n" + text).encode(),
+]
 
 
 def mutate_text(rng, content):
-    """Return the content after one to three mutations, and their names."""
-    names = []
+    """Return the content after one to three mutations."""
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
-        mutation = rng.choice(TEXT)
-        content = mutation(rng, content)
-        names.append(mutation.__name__)
-    return content, "+".join(names)
+        mutation = rng.choice(MUTATIONS)
+        if mutation in (change_bytes, encode_otherwise):
+            content = mutation(rng, content)
+        else:
+            lines = mutation(rng, content.decode("utf-8", "surrogateescape").split("\n"))
+            content = "\n".join(lines).encode("utf-8", "surrogateescape")
+    return content
 
 
-def flip_bit(rng, content):
-    changed = bytearray(content)
-    if changed:
-        changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
-    return bytes(changed)
-
-
-def drop_bytes(rng, content):
+def change_bytes(rng, content):
+    """Flip a bit, leave bytes out, insert some, or cut the file."""
     at = rng.randrange(len(content) + 1)
-    return content[:at] + content[at + rng.choice((1, 1, 2, 20)) :]
-
-
-def insert_bytes(rng, content):
-    at = rng.randrange(len(content) + 1)
-    new = rng.choice([b"\0", b"\xff", b"\xe9", b'"', b"\r", b"\n", b",", b"\t", b";", b"\x1a", b"\xef\xbb\xbf", b" "])
-    return content[:at] + new + content[at:]
-
-
-def truncate(rng, content):
-    return content[: rng.randrange(len(content) + 1)]
+    middle, rest = content[at : at + 1], content[at + 1 :]
+    return content[:at] + rng.choice([
+        bytes(byte ^ (1 << rng.randrange(8)) for byte in middle) + rest,
+        rest[rng.choice((0, 0, 1, 19)) :],
+        rng.choice(BYTES) + middle + rest,
+        b"",
+    ])  # fmt: skip
 
 
 def encode_otherwise(rng, content):
-    text = content.decode("utf-8", "replace")
-    return rng.choice(
-        [
-            lambda: text.encode("utf-16"),
-            lambda: text.encode("latin-1", "replace"),
-            lambda: b"\xef\xbb\xbf" + content,
-            lambda: text.replace("\n", "\r\n").encode(),
-            lambda: text.replace("\n", "\r").encode(),
-            lambda: (text + "\n\n \n").encode(),
-            lambda: ("\n\n" + text).encode(),
-        ]
-    )()
+    return rng.choice(ENCODINGS)(content.decode("utf-8", "replace"))
 
 
-def _lines(content):
-    return content.decode("utf-8", "surrogateescape").split("\n")
-
-
-def _joined(lines):
-    return "\n".join(lines).encode("utf-8", "surrogateescape")
-
-
-def change_lines(rng, content):
-    lines = _lines(content)
-    i, j = rng.randrange(len(lines)), rng.randrange(len(lines))
-    what = rng.randrange(6)
+def change_lines(rng, lines):
+    i, j, what = rng.randrange(len(lines)), rng.randrange(len(lines)), rng.randrange(6)
     if what == 0:
         del lines[i]
     elif what == 1:
@@ -86,40 +68,32 @@ def change_lines(rng, content):
         lines[1:] = rng.sample(lines[1:], len(lines) - 1)
     else:
         lines[i] = lines[i][: rng.randrange(len(lines[i]) + 1)]
-    return _joined(lines)
+    return lines
 
 
 def _separator(line):
     return max((",", "\t", " "), key=line.count)
 
 
-def change_cell(rng, content):
-    lines = _lines(content)
+def change_cell(rng, lines):
     i = rng.randrange(len(lines))
     separator = _separator(lines[i])
     cells = lines[i].split(separator)
-    at = rng.randrange(len(cells))
-    what = rng.randrange(5)
-    if what < 3:
-        cells[at] = rng.choice(NASTY)
-    elif what == 3:  # the cell of another line
-        other = rng.choice(lines).split(separator)
-        cells[at] = other[min(at, len(other) - 1)]
-    else:
-        cells[at] = rng.choice([f" {cells[at]}", f"{cells[at]} ", f'"{cells[at]}"', cells[at].upper(), cells[at] * 2])
+    at, other = rng.randrange(len(cells)), rng.choice(lines).split(separator)
+    cell = cells[at]
+    alike = [f" {cell}", f"{cell} ", f'"{cell}"', cell.upper(), cell * 2]
+    cells[at] = rng.choice([*[rng.choice(NASTY)] * 3, other[min(at, len(other) - 1)], rng.choice(alike)])
     lines[i] = separator.join(cells)
-    return _joined(lines)
+    return lines
 
 
-def change_columns(rng, content):
-    lines = [line for line in _lines(content) if line]
-    if not lines:
-        return content
+def change_columns(rng, lines):
     separator = _separator(lines[0])
-    rows = [line.split(separator) for line in lines]
-    width = min(map(len, rows))
-    i, j = rng.randrange(width), rng.randrange(width)
-    what = rng.randrange(5)
+    rows = [line.split(separator) for line in lines if line]
+    width, what = min(map(len, rows), default=0), rng.randrange(5)
+    if not width:
+        return lines
+    i, j, name = rng.randrange(width), rng.randrange(width), rng.choice(HEADERS)
     for row in rows:
         if what == 0:
             del row[i]
@@ -130,62 +104,58 @@ def change_columns(rng, content):
         elif what == 3:
             row.append("extra" if row is rows[0] else "0.5")
         elif row is rows[0]:
-            row[i] = rng.choice([*NASTY[:-20], "measure", "score", "Run", "system", "higher_is_better", "label"])
-    return _joined([separator.join(row) for row in rows])
+            row[i] = name
+    return [separator.join(row) for row in rows]
 
 
-def change_separator(rng, content):
-    text = content.decode("utf-8", "surrogateescape")
-    old = _separator(text)
-    return text.replace(old, rng.choice([",", "\t", ";", "|", " ", ", ", "  "])).encode("utf-8", "surrogateescape")
+def change_separator(rng, lines):
+    old, new = _separator("\n".join(lines)), rng.choice([",", "\t", ";", "|", " ", ", ", "  "])
+    return [line.replace(old, new) for line in lines]
 
 
-TEXT = [
-    flip_bit, drop_bytes, insert_bytes, truncate, encode_otherwise, change_lines, change_lines, change_cell,
-    change_cell, change_cell, change_cell, change_columns, change_columns, change_separator,
-
+MUTATIONS = [
+    *[change_bytes] * 4, encode_otherwise, *[change_lines] * 2, *[change_cell] * 4, *[change_columns] * 2, change_separator,
 ]  # fmt: skip
+VALUES = [None, True, [], {}, "", "0.5", 0, 1, -1, 2, 3, 1e308, 10**400, 0.5, -0.5, "x", "7", 7]
 
 
 def mutate_json(rng, content):
-    """Return JSON after one change of its structure, or of its text."""
-    if rng.random() < 0.3:
+    """Return JSON after a change of its structure, or of its text."""
+    if rng.randrange(10) < 3:
         return mutate_text(rng, content)
     found = json.loads(content)
     for _ in range(rng.choice((1, 1, 2))):
         places = list(_places(found))
-        where, key = rng.choice(places)
-        what = rng.randrange(6)
-        if what == 0:
-            del where[key]
-        elif what == 1:
-            where[key] = rng.choice(
-                [None, True, [], {}, "", "0.5", 0, 1, -1, 2, 3, 1e308, 10**400, 0.5, -0.5, "x", "7", 7]
-            )
-        elif what == 2 and isinstance(where, list):
-            where.append(copy.deepcopy(where[key]))
-        elif what == 3 and isinstance(where, dict):
-            where[rng.choice(["id", "quality", "3", "-2", "A", "$"])] = where.pop(key)
-        elif what == 4 and isinstance(where, list):
-            rng.shuffle(where)
-        else:
-            value = where[key]
-            where[key] = [value] if rng.random() < 0.5 else {"A": value}
-        if not list(_places(found)):
-            break
-    text = json.dumps(found, ensure_ascii=rng.random() < 0.5)
-    extra = rng.random()
-    if extra < 0.05:
+        if places:
+            _change(rng, *rng.choice(places))
+    text = json.dumps(found, ensure_ascii=rng.choice([True, False]))
+    extra = rng.randrange(100)
+    if extra < 5:
         text = text.replace("0.5", rng.choice(["NaN", "Infinity", "1e400", "0.5e", "00.5"]), 1)
-    elif extra < 0.08:
+    elif extra < 8:
         depth = rng.choice((50, 900, 3000, 100_000))
         text = f'[{{"id": "deep", "quality": {"[" * depth + "]" * depth}}}]'
-    return text.encode(), "structure"
+    return text.encode()
+
+
+def _change(rng, where, key):
+    what, value = rng.randrange(6), where[key]
+    if what == 0:
+        del where[key]
+    elif what == 1:
+        where[key] = rng.choice(VALUES)
+    elif what == 2 and isinstance(where, list):
+        where.append(copy.deepcopy(value))
+    elif what == 3 and isinstance(where, dict):
+        where[rng.choice(["id", "quality", "3", "-2", "A", "$"])] = where.pop(key)
+    elif what == 4 and isinstance(where, list):
+        rng.shuffle(where)
+    else:
+        where[key] = rng.choice([[value], {"A": value}])
 
 
 def _places(found):
     keys = list(found) if isinstance(found, dict) else range(len(found)) if isinstance(found, list) else ()
     for key in keys:
         yield found, key
-        if isinstance(found[key], (dict, list)):
-            yield from _places(found[key])
+        yield from _places(found[key])

@@ -21,7 +21,7 @@ from metaeval.io.table import Table
 from metaeval.io.tables import split_stem
 from metaeval.measures.resolve import measure_of_label
 from metaeval.show.names import shorten_names, to_html, to_latex, to_mathtext
-from tests.hostile.case import _time_limit, patience
+from tests.hostile.case import limit_time, patience
 
 N = 4096
 SLACK = 10
@@ -59,6 +59,10 @@ SHAPES = {
     "files": ("", "a.gz", ":f"),
     "letters": ("", "".join(map(chr, range(0x4E00, 0x4E00 + N))), ""),
 }
+
+
+IN_FILES = ("years", "spaces", "digits", "open words", "commas", "quotes", "letters")
+"""Shapes that are tried in files by day; the others are tried by night."""
 
 
 def nasty(shape, n):
@@ -136,7 +140,7 @@ def seconds(function, *arguments):
 
 
 def check_growth(function, shape, *before):
-    with _time_limit(20 * patience()):  # what grows faster than any power never ends
+    with limit_time(20 * patience()):  # what grows faster than any power never ends
         once, twice, four_times = (seconds(function, *before, nasty(shape, n)) for n in (N, 2 * N, 4 * N))
     least = 0.02  # no label of this length is worth more words
     assert four_times < max(least, SLACK * once), f"{once:.4f} s, {twice:.4f} s, {four_times:.4f} s"
@@ -148,7 +152,9 @@ def test_a_label_four_times_as_long_takes_about_four_times_as_long(entry, shape)
     check_growth(LABELS[entry], shape)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "shape", [pytest.param(shape, marks=() if shape in IN_FILES else pytest.mark.nightly) for shape in SHAPES]
+)
 @pytest.mark.parametrize("entry", FILES)
 def test_a_file_with_a_label_four_times_as_long_takes_about_four_times_as_long(entry, shape, tmp_path):
     check_growth(FILES[entry], shape, tmp_path)

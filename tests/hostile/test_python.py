@@ -1,7 +1,5 @@
 """Python objects, odd but legal or illegal, through constructors and analyses: right numbers, or one sentence."""
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import fractions
@@ -13,328 +11,245 @@ import pandas as pd
 import pytest
 
 import metaeval as me
-from tests.hostile.case import Case, Finding, Refused, run_cases
+from tests.hostile.case import Refused, call, chance, result_of, try_inputs
 from tests.hostile.test_metamorphic import QUESTIONS
-from tests.hostile.truth import statistics as truth
 
-LABELS = {
+DAY, MOMENT = datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1)
+RIGHT_LABELS = {
     "text": ["a", "b", "c"],
     "whole numbers": [3, 1, 2],
     "numbers as text": ["3", "1", "02"],
     "numpy": [np.str_("x"), np.str_("y"), np.str_("z")],
     "long": ["x" * 5000, "y" * 5000, "z" * 5000],
     "unicode": ["é", "e\u0301", "Δ"],
+}
+LABELS = {  # the others have to be refused, or kept apart
+    **RIGHT_LABELS,
     "control": ["\x1b[31m", "\u202e", "a\nb"],
     "surrogates": ["\ud800", "b", "c"],
-    # What has to be refused, or kept apart.
     "equal numbers": [1, 1.0, True],
     "text and number": ["1", 1, "2"],
     "none": ["a", None, "c"],
-    "nan": ["a", float("nan"), "c"],
+    "nan": ["a", math.nan, "c"],
     "empty": ["a", "", "c"],
     "bytes": [b"a", "a", "b"],
     "tuples": [("a",), ("b",), "('a',)"],
-    "dates": [datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1), "2020-01-01"],
+    "dates": [DAY, MOMENT, "2020-01-01"],
     "nat": [pd.NaT, "b", "c"],
 }
-PLAIN = {"text", "whole numbers", "numbers as text", "numpy", "long", "unicode", "control", "surrogates"}
-
-SCORES = {
+NUMBERS = {
     "floats": lambda n: np.linspace(0, 1, n).tolist(),
     "whole": lambda n: list(range(n)),
     "decimals": lambda n: [decimal.Decimal(k) / 8 for k in range(n)],
-    "fractions": lambda n: [fractions.Fraction(k, 4) for k in range(n)],
     "numpy": lambda n: [np.float32(k / 8) for k in range(n)],
     "huge": lambda n: [1e308] * n,
     "tiny": lambda n: [5e-324] * n,
-    # No numbers.
+}
+ARGUABLE = {  # whether these are numbers can be argued; if they are taken, each for what it says
+    "fractions": lambda n: [fractions.Fraction(k, 4) for k in range(n)],
+    "truths": lambda n: [k % 2 == 0 for k in range(n)],
+    "text": lambda n: [str(k) for k in range(n)],
+    "bytes": lambda n: [b"1"] * n,
+    "categories": lambda n: pd.Categorical([str(k) for k in range(n)]),
+}
+NO_NUMBERS = {
     "complex": lambda n: [complex(k, 1) for k in range(n)],
     "complex among floats": lambda n: [*map(float, range(n - 1)), 1 + 2j],
     "dates": lambda n: list(pd.date_range("2020-01-01", periods=n)),
     "durations": lambda n: list(pd.to_timedelta(range(n), unit="s")),
-    "date among floats": lambda n: [*map(float, range(n - 1)), datetime.datetime(2020, 1, 1)],
-    "truths": lambda n: [k % 2 == 0 for k in range(n)],
-    "text": lambda n: [str(k) for k in range(n)],
+    "date among floats": lambda n: [*map(float, range(n - 1)), MOMENT],
     "words": lambda n: ["high"] * n,
     "none": lambda n: [None] * n,
-    "nan": lambda n: [math.nan, *range(n - 1)],
     "infinite": lambda n: [math.inf, *range(n - 1)],
     "lists": lambda n: [[k] for k in range(n)],
     "too large": lambda n: [10**400] * n,
-    "bytes": lambda n: [b"1"] * n,
-    "categories": lambda n: pd.Categorical([str(k) for k in range(n)]),
 }
-NUMBERS = {"floats", "whole", "decimals", "numpy", "huge", "tiny"}
-MAYBE = {"fractions", "text", "truths", "categories", "bytes"}
-"""Whether these are numbers can be argued; if they are taken, each for what it says."""
+GAP = {"nan": lambda n: [math.nan, *range(n - 1)]}
+SCORES = {**NUMBERS, **ARGUABLE, **NO_NUMBERS, **GAP}
 
 
-def make_from_frame(case):
+def make_from_frame(rng, folder):
     """Frames with labels and scores of every type."""
-    rng = case.rng
-    kinds = [rng.choice(list(LABELS)) if rng.random() < 0.4 else "text" for _ in range(3)]
-    axes = [LABELS[kind][: rng.randint(1, 3)] if kind in PLAIN else LABELS[kind] for kind in kinds]
-    keys = [(r, t, m) for r in axes[0] for t in axes[1] for m in axes[2]]
-    kind = rng.choice(list(SCORES)) if rng.random() < 0.6 else "floats"
+    kinds = [rng.choice(list(LABELS)) if chance(rng, 0.4) else "text" for _ in range(3)]
+    axes = [LABELS[kind][: rng.randint(1, 3) if kind in RIGHT_LABELS else 3] for kind in kinds]
+    keys = list(itertools.product(*axes))
+    kind = rng.choice(list(SCORES)) if chance(rng, 0.6) else "floats"
     scores = SCORES[kind](len(keys))
-    columns = {name: _series([key[axis] for key in keys]) for axis, name in enumerate(("run", "topic", "measure"))}
-    columns["score"] = (
-        scores
-        if kind == "categories"
-        else _series(scores, kind in ("dates", "durations", "complex") and rng.random() < 0.5)
-    )
-    order = rng.sample(range(len(keys)), len(keys)) if rng.random() < 0.3 else list(range(len(keys)))
-    frame = pd.DataFrame(columns).iloc[order]
-    if rng.random() < 0.2:
-        frame.index = rng.choice(
-            [[7] * len(frame), [None] * len(frame), pd.MultiIndex.from_tuples([(1, k) for k in range(len(frame))])]
-        )
-    before = frame.copy(deep=True)
-    missing = rng.choice(["raise", "raise", "drop-topic"])
-    found, said = case.call(me.io.from_frame, frame, missing=missing)
-    what = f"labels {kinds}, scores {kind}"
+    columns = {
+        name: pd.Series([key[axis] for key in keys], dtype=object)
+        for axis, name in enumerate(("run", "topic", "measure"))
+    }
+    typed = kind == "categories" or (kind in ("dates", "durations", "complex") and rng.choice([True, False]))
+    columns["score"] = pd.Series(scores, dtype=None if typed else object)
+    frame = pd.DataFrame(columns).iloc[rng.sample(range(len(keys)), len(keys))]
+    indexes = [[7] * len(frame), [None] * len(frame), pd.MultiIndex.from_tuples([(1, k) for k in range(len(frame))])]
+    frame.index = rng.choice([frame.index, frame.index, *indexes])
+    before, missing = frame.copy(deep=True), rng.choice(["raise", "raise", "drop-topic"])
+    found, said = call(me.io.from_frame, frame, missing=missing)
     pd.testing.assert_frame_equal(frame, before)
-    right = all(one in PLAIN for one in kinds)
     if found is None:
-        if right and kind in NUMBERS and "surrogates" not in kinds and "control" not in kinds:
-            raise Finding("a right frame is refused", f"{what}: {said[0]}")
+        assert not (set(kinds) <= set(RIGHT_LABELS) and kind in NUMBERS), (
+            f"a right frame is refused: {kinds}, {kind}, {said}"
+        )
         raise Refused
-    _no_merging(found, axes, what, missing)
-    if kind not in NUMBERS | MAYBE | {"nan"}:
-        raise Finding(f"scores that are no numbers are taken: {kind}", what)
-    if kind != "nan":
-        expected = {tuple(map(str, key)): float(score) for key, score in zip(keys, scores, strict=True)}
-        for (run, topic, measure), value in expected.items():
-            if value != found.sel(runs=[run], topics=[topic], measures=[measure]).values.item():
-                raise Finding("another score than the frame holds", what)
-    return
-
-
-def _series(values, typed=False):
-    return pd.Series(values) if typed else pd.Series(values, dtype=object)
-
-
-def _no_merging(found, axes, what, missing):
     for labels, kept in zip(axes, (found.runs, found.topics, found.measures), strict=True):
-        if len(kept) != len(labels) and missing == "raise":
-            raise Finding("labels are merged or lost", f"{what}: {labels} became {list(map(str, kept))}")
+        assert len(kept) == len(labels) or missing != "raise", f"labels are merged or lost: {labels} became {kept}"
+    assert kind not in NO_NUMBERS, "scores that are no numbers are taken"
+    for key, score in zip(keys, scores, strict=True) if kind not in GAP else ():
+        run, topic, measure = map(str, key)
+        assert found.sel(runs=[run], topics=[topic], measures=[measure]).values.item() == float(score)
 
 
-def make_scores(case):
-    """Arrays of every type and shape through the constructor."""
-    rng = case.rng
-    shape = (rng.randint(1, 3), rng.randint(1, 3), rng.randint(1, 2))
-    plain = np.array([rng.random() for _ in range(math.prod(shape))]).reshape(shape)
-    kinds = {
-        "floats": lambda: plain,
-        "float32": lambda: plain.astype(np.float32),
-        "Fortran": lambda: np.asfortranarray(plain),
-        "negative strides": lambda: plain[::-1],
-        "lists": plain.tolist,
-        "whole": lambda: (plain * 9).astype(int),
-        "complex": lambda: plain + 1j,
-        "complex without imaginary part": lambda: plain + 0j,
-        "dates": lambda: np.zeros(shape, "datetime64[s]"),
-        "durations": lambda: np.zeros(shape, "timedelta64[s]"),
-        "masked": lambda: np.ma.masked_array(plain, mask=np.ones(shape, bool)),
-        "text": lambda: plain.astype(str),
-        "objects": lambda: plain.astype(object),
-        "object complex": lambda: (plain + 1j).astype(object),
-        "object dates": lambda: np.full(shape, datetime.datetime(2020, 1, 1), dtype=object),
-        "nan": lambda: np.where(plain == plain.flat[0], np.nan, plain),
-        "infinite": lambda: np.where(plain == plain.flat[0], -np.inf, plain),
-        "wrong shape": lambda: plain[..., None],
-        "ragged": lambda: [[[1.0], [2.0, 3.0]]],
-        "none": lambda: None,
-        "truths": lambda: plain > 0.5,
-        "records": lambda: np.zeros(shape, dtype=[("x", float)]),
-    }
-    legal = {"floats", "float32", "Fortran", "negative strides", "lists", "whole", "objects"}
-    kind = rng.choice(list(kinds))
-    given = kinds[kind]()
-    labels = {
-        "runs": [f"r{k}" for k in range(shape[0])],
-        "topics": range(shape[1]),
-        "measures": ["AP", "RR"][: shape[2]],
-    }
-    found, said = case.call(me.Scores, given, **labels)
-    if found is None:
-        if kind in legal:
-            raise Finding("right values are refused", f"{kind}: {said[0]}")
-        raise Refused
-    if kind not in legal | {"text", "truths"}:
-        raise Finding(f"values that are no scores are taken: {kind}")
-    if not np.array_equal(found.values, np.asarray(given, dtype=float)):
-        raise Finding("other values than were given", kind)
-    return
+ARRAYS = {
+    "floats": lambda plain: plain,
+    "float32": lambda plain: plain.astype(np.float32),
+    "Fortran": np.asfortranarray,
+    "negative strides": lambda plain: plain[::-1],
+    "lists": lambda plain: plain.tolist(),
+    "whole": lambda plain: (plain * 9).astype(int),
+    "objects": lambda plain: plain.astype(object),
+    "text": lambda plain: plain.astype(str),
+    "truths": lambda plain: plain > 0.5,
+}
+NO_ARRAYS = {
+    "complex": lambda plain: plain + 1j,
+    "complex without imaginary part": lambda plain: plain + 0j,
+    "dates": lambda plain: np.zeros(plain.shape, "datetime64[s]"),
+    "durations": lambda plain: np.zeros(plain.shape, "timedelta64[s]"),
+    "masked": lambda plain: np.ma.masked_array(plain, mask=np.ones(plain.shape, bool)),
+    "object complex": lambda plain: (plain + 1j).astype(object),
+    "object dates": lambda plain: np.full(plain.shape, MOMENT, dtype=object),
+    "nan": lambda plain: np.where(plain == plain.flat[0], np.nan, plain),
+    "infinite": lambda plain: np.where(plain == plain.flat[0], -np.inf, plain),
+    "wrong shape": lambda plain: plain[..., None],
+    "ragged": lambda plain: [[[1.0], [2.0, 3.0]]],
+    "none": lambda plain: None,
+    "records": lambda plain: np.zeros(plain.shape, dtype=[("x", float)]),
+}
 
 
-def _odd_values(rng):
+@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 2, 2)], ids=str)
+@pytest.mark.parametrize("kind", [*ARRAYS, *NO_ARRAYS])
+def test_an_array_of_any_type_is_scores_or_refused(kind, shape):
+    given = {**ARRAYS, **NO_ARRAYS}[kind](np.random.default_rng(3).random(shape))
+    labels = {"runs": list("abc")[: shape[0]], "topics": range(shape[1]), "measures": ["AP", "RR"][: shape[2]]}
+    found, _ = call(me.Scores, given, **labels)
+    assert found is not None or kind not in ARRAYS or kind in ("text", "truths")
+    assert found is None or (kind in ARRAYS and np.array_equal(found.values, np.asarray(given, dtype=float)))
+
+
+def odd_values(rng):
+    """Scores with up to three oddities: constants, ties, copies, mirrors, huge and tiny numbers, offsets."""
     shape = (rng.randint(2, 7), rng.randint(2, 9), rng.randint(1, 4))
-    generator = np.random.default_rng(rng.getrandbits(32))
-    values = generator.random(shape)
+    values = np.random.default_rng(rng.getrandbits(32)).random(shape)
+    plain = values.copy()
     for _ in range(rng.randint(0, 3)):
         what, m = rng.randrange(11), rng.randrange(shape[2])
-        if what == 0:
-            values[..., m] = 0.25
-        elif what == 1:
-            values = np.round(values, 1)
-        elif what == 2:
-            values[..., m] = values[..., 0]
-        elif what == 3:
-            values[..., m] = 1 - values[..., 0]
-        elif what == 4:
-            values[0] = values[-1]
-        elif what == 5:
-            values[:, 0] = 0
-        elif what == 6:
-            values[..., m] *= 2.0 ** rng.choice([-1060, -540, -300, 300, 520, 1000])
+        column, first = values[..., m], values[..., 0].copy()
+        if what < 7:
+            power = 2.0 ** rng.choice([-1060, -540, -300, 300, 520, 1000])
+            half = np.nextafter(0.5, 1) - (column > 0.5) * 2.0**-53
+            with np.errstate(over="ignore"):
+                column[...] = [0.25 + 0 * first, first, 1 - first, column * power, column + 1e9, half, -column][what]
         elif what == 7:
-            values[0, 0, m] = rng.choice([1e13, 1e300, -1e13])
+            values = np.round(values, 1)
         elif what == 8:
-            values[..., m] += 1e9
+            values[0] = values[-1]
         elif what == 9:
-            values[..., m] = np.nextafter(0.5, 1, dtype=float) - (values[..., m] > 0.5) * 2.0**-53
+            values[:, 0] = 0
         else:
-            values[..., m] = -values[..., m]
-    return values if np.isfinite(values).all() else generator.random(shape)
+            values[0, 0, m] = rng.choice([1e13, 1e300, -1e13])
+    return values if np.isfinite(values).all() else plain
 
 
-def analyse(case):
+def analyse(rng, folder):
     """Analyses of odd but legal scores: a sentence, or numbers that are possible; τ and means as counted."""
-    rng = case.rng
-    values = _odd_values(rng)
-    measures = [me.Measure(f"m{k}", rng.random() < 0.5) for k in range(values.shape[2])]
+    values = odd_values(rng)
+    measures = [me.Measure(f"m{k}", rng.choice([True, False])) for k in range(values.shape[2])]
     runs = [f"r{k}" for k in range(len(values))]
     scores = me.Scores(values, runs=runs, topics=range(values.shape[1]), measures=measures)
-    question = rng.choice(list(QUESTIONS))
-    ask = QUESTIONS[question](rng)
-    result = case.result_of(lambda: ask(scores))
-    frame = case.result_of(result.to_frame)
+    name = rng.choice(list(QUESTIONS))
+    result = result_of(QUESTIONS[name](rng), scores)
+    frame = result_of(result.to_frame)
     for show in (result.to_text, result.to_latex, result.to_dict):
-        case.call(show)
-    if question == "power" and not result.run_pairs()["p_value"].between(0, 1).all():
-        raise Finding(f"p-values outside of 0 to 1: {result.signature}")
-    if question == "similarity":
-        check_tau(values, measures, frame, result)
+        call(show)
+    assert name != "power" or result.run_pairs()["p_value"].between(0, 1).all(), "p-values outside of 0 to 1"
+    if name == "similarity" and "tau_a" in str(result.signature):
+        check_tau(values, measures, frame)
 
 
-def check_tau(values, measures, frame, found):
+def check_tau(values, measures, frame):
     """Where no two means are close, τ_a is what counting pairs of exact means gives."""
-    if "tau_a" not in str(found.signature):
-        return
-    with np.errstate(over="ignore"):
-        means = [[truth.mean(row.tolist()) for row in values[..., m]] for m in range(values.shape[2])]
-    for column in means:
-        ordered = sorted(column)
-        if any(b != a and b - a <= 1e-9 * max(abs(a), abs(b)) for a, b in itertools.pairwise(ordered)):
+    means = []
+    for m in range(len(measures)):
+        means.append([sum(map(fractions.Fraction, row)) / len(row) for row in values[..., m].tolist()])
+        ordered = sorted(means[-1])
+        if any(b != a and b - a <= max(abs(a), abs(b)) / 10**9 for a, b in itertools.pairwise(ordered)):
             return
-        if not all(map(math.isfinite, ordered)):
-            return
-    for i, one in enumerate(measures):
-        for j, two in enumerate(measures):
-            sign = 1 if one.higher_is_better == two.higher_is_better else -1
-            if i != j and abs(frame.loc[str(one), str(two)] - sign * truth.tau_a(means[i], means[j])) > 1e-9:
-                raise Finding("τ is not that of the exact means", f"{means[i]} and {means[j]}"[:200])
+    pairs = list(itertools.combinations(range(len(values)), 2))
+    signs = np.array([[(mean[i] > mean[j]) - (mean[i] < mean[j]) for i, j in pairs] for mean in means])
+    signs *= np.array([[1 if one.higher_is_better else -1] for one in measures])
+    for i, j in itertools.permutations(range(len(measures)), 2):
+        tau = frame.loc[str(measures[i]), str(measures[j])]
+        assert tau == pytest.approx((signs[i] * signs[j]).mean(), abs=1e-9), "τ is not that of the exact means"
 
 
-def vary_options(case):
-    """Options of analyses, right and wrong, by name."""
-    rng = case.rng
-    values = np.random.default_rng(3).random((4, 8, 2))
-    scores = me.Scores(values, runs=list("abcd"), topics=range(8), measures=["AP", "RR"])
-    odd = [
-        None, 0, 1, -1, 2, 3.5, math.nan, math.inf, "x", "", b"x", True, [], {}, (1, 2), 10**30, np.int64(2),
-        np.float64(0.3), object(), "tau_b", 0.05,
+VALUES = np.random.default_rng(3).random((4, 8, 2))
+SMALL = me.Scores(VALUES, runs=list("abcd"), topics=range(8), measures=["AP", "RR"])
+ODD = [
+    None, 0, 1, -1, 2, 3.5, math.nan, math.inf, "x", "", b"x", True, [], {}, (1, 2), 10**30, np.int64(2), np.float64(0.3),
+    object(), "tau_b", 0.05,
+]  # fmt: skip
+CALLS = {
+    me.ranking_similarity: {"tau": "tau_b", "n_bootstrap": 3, "confidence": 0.9, "seed": 0},
+    me.split_half_consistency: {
+        "n_trials": 5, "n_permutations": 9, "tau": "tau_a", "alpha": 0.05, "seed": 0, "n_jobs": 1, "size": None,
+    },
+    me.discriminative_power: {
+        "n_permutations": 9, "alpha": 0.05, "seed": 0, "test": "max-t", "correction": "auto", "p_add_one": True, "n_jobs": 1,
+    },
+    me.coverage: {"reference": ["AP"], "n_bootstrap": 3, "confidence": 0.9, "seed": 0},
+    me.sample_size: {"n_trials": 3, "n_samples": 2, "n_permutations": 9, "sizes": [3], "alpha": 0.05, "seed": 0},
+    me.Scores.sel: {"runs": ["a", "b"], "topics": None, "measures": ["AP"]},
+}  # fmt: skip
 
-    ]  # fmt: skip
-    calls = {
-        "similarity": (me.ranking_similarity, ["tau", "n_bootstrap", "confidence", "seed"], {"n_bootstrap": 3}),
-        "consistency": (
-            me.split_half_consistency,
-            ["tau", "n_trials", "n_permutations", "alpha", "seed", "n_jobs", "size"],
-            {"n_trials": 5, "n_permutations": 9},
-        ),
-        "power": (
-            me.discriminative_power,
-            ["n_permutations", "alpha", "seed", "test", "correction", "p_add_one", "n_jobs"],
-            {"n_permutations": 9},
-        ),
-        "coverage": (
-            me.coverage,
-            ["reference", "n_bootstrap", "confidence", "seed"],
-            {"reference": ["AP"], "n_bootstrap": 3},
-        ),
-        "sample size": (
-            me.sample_size,
-            ["n_trials", "sizes", "confidence", "seed"],
-            {"n_trials": 3},
-        ),
-        "select": (scores.sel.__func__, ["runs", "topics", "measures"], {}),
-    }
-    function, names, options = calls[rng.choice(list(calls))]
-    name, value = rng.choice(names), rng.choice(odd)
-    if isinstance(value, int) and value == 10**30 and name == "n_trials":
+
+def vary_options(rng, folder):
+    """Options of analyses, right and wrong, by name; and now and then no scores at all."""
+    function = rng.choice(list(CALLS))
+    name, value = rng.choice(list(CALLS[function])), rng.choice(ODD)
+    subject = rng.choice([None, VALUES, "scores", 3]) if chance(rng, 0.1) and function is not me.Scores.sel else SMALL
+    if name == "n_trials" and isinstance(value, int) and value == 10**30:
         raise Refused
-    given = {**options, name: value}
-    subject = scores if rng.random() < 0.9 else rng.choice([None, values, "scores", 3])
-    if function is scores.sel.__func__:
-        subject = scores
     try:
-        case.result_of(function, subject, **given)
-    except Finding as finding:
-        raise Finding(f"{function.__name__}({name}={value!r}): {finding}") from None
+        result_of(function, subject, **{**CALLS[function], name: value})
+    except AssertionError as finding:
+        finding.add_note(f"{function.__name__}({name}={value!r}) of {subject!r:.40}")
+        raise
 
 
-PARTS = {make_from_frame: 100, make_scores: 70, analyse: 60, vary_options: 80}
+@pytest.mark.parametrize(("part", "inputs"), [(make_from_frame, 100), (analyse, 60), (vary_options, 80)])
+def test_odd_objects_give_right_numbers_or_one_sentence(part, inputs, tmp_path):
+    try_inputs(part, inputs, tmp_path, seconds=60)
 
 
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
-def test_odd_objects_give_right_numbers_or_one_sentence(part, tmp_path):
-    run_cases(part, PARTS[part], tmp_path, seconds=60)
-
-
-NO_SCORES = {
-    "dates": pd.date_range("2020-01-01", periods=3),
-    "durations": pd.to_timedelta([1, 2, 3], unit="s"),
-    "a date among floats": pd.Series([0.1, datetime.datetime(2020, 1, 1), 0.2], dtype=object),
-    "complex numbers": pd.Series([1j, 1, 2]),
-    "a complex number among floats": pd.Series([0.1, 1 + 2j, 0.2], dtype=object),
-}
-
-
-@pytest.mark.parametrize("what", NO_SCORES)
-def test_what_is_no_score_is_refused(what):
-    frame = pd.DataFrame({"run": list("abc"), "topic": "t", "measure": "AP", "score": NO_SCORES[what]})
-    with pytest.raises(me.DataError):
-        me.io.from_frame(frame)
-
-
-@pytest.mark.parametrize("labels", [[1, 1.0, True], [1, "1", 2], [0, False, "x"], [1, True, 2]], ids=str)
-@pytest.mark.parametrize("missing", ["raise", "worst"])
-def test_labels_that_are_equal_to_python_are_not_merged(labels, missing):
-    runs = pd.Series(labels, dtype=object)
-    frame = pd.DataFrame({"run": runs, "topic": ["t", "t", "t"], "measure": "AP", "score": [0.1, 0.2, 0.3]})
-    scores, _ = Case("labels", 0, None).call(me.io.from_frame, frame, missing=missing)
-    assert scores is None or len(scores.runs) == 3
-
-
-def two_collections(runs, collection="B"):
+def two_collections(runs):
     values = np.random.default_rng(1).random((5, 9, 2)) + np.linspace(0, 0.4, 5)[:, None, None]
-    options = {"topics": range(9), "measures": ["AP", "RR"]}
-    return me.Scores(values, runs=list("abcde"), collection="A", **options), me.Scores(
-        values, runs=runs, collection=collection, **options
-    )
+    named = {"A": list("abcde"), "B": runs}
+    return [
+        me.Scores(values, runs=runs, topics=range(9), measures=["AP", "RR"], collection=name)
+        for name, runs in named.items()
+    ]
 
 
 def test_runs_that_only_one_collection_has_are_named_or_refused():
-    result, notes = Case("robustness", 0, None).call(me.robustness, list(two_collections(list("abcxy"))))
+    result, notes = call(me.robustness, two_collections(list("abcxy")))
     assert result is None or any("run" in note for note in notes) or "3 shared" in result.to_text()
 
 
 def test_the_same_scores_under_two_names_do_not_count_twice_in_silence():
-    case, same = Case("twice", 0, None), two_collections(list("abcde"))
-    powers = [case.call(me.discriminative_power, scores, n_permutations=50)[0] for scores in same]
-    for function, arguments in ((me.pooled_discriminative_power, powers), (me.robustness, list(same))):
-        result, notes = case.call(function, arguments)
+    same = two_collections(list("abcde"))
+    powers = [me.discriminative_power(scores, n_permutations=50) for scores in same]
+    for function, arguments in ((me.pooled_discriminative_power, powers), (me.robustness, same)):
+        result, notes = call(function, arguments)
         assert result is None or notes

@@ -1,4 +1,4 @@
-"""Scores from frames, and from what ir_measures and pytrec_eval return once it is one: see docs/how-to/bring-your-data.md."""
+"""Scores from frames, and from what ir_measures and pytrec_eval return once it is one: see docs/how-to/score-files.md."""
 
 import numpy as np
 import pandas as pd

@@ -96,7 +96,7 @@ def find_collisions(figure):
 
 
 @pytest.mark.parametrize("size", ["column", "page"])
-@pytest.mark.parametrize("n", [1, 2, 7, 12, 34])
+@pytest.mark.parametrize("n", [1, 2, 7, 12, pytest.param(34, marks=pytest.mark.nightly)])
 def test_no_text_collides_or_is_cut_off_for_1_to_34_measures(n, size):
     for result in make_results(n):
         figure, name = result.plot(size=size), type(result).__name__
@@ -116,6 +116,7 @@ def test_texts_that_collide_are_found():
     assert ("cut off", "left or right edge") in found
 
 
+@pytest.mark.nightly
 def test_narrow_columns_of_a_heat_map_have_numbers_in_place_of_names():
     *_, overlap_of_34, _, _ = make_results(34)
     axes = overlap_of_34.plot(size="column").axes[0]

@@ -304,6 +304,7 @@ def test_near_copies_that_differ_on_a_few_topics_hide_no_precise_difference(n_to
     assert bootstrap_max_t(values, n_permutations=1000, key=KEY).p[0, 0] < 0.01
 
 
+@pytest.mark.nightly
 def test_runs_that_seldom_succeed_cause_no_false_differences():
     """A tenth of a pair's variance, added to that of every sample, made these err in a third of the studies."""
     rng = np.random.default_rng(6)

@@ -104,6 +104,7 @@ def answer_questions(seed, kind, n_runs=12, n_topics=2000):
 
 @pytest.mark.parametrize("n_labelled", [20, 50])
 @pytest.mark.parametrize("kind", ["a family", "two runs"])
+@pytest.mark.nightly
 def test_intervals_hold_with_a_judge_that_favours_some_runs_so_rarely_that_labels_show_it_seldom(kind, n_labelled):
     people, judge = answer_questions(0, kind)
     i, k = np.triu_indices(12, 1)

@@ -284,11 +284,13 @@ def first_call(tmp_path):
 COMPILED = "1 ['compiling the test, which takes some seconds once on this machine']"
 
 
+@pytest.mark.nightly
 def test_it_is_compiled_once_beside_the_package(first_call, tmp_path):
     assert [first_call(NUMBA_CACHE_DIR="") for _ in range(2)] == [COMPILED, "0 []"]
     assert list(tmp_path.glob("package/**/_permuted_sums.write_ranges*.nbi"))
 
 
+@pytest.mark.nightly
 def test_where_the_package_cannot_be_written_a_folder_of_the_user_keeps_what_is_compiled(first_call, tmp_path):
     assert [first_call("read-only", NUMBA_CACHE_DIR="") for _ in range(2)] == [COMPILED, "0 []"]
     (folder,) = tmp_path.glob("**/metaeval/kernels")

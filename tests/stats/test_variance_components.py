@@ -242,6 +242,7 @@ def test_the_detectable_difference_is_that_of_the_paired_t_test():
     assert np.isnan(detectable_difference([0.1], [1.4]).item())
 
 
+@pytest.mark.nightly
 def test_judges_crossed_with_runs_and_topics_agree_with_statsmodels():
     rng = np.random.default_rng(3)
     run, topic, judge = (axis.ravel() for axis in np.indices((6, 8, 5)))

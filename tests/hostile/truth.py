@@ -1,0 +1,548 @@
+"""What files say, read independently of metaeval: every reading of a file that can be defended."""
+
+import contextlib
+import csv
+import io
+import itertools
+import json
+import math
+import re
+from dataclasses import dataclass, field
+
+DELIMITERS = (",", "\t", ";", "|", " ")
+FIVE = ("-2", "-1", "0", "1", "2")
+TOPICS = {"topic", "topics", "topic_id", "topicid", "query", "query_id", "queryid", "qid"}
+
+
+class Unreadable(Exception):
+    """The file says nothing that can be relied on."""
+
+
+def need(condition, what):
+    if not condition:
+        raise Unreadable(what)
+
+
+# Text, tables, numbers and labels.
+
+
+def text_of(content):
+    """The text of a file in UTF-8, or in UTF-16 with its mark, with line feeds only."""
+    try:
+        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+            content = content.decode("utf-16").encode()
+        text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeError:
+        raise Unreadable("another encoding") from None
+    need(text.strip() and "\0" not in text, "binary, or empty")
+    return text
+
+
+def lines_of(content):
+    return [line for line in text_of(content).split("\n") if line.strip()]
+
+
+def table_of(content, delimiter):
+    """Header and rows of a table; every row as long as the header, no column name twice."""
+    try:
+        rows = list(csv.reader(io.StringIO(text_of(content), newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise Unreadable(str(error)) from None
+    rows = [row for row in rows if row and (len(row) > 1 or row[0].strip())]
+    need(len(rows) > 1, "no rows")
+    header = [cell.strip() for cell in rows[0]]
+    need(len(set(header)) == len(header) and all(header[1:]), "column names")
+    need(all(len(row) == len(header) for row in rows), "a row of another length")
+    return header, rows[1:]
+
+
+def tables_of(content):
+    """Every table that a file may be, by its delimiter."""
+    for delimiter in DELIMITERS:
+        with contextlib.suppress(Unreadable):
+            yield table_of(content, delimiter)
+
+
+def is_missing(text):
+    return text.lower().lstrip("+-") in ("", "na", "nan", "none", "null")
+
+
+def number(text):
+    """A finite number, None where it is missing."""
+    text = text.strip()
+    if is_missing(text):
+        return None
+    if re.fullmatch(r"[+-]?(0,\d+|\d+,(\d{1,2}|\d{4,}))", text):  # a comma of decimals
+        text = text.replace(",", ".")
+    try:
+        value = float(text) if "_" not in text else math.nan
+    except ValueError:
+        value = math.nan
+    need(math.isfinite(value), "no finite number")
+    return value
+
+
+def label(text):
+    need(text.strip(), "a label is empty")
+    return text
+
+
+def json_of(text):
+    def refuse(_):
+        raise Unreadable("a constant that JSON does not have")
+
+    def once(pairs):
+        need(len(dict(pairs)) == len(pairs), "a key twice")
+        return dict(pairs)
+
+    try:
+        return json.loads(text, parse_constant=refuse, object_pairs_hook=once)
+    except (ValueError, RecursionError):
+        raise Unreadable("no JSON") from None
+
+
+# Score matrices: rows (run, topic, measure, score), perhaps with a direction.
+
+
+@dataclass
+class Reading:
+    """What a file says, by labels: scores (None where it says that there is none), counts, shares or labels."""
+
+    cells: dict
+    directions: dict = field(default_factory=dict)
+    reported: bool = False  # whether something was left out or filled in, and that has to be said
+    partial: bool = False  # whether there are more cells, of which nothing is known here
+
+
+def attempt(read, *arguments):
+    """A list of one reading of rows, or of none."""
+    reading = Reading({})
+    with contextlib.suppress(Unreadable):
+        for run, topic, measure, score, *direction in read(*arguments):
+            key = label(run), label(topic), label(measure)
+            need(key not in reading.cells, "a cell twice")
+            reading.cells[key] = score
+            for word in direction:
+                known = word in ("", "true", "false")
+                need(known and reading.directions.setdefault(measure, word) == word, "directions")
+        return [reading] if reading.cells else []
+    return []
+
+
+NAMES = {
+    "run": "run run_id runid runtag system system_id sys sysid model model_id model_name team method submission",
+    "topic": "topic topics topic_id topicid query query_id queryid qid segment seg seg_id question question_id item doc_id",
+    "measure": "measure metric metric_name evaluator scorer",
+}
+KNOWN = {"higher_is_better", "collection", "time", "tstamp", "timestamp"}
+
+
+def tidy(files, measure=None):
+    (content,) = files.values()
+    return [each for header, rows in tables_of(content) for each in read_columns(header, rows, measure)]
+
+
+def read_columns(header, rows, measure=None):
+    """Every reading of a table with a row per score, or a column per measure."""
+    plain = [re.sub(r"[\s-]+", "_", name.strip().lower()) for name in header]
+    places = [
+        [j for j, name in enumerate(plain) if name == role]
+        or [j for j, name in enumerate(plain) if name in names.split()]
+        for role, names in NAMES.items()
+    ]
+    readings = []
+    for run, topic, named in itertools.product(*places[:2], places[2] or [None]):
+        others = [j for j in range(len(header)) if j not in (run, topic, named) and plain[j] not in KNOWN]
+        of_measures = [j for j in others if named is None and _has_numbers(rows, j)]
+        for columns in ([[j] for j in others], [of_measures] if len(of_measures) > 1 else []):
+            for chosen in columns:
+                readings += attempt(_rows, header, plain, rows, (run, topic, named), chosen, measure)
+    return readings
+
+
+def _has_numbers(rows, j):
+    with contextlib.suppress(Unreadable):
+        return any(number(row[j]) is not None for row in rows)
+    return False
+
+
+def _rows(header, plain, rows, at, columns, measure):
+    run, topic, named = at
+    stated = [j for j, name in enumerate(plain) if name == "higher_is_better" and len(columns) == 1][:1]
+    for row, j in itertools.product(rows, columns):
+        alone = measure if len(columns) == 1 and measure is not None else header[j]
+        name = row[named] if named is not None else alone
+        if measure in (None, name):
+            yield row[run], row[topic], name, number(row[j]), *(row[k].strip().lower() for k in stated)
+
+
+def wide(files):
+    """Files by measure, each topics × runs; each may have a delimiter of its own."""
+    choices = itertools.product(DELIMITERS, repeat=len(files))
+    return [each for delimiters in choices for each in attempt(_wide, files, delimiters)]
+
+
+def _wide(files, delimiters):
+    for (measure, content), delimiter in zip(files.items(), delimiters, strict=True):
+        header, rows = table_of(content, delimiter)
+        named = header[0].lower() in TOPICS | {"id", ""}
+        need(header[named:], "no runs")
+        for place, row in enumerate(rows, start=1):
+            for run, cell in zip(header[named:], row[named:], strict=True):
+                yield run, row[0] if named else str(place), measure, number(cell)
+
+
+def sakai(files):
+    return attempt(_sakai, files)
+
+
+def _sakai(files):
+    need("runs" in files and set(files) - {"runs", "topics"}, "no runs or no measure")
+    runs, *topics = ([line.strip() for line in lines_of(files[name])] for name in ("runs", "topics") if name in files)
+    lengths = set()
+    for measure in set(files) - {"runs", "topics"}:
+        rows = [line.split() for line in lines_of(files[measure])]
+        lengths.add(len(rows))
+        names = topics[0] if topics else [str(place) for place in range(1, len(rows) + 1)]
+        need(len(names) == len(rows) and len(lengths) == 1 and all(len(row) == len(runs) for row in rows), "shape")
+        for topic, row in zip(names, rows, strict=True):
+            yield from ((run, topic, measure, number(cell)) for run, cell in zip(runs, row, strict=True))
+
+
+def trec_eval(files):
+    return attempt(_trec_eval, files)
+
+
+def _trec_eval(files):
+    names = set()
+    for name, content in files.items():
+        run, cells = name.removesuffix(".eval"), []
+        lines = [line.split("\t") if line.count("\t") >= 2 else line.split() for line in lines_of(content)]
+        need(all(len(cells) == 3 for cells in lines), "columns")
+        rows = [[cell.strip() for cell in cells] for cells in lines]
+        if any(row[0] == "all" for row in rows) and not any(row[1] == "all" for row in rows):  # as ir_measures prints
+            rows = [[row[1], row[0], row[2]] for row in rows]
+        for measure, topic, value in rows:
+            counts = measure in ("num_q", "num_ret", "num_rel", "num_rel_ret")
+            if topic == "all":
+                run = value if measure == "runid" else run
+            elif not counts and not measure.startswith(("runid", "relstring")):
+                cells.append((topic, measure, number(value)))
+        need(run not in names and cells, "the same run twice, or no score of a topic")
+        names.add(run)
+        yield from ((run, *cell) for cell in cells)
+
+
+def wmt(files):
+    """A line is ``run<TAB>score``; a run that one of the files lacks has no scores there."""
+    return attempt(_wmt, files)
+
+
+def _wmt(files):
+    tables = {}
+    for name, content in files.items():
+        table = tables.setdefault(re.sub(r"^en-de\.|(-src|-refA)?\.seg\.score$", "", name), {})
+        for line in lines_of(content):
+            run, tab, text = line.partition("\t")
+            need(tab and "\t" not in text and run.strip(), "a line")
+            table.setdefault(run, []).append(None if text.strip().lower() == "none" else number(text))
+    lengths = {len(scores) for table in tables.values() for scores in table.values()}
+    need(len(lengths) == 1, "not the same numbers of topics")
+    for measure, table in tables.items():
+        for run in {run: None for each in tables.values() for run in each}:
+            for place, score in enumerate(table.get(run, [None] * max(lengths)), start=1):
+                yield run, str(place), measure, score
+
+
+PLACES = {"tot": (0, 2, 1, 3), "ir_measures": (0, 1, 2, 3), "ranking": (2, 0, 5, 4)}
+"""Where run, topic, measure and score stand on a line of a leaderboard."""
+
+
+def leaderboard(files, layout):
+    return attempt(_leaderboard, files, layout)
+
+
+def _leaderboard(files, layout):
+    for name, content in files.items():
+        rows = [_object(line) if layout == "jsonl" else line.split() for line in lines_of(content)]
+        width = len(rows[0])
+        if layout == "ir_measures" and width == 3:  # without a column of runs a file is a run
+            rows = [[name, *row] for row in rows]
+        elif layout != "jsonl":
+            need(width == (6 if layout == "ranking" else 4), "columns")
+        need(len({len(row) for row in rows}) == 1, "columns")
+        if layout in PLACES:
+            rows = [[row[place] for place in PLACES[layout]] for row in rows]
+            rows = rows[rows[0][3].lower() in ("value", "score") :]
+        need(rows, "no scores")
+        yield from ((*row[:3], number(row[3])) for row in rows if row[1] != "all")
+
+
+def _object(line):
+    try:
+        found = json_of(line)
+        *labels, value = (found[key] for key in ("run_id", "topic_id", "measure", "value"))
+        "".join(labels).encode()
+    except (TypeError, KeyError, ValueError):
+        raise Unreadable("no such object") from None
+    need(not isinstance(value, bool | list | dict), "no number")
+    return *labels, "" if value is None else value if isinstance(value, str) else repr(value)
+
+
+WORST = {"AP": 0.0, "nDCG@20": 0.0, "NMD": 1.0, "map": 0.0, "recip_rank": 0.0}
+
+
+def settle(reading, policy):
+    """The scores that a policy leaves, as a list of one reading without gaps; of none where it has to be an error."""
+    there = {key: value for key, value in reading.cells.items() if value is not None}
+    axes = [list(dict.fromkeys(key[axis] for key in reading.cells)) for axis in range(3)]
+    total = math.prod(map(len, axes))
+    if len(there) == total:
+        return [Reading(there, reading.directions)]
+    if policy in ("drop-topic", "drop-run"):
+        axis = 1 if policy == "drop-topic" else 0
+        given = [key[axis] for key in there]
+        whole = {name for name in axes[axis] if given.count(name) == total // len(axes[axis])}
+        kept = {key: value for key, value in there.items() if key[axis] in whole}
+        return [Reading(kept, reading.directions, reported=True)] if kept else []
+    if policy != "worst" or total > 100_000:
+        return []
+    gaps = [key for key in itertools.product(*axes) if key not in there]
+    filled = there | {key: WORST[key[2]] for key in gaps if key[2] in WORST}
+    return [Reading(filled, reading.directions, reported=True, partial=len(filled) < total)]
+
+
+# Labels: rows (topic, item, label), counted by gold and answer.
+
+
+def fields_of(content, least, most, separator="\t", rest=False):
+    rows = [line.split(separator, most - 1 if rest else -1) for line in lines_of(content)]
+    need(all(least <= len(row) <= most for row in rows), "columns")
+    return [[cell.strip() for cell in row] for row in rows]
+
+
+def semeval_labels(content, gold=None):
+    """Ids of a run may be numbers of lines, which become ids of the gold."""
+    rows = [(label(row[1]), label(row[0]), row[2]) for row in fields_of(content, 3, 4, rest=True)]
+    if gold is None or {row[:2] for row in rows} <= {row[:2] for row in gold}:
+        return rows
+    need([row[1] for row in rows] == [str(line) for line in range(1, len(rows) + 1)], "other items than the gold's")
+    need([row[0] for row in rows] == [row[0] for row in gold], "other topics than the gold's")
+    return [(*true[:2], row[2]) for row, true in zip(rows, gold, strict=True)]
+
+
+def judgement_labels(content, gold=None):
+    return [(row[0], row[2], row[3]) for row in fields_of(content, 4, 4, None)]
+
+
+def table_labels(content, gold=None):
+    for header, rows in tables_of(content):
+        last = [name for name in ("label", "gold" if gold is None else "predicted") if name in header]
+        if (
+            "item" in header
+            and len(last) == 1
+            and ("topic" in header or not TOPICS & {name.lower() for name in header})
+        ):
+            item, said = header.index("item"), header.index(last[0])
+            topics = [row[header.index("topic")] if "topic" in header else "all" for row in rows]
+            return [
+                (label(topic), label(row[item]), row[said].strip()) for topic, row in zip(topics, rows, strict=True)
+            ]
+    raise Unreadable("columns")
+
+
+def polarity_labels(content, gold=None):
+    words = {"negative": "-1", "neutral": "0", "objective": "0", "positive": "1"}
+    known = lambda text: words.get(text.strip().lower(), text.strip())  # noqa: E731
+    first = [cell.strip().strip('"') for cell in lines_of(content)[0].split("\t")]
+    if "tweet_id" in first:
+        header, rows = table_of(content, "\t")
+        need({"entity_id", "tweet_id", "polarity"} <= set(header), "columns")
+        at = [header.index(name) for name in ("entity_id", "tweet_id", "polarity")]
+        return [(row[at[0]], row[at[1]], known(row[at[2]])) for row in rows]
+    if len(first) < 3:
+        return judgement_labels(content)
+    rows = [(row, len(row) >= 5 and row[2].isdigit() and row[3].isdigit()) for row in fields_of(content, 3, 1 << 20)]
+    return [("all", "/".join(row[1:4]) if phrase else row[1], known(row[4 if phrase else 2])) for row, phrase in rows]
+
+
+def confusion(files, read, classes, missing, invalid, unrelated=False):
+    """Counts by run and topic; items whose gold is no polarity may be left out if that is said."""
+    gold = read(files["gold"])
+    without = {row[:2] for row in gold if unrelated and row[2] in ("", "NULL", "null")}
+    truth = _once(row for row in gold if row[:2] not in without)
+    _once(gold)
+    need(set(truth.values()) <= set(classes), "a gold label that is no class")
+    answers, gone, reported = {}, {"drop-run": set(), "drop-topic": set()}, bool(without)
+    for run in set(files) - {"gold"}:
+        given = _once(row for row in read(files[run], gold) if row[:2] not in without)
+        need(set(given) <= set(truth), "an item that the gold does not have")
+        for key, true in truth.items():
+            said = given.get(key)
+            if said not in classes:
+                policy = missing if said is None or is_missing(said) else invalid
+                need(policy != "raise", "missing or invalid")
+                reported = True
+                if policy in gone:
+                    gone[policy].add((run, key[0]))
+                    continue
+                said = _clip(said, classes) if policy == "clip" else classes[-1 if _is_low(true, classes) else 0]
+            answers.setdefault((run, key[0]), []).append((classes.index(true), classes.index(said)))
+    runs = {run for run, _ in gone["drop-run"]}
+    topics = {topic for run, topic in gone["drop-topic"] if run not in runs}
+    kept = {key: pairs for key, pairs in answers.items() if key[0] not in runs and key[1] not in topics}
+    need(kept, "nothing is left")
+    scale = range(len(classes))
+    counts = {key: [[pairs.count((g, p)) for p in scale] for g in scale] for key, pairs in kept.items()}
+    return [Reading(counts, reported=reported)]
+
+
+def _once(rows):
+    rows = list(rows)
+    found = {row[:2]: row[2] for row in rows}
+    need(len(found) == len(rows), "an item twice")
+    return found
+
+
+def _is_low(true, classes):
+    return 2 * classes.index(true) <= len(classes) - 1
+
+
+def _clip(said, classes):
+    scale, value = [number(name) for name in classes], number(said)
+    need(value is not None and not min(scale) <= value <= max(scale), "clip")
+    return classes[scale.index(max(scale) if value > max(scale) else min(scale))]
+
+
+# Distributions: rows (topic, shares).
+
+
+def semeval_shares(content, gold=None, classes=FIVE):
+    """Distributions; the gold may be labels that are counted, and there an item may be there twice."""
+    first = fields_of(content, 1, 1 << 20)[0]
+    if gold is None and len(first) in (3, 4) and len(first) != len(classes) + 1:
+        labels = [(topic, said) for topic, _, said in semeval_labels(content)]
+        need({said for _, said in labels} <= set(classes), "a gold label that is no class")
+        given = {topic: [said for name, said in labels if name == topic] for topic, _ in labels}
+        return [(topic, [said.count(name) / len(said) for name in classes]) for topic, said in given.items()]
+    rows = fields_of(content, len(classes) + 1, len(classes) + 1)
+    return [(row[0], [number(cell) for cell in row[1:]]) for row in rows]
+
+
+def table_shares(content, gold=None):
+    """Tables with a column per class, in the order of the gold's; shares by class."""
+    for header, rows in tables_of(content):
+        names = [name for name in header if name != "topic"]
+        known = [set(shares) for _, shares in gold or []]
+        if "topic" in header and len(names) > 1 and (gold is None or set(names) == known[0]):
+            at = header.index("topic")
+            return [(row[at], {name: number(row[header.index(name)]) for name in names}) for row in rows]
+    raise Unreadable("columns")
+
+
+def dialogue_shares(content, gold=None, aspect="A"):
+    found = json_of(text_of(content))
+    need(isinstance(found, list) and found, "no list of dialogues")
+    rows = []
+    for each in found:
+        try:
+            need(type(each["id"]) in (str, int) and str(each["id"]).strip(), "id")
+            if gold is None:
+                votes = [given["quality"][aspect] for given in each["annotations"]]
+                need(votes and all(type(vote) is int and str(vote) in FIVE for vote in votes), "votes")
+                shares = [votes.count(int(name)) / len(votes) for name in FIVE]
+            else:
+                given = each["quality"][aspect]
+                need(set(given) == set(FIVE) and all(type(given[name]) in (int, float) for name in FIVE), "shape")
+                shares = [number(repr(float(given[name]))) for name in FIVE]
+        except (KeyError, TypeError, IndexError, OverflowError):
+            raise Unreadable("shape") from None
+        rows.append((str(each["id"]), shares))
+    return rows
+
+
+def distributions(files, read, missing, rescale=False):
+    """Shares by run and topic, with those of the gold under the run None."""
+    gold = read(files["gold"])
+    truth = _shares(gold, gold, rescale)
+    given = {run: _shares(read(files[run], gold), gold, rescale) for run in files if run != "gold"}
+    need(all(set(rows) <= set(truth) for rows in given.values()), "a topic that the gold does not have")
+    gaps = [(run, topic) for run, rows in given.items() for topic in truth if topic not in rows]
+    need(not gaps or missing != "raise", "missing")
+    runs = {run for run, _ in gaps if missing == "drop-run"}
+    topics = {topic for _, topic in gaps if missing == "drop-topic"}
+    for run, topic in gaps if missing == "worst" else ():
+        K, centre = len(truth[topic]), sum(k * share for k, share in enumerate(truth[topic]))
+        given[run][topic] = [float(k == (K - 1 if centre <= (K - 1) / 2 + 1e-9 else 0)) for k in range(K)]
+    kept = {
+        (run, topic): rows[topic]
+        for run, rows in given.items()
+        for topic in rows
+        if run not in runs and topic not in topics
+    }
+    need(kept, "nothing is left")
+    of_gold = {(None, topic): shares for topic, shares in truth.items() if topic not in topics}
+    return [Reading(kept | of_gold, reported=bool(gaps))]
+
+
+def _shares(rows, gold, rescale):
+    found = {}
+    for topic, values in rows:
+        values = [values[name] for name in gold[0][1]] if isinstance(values, dict) else values
+        need(label(topic) not in found and not any(value is None or value < 0 for value in values), "no probability")
+        total = math.fsum(values)
+        need(total > 0 if rescale else abs(total - 1) <= 1.000001e-6, "sum")
+        found[topic] = [value / total for value in values] if rescale else values
+    return found
+
+
+# Labels of people and answers of judges: rows (who, item, label).
+
+
+def annotations(files, classes, policy):
+    """Labels by person and item, and sorted answers by judge and item, of every pair of readings."""
+    readings = []
+    for said, answered in itertools.product(_answers(files["people"], True), _answers(files["judges"], False)):
+        with contextlib.suppress(Unreadable):
+            readings.append(Reading(_judge(said, answered, classes, policy)))
+    return readings
+
+
+def _answers(content, once):
+    if content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+        with contextlib.suppress(Unreadable, AttributeError):
+            found = json_of(text_of(content))
+            rows = [(who, item, label) for who, given in found.items() for item, label in given.items()]
+            need(rows and not any(isinstance(row[2], bool | list | dict) for row in rows), "no label")
+            yield [(who, item, "" if said is None else str(said).strip()) for who, item, said in rows]
+        return
+    for header, rows in tables_of(content):
+        at = {name: place for place, name in enumerate(header)}
+        if "item" not in at or "topic" in at or not all(row[at["item"]].strip() for row in rows):
+            continue
+        if "annotator" in at:
+            if "label" not in at or not all(row[at["annotator"]].strip() for row in rows):
+                continue
+            found = [(row[at["annotator"]], row[at["item"]], row[at["label"]].strip()) for row in rows]
+        else:
+            found = [(who, row[at["item"]], row[at[who]].strip()) for who in header if who != "item" for row in rows]
+        if not once or len({row[:2] for row in found}) == len(found):
+            yield found
+
+
+def _judge(said, answered, classes, policy):
+    items = {item for _, item, _ in said}
+    labels = {(who, item): said for who, item, said in said if not is_missing(said)}
+    answers = {}
+    for who, item, answer in answered:
+        answers.setdefault((who, item), []).extend([] if is_missing(answer) else [answer])
+    given = {key: sorted(each) for key, each in answers.items() if each}
+    need({*labels.values(), *(one for each in given.values() for one in each)} <= set(classes), "no class")
+    need({item for _, item in given} <= items, "an item that nobody labelled")
+    gaps = {(judge, item) for judge, _ in answers for item in items if (judge, item) not in given}
+    need(not gaps or policy != "raise", "no answer")
+    judges = {judge for judge, _ in answers} - {judge for judge, _ in gaps if policy == "drop-run"}
+    items -= {item for _, item in gaps if policy == "drop-topic"}
+    kept = {("people", *key): label for key, label in labels.items() if key[1] in items}
+    need(judges and items and {key[2] for key in kept} == items, "nothing is left, or nobody labelled it")
+    return kept | {("judges", *key): each for key, each in given.items() if key[0] in judges and key[1] in items}
