@@ -20,6 +20,14 @@ LIST = re.compile(
 )
 
 
+def api(_: str) -> Iterator[str]:
+    """List every name that ``import metaeval`` gives, with the first line of its docstring."""
+    yield "| name | what it is |\n| :-- | :-- |"
+    for name in sorted(metaeval.__all__, key=str.casefold):
+        subject = (getattr(metaeval, name).__doc__ or "").splitlines()[0].replace("|", chr(92) + "|")
+        yield f"| `{name}` | {subject} |"
+
+
 def measures(_: str) -> Iterator[str]:
     """List the shipped measures."""
     from metaeval.measures import measures as registered
@@ -136,6 +144,7 @@ def house(_: str) -> Iterator[str]:
 
 
 LISTS: dict[str, Callable[[str], Iterator[str]]] = {
+    "api": api,
     "bibliography": bibliography,
     "commands": commands,
     "formats": formats,

@@ -65,8 +65,8 @@ def fill_page(text: str, facts: dict[str, Any]) -> str:
 
 
 def list_pages(root: Path = ROOT) -> list[Path]:
-    """Return all pages that hold a template."""
-    paths = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+    """Return all pages that hold a template, the paper among them."""
+    paths = [root / "README.md", root / "paper.md", *sorted((root / "docs").rglob("*.md"))]
     return [path for path in paths if path.exists() and FILLED.search(path.read_text(encoding="utf-8"))]
 
 

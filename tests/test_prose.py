@@ -126,7 +126,13 @@ def read_text(path):
     return "\n\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown")
 
 
-TEXTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"), *ROOT.glob("notebooks/*.ipynb")]
+TEXTS = [
+    ROOT / "README.md",
+    ROOT / "paper.md",
+    ROOT / "CONTRIBUTING.md",
+    *(ROOT / "docs").rglob("*.md"),
+    *ROOT.glob("notebooks/*.ipynb"),
+]
 
 
 @pytest.mark.parametrize(

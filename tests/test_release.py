@@ -33,6 +33,44 @@ def test_the_citation_names_papers_as_the_bibliography_does():
     assert {title.lower() for title in titles} <= known
 
 
+def test_the_recipe_has_the_version_and_the_requirements_of_the_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    recipe = (ROOT / "conda" / "recipe.yaml").read_text("utf-8")
+    assert re.findall(r"^  version: (\S+)$", recipe, re.MULTILINE)[0] == metaeval.__version__
+    listed = re.search(r"^  run:\n((?:    - .*\n)+)", recipe, re.MULTILINE)[1]
+    required = {f"python{project['requires-python']}", *project["dependencies"]}
+    conda = {line.removeprefix("    - ").replace(" ", "") for line in listed.splitlines()}
+    assert {one.replace("matplotlib-base", "matplotlib") for one in conda} == required
+    assert project["scripts"] == dict(re.findall(r"^      - (\w+) = (\S+)$", recipe, re.MULTILINE))
+
+
+def test_the_page_of_the_api_lists_every_public_name():
+    page = (ROOT / "docs" / "reference" / "api.md").read_text("utf-8")
+    listed = re.findall(r"^\| `(\w+)` \| \S", page, re.MULTILINE)
+    assert listed == sorted(metaeval.__all__, key=str.casefold)
+
+
+def test_the_paper_has_its_sections_its_references_and_two_pages():
+    text, bib = ((ROOT / f"paper.{suffix}").read_text("utf-8") for suffix in ("md", "bib"))
+    _, head, body = text.split("---\n", 2)
+    assert re.findall(r"^(\w+):", head, re.MULTILINE) == [
+        "title",
+        "tags",
+        "authors",
+        "affiliations",
+        "date",
+        "bibliography",
+    ]
+    sections = ["Summary", "Statement of need", "State of the field", "Functionality", "Reproducibility", "References"]
+    assert re.findall(r"^# (.*)$", body, re.MULTILINE) == sections
+    assert set(re.findall(r"@([a-z][\w-]+)", body)) == set(re.findall(r"^@\w+\{(.*),$", bib, re.MULTILINE))
+    entries = {one.key: one.to_bibtex() for one in bibliography().values()}
+    copied = {key: entry for key, entry in entries.items() if f"{{{key},\n" in bib}
+    assert len(copied) > 10
+    assert all(entry in bib for entry in copied.values())
+    assert len(re.sub(r"<!--.*?-->", "", body, flags=re.DOTALL).split()) < 1000
+
+
 def test_pythons_that_are_named_are_those_that_are_required():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     named = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
