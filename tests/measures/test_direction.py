@@ -168,12 +168,6 @@ def test_directions_stand_in_signature_and_json(scores):
         assert metaeval.ranking_similarity(scores, n_bootstrap=0).to_dict()["directions"]["turned"] == "assumed: higher"
 
 
-def test_coverage_warns_once(scores):
-    with pytest.warns(DirectionWarning) as caught:
-        metaeval.coverage(scores, reference="turned", n_bootstrap=0)
-    assert len(caught) == 1
-
-
 def test_conformance_and_properties_agree_with_the_analyses():
     unstated = Measure("closeness", kind="quantification", formula=closeness)
     with pytest.warns(DirectionWarning):

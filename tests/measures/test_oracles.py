@@ -323,8 +323,11 @@ def test_kappa_is_zero_for_a_run_that_always_returns_one_class():
 def test_kappa_takes_a_penalty_for_every_pair_of_classes():
     kappa = metaeval.measures.agreement.kappa
     counts = random_counts(3, 5)[0]
-    linear = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
-    assert kappa(counts, weights=linear) == pytest.approx(float(kappa(counts)))
+    for weights in ([[0, 1, 2], [1, 0, 1], [2, 1, 0]], [[0, 1, 5], [2, 0, 1], [9, 3, 0]]):
+        gold, predicted = labels_of(counts)
+        by_chance = np.mean([weights[g][p] for g, p in itertools.product(gold, predicted)])
+        observed = np.mean([weights[g][p] for g, p in zip(gold, predicted, strict=True)])
+        assert kappa(counts, weights=weights) == pytest.approx(1 - observed / by_chance)
     with pytest.raises(metaeval.MeasureError, match="shape"):
         kappa(counts, weights=[[0, 1], [1, 0]])
 
