@@ -56,10 +56,6 @@ class TestCompare:
         assert (result.test, study.power.test, study.second_power.test) == (test, test, second)
         assert f"tests {test}, {second}" in str(result.signature)
 
-    def test_an_unknown_test_is_refused_with_those_there_are(self):
-        with pytest.raises(MetaevalError, match="there is no test 'anova': use randomised-tukey-hsd, max-t"):
-            compare("RNADW", quantified(), test="anova", **QUICK)
-
     def test_quantification_runs_get_everything_that_applies(self):
         result = compare("RNADW", [quantified(), quantified(collection="second", seed=6)], **QUICK)
         assert [str(one) for one in result.measures] == ["RNADW", "NMD", "RNOD", "RSNOD", "NVD", "RNSS", "JSD"]
@@ -156,6 +152,8 @@ class TestCompare:
             compare([], quantified())
         with pytest.raises(MeasureError, match="no measure 'NNMD'"):
             compare("NNMD", quantified())
+        with pytest.raises(MetaevalError, match="there is no test 'anova': use randomised-tukey-hsd, max-t"):
+            compare("RNADW", quantified(), test="anova", **QUICK)
 
 
 NASTY = "<img src=x onerror=alert(1)>"
@@ -327,13 +325,7 @@ def test_scores_alone_can_be_compared_from_the_command_line(files):
 
 @pytest.mark.parametrize(
     ("body", "message"),
-    [
-        ("1 / 0", "ZeroDivisionError"),
-        ("estimated[..., 0] * np.nan", "not a finite number"),
-        ("estimated", "returned shape"),
-        ("np.abs(estimated - gold).sum(axis=-1)", "outside its declared range"),
-        ("1 - np.abs(estimated - gold).max(axis=-1)", "is lower really better"),
-    ],
+    [("1 / 0", "ZeroDivisionError"), ("1 - np.abs(estimated - gold).max(axis=-1)", "is lower really better")],
 )
 def test_a_bad_measure_is_one_sentence_status_2_and_nothing_half_written(files, body, message):
     (files / "own.py").write_text(OWN.format(body=body))

@@ -171,10 +171,6 @@ def test_a_kind_on_which_the_recommended_test_fails_while_choosing_is_outside_of
     )
 
 
-def test_every_kind_of_scores_has_words():
-    assert {design.kind for design in DESIGNS.values()} | {"real"} <= {*STUDY["words"], *STUDY["special"]}
-
-
 def test_precise_copies_are_counted_beside_holm():
     rates = make_rates(
         {name: (everywhere(0.05), 0.6, n) for name, n in (("bootstrap-t", 0.3), ("paired-t, Holm", 0.6))}
@@ -184,17 +180,6 @@ def test_precise_copies_are_counted_beside_holm():
     said = fill_template("{{ say.copies(found) }}", found=[found, found], study=STUDY).splitlines()
     assert len(said) == 3
     assert said[0].endswith("it finds fewer than 40 % of those in a, b, a and b.")
-
-
-def test_a_failure_while_checking_is_said():
-    found = conclude(make_rates({"bootstrap-t": (everywhere(0.05, checking_b=0.3), 0.6, 0.5)}))
-    assert found.recommended.failed == 1
-    assert "errs too often in 1 of 2 kinds of studies; its largest error is 0.300" in describe_conclusion(found)[1]
-
-
-def test_another_test_is_named_where_the_rule_prefers_it():
-    rates = make_rates({"bootstrap-t": (everywhere(0.05), 0.6, 0.5), "max-t": (everywhere(0.05), 0.7, 0.5)})
-    assert describe_conclusion(conclude(rates))[0] == "**Use bootstrap-t**, although the rule prefers max-t."
 
 
 @pytest.fixture(scope="module")
@@ -342,20 +327,6 @@ def test_intervals_held_what_they_claim_where_nothing_is_remarked(read):
     too_seldom = simulated["coverage"] < 0.9
     assert not (too_seldom & ~remarked).any()
     assert (too_seldom & remarked).any()
-
-
-def test_sentences_name_what_is_above_the_level():
-    columns = ["statistic", "rule", "n_runs", "n_topics", "run_effect", "alpha", "rate", "error", "studies"]
-    rows = [
-        ("acc_t", rule, 10, 40, effect, 0.05, rate, 0.01, 100)
-        for effect in (0.0, 0.3)
-        for rule, rate in zip(RULES, (0.108, 0.06, 0.06), strict=True)
-    ]
-    made = pd.DataFrame(rows, columns=columns)
-    said = fill_template("{{ say.exchanges(rates) }}", rates=made, find_excess=find_excess, study=STUDY).splitlines()
-    assert "exchange tests: 10.8 %" in said[1]
-    assert said[1].endswith("`acc_t` 10.8 ± 1.0 %.")
-    assert said[2].endswith("none.")
 
 
 def test_simulated_measures_are_equally_good_and_favour_runs_where_there_is_an_effect():

@@ -121,12 +121,16 @@ def test_words_follow_from_the_intervals(gap, two, one, word):
     assert judge_difference([gap], *ends, 0.05, 50) == [word]
 
 
-def test_levels_are_reached_by_the_lower_end():
-    wide, narrow = Ends(np.array([0.8, 0.5]), np.array([1.0, 0.7])), Ends(np.array([0.92, 0.52]), np.array([1.0, 0.69]))
-    assert judge_level([0.95, 0.6], wide, narrow, 0.9, 50) == ["like", "differs"]
-    assert judge_level([0.9], Ends(wide.low[:1], wide.high[:1]), Ends(wide.low[:1], wide.high[:1]), 0.9, 50) == [
-        "undecided"
-    ]
+LEVELS = [
+    (0.95, (0.8, 1.0), (0.92, 1.0), "like"), (0.6, (0.5, 0.7), (0.52, 0.69), "differs"),
+    (0.9, (0.8, 1.0), (0.8, 1.0), "undecided"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "two", "one", "word"), LEVELS)
+def test_levels_are_reached_by_the_lower_end(value, two, one, word):
+    ends = [Ends(np.array([low]), np.array([high])) for low, high in (two, one)]
+    assert judge_level([value], *ends, 0.9, 50) == [word]
 
 
 def test_for_other_runs_too_the_words_count_runs_with_topics():

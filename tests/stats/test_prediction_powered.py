@@ -104,6 +104,7 @@ def answer_questions(seed, kind, n_runs=12, n_topics=2000):
 
 @pytest.mark.parametrize("n_labelled", [20, 50])
 @pytest.mark.parametrize("kind", ["a family", "two runs"])
+@pytest.mark.nightly
 def test_intervals_hold_with_a_judge_that_favours_some_runs_so_rarely_that_labels_show_it_seldom(kind, n_labelled):
     people, judge = answer_questions(0, kind)
     i, k = np.triu_indices(12, 1)
@@ -143,6 +144,7 @@ def test_two_equal_judges_count_as_one_and_a_judge_of_noise_gets_little_weight()
 
 
 @pytest.mark.parametrize("n_labelled", [50, 80])
+@pytest.mark.nightly
 def test_a_judge_that_is_noise_costs_hardly_any_width(n_labelled):
     widths = []
     for seed in range(40):
@@ -204,6 +206,7 @@ def test_single_cells_are_on_the_safe_side_and_estimate_without_bias():
     assert (np.mean(variances, axis=0) > 0.9 * (errors[:, i] - errors[:, k]).var(axis=0)).all()
 
 
+@pytest.mark.nightly
 def test_eight_judges_and_twelve_labels_do_not_make_intervals_too_narrow():
     held, narrow = [], []
     for seed in range(150):
