@@ -110,17 +110,6 @@ class TestCompare:
         with pytest.raises(MetaevalError, match="not every collection has scores of 'ERR@20'"):
             compare("ERR@20", scores, **QUICK)
 
-    def test_a_measure_that_comes_only_as_scores_is_put_beside_the_others(self):
-        old = me.score(quantified(), ["NMD", "RNOD"])
-        mine = me.Scores(old.values[::-1, :, :1], runs=old.runs[::-1], topics=old.topics, measures=["mine"])
-        together = old.add_measures(mine, first=True)
-        assert np.array_equal(together.values[..., 0], old.values[..., 0])
-        assert compare("mine", together, lower_is_better="mine", **QUICK).new == ("mine",)
-        with pytest.raises(MetaevalError, match="do not have the same runs: BL-popularity is in one of them only"):
-            old.add_measures(mine.sel(runs=[r for r in mine.runs if r != "BL-popularity"]))
-        with pytest.raises(MetaevalError, match="has a measure NMD already"):
-            old.add_measures(old.sel(measures="NMD"))
-
     @pytest.mark.filterwarnings("ignore::metaeval.errors.DirectionWarning")
     def test_directions_are_those_that_a_user_states(self, tmp_path):
         good = np.random.default_rng(0).random((5, 20))

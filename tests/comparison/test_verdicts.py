@@ -135,6 +135,8 @@ def test_what_was_not_tried_is_not_said_to_hold():
     assert "not tried" not in {said for one in found for _, said in one.conditions.items()}
     assert [len(result.looks[look][0].scores.runs) for look in ("without baselines", "distinct runs")] == [12, 13]
     assert len(result.looks["distinct runs"][0].power.runs) == 12
+    seeds = [dict(result.looks[f"another seed ({n})"][0].power.signature.settings)["seed"] for n in (1, 2)]
+    assert seeds == ["1", "2"]
 
 
 def test_with_many_runs_the_page_says_that_nothing_else_was_tried(monkeypatch, tmp_path):

@@ -110,22 +110,13 @@ def make_rates(errors):
     rows = []
     for test, (cells, power, precise) in errors.items():
         for (half, kind), error in cells.items():
-            row = {
-                "group": "equal means",
-                "half": half,
-                "kind": kind,
-                "design": kind,
-                "runs": 22,
-                "topics": 25,
-                "test": test,
-            }
-            row |= {"studies": 1000, "power": 0.0, "power_se": 0.0, "truth": ""}
-            rows.append(row | {"with_false": error * 1000, "error": error})
-            rows.append(
-                row | {"group": "true effects", "truth": "effects", "with_false": 0, "error": 0.0, "power": power}
-            )
-            copy = {"group": "precise copies", "truth": "precise copy", "topics": 50, "with_false": 0, "error": 0.0}
-            rows.append(row | copy | {"power": precise})
+            row = {"half": half, "kind": kind, "design": kind, "runs": 22, "topics": 25, "test": test, "studies": 1000}
+            row |= {"power_se": 0.0, "with_false": 0, "error": 0.0, "power": 0.0}
+            rows += [
+                row | {"group": "equal means", "truth": "", "with_false": error * 1000, "error": error},
+                row | {"group": "true effects", "truth": "effects", "power": power},
+                row | {"group": "precise copies", "truth": "precise copy", "topics": 50, "power": precise},
+            ]
     return compute_rates(pd.DataFrame(rows))
 
 
