@@ -154,15 +154,6 @@ def test_what_ignores_the_order_of_classes_is_told_so():
     assert found.findings[0].startswith("Ignores the order of the classes (")
 
 
-def test_several_new_measures_have_a_headline_each():
-    result = ask(see({"mine": 0.3, "other": 1.5, "AP": 0.4, "RR": 0.8}), new=["mine", "other"])
-    assert find_answer(result, "mine").headline.startswith("mine: ")
-    assert (
-        find_answer(result, "other").headline
-        == "other: undecided whether it ranks like AP: about 300 topics would decide"
-    )
-
-
 @pytest.mark.parametrize("with_people", [False, True])
 @pytest.mark.parametrize("case", ALIKE)
 def test_headlines_are_short_and_findings_are_sentences(case, with_people):

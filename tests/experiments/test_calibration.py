@@ -126,40 +126,29 @@ def everywhere(error, **others):
     }
 
 
-def describe_conclusion(found):
-    return [
-        line.removeprefix("- ")
-        for line in fill_template("{{ say.conclusion(found) }}", found=found, study=STUDY).splitlines()
-    ]
+SEVERAL = {
+    "bootstrap-t": (everywhere(0.05), 0.6, 0.5), "randomised-tukey-hsd": (everywhere(0.25), 0.9, 0.5),
+    "tukey-hsd": (everywhere(0.05), 0.8, 0.0), "max-t": (everywhere(0.05), 0.4, 0.5),
+}  # fmt: skip
+CONCLUSIONS = [  # counts of tests, those that hold, kinds outside of the domain, failures while checking, and what is said
+    (SEVERAL, ("bootstrap-t", "max-t"), [], 0, "**Use bootstrap-t.** On the choosing half, bootstrap-t and max-t pass"),
+    ({"bootstrap-t": (everywhere(0.05, choosing_b=0.2, checking_b=0.3), 0.6, 0.5)},
+     ("bootstrap-t",), ["b"], 0, "- Not in the domain: fewer than 25 topics or 10 runs; b"),
+    ({"bootstrap-t": (everywhere(0.05, checking_b=0.3), 0.6, 0.5)},
+     ("bootstrap-t",), [], 1, "errs too often in 1 of 2 kinds of studies; its largest error is 0.300"),
+    ({"bootstrap-t": (everywhere(0.05), 0.6, 0.5), "max-t": (everywhere(0.05), 0.7, 0.5)},
+     ("max-t", "bootstrap-t"), [], 0, "**Use bootstrap-t**, although the rule prefers max-t."),
+]  # fmt: skip
 
 
-def test_the_most_powerful_test_that_holds_and_finds_precise_copies_is_recommended():
-    rates = make_rates(
-        {
-            "bootstrap-t": (everywhere(0.05), 0.6, 0.5),
-            "randomised-tukey-hsd": (everywhere(0.25), 0.9, 0.5),
-            "tukey-hsd": (everywhere(0.05), 0.8, 0.0),
-            "max-t": (everywhere(0.05), 0.4, 0.5),
-        }
-    )
-    found = conclude(rates)
-    assert found.holding == ("bootstrap-t", "max-t")
-    said = describe_conclusion(found)
-    assert said[0].startswith("**Use bootstrap-t.** On the choosing half, bootstrap-t and max-t pass; it finds most")
-    assert said[1].startswith(
-        "On the checking half, inside the domain, bootstrap-t has a false difference in at most 6.5 % of the studies of each "
-        "of 2 kinds; its largest"
-    )
-
-
-def test_a_kind_on_which_the_recommended_test_fails_while_choosing_is_outside_of_the_domain():
-    rates = make_rates({"bootstrap-t": (everywhere(0.05, choosing_b=0.2, checking_b=0.3), 0.6, 0.5)})
-    found = conclude(rates)
-    assert (found.excluded, found.included) == (["b"], ["a"])
-    assert found.recommended.failed == 0
-    assert any(
-        line.startswith("Not in the domain: fewer than 25 topics or 10 runs; b") for line in describe_conclusion(found)
-    )
+@pytest.mark.parametrize(("counts", "holding", "excluded", "failed", "said"), CONCLUSIONS)
+def test_the_most_powerful_test_that_holds_and_finds_precise_copies_is_recommended(
+    counts, holding, excluded, failed, said
+):
+    found = conclude(make_rates(counts))
+    assert said in fill_template("{{ say.conclusion(found) }}", found=found, study=STUDY)
+    assert (found.excluded, found.recommended.failed) == (excluded, failed)
+    assert found.holding == holding
 
 
 def test_precise_copies_are_counted_beside_holm():

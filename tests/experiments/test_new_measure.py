@@ -82,14 +82,6 @@ def test_scores_with_gold_in_one_class_even_gold_and_two_classes_are_the_closed_
     assert np.allclose(score(name, p, gold), closed_form(p))
 
 
-@pytest.mark.parametrize("name", NEW)
-def test_only_the_perfect_estimate_scores_zero(name):
-    p, q = draw_shares(3000, 4, 8), draw_shares(3000, 4, 9)
-    apart = np.abs(p - q).max(axis=1) > 1e-6
-    assert (score(name, p, q)[apart] > 1e-6).all()
-    assert score(name, q, q).max() == 0
-
-
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 6])
 def test_the_largest_rnod_with_gold_distance_is_the_closed_form_and_no_random_case_exceeds_it(n_classes):
     bound = np.sqrt((3 * n_classes - 5) / 2) / (n_classes - 1)
