@@ -56,10 +56,6 @@ class TestCompare:
         assert (result.test, study.power.test, study.second_power.test) == (test, test, second)
         assert f"tests {test}, {second}" in str(result.signature)
 
-    def test_an_unknown_test_is_refused_with_those_there_are(self):
-        with pytest.raises(MetaevalError, match="there is no test 'anova': use randomised-tukey-hsd, max-t"):
-            compare("RNADW", quantified(), test="anova", **QUICK)
-
     def test_quantification_runs_get_everything_that_applies(self):
         result = compare("RNADW", [quantified(), quantified(collection="second", seed=6)], **QUICK)
         assert [str(one) for one in result.measures] == ["RNADW", "NMD", "RNOD", "RSNOD", "NVD", "RNSS", "JSD"]
@@ -114,17 +110,6 @@ class TestCompare:
         with pytest.raises(MetaevalError, match="not every collection has scores of 'ERR@20'"):
             compare("ERR@20", scores, **QUICK)
 
-    def test_a_measure_that_comes_only_as_scores_is_put_beside_the_others(self):
-        old = me.score(quantified(), ["NMD", "RNOD"])
-        mine = me.Scores(old.values[::-1, :, :1], runs=old.runs[::-1], topics=old.topics, measures=["mine"])
-        together = old.add_measures(mine, first=True)
-        assert np.array_equal(together.values[..., 0], old.values[..., 0])
-        assert compare("mine", together, lower_is_better="mine", **QUICK).new == ("mine",)
-        with pytest.raises(MetaevalError, match="do not have the same runs: BL-popularity is in one of them only"):
-            old.add_measures(mine.sel(runs=[r for r in mine.runs if r != "BL-popularity"]))
-        with pytest.raises(MetaevalError, match="has a measure NMD already"):
-            old.add_measures(old.sel(measures="NMD"))
-
     @pytest.mark.filterwarnings("ignore::metaeval.errors.DirectionWarning")
     def test_directions_are_those_that_a_user_states(self, tmp_path):
         good = np.random.default_rng(0).random((5, 20))
@@ -156,6 +141,8 @@ class TestCompare:
             compare([], quantified())
         with pytest.raises(MeasureError, match="no measure 'NNMD'"):
             compare("NNMD", quantified())
+        with pytest.raises(MetaevalError, match="there is no test 'anova': use randomised-tukey-hsd, max-t"):
+            compare("RNADW", quantified(), test="anova", **QUICK)
 
 
 NASTY = "<img src=x onerror=alert(1)>"
@@ -327,13 +314,7 @@ def test_scores_alone_can_be_compared_from_the_command_line(files):
 
 @pytest.mark.parametrize(
     ("body", "message"),
-    [
-        ("1 / 0", "ZeroDivisionError"),
-        ("estimated[..., 0] * np.nan", "not a finite number"),
-        ("estimated", "returned shape"),
-        ("np.abs(estimated - gold).sum(axis=-1)", "outside its declared range"),
-        ("1 - np.abs(estimated - gold).max(axis=-1)", "is lower really better"),
-    ],
+    [("1 / 0", "ZeroDivisionError"), ("1 - np.abs(estimated - gold).max(axis=-1)", "is lower really better")],
 )
 def test_a_bad_measure_is_one_sentence_status_2_and_nothing_half_written(files, body, message):
     (files / "own.py").write_text(OWN.format(body=body))

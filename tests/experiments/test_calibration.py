@@ -110,22 +110,13 @@ def make_rates(errors):
     rows = []
     for test, (cells, power, precise) in errors.items():
         for (half, kind), error in cells.items():
-            row = {
-                "group": "equal means",
-                "half": half,
-                "kind": kind,
-                "design": kind,
-                "runs": 22,
-                "topics": 25,
-                "test": test,
-            }
-            row |= {"studies": 1000, "power": 0.0, "power_se": 0.0, "truth": ""}
-            rows.append(row | {"with_false": error * 1000, "error": error})
-            rows.append(
-                row | {"group": "true effects", "truth": "effects", "with_false": 0, "error": 0.0, "power": power}
-            )
-            copy = {"group": "precise copies", "truth": "precise copy", "topics": 50, "with_false": 0, "error": 0.0}
-            rows.append(row | copy | {"power": precise})
+            row = {"half": half, "kind": kind, "design": kind, "runs": 22, "topics": 25, "test": test, "studies": 1000}
+            row |= {"power_se": 0.0, "with_false": 0, "error": 0.0, "power": 0.0}
+            rows += [
+                row | {"group": "equal means", "truth": "", "with_false": error * 1000, "error": error},
+                row | {"group": "true effects", "truth": "effects", "power": power},
+                row | {"group": "precise copies", "truth": "precise copy", "topics": 50, "power": precise},
+            ]
     return compute_rates(pd.DataFrame(rows))
 
 
@@ -135,44 +126,29 @@ def everywhere(error, **others):
     }
 
 
-def describe_conclusion(found):
-    return [
-        line.removeprefix("- ")
-        for line in fill_template("{{ say.conclusion(found) }}", found=found, study=STUDY).splitlines()
-    ]
+SEVERAL = {
+    "bootstrap-t": (everywhere(0.05), 0.6, 0.5), "randomised-tukey-hsd": (everywhere(0.25), 0.9, 0.5),
+    "tukey-hsd": (everywhere(0.05), 0.8, 0.0), "max-t": (everywhere(0.05), 0.4, 0.5),
+}  # fmt: skip
+CONCLUSIONS = [  # counts of tests, those that hold, kinds outside of the domain, failures while checking, and what is said
+    (SEVERAL, ("bootstrap-t", "max-t"), [], 0, "**Use bootstrap-t.** On the choosing half, bootstrap-t and max-t pass"),
+    ({"bootstrap-t": (everywhere(0.05, choosing_b=0.2, checking_b=0.3), 0.6, 0.5)},
+     ("bootstrap-t",), ["b"], 0, "- Not in the domain: fewer than 25 topics or 10 runs; b"),
+    ({"bootstrap-t": (everywhere(0.05, checking_b=0.3), 0.6, 0.5)},
+     ("bootstrap-t",), [], 1, "errs too often in 1 of 2 kinds of studies; its largest error is 0.300"),
+    ({"bootstrap-t": (everywhere(0.05), 0.6, 0.5), "max-t": (everywhere(0.05), 0.7, 0.5)},
+     ("max-t", "bootstrap-t"), [], 0, "**Use bootstrap-t**, although the rule prefers max-t."),
+]  # fmt: skip
 
 
-def test_the_most_powerful_test_that_holds_and_finds_precise_copies_is_recommended():
-    rates = make_rates(
-        {
-            "bootstrap-t": (everywhere(0.05), 0.6, 0.5),
-            "randomised-tukey-hsd": (everywhere(0.25), 0.9, 0.5),
-            "tukey-hsd": (everywhere(0.05), 0.8, 0.0),
-            "max-t": (everywhere(0.05), 0.4, 0.5),
-        }
-    )
-    found = conclude(rates)
-    assert found.holding == ("bootstrap-t", "max-t")
-    said = describe_conclusion(found)
-    assert said[0].startswith("**Use bootstrap-t.** On the choosing half, bootstrap-t and max-t pass; it finds most")
-    assert said[1].startswith(
-        "On the checking half, inside the domain, bootstrap-t has a false difference in at most 6.5 % of the studies of each "
-        "of 2 kinds; its largest"
-    )
-
-
-def test_a_kind_on_which_the_recommended_test_fails_while_choosing_is_outside_of_the_domain():
-    rates = make_rates({"bootstrap-t": (everywhere(0.05, choosing_b=0.2, checking_b=0.3), 0.6, 0.5)})
-    found = conclude(rates)
-    assert (found.excluded, found.included) == (["b"], ["a"])
-    assert found.recommended.failed == 0
-    assert any(
-        line.startswith("Not in the domain: fewer than 25 topics or 10 runs; b") for line in describe_conclusion(found)
-    )
-
-
-def test_every_kind_of_scores_has_words():
-    assert {design.kind for design in DESIGNS.values()} | {"real"} <= {*STUDY["words"], *STUDY["special"]}
+@pytest.mark.parametrize(("counts", "holding", "excluded", "failed", "said"), CONCLUSIONS)
+def test_the_most_powerful_test_that_holds_and_finds_precise_copies_is_recommended(
+    counts, holding, excluded, failed, said
+):
+    found = conclude(make_rates(counts))
+    assert said in fill_template("{{ say.conclusion(found) }}", found=found, study=STUDY)
+    assert (found.excluded, found.recommended.failed) == (excluded, failed)
+    assert found.holding == holding
 
 
 def test_precise_copies_are_counted_beside_holm():
@@ -184,17 +160,6 @@ def test_precise_copies_are_counted_beside_holm():
     said = fill_template("{{ say.copies(found) }}", found=[found, found], study=STUDY).splitlines()
     assert len(said) == 3
     assert said[0].endswith("it finds fewer than 40 % of those in a, b, a and b.")
-
-
-def test_a_failure_while_checking_is_said():
-    found = conclude(make_rates({"bootstrap-t": (everywhere(0.05, checking_b=0.3), 0.6, 0.5)}))
-    assert found.recommended.failed == 1
-    assert "errs too often in 1 of 2 kinds of studies; its largest error is 0.300" in describe_conclusion(found)[1]
-
-
-def test_another_test_is_named_where_the_rule_prefers_it():
-    rates = make_rates({"bootstrap-t": (everywhere(0.05), 0.6, 0.5), "max-t": (everywhere(0.05), 0.7, 0.5)})
-    assert describe_conclusion(conclude(rates))[0] == "**Use bootstrap-t**, although the rule prefers max-t."
 
 
 @pytest.fixture(scope="module")
@@ -342,20 +307,6 @@ def test_intervals_held_what_they_claim_where_nothing_is_remarked(read):
     too_seldom = simulated["coverage"] < 0.9
     assert not (too_seldom & ~remarked).any()
     assert (too_seldom & remarked).any()
-
-
-def test_sentences_name_what_is_above_the_level():
-    columns = ["statistic", "rule", "n_runs", "n_topics", "run_effect", "alpha", "rate", "error", "studies"]
-    rows = [
-        ("acc_t", rule, 10, 40, effect, 0.05, rate, 0.01, 100)
-        for effect in (0.0, 0.3)
-        for rule, rate in zip(RULES, (0.108, 0.06, 0.06), strict=True)
-    ]
-    made = pd.DataFrame(rows, columns=columns)
-    said = fill_template("{{ say.exchanges(rates) }}", rates=made, find_excess=find_excess, study=STUDY).splitlines()
-    assert "exchange tests: 10.8 %" in said[1]
-    assert said[1].endswith("`acc_t` 10.8 ± 1.0 %.")
-    assert said[2].endswith("none.")
 
 
 def test_simulated_measures_are_equally_good_and_favour_runs_where_there_is_an_effect():

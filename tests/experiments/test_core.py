@@ -48,31 +48,13 @@ def test_a_changed_file_is_found_beyond_its_tolerance(tmp_path, change, toleranc
     assert len(compare_table(Output(FRAME, "c", "s", tolerance), path)) == found
 
 
-def forge_page(folder):
-    page = folder / "README.md"
-    page.write_text(page.read_text("utf-8").replace("differ, and", "are exact, and"), "utf-8")
-
-
-def draw_other(folder):
-    with (folder / "figure5.csv").open("a") as file:
-        file.write("201" + ",0.5" * 8 + "\n")
-
-
-WRONGS = {
-    "a page says something else": (forge_page, "is not what the tables say"),
-    "a picture is of another table": (draw_other, "was not drawn from this table"),
-    "a file nobody makes": (lambda folder: (folder / "stray.csv").write_text("x"), "nothing makes this"),
-}
-
-
-@pytest.mark.parametrize("what", WRONGS)
-def test_what_is_wrong_is_found_though_nothing_is_computed(tmp_path, what):
+def test_a_picture_of_another_table_is_found_though_nothing_is_computed(tmp_path):
     folder = Path(shutil.copytree(RESULTS / "cardoso2011", tmp_path / "cardoso2011"))
     nothing = Results("cardoso2011")
     assert check_results(nothing, folder).differences == []
-    spoil, message = WRONGS[what]
-    spoil(folder)
-    assert any(message in line for line in check_results(nothing, folder).differences)
+    with (folder / "figure5.csv").open("a") as file:
+        file.write("201" + ",0.5" * 8 + "\n")
+    assert any("was not drawn from this table" in line for line in check_results(nothing, folder).differences)
 
 
 def test_numbers_within_the_tolerance_leave_committed_files_as_they_are(tmp_path):

@@ -53,17 +53,6 @@ def test_rnod_and_rnadw_are_the_same_exactly_where_no_gold_class_is_empty(distan
     assert not np.isclose(a[~whole], b[~whole]).all()
 
 
-def test_the_gold_distance_is_a_difference_of_ridits_and_eq_11():
-    for q in draw_shares(50, 5, 4):
-        ridits = np.cumsum(q) - q / 2
-        distance = gold_distance(q)
-        assert distance[0, -1] == pytest.approx(1 - (q[0] + q[-1]) / 2)
-        for i, j in itertools.product(range(5), repeat=2):
-            eq_11 = q[min(i, j) : max(i, j) + 1].sum() - (q[i] + q[j]) / 2
-            assert distance[i, j] == pytest.approx(eq_11 if i != j else 0.0, abs=1e-12)
-            assert distance[i, j] == pytest.approx(abs(ridits[i] - ridits[j]), abs=1e-12)
-
-
 def test_empty_classes_side_by_side_are_at_distance_zero_and_interchangeable():
     q = np.array([0.5, 0.0, 0.0, 0.3, 0.2])
     assert gold_distance(q)[1, 2] == 0
@@ -91,14 +80,6 @@ CLOSED_FORMS = [
 def test_scores_with_gold_in_one_class_even_gold_and_two_classes_are_the_closed_forms(name, gold, closed_form):
     p = draw_shares(200, len(gold), 6)
     assert np.allclose(score(name, p, gold), closed_form(p))
-
-
-@pytest.mark.parametrize("name", NEW)
-def test_only_the_perfect_estimate_scores_zero(name):
-    p, q = draw_shares(3000, 4, 8), draw_shares(3000, 4, 9)
-    apart = np.abs(p - q).max(axis=1) > 1e-6
-    assert (score(name, p, q)[apart] > 1e-6).all()
-    assert score(name, q, q).max() == 0
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 6])
@@ -191,13 +172,6 @@ def test_every_listed_contradiction_has_a_measure_on_either_side_and_none_is_mis
     assert frame[["run_1", "run_2"]].to_numpy().tolist() == [["a", "b"], ["a", "c"], ["b", "c"]]
     assert set(frame["for_run_1"]) == {"NMD, NVD"}
     assert set(frame["for_run_2"]) == {"RNOD"}
-
-
-def test_preferences_add_up_over_collections(collections, tables):
-    both = tables["preferences"].set_index("measure")
-    apart = [steps.count_preferences({name: runs}) for name, runs in collections.items()]
-    assert (both.sum(axis=1) <= sum(len(runs.topics) for runs in collections.values())).all()
-    pd.testing.assert_frame_equal(both, apart[0] + apart[1])
 
 
 def test_without_data_the_formulas_remain_and_it_is_said_why():

@@ -87,10 +87,6 @@ def test_the_best_path_is_monotone_and_costs_the_index(counts, share, gamma):
     assert found == pytest.approx(float(OCI(counts, beta=share, gamma=gamma)), abs=1e-12)
 
 
-def test_the_path_of_a_perfect_run_is_the_diagonal():
-    np.testing.assert_array_equal(best_path(np.diag([3, 0, 2, 5])), np.repeat(np.arange(4), 2).reshape(4, 2))
-
-
 def test_what_cannot_be_searched_is_refused_with_what_can():
     with pytest.raises(MeasureError, match="4 classes are feasible"):
         general_index(np.eye(5), beta1=0.5, beta2=0.1)

@@ -18,14 +18,13 @@ def closeness(estimated, gold):
     return 1 - np.abs(np.cumsum(estimated - gold, axis=-1)).sum(axis=-1) / (np.shape(gold)[-1] - 1)
 
 
-def test_the_sign_turns_scores_so_that_more_is_better():
-    assert [Measure("m", stated).sign for stated in (True, False, None)] == [1.0, -1.0, 1.0]
-    assert [Measure("m", stated).direction_is_assumed for stated in (True, False, None)] == [False, False, True]
-
-
-def test_worst_and_best_follow_from_the_sign():
-    ends = [(one.worst, one.best) for one in (Measure("m", stated, (0, 1)) for stated in (True, False, None))]
-    assert ends == [(0, 1), (1, 0), (0, 1)]
+@pytest.mark.parametrize(
+    ("stated", "sign", "assumed", "ends"),
+    [(True, 1, False, (0, 1)), (False, -1, False, (1, 0)), (None, 1, True, (0, 1))],
+)
+def test_the_sign_turns_scores_so_that_more_is_better_and_the_worst_is_first(stated, sign, assumed, ends):
+    measure = Measure("m", stated, (0, 1))
+    assert (measure.sign, measure.direction_is_assumed, (measure.worst, measure.best)) == (sign, assumed, ends)
 
 
 def test_what_is_assumed_is_warned_of_once_with_all_names():
@@ -126,18 +125,6 @@ def test_a_direction_that_cannot_be_is_refused(stated, message):
         of(["cost", "AP", "TER"], **stated)
 
 
-@pytest.mark.parametrize(
-    ("measures", "stated"),
-    [
-        (["ppl"], {"lower_is_better": "ppl"}),
-        (["cost", "AP", "TER"], {"lower_is_better": ["TER"], "higher_is_better": ["AP"]}),
-        (["AP", "BLEU"], {"higher_is_better": True}),
-    ],
-)
-def test_stating_what_is_known_is_no_error(measures, stated):
-    assert of(measures, **stated) == of(measures)
-
-
 def test_a_direction_stated_of_several_collections_changes_one_of_them_at_least():
     one, two = (metaeval.Scores([[[0.5]]], runs=["a"], topics=["t"], measures=[name]) for name in ("cost", "gain"))
     assert [s.measures[0].direction for s in state_directions([one, two], (), "cost")] == ["lower", "assumed: higher"]
@@ -166,12 +153,6 @@ def test_directions_stand_in_signature_and_json(scores):
     assert similarity.to_dict()["directions"] == {"AP": "higher", "TER": "lower"}
     with pytest.warns(DirectionWarning):
         assert metaeval.ranking_similarity(scores, n_bootstrap=0).to_dict()["directions"]["turned"] == "assumed: higher"
-
-
-def test_coverage_warns_once(scores):
-    with pytest.warns(DirectionWarning) as caught:
-        metaeval.coverage(scores, reference="turned", n_bootstrap=0)
-    assert len(caught) == 1
 
 
 def test_conformance_and_properties_agree_with_the_analyses():

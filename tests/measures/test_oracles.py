@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as npst
 
 import metaeval
 from metaeval.measures.ordinal import closer_items, proximity
-from metaeval.measures.quantification import order_aware_divergence
+from metaeval.measures.quantification import distance_weighted_squares, order_aware_divergence
 from metaeval.measures.registry import is_shipped
 
 
@@ -263,6 +263,10 @@ def test_every_shipped_measure_has_an_oracle():
 CAUTIOUS, OUTSPOKEN = [7, 90, 193, 105, 7], [160, 10, 3, 10, 193]  # of the latter print has the middle and the sum
 FIGURE_3 = [np.array([[5, 5, 7], [1, 50, 8], [4, 5, 15]]).T, np.array([[7, 12, 4], [1, 45, 8], [2, 3, 18]]).T]
 APPENDIX_B = [counts_of((1, 2, 2, 3), (1, 1, 2, 3), 3), counts_of((1, 1, 2, 2), (1, 1, 2, 3), 3)]
+TABLE_1 = [  # Cardoso and Sousa 2011, gold classes in rows
+    [[0, 4, 0, 0], [0, 0, 6, 0], [0, 0, 0, 0], [0, 0, 0, 3]], [[0, 0, 4, 0], [0, 0, 6, 0], [0, 0, 0, 0], [0, 0, 0, 3]],
+    [[0, 4, 0, 0], [6, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 3]],
+]  # fmt: skip
 LQ = [(np.array(p), np.full(4, 0.25)) for p in ([0.25, 0.35, 0.15, 0.25], [0.25, 0.25, 0.35, 0.15])]  # 2021, §3
 
 
@@ -279,6 +283,9 @@ LQ = [(np.array(p), np.full(4, 0.25)) for p in ([0.25, 0.35, 0.15, 0.25], [0.25,
         ([score("MSE", one) for one in APPENDIX_B], [1 / 4, 1 / 4], 1e-12),
         ([score("Pearson", one) for one in APPENDIX_B], [0.85, 0.9], 0.005),
         ([score("Cosine", one) - 0.0005 for one in APPENDIX_B], [0.973, 0.979], 0.0005),  # cut off, not rounded
+        ([score("MAE_mu", np.array(one)) for one in TABLE_1], [0.77, 1.08, 0.77], 0.005),
+        (distance_weighted_squares(*LQ[0]), [0.03, 0.01, 0.01, 0.03], 1e-9),
+        (distance_weighted_squares(*LQ[1]), [0.05, 0.03, 0.01, 0.01], 1e-9),
         ([order_aware_divergence(*one) for one in LQ], [0.020, 0.025], 1e-9),
         (score("NMD", *LQ[0]) - score("NMD", *LQ[1]), 0, 1e-12),
         (score("RNOD", np.eye(5)[0], np.array([0, 0.98, 0, 0.01, 0.01])), 1.0329, 5e-5),  # above 1, whatever its name
@@ -323,8 +330,11 @@ def test_kappa_is_zero_for_a_run_that_always_returns_one_class():
 def test_kappa_takes_a_penalty_for_every_pair_of_classes():
     kappa = metaeval.measures.agreement.kappa
     counts = random_counts(3, 5)[0]
-    linear = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
-    assert kappa(counts, weights=linear) == pytest.approx(float(kappa(counts)))
+    for weights in ([[0, 1, 2], [1, 0, 1], [2, 1, 0]], [[0, 1, 5], [2, 0, 1], [9, 3, 0]]):
+        gold, predicted = labels_of(counts)
+        by_chance = np.mean([weights[g][p] for g, p in itertools.product(gold, predicted)])
+        observed = np.mean([weights[g][p] for g, p in zip(gold, predicted, strict=True)])
+        assert kappa(counts, weights=weights) == pytest.approx(1 - observed / by_chance)
     with pytest.raises(metaeval.MeasureError, match="shape"):
         kappa(counts, weights=[[0, 1], [1, 0]])
 

@@ -119,14 +119,6 @@ def test_arrays_with_names_of_one_side_are_asked_about(arrays):
 
 
 def test_a_measure_of_counts_takes_one_array():
-    with pytest.raises(
-        MeasureError, match=r"agreement\(gold, predicted\) takes two arrays.* write agreement\(counts\)"
-    ):
-
-        @metaeval.register_measure(kind="classification", higher_is_better=True, range=(0, 1))
-        def agreement(gold, predicted):
-            return (gold == predicted).mean(axis=-1)
-
     counts = metaeval.ClassificationRuns([[[[2, 0], [1, 1]]]], runs=["a"], topics=["t"], classes=["no", "yes"])
     with pytest.warns(MetaevalWarning), pytest.raises(MeasureError, match=r"of class counts is written gap\(counts\)"):
         metaeval.score(counts, gap)

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from scipy.stats import kendalltau
+from scipy.stats import kendalltau, ttest_1samp
+from statsmodels.stats.multitest import multipletests
 
 import metaeval as me
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
+from metaeval.stats.annotator_wins import find_p_values, reject_by
 
 
 def make_people(noise=0.5, seed=0):
@@ -52,3 +54,14 @@ def test_annotators_need_scores_of_several_people_on_one_scale():
     mixed = me.Scores(people.values, runs=people.runs, topics=people.topics, measures=directed)
     with pytest.raises(MetaevalError, match="one scale"):
         me.agreement(scores, reference=mixed, annotators=True)
+
+
+def test_p_values_of_the_alternative_annotator_test_are_those_of_scipy_and_rejections_those_of_statsmodels():
+    rng = np.random.default_rng(5)
+    gaps = rng.integers(-1, 2, (40, 15))
+    p = find_p_values(15, gaps.sum(axis=1), (gaps**2).sum(axis=1), 0.2)
+    assert p == pytest.approx([ttest_1samp(row, 0.2, alternative="less").pvalue for row in gaps])
+    for rate in (0.05, 0.2, 0.5):
+        families = np.sort(rng.random((30, 8)) ** 4)
+        expected = [multipletests(family, rate, method="fdr_by")[0] for family in families]
+        assert reject_by(families, rate).tolist() == np.array(expected).tolist()

@@ -1,6 +1,5 @@
 """Scores at a common scale, thresholds of ties, and what long work tells of itself."""
 
-import itertools
 import math
 
 import numpy as np
@@ -13,7 +12,6 @@ from metaeval.stats.parallel import listen
 from metaeval.stats.randomised_tukey import randomised_tukey_hsd
 from metaeval.stats.resampling import topic_signs
 from metaeval.stats.streams import stream_key
-from metaeval.stats.topic_agreement import tie_accuracy
 
 KEY = stream_key(3, "blocks")
 
@@ -62,43 +60,6 @@ def test_a_long_test_tells_how_far_it_has_come_and_a_short_one_does_not(monkeypa
     assert done[-1] == 12_000
 
 
-def make_agreement(seed, n_runs=13, n_topics=37, levels=10):
-    """A reference, measures that follow it more or less, one of them constant, two runs equal."""
-    rng = np.random.default_rng(seed)
-    quality = rng.normal(size=(n_runs, 1)) + rng.normal(size=(n_runs, n_topics))
-    noise = rng.normal(size=(4, n_runs, n_topics)) * np.array([0.0, 0.5, 1.0, 3.0])[:, np.newaxis, np.newaxis]
-    values = np.round((quality + noise) * levels) / levels
-    values[3] *= 1e6
-    values = np.concatenate([values, np.full((1, n_runs, n_topics), 0.3)]).transpose(1, 2, 0)
-    values[5] = values[7]
-    values[..., 2] *= -1  # TER
-    labels = {"runs": rng.permutation(n_runs), "topics": rng.permutation(n_topics), "collection": "c"}
-    return me.Scores(values, measures=["MQM", "chrF", "TER", "BLEU", "P"], **labels, higher_is_better=["MQM", "P"])
-
-
-def test_of_equally_good_tie_thresholds_the_smallest_is_found():
-    # Of runs one above the other, differences of 0.1 and 0.5 are tied in the reference, that of 0.3 is not.
-    values = np.array([[0.0, 0.0], [0.1, 0.0], [10.0, 1.0], [10.3, 2.0], [20.0, 3.0], [20.5, 3.0]])[:, np.newaxis]
-    found = tie_accuracy(scale_scores(values))
-    assert found.threshold == pytest.approx(scale_scores(values)[1, 0, 0] - scale_scores(values)[0, 0, 0])
-
-
-@pytest.mark.parametrize("levels", [1, 3, 10**9])
-def test_tie_thresholds_are_the_best_of_all_differences(levels):
-    rng = np.random.default_rng(levels)
-    scores = scale_scores(np.round(rng.random((7, 5, 3)) * levels))
-    found = tie_accuracy(scores)
-    pairs = list(itertools.combinations(range(7), 2))
-    gaps = np.array([scores[one] - scores[other] for one, other in pairs])
-    order = np.sign(gaps[..., -1])
-    for measure in range(2):
-        gap = gaps[..., measure]
-        tried = [0.0, *sorted(set(np.abs(gap).ravel().tolist()))]
-        right = [int((np.where(np.abs(gap) <= limit, 0, np.sign(gap)) == order).sum()) for limit in tried]
-        assert found.threshold[measure] == tried[right.index(max(right))]
-        assert found.value[measure] == max(right) / order.size
-
-
 @pytest.mark.parametrize("first", [0, 1, 63, 64, 100, 640])
 def test_signs_of_later_topics_are_those_of_all(first):
     everything = topic_signs(KEY, range(5), 900)
@@ -108,8 +69,10 @@ def test_signs_of_later_topics_are_those_of_all(first):
 def test_agreement_in_memory_tells_how_far_it_has_come():
     heard = []
     statistics = ["tau_b", "spa", "topic_pearson", "acc_t"]
+    values = np.random.default_rng(1).normal(size=(6, 9, 3))
+    scores = me.Scores(values, runs=range(6), topics=range(9), measures=["MQM", "A", "B"], higher_is_better=True)
     with listen(lambda what, done, total: heard.append((what, done, total))):
-        me.agreement(make_agreement(1), reference="MQM", statistics=statistics, n_permutations=20)
+        me.agreement(scores, reference="MQM", statistics=statistics, n_permutations=20)
     told = {what: (done, total) for what, done, total in heard}
     runs_and_cells = {"exchanging runs", "exchanging cells", "exchanging cells for soft pairwise accuracy"}
     assert runs_and_cells | {"exchanging pairs of runs", "topics"} <= set(told)

@@ -53,12 +53,6 @@ def test_means_are_weighted_means_of_the_tasks_that_a_run_has():
         assert found[run] == pytest.approx(np.average(means[known], weights=weights[known]))
 
 
-def test_on_a_complete_board_borda_has_the_order_of_the_win_rate():
-    tasks = make(False)
-    rate, borda = (Board(tasks, np.ones(4), name).estimates for name in ("win-rate", "borda"))
-    assert borda == pytest.approx(rate * 4 * 6)
-
-
 @pytest.mark.parametrize(("aggregate", "sizes"), [("mean", (4,)), ("win-rate", (5,)), ("borda", (3, 3, 3))])
 def test_few_topics_claim_no_more_than_many(aggregate, sizes):
     """Ten equal runs: at most a twentieth of boards may have any claim; three standard errors of 200 boards are .046."""

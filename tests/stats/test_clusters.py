@@ -139,9 +139,12 @@ def test_clusters_stay_with_their_topics_when_scores_are_chosen_and_joined(copie
         chosen.add_measures(odd)
 
 
-@pytest.mark.parametrize("analysis", ["coverage", "robustness", "calibrate_tests", "variance_components"])
-def test_an_analysis_that_takes_topics_one_by_one_refuses_clusters(copies, analysis):
-    arguments = {"coverage": {"reference": ["human"]}}.get(analysis, {})
+ONE_BY_ONE = {"coverage": {"reference": ["human"]}, "robustness": {}, "calibrate_tests": {}, "variance_components": {},
+              "baseline_preference": {"first": "r00", "second": "r01"}}  # fmt: skip
+
+
+@pytest.mark.parametrize(("analysis", "arguments"), ONE_BY_ONE.items())
+def test_an_analysis_that_takes_topics_one_by_one_refuses_clusters(copies, analysis, arguments):
     with pytest.raises(MetaevalError, match="takes topics one by one and would ignore their clusters"):
         getattr(me, analysis)(copies, **arguments)
 
@@ -155,11 +158,6 @@ def test_designs_count_clusters_in_place_of_topics(copies, singles, analysis):
     assert "where this result counts topics, it counts clusters" in found.notes()[0]
     alone = me.Scores(singles.values, topics=singles.topics, clusters=singles.topics, **LABELS)
     pd.testing.assert_frame_equal(analysis(alone).to_frame(), analysis(singles).to_frame())
-
-
-def test_baseline_preference_refuses_clusters_too(copies):
-    with pytest.raises(MetaevalError, match="one by one"):
-        me.baseline_preference(copies, "r00", "r01")
 
 
 def test_a_single_cluster_is_refused(singles):

@@ -144,6 +144,7 @@ def test_two_equal_judges_count_as_one_and_a_judge_of_noise_gets_little_weight()
 
 
 @pytest.mark.parametrize("n_labelled", [50, 80])
+@pytest.mark.nightly
 def test_a_judge_that_is_noise_costs_hardly_any_width(n_labelled):
     widths = []
     for seed in range(40):
@@ -205,6 +206,7 @@ def test_single_cells_are_on_the_safe_side_and_estimate_without_bias():
     assert (np.mean(variances, axis=0) > 0.9 * (errors[:, i] - errors[:, k]).var(axis=0)).all()
 
 
+@pytest.mark.nightly
 def test_eight_judges_and_twelve_labels_do_not_make_intervals_too_narrow():
     held, narrow = [], []
     for seed in range(150):

@@ -106,40 +106,12 @@ def test_counts_on_discrete_scores_are_exact():
     assert (randomised_tukey_hsd(scores, n_permutations=700, key=KEY) == expected).all()
 
 
-def test_a_plain_float_comparison_would_be_wrong():
-    # Sums of tenths that are equal on paper differ as floats, and a plain >= keeps or loses them by chance.
-    scores = tenths(6, 40)[..., 0]
-    orders = permutations(KEY, range(700), 40, 6)
-    first, second = np.triu_indices(6, 1)
-    counts = []
-    for by_topic in (scores.T, np.rint(scores.T * 10)):
-        ranges = np.ptp(by_topic[np.arange(40)[:, np.newaxis], orders].sum(axis=1), axis=1)
-        sums = by_topic.sum(axis=0)
-        counts.append((ranges >= np.abs(sums[first] - sums[second])[:, np.newaxis]).sum(axis=1))
-    exact = randomised_tukey_hsd(tenths(6, 40), n_permutations=700, key=KEY)[0]
-    in_floats, in_whole_numbers = counts
-    assert (exact != in_floats).any()
-    assert (exact == in_whole_numbers).all()
-
-
 def test_an_independent_plain_implementation_agrees():
     scores = tenths(5, 12, seed=5)
     exact = [[Fraction(round(score * 10), 10) for score in run] for run in scores[..., 0]]
     plain = np.array(plain_counts(exact, 3000, seed=1)) / 3000
     p = p_values(randomised_tukey_hsd(scores, n_permutations=20_000, key=KEY), 20_000)[0]
     assert (np.abs(p - plain) <= largest_error(p, 3000) * 1.1).all()
-
-
-def test_published_scores_give_the_p_values_of_the_plain_implementation():
-    folder = os.environ.get("METAEVAL_DATA")
-    file = Path(folder or "") / "trec" / "web2013_ndcg20.csv"
-    if not folder or not file.exists():
-        pytest.skip("METAEVAL_DATA does not name a directory with trec/web2013_ndcg20.csv")
-    topics = np.genfromtxt(file, delimiter=",", skip_header=1)[:, :10]
-    exact = [[Fraction(str(score)) for score in run] for run in topics.T]
-    plain = np.array(plain_counts(exact, 1000, seed=1)) / 1000
-    p = p_values(randomised_tukey_hsd(topics.T[..., np.newaxis], n_permutations=20_000, key=KEY), 20_000)[0]
-    assert (np.abs(p - plain) <= largest_error(p, 1000) * 1.1).all()
 
 
 @pytest.mark.parametrize(
@@ -173,21 +145,6 @@ def test_the_bits_are_those_of_the_engines_that_were_here_before(part):
         counts = count_reached(quantise(values), ranges)
         bits = ranges.astype("<i8").tobytes() + counts.astype("<i8").tobytes()
         assert hashlib.sha256(bits).hexdigest()[:16] == fingerprint, numbers
-
-
-def test_any_number_of_jobs_gives_the_same_counts():
-    values = np.random.default_rng(0).random((7, 30, 3))
-    one, two, three = (randomised_tukey_hsd(values, n_permutations=2100, key=KEY, n_jobs=jobs) for jobs in (1, 2, 3))
-    assert (one == two).all()
-    assert (one == three).all()
-
-
-def test_blocks_in_any_order_add_up():
-    values = np.random.default_rng(0).random((7, 30, 3))
-    whole = randomised_tukey_hsd(values, n_permutations=90, key=KEY)
-    units = quantise(values)
-    parts = [count_reached(units, trial_ranges(units, KEY, range(start, start + 30))) for start in (60, 0, 30)]
-    assert (sum(parts) == whole).all()
 
 
 def test_adding_dropping_or_reordering_measures_moves_no_other_number():
@@ -226,18 +183,6 @@ def test_a_larger_difference_is_never_less_significant(values, data):
     sums = values[..., 0].sum(axis=1)
     order = np.argsort(np.abs(sums[first] - sums[second]), kind="stable")
     assert (np.diff(counts[order]) <= 0).all()
-
-
-def test_a_constant_measure_separates_no_runs():
-    values = np.random.default_rng(0).random((5, 10, 2))
-    values[..., 1] = 0.3
-    values[..., 0] = values[:1, :, 0]
-    assert (randomised_tukey_hsd(values, n_permutations=50, key=KEY) == 50).all()
-
-
-def test_the_p_value_may_count_the_observed_scores():
-    assert p_values([0, 5], 10).tolist() == [0, 0.5]
-    assert p_values([0, 5], 9, add_one=True).tolist() == [0.1, 0.6]
 
 
 def test_importing_the_layer_loads_nothing_heavy():
@@ -292,16 +237,13 @@ def test_it_is_compiled_once_beside_the_package(first_call, tmp_path):
 
 @pytest.mark.nightly
 def test_where_the_package_cannot_be_written_a_folder_of_the_user_keeps_what_is_compiled(first_call, tmp_path):
+    named = tmp_path / "named"
+    assert first_call("read-only", NUMBA_CACHE_DIR=str(named)) == COMPILED
+    assert list(named.glob("**/*.nbi")), "a folder that the user names for Numba is used"
     assert [first_call("read-only", NUMBA_CACHE_DIR="") for _ in range(2)] == [COMPILED, "0 []"]
     (folder,) = tmp_path.glob("**/metaeval/kernels")
     assert folder.stat().st_mode & 0o777 == 0o700
     assert not list(tmp_path.glob("package/**/*.nbi"))
     # What others could have put there is not run: each process compiles for itself.
     folder.chmod(0o777)
-    assert [first_call("read-only", NUMBA_CACHE_DIR="") for _ in range(2)] == [COMPILED] * 2
-
-
-def test_a_folder_that_the_user_names_for_numba_is_used(first_call, tmp_path):
-    named = str(tmp_path / "named")
-    assert [first_call("read-only", NUMBA_CACHE_DIR=named) for _ in range(2)] == [COMPILED, "0 []"]
-    assert list(tmp_path.glob("named/**/*.nbi"))
+    assert first_call("read-only", NUMBA_CACHE_DIR="") == COMPILED

@@ -167,6 +167,7 @@ def test_rank_sets_over_tasks_are_those_of_their_means_as_topics_and_few_tasks_t
 
 
 @pytest.mark.parametrize("kind", ["rare", "many zeros"])
+@pytest.mark.nightly
 def test_skewed_scores_of_equal_runs_seldom_have_a_claim(kind):
     """Percentile intervals erred in 12 to 23 % of such boards; three standard errors of 150 boards are .053."""
     claims = 0

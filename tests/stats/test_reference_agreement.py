@@ -1,7 +1,6 @@
 """Agreement with a reference: every shortcut against plain loops, scipy, or enumeration."""
 
 import itertools
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -276,16 +275,6 @@ CLUSTERS = [
 @pytest.mark.parametrize(("observed", "p", "clusters"), CLUSTERS)
 def test_a_cluster_begins_with_a_measure_that_one_of_the_last_cluster_beats(observed, p, clusters):
     assert find_clusters(np.array(observed), np.array(p), 0.05).tolist() == clusters
-
-
-def test_spearman_of_many_runs_is_scipys_and_takes_no_matrix_of_pairs_and_runs():
-    one, two = np.random.default_rng(0).integers(0, 300, (2, 1, 600)).astype(float)
-    tracemalloc.start()
-    found = run_statistics(one, two, ["spearman"])["spearman"]
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    np.testing.assert_allclose(found, scipy_stats.spearmanr(one[0], two[0]).statistic, rtol=1e-12)
-    assert peak < 4 * 600 * 600 * 599 / 2 / 4
 
 
 @pytest.mark.parametrize(("n", "splits"), [(2, 1), (3, 3), (4, 3), (5, 10), (19, 50)])

@@ -59,6 +59,11 @@ def test_counts_that_move_together_give_the_chances_of_each_correction(correctio
     assert [(found >= s).mean() for s in range(1, 9)] == pytest.approx(chances.tolist(), abs=0.03)
 
 
+def test_by_benjamini_and_hochberg_a_later_pair_carries_an_earlier_one():
+    chances = significance_chances([40, 40], 1000, 0.05, correction="benjamini-hochberg")
+    assert chances == pytest.approx([binom.cdf(50, 1000, 0.04)] * 2)  # 25 would be the most for the first alone
+
+
 def test_nothing_moves_where_all_is_plain():
     assert significant_count_error([0, 0, 5000], 5000, 0.05) == 0
     assert significant_count_error([0, 0], 10, 0.05, add_one=True) == 0  # 1/11 is above alpha in every repetition

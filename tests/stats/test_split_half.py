@@ -139,6 +139,7 @@ TWO_GROUPS = np.concatenate([np.linspace(-0.3, -0.2, 8), np.linspace(0.2, 0.3, 8
 
 
 @pytest.mark.parametrize(("quality", "sign"), [(TWO_GROUPS, 1), (np.linspace(-1.5, 1.5, 16), -1)])
+@pytest.mark.nightly
 def test_runs_that_are_no_random_sample_are_predicted_wrongly_as_the_page_says(quality, sign):
     """Of two groups that lie apart τ is predicted too high beyond the data, of regular distances too low."""
     rng = np.random.default_rng(8)
@@ -154,6 +155,7 @@ def test_runs_that_are_no_random_sample_are_predicted_wrongly_as_the_page_says(q
 
 @pytest.mark.skipif(not (DATA / "trec").is_dir(), reason="needs trec/ in the folder that METAEVAL_DATA names")
 @pytest.mark.parametrize("name", ["trec-web-2013", "trec-web-2010", "trec-adhoc-7"])
+@pytest.mark.nightly
 def test_half_of_a_collection_predicts_the_whole(name):
     values = me.load_dataset(name).values
     half = values.shape[1] // 2
@@ -169,6 +171,7 @@ def test_half_of_a_collection_predicts_the_whole(name):
     assert np.abs(np.mean(found, axis=0) - whole).mean() < 0.035
 
 
+@pytest.mark.nightly
 def test_intervals_hold_what_is_expected():
     rng = np.random.default_rng(3)
     quality = rng.normal(0, 0.08, 12)

@@ -23,10 +23,11 @@ def test_a_key_depends_on_the_seed_and_on_every_name():
     assert stream_key(np.int64(1), "a") == stream_key(1, "a")
 
 
-def test_generators_of_two_analyses_are_unrelated():
-    same, again, other = (generator(3, name).random(1000) for name in ("power", "power", "consistency"))
+def test_generators_of_two_analyses_and_of_two_seeds_are_unrelated():
+    of = [(3, "power"), (3, "power"), (3, "consistency"), (4, "power")]
+    same, again, *others = (generator(*each).random(1000) for each in of)
     assert (same == again).all()
-    assert abs(np.corrcoef(same, other)[0, 1]) < 0.15
+    assert all(abs(np.corrcoef(same, other)[0, 1]) < 0.15 for other in others)
 
 
 def test_mixing_is_splitmix64():

@@ -11,7 +11,6 @@ from metaeval.stats.anova import residual_variance
 from metaeval.stats.variance_components import (
     LADDER,
     Effect,
-    detectable_difference,
     fewest_topics,
     find_components,
     find_reliability,
@@ -233,16 +232,6 @@ def test_a_budget_below_one_topic_is_refused(budget, prices, message):
         list_designs(budget, prices, {"topic": 40.0, "repeat": 2.0})
 
 
-def test_the_detectable_difference_is_that_of_the_paired_t_test():
-    rng = np.random.default_rng(1)
-    difference = detectable_difference([0.5 / 30], [30]).item()  # each run's error has the variance 0.5 a topic
-    samples = difference + rng.normal(size=(4000, 30))
-    t = samples.mean(axis=1) / samples.std(axis=1, ddof=1) * np.sqrt(30)
-    assert (np.abs(t) > 2.0452).mean() == pytest.approx(0.8, abs=0.02)
-    assert np.isnan(detectable_difference([0.1], [1.4]).item())
-
-
-@pytest.mark.nightly
 def test_judges_crossed_with_runs_and_topics_agree_with_statsmodels():
     rng = np.random.default_rng(3)
     run, topic, judge = (axis.ravel() for axis in np.indices((6, 8, 5)))

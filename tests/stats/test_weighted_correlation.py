@@ -72,11 +72,6 @@ def test_gap_correlation_lies_between_the_best_and_the_worst_way_to_break_ties(t
         assert correlate(one, two, "tau_gap") == pytest.approx((min(ends) + max(ends)) / 2)
 
 
-def test_without_gaps_to_tell_apart_gap_correlation_is_ap_correlation_of_two_runs():
-    # Of two runs there is one gap only.
-    assert correlate([1, 2], [3, 9], "tau_gap") == correlate([1, 2], [3, 9], "tau_ap") == 1
-
-
 def test_spearman_is_scipys(tied_pairs):
     rng = np.random.default_rng(2)
     for one, two in [*tied_pairs, *rng.normal(size=(20, 2, 12))]:
