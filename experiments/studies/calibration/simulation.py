@@ -129,6 +129,24 @@ def count_cells(cells: Iterable[Cell], n_jobs: int = 1) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+FRESH = 1000
+"""Number of the first batch of `confirm_cells`; no other study draws from it or those after it."""
+
+
+def confirm_cells(rates: pd.DataFrame, n_jobs: int = 1) -> pd.DataFrame:
+    """Return the errors of the recommended test in each checking cell of its domain, in as many fresh studies everywhere."""
+    test, n = next(iter(STUDY["tests"])), STUDY["again"] // BATCH
+    inside = rates[(rates["half"] == "checking") & rates["domain"] & (rates["truth"] == "") & (rates["test"] == test)]
+    names = {*inside[["group", "design", "runs", "topics"]].itertuples(index=False, name=None)}
+    rows = []
+    for cell in list_cells():
+        if not cell.truth and (cell.group, cell.design, cell.n_runs, cell.n_topics) in names:
+            batches = run_all(count_batch, ((cell, FRESH + k, [test]) for k in range(n)), n_jobs)
+            counts = summarise(batches, 0)
+            rows.append((cell.design, cell.n_runs, cell.n_topics, counts["studies"], counts["error"]))
+    return pd.DataFrame(rows, columns=["design", "runs", "topics", "studies", "error"])
+
+
 def summarise(batches: Sequence[Sequence[Sequence[float]]], test: int) -> dict[str, float]:
     """Return the counts of one test over batches, its error, and its power with the standard error."""
     counts = np.array([batch[test] for batch in batches])

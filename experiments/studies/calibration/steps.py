@@ -9,7 +9,7 @@ import pandas as pd
 
 import metaeval
 from experiments.page import Folder
-from experiments.paper import Results, Settings
+from experiments.paper import HERE, Results, Settings
 from experiments.studies.calibration import boards, clusters, collections, intervals, measures, reliability
 from experiments.studies.calibration.designs import STUDY, load_scores
 from experiments.studies.calibration.pictures import draw_errors, draw_power
@@ -20,12 +20,13 @@ from experiments.studies.calibration.rates import (
     list_worst,
     summarise_copies,
 )
-from experiments.studies.calibration.simulation import count_cells, list_cells
+from experiments.studies.calibration.simulation import confirm_cells, count_cells, list_cells
 
 CAPTIONS = {
     "counts": "What was counted, test by test and cell by cell.",
     "error": "Largest family-wise error by kind of scores, half and number of runs, with 25 topics or more.",
     "power": "Share of true differences that each test finds.",
+    "confirmed": "Share of fresh studies with a false difference by bootstrap-t, in every checking cell of the domain.",
     "changes": "Rankings of measures by discriminative power, before and after something was changed, by collection.",
     "means": "The same, averaged over the collections to which it applies, with standard errors from the spread between them: "
     "τ_b between the two rankings of measures, and the share of pairs of rankings with another measure at the top.",
@@ -91,12 +92,17 @@ def run(settings: Settings) -> Results:
         rates = compute_rates(counts)
         return [counts, list_worst(rates), list_powers(rates)]
 
+    def confirm() -> list[pd.DataFrame]:
+        counts = Folder("calibration", HERE.parent / "results" / "calibration").read("counts")
+        return [confirm_cells(compute_rates(counts), settings.n_jobs)]
+
     def change() -> list[pd.DataFrame]:
         scores = {name: load_scores(name, of) for name, of in STUDY["reliability"]["measures"].items()}
         changes = reliability.measure_reliability(scores)
         return [changes, reliability.average_collections(changes)]
 
     compute(("counts", "error", "power"), count)
+    compute(("confirmed",), confirm)
     compute(("changes", "means"), change)
     for name, make in SIMULATED.items():
         compute((name,), lambda make=make: [make(settings.n_jobs).round(6)])  # type: ignore[misc]
