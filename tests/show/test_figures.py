@@ -267,3 +267,7 @@ def test_a_square_of_measures_has_numbers_above_its_columns_in_the_order_of_clus
         order = ["".join(row.find("th").itertext())[:-2] for row in rows]
         assert order in (["a", "c", names[1]], ["c", "a", names[1]], [names[1], "c", "a"], [names[1], "a", "c"])
         assert [row.findall("td")[number].text for number, row in enumerate(rows)] == [None] * 3
+        places = [names.index(name) for name in order]
+        shown = [["".join(cell.itertext()) for cell in row.findall("td")] for row in rows]
+        off = ~np.eye(3, dtype=bool)
+        assert np.array(shown)[off].tolist() == [f"{value:.2f}" for value in values[np.ix_(places, places)][off]]

@@ -232,6 +232,7 @@ def test_a_budget_below_one_topic_is_refused(budget, prices, message):
         list_designs(budget, prices, {"topic": 40.0, "repeat": 2.0})
 
 
+@pytest.mark.nightly
 def test_judges_crossed_with_runs_and_topics_agree_with_statsmodels():
     rng = np.random.default_rng(3)
     run, topic, judge = (axis.ravel() for axis in np.indices((6, 8, 5)))
