@@ -45,11 +45,11 @@ def write_table(grid: Grid, caption: str, legend: str, label: str, width: Width)
         part = grid._replace(rows=grid.rows[start : start + tall], marks=grid.marks[start : start + tall])
         title = caption if len(starts) == 1 else f"{caption.rstrip('.')} ({number} of {len(starts)})."
         own = label if number == 1 else f"{label}-part-{number}"
-        below = f"\\par\\smallskip{{\\raggedright\\scriptsize {_write(legend)}\\par}}\n"
+        below = f"\\par\\smallskip{{\\raggedright\\scriptsize {_write_sentence(legend)}\\par}}\n"
         body = "\n".join([f"\\begin{{tabular}}{{@{{}}{kinds}@{{}}}}", *_write_rows(part, heads), r"\end{tabular}"])
         floats.append(
             f"\\begin{{{name}}}\n\\centering\\small\\setlength{{\\tabcolsep}}{{4pt}}\n"
-            f"\\caption{{{_write(title)}}}\\label{{{own}}}\n"
+            f"\\caption{{{_write_sentence(title)}}}\\label{{{own}}}\n"
             f"{body if fits else f'{_SHRINK}{body}}}'}\n{below if legend and start == starts[-1] else ''}\\end{{{name}}}\n"
         )
     text = "\n".join(floats)
@@ -130,6 +130,13 @@ def _stack(heading: str, left: bool) -> str:
     """Return a heading, whose lines stand below each other."""
     stacked = r"\\".join(_protect(_write(line)) for line in heading.split("\n"))
     return f"\\shortstack[{'l' if left else 'r'}]{{{stacked}}}" if "\n" in heading else stacked
+
+
+def _write_sentence(text: str) -> str:
+    """Return a caption or legend, in which a word that no line holds may break after every few letters."""
+    parts = re.split(rf"(\S{{{_LONG + 10},}})", text)
+    pieces = [textwrap.wrap(part, 8, break_on_hyphens=False) if n % 2 else [part] for n, part in enumerate(parts)]
+    return "".join(r"\hspace{0pt}".join(map(_write, piece)) for piece in pieces)
 
 
 def _write(text: str) -> str:
