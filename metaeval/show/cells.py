@@ -18,7 +18,7 @@ class Grid(NamedTuple):
     """What a table shows, cell by cell, which every format lays out; its first `labels` columns say what a row is.
 
     `head` has the labels of each column from the top, `left` says which columns are text, and `marks` has the words of
-    every cell, such as "bold, band high"; none where it is empty.
+    every cell, such as "bold"; none where it is empty.
     """
 
     head: list[tuple[str, ...]]

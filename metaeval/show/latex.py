@@ -6,6 +6,7 @@ LaTeX itself makes a table smaller that is wider than its column or page; long t
 from __future__ import annotations
 
 import itertools
+import math
 import re
 import textwrap
 from collections.abc import Sequence
@@ -21,11 +22,8 @@ Width = Literal["column", "page"]
 WIDTHS: dict[Width, int] = {"column": 40, "page": 85}
 """Letters that a line of a table holds in any case."""
 
-BANDS = {"high": "C6E5CF", "middle": "FFF2B3", "low": "F7C9C4"}
-"""Background colours of the papers' three bands; they differ in lightness, for colour-blind readers and for print."""
-
 _LONG = 30  # letters from which on a text of several words breaks
-_TALL = 55  # rows of a table on one page
+_TALL = 55  # lines of a table on one page
 
 _SHRINK = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
 _PACKAGES = {
@@ -35,23 +33,24 @@ _PACKAGES = {
 
 
 def write_table(grid: Grid, caption: str, legend: str, label: str, width: Width) -> str:
-    """Return a grid as one float, or of more rows than a page has as several, below a comment with its packages."""
-    starts, floats = range(0, max(1, len(grid.rows)), _TALL), []
-    widest = [max((len(row[c]) for row in grid.rows), default=0) for c in range(len(grid.head))]
-    if sum(min(_LONG, letters) + 2 for letters in widest) > 2 * WIDTHS["column"]:
+    """Return a grid as one float, or of more lines than a page has as several, below a comment with its packages."""
+    longest = [max((_measure(row[c]) for row in grid.rows), default=0) for c in range(len(grid.head))]
+    if sum(min(_LONG, letters) + 2 for letters in longest) > 2 * WIDTHS["column"]:
         width = "page"  # what could not be read in a column takes both
+    kinds, heads, fits, lines = _lay_out(grid, WIDTHS[width])
+    tall = max(1, _TALL * len(grid.rows) // max(1, lines))
+    name, floats = "table*" if width == "page" else "table", []
+    starts = range(0, max(1, len(grid.rows)), tall)
     for number, start in enumerate(starts, start=1):
-        part = grid._replace(rows=grid.rows[start : start + _TALL], marks=grid.marks[start : start + _TALL])
+        part = grid._replace(rows=grid.rows[start : start + tall], marks=grid.marks[start : start + tall])
         title = caption if len(starts) == 1 else f"{caption.rstrip('.')} ({number} of {len(starts)})."
         own = label if number == 1 else f"{label}-part-{number}"
-        below = f"\\par\\smallskip{{\\raggedright\\scriptsize {_write(legend)}\\par}}\n" * bool(
-            legend and start == starts[-1]
-        )
-        float_name = "table*" if width == "page" else "table"
+        below = f"\\par\\smallskip{{\\raggedright\\scriptsize {_write_sentence(legend)}\\par}}\n"
+        body = "\n".join([f"\\begin{{tabular}}{{@{{}}{kinds}@{{}}}}", *_write_rows(part, heads), r"\end{tabular}"])
         floats.append(
-            f"\\begin{{{float_name}}}\n\\centering\\small\\setlength{{\\tabcolsep}}{{4pt}}\n"
-            f"\\caption{{{_write(title)}}}\\label{{{own}}}\n"
-            f"{_write_body(part, WIDTHS[width])}\n{below}\\end{{{float_name}}}\n"
+            f"\\begin{{{name}}}\n\\centering\\small\\setlength{{\\tabcolsep}}{{4pt}}\n"
+            f"\\caption{{{_write_sentence(title)}}}\\label{{{own}}}\n"
+            f"{body if fits else f'{_SHRINK}{body}}}'}\n{below if legend and start == starts[-1] else ''}\\end{{{name}}}\n"
         )
     text = "\n".join(floats)
     packages = [package for command, package in _PACKAGES.items() if command in text]
@@ -59,41 +58,58 @@ def write_table(grid: Grid, caption: str, legend: str, label: str, width: Width)
     return f"% Preamble: {' '.join(packages)}\n{text}"
 
 
-def _write_body(grid: Grid, room: int) -> str:
-    """Return the tabular, in which the columns of long texts share what the others leave of a line."""
+def _measure(text: str) -> float:
+    """Return how wide a text is, in small letters: capitals take up to twice as much."""
+    return len(text) + 0.9 * sum(map(str.isupper, text))
+
+
+def _lay_out(grid: Grid, room: int) -> tuple[str, list[str], bool, int]:
+    """Return the kinds of the columns, their headings, whether they fit, and how many lines all rows take.
+
+    Columns of long texts share what the others leave of a line.
+    """
     texts = [[row[c] for row in grid.rows] for c in range(len(grid.head))]
-    longest = [max(map(len, column), default=0) for column in texts]
-    words = [max((len(word) for text in column for word in text.split()), default=0) for column in texts]
+    longest = [max(map(_measure, column), default=0) for column in texts]
+    words = [max((_measure(word) for text in column for word in text.split()), default=0) for column in texts]
     broken = [left and words[c] < longest[c] > _LONG for c, left in enumerate(grid.left)]
     heads = [
-        head[-1] if broken[c] or not head[-1] else textwrap.fill(head[-1], max(longest[c], 4), break_long_words=False)
-        for c, head in enumerate(grid.head)
+        head[-1] if breaks or not head[-1] else textwrap.fill(head[-1], max(int(letters), 4), break_long_words=False)
+        for head, breaks, letters in zip(grid.head, broken, longest, strict=True)
     ]
-    wide = [max(longest[c], *map(len, head.split("\n"))) + 2 for c, head in enumerate(heads)]
-    rest = max(0.3, 1 - sum(n for n, breaks in zip(wide, broken, strict=True) if not breaks) / room) / max(
-        1, sum(broken)
-    )
-    kinds = [
-        f">{{\\raggedright\\arraybackslash}}p{{{max(rest, 1.3 * words[c] / room):.2f}\\linewidth}}" if breaks
-        else "l" if grid.left[c] else "r"
-        for c, breaks in enumerate(broken)
-    ]  # fmt: skip
+    wide = [max([letters, *map(_measure, head.split("\n"))]) + 2 for letters, head in zip(longest, heads, strict=True)]
+    taken = sum(letters for letters, breaks in zip(wide, broken, strict=True) if not breaks)
+    rest = max(0.3, 1 - taken / room) / max(1, sum(broken))
+    kinds, lines = "", [1] * len(grid.rows)
+    for c, breaks in enumerate(broken):
+        share = max(rest, 1.3 * words[c] / room)
+        kinds += f">{{\\raggedright\\arraybackslash}}p{{{share:.2f}\\linewidth}}" if breaks else "rl"[grid.left[c]]
+        if breaks:
+            lines = [
+                max(most, math.ceil(_measure(text) / (share * room)))
+                for most, text in zip(lines, texts[c], strict=True)
+            ]
+    return kinds, heads, not any(broken) and sum(wide) <= room, sum(lines)
+
+
+def _write_rows(grid: Grid, heads: Sequence[str]) -> list[str]:
+    """Return the lines of a tabular, whose columns stand below each other in the source too."""
     rows = [[_stack(head, left) for head, left in zip(heads, grid.left, strict=True)]]
     rows += [
         [_mark(_write(text), grid.marks[r][c] if grid.marks else "") for c, text in enumerate(row)]
         for r, row in enumerate(grid.rows)
     ]
     across = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        " & ".join(f"{text:{'<' if left else '>'}{n}}" for text, left, n in zip(row, grid.left, across, strict=True))
-        + r" \\"
-        for row in rows
-    ]
-    # A line that begins with a bracket or a star would be read as an option of the one before.
-    lines = [f"{{}}{line}" if line.startswith(("[", "*")) else line for line in lines]
-    lines = [r"\toprule", *_write_groups(grid), lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
-    body = "\n".join([f"\\begin{{tabular}}{{@{{}}{''.join(kinds)}@{{}}}}", *lines, r"\end{tabular}"])
-    return body if not any(broken) and sum(wide) <= room else f"{_SHRINK}{body}}}"
+    lines = []
+    for row in rows:
+        cells = zip(row, grid.left, across, strict=True)
+        line = " & ".join(f"{text:{'<' if left else '>'}{n}}" for text, left, n in cells)
+        lines.append(f"{_protect(line)} \\\\")
+    return [r"\toprule", *_write_groups(grid), lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
+
+
+def _protect(line: str) -> str:
+    """Return a line that is not read as an option of the one before, as a bracket or a star at its beginning would be."""
+    return f"{{}}{line}" if line.startswith(("[", "*")) else line
 
 
 def _write_groups(grid: Grid) -> list[str]:
@@ -112,9 +128,15 @@ def _write_groups(grid: Grid) -> list[str]:
 
 def _stack(heading: str, left: bool) -> str:
     """Return a heading, whose lines stand below each other."""
-    lines = [f"{{}}{line}" if line.startswith(("[", "*")) else line for line in map(_write, heading.split("\n"))]
-    stacked = r"\\".join(lines)
-    return stacked if len(lines) == 1 else f"\\shortstack[{'l' if left else 'r'}]{{{stacked}}}"
+    stacked = r"\\".join(_protect(_write(line)) for line in heading.split("\n"))
+    return f"\\shortstack[{'l' if left else 'r'}]{{{stacked}}}" if "\n" in heading else stacked
+
+
+def _write_sentence(text: str) -> str:
+    """Return a caption or legend, in which a word that no line holds may break after every few letters."""
+    parts = re.split(rf"(\S{{{_LONG + 10},}})", text)
+    pieces = [textwrap.wrap(part, 8, break_on_hyphens=False) if n % 2 else [part] for n, part in enumerate(parts)]
+    return "".join(r"\hspace{0pt}".join(map(_write, piece)) for piece in pieces)
 
 
 def _write(text: str) -> str:
@@ -125,24 +147,25 @@ def _write(text: str) -> str:
 def _mark(text: str, words: str) -> str:
     r"""Return the LaTeX of a cell that these words mark.
 
-    >>> print(_mark("0.9", "bold, band high"), _mark("0.9", "shade #08519C"))
-    \cellcolor[HTML]{C6E5CF}\textbf{0.9} \cellcolor[HTML]{08519C}\textcolor[HTML]{FFFFFF}{0.9}
+    >>> print(_mark("0.9", "bold"), _mark("0.9", "shade #08519C"))
+    \textbf{0.9} \cellcolor[HTML]{08519C}\textcolor[HTML]{FFFFFF}{0.9}
     """
-    for kind, value in split_marks(words):
-        if kind == "bold":
-            text = f"\\textbf{{{text}}}"
-        elif kind == "underline":
-            text = f"\\underline{{{text}}}"
+    for kind, colour in split_marks(words):
+        if colour:
+            ink = text_colour(colour)
+            text = f"\\textcolor[HTML]{{{ink[1:]}}}{{{text}}}" if ink != "#000000" else text
+            text = f"\\cellcolor[HTML]{{{colour[1:]}}}{text}"
         else:
-            colour = BANDS[value] if kind == "band" else value[1:]
-            ink = text_colour(f"#{colour}")[1:]
-            text = f"\\cellcolor[HTML]{{{colour}}}" + (
-                text if ink == "000000" else f"\\textcolor[HTML]{{{ink}}}{{{text}}}"
-            )
+            text = f"\\{'textbf' if kind == 'bold' else kind}{{{text}}}"
     return text
 
 
-def split_marks(words: str) -> Sequence[tuple[str, str]]:
-    """Return the words that mark a cell, colours last: ("band", "high"), ("bold", "")."""
-    pairs = [(kind, value) for kind, _, value in (word.strip().partition(" ") for word in words.split(",")) if kind]
-    return sorted(pairs, key=lambda pair: pair[0] in ("band", "shade"))
+def split_marks(words: str) -> list[tuple[str, str]]:
+    """Return the words that mark a cell, with their colours, which come last.
+
+    >>> split_marks("shade #08519C, bold")
+    [('bold', ''), ('shade', '#08519C')]
+    """
+    return sorted(
+        (kind, colour) for kind, _, colour in (word.strip().partition(" ") for word in words.split(",")) if kind
+    )

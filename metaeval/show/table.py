@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -17,16 +16,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from metaeval.errors import MetaevalError, one_line
-from metaeval.files import write_atomically
 from metaeval.show.cells import NOTHING, Grid, draw_text, format_cell, wrap_text
 from metaeval.show.colours import text_colour
 from metaeval.show.frames import flatten, format_csv, to_records
-from metaeval.show.latex import BANDS, WIDTHS, Width, split_marks, write_table
+from metaeval.show.latex import WIDTHS, Width, split_marks, write_table
 from metaeval.show.names import TITLES, to_html
 from metaeval.show.signature import Signature
 
 Mark = Callable[["pd.DataFrame"], "pd.DataFrame"]
-"""Takes the numbers of a table and returns a frame of the same shape with words such as ``"bold"`` or ``"band high"``."""
+"""Takes the numbers of a table and returns a frame of the same shape with words such as ``"bold"``."""
 
 Level: TypeAlias = Literal["short", "paper", "all"]
 """Where a table is shown: on the first screen of a command, in a paper (LaTeX, Markdown), or with all, on pages too."""
@@ -39,6 +37,7 @@ MANY = 8
 
 _LARGE = 1e7  # from which on a column has powers of ten
 _LABEL = re.compile(r"[^A-Za-z0-9:.-]+")
+_NOT_BOLD = "In a column of which more than a third would be bold, nothing is."
 _END = re.compile(r"(?:(.*)[ _])?(low|high|min|max|±)")
 
 
@@ -57,8 +56,8 @@ class Table:
     digits : int or mapping, optional
         Number of decimals of floats: for all columns, or by column.
     marks : callable, optional
-        Given the frame, returns one of the same shape whose cells hold "", "bold", "underline", "shade #08519C" or
-        "band high", "band middle", "band low", or several of them separated by commas.
+        Given the frame, returns one of the same shape whose cells hold "", "bold", "underline" or "shade #08519C", or
+        several of them separated by commas. In a column of which more than a third would be bold, nothing is.
     legend : str
         How to read it, which the command line prints only with ``--explain``.
     joined : bool
@@ -77,9 +76,14 @@ class Table:
     at: tuple[Level, ...] = ("short", "paper", "all")
 
     @property
+    def whole_legend(self) -> str:
+        """The legend, and what it says of bold where too much of a column would be."""
+        return " ".join(filter(None, [self.legend, _NOT_BOLD * bool(self._find_marks()[1])]))
+
+    @property
     def whole_caption(self) -> str:
         """Caption and legend."""
-        return " ".join(filter(None, [self.caption, self.legend]))
+        return " ".join(filter(None, [self.caption, self.whole_legend]))
 
     @property
     def label(self) -> str:
@@ -94,6 +98,17 @@ class Table:
         frame, marks, shown = self.frame, self.marks, list(columns)
         return replace(self, frame=frame[shown], marks=None if marks is None else lambda _: marks(frame)[shown])
 
+    def _find_marks(self) -> tuple[pd.DataFrame | None, list[int]]:
+        """Return the words that mark each cell, and the columns from which bold was taken: too much of it says nothing."""
+        if self.marks is None:
+            return None, []
+        words = self.marks(self.frame).astype(str)
+        bold = words.apply(lambda column: column.str.contains("bold")).sum()
+        crowded = np.flatnonzero(bold > max(1, len(words) / 3)).tolist()
+        for column in crowded:
+            words.isetitem(column, words.iloc[:, column].str.replace("bold", "").tolist())
+        return words, crowded
+
     def to_grid(self, write: Callable[[str], str] = one_line, *, titles: bool = False, joined: bool = False) -> Grid:
         """Return what is shown, each text written as a format has it, measures by their titles and ends joined if asked for."""
         frame, n_labels = self.frame, self.frame.index.nlevels
@@ -107,7 +122,7 @@ class Table:
             [name(label[level], head[level][-1].startswith("measure")) for label in labels] for level in range(n_labels)
         ]
         left, marks = [True] * n_labels, [[""] * len(frame)] * n_labels
-        words = self.marks(frame).astype(str) if self.marks else None
+        words, _ = self._find_marks()
         for c, column in enumerate(frame.columns):
             values, parts = frame.iloc[:, c].tolist(), _as_tuple(column)
             texts = [name(text, parts[-1].startswith("measure")) for text in self._write_column(values, column)]
@@ -204,20 +219,14 @@ class Table:
         if width not in WIDTHS:
             raise MetaevalError(f"there is no width {width!r}: use {' or '.join(WIDTHS)}")
         label = _LABEL.sub("-", label).strip("-") or self.label
-        text = write_table(self.to_grid(titles=True, joined=True), one_line(self.caption), self.legend, label, width)
+        text = write_table(
+            self.to_grid(titles=True, joined=True), one_line(self.caption), self.whole_legend, label, width
+        )
         packages, _, floats = text.partition("\n")
         return f"{packages}\n% {one_line(str(self.signature))}\n{floats}"
 
     def _repr_html_(self) -> str:
         return write_fragment([self])
-
-    def write(self, folder: Path, name: str) -> list[Path]:
-        """Write the table as ``name.csv``, ``name.md`` and ``name.tex`` into a folder, which is created if necessary."""
-        folder.mkdir(parents=True, exist_ok=True)
-        texts = {".csv": self.to_csv(), ".md": self.to_markdown(), ".tex": self.to_latex()}
-        for suffix, text in texts.items():
-            write_atomically(folder / f"{name}{suffix}", text)
-        return [folder / f"{name}{suffix}" for suffix in texts]
 
     def render(self, style: str) -> str:
         """Return the table in one of the styles text, csv, md, latex."""
@@ -251,15 +260,12 @@ def _join_end(number: str, text: str, end: str) -> str:
 def _to_css(words: str) -> str:
     """Return the words that mark a cell as CSS.
 
-    >>> _to_css("bold, band high"), _to_css("shade #08519C")
-    ('font-weight: bold; background: #C6E5CF; color: #000000', 'background: #08519C; color: #FFFFFF')
+    >>> _to_css("bold"), _to_css("shade #08519C")
+    ('font-weight: bold', 'background: #08519C; color: #FFFFFF')
     """
     plain = {"bold": "font-weight: bold", "underline": "text-decoration: underline"}
-    styles = []
-    for kind, value in split_marks(words):
-        colour = f"#{BANDS[value]}" if kind == "band" else value
-        styles.append(plain.get(kind) or f"background: {colour}; color: {text_colour(colour)}")
-    return "; ".join(styles)
+    pairs = split_marks(words)
+    return "; ".join(plain.get(kind) or f"background: {colour}; color: {text_colour(colour)}" for kind, colour in pairs)
 
 
 def _escape_markdown(text: str) -> str:
@@ -293,17 +299,6 @@ def write_fragment(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
 
 
 # How frames of measures are arranged
-
-
-def band_marks(high: float, middle: float) -> Mark:
-    """Return marks that colour numbers by two thresholds, as the papers colour τ."""
-
-    def band(value: object) -> str:
-        if not isinstance(value, float) or math.isnan(value):
-            return ""
-        return "band high" if value >= high else "band middle" if value >= middle else "band low"
-
-    return lambda frame: frame.map(band)
 
 
 def take_upper_triangle(square: pd.DataFrame) -> pd.DataFrame:

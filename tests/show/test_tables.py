@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from metaeval.measures.registry import measures
 from metaeval.show.cells import Grid, draw_text, format_cell, wrap_text
 from metaeval.show.colours import shade_marks
 from metaeval.show.names import TITLES, to_html, to_latex, to_mathtext
-from metaeval.show.table import Table, band_marks, join_latex, write_fragment
+from metaeval.show.table import Table, join_latex, write_fragment
 
 NASTY = (
     r"\end{tabular}", "a_b^c & 50 % #1 {x} ~ $y$", "[1em] run", "* star", "模型-7", "Ünïcode Æsir", "=cmd()", "--two--", "«»",
@@ -56,13 +57,12 @@ def test_every_format_has_names_as_they_are_and_says_how_it_was_computed(table, 
     assert (IMAGE in text) is (style in ("text", "csv", "latex")) or style == "latex"
 
 
-def test_pages_json_and_files(table, tmp_path):
+def test_pages_and_json(table):
     page = write_fragment([table], notes=[IMAGE])
     assert "<img" not in page
     assert 'style="font-weight: bold">8</td>' in page
     again = json.loads(json.dumps(table.to_dict()))
     assert again["rows"][1] == {"run": "a|b\\c$", "NMD uni": 0.9, "NMD pop": 8, "J&D_1 %": 0.5}
-    assert [path.name for path in table.write(tmp_path / "new", "t")] == ["t.csv", "t.md", "t.tex"]
     with pytest.raises(MetaevalError, match="no format 'pdf'"):
         table.render("pdf")
     strong = Table(pd.DataFrame({"x": [1, 2]}, index=["a", "b"]), "c", "s").to_html(strong=["b"])
@@ -87,13 +87,12 @@ def test_texts_stand_left_and_texts_of_numbers_right():
     assert Table(frame, "c", "s").to_grid().left == [True, False, True, False]
 
 
-def test_bands_are_the_papers_and_colour_cells():
-    frame = pd.DataFrame({"x": [0.8, 0.6, 0.59999, float("nan")]})
-    assert band_marks(0.8, 0.6)(frame)["x"].tolist() == ["band high", "band middle", "band low", ""]
-    banded = Table(frame, "c", "s", marks=band_marks(0.8, 0.6))
-    assert r"\cellcolor[HTML]{C6E5CF}0.800" in banded.to_latex()
-    assert "background: #C6E5CF; color: #000000" in banded.to_html()
-    assert r"\usepackage[table]{xcolor}" in banded.to_latex().splitlines()[0]
+def test_bold_that_more_than_a_third_of_a_column_would_have_is_left_out_and_said():
+    frame = pd.DataFrame({"few": [1, 0, 0], "many": [1, 1, 0]}, index=["a", "b", "c"])
+    table = Table(frame, "c", "s", marks=lambda f: f.map(lambda v: "bold" if v else ""), legend="Bold: best.")
+    assert [row[1:] for row in table.to_grid().marks] == [["bold", ""], ["", ""], ["", ""]]
+    assert table.whole_caption == "c Bold: best. In a column of which more than a third would be bold, nothing is."
+    assert replace(table, frame=frame[["few"]]).whole_caption == "c Bold: best."
 
 
 def test_scripts_in_every_form():
@@ -135,7 +134,7 @@ def tables(results):
     own = [
         Table(pd.DataFrame({"what it says": [words] * 3, "value": [0.12345, 2.0, None]}, index=NASTY[:3]), words, "s"),
         Table(many.set_axis([f"measure {n}" for n in range(24)], axis=1), "Many.", "s" * 90, marks=shade_marks()),
-        Table(pd.DataFrame(np.eye(4), index=NASTY[4:8], columns=two), "Groups of columns.", "s", marks=band_marks(0.9, 0.8)),
+        Table(pd.DataFrame(np.eye(4), index=NASTY[4:8], columns=two), "Groups of columns.", "s", marks=shade_marks()),
         Table(pd.DataFrame({name: [1.5] for name in NASTY}, index=pd.Index(["a"], name="run_1")), "\n".join(NASTY), "s"),
         Table(pd.DataFrame({"τ_a": [12345.678], "γ ≥ ½": ["✓ ✗"]}, index=["MAE^μ"]), "τ_AP,b … Σ", "s",
               marks=lambda f: f.map(lambda v: "bold, underline")),
