@@ -145,7 +145,7 @@ def sample_size(
     >>> scores = Scores(values, runs=list("abcde"), topics=range(60), measures=["X"])
     >>> sample_size(scores, sizes=[5, 60, 120]).to_frame()[["topics", "mean_tau", "expected_tau"]].round(2)
        topics  mean_tau  expected_tau
-    0       5      0.75          0.75
+    0       5       0.6          0.75
     1      60       NaN          0.97
     2     120       NaN          0.98
     """

@@ -106,7 +106,8 @@ def test_what_cannot_be_told_is_not_told():
 def test_a_measure_that_contradicts_the_reference_is_told_so():
     result, found = judge({"mine": 0.1, "AP": 0.2, "people": 0.2}, reference="people", turned=("mine",))
     assert list(found)[:2] == ["agreement", "reference"]
-    wrong, decided = (int(getattr(result.collections[0].reference, one)[0]) for one in ("contradicted", "decided"))
+    first = result.collections[0].reference.rows.iloc[0]
+    wrong, decided = first["contradicted"], first["confirmed"] + first["contradicted"]
     assert found["reference"].phrase == (
         f"Too many of its significant differences are contradicted by people ({wrong} of the {decided} that both find)"
     )
