@@ -153,11 +153,18 @@ class Agreement(Result):
         rivals = int((result.beaten == 0).sum()) - 1
         others = f"{format_count(rivals, 'other')} may be as good" if rivals > 0 else "no other is as good"
         where = " on these runs" if self.over == "topics" else ""
-        chancy = [str(measure) for measure, low in zip(self.measures, result.low, strict=True) if low <= result.chance]
-        if not chancy or result.without_signal:
-            return f"{most}; {others}{where}."
-        verb = "is" if len(chancy) == 1 else "are"
-        return f"{most}; {others}{where}. {format_list(chancy, 3)} {verb} not shown to be better than chance."
+        sentences = [f"{most}; {others}{where}."]
+        ends = list(zip(map(str, self.measures), result.low, result.high, strict=True))
+        chancy = [name for name, low, high in ends if low <= result.chance <= high]
+        if chancy and not result.without_signal:
+            verb = "is" if len(chancy) == 1 else "are"
+            sentences.append(f"{format_list(chancy, 3)} {verb} not shown to be better than chance.")
+        if worse := [name for name, _, high in ends if high < result.chance]:
+            end = "agrees less than chance: is its direction right?"
+            if len(worse) > 1:
+                end = "agree less than chance: are their directions right?"
+            sentences.append(f"{format_list(worse, 3)} {end}")
+        return " ".join(sentences)
 
     def differences(self) -> pd.DataFrame:
         """Return by statistic the difference of every two measures, which is better, and p of exchanges, one-sided for each."""

@@ -509,8 +509,15 @@ def _is_there(cell: object) -> bool:
     return cell is not None
 
 
+NESTED = ("metrics", "measures", "scores")
+"""Keys of objects that hold a score each under the names of measures."""
+
+
 def _read_records(path: PathLike) -> Table:
-    """Read objects of JSON, one on a line or in a list: a key is a column; keys with objects or lists in them are none."""
+    """Read objects of JSON, one on a line or in a list: a key is a column, as is each in ``"metrics": {…}``.
+
+    Keys with other objects or lists in them are none.
+    """
     text = "" if plain_path(path).lower().endswith(LINES) else read_text(path)
     if text.lstrip().startswith("["):
         found: Iterable[tuple[int | None, Any]] = ((None, record) for record in parse_json(text, path, with_nan=True))
@@ -521,6 +528,11 @@ def _read_records(path: PathLike) -> Table:
     for line, record in found:
         if not isinstance(record, dict):
             raise DataError("it is no object with names and values", file=path, line=line)
+        for outer in NESTED:
+            if isinstance(inner := record.get(outer), dict):
+                if twice := sorted(inner.keys() & record.keys()):
+                    raise DataError(f"{twice[0]!r} occurs twice, by itself and in {outer!r}", file=path, line=line)
+                record |= inner
         records.append({name: None if isinstance(value, dict | list) else value for name, value in record.items()})
         names.update(dict.fromkeys(record))
         check_cells(len(records) * len(names), path, line)

@@ -84,6 +84,16 @@ def test_a_measure_of_noise_beside_good_ones_is_said_to_be_no_better_than_chance
     assert answer.endswith(" on these runs. noise is not shown to be better than chance.")
 
 
+def test_a_measure_that_is_turned_round_is_asked_about(scores):
+    turned = scores.sel(measures=["sharp"]).values * -1
+    labels = {"runs": scores.runs, "topics": scores.topics, "higher_is_better": True}
+    names = [*map(str, scores.measures), "turned"]
+    given = me.Scores(np.concatenate([scores.values, turned], axis=-1), measures=names, **labels)
+    answer = me.agreement(given, reference="people", n_permutations=50).answer()
+    assert answer.startswith("sharp agrees best with people")
+    assert answer.endswith(" turned agrees less than chance: is its direction right?")
+
+
 def test_measures_of_noise_are_said_to_agree_with_no_reference(scores):
     noise = np.random.default_rng(1).normal(size=(*scores.values.shape[:2], 2))
     values = np.concatenate([noise, scores.values[..., 3:]], axis=-1)

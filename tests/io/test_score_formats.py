@@ -1,5 +1,7 @@
 """Score matrices: what the names of files say, which format a file is in, how files are joined."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -304,3 +306,16 @@ def test_one_wide_file_holds_one_measure(tmp_path):
     wide.write(scores.sel(measures="AP"), tmp_path / "s_ap.tsv")
     assert (tmp_path / "s_ap.tsv").read_text() == "topic\ta\nt\t1.0\n"
     assert wide.read(tmp_path / "s_ap.tsv").values.item() == 1
+
+
+def test_scores_in_an_object_of_metrics_are_measures(tmp_path):
+    path = tmp_path / "s.jsonl"
+    keys = [(run, topic) for run in ("a", "b") for topic in ("t1", "t2")]
+    lines = [{"run": run, "topic": topic, "metrics": {"acc": k, "f1": k / 2}} for k, (run, topic) in enumerate(keys)]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    scores = read_scores(path)
+    assert [str(measure) for measure in scores.measures] == ["acc", "f1"]
+    assert scores.values.reshape(-1, 2).tolist() == [[k, k / 2] for k in range(len(keys))]
+    path.write_text(json.dumps({**lines[0], "acc": 1}))
+    with pytest.raises(DataError, match=r"s\.jsonl:1: 'acc' occurs twice, by itself and in 'metrics'"):
+        read_scores(path)
