@@ -185,7 +185,7 @@ def test_nothing_changes_that_must_not(change, tmp_path):
 
 
 def threads(rng, folder):
-    questions = ("consistency", "power", "overlap", "contradictions", "ranks", "pooled power", "sample size")
+    questions = ("consistency", "power", "overlap", "contradictions", "ranks", "pooled power")
     question, scores = QUESTIONS[rng.choice(questions)](rng), make_scores(rng)
     check_same(lambda: frame_of(question(scores)), lambda: frame_of(question(scores, n_jobs=2)))
 

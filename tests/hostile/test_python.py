@@ -209,7 +209,7 @@ CALLS = {
         "n_permutations": 9, "alpha": 0.05, "seed": 0, "test": "max-t", "correction": "auto", "p_add_one": True, "n_jobs": 1,
     },
     me.coverage: {"reference": ["AP"], "n_bootstrap": 3, "confidence": 0.9, "seed": 0},
-    me.sample_size: {"n_trials": 3, "n_samples": 2, "n_permutations": 9, "sizes": [3], "alpha": 0.05, "seed": 0},
+    me.sample_size: {"n_trials": 3, "sizes": [3], "confidence": 0.9, "seed": 0},
     me.Scores.sel: {"runs": ["a", "b"], "topics": None, "measures": ["AP"]},
 }  # fmt: skip
 

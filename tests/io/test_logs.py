@@ -593,7 +593,7 @@ def test_logs_of_any_other_structure_end_in_one_sentence(number, tmp_path):
         WRITERS[number](folder)
         victim = rng.choice(sorted(path for path in folder.rglob("*") if path.is_file()))
         mutate = mutate_json if victim.suffix == ".json" else mutate_text
-        victim.write_bytes(mutate(rng, victim.read_bytes())[0])
+        victim.write_bytes(mutate(rng, victim.read_bytes()))
         for source in (folder, victim):
             with contextlib.suppress(MetaevalError):
                 read_collections(source)
