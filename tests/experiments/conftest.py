@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from metaeval.datasets import download
+
 RESULTS = Path(__file__).parents[2] / "results"
 
 
@@ -27,6 +29,7 @@ def offline(monkeypatch, tmp_path):
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(download, "RETRIES", 0)  # before each of which it would wait
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     empty = tmp_path / "data"
     empty.mkdir()
