@@ -22,7 +22,14 @@ from experiments.studies.calibration.designs import DESIGNS, STUDY, simulate_des
 from experiments.studies.calibration.intervals import make_normal_population
 from experiments.studies.calibration.measures import RULES, STATISTICS, Size, find_excess
 from experiments.studies.calibration.rates import RECOMMENDED, compute_rates, conclude, summarise_copies
-from experiments.studies.calibration.simulation import Cell, count_batch, count_cells, find_significant, list_cells
+from experiments.studies.calibration.simulation import (
+    Cell,
+    confirm_cells,
+    count_batch,
+    count_cells,
+    find_significant,
+    list_cells,
+)
 from experiments.templates import fill_template
 from metaeval import Scores
 from metaeval.analyses.agreement import remark_coverage, remark_levels
@@ -190,7 +197,7 @@ def test_nothing_is_simulated_without_being_asked_for_and_every_table_has_a_capt
     monkeypatch.setitem(steps.SIMULATED, "boards", lambda _: pd.DataFrame({"a": [0.12345678]}))
     made = steps.run(Settings(full=True, only=frozenset({"boards"}), say=lambda _: None))
     assert {name: output.frame["a"].tolist() for name, output in made.outputs.items()} == {"boards": [0.123457]}
-    groups = {"counts", "error", "power", "changes", "means"}
+    groups = {"counts", "error", "power", "confirmed", "changes", "means"}
     assert groups | set(steps.SIMULATED) == set(steps.CAPTIONS)
 
 
@@ -330,3 +337,16 @@ def test_judgements_of_few_studies_are_shares_and_simultaneous_intervals_claim_l
     crossed = measures.count_crossed(1, [Size(12, 30, 0, 0.3)], {"topics": 2})
     assert crossed["coverage"].between(0, 1).all()
     assert len(crossed) == 12
+
+
+def test_every_cell_of_the_domain_was_confirmed_by_fresh_studies(read, monkeypatch):
+    counts, table = read("counts"), read("confirmed")
+    rates = compute_rates(counts)
+    inside = rates[(rates["half"] == "checking") & rates["domain"] & (rates["truth"] == "")]
+    inside = inside[inside["test"] == "bootstrap-t"]
+    assert len(table) == len(inside)
+    assert (table["studies"] == STUDY["again"]).all()
+    assert (table["error"] <= STUDY["most"]).all()
+    monkeypatch.setitem(STUDY, "again", 100)
+    first = confirm_cells(inside[inside["design"] == table["design"].iloc[0]].head(1).reset_index(drop=True))
+    assert first.drop(columns="error").to_numpy().tolist() == [[*table.iloc[0, :3], 100]]
