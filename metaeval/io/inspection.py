@@ -12,7 +12,7 @@ import numpy as np
 from metaeval.data.columns import COLUMNS
 from metaeval.data.rows import Rows, is_total, split_collections
 from metaeval.data.scores import PartialScores, Scores, find_identical_runs
-from metaeval.errors import DataError, MetaevalWarning
+from metaeval.errors import DataError, MetaevalWarning, PolicyWarning
 from metaeval.files import PathLike, is_folder, open_once, stem
 from metaeval.io.detect import find_format
 from metaeval.io.formats import READ_FORMATS, choose_format
@@ -115,7 +115,7 @@ def inspect_scores(source: PathLike, **options: Unpack[Reading]) -> Inspection:
         columns=() if layout is None else _list_columns(layout),
         unused=() if layout is None else layout.unused,
         collections=_join(read, facts),
-        notes=tuple(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, MetaevalWarning))),
+        notes=tuple(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, PolicyWarning))),
         refusal=refusal,
     )
 

@@ -49,3 +49,14 @@ def test_columns_that_are_called_like_measures_are_not_taken_for_runs(tmp_path):
     ):
         read_scores(tmp_path / "BPR.csv")
     assert read_scores(tmp_path / "BPR.csv", format="wide", higher_is_better=True).runs == ("ndcg@10", "recall@10")
+
+
+def test_inspect_says_it_too(tmp_path, capsys, monkeypatch):
+    from metaeval.cli import main
+
+    scores = RNG.random((3, 8)).round(3)
+    scores[0, 1] = -999
+    monkeypatch.setattr("sys.argv", ["metaeval", "inspect", str(write(tmp_path, scores))])
+    with pytest.raises(SystemExit):
+        main()
+    assert "F1 is -999 in 1 of 24 cells" in " ".join(capsys.readouterr().err.split())
