@@ -316,7 +316,10 @@ class WeightedPairs:
         """Return which samples of `weigh` say nothing of a pair, since they hold little of what its runs differ by."""
         silent = squares < LEAST_VARIANCE * (1 - SAME_STATISTIC["bootstrap-t"]) * self.squares[pairs, np.newaxis]
         if silent.any():
-            clear = CLEAR**2 * (1 + SAME_STATISTIC["bootstrap-t"]) * squares + (self.rounding * self.n_topics) ** 2
+            # A variance that rounding may hide may be as large as what `weigh` takes for none.
+            least = NO_VARIANCE * np.square(sums) / self.n_topics
+            clear = CLEAR**2 * (1 + SAME_STATISTIC["bootstrap-t"]) * np.maximum(squares, least)
+            clear += (self.rounding * self.n_topics) ** 2
             silent &= np.square(sums + self.sums[pairs, np.newaxis]) <= clear
         return silent
 

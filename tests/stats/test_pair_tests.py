@@ -322,13 +322,14 @@ def test_runs_that_seldom_succeed_cause_no_false_differences():
     assert (p <= 0.05).any(axis=1).sum() < 21
 
 
+@pytest.mark.parametrize("noise", [0, 1e-9])
 @pytest.mark.parametrize("n_topics", [1, 3])
-def test_near_copies_that_differ_on_a_few_topics_hide_no_precise_difference(n_topics):
+def test_near_copies_that_differ_on_a_few_topics_hide_no_precise_difference(n_topics, noise):
     """Samples without these topics made an infinite statistic of the near-copies, which no other pair could reach."""
     rng = np.random.default_rng(n_topics)
     values = rng.standard_normal((22, 50, 1)) + rng.standard_normal((50, 1))
     values[1] = values[0] + 0.1 * rng.standard_normal((50, 1)) + 0.1
-    values[3] = values[2]
+    values[3] = values[2] + noise * np.random.default_rng(0).standard_normal((50, 1))
     values[3, :n_topics] += rng.standard_normal((n_topics, 1))
     values[21] = values[20] + 1e-9 * rng.standard_normal((50, 1))  # noise of rounding
     p = all_pairs_test(values, test="bootstrap-t", n_permutations=1000, key=KEY).p[0]
