@@ -156,7 +156,7 @@ class Agreement(Result):
         sentences = [f"{most}; {others}{where}."]
         ends = list(zip(map(str, self.measures), result.low, result.high, strict=True))
         chancy = [name for name, low, high in ends if low <= result.chance <= high]
-        if chancy and not result.without_signal:
+        if chancy:
             verb = "is" if len(chancy) == 1 else "are"
             sentences.append(f"{format_list(chancy, 3)} {verb} not shown to be better than chance.")
         if worse := [name for name, _, high in ends if high < result.chance]:

@@ -91,6 +91,7 @@ def _obey_sigterm() -> Iterator[list[int]]:
         yield arrived
         return
     again = hasattr(signal, "setitimer")
+    stopping = [signal.SIGTERM, *([signal.SIGALRM] if again else [])]
 
     def stop(number: int, _frame: object) -> NoReturn:
         arrived.append(number)
@@ -98,15 +99,15 @@ def _obey_sigterm() -> Iterator[list[int]]:
             signal.setitimer(signal.ITIMER_REAL, 5)
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, stop)
-    if again:
-        signal.signal(signal.SIGALRM, stop)
+    for each in stopping:
+        signal.signal(each, stop)
     try:
         yield arrived
     finally:
         if again:
             signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for each in stopping:
+            signal.signal(each, signal.SIG_DFL)
 
 
 def _run() -> int:

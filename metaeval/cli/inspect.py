@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from metaeval.cli.generate import Values
 from metaeval.cli.options import OPENING, Option, argument
-from metaeval.cli.output import print_note, print_text, working
+from metaeval.cli.output import print_notes, print_text, working
 from metaeval.errors import format_count, format_list
 from metaeval.io.formats import parse_columns
 
@@ -44,8 +44,7 @@ def inspect(values: Values) -> None:
         with working(f"reading {source}"):
             found = inspect_scores(source, **{**options, "columns": parse_columns(values.columns)})
         blocks.append("\n".join(_describe(found, values)))
-        for note in found.notes:
-            print_note(note)
+        print_notes(found.notes)
     print_text("\n\n".join(blocks))
 
 

@@ -276,6 +276,10 @@ class WeightedPairs:
         gaps *= gaps
         return gaps
 
+    def _find_hidden(self, sums: FloatArray) -> FloatArray:
+        """Return the squares up to which those of samples are rounding, by the sums from which they were taken."""
+        return NO_VARIANCE * np.square(sums) / self.n_topics
+
     def weigh(self, weights: FloatArray) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
         """Yield the pairs of one run after the other, with their sums and squares if topics have weights, (topic, trial).
 
@@ -307,7 +311,7 @@ class WeightedPairs:
             # Of samples with almost no variance it is rounding; where a pair has none, it is all that there is.
             rounding = self.rounding**2 * self.n_topics
             if squares.min() <= NO_VARIANCE * largest + rounding:
-                equal = squares <= NO_VARIANCE * np.square(sums) / self.n_topics + rounding
+                equal = squares <= self._find_hidden(sums) + rounding
                 squares[equal] = 0.0
                 sums[equal & (np.abs(sums) <= self.rounding * self.n_topics)] = 0.0
             yield pairs, sums, squares
@@ -316,9 +320,8 @@ class WeightedPairs:
         """Return which samples of `weigh` say nothing of a pair, since they hold little of what its runs differ by."""
         silent = squares < LEAST_VARIANCE * (1 - SAME_STATISTIC["bootstrap-t"]) * self.squares[pairs, np.newaxis]
         if silent.any():
-            # A variance that rounding may hide may be as large as what `weigh` takes for none.
-            least = NO_VARIANCE * np.square(sums) / self.n_topics
-            clear = CLEAR**2 * (1 + SAME_STATISTIC["bootstrap-t"]) * np.maximum(squares, least)
+            known = np.maximum(squares, self._find_hidden(sums))  # what is hidden may be as large as that
+            clear = CLEAR**2 * (1 + SAME_STATISTIC["bootstrap-t"]) * known
             clear += (self.rounding * self.n_topics) ** 2
             silent &= np.square(sums + self.sums[pairs, np.newaxis]) <= clear
         return silent

@@ -74,24 +74,25 @@ def test_a_reference_of_noise_is_said_to_agree_with_none(scores):
     assert (table.marks(table.frame) == "").all(axis=None)
 
 
-def test_a_measure_of_noise_beside_good_ones_is_said_to_be_no_better_than_chance(scores):
-    noise = np.random.default_rng(4).normal(size=(*scores.values.shape[:2], 1))
+@pytest.mark.parametrize(
+    ("name", "make", "sentence"),
+    [
+        (
+            "noise",
+            lambda sharp: np.random.default_rng(4).normal(size=sharp.shape),
+            " on these runs. noise is not shown to be better than chance.",
+        ),
+        ("turned", np.negative, " turned agrees less than chance: is its direction right?"),
+    ],
+)
+def test_a_measure_beside_good_ones_is_said_to_be_no_better_than_chance_or_worse(scores, name, make, sentence):
+    other = make(scores.sel(measures=["sharp"]).values)
     labels = {"runs": scores.runs, "topics": scores.topics, "higher_is_better": True}
-    names = [*map(str, scores.measures), "noise"]
-    given = me.Scores(np.concatenate([scores.values, noise], axis=-1), measures=names, **labels)
+    names = [*map(str, scores.measures), name]
+    given = me.Scores(np.concatenate([scores.values, other], axis=-1), measures=names, **labels)
     answer = me.agreement(given, reference="people", n_permutations=50).answer()
     assert answer.startswith("sharp agrees best with people")
-    assert answer.endswith(" on these runs. noise is not shown to be better than chance.")
-
-
-def test_a_measure_that_is_turned_round_is_asked_about(scores):
-    turned = scores.sel(measures=["sharp"]).values * -1
-    labels = {"runs": scores.runs, "topics": scores.topics, "higher_is_better": True}
-    names = [*map(str, scores.measures), "turned"]
-    given = me.Scores(np.concatenate([scores.values, turned], axis=-1), measures=names, **labels)
-    answer = me.agreement(given, reference="people", n_permutations=50).answer()
-    assert answer.startswith("sharp agrees best with people")
-    assert answer.endswith(" turned agrees less than chance: is its direction right?")
+    assert answer.endswith(sentence)
 
 
 def test_measures_of_noise_are_said_to_agree_with_no_reference(scores):

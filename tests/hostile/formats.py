@@ -257,7 +257,6 @@ def of_scores(make, expect, whole=False, **more):
 
 # Runs and gold: labels.
 
-JUDGEMENT = "{0:_<1} 0 {1} {2}"
 TWEETS = ["amy", "#x", "t 1", "Δ", "007"]
 
 
