@@ -1,5 +1,6 @@
 """CONTRIBUTING.md is right: an analysis added as it says has a table, a figure and a command."""
 
+import json
 import os
 import re
 import shutil
@@ -9,16 +10,18 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from scipy.stats import binom
 
 ROOT = Path(__file__).parent.parent
 if not (ROOT / "CONTRIBUTING.md").exists() or not (ROOT / "metaeval").exists():  # beside an installed copy
     pytest.skip("the source tree is not here", allow_module_level=True)
 
+# b is .5 ahead of a on one of four topics, a is .2 ahead on the others; by RR nothing is in doubt.
 SCORES = "run,topic,measure,score\n" + "".join(
-    f"{run},t{topic},{measure},{value + topic / 100}\n"
+    f"{run},t{topic},{measure},{value}\n"
     for topic in range(4)
-    for run, value in (("a", 0.7), ("b", 0.5), ("c", 0.4))
     for measure in ("AP", "RR")
+    for run, value in (("a", 0.7), ("b", 1.2 if (measure, topic) == ("AP", 3) else 0.5), ("c", 0.4))
 )
 
 
@@ -58,25 +61,30 @@ def test_the_recipe_touches_one_file_and_two_lines():
 
 def test_the_new_analysis_is_part_of_the_public_api_with_table_and_figure(house):
     code = (
-        "import metaeval as me; result = me.lead(me.io.read_scores('scores.csv'), rank=3); "
-        "print(result.to_latex()); result.plot(); print(result.to_frame()['lead'].round(6).tolist())"
+        "import metaeval as me; result = me.winner(me.io.read_scores('scores.csv')); "
+        "print(result.to_latex()); result.plot(); print(result.to_frame()['share'].tolist())"
     )
     done = run(house, "-c", code)
     assert done.returncode == 0, done.stderr
     assert "\\begin{table}" in done.stdout
-    assert done.stdout.strip().endswith("[0.3, 0.3]")
+    doubtful, certain = json.loads(done.stdout.splitlines()[-1])
+    # a stays the best where the fourth topic is drawn at most once in four draws.
+    assert abs(doubtful - binom.cdf(1, 4, 1 / 4)) < 0.05
+    assert certain == 1
 
 
 def test_the_new_analysis_is_a_command_with_its_options(house, tmp_path):
-    assert "How far ahead is the best run" in run(house, "-m", "metaeval", "--help").stdout
-    assert "Rank of the run that the best one is compared with" in run(house, "-m", "metaeval", "lead", "--help").stdout
-    done = run(house, "-m", "metaeval", "lead", "scores.csv", "--rank", "3", "--explain", "--out", str(tmp_path))
+    assert "How often is the best run the best" in run(house, "-m", "metaeval", "--help").stdout
+    assert "Sets of topics that are drawn" in run(house, "-m", "metaeval", "winner", "--help").stdout
+    done = run(
+        house, "-m", "metaeval", "winner", "scores.csv", "--bootstrap", "50", "--explain", "--out", str(tmp_path)
+    )
     assert done.returncode == 0, done.stderr
-    assert "rank 3" in done.stdout
-    assert {"lead.csv", "lead.tex", "lead.json", "lead.svg"} <= {path.name for path in tmp_path.iterdir()}
+    assert "bootstrap 50" in done.stdout
+    assert {"winner.csv", "winner.tex", "winner.json", "winner.svg"} <= {path.name for path in tmp_path.iterdir()}
 
 
 def test_what_the_new_analysis_refuses_is_said_with_its_option(house):
-    done = run(house, "-m", "metaeval", "lead", "scores.csv", "--rank", "1")
+    done = run(house, "-m", "metaeval", "winner", "scores.csv", "--bootstrap", "0")
     assert done.returncode == 2
-    assert "--rank is 1; it is a whole number of at least 2" in done.stderr
+    assert "--bootstrap is 0; it is a whole number of at least 1" in done.stderr
