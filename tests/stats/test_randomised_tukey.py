@@ -240,6 +240,7 @@ def test_every_backend_gives_the_same_counts(count, backend):
         assert np.array_equal(run(n_jobs=2), expected)
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore")  # dask's and tornado's own
 def test_an_analysis_on_a_cluster_of_two_workers_gives_the_same_counts(count):
     distributed = pytest.importorskip("dask.distributed", reason="Dask is not installed")

@@ -34,10 +34,10 @@ def test_tau_a_counts_pairs_and_tau_b_is_that_of_scipy_in_any_unit_and_order(pai
 @pytest.mark.parametrize("n_runs", [2, 20, 300])
 def test_many_pairs_at_once_equal_one_at_a_time(variant, n_runs):
     rng = np.random.default_rng(0)
-    first, second = rng.random((400, 3, n_runs)), rng.random((3, n_runs))
+    first, second = rng.random((40, 3, n_runs)), rng.random((3, n_runs))
     together = tau(first, second, variant=variant)
-    assert together.shape == (400, 3)
-    for i, j in ((0, 0), (131, 2), (399, 1)):
+    assert together.shape == (40, 3)
+    for i, j in ((0, 0), (13, 2), (39, 1)):
         assert together[i, j] == pytest.approx(kendalltau(first[i, j], second[j]).statistic, abs=1e-12)
 
 
