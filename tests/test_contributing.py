@@ -35,6 +35,7 @@ def house(tmp_path_factory):
     folder = tmp_path_factory.mktemp("house")
     shutil.copytree(ROOT / "metaeval", folder / "metaeval", ignore=shutil.ignore_patterns("__pycache__"))
     analysis, public, command = blocks_of("Add an analysis")
+    assert len(public.splitlines()) == len(command.splitlines()) == 1
     file = re.match(r"# (metaeval/\S+\.py)\n", analysis)
     (folder / file.group(1)).write_text(analysis, encoding="utf-8")
     with (folder / "metaeval/__init__.pyi").open("a", encoding="utf-8") as stub:
@@ -46,37 +47,34 @@ def house(tmp_path_factory):
     return folder
 
 
-def run(house, *words):
+TRIED = """
+import contextlib, io, sys
+import metaeval as me
+from metaeval import cli
+
+result = me.lead(me.io.read_scores("scores.csv"), rank=3)
+assert "begin{table}" in result.to_latex()
+result.plot()
+assert result.to_frame()["lead"].round(6).tolist() == [0.3, 0.3]
+
+def expect(said, *words, status=0):
+    sys.argv, printed = ["metaeval", *words], io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        try:
+            cli.main()
+        except SystemExit as stopped:
+            assert stopped.code == status and said in printed.getvalue(), printed.getvalue()
+
+expect("How far ahead is the best run", "--help")
+expect("Rank of the run that the best one is compared with", "lead", "--help")
+expect("rank 3", "lead", "scores.csv", "--rank", "3", "--explain", "--out", "out")
+expect("--rank is 1; it is a whole number of at least 2", "lead", "scores.csv", "--rank", "1", status=2)
+"""
+
+
+def test_the_new_analysis_is_part_of_the_public_api_with_table_figure_and_command(house):
     environment = {**os.environ, "PYTHONPATH": str(house), "COLUMNS": "100"}
-    return subprocess.run([sys.executable, *words], cwd=house, env=environment, capture_output=True, text=True)
-
-
-def test_the_recipe_touches_one_file_and_two_lines():
-    _, public, command = blocks_of("Add an analysis")
-    assert len(public.splitlines()) == len(command.splitlines()) == 1
-
-
-def test_the_new_analysis_is_part_of_the_public_api_with_table_and_figure(house):
-    code = (
-        "import metaeval as me; result = me.lead(me.io.read_scores('scores.csv'), rank=3); "
-        "print(result.to_latex()); result.plot(); print(result.to_frame()['lead'].round(6).tolist())"
-    )
-    done = run(house, "-c", code)
+    command = [sys.executable, "-c", TRIED]
+    done = subprocess.run(command, cwd=house, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "\\begin{table}" in done.stdout
-    assert done.stdout.strip().endswith("[0.3, 0.3]")
-
-
-def test_the_new_analysis_is_a_command_with_its_options(house, tmp_path):
-    assert "How far ahead is the best run" in run(house, "-m", "metaeval", "--help").stdout
-    assert "Rank of the run that the best one is compared with" in run(house, "-m", "metaeval", "lead", "--help").stdout
-    done = run(house, "-m", "metaeval", "lead", "scores.csv", "--rank", "3", "--explain", "--out", str(tmp_path))
-    assert done.returncode == 0, done.stderr
-    assert "rank 3" in done.stdout
-    assert {"lead.csv", "lead.tex", "lead.json", "lead.svg"} <= {path.name for path in tmp_path.iterdir()}
-
-
-def test_what_the_new_analysis_refuses_is_said_with_its_option(house):
-    done = run(house, "-m", "metaeval", "lead", "scores.csv", "--rank", "1")
-    assert done.returncode == 2
-    assert "--rank is 1; it is a whole number of at least 2" in done.stderr
+    assert {"lead.csv", "lead.tex", "lead.json", "lead.svg"} <= {path.name for path in (house / "out").iterdir()}

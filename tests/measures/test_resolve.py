@@ -1,11 +1,5 @@
 """One door to a measure: names, files, functions and labels come out alike wherever they are given."""
 
-import importlib
-import pkgutil
-import subprocess
-import sys
-import types
-
 import numpy as np
 import pytest
 
@@ -215,17 +209,3 @@ def test_a_users_function_is_not_a_shipped_measure_however_it_is_called():
     assert not is_shipped(metaeval.conformance(one_topic).measure)
     assert is_shipped(measure("NMD"))
     assert is_shipped(measure("RNOD(distance=gold)"))
-
-
-def test_no_module_of_a_package_is_hidden_by_a_function_of_its_name():
-    for package in ("measures", "analyses", "stats", "show", "comparison"):
-        found = importlib.import_module(f"metaeval.{package}")
-        for one in pkgutil.iter_modules(found.__path__):
-            importlib.import_module(f"metaeval.{package}.{one.name}")
-            assert isinstance(getattr(found, one.name), types.ModuleType), f"metaeval.{package}.{one.name}"
-
-
-def test_every_module_of_measures_can_be_imported_first():
-    """That no circle hides in one: tests/test_architecture.py."""
-    code = "import metaeval.measures.registry as m, types; assert isinstance(m, types.ModuleType)"
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -254,16 +254,6 @@ def test_an_analysis_on_a_cluster_of_two_workers_gives_the_same_counts(count):
         assert np.array_equal(run(n_jobs=-1), expected)
 
 
-def test_importing_the_layer_loads_nothing_heavy():
-    modules = ("agreement", "anova", "letters", "pair_tests", "randomised_tukey", "split_half")
-    code = (
-        f"import sys; {'; '.join(f'import metaeval.stats.{name}' for name in modules)}; "
-        "print(sorted({'numba', 'scipy', 'statsmodels', 'pandas', 'joblib'} & set(sys.modules)))"
-    )
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert printed.strip() == "[]"
-
-
 @pytest.fixture
 def first_call(tmp_path):
     """Return a function that calls the test in a new process, from a copy of the package, and says what it tells."""
