@@ -1,6 +1,7 @@
 """The shape of the house: imports go one way."""
 
 import ast
+import functools
 import graphlib
 import importlib
 import subprocess
@@ -36,84 +37,76 @@ DRAWS = {f"metaeval.show.{name}" for name in ("canvas", "drawing", "heatmap", "l
 
 
 def allowed(room):
-    below = BELOW[room]
-    return below.union(*(allowed(one) for one in below))
+    return BELOW[room].union(*(allowed(one) for one in BELOW[room]))
 
 
-def parts():
-    for path in sorted(HOUSE.rglob("*.py")):
-        inside = path.relative_to(HOUSE).parts
-        if inside != ("__init__.py",):
-            yield path, inside[0].removesuffix(".py")
+@functools.cache
+def read_modules():
+    """Every module of the package and of the experiments, by its full name: its room and its statements."""
+    found = {}
+    for folder in ("metaeval", "experiments"):
+        for path in sorted((HOUSE.parent / folder).rglob("*.py")):
+            inside = path.relative_to(HOUSE.parent).with_suffix("").parts
+            nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+            room = inside[1] if folder == "metaeval" else folder
+            found[".".join(inside).removesuffix(".__init__")] = room, nodes
+    return found
 
 
-def imports_of(path):
-    """Yield every room that a file imports, inside functions and for the type checker too."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        names = []
+HOUSE_MODULES = {name: one for name, one in read_modules().items() if one[0] not in ("experiments", "__init__")}
+
+
+@functools.cache
+def names_imported(name):
+    """Every name that a module imports, with its module, inside functions and for the type checker too."""
+    names = set()
+    for node in read_modules()[name][1]:
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = [node.module] if node.module != "metaeval" else [f"metaeval.{alias.name}" for alias in node.names]
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        for name in names:
-            if name.startswith("metaeval."):
-                yield name.split(".")[1]
-            elif name.split(".")[0] == "experiments":
-                yield "experiments"
-
-
-def test_every_room_has_its_place():
-    assert {room for _, room in parts()} == set(BELOW)
+            names |= {alias.name for alias in node.names}
+    return names
 
 
 def test_imports_go_one_way_inside_functions_and_for_typing_too():
-    wrong = [
-        f"{path.relative_to(HOUSE)} imports {imported}"
-        for path, room in parts()
-        for imported in imports_of(path)
-        if imported != room and imported not in allowed(room)
-    ]
-    assert not wrong
+    assert {room for room, _ in HOUSE_MODULES.values()} == set(BELOW), "every room has its place"
+    for name, (room, _) in HOUSE_MODULES.items():
+        rooms = {part.split(".")[1] for part in names_imported(name) if part.startswith("metaeval.")}
+        assert rooms <= {room} | allowed(room), name
+        assert not any(part.split(".")[0] == "experiments" for part in names_imported(name)), name
+    assert len(list(HOUSE.glob("*.py"))) <= 7, "few modules lie at the top"
 
 
 def test_nothing_goes_round_the_rooms_by_way_of_the_package_itself():
-    wrong = []
-    for path, _ in parts():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "metaeval":
-                wrong += [f"{path.relative_to(HOUSE)}: metaeval.{node.attr}"] * (node.attr != "__version__")
-    assert not wrong
-
-
-def test_few_modules_lie_at_the_top():
-    assert len(list(HOUSE.glob("*.py"))) <= 7
+    for name, (_, nodes) in HOUSE_MODULES.items():
+        of_package = [one for one in nodes if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name)]
+        assert {one.attr for one in of_package if one.value.id == "metaeval"} <= {"__version__"}, name
 
 
 def test_experiments_import_nothing_private():
-    wrong = []
-    for path in sorted(HOUSE.parent.joinpath("experiments").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("metaeval"):
-                names = [*node.module.split("."), *(alias.name for alias in node.names)]
-                wrong += [f"{path.name}: {node.module}" for name in names if name.startswith("_")]
-    assert not wrong
+    for name in read_modules():
+        if name.startswith("experiments"):
+            private = [one for one in names_imported(name) if one.startswith("metaeval.") and "._" in one]
+            assert not private, name
 
 
-def module_names():
-    names = ["metaeval"]
-    for path, _ in parts():
-        inside = path.relative_to(HOUSE).with_suffix("").parts
-        names.append(".".join(["metaeval", *(part for part in inside if part != "__init__")]))
-    return [name for name in names if not name.endswith("__main__")]
+def test_no_file_imports_in_a_circle():
+    files = read_modules()
+    imports = {
+        name: {other for other in names_imported(name) if other in files and other.count(".") and other != name}
+        for name in files
+    }
+    graphlib.TopologicalSorter(imports).prepare()  # raises the circle that it finds
 
 
 def test_modules_are_not_hidden_by_functions_of_their_names_and_leave_matplotlib_to_those_that_draw():
-    """That each can be imported alone follows from there being no circle."""
+    """That each can be imported alone follows from there being no circle; pages of the playground draw."""
+    names = ["metaeval", *(name for name, (room, _) in HOUSE_MODULES.items() if room not in ("__main__", "app"))]
     code = f"""
 import sys, types
-names, draws, drawn = {module_names()!r}, {DRAWS!r}, False
-for name in sorted(names, key=lambda name: (name.startswith("metaeval.app"), name in draws)):
-    drawn = drawn or name in draws or name.startswith("metaeval.app")
+names, draws, drawn = {names!r}, {DRAWS!r}, False
+for name in sorted(names, key=lambda name: name in draws):
+    drawn = drawn or name in draws
     exec(f"import {{name}} as module")
     assert isinstance(module, types.ModuleType), f"{{name}} is hidden by {{module!r}}"
     assert drawn or "matplotlib" not in sys.modules, f"{{name}} imports matplotlib"
@@ -121,9 +114,18 @@ for name in sorted(names, key=lambda name: (name.startswith("metaeval.app"), nam
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, capture_output=True)
 
 
-def test_the_command_line_starts_without_the_heavy_packages():
-    heavy = "{'numpy', 'pandas', 'scipy', 'matplotlib', 'numba'}"
-    code = f"import metaeval.cli, sys; print(*sorted({heavy} & set(sys.modules)))"
+KERNELS = ("agreement", "anova", "letters", "pair_tests", "randomised_tukey", "split_half")
+
+
+@pytest.mark.parametrize(
+    ("modules", "heavy"),
+    [
+        (["metaeval.cli"], {"numpy", "pandas", "scipy", "matplotlib", "numba"}),
+        ([f"metaeval.stats.{name}" for name in KERNELS], {"numba", "scipy", "statsmodels", "pandas", "joblib"}),
+    ],
+)
+def test_the_command_line_and_the_kernels_start_without_the_heavy_packages(modules, heavy):
+    code = f"import sys, {', '.join(modules)}; print(*sorted({heavy!r} & set(sys.modules)))"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert printed.stdout.strip() == ""
 
@@ -131,35 +133,13 @@ def test_the_command_line_starts_without_the_heavy_packages():
 def test_every_public_name_can_be_imported():
     import metaeval
 
-    for name in metaeval.__all__:
-        assert getattr(metaeval, name) is not None
-
-
-def modules():
-    """Every module of the package and of the experiments with its file, by its full name."""
-    for folder in ("metaeval", "experiments"):
-        for path in sorted((HOUSE.parent / folder).rglob("*.py")):
-            yield ".".join(path.relative_to(HOUSE.parent).with_suffix("").parts).removesuffix(".__init__"), path
-
-
-def test_no_file_imports_in_a_circle():
-    files = dict(modules())
-    imports = {}
-    for name, path in files.items():
-        named = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                named |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-            elif isinstance(node, ast.Import):
-                named |= {alias.name for alias in node.names}
-        imports[name] = {other for other in named if other in files and other.count(".") and other != name}
-    graphlib.TopologicalSorter(imports).prepare()  # raises the circle that it finds
+    assert all(getattr(metaeval, name) is not None for name in metaeval.__all__)
 
 
 def test_a_result_overrides_five_methods_at_most():
-    for path in sorted((HOUSE / "analyses").glob("*.py")):
-        if path.stem != "conftest":
-            importlib.import_module(f"metaeval.analyses.{path.stem}")
+    for name in HOUSE_MODULES:
+        if name.startswith("metaeval.analyses.") and not name.endswith("conftest"):
+            importlib.import_module(name)
     shown = {name for name, each in vars(Result).items() if callable(each) and not name.startswith("__")}
     results, waiting = set(), [Result]
     while waiting:

@@ -1,6 +1,5 @@
 """CONTRIBUTING.md is right: an analysis added as it says has a table, a figure and a command."""
 
-import json
 import os
 import re
 import shutil
@@ -10,7 +9,6 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from scipy.stats import binom
 
 ROOT = Path(__file__).parent.parent
 if not (ROOT / "CONTRIBUTING.md").exists() or not (ROOT / "metaeval").exists():  # beside an installed copy
@@ -38,6 +36,7 @@ def house(tmp_path_factory):
     folder = tmp_path_factory.mktemp("house")
     shutil.copytree(ROOT / "metaeval", folder / "metaeval", ignore=shutil.ignore_patterns("__pycache__"))
     analysis, public, command = blocks_of("Add an analysis")
+    assert len(public.splitlines()) == len(command.splitlines()) == 1
     file = re.match(r"# (metaeval/\S+\.py)\n", analysis)
     (folder / file.group(1)).write_text(analysis, encoding="utf-8")
     with (folder / "metaeval/__init__.pyi").open("a", encoding="utf-8") as stub:
@@ -49,42 +48,40 @@ def house(tmp_path_factory):
     return folder
 
 
-def run(house, *words):
+TRIED = """
+import contextlib, io, sys
+import metaeval as me
+from metaeval import cli
+from scipy.stats import binom
+
+result = me.winner(me.io.read_scores("scores.csv"))
+assert "begin{table}" in result.to_latex()
+result.plot()
+doubtful, certain = result.to_frame()["share"]
+# a stays the best where the fourth topic is drawn at most once in four draws.
+assert abs(doubtful - binom.cdf(1, 4, 1 / 4)) < 0.05 and certain == 1
+
+def expect(said, *words, status=0):
+    sys.argv, printed, stopped = ["metaeval", *words], io.StringIO(), None
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        try:
+            cli.main()
+        except SystemExit as end:
+            stopped = end
+    assert stopped and stopped.code == status and said in printed.getvalue(), printed.getvalue()
+
+expect("How often is the best run the best", "--help")
+expect("Sets of topics that are drawn", "winner", "--help")
+expect("bootstrap 50", "winner", "scores.csv", "--bootstrap", "50", "--explain", "--out", "out")
+expect("--bootstrap is 0; it is a whole number of at least 1", "winner", "scores.csv", "--bootstrap", "0", status=2)
+"""
+
+
+def test_the_new_analysis_is_part_of_the_public_api_with_table_figure_and_command(house):
     environment = {**os.environ, "PYTHONPATH": str(house), "COLUMNS": "100"}
-    return subprocess.run([sys.executable, *words], cwd=house, env=environment, capture_output=True, text=True)
-
-
-def test_the_recipe_touches_one_file_and_two_lines():
-    _, public, command = blocks_of("Add an analysis")
-    assert len(public.splitlines()) == len(command.splitlines()) == 1
-
-
-def test_the_new_analysis_is_part_of_the_public_api_with_table_and_figure(house):
-    code = (
-        "import metaeval as me; result = me.winner(me.io.read_scores('scores.csv')); "
-        "print(result.to_latex()); result.plot(); print(result.to_frame()['share'].tolist())"
-    )
-    done = run(house, "-c", code)
+    command = [sys.executable, "-c", TRIED]
+    done = subprocess.run(command, cwd=house, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "\\begin{table}" in done.stdout
-    doubtful, certain = json.loads(done.stdout.splitlines()[-1])
-    # a stays the best where the fourth topic is drawn at most once in four draws.
-    assert abs(doubtful - binom.cdf(1, 4, 1 / 4)) < 0.05
-    assert certain == 1
-
-
-def test_the_new_analysis_is_a_command_with_its_options(house, tmp_path):
-    assert "How often is the best run the best" in run(house, "-m", "metaeval", "--help").stdout
-    assert "Sets of topics that are drawn" in run(house, "-m", "metaeval", "winner", "--help").stdout
-    done = run(
-        house, "-m", "metaeval", "winner", "scores.csv", "--bootstrap", "50", "--explain", "--out", str(tmp_path)
-    )
-    assert done.returncode == 0, done.stderr
-    assert "bootstrap 50" in done.stdout
-    assert {"winner.csv", "winner.tex", "winner.json", "winner.svg"} <= {path.name for path in tmp_path.iterdir()}
-
-
-def test_what_the_new_analysis_refuses_is_said_with_its_option(house):
-    done = run(house, "-m", "metaeval", "winner", "scores.csv", "--bootstrap", "0")
-    assert done.returncode == 2
-    assert "--bootstrap is 0; it is a whole number of at least 1" in done.stderr
+    assert {"winner.csv", "winner.tex", "winner.json", "winner.svg"} <= {
+        path.name for path in (house / "out").iterdir()
+    }

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-nbformat = pytest.importorskip("nbformat", reason="notebooks are executed with nbclient: pip install metaeval[test]")
-nbclient = pytest.importorskip("nbclient", reason="notebooks are executed with nbclient: pip install metaeval[test]")
-pytest.importorskip(
-    "ipykernel", reason="notebooks are executed with nbclient and ipykernel: pip install metaeval[test]"
+nbformat, nbclient, _ = (
+    pytest.importorskip(name, reason="notebooks are executed with nbclient and ipykernel: pip install metaeval[test]")
+    for name in ("nbformat", "nbclient", "ipykernel")
 )
 
 FOLDER = Path(__file__).parent.parent / "notebooks"
@@ -25,11 +24,6 @@ if not NOTEBOOKS:  # the tests run beside an installed copy
 SECONDS = 120  # a notebook takes about ten; a machine may be busy
 CHANGING = "marks-may-change"
 """Tag of a cell whose output is shown, and not compared: the marks of a summary follow rules that may be improved."""
-
-
-def named(notebooks, later=()):
-    """Parameters; all but one notebook are run at night."""
-    return [pytest.param(path, id=path.stem, marks=pytest.mark.nightly if path in later else ()) for path in notebooks]
 
 
 def printed(cell):
@@ -47,8 +41,9 @@ def fonts(tmp_path_factory):
     return folder
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("default")  # those of the kernel's own machinery are not ours
-@pytest.mark.parametrize("path", named(NOTEBOOKS, later=NOTEBOOKS[1:]))
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_prints_what_stands_in_it(path, tmp_path, monkeypatch, fonts):
     stored = nbformat.read(path, as_version=4)
     needed = stored.metadata.get("metaeval", {}).get("data")
@@ -67,7 +62,7 @@ def test_a_notebook_prints_what_stands_in_it(path, tmp_path, monkeypatch, fonts)
             assert printed(after) == printed(before), before.source
 
 
-@pytest.mark.parametrize("path", named(NOTEBOOKS))
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_was_saved_after_running_from_top_to_bottom(path):
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))

@@ -6,7 +6,6 @@ import shlex
 import tomllib
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import typer
 
@@ -20,17 +19,18 @@ if not (ROOT / "CITATION.cff").exists():  # the tests run beside an installed co
     pytest.skip("the repository is not here", allow_module_level=True)
 
 
-def test_version_changelog_and_citation_agree():
+def test_version_changelog_citation_and_pythons_agree():
     newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)[1]
-    cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.MULTILINE)[1]
-    assert newest == cited == metaeval.__version__
-
-
-def test_the_citation_names_papers_as_the_bibliography_does():
-    titles = re.findall(r"^    title: \"?(.*?)\"?$", (ROOT / "CITATION.cff").read_text("utf-8"), re.MULTILINE)
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert newest == re.search(r"^version: (\S+)$", citation, re.MULTILINE)[1] == metaeval.__version__
+    titles = re.findall(r"^    title: \"?(.*?)\"?$", citation, re.MULTILINE)
     known = {re.sub(r"[{}]", "", one.fields["title"]).lower() for one in bibliography().values()}
     assert titles
     assert {title.lower() for title in titles} <= known
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    named = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
+    assert project["requires-python"] == f">={named[0]}"
+    assert f"Python {named[0]}" in (ROOT / "README.md").read_text("utf-8")
 
 
 def test_the_recipe_has_the_version_and_the_requirements_of_the_package():
@@ -69,13 +69,6 @@ def test_the_paper_has_its_sections_its_references_and_two_pages():
     assert len(copied) > 10
     assert all(entry in bib for entry in copied.values())
     assert len(re.sub(r"<!--.*?-->", "", body, flags=re.DOTALL).split()) < 1000
-
-
-def test_pythons_that_are_named_are_those_that_are_required():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    named = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
-    assert project["requires-python"] == f">={named[0]}"
-    assert f"Python {named[0]}" in (ROOT / "README.md").read_text("utf-8")
 
 
 def load_docs(name):
@@ -142,14 +135,6 @@ def test_the_gallery_shows_every_figure_that_a_command_draws():
         group.commands[words[1]].make_context(words[1], words[2:])
         assert (ROOT / "docs" / f"{example.page}.md").exists()
         assert re.fullmatch(r"[A-Z].{20,120}\.", example.line)
-
-
-def test_the_example_of_contradictions_has_some(tmp_path):
-    render = load_docs("render_gallery")
-    render.write_data(tmp_path)
-    render.run_command(render.FIGURES["contradictions"].command, tmp_path)
-    (tables,) = (tmp_path / "figures").glob("contradictions.csv")
-    assert pd.read_csv(tables)["contradictions"].max() > 1
 
 
 def test_a_notebook_becomes_a_page_with_its_code_and_what_it_printed():

@@ -215,9 +215,6 @@ def test_a_plain_function_that_is_no_measure_is_told_what_to_write(function, mes
 
 
 def test_a_direction_that_nobody_stated_is_assumed_to_be_higher():
-    closeness = measure_of(lambda p, q: 1 - chebyshev(p, q), better=None)
-    with pytest.warns(DirectionWarning, match="scores of own are assumed"):
-        assert conformance(closeness).measure is closeness
     with (
         pytest.warns(DirectionWarning),
         pytest.raises(MeasureError, match=r"higher being better \(assumed: higher is better\); is higher really"),

@@ -14,10 +14,6 @@ from metaeval.measures.base import Measure, find_signs
 from metaeval.measures.resolve import measure_of_label
 
 
-def closeness(estimated, gold):
-    return 1 - np.abs(np.cumsum(estimated - gold, axis=-1)).sum(axis=-1) / (np.shape(gold)[-1] - 1)
-
-
 @pytest.mark.parametrize(
     ("stated", "sign", "assumed", "ends"),
     [(True, 1, False, (0, 1)), (False, -1, False, (1, 0)), (None, 1, True, (0, 1))],
@@ -50,26 +46,18 @@ def scores():
     return metaeval.Scores(values, runs=list("abcdef"), topics=range(30), measures=["AP", "turned"], collection="c")
 
 
-def test_analyses_take_higher_as_better_and_say_so_in_the_signature(scores):
-    with pytest.warns(DirectionWarning) as caught:
-        similarity = metaeval.ranking_similarity(scores, n_bootstrap=0)
-    assert len(caught) == 1
-    assert similarity.tau[0, 1] == -1
-    assert "measures AP, turned (assumed: higher is better) |" in str(similarity.signature)
-    with pytest.warns(DirectionWarning):
-        found = metaeval.significance_contradictions(metaeval.discriminative_power(scores, n_permutations=200))
-    assert found.run_pairs().shape[0] > 0
-    assert "turned (assumed: higher is better)" in str(found.signature)
-
-
-def test_a_stated_direction_changes_what_analyses_say(scores):
-    measures = [scores.measures[0], Measure("turned", higher_is_better=False)]
-    stated = metaeval.Scores(scores.values, runs=scores.runs, topics=scores.topics, measures=measures)
-    similarity = metaeval.ranking_similarity(stated, n_bootstrap=0)
-    assert similarity.tau[0, 1] == 1
-    assert "assumed" not in str(similarity.signature)
-    power = metaeval.discriminative_power(stated, n_permutations=200)
-    assert metaeval.significance_contradictions(power).run_pairs().empty
+@pytest.mark.filterwarnings("ignore::metaeval.errors.DirectionWarning")
+@pytest.mark.parametrize("stated", [None, False])
+def test_analyses_take_higher_as_better_and_say_so_in_the_signature_unless_a_direction_is_stated(scores, stated):
+    measures = [scores.measures[0], Measure("turned", higher_is_better=stated)]
+    scores = dataclasses.replace(scores, measures=measures)
+    similarity = metaeval.ranking_similarity(scores, n_bootstrap=0)
+    power = metaeval.discriminative_power(scores, n_permutations=200)
+    found = metaeval.significance_contradictions(power)
+    assert similarity.tau[0, 1] == (1 if stated is False else -1)
+    assert found.run_pairs().empty == (stated is False)
+    for one in (similarity, found):
+        assert ("turned (assumed: higher is better)" in str(one.signature)) == (stated is None)
 
 
 KNOWN = {
@@ -155,16 +143,14 @@ def test_directions_stand_in_signature_and_json(scores):
         assert metaeval.ranking_similarity(scores, n_bootstrap=0).to_dict()["directions"]["turned"] == "assumed: higher"
 
 
-def test_conformance_and_properties_agree_with_the_analyses():
-    unstated = Measure("closeness", kind="quantification", formula=closeness)
-    with pytest.warns(DirectionWarning):
+@pytest.mark.filterwarnings("ignore::metaeval.errors.DirectionWarning")
+@pytest.mark.parametrize("close", [True, False])
+def test_conformance_and_properties_agree_with_the_analyses(close):
+    nmd = metaeval.measures.quantification.NMD
+    unstated = Measure("own", kind="quantification", formula=lambda p, q: 1 - nmd(p, q) if close else nmd(p, q))
+    if close:
         assert metaeval.conformance(unstated).measure is unstated
-    with pytest.warns(DirectionWarning):
-        found = metaeval.properties(unstated, n_random=20)
-    assert found.get_check("closeness", "ordinal").holds
-    assert "closeness (assumed: higher is better)" in str(found.signature)
-    distance = Measure("distance", kind="quantification", formula=lambda p, q: 1 - closeness(p, q))
-    with pytest.warns(DirectionWarning):
-        found = metaeval.properties(distance, n_random=20)
-    check = found.get_check("distance", "ordinal")
-    assert check.failed == check.cases
+    found = metaeval.properties(unstated, n_random=20)
+    check = found.get_check("own", "ordinal")
+    assert check.holds if close else check.failed == check.cases
+    assert "own (assumed: higher is better)" in str(found.signature)

@@ -11,12 +11,12 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as npst
 
 import metaeval
-from metaeval.measures.ordinal import closer_items, proximity
+from metaeval.measures.ordinal import closer_items
 from metaeval.measures.quantification import distance_weighted_squares, order_aware_divergence
 from metaeval.measures.registry import is_shipped
 
 
-def random_counts(n_classes, how_many=30):
+def random_counts(n_classes, how_many=12):
     rng = np.random.default_rng((7, n_classes))
     shares = rng.dirichlet(np.full(n_classes**2, 0.4), size=how_many)
     return rng.multinomial(rng.integers(2, 60, size=how_many), shares).reshape(-1, n_classes, n_classes)
@@ -27,13 +27,6 @@ def labels_of(counts):
     gold, predicted = np.nonzero(counts)
     times = counts[gold, predicted]
     return np.repeat(gold, times), np.repeat(predicted, times)
-
-
-def counts_of(predicted, gold, n_classes):
-    """Confusion counts of labels written as the papers write them, from 1."""
-    counts = np.zeros((n_classes, n_classes), dtype=int)
-    np.add.at(counts, (np.asarray(gold) - 1, np.asarray(predicted) - 1), 1)
-    return counts
 
 
 def score(name, *data):
@@ -260,64 +253,18 @@ def test_every_shipped_measure_has_an_oracle():
     assert {one.name for one in metaeval.measures.measures() if is_shipped(one)} - compared == {"OCI"}  # its own file
 
 
-CAUTIOUS, OUTSPOKEN = [7, 90, 193, 105, 7], [160, 10, 3, 10, 193]  # of the latter print has the middle and the sum
-FIGURE_3 = [np.array([[5, 5, 7], [1, 50, 8], [4, 5, 15]]).T, np.array([[7, 12, 4], [1, 45, 8], [2, 3, 18]]).T]
-APPENDIX_B = [counts_of((1, 2, 2, 3), (1, 1, 2, 3), 3), counts_of((1, 1, 2, 2), (1, 1, 2, 3), 3)]
-TABLE_1 = [  # Cardoso and Sousa 2011, gold classes in rows
-    [[0, 4, 0, 0], [0, 0, 6, 0], [0, 0, 0, 0], [0, 0, 0, 3]], [[0, 0, 4, 0], [0, 0, 6, 0], [0, 0, 0, 0], [0, 0, 0, 3]],
-    [[0, 4, 0, 0], [6, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 3]],
-]  # fmt: skip
-LQ = [(np.array(p), np.full(4, 0.25)) for p in ([0.25, 0.35, 0.15, 0.25], [0.25, 0.25, 0.35, 0.15])]  # 2021, §3
-
-
-@pytest.mark.parametrize(
-    ("found", "printed", "tolerance"),
-    [
-        ([proximity(CAUTIOUS)[at] for at in ((3, 1), (0, 0), (2, 2))], [0.23, 6.84, 2.06], 0.005),  # Amigó, Figure 1
-        (proximity(OUTSPOKEN)[3, 1], 4.38, 0.005),
-        (proximity([10, 60, 30]).T, [[4.32, 0.62, 0.07], [1.32, 1.74, 0.74], [0.23, 0.42, 2.74]], 0.005001),  # Figure 3
-        ([score("CEM_ORD", one) for one in FIGURE_3], [0.7117, 0.7596], 5e-5),
-        ([score("Accuracy", one) for one in APPENDIX_B], [3 / 4, 3 / 4], 1e-12),
-        ([score("Accuracy_within(n=1)", one) for one in APPENDIX_B], [1, 1], 1e-12),
-        ([score("MAE_mu", one) for one in APPENDIX_B], [1 / 4, 1 / 4], 1e-12),
-        ([score("MSE", one) for one in APPENDIX_B], [1 / 4, 1 / 4], 1e-12),
-        ([score("Pearson", one) for one in APPENDIX_B], [0.85, 0.9], 0.005),
-        ([score("Cosine", one) - 0.0005 for one in APPENDIX_B], [0.973, 0.979], 0.0005),  # cut off, not rounded
-        ([score("MAE_mu", np.array(one)) for one in TABLE_1], [0.77, 1.08, 0.77], 0.005),
-        (distance_weighted_squares(*LQ[0]), [0.03, 0.01, 0.01, 0.03], 1e-9),
-        (distance_weighted_squares(*LQ[1]), [0.05, 0.03, 0.01, 0.01], 1e-9),
-        ([order_aware_divergence(*one) for one in LQ], [0.020, 0.025], 1e-9),
-        (score("NMD", *LQ[0]) - score("NMD", *LQ[1]), 0, 1e-12),
-        (score("RNOD", np.eye(5)[0], np.array([0, 0.98, 0, 0.01, 0.01])), 1.0329, 5e-5),  # above 1, whatever its name
-    ],
-)
-def test_what_is_printed_comes_out(found, printed, tolerance):
-    np.testing.assert_allclose(found, printed, rtol=0, atol=tolerance)
-
-
-def test_od_averages_over_the_support_of_the_gold_and_not_of_the_estimate():
-    estimated, gold = np.array([1.0, 0, 0]), np.array([0.0, 0.5, 0.5])
+def test_the_worked_examples_of_lq_2021_come_out():
+    """Section 3; those of other papers are compared by the experiments."""
+    one, other = ((np.array(p), np.full(4, 0.25)) for p in ([0.25, 0.35, 0.15, 0.25], [0.25, 0.25, 0.35, 0.15]))
+    np.testing.assert_allclose(distance_weighted_squares(*one), [0.03, 0.01, 0.01, 0.03])
+    np.testing.assert_allclose(distance_weighted_squares(*other), [0.05, 0.03, 0.01, 0.01])
+    assert [order_aware_divergence(*one), order_aware_divergence(*other)] == pytest.approx([0.020, 0.025])
+    assert score("NMD", *one) == pytest.approx(score("NMD", *other))
+    # Above 1, whatever its name.
+    assert score("RNOD", np.eye(5)[0], np.array([0, 0.98, 0, 0.01, 0.01])) == pytest.approx(1.0329, abs=5e-5)
+    estimated, gold = np.array([1.0, 0, 0]), np.array([0.0, 0.5, 0.5])  # averages are over the support of the gold
     assert order_aware_divergence(estimated, gold) == pytest.approx((1.25 + 2.25) / 2)
     assert order_aware_divergence(gold, estimated) == pytest.approx(0.25 + 0.5)
-
-
-@pytest.mark.parametrize("name", ["RNOD", "RSNOD"])
-def test_root_normalised_divergences_stay_below_the_root_of_two(name):
-    rng = np.random.default_rng(0)
-    for n_classes in (2, 3, 5, 9):
-        pairs = rng.dirichlet(np.full(n_classes, 0.05), size=(2, 20_000))
-        assert metaeval.measure(name).score(*pairs).max() < 2**0.5
-
-
-two_classes = npst.arrays(float, (2,), elements=st.floats(0, 1)).map(lambda p: np.stack([p, 1 - p], axis=-1))
-
-
-@given(two_classes)
-def test_with_two_classes_nmd_rnod_and_rsnod_are_one_measure(pair):
-    """LQ 2021, Appendix A, as printed: RNOD is √OD, K − 1 being 1."""
-    values = [float(metaeval.measure(name).score(*pair)) for name in ("NMD", "RNOD", "RSNOD")]
-    # √ of a square: tiny differences underflow to 0 before the root is taken.
-    assert values == pytest.approx([values[0]] * 3, abs=1e-7)
 
 
 def test_kappa_is_zero_for_a_run_that_always_returns_one_class():
@@ -345,7 +292,7 @@ def test_the_score_of_a_constant_run_may_be_stated():
         assert score("R_s(constant=1)", counts) == (1 if undefined else value)
 
 
-@settings(max_examples=200)
+@settings(max_examples=60, deadline=None)
 @given(npst.arrays(np.int64, (3, 3), elements=st.integers(0, 6)).filter(lambda counts: counts.sum() > 0))
 def test_moving_an_item_to_its_gold_class_never_lowers_an_ordinal_measure(counts):
     for g, p in [(g, p) for g, p in np.argwhere(counts > 0) if g != p][:1]:
@@ -368,28 +315,6 @@ def test_with_equal_gold_classes_nominal_closeness_is_accuracy_precision_and_rec
     for sums, sizes in (((counts * each).sum(axis=1), gold), ((counts * each).sum(axis=0), counts.sum(axis=0))):
         used = sizes > 0
         np.testing.assert_allclose(sums[used] / each.max(), np.diagonal(counts)[used], atol=1e-9)
-
-
-@pytest.mark.parametrize("name", ["Accuracy", "MAAC", "F1_M", "tau_a", "tau_b", "Pearson", "R_s", "MI", "Purity"])
-def test_no_classification_or_correlation_measure_sees_a_step_towards_the_gold_in_appendix_b(name):
-    """Only the gold 3 meets the same class in both; Accuracy with 1 sees the step, whatever the appendix says."""
-    far, near = counts_of((1, 2, 3), (3, 4, 5), 5), counts_of((2, 3, 4), (3, 4, 5), 5)
-    assert score(name, far) == pytest.approx(score(name, near))
-    for other in ("Accuracy_within(n=1)", "CEM_ORD"):
-        assert score(other, far) < score(other, near)
-
-
-@pytest.mark.parametrize(
-    ("names", "same"),
-    [("MAE_mu MSE MAE_M MSE_M Pearson", False), ("Accuracy CEM_ORD tau_a tau_b R_s MI", True)],
-)
-def test_moving_the_class_numbers_apart_changes_what_counts_distances_in_appendix_b(names, same):
-    """f(x) = 10 + x³ has gaps that nothing fills: as ordered classes it is the original, stretched."""
-    f = {k: 10 + k**3 for k in range(1, 6)}
-    before = counts_of((1, 2, 3), (3, 4, 5), 5)
-    after = counts_of([f[k] for k in (1, 2, 3)], [f[k] for k in (3, 4, 5)], f[5])
-    for name in names.split():
-        assert (score(name, before) == pytest.approx(score(name, after))) is same, name
 
 
 @pytest.mark.parametrize(

@@ -126,24 +126,6 @@ def test_what_a_measure_changes_is_put_back_and_what_it_prints_is_no_result(body
     assert (printed.out, set(printed.err.split())) == ("", {"1"} if "print" in body else set())
 
 
-def disturb(estimated, gold):
-    np.seterr(all="raise")
-    np.random.seed(1)  # noqa: NPY002
-    random.seed(1)
-    warnings.simplefilter("error")
-    return np.abs(estimated - gold).max(axis=-1)
-
-
-def test_a_function_passed_in_python_changes_no_settings_either(runs):
-    errors, states = np.geterr(), (random.getstate(), np.random.get_state()[1].tolist())  # noqa: NPY002
-    before = list(warnings.filters)
-    measure = me.Measure("own", False, (0, 1), kind="quantification", formula=disturb)
-    assert np.array_equal(me.score(runs, measure).values[..., 0], largest_gap(runs))
-    assert np.geterr() == errors
-    assert (random.getstate(), np.random.get_state()[1].tolist()) == states  # noqa: NPY002
-    assert warnings.filters == before
-
-
 def score_function(runs, formula):
     return me.score(runs, me.Measure("own", False, (-9, 9), kind="quantification", formula=formula))
 

@@ -123,15 +123,6 @@ def test_intervals_hold_with_a_judge_that_favours_some_runs_so_rarely_that_label
     assert np.mean((low <= left / whole) & (left / whole <= high)) >= 0.93
 
 
-@pytest.mark.parametrize("scale", [1000.0, -0.01])
-def test_the_scale_and_direction_of_a_judge_do_not_matter(scale):
-    people, _, judge = made(2)
-    weights = spread_weights(~np.isnan(people))
-    found, other = (correct_means(people, each[None], weights, key=1) for each in (judge, scale * judge + 5))
-    assert other.means == pytest.approx(found.means)
-    assert other.reach == pytest.approx(found.reach)
-
-
 def test_two_equal_judges_count_as_one_and_a_judge_of_noise_gets_little_weight():
     people, _, judge = made(4, quality=0.9)
     weights, noise = spread_weights(~np.isnan(people)), np.random.default_rng(0).normal(size=judge.shape)
@@ -141,22 +132,6 @@ def test_two_equal_judges_count_as_one_and_a_judge_of_noise_gets_little_weight()
     assert two.means == pytest.approx(one.means)
     mixed = correct_means(people, np.array([judge, noise]), weights, key=1).weights
     assert mixed[0] > 0.5 > 0.3 > abs(mixed[1])
-
-
-@pytest.mark.parametrize("n_labelled", [50, 80])
-@pytest.mark.nightly
-def test_a_judge_that_is_noise_costs_hardly_any_width(n_labelled):
-    widths = []
-    for seed in range(40):
-        people, _, _ = made(seed, n_labelled, n_topics=300)
-        noise = np.random.default_rng(seed).normal(size=people.shape)
-        weights = spread_weights(~np.isnan(people))
-        options = {"key": seed, "n_trials": 300}
-        widths.append(
-            [correct_means(people, each, weights, **options).reach.mean() for each in (noise[None], noise[None][:0])]
-        )
-    with_noise, alone = np.mean(widths, axis=0)
-    assert with_noise < 1.05 * alone
 
 
 @pytest.mark.parametrize("target", ["population", "topics"])
@@ -193,7 +168,7 @@ def test_a_choice_at_random_is_seldom_called_something_else_and_the_easiest_topi
 def test_single_cells_are_on_the_safe_side_and_estimate_without_bias():
     _, truth, judge = made(7, n_topics=60)
     errors, variances = [], []
-    for seed in range(300):
+    for seed in range(150):
         known = np.random.default_rng(seed).random(truth.shape) < 0.5
         found = correct_means(
             np.where(known, truth, np.nan), judge[None], spread_weights(known), key=1, target="topics", n_trials=10
@@ -202,7 +177,7 @@ def test_single_cells_are_on_the_safe_side_and_estimate_without_bias():
         variances.append(found.variances)
     i, k = np.triu_indices(N_RUNS, 1)
     errors = np.array(errors)
-    assert np.abs(errors.mean(axis=0)) == pytest.approx(np.zeros(N_RUNS), abs=0.04)
+    assert np.abs(errors.mean(axis=0)) == pytest.approx(np.zeros(N_RUNS), abs=0.05)
     assert (np.mean(variances, axis=0) > 0.9 * (errors[:, i] - errors[:, k]).var(axis=0)).all()
 
 

@@ -1,12 +1,18 @@
-"""Agreement with a reference: every shortcut against plain loops, scipy, or enumeration."""
+"""Agreement with a reference and between annotators: every shortcut against plain loops, scipy, statsmodels or enumeration."""
 
 import itertools
 
 import numpy as np
 import pytest
 from scipy import stats as scipy_stats
+from scipy.stats import kendalltau, ttest_1samp
+from statsmodels.stats.multitest import multipletests
 
+import metaeval as me
+from metaeval.errors import MetaevalError
+from metaeval.measures.base import Measure
 from metaeval.stats.agreement import STATISTICS, Sides, compare_halves
+from metaeval.stats.annotator_wins import find_p_values, reject_by
 from metaeval.stats.arrays import scale_scores
 from metaeval.stats.letters import find_clusters, swap_p_values
 from metaeval.stats.resampling import draw_weights, topic_signs
@@ -93,20 +99,6 @@ def test_exchanging_the_scores_of_runs_is_done_as_by_hand():
                 np.testing.assert_allclose(found[name][trial, pair], expected, atol=1e-6, err_msg=name)
 
 
-def test_p_values_of_exchanges_are_near_those_of_all_exchanges():
-    values, reference = draw(2, n_runs=7)
-    means, wanted = values.mean(axis=1), reference.mean(axis=1)
-    z = standardise(means.T)[:2]
-    observed = run_statistics(means.T[:2], wanted, ["pearson"])["pearson"]
-    masks = np.array(list(itertools.product([True, False], repeat=7)))
-    one, two = (run_statistics(np.where(masks, *side), wanted, ["pearson"])["pearson"] for side in (z, z[::-1]))
-    exact = np.mean(one - two >= observed[0] - observed[1] - 1e-12)
-    same, exchanged = swap_runs(np.column_stack([means[:, :2], wanted]), np.arange(7), ["pearson"], 3, 4000)
-    np.testing.assert_allclose(same["pearson"], observed, rtol=1e-12)
-    p = swap_p_values(same["pearson"], exchanged["pearson"])[0, 1]
-    assert abs(p - exact) < 4 * np.sqrt(exact * (1 - exact) / 4000) + 1 / 4000
-
-
 @pytest.mark.parametrize("statistic", [*WHICH, "tau_gap", "tau_ap_b"])
 @pytest.mark.parametrize(("shift", "factor"), [(0.0, 1.0), (64.0, 1.0), (0.0, 3.0)])
 def test_an_exchange_that_changes_nothing_counts(statistic, shift, factor):
@@ -165,11 +157,6 @@ def test_the_best_threshold_is_the_best_of_all_differences_and_zero(levels):
         assert found.threshold[m] == min(one for one, value in accuracies.items() if value == best)
         right = plain_tie_accuracy(scores, reference, found.threshold[m])
         np.testing.assert_allclose(found.by_topic[m], right.mean(axis=0))
-
-
-def test_a_measure_that_ties_what_the_reference_ties_is_right_throughout():
-    reference = np.array([[1.0, 2.0], [1.0, 3.0], [2.0, 3.0]])
-    assert tie_accuracy(beside(reference[..., None] * 2, reference)).value.tolist() == [1.0]
 
 
 def test_exchanging_who_is_right_is_done_as_by_hand():
@@ -292,3 +279,59 @@ def test_annotators_are_split_in_every_way_once_or_in_random_ways(n, splits):
     assert all(one | other == set(range(n)) and abs(len(one) - len(other)) <= 1 for one, other in halves)
     if n < 10:
         assert len({frozenset(pair) for pair in halves}) == splits
+
+
+def make_people(noise=0.5, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=(14, 1)) + rng.normal(size=(14, 40))
+    labels = {"runs": [f"r{i:02d}" for i in range(14)], "topics": [f"t{i:02d}" for i in range(40)]}
+    given = truth[..., None] + noise * rng.normal(size=(14, 40, 3))
+    judged = truth[..., None] + rng.normal(size=(14, 40, 2)) * [0.4, 1.5]
+    people = me.Scores(given, measures=["ann", "bob", "cas"], higher_is_better=True, **labels)
+    return me.Scores(judged, measures=["good", "bad"], higher_is_better=True, collection="made", **labels), people
+
+
+def test_halves_are_what_some_annotators_reach_against_the_others_by_plain_numpy():
+    scores, people = make_people()
+    found = me.agreement(scores, reference=people, annotators=True, statistics=["tau_a", "pearson"], n_permutations=50)
+    assert not found.no_interval
+    assert str(found.reference) == "mean of annotators"
+    rest = [np.delete(people.values, one, axis=2).mean(axis=(1, 2)) for one in range(3)]
+    halves = [np.corrcoef(people.values[..., one].mean(axis=1), rest[one])[0, 1] for one in range(3)]
+    frame = found.frames()["annotators"].set_index("statistic")
+    assert frame.loc["pearson", "halves"] == pytest.approx(np.mean(halves), abs=1e-12)
+    halves = [kendalltau(people.values[..., one].mean(axis=1), rest[one]).statistic for one in range(3)]
+    assert frame.loc["tau_a", "halves"] == pytest.approx(np.mean(halves), abs=1e-12)
+
+
+def test_annotators_of_several_collections_are_averaged():
+    pairs = [make_people(seed=seed) for seed in (0, 5)]
+    scores = [me.Scores(s.values, runs=s.runs, topics=s.topics, measures=s.measures, collection=name) for (s, _), name in
+              zip(pairs, "xy", strict=True)]  # fmt: skip
+    options = {"annotators": True, "statistics": ["topic_pearson"], "n_permutations": 20, "n_bootstrap": 100}
+    both = me.agreement(scores, reference=[people for _, people in pairs], **options)
+    alone = [me.agreement(one, reference=people, **options) for one, (_, people) in zip(scores, pairs, strict=True)]
+    assert both.results[0].halves == pytest.approx(np.mean([each.results[0].halves for each in alone]))
+
+
+def test_annotators_need_scores_of_several_people_on_one_scale():
+    scores, people = make_people()
+    with pytest.raises(MetaevalError, match="a measure for each"):
+        me.agreement(scores, reference="good", annotators=True)
+    with pytest.raises(MetaevalError, match="a measure for each"):
+        me.agreement(scores, reference=people.sel(measures="ann"), annotators=True)
+    directed = [Measure(name, name != "cas") for name in ("ann", "bob", "cas")]
+    mixed = me.Scores(people.values, runs=people.runs, topics=people.topics, measures=directed)
+    with pytest.raises(MetaevalError, match="one scale"):
+        me.agreement(scores, reference=mixed, annotators=True)
+
+
+def test_p_values_of_the_alternative_annotator_test_are_those_of_scipy_and_rejections_those_of_statsmodels():
+    rng = np.random.default_rng(5)
+    gaps = rng.integers(-1, 2, (40, 15))
+    p = find_p_values(15, gaps.sum(axis=1), (gaps**2).sum(axis=1), 0.2)
+    assert p == pytest.approx([ttest_1samp(row, 0.2, alternative="less").pvalue for row in gaps])
+    for rate in (0.05, 0.2, 0.5):
+        families = np.sort(rng.random((30, 8)) ** 4)
+        expected = [multipletests(family, rate, method="fdr_by")[0] for family in families]
+        assert reject_by(families, rate).tolist() == np.array(expected).tolist()

@@ -92,10 +92,12 @@ def test_blocks_and_other_measures_move_no_number(monkeypatch):
     assert (split_half_tau(values, n_trials=100, key=KEY) == whole).all()
 
 
-def test_a_measure_that_ties_all_runs_has_tau_zero_or_none():
+@pytest.mark.parametrize("variant", ["tau_a", "tau_b"])
+def test_where_nothing_differs_tau_a_is_0_and_tau_b_is_not_defined(variant):
     values = np.full((4, 10, 1), 0.1)
-    assert (split_half_tau(values, n_trials=5, key=KEY) == 0).all()
-    assert np.isnan(split_half_tau(values, n_trials=5, key=KEY, variant="tau_b")).all()
+    wanted = 0 if variant == "tau_a" else np.nan
+    np.testing.assert_array_equal(split_half_tau(values, n_trials=5, key=KEY, variant=variant), wanted)
+    np.testing.assert_array_equal(expected_tau(values, [8], key=1, n_trials=5, variant=variant)[0], wanted)
 
 
 DATA = Path(os.environ.get("METAEVAL_DATA") or "nowhere")
@@ -133,24 +135,6 @@ def test_twice_and_eight_times_as_many_topics_are_predicted():
         # The standard error of 25 predictions is about 0.015.
         assert np.mean([between[place, 0, 0] for between, _ in found]) == pytest.approx(expected[0], abs=0.04)
         assert np.mean([truth[place, 0, 0] for _, truth in found]) == pytest.approx(expected[1], abs=0.04)
-
-
-TWO_GROUPS = np.concatenate([np.linspace(-0.3, -0.2, 8), np.linspace(0.2, 0.3, 8)])
-
-
-@pytest.mark.parametrize(("quality", "sign"), [(TWO_GROUPS, 1), (np.linspace(-1.5, 1.5, 16), -1)])
-@pytest.mark.nightly
-def test_runs_that_are_no_random_sample_are_predicted_wrongly_as_the_page_says(quality, sign):
-    """Of two groups that lie apart τ is predicted too high beyond the data, of regular distances too low."""
-    rng = np.random.default_rng(8)
-    means = quality + rng.normal(size=(1000, 16)) / np.sqrt(100)
-    expected = tau(means[::2], means[1::2]).mean()
-    studies = quality[:, None] + rng.normal(size=(20, 16, 50))
-    predicted = [
-        expected_tau(study[..., None], [100], key=k, n_trials=50, intervals=False)[0][0, 0, 0]
-        for k, study in enumerate(studies)
-    ]
-    assert 0.01 < sign * (np.mean(predicted) - expected) < 0.15
 
 
 @pytest.mark.skipif(not (DATA / "trec").is_dir(), reason="needs trec/ in the folder that METAEVAL_DATA names")
@@ -198,12 +182,6 @@ def test_runs_that_always_differ_by_the_same_are_ordered_and_equal_ones_never():
     between, truth = expected_tau(values, [6, 100], key=1, n_trials=20)
     assert between[:, 0, 0].tolist() == truth[:, 0, 0].tolist() == pytest.approx([5 / 6] * 2)
     assert expected_tau(values, [100], key=1, n_trials=20, variant="tau_b")[0][0, 0, 0] == pytest.approx(1)
-
-
-def test_where_nothing_differs_tau_a_is_0_and_tau_b_is_not_defined():
-    values = np.ones((4, 8, 1))
-    assert expected_tau(values, [8], key=1, n_trials=5)[0][0, 0, 0] == 0
-    assert np.isnan(expected_tau(values, [8], key=1, n_trials=5, variant="tau_b")[0][0, 0, 0])
 
 
 @pytest.mark.parametrize("offset", [1e6, 1e10, -1e12])

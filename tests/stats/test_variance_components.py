@@ -1,12 +1,16 @@
-"""Components of variance against printed examples, statsmodels' mixed models, and what they were simulated from."""
+"""Components of variance and designs against printed examples, statsmodels, Sakai's approximations, and simulation."""
 
+import itertools
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.integrate import quad
+from scipy.stats import chi, norm, t
 
 from metaeval.errors import MetaevalError
+from metaeval.stats import variance_components as design
 from metaeval.stats.anova import residual_variance
 from metaeval.stats.variance_components import (
     LADDER,
@@ -250,3 +254,62 @@ def test_judges_crossed_with_runs_and_topics_agree_with_statsmodels():
     expected = fit_mixed_model(scores, {short[effect]: codes for effect, codes in columns.items()})
     ours = {short[effect]: found[effect] for effect in columns} | {"error": found["run × topic × judge and error"]}
     assert ours == pytest.approx(expected, rel=1e-4)
+
+
+def topics_for_t_test(effect, alpha, beta):
+    return design.fewest_topics(lambda n: design.power_of_t_test(n, effect, alpha) >= 1 - beta, effect)
+
+
+@pytest.mark.parametrize("n", [5, 34, 200])
+@pytest.mark.parametrize("effect", [0.1, 0.5, 1.2])
+def test_power_is_statsmodels(n, effect):
+    power = pytest.importorskip("statsmodels.stats.power")
+    assert design.power_of_t_test(n, effect, 0.05) == pytest.approx(power.TTestPower().power(effect, n, 0.05))
+
+
+@pytest.mark.parametrize(
+    ("effect", "alpha", "beta"), list(itertools.product((0.1, 0.3, 1.0), (0.01, 0.05), (0.1, 0.2, 0.5)))
+)
+def test_topics_for_a_t_test_are_sakais_closed_approximation_give_or_take_one(effect, alpha, beta):
+    z, z_beta = norm.isf(alpha / 2), norm.isf(beta)
+    closed = ((z + z_beta) / effect) ** 2 + z**2 / 2
+    assert abs(topics_for_t_test(effect, alpha, beta) - np.ceil(closed)) <= 1
+
+
+def test_the_number_is_the_least_that_is_enough_the_detectable_difference_its_inverse_and_extremes_have_an_answer():
+    effects = np.array([0.1, 0.4, 2.0])
+    n = topics_for_t_test(effects, 0.05, 0.2)
+    assert (design.power_of_t_test(n, effects, 0.05) >= 0.8).all()
+    assert (design.power_of_t_test(n - 1, effects, 0.05) < 0.8).all()
+    # Of runs whose differences deviate by 1 from topic to topic: each has half of that variance as its error.
+    detectable = design.detectable_difference(0.5 / 40, 40, 0.05, 0.2)
+    assert design.power_of_t_test(40, detectable, 0.05) == pytest.approx(0.8)
+    assert topics_for_t_test([1e-5, np.inf, np.nan, 100], 0.05, 0.2).tolist()[:2] == [np.inf, 2]
+    assert np.isnan(topics_for_t_test(np.nan, 0.05, 0.2))
+
+
+@pytest.mark.parametrize("coefficient", [0.5, 0.9, 0.95, 0.999])
+def test_topics_for_a_generalisability_coefficient_are_those_of_its_formula(coefficient):
+    ratio = np.array([0.0013, 0.1, 0.37, 1.0, 40.0])
+    needed = design.fewest_topics(lambda n: generalisability(ratio, n) >= coefficient - 1e-14, ratio, least=1)
+    exact = coefficient / (1 - coefficient) / ratio
+    assert needed.tolist() == np.maximum(np.ceil(exact * (1 - 1e-12)), 1).tolist()
+    never = np.array([0.0, -1.0, np.nan])
+    found = design.fewest_topics(lambda n: generalisability(never, n) >= coefficient, never)
+    assert found[:2].tolist() == [np.inf, np.inf]
+    assert np.isnan(found[2])
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 1e-4, 1e-5, 1e-8])
+def test_power_at_small_levels_is_that_of_the_upper_tail(alpha):
+    """Of a noncentral t, by its integral over the chi distribution of the standard deviation."""
+    n, effect = 60, 0.6
+    threshold = t.isf(alpha / 2, n - 1)
+
+    def density(spread):
+        return (
+            norm.sf(threshold * spread - np.sqrt(n) * effect) * chi.pdf(spread * np.sqrt(n - 1), n - 1) * np.sqrt(n - 1)
+        )
+
+    expected = quad(density, 0, 4, points=[0.8, 1.0, 1.2])[0]
+    assert float(design.power_of_t_test(n, effect, alpha)) == pytest.approx(expected, rel=1e-6)

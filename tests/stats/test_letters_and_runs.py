@@ -1,0 +1,168 @@
+"""Residual variance and effect sizes, compact letters, and runs that are irregular."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy.stats import skew
+from statsmodels.formula.api import ols
+from statsmodels.stats.anova import anova_lm
+
+from metaeval.stats.anova import effect_size, residual_variance
+from metaeval.stats.irregular_runs import count_failures, equal_rows, far_behind, residual_spread, shape_of_differences
+from metaeval.stats.letters import compact_letters, letter_groups
+
+
+def test_residual_variance_is_that_of_statsmodels():
+    matrices = np.random.default_rng(0).random((2, 3, 13, 5)) + np.arange(5) / 7
+    rows, columns = np.indices((13, 5))
+    frame = pd.DataFrame({"score": matrices[1, 2].ravel(), "row": rows.ravel(), "column": columns.ravel()})
+    table = anova_lm(ols("score ~ C(row) + C(column)", data=frame).fit())
+    assert residual_variance(matrices)[1, 2] == pytest.approx(table.loc["Residual", "mean_sq"])
+
+
+def test_effect_sizes_are_those_printed_and_without_variance_infinite():
+    """Sakai (ACL 2021): the captions of Tables 3, 6 and 9."""
+    found = effect_size([0.962, 0.909, 0.934], [0.806, 0.717, 0.847], [0.00211, 0.00130, 0.00175])
+    assert found.round(2).tolist() == [3.40, 5.33, 2.08]
+    assert effect_size([0.5, 0.4], 0.4, 0.0) == pytest.approx([np.inf, np.nan], nan_ok=True)
+
+
+def symmetric(n_groups, pairs):
+    different = np.zeros((n_groups, n_groups), dtype=bool)
+    for one, two in pairs:
+        different[one, two] = different[two, one] = True
+    return different
+
+
+@given(n_groups=st.integers(1, 8), flags=st.lists(st.booleans(), min_size=28, max_size=28))
+@settings(max_examples=100, deadline=None)
+def test_groups_share_a_letter_exactly_when_they_do_not_differ(n_groups, flags):
+    pairs = list(itertools.combinations(range(n_groups), 2))
+    different = symmetric(n_groups, [pair for pair, flag in zip(pairs, flags, strict=False) if flag])
+    table = letter_groups(different)
+    shared = (table.astype(int) @ table.T.astype(int)) > 0
+    assert (shared == ~different).all()
+    # No letter can be taken away altogether.
+    for letter in range(table.shape[1]):
+        rest = np.delete(table, letter, axis=1)
+        assert ((rest.astype(int) @ rest.T.astype(int) > 0) != ~different).any()
+
+
+@pytest.mark.parametrize(
+    ("n_groups", "pairs", "letters"),
+    [
+        (3, [], ["a", "a", "a"]),
+        (3, [(0, 1), (0, 2), (1, 2)], ["a", "b", "c"]),
+        (4, [(0, 2), (0, 3), (1, 3)], ["a", "ab", "bc", "c"]),
+        # Insert and absorb alone gives the four groups of a ring four letters, and sweeping takes none away.
+        (4, [(0, 2), (1, 3)], ["ab", "ac", "cd", "bd"]),
+        # Here the sweep takes two of twelve away: the last group keeps two of its four letters.
+        (5, [(0, 3), (1, 2)], ["ab", "ac", "bd", "cd", "ad"]),
+        (1, [], ["a"]),
+        (0, [], []),
+    ],
+)
+def test_letters_of_small_cases(n_groups, pairs, letters):
+    assert compact_letters(symmetric(n_groups, pairs)) == letters
+    many = compact_letters(~np.eye(54, dtype=bool))
+    assert (many[25:28], many[51:]) == (["z", "A", "B"], ["Z", "a2", "b2"])
+
+
+# Irregular runs
+
+
+def test_the_ratio_is_that_of_the_residuals_written_out_in_any_unit():
+    x = np.random.default_rng(1).random((6, 9, 2))
+    ratio, _ = residual_spread(x)
+    for m in range(2):
+        spread = []
+        for i in range(6):
+            e = [x[i, t, m] - x[i, :, m].mean() - x[:, t, m].mean() + x[:, :, m].mean() for t in range(9)]
+            spread.append(np.sqrt(np.mean(np.square(e))))
+        assert ratio[m] == pytest.approx(np.array(spread) / np.median(spread))
+    for exponent in (-1000, -60, 60, 1020):
+        assert (residual_spread(np.ldexp(x, exponent - 3))[0] == ratio).all()
+
+
+DRAWN = {
+    "normal": lambda rng, size: rng.normal(size=size),
+    "exponential": lambda rng, size: rng.exponential(size=size),
+    "lognormal": lambda rng, size: rng.lognormal(sigma=1, size=size),
+    "binary": lambda rng, size: rng.integers(0, 2, size=size).astype(float),
+}
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_runs_of_equal_spread_are_seldom_called_wide_and_one_that_varies_three_times_as_much_is(kind):
+    rng = np.random.default_rng(2)
+    for n_topics in (25, 200):
+        assert residual_spread(DRAWN[kind](rng, (22, n_topics, 400)))[1].any(axis=1).mean() <= 0.1
+    x = rng.normal(size=(22, 50, 200))
+    x[7] *= 3
+    _, wide = residual_spread(x)
+    assert wide[:, 7].mean() > 0.99
+    assert np.delete(wide, 7, axis=1).mean() < 0.001
+
+
+NO_RATIO = [
+    np.add.outer([0.1, 0.25, 0.7], np.linspace(0, 0.3, 11))[..., None],  # runs that differ by a constant
+    np.random.default_rng(5).random((2, 9, 1)),
+    np.random.default_rng(5).random((9, 2, 1)),
+]
+
+
+@pytest.mark.parametrize("x", NO_RATIO)
+def test_without_residuals_or_with_two_runs_or_topics_there_is_no_ratio(x):
+    ratio, wide = residual_spread(x)
+    assert np.isnan(ratio).all()
+    assert not wide.any()
+
+
+@pytest.mark.parametrize(
+    ("means", "behind"),
+    [
+        ([0.5, 0.52, 0.53, 0.55, 0.56, 0.0, 1.1], [5]),  # the bad end only
+        ([-0.5, -0.52, -0.53, -0.55, -0.56, 0.0, -1.1], [6]),
+        ([0.5, 0.5, 0.5, 0.5, 0.1], []),  # most are equal
+        ([0.5, 0.51, 0.52, 0.0], []),  # few
+    ],
+)
+def test_runs_far_behind_are_those_at_the_bad_end(means, behind):
+    assert np.flatnonzero(far_behind(np.array(means)[:, None])[0]).tolist() == behind
+
+
+def test_equal_rows_are_equal_in_every_cell():
+    x = np.random.default_rng(6).random((5, 3, 2))
+    x[3:] = x[1]
+    x[4, 2, 1] = np.nextafter(x[4, 2, 1], 2)
+    assert equal_rows(x).tolist() == [0, 1, 2, 1, 4]
+
+
+def test_the_pair_that_rests_on_one_topic_is_the_most_skewed():
+    x = np.random.default_rng(7).normal(size=(8, 40, 2))
+    x[5] = x[2]
+    x[5, 17, 0] += 3
+    pairs, skewness, zeros, one_topic = shape_of_differences(x)
+    worst = np.nanargmax(np.abs(skewness[0]))
+    assert set(pairs[worst]) == {2, 5}
+    gaps = x[pairs[worst, 0], :, 0] - x[pairs[worst, 1], :, 0]
+    assert skewness[0, worst] == pytest.approx(skew(gaps))
+    squares = (gaps - gaps.mean()) ** 2
+    assert one_topic[0, worst] == pytest.approx(squares.max() / squares.sum())
+    assert zeros[0, worst] == 39 / 40
+    assert np.isnan(skewness[1, worst])  # where both are equal throughout
+    assert np.nanmax(np.abs(np.delete(skewness, worst, axis=1))) < 2
+
+
+def test_runs_that_fail_outright_on_a_few_topics_are_found_and_no_others():
+    rng = np.random.default_rng(8)
+    x = rng.normal(0.6, 0.1, (12, 60, 2))
+    x[3, [4, 30], 0] = x[9, 11, 0] = 0
+    x[5, :20, 0] = 0
+    counts = count_failures(x)
+    assert {run: int(counts[0, run]) for run in np.flatnonzero(counts[0])} == {3: 2, 9: 1}
+    assert not counts[1].any()
+    assert not count_failures(np.round(rng.random((12, 60, 1)))).any()
