@@ -162,7 +162,11 @@ class Rows:
     def encode(self, name: str) -> tuple[np.ndarray, list[str]]:
         """Return for every row the position of its label, and the labels as text in the order in which they appear."""
         column = self.frame[name]
-        codes, labels = pd.factorize(column)
+        try:
+            codes, labels = pd.factorize(column)
+        except TypeError:
+            problem = f"column {name} holds lists or records, not one {name} a row"
+            raise DataError(problem, file=self.file, hint="make them text") from None
         if getattr(labels, "categories", labels).dtype == object:
             held = labels if isinstance(column.dtype, pd.CategoricalDtype) else column.array[codes >= 0]
             kind = infer_dtype(np.array(held, dtype=object))  # 1, 1.0 and True are equal, and would become one label

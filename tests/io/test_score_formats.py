@@ -1,4 +1,4 @@
-"""Score matrices: what the names of files say, which format a file is in, how files are joined."""
+"""Score matrices: which format a file is in, what its name and lines say, how files are joined, what is not rated."""
 
 import json
 
@@ -8,273 +8,229 @@ import pytest
 
 from metaeval import Measure, Scores
 from metaeval.errors import DataError, DirectionWarning, MetaevalError, MetaevalWarning, PolicyWarning
-from metaeval.io import SCORE_FORMATS, read_scores, sakai, tidy, trec_eval, wide, write_scores
+from metaeval.io import SCORE_FORMATS, read_scores, write_scores
 from metaeval.io.tables import split_stem
+from tests.io.cases import put, read_with_notes, show
 
 TIDY = "run,topic,measure,score\na,t1,AP,0.5\nb,t1,AP,0.25\n"
+TREC_EVAL = (
+    "num_ret               \t301\t1000\nnum_rel               \t301\t474\nmap                   \t301\t0.0369\n"
+    "P_10                  \t301\t0.6000\nrelstring_10          \t301\t'1010101010'\n"
+    "map                   \t302\t0.1\nP_10                  \t302\t0.2\n"
+    "runid                 \tall\tok8alx\nnum_q                 \tall\t2\nmap                   \tall\t0.0685\n"
+    "gm_map                \tall\t0.06\n"
+)
+UNNAMED_RUN = TREC_EVAL.replace("runid                 \tall\tok8alx\n", "")
+MQM = "a\t-1.0\na\tNone\na\t-0.5\nb\t-5.0\nb\tNone\nb\t0.0\n"
+BLEU = "b\t20\nb\t30\nb\t40\na\t10\na\t50\na\t60\n"
+SYNTHETIC = "synthetic_ref\t1\nsynthetic_ref\t2\nsynthetic_ref\t3\n"
+METRICS = [{"run": run, "topic": "t", "metrics": {"acc": k, "f1": k / 2}} for k, run in enumerate("ab")]
+
+# what is written, what is read (a file or folder), options, and what is found there
+READ = [
+    ({"s.csv": TIDY}, "s.csv", {}, "AP: a 0.5, b 0.25 (t1)"),
+    ({"s.tsv": TIDY.replace(",", "\t")}, "s.tsv", {}, "AP: a 0.5, b 0.25 (t1)"),
+    ({"s.txt": TIDY.replace(",", "\t")}, "s.txt", {"format": "tidy"}, "AP: a 0.5, b 0.25 (t1)"),
+    ({"s.csv": "run,topic,score\na,t,1\n"}, "s.csv", {"measure": "AP"}, "AP: a 1 (t)"),
+    ({"s.csv": "run,topic,score\na,t,1\n"}, "s.csv", {}, "score: a 1 (t)"),
+    ({"s.csv": "system,topic,map\na,t,1\n"}, "s.csv", {"columns": {"run": "system", "score": "map"}}, "map: a 1 (t)"),
+    ({"c_ap.csv": "a,b\n1,2\n3,4\n\n"}, "c_ap.csv", {}, "AP: a 1 3, b 2 4 (1 2)"),
+    ({"c_ap.csv": "a\n1\n"}, "c_ap.csv", {"format": "wide"}, "AP: a 1 (1)"),
+    ({"c_ap.csv": ",a,b\nt1,0.5,0.25\n"}, "c_ap.csv", {}, "AP: a 0.5, b 0.25 (t1)"),  # as R and pandas write it
+    (
+        {"c_ap.csv": "topic,a,b\nt1,1,2\nt2,3,4\n", "c_rr.csv": '"topic","b","a"\n"t2",40,30\n"t1",20,10\n'}, "", {},
+        "AP: a 1 3, b 2 4; RR: a 10 30, b 20 40 (t1 t2)",
+    ),
+    ({"c_1.csv": "a\n1\n"}, "c_1.csv", {"measure": "AP"}, "AP: a 1 (1)"),
+    ({"d_ap.csv": "a\n2\n", "d_rr.csv": "a\n3\n", "c_ap.csv": "a\n1\n"}, "", {"collection": "d"}, "AP: a 2; RR: a 3 (1)"),
+    ({"d_ap.csv": "a\n2\n", "d_rr.csv": "a\n3\n"}, "", {"measure": "RR"}, "RR: a 3 (1)"),
+    ({"k/runs": "a\nb\n", "k/NMD": "1 2\n"}, "k", {"format": "sakai"}, "NMD: a 1, b 2 (1)"),
+    ({"k/runs": "a\nb\n", "k/NMD": "1 2\n", "k/RNOD": "1 2\n"}, "k/NMD", {}, "NMD: a 1, b 2 (1)"),
+    ({"a.eval": "map \tt1\t1\nrunid\tall\tx\n"}, "a.eval", {"format": "trec_eval"}, "map: x 1 (t1)"),
+    ({"e/a": "map t1 1\n", "e/b": "map t1 1\n"}, "e", {}, "map: a 1, b 1 (t1)"),
+    (
+        {"e/input.one.eval": TREC_EVAL, "e/bm25.txt": UNNAMED_RUN}, "e", {},
+        "map: bm25 0.0369 0.1, ok8alx 0.0369 0.1; P_10: bm25 0.6 0.2, ok8alx 0.6 0.2 (301 302)",
+    ),
+    ({"e/input.one.eval": TREC_EVAL}, "e", {"measure": "P_10"}, "P_10: ok8alx 0.6 0.2 (301 302)"),
+    (
+        {"w/BLEU-refA.seg.score": BLEU, "w/en-de.mqm.seg.score": MQM.replace("None", "7"), "w/BLEU-refA.sys.score": "a\t1\n"},
+        "w", {}, "BLEU: b 20 30 40, a 10 50 60; mqm: b -5 7 0, a -1 7 -0.5 (1 2 3)",
+    ),
+    (
+        {"BLEU-refA.seg.score": "a\t1\n", "BLEU-refB.seg.score": "a\t2\n", "KIWI-src.seg.score": "a\t3\n"}, "", {},
+        "BLEU-refA: a 1; BLEU-refB: a 2; KIWI: a 3 (1)",  # scored with two references, it is two measures
+    ),
+    ({"x": "a delight t1 0.5\nb delight t1 0.25\n"}, "x", {"format": "tot"}, "delight: a 0.5, b 0.25 (t1)"),
+    ({"x": "a t1 delight 0.5\nb t1 delight 1\n"}, "x", {"format": "ir_measures"}, "delight: a 0.5, b 1 (t1)"),
+    ({"x": "a AP t1 0.5\nb AP t1 0.25\n"}, "x", {}, "AP: a 0.5, b 0.25 (t1)"),  # a topic would not be called AP
+    ({"x": "a AP 301 0.5\nb AP 301 0.25\n"}, "x", {}, "AP: a 0.5, b 0.25 (301)"),  # no measure is called 301
+    ({"x": "run topic measure value\na x1 delight 0.5\n"}, "x", {"format": "tot"}, "delight: a 0.5 (x1)"),
+    ({"x": "run_id query_id metric score\na x1 delight 0.5\n"}, "x", {"format": "tot"}, "delight: a 0.5 (x1)"),
+    ({"x": "run measure topic value\na delight x1 0.5\n"}, "x", {"format": "ir_measures"}, "delight: a 0.5 (x1)"),
+    ({"x": "run topic measure value\na x1 delight 0.5\n"}, "x", {}, "delight: a 0.5 (x1)"),
+    ({"s.jsonl": "\n".join(map(json.dumps, METRICS))}, "s.jsonl", {}, "acc: a 0, b 1; f1: a 0, b 0.5 (t)"),
+    ({"p.csv": "name,qid,measure,value\nDPH,1,map,1\nDPH,2,map,0\n"}, "p.csv", {}, "map: DPH 1 0 (1 2)"),  # of PyTerrier
+]  # fmt: skip
 
 
-def put(folder, files):
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-    return folder
-
-
-STEMS = [
-    ("web2013_ndcg20", "web2013", "nDCG@20"),
-    ("web2013_err20", "web2013", "ERR@20"),
-    ("adhoc5_ap", "adhoc5", "AP"),
-    ("adhoc5_map", "adhoc5", "AP"),
-    ("adhoc5_rr", "adhoc5", "RR"),
-    ("adhoc5_P10", "adhoc5", "P@10"),
-    ("robust_2004_recall1000", "robust_2004", "R@1000"),
-    ("c_ndcg_cut_10", "c", "ndcg_cut_10"),
-    ("stc3_dq_a_RNOD", "stc3_dq_a", "RNOD"),
-    ("c_MAE_mu", "c", "MAE_mu"),
-    ("MAE_mu", "", "MAE_mu"),
-    ("ap", "", "AP"),
-    ("pilot_delight", "pilot", "delight"),
-    ("delight", "", "delight"),
-    ("c_OCI(beta=0.75)", "c", "OCI(beta=0.75)"),
-    ("c__my_measure", "c", "my_measure"),
-    ("__my_measure", "", "my_measure"),
-    ("trailing_", "", "trailing_"),
-]
-
-
-@pytest.mark.parametrize(("stem", "collection", "measure"), STEMS)
-def test_a_wide_files_name_says_collection_and_measure(stem, collection, measure):
-    assert split_stem(stem)[:2] == (collection, measure)
-
-
-def test_known_retrieval_measures_come_with_their_direction_and_range(tmp_path):
-    put(tmp_path, {"w_ndcg20.csv": "a,b\n0.1,0.2\n", "w_mine.csv": "a,b\n0.1,0.2\n"})
-    ndcg, mine = wide.read([tmp_path / "w_ndcg20.csv", tmp_path / "w_mine.csv"]).measures
-    assert (str(ndcg), ndcg.higher_is_better, ndcg.range) == ("nDCG@20", True, (0, 1))
-    assert (str(mine), mine.higher_is_better) == ("mine", None)
-
-
-def test_wide_files_are_aligned_by_the_names_of_runs_and_topics(tmp_path):
-    put(tmp_path, {"c_ap.csv": "topic,a,b\nt1,1,2\nt2,3,4\n", "c_rr.csv": '"topic","b","a"\n"t2",40,30\n"t1",20,10\n'})
-    scores = wide.read(tmp_path)
-    assert (scores.runs, scores.topics, scores.collection) == (("a", "b"), ("t1", "t2"), "c")
-    assert scores.values.tolist() == [[[1, 10], [3, 30]], [[2, 20], [4, 40]]]
-
-
-def test_topics_without_a_column_are_numbered(tmp_path):
-    put(tmp_path, {"c_ap.csv": "a,b\n1,2\n3,4\n\n"})
-    assert wide.read(tmp_path / "c_ap.csv").topics == ("1", "2")
-
-
-def test_a_first_column_without_a_name_holds_topics_as_r_and_pandas_write_it(tmp_path):
-    pd.DataFrame({"a": [0.5], "b": [0.25]}, index=["t1"]).to_csv(tmp_path / "c_ap.csv")
-    assert wide.read(tmp_path / "c_ap.csv").topics == ("t1",)
-
-
-UNJOINABLE = [
-    ("a,c\n1,2\n", r"c_rr.csv: run b, topic 1, measure RR: there is no score; 2 are missing"),
-    ("a\n1\n", r"c_rr.csv: run b, topic 1, measure RR: there is no score"),
-    ("a,b\n1,2\n3,4\n", r"c_ap.csv: run a, topic 2, measure AP: there is no score; 2 are missing"),
-    ("topic,a,b\nt1,1,2\n", r"c_ap.csv: c_rr.csv names its topics, this table does not"),
-]
-
-
-@pytest.mark.parametrize("header", ["qid", "query", "id", "Topic", "query_id"])
-def test_a_first_column_of_topics_is_seen_by_its_usual_names(header, tmp_path):
-    put(tmp_path, {"c_ap.csv": f"{header},r1,r2\n301,0.1,0.2\n302,0.3,0.4\n"})
-    scores = read_scores(tmp_path / "c_ap.csv")
-    assert (scores.runs, scores.topics) == (("r1", "r2"), ("301", "302"))
-
-
-def test_a_first_column_that_can_only_be_topics_is_never_taken_for_a_run(tmp_path):
-    put(tmp_path, {"c_ap.csv": "number,r1,r2\n301,0.1,0.2\n302,0.3,0.4\n"})
-    with pytest.raises(DataError, match="c_ap.csv:1: measure AP: does the first column, 'number' .301, 302"):
-        read_scores(tmp_path / "c_ap.csv")
-
-
-def test_lines_without_topics_are_not_joined_with_named_ones_by_guesswork(tmp_path):
-    put(tmp_path, {"c_ap.csv": "topic,r1,r2\n2,.1,.2\n1,.3,.4\n", "c_rr.csv": "r1,r2\n.1,.2\n.3,.4\n"})
-    with pytest.raises(DataError, match="c_rr.csv: c_ap.csv names its topics, this table does not"):
-        read_scores(tmp_path)
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
-def test_a_direction_that_a_name_does_not_tell_survives_a_tidy_file(suffix, tmp_path):
-    measures = [Measure("cost", False), Measure("gain", True), Measure("unknown"), Measure("AP", True, (0, 1))]
-    scores = Scores([[[1, 2, 3, 0.5]]], runs=["a"], topics=["t"], measures=measures)
-    path = tmp_path / f"s{suffix}"
-    write_scores(scores, path)
-    assert [one.higher_is_better for one in read_scores(path).measures] == [False, True, None, True]
-
-
-def test_a_direction_that_differs_from_that_of_the_name_survives_a_tidy_file(tmp_path):
-    for name, higher in (("BLEU", False), ("NMD", True)):
-        with pytest.warns(DirectionWarning, match=f"{name} is known as"):
-            scores = Scores(
-                [[[0.5]]],
-                runs=["a"],
-                topics=["t"],
-                measures=[name],
-                lower_is_better=[name] * (not higher),
-                higher_is_better=[name] * higher,
-            )
-        write_scores(scores, tmp_path / "s.csv")
-        with pytest.warns(DirectionWarning, match=f"{name} is known as"):
-            assert read_scores(tmp_path / "s.csv").measures[0].higher_is_better is higher
-
-
-def test_formats_without_directions_say_so(tmp_path):
-    scores = Scores([[[3, 0.5]]], runs=["a"], topics=["t"], measures=[Measure("cost", False), "AP"])
-    with pytest.warns(DirectionWarning, match="of the format wide hold no directions: state that of cost when"):
-        write_scores(scores, tmp_path / "c", format="wide")
-    again = read_scores(tmp_path / "c", lower_is_better="cost")
-    assert {str(one): one.higher_is_better for one in again.measures} == {"cost": False, "AP": True}
-
-
-def test_the_worst_score_is_that_of_the_direction_that_was_stated(tmp_path):
-    (tmp_path / "s.csv").write_text("run,topic,measure,score\na,t,AP,1\na,u,AP,0.2\nb,t,AP,1\n")
-    with (
-        pytest.warns(MetaevalWarning),
-        pytest.raises(DataError, match="measure AP: missing scores would have 0, the worst of the direction that"),
-    ):
-        read_scores(tmp_path / "s.csv", missing="worst", lower_is_better="AP")
-
-
-def test_a_direction_stated_wrongly_or_twice_is_refused(tmp_path):
-    for rows, message in (
-        ("a,t,X,1,yes\n", "is yes; it is true or false"),
-        ("a,t,X,1,true\na,u,X,1,false\n", "false, true"),
-    ):
-        (tmp_path / "s.csv").write_text(f"run,topic,measure,score,higher_is_better\n{rows}")
-        with pytest.raises(DataError, match=message):
-            read_scores(tmp_path / "s.csv")
-
-
-@pytest.mark.parametrize(("content", "message"), UNJOINABLE)
-def test_wide_files_of_other_runs_or_topics_are_not_joined(content, message, tmp_path):
-    put(tmp_path, {"c_ap.csv": "a,b\n1,2\n", "c_rr.csv": content})
-    with pytest.raises(DataError, match=message):
-        wide.read(tmp_path)
-
-
-def test_of_a_folder_with_several_collections_one_is_chosen(tmp_path):
-    put(tmp_path, {"c_ap.csv": "a\n1\n", "d_ap.csv": "a\n2\n", "d_rr.csv": "a\n3\n", "readme.md": "x"})
-    with pytest.raises(DataError, match=r"several collections: c, d .say which with collection="):
-        wide.read(tmp_path)
-    scores = wide.read(tmp_path, collection="d")
-    assert (scores.collection, scores.values.ravel().tolist()) == ("d", [2, 3])
-    assert wide.read(tmp_path, collection="d", measure="RR").values.item() == 3
-    with pytest.raises(DataError, match=r"d_ap.csv: measure AP: it holds the same measure as c_ap.csv|several"):
-        wide.read([tmp_path / "c_ap.csv", tmp_path / "d_ap.csv"])
-
-
-def test_a_mapping_says_the_measures_of_wide_files(tmp_path):
-    put(tmp_path, {"c_1.csv": "a\n1\n", "c_2.csv": "a\n2\n"})
-    scores = wide.read({"AP": tmp_path / "c_1.csv", "cost": tmp_path / "c_2.csv"})
-    assert (list(map(str, scores.measures)), scores.collection) == (["AP", "cost"], "c")
-    assert wide.read(tmp_path / "c_1.csv", measure="AP").collection == "c_1"
-
-
-def test_empty_cells_of_a_wide_file_are_missing_scores(tmp_path):
-    put(tmp_path, {"c_ap.csv": "topic,a,b\nt1,0.5,\nt2,0.25,NA\nt3,0.5,0.75\n"})
-    with pytest.raises(DataError, match=r"c_ap.csv:2: run b, topic t1, measure AP: there is no score; 2 are missing"):
-        wide.read(tmp_path / "c_ap.csv")
-    with pytest.warns(PolicyWarning, match="left out 2 of 3 topics with missing scores: t1, t2"):
-        assert wide.read(tmp_path / "c_ap.csv", missing="drop-topic").topics == ("t3",)
-    with pytest.warns(PolicyWarning, match="2 missing scores given the measure's worst value"):
-        assert wide.read(tmp_path / "c_ap.csv", missing="worst").values[1, :, 0].tolist() == [0, 0, 0.75]
-
-
-def test_sakais_measures_can_be_named(tmp_path):
-    put(tmp_path, {"runs": "a\nb\n", "1.txt": "0.1 0.2\n", "notes": "made by hand\n", ".DS_Store": "x"})
-    with pytest.raises(DataError, match=r"notes:1: measure notes: .*name those that are with measures="):
-        sakai.read(tmp_path)
-    scores = sakai.read(tmp_path, measures={"1.txt": "NMD"}, collection="c")
-    assert (str(scores.measures[0]), scores.topics, scores.collection) == ("NMD", ("1",), "c")
-
-
-def test_trec_eval_output_is_read_as_it_is_printed(tmp_path):
-    content = (
-        "num_ret               \t301\t1000\nnum_rel               \t301\t474\nmap                   \t301\t0.0369\n"
-        "P_10                  \t301\t0.6000\nrelstring_10          \t301\t'1010101010'\n"
-        "map                   \t302\t0.1\nP_10                  \t302\t0.2\n"
-        "runid                 \tall\tok8alx\nnum_q                 \tall\t2\nmap                   \tall\t0.0685\n"
-        "gm_map                \tall\t0.06\n"
-    )
-    put(
-        tmp_path,
-        {"e/input.one.eval": content, "e/bm25.txt": content.replace("runid                 \tall\tok8alx\n", "")},
-    )
-    scores = read_scores(tmp_path / "e")
-    assert scores.runs == ("bm25", "ok8alx")
-    assert (scores.topics, scores.collection) == (("301", "302"), "e")
-    assert [str(one) for one in scores.measures] == ["map", "P_10"]
-    assert all(one.higher_is_better for one in scores.measures)
-    assert scores.values[0].tolist() == [[0.0369, 0.6], [0.1, 0.2]]
-    assert read_scores(tmp_path / "e", measure="P_10").values[0].tolist() == [[0.6], [0.2]]
-    assert trec_eval.read({"x": tmp_path / "e/input.one.eval"}).runs == ("x",)
-
-
-DETECTED = [
-    ({"s.csv": TIDY}, "s.csv", "tidy"),
-    ({"s.tsv": TIDY.replace(",", "\t")}, "s.tsv", "tidy"),
-    ({"s.txt": TIDY.replace(",", "\t")}, "s.txt", "tidy"),
-    ({"c_ap.csv": "a,b\n1,2\n"}, "c_ap.csv", "wide"),
-    ({"c_ap.csv": "topic,a\nt,2\n"}, "c_ap.csv", "wide"),
-    ({"c_ap.csv": "a\n1\n"}, "c_ap.csv", "wide"),
-    ({"w/c_ap.csv": "a,b\n1,2\n", "w/c_rr.csv": "a,b\n1,2\n"}, "w", "wide"),
-    ({"k/runs": "a\nb\n", "k/NMD": "1 2\n"}, "k", "sakai"),
-    ({"k/runs": "a\nb\n", "k/NMD": "1 2\n", "k/RNOD": "1 2\n"}, "k/NMD", "sakai"),
-    ({"a.eval": "map \tt1\t1\nrunid\tall\tx\n"}, "a.eval", "trec_eval"),
-    ({"e/a": "map t1 1\n", "e/b": "map t1 1\n"}, "e", "trec_eval"),
-    ({"w/BLEU-refA.seg.score": "a\t1\nb\t2\n", "w/BLEU-refA.sys.score": "a\t1\nb\t2\n"}, "w", "wmt"),
-]
-
-
-@pytest.mark.parametrize(("files", "path", "format"), DETECTED)
-def test_the_format_is_seen_from_suffix_header_and_neighbours(files, path, format, tmp_path):
+@pytest.mark.parametrize(("files", "path", "options", "found"), READ)
+def test_the_format_is_seen_from_suffix_header_and_neighbours(files, path, options, found, tmp_path):
     put(tmp_path, files)
-    seen = read_scores(tmp_path / path)
-    assert len(seen.runs) in (1, 2)
-    if path != "k/NMD":
-        assert read_scores(tmp_path / path, format=format) == seen
+    assert show(read_scores(tmp_path / path, **options)) == found
+    if options.keys() == {"format"} and options["format"] not in ("tot", "ir_measures"):
+        assert show(read_scores(tmp_path / path)) == found
 
 
-UNTOLD = [
+ROWS = [
+    ("a", "t1", "0.5"),
+    ("a", "t2", "0.25"),
+    ("a", "all", "0.375"),
+    ("b", "t1", "1"),
+    ("b", "t2", "0"),
+    ("b", "all", "0.5"),
+]
+LINES = {
+    "tot": "{} AP {} {}\n",
+    "ir_measures": "{}\t{}\tAP\t{}\n",
+    "ranking": "{1} Q0 {0} 0 {2} AP\n",
+    "jsonl": '{{"run_id": "{}", "topic_id": "{}", "measure": "AP", "value": {}}}\n',
+}
+
+
+@pytest.mark.parametrize("format", LINES)
+def test_a_leaderboard_of_rows_is_the_same_in_any_layout_and_in_a_file_a_run(format, tmp_path):
+    lines = [LINES[format].format(*row) for row in ROWS]
+    put(tmp_path, {"judge": "".join(lines), "parts/a": "".join(lines[:3]), "parts/b": "".join(lines[3:])})
+    for path in ("judge", "parts"):
+        assert show(read_scores(tmp_path / path)) == "AP: a 0.5 0.25, b 1 0 (t1 t2)"
+    assert show(SCORE_FORMATS[format].read(tmp_path / "judge", level="runs")) == "AP: a 0.375, b 0.5 (all)"
+
+
+def test_rows_that_sum_up_otherwise_than_by_the_mean_are_told(tmp_path):
+    text = "".join(LINES["tot"].format(*row) for row in ROWS).replace("0.375", "0.35355")
+    with pytest.warns(
+        PolicyWarning, match=r"x: 1 of 2 rows of the topic all are not the means .* \(a, AP: 0.0215 off\)"
+    ):
+        read_scores(put(tmp_path, {"x": text}))
+
+
+ASKED = [
+    # what is written, what is read, what is asked or refused
     ({"x.csv": "a,b\nc,d\n"}, "x.csv", "columns run, topic, measure, score are needed"),
     ({"x.txt": "hello world\n"}, "x.txt", r"x.txt: its format cannot be detected .*state its format: format=tidy"),
-    ({"x.csv": "topic,gold,label\nt,1,2\n"}, "x.csv", "hold labels, not scores .score them first: read_runs"),
     ({"f/a.csv": TIDY, "f/b.csv": TIDY}, "f", "f: a tidy score matrix is one file, not a folder .*join them"),
     ({"f/a.csv": TIDY, "f/c_ap.csv": "a,b\n1,2\n"}, "f", r"several formats: tidy \(a.csv\) and wide \(c_ap.csv\)"),
     ({"k/runs": "a\nb\n", "k/x": "AP t1 0.5\n", "k/y.csv": "1,2\n"}, "k/y.csv", "there are no rows in it"),
-    (
-        {"k/runs": "a\nb\n", "k/y": "1\t0\n0\t1\n"},
-        "k/y",
-        r"y: it could be wide or sakai .state its format: format=tidy",
-    ),
-]
+    ({"k/runs": "a\nb\n", "k/y": "1\t0\n0\t1\n"}, "k/y", r"y: it could be wide or sakai .state its format: format=tidy"),
+    ({"x.txt": "a delight t1 0.5\nb delight t1 0.25\n"}, "x.txt", "x.txt: it could be tot or ir_measures .state its for"),
+    ({"r": "301 Q0 d1 1 9.5 bm25\n301 Q0 d2 2 9.1 bm25\n"}, "r", "if runs are ranked in it, not documents, state its"),
+    ({"qrels.txt": "1 0 d1 2\n1 0 d2 0\n"}, "qrels.txt", "its format cannot be detected"),
+    ({"t.csv": "topic,gold,label\nt,1,2\n"}, "t.csv", "hold labels, not scores .score them first: read_runs"),
+    ({"p.csv": "model,id,y_true,y_pred\na,1,0,1\nb,1,0,0\n"}, "p.csv", "y_true, y_pred hold labels, not scores"),
+    ({"r.csv": ",AP,RR\nAP,1,0.9\nRR,0.9,1\n"}, "r.csv", "its rows and columns have the same names"),
+    ({"c_ap.csv": "a\n1\n", "d_ap.csv": "a\n2\n"}, "", r"several collections: c, d .say which with collection="),
+    ({"c_ap.csv": "a,b\n1,2\n", "c_rr.csv": "a\n1\n"}, "", "c_rr.csv: run b, topic 1, measure RR: there is no score"),
+    ({"c_ap.csv": "a\n1\n", "c_rr.csv": "a\n1\n3\n"}, "", "c_ap.csv: run a, topic 2, measure AP: there is no score"),
+    ({"c_ap.csv": "topic,a\n2,1\n", "c_rr.csv": "a\n1\n"}, "", "c_rr.csv: c_ap.csv names its topics, this table does not"),
+    ({"k/runs": "a\nb\n", "k/1.txt": "0.1 0.2\n", "k/notes": "-\n"}, "k", "notes:1: .*name those that are with measures"),
+    ({"x.csv": "run,topic,measure,score,higher_is_better\na,t,X,1,yes\n"}, "x.csv", "is yes; it is true or false"),
+    ({"x.csv": "run,topic,X,higher_is_better\na,t,1,true\na,u,1,false\n"}, "x.csv", "false, true"),
+    ({"s.jsonl": json.dumps({**METRICS[0], "acc": 1})}, "s.jsonl", "s.jsonl:1: 'acc' occurs twice, by itself and in 'met"),
+    ({"BPR.csv": "user_id,ndcg@10,recall@10\nu1,0.5,0.25\nu2,0.25,1\n"}, "BPR.csv",
+     r"are its columns runs, or measures of a single run \(ndcg@10, recall@10\)\?"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("files", "path", "message"), UNTOLD)
-def test_a_format_that_cannot_be_told_is_asked_for(files, path, message, tmp_path):
+@pytest.mark.parametrize(("files", "path", "message"), ASKED)
+def test_what_cannot_be_told_is_asked_for(files, path, message, tmp_path):
     put(tmp_path, files)
     with pytest.raises(DataError, match=message):
         read_scores(tmp_path / path)
 
 
-def test_an_unknown_format_is_refused_with_the_known_ones(tmp_path):
-    scores = Scores([[[1.0]]], runs=["a"], topics=["t"], measures=["AP"])
+def test_a_mapping_says_the_measures_of_files_and_the_runs_of_trec_eval(tmp_path):
+    put(
+        tmp_path,
+        {"c_1.csv": "a\n1\n", "c_2.csv": "a\n2\n", "a.eval": "map t 1\n", "k/runs": "a\n", "k/1": "1\n", "k/n": "-"},
+    )
+    scores = read_scores({"AP": tmp_path / "c_1.csv", "cost": tmp_path / "c_2.csv"})
+    assert (show(scores), scores.collection) == ("AP: a 1; cost: a 2 (1)", "c")
+    assert read_scores({"x": tmp_path / "a.eval"}, format="trec_eval").runs == ("x",)
+    assert show(SCORE_FORMATS["sakai"].read(tmp_path / "k", measures={"1": "NMD"})) == "NMD: a 1 (1)"
+    with pytest.raises(DataError, match="it holds the same measure as c_1.csv|several collections"):
+        read_scores([tmp_path / "c_1.csv", tmp_path / "c_1.csv"])
+    with pytest.raises(DataError, match=r"there is no measure 'RR' \(there are AP\)"):
+        read_scores(put(tmp_path, {"t.csv": TIDY}), measure="RR")
+    with pytest.raises(DataError, match="the format tidy needs a single path"):
+        read_scores([tmp_path / "t.csv"], format="tidy")
+
+
+STEMS = {
+    "web2013_ndcg20": ("web2013", "nDCG@20"), "web2013_err20": ("web2013", "ERR@20"), "adhoc5_map": ("adhoc5", "AP"),
+    "adhoc5_rr": ("adhoc5", "RR"), "adhoc5_P10": ("adhoc5", "P@10"), "robust_2004_recall1000": ("robust_2004", "R@1000"),
+    "c_ndcg_cut_10": ("c", "ndcg_cut_10"), "stc3_dq_a_RNOD": ("stc3_dq_a", "RNOD"), "c_MAE_mu": ("c", "MAE_mu"),
+    "MAE_mu": ("", "MAE_mu"), "ap": ("", "AP"), "pilot_delight": ("pilot", "delight"), "delight": ("", "delight"),
+    "c_OCI(beta=0.75)": ("c", "OCI(beta=0.75)"), "c__my_measure": ("c", "my_measure"), "__my_measure": ("", "my_measure"),
+    "trailing_": ("", "trailing_"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_a_wide_files_name_says_collection_and_measure(stem):
+    assert split_stem(stem)[:2] == STEMS[stem]
+
+
+def test_directions_come_from_names_and_survive_a_tidy_file_or_are_said_to_be_lost(tmp_path):
+    mine, ndcg = read_scores(put(tmp_path, {"w_ndcg20.csv": "a\n0.1\n", "w_mine.csv": "a\n0.1\n"})).measures
+    assert (str(ndcg), ndcg.higher_is_better, ndcg.range) == ("nDCG@20", True, (0, 1))
+    assert (str(mine), mine.higher_is_better) == ("mine", None)
+    measures = [Measure("cost", False), Measure("gain", True), Measure("unknown"), Measure("AP", True, (0, 1))]
+    scores = Scores([[[1, 2, 3, 0.5]]], runs=["a"], topics=["t"], measures=measures)
+    for suffix in ("csv", "tsv", "parquet"):
+        write_scores(scores, tmp_path / f"s.{suffix}")
+        assert [one.higher_is_better for one in read_scores(tmp_path / f"s.{suffix}").measures] == [
+            False,
+            True,
+            None,
+            True,
+        ]
+    with pytest.warns(DirectionWarning, match="of the format wide hold no directions: state that of cost, gain when"):
+        write_scores(scores, tmp_path / "c", format="wide")
+    again = read_scores(tmp_path / "c", lower_is_better="cost")
+    assert {str(one): one.higher_is_better for one in again.measures} == {
+        "cost": False, "gain": None, "unknown": None, "AP": True
+    }  # fmt: skip
+    for name, higher in (("BLEU", False), ("NMD", True)):
+        stated = {"higher_is_better": [name] * higher, "lower_is_better": [name] * (not higher)}
+        with pytest.warns(DirectionWarning, match=f"{name} is known as"):
+            scores = Scores([[[0.5]]], runs=["a"], topics=["t"], measures=[name], **stated)
+        write_scores(scores, tmp_path / "s.csv")
+        with pytest.warns(DirectionWarning, match=f"{name} is known as"):
+            assert read_scores(tmp_path / "s.csv").measures[0].higher_is_better is higher
+
+
+def test_the_worst_score_is_that_of_the_direction_that_was_stated(tmp_path):
+    path = put(tmp_path, "run,topic,measure,score\na,t,AP,1\na,u,AP,0.2\nb,t,AP,1\n")
+    with (
+        pytest.warns(MetaevalWarning),
+        pytest.raises(DataError, match="measure AP: missing scores would have 0, the worst of the direction that"),
+    ):
+        read_scores(path, missing="worst", lower_is_better="AP")
+
+
+def test_formats_that_are_not_known_and_files_that_name_none_are_refused(tmp_path):
+    scores = Scores([[[1.0, 2.0]]], runs=["a"], topics=["t"], measures=["AP", "RR"])
+    known = "there is no format 'xls': use tidy, measures, wide, transposed, sakai, trec_eval, wmt"
     for act in (lambda: read_scores("x.csv", format="xls"), lambda: write_scores(scores, tmp_path, format="xls")):
-        with pytest.raises(
-            MetaevalError, match="there is no format 'xls': use tidy, measures, wide, transposed, sakai, trec_eval, wmt"
-        ):
+        with pytest.raises(MetaevalError, match=known):
             act()
     with pytest.raises(DataError, match="the format cannot be detected from this name"):
         write_scores(scores, tmp_path / "folder")
-    with pytest.raises(DataError, match="the format tidy needs a single path"):
-        read_scores([tmp_path / "x.csv"], format="tidy")
+    with pytest.raises(DataError, match=r"a wide file holds one measure, these are 2 .give a folder"):
+        write_scores(scores, tmp_path / "s.csv", format="wide")
+    write_scores(scores.sel(measures="AP"), tmp_path / "s_ap.tsv", format="wide")
+    assert (tmp_path / "s_ap.tsv").read_text() == "topic\ta\nt\t1.0\n"
 
 
 @pytest.mark.parametrize("format", SCORE_FORMATS)
@@ -284,38 +240,113 @@ def test_every_format_writes_what_read_scores_recognises(format, tmp_path):
     path = tmp_path / ("pilot.csv" if format == "tidy" else "pilot")
     write_scores(given, path, format=format)
     assert read_scores(path).sel(measures=given.measures) == given
-    assert read_scores(path, collection="other", measure="AP") == Scores(
-        values[..., :1], runs=["a", "b"], topics=["1", "2"], measures=["AP"], collection="other"
-    )
+    part = Scores(values[..., :1], runs=["a", "b"], topics=["1", "2"], measures=["AP"], collection="other")
+    assert read_scores(path, collection="other", measure="AP") == part
+    total = Scores(np.ones((1, 2, 1)), runs=["a"], topics=["1", "Mean"], measures=["AP"], collection="c")
+    with pytest.raises(DataError, match="topic Mean: a topic cannot have this name|hold no names of topics"):
+        write_scores(total, tmp_path / "c", format=format)
 
 
-def test_a_tidy_file_without_a_column_measure_has_the_one_that_is_named_or_its_column_of_scores(tmp_path):
-    put(tmp_path, {"s.csv": "run,topic,score\na,t,1\n", "map.csv": "system,topic,map\na,t,1\n"})
-    assert str(read_scores(tmp_path / "s.csv", measure="AP").measures[0]) == "AP"
-    assert str(read_scores(tmp_path / "s.csv").measures[0]) == "score"
-    assert str(read_scores(tmp_path / "map.csv", columns={"run": "system", "score": "map"}).measures[0]) == "map"
-    put(tmp_path, {"t.csv": TIDY})
-    with pytest.raises(DataError, match=r"t.csv: there is no measure 'RR' \(there are AP\)"):
-        tidy.read(tmp_path / "t.csv", measure="RR")
+# Scores that are missing
 
 
-def test_one_wide_file_holds_one_measure(tmp_path):
-    scores = Scores([[[1.0, 2.0]]], runs=["a"], topics=["t"], measures=["AP", "RR"])
-    with pytest.raises(DataError, match=r"a wide file holds one measure, these are 2 .give a folder"):
-        wide.write(scores, tmp_path / "s.csv")
-    wide.write(scores.sel(measures="AP"), tmp_path / "s_ap.tsv")
-    assert (tmp_path / "s_ap.tsv").read_text() == "topic\ta\nt\t1.0\n"
-    assert wide.read(tmp_path / "s_ap.tsv").values.item() == 1
+GAPS = {
+    "tidy": {"s.csv": "run,topic,measure,score\na,1,AP,0.5\na,2,AP,{}\nb,1,AP,1\nb,2,AP,1\n"},
+    "wide": {"c_ap.csv": "topic,a,b\n1,0.5,1\n2,{},1\n"},
+    "sakai": {"runs": "a\nb\n", "AP": "0.5 1\n{} 1\n"},
+    "trec_eval": {"a.eval": "AP\t1\t0.5\nAP\t2\t{}\n", "b.eval": "AP\t1\t1\nAP\t2\t1\n"},
+    "wmt": {"AP.seg.score": "a\t0.5\na\t{}\nb\t1\nb\t1\n"},
+    "tot": {"x": "a AP 1 0.5\na AP 2 {}\nb AP 1 1\nb AP 2 1\n"},
+}
+POLICIES = {
+    # missing: what is read, what is said
+    "drop-topic": ("AP: a 0.5, b 1 (1)", "left out 1 of 2 topics with missing scores: 2"),
+    "drop-run": ("AP: b 1 1 (1 2)", "left out 1 of 2 runs with missing scores: a"),
+    "worst": ("AP: a 0.5 0, b 1 1 (1 2)", "1 missing scores given the measure's worst value"),
+    "keep": ("AP: a 0.5 nan, b 1 1 (1 2)", ""),
+}
 
 
-def test_scores_in_an_object_of_metrics_are_measures(tmp_path):
-    path = tmp_path / "s.jsonl"
-    keys = [(run, topic) for run in ("a", "b") for topic in ("t1", "t2")]
-    lines = [{"run": run, "topic": topic, "metrics": {"acc": k, "f1": k / 2}} for k, (run, topic) in enumerate(keys)]
-    path.write_text("\n".join(map(json.dumps, lines)))
-    scores = read_scores(path)
-    assert [str(measure) for measure in scores.measures] == ["acc", "f1"]
-    assert scores.values.reshape(-1, 2).tolist() == [[k, k / 2] for k in range(len(keys))]
-    path.write_text(json.dumps({**lines[0], "acc": 1}))
-    with pytest.raises(DataError, match=r"s\.jsonl:1: 'acc' occurs twice, by itself and in 'metrics'"):
-        read_scores(path)
+@pytest.mark.parametrize("word", ["", "NA", "nan", "NaN", "-nan", "None", "null"])
+@pytest.mark.parametrize("format", GAPS)
+def test_nan_is_missing_in_every_format_and_obeys_the_policy(format, word, tmp_path):
+    if not word and format in ("sakai", "trec_eval", "tot"):
+        pytest.skip("columns separated by white space have no empty cells")
+    source = put(tmp_path, {name: text.format(word) for name, text in GAPS[format].items()})
+    with pytest.raises(DataError, match=r"run a, topic 2.*missing=drop-topic"):
+        read_scores(source, format=format)
+    for missing, (found, note) in POLICIES.items():
+        scores, notes = read_with_notes(read_scores, source, format=format, missing=missing)
+        assert show(scores) == found
+        assert note in notes
+
+
+def test_a_run_that_one_file_lacks_is_left_out_where_that_is_said(tmp_path):
+    source = put(tmp_path, {"en-de.mqm.seg.score": MQM, "BLEU-refA.seg.score": BLEU + SYNTHETIC})
+    with pytest.raises(
+        DataError, match=r"mqm.seg.score:2: run a, topic 2, measure mqm: there is no score; 5 are missing"
+    ):
+        read_scores(source)
+    with pytest.raises(
+        DataError, match=r"run synthetic_ref, measure mqm: .* on any topic \(missing=drop-run leaves out"
+    ):
+        read_scores(source, missing="drop-topic")
+    scores, notes = read_with_notes(SCORE_FORMATS["wmt"].read, source, missing="drop-topic", runs="shared")
+    assert show(scores) == "BLEU: b 20 40, a 10 60; mqm: b -5 0, a -1 -0.5 (1 3)"
+    assert notes.splitlines()[0] == "left out 1 run that not all files hold: synthetic_ref"
+    source = put(tmp_path, {"en-de.mqm.seg.score": MQM.replace("None", "7"), "BLEU-refA.seg.score": BLEU + SYNTHETIC})
+    scores, notes = read_with_notes(read_scores, source, missing="drop-run")
+    assert show(scores) == "BLEU: b 20 30 40, a 10 50 60; mqm: b -5 7 0, a -1 7 -0.5 (1 2 3)"
+    assert "left out 1 of 3 runs with missing scores: synthetic_ref" in notes
+    assert np.isnan(read_scores(source, missing="keep").matrix("mqm").loc["synthetic_ref"]).all()
+    with pytest.raises(DataError, match="measure mqm: its worst value is not known"):
+        read_scores(source, missing="worst")
+
+
+def test_files_of_shared_tasks_hold_scores_of_segments_or_of_whole_runs_and_no_names_of_topics(tmp_path):
+    files = {"BLEU-refA.sys.score": "a\t1\nb\t2\n", "BLEU-refA.seg.score": "a\t1\na\t3\nb\t2\nb\t5\n"}
+    wmt = SCORE_FORMATS["wmt"]
+    assert show(wmt.read(put(tmp_path, files), level="runs")) == "BLEU: a 1, b 2 (all)"
+    assert show(wmt.read(tmp_path)) == "BLEU: a 1 3, b 2 5 (1 2)"
+    named = Scores(np.ones((1, 1, 1)), runs=["a"], topics=["t"], measures=["AP"])
+    with pytest.raises(DataError, match='would be called "1" to "n"'):
+        wmt.write(named, tmp_path / "out")
+    whole = Scores(np.ones((1, 1, 1)), runs=["a"], topics=["all"], measures=["AP"], collection="out")
+    wmt.write(whole, tmp_path / "out")
+    assert wmt.read(tmp_path / "out") == whole
+
+
+# Numbers that stand for no score
+
+
+RNG = np.random.default_rng(0)
+FEW_BELOW = RNG.random((3, 8)).round(3)
+
+
+@pytest.mark.parametrize(
+    ("scores", "note"),
+    [
+        *[(np.where([[False] * 7 + [True]] * 3, number, FEW_BELOW), f"F1 is {number} in 3 of 24 cells, and nowhere else")
+          for number in (-1, -9, -99, -999, -9999)],
+        (RNG.choice([-1.0, 0.0, 1.0], (3, 8)), ""),  # wins, ties and losses
+        (np.where(RNG.random((3, 8)) < 0.5, -1.0, RNG.random((3, 8))), ""),  # half of all cells
+        (RNG.uniform(-1, 1, (3, 8)), ""),  # correlations
+        (FEW_BELOW, ""),
+    ],
+)  # fmt: skip
+def test_a_number_that_may_stand_for_no_score_is_said_and_scores_below_0_are_not(scores, note, tmp_path):
+    frame = pd.DataFrame(scores, index=[*"abc"]).rename_axis(index="run", columns="topic").stack().rename("F1")
+    frame.reset_index().to_csv(tmp_path / "s.csv", index=False)
+    found, notes = read_with_notes(read_scores, tmp_path / "s.csv", higher_is_better=True)
+    assert found.values[:, :, 0].tolist() == scores.tolist()
+    assert note in notes if note else not notes
+
+
+def test_inspect_says_it_too(tmp_path, capsys, monkeypatch):
+    from metaeval.cli import main
+
+    path = put(tmp_path, "run,topic,F1\na,1,0.5\na,2,0.25\na,3,0.5\nb,1,-999\nb,2,0.75\nb,3,0\nc,1,0.5\nc,2,1\nc,3,0\n")
+    monkeypatch.setattr("sys.argv", ["metaeval", "inspect", str(path)])
+    with pytest.raises(SystemExit):
+        main()
+    assert "F1 is -999 in 1 of 9 cells" in " ".join(capsys.readouterr().err.split())

@@ -1,0 +1,191 @@
+"""What is written comes back: every bit of a score, every character of a label."""
+
+import os
+import string
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+from hypothesis.extra import numpy as npst
+
+from metaeval import Scores
+from metaeval.data.rows import TOTALS
+from metaeval.errors import DataError, PolicyWarning
+from metaeval.io import SCORE_FORMATS, from_frame, read_scores, write_scores
+from tests.io.cases import put, show
+
+ODD_LABELS = (
+    "007", "NA", "null", "nan", "1e5", "True", 'say "hi", twice', "a,b", "naïve 日本", "#ArianaGrande", " x", "'",
+)  # fmt: skip
+PLAIN = st.text(string.ascii_letters + string.digits + ".@(=)", min_size=1, max_size=6)
+
+
+def labels(forbidden="\r\0"):
+    """Any labels but those with some characters, or with nothing to be seen."""
+    letters = st.characters(exclude_categories=["Cs"], exclude_characters=forbidden)
+    return st.text(letters, min_size=1, max_size=8).filter(str.strip)
+
+
+def bare(separator):
+    """Labels that a format without quotes can hold."""
+    return labels("\r\n\0\ufeff" + separator).filter(lambda label: label == label.strip())
+
+
+ANY = ("AP", "my measure", "OCI(beta=0.75, gamma=1)")
+FORMATS = {
+    # how a file of the format is called, labels of runs, labels of topics if it holds any, and measures
+    "tidy": ("s.csv", labels(), labels(), ANY),
+    "tidy, tabs": ("s.tsv", labels(), labels(), ANY),
+    "tidy, Parquet": ("s.parquet", labels(), labels(), ANY),
+    "measures": ("s.csv", labels(), labels(), ANY),
+    "wide": ("s", bare(""), labels(), ANY),
+    "transposed": ("s", labels(), bare(""), ANY),
+    "sakai": ("s", bare(""), bare(""), ANY),
+    "trec_eval": ("s", bare("\t"), bare("\t"), ANY),
+    "wmt": ("s", bare("\t"), None, ANY),
+    "tot": ("s.txt", PLAIN, PLAIN, ("AP",)),
+    "ir_measures": ("s.txt", PLAIN, PLAIN, ("AP",)),
+    "ranking": ("s.txt", PLAIN, PLAIN, ("AP",)),
+    "jsonl": ("s.jsonl", labels(), labels(), ANY),
+}
+assert {kind.partition(",")[0] for kind in FORMATS} == {*SCORE_FORMATS}
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_every_bit_and_every_label_survive_a_file(kind, data, tmp_path_factory):
+    name, runs, topics, measures = FORMATS[kind]
+    format, path = kind.partition(",")[0], tmp_path_factory.mktemp("s") / name
+
+    def draw(labels):
+        names = labels.filter(lambda label: label.strip().lower() not in TOTALS)  # which would be left out as means
+        return data.draw(st.lists(names, min_size=1, max_size=3, unique=True))
+
+    runs = draw(runs)
+    topics = draw(topics) if topics is not None else [str(topic) for topic in range(1, data.draw(st.integers(2, 4)))]
+    measures = measures[: data.draw(st.integers(1, len(measures)))]
+    shape = (len(runs), len(topics), len(measures))
+    values = data.draw(npst.arrays(float, shape, elements=st.floats(-1e300, 1e300)))  # whose means are finite
+    collection = data.draw(st.sampled_from(["", "web2013", "a_b", "x_ap"]))
+    written = Scores(values, runs=runs, topics=topics, measures=measures, collection=collection)
+    write_scores(written, path, format=format)
+    read = read_scores(path, format=format)
+    assert read.values.shape == shape
+    again = read.sel(runs=runs, topics=topics, measures=measures)
+    assert (again.values.view(np.uint64) == values.view(np.uint64)).all()
+    if format in ("tidy", "wide"):
+        assert read.collection == collection or not collection
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "pq"])
+def test_labels_that_look_like_something_else_stay_text(suffix, tmp_path):
+    values = np.arange(len(ODD_LABELS) ** 2, dtype=float).reshape(len(ODD_LABELS), len(ODD_LABELS), 1)
+    scores = Scores(values, runs=ODD_LABELS, topics=ODD_LABELS, measures=["NA"], collection="odd, 2013")
+    write_scores(scores, tmp_path / f"renamed.{suffix}")
+    assert read_scores(tmp_path / f"renamed.{suffix}") == scores
+    assert read_scores(tmp_path / f"renamed.{suffix}", collection="mine").collection == "mine"
+
+
+def test_numbers_and_dictionaries_as_labels_of_a_parquet_file_are_text(tmp_path):
+    frame = pd.DataFrame({"run": pd.Categorical(["a", "b"]), "topic": [7, 7], "measure": "AP", "score": [1, 2]})
+    frame.to_parquet(tmp_path / "s.parquet")
+    assert show(read_scores(tmp_path / "s.parquet")) == "AP: a 1, b 2 (7)"
+
+
+@pytest.mark.parametrize("lead", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_byte_order_mark_and_line_ends_never_leak_into_names(lead, end, tmp_path):
+    files = {
+        "tidy.csv": "note,run,topic,measure,score\nx,a,t1,AP,0.5\n,b,t1,AP,0.25\n",
+        "c_ap.csv": "topic,a,b\nt1,0.5,0.25\n",
+        "x.txt": "a AP t1 0.5\nb AP t1 0.25\n",
+        "sakai/runs": "a\nb\n", "sakai/topics": "t1\n", "sakai/AP": "0.5 0.25\n",
+    }  # fmt: skip
+    put(tmp_path, {name: lead + text.replace("\n", end) for name, text in files.items()})
+    with pytest.warns(PolicyWarning, match="1 column not used: note"):
+        assert show(read_scores(tmp_path / "tidy.csv")) == "AP: a 0.5, b 0.25 (t1)"
+    for name in ("c_ap.csv", "x.txt", "sakai"):
+        assert show(read_scores(tmp_path / name)) == "AP: a 0.5, b 0.25 (t1)"
+
+
+@pytest.mark.parametrize("name", ["s.csv", "s.parquet"])
+def test_a_write_that_fails_leaves_what_was_there_and_no_half_file(name, tmp_path, monkeypatch):
+    old = Scores([[[0.5]]], runs=["a"], topics=["t"], measures=["AP"], collection="s")
+    write_scores(old, tmp_path / name)
+
+    def broken(source, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", broken)
+    with pytest.raises(DataError, match=rf"{name}: it cannot be written: No space left on device"):
+        write_scores(Scores([[[1.0]]], runs=["a"], topics=["t"], measures=["AP"]), tmp_path / name)
+    monkeypatch.undo()
+    assert read_scores(tmp_path / name) == old
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+REFUSED = [
+    ("tidy", "s.csv", {"runs": ["a\rb"]}, "cannot be written as text"),
+    ("wide", "s.csv", {"runs": [" a"]}, "cannot be written here"),
+    ("wide", "folder", {"measures": ["a/b"]}, "cannot be the name of a file"),
+    ("wide", "folder", {"measures": ["x"], "collection": "a__b"}, "cannot be read back"),
+    ("sakai", "folder", {"runs": ["a\nb"]}, "no way to quote white space"),
+    ("sakai", "folder", {"measures": ["runs"]}, "has the name of the file that lists the runs"),
+    ("sakai", "folder", {"measures": ["../x"]}, "cannot be the name of a file"),
+    ("trec_eval", "folder", {"topics": ["a\tb"]}, "no way to quote white space"),
+    ("trec_eval", "folder", {"topics": ["all"]}, "topic all: a topic cannot have this name in this format"),
+    (
+        "trec_eval",
+        "folder",
+        {"measures": ["num_rel"]},
+        "measure num_rel: a measure cannot have this name in this format",
+    ),
+    ("tot", "x", {"runs": ["my run"]}, "the run 'my run' cannot be written here"),
+    ("tidy", "no/such/s.csv", {}, "it cannot be written: No such file or directory"),
+]
+
+
+@pytest.mark.parametrize(("format", "name", "labels", "message"), REFUSED)
+def test_what_a_format_cannot_hold_is_refused_before_anything_is_written(format, name, labels, message, tmp_path):
+    given = {"runs": ["a"], "topics": ["t"], "measures": ["AP"], **labels}
+    with pytest.raises(DataError, match=message):
+        write_scores(Scores([[[0.5]]], **given), tmp_path / name, format=format)
+    assert not list(tmp_path.rglob("*.*"))
+
+
+def test_a_run_called_after_a_path_gets_a_safe_trec_eval_file(tmp_path):
+    scores = Scores([[[0.5]], [[0.25]]], runs=["org/model", "org_model"], topics=["t"], measures=["map"])
+    write_scores(scores, tmp_path, format="trec_eval")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["org_model-2.eval", "org_model.eval"]
+    assert show(read_scores(tmp_path)) == "map: org_model 0.25, org/model 0.5 (t)"
+
+
+def test_names_that_a_spreadsheet_would_run_are_defused_on_request_only(tmp_path):
+    scores = Scores([[[0.5]], [[0.25]]], runs=["=cmd()", "-1"], topics=["@t"], measures=["AP"])
+    write_scores(scores, tmp_path / "as.csv")
+    assert show(read_scores(tmp_path / "as.csv")) == "AP: =cmd() 0.5, -1 0.25 (@t)"
+    with pytest.warns(PolicyWarning, match=r"got an apostrophe: '=cmd\(\), '@t"):
+        write_scores(scores, tmp_path / "safe.csv", defuse_formulas=True)
+    assert show(read_scores(tmp_path / "safe.csv")) == "AP: '=cmd() 0.5, -1 0.25 ('@t)"  # a number is no formula
+
+
+def test_a_file_on_another_machine_is_refused_with_what_to_do():
+    with pytest.raises(
+        DataError, match=r"s3://b/s.csv: there is no such file \(only local files are read: download it"
+    ):
+        read_scores("s3://b/s.csv")
+
+
+def test_of_several_collections_in_a_file_or_frame_one_is_chosen(tmp_path):
+    path = put(tmp_path, {"both.csv": "run,topic,AP,collection\na,1,0.5,x\nb,1,0.25,x\na,2,0.125,y\nb,2,1,y\n"})
+    frame = pd.read_csv(path, dtype={"topic": str})
+    frame.to_parquet(tmp_path / "both.parquet")
+    for source in (path, tmp_path / "both.parquet", frame):
+        with pytest.raises(DataError, match="several collections: x, y"):
+            read_scores(source)
+        assert show(read_scores(source, collection="y")) == "AP: a 0.125, b 1 (2)"
+        assert read_scores(source, collection="together").topics == ("1", "2")
+    assert from_frame(frame[:2]).collection == "x"
+    assert read_scores(put(tmp_path, {"both.csv": "run,topic,AP,collection\na,1,0.5,\n"})).collection == "both"
