@@ -1,7 +1,6 @@
 """A command comes from a function's signature and docstring, so that the two cannot differ."""
 
 import inspect
-import json
 import re
 import subprocess
 import sys
@@ -13,17 +12,10 @@ import pytest
 import metaeval as me
 from metaeval.cli import generate
 from metaeval.cli.analyses import ANALYSES, Analysis
-from metaeval.cli.gone import GONE
 from metaeval.cli.options import OPENING, PHRASES, spell
 from metaeval.cli.signatures import IN_PYTHON, find_question, parse_docstring
 
-GONE_FROM = [
-    *(("properties", option) for option in GONE if " " not in option),
-    *(tuple(option.split()) for option in GONE if " " in option),
-    *(("coverage", "--sweep"), ("power", "--p-add-one"), ("overlap", "--variance-offset"), ("correct", "--plan")),
-    *(("correct", "--pair"), ("correct", "--method"), ("qrels", "--groups"), ("qrels", "--pool-depth")),
-]
-FUNCTIONS = {name: getattr(me, analysis.function.partition(":")[2]) for name, analysis in ANALYSES.items()}
+KINDS = {"Scores": "scores", "Ratings": "ratings", "Annotations": "labels", "JudgedRuns": "runs"}
 
 
 def options_of(name):
@@ -33,30 +25,26 @@ def options_of(name):
 
 @pytest.mark.parametrize("name", ANALYSES)
 def test_every_keyword_is_an_option_with_its_default_and_a_help(name):
+    function = getattr(me, ANALYSES[name].function.partition(":")[2])
     question = find_question(ANALYSES[name].function)
-    assert question == parse_docstring(FUNCTIONS[name]).question
+    assert question == parse_docstring(function).question
     assert question.endswith("?")
     options = options_of(name)
-    assert {"style", "out", *({*OPENING, "measure"} if ANALYSES[name].takes in ("scores", "several") else ())} <= {
-        *options
-    }
-    for parameter in inspect.signature(FUNCTIONS[name]).parameters.values():
+    opening = {*OPENING, "measure"} if ANALYSES[name].takes in ("scores", "several") else set()
+    assert {"style", "out", *opening} <= {*options}
+    parameters = inspect.signature(function).parameters
+    for parameter in parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and parameter.name not in IN_PYTHON:
             option = options[parameter.name]
             assert option.help
             assert tuple(option.opts) == spell(parameter.name)
             assert option.required == (parameter.default is parameter.empty)
             assert option.required or option.default == parameter.default
-
-
-@pytest.mark.parametrize("name", ANALYSES)
-def test_a_command_takes_what_its_function_does(name):
-    """By the first parameter's annotation, which the table of commands repeats in a word."""
-    kinds = {"Scores": "scores", "Ratings": "ratings", "Annotations": "labels", "JudgedRuns": "runs"}
-    first = next(iter(inspect.signature(FUNCTIONS[name]).parameters.values())).annotation
-    named = [kinds[word] for word in re.findall(r"\w+", first) if word in kinds]
-    takes = "several" if "Sequence" in first else named[0] if named else "measures"
-    assert ANALYSES[name].takes == ("several" if ANALYSES[name].board else takes)
+    # A command takes what the first parameter's annotation names, which the table of commands repeats in a word.
+    first = next(iter(parameters.values())).annotation
+    named = [KINDS[word] for word in re.findall(r"\w+", first) if word in KINDS]
+    takes = "several" if "Sequence" in first or ANALYSES[name].board else named[0] if named else "measures"
+    assert ANALYSES[name].takes == takes
 
 
 def test_choices_are_shown_in_the_help():
@@ -76,83 +64,57 @@ def spread(scores: Scores, *, n_bootstrap: int = 7):
 """
 
 
-def test_a_new_analysis_needs_one_line(tmp_path, score_file, monkeypatch, capsys):
-    (tmp_path / "spread_of_scores.py").write_text(NEW)
-    monkeypatch.syspath_prepend(tmp_path)
+def test_a_new_analysis_needs_one_line(score_file, here, monkeypatch, capsys):
+    (here / "spread_of_scores.py").write_text(NEW)
+    monkeypatch.syspath_prepend(here)
     monkeypatch.setattr("metaeval.cli.generate.import_module", lambda _: import_module("spread_of_scores"))
     command = generate.generate_command("spread", Analysis("spread_of_scores:spread", ("spread scores.csv",)))
     command(["--bootstrap", "3", str(score_file)], standalone_mode=False)
     assert "bootstrap 3" in capsys.readouterr().out
 
 
-def test_help_imports_nothing_heavy_and_a_commands_help_only_its_own_analysis():
-    for words, allowed in (["--help"], set()), (["power", "--help"], {"numpy", "pandas.core", "pyarrow"}):
-        heavy = {"numpy", "pandas.core", "scipy.stats", "matplotlib", "numba", "pyarrow", "rich"} - allowed
-        code = (
-            f"import sys\nfrom metaeval import cli\nsys.argv = ['metaeval', *{words}]\n"
-            f"try:\n    cli.main()\nfinally:\n    print(sorted({heavy} & set(sys.modules)))"
-        )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        assert done.stdout.splitlines()[-1] == "[]"
-        assert "How many significant differences between runs does a measure find?" in " ".join(done.stdout.split())
+@pytest.mark.parametrize(
+    ("words", "allowed"), [(["--help"], set()), (["power", "--help"], {"numpy", "pandas.core", "pyarrow"})]
+)
+def test_help_imports_nothing_heavy_and_a_commands_help_only_its_own_analysis(words, allowed):
+    heavy = {"numpy", "pandas.core", "scipy.stats", "matplotlib", "numba", "pyarrow", "rich"} - allowed
+    code = (
+        f"import sys\nfrom metaeval import cli\nsys.argv = ['metaeval', *{words}]\n"
+        f"try:\n    cli.main()\nfinally:\n    print(sorted({heavy} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "How many significant differences between runs does a measure find?" in " ".join(done.stdout.split())
 
 
-def test_options_of_the_pooled_result_are_options_of_power(run, score_file, other_file, tmp_path):
-    status, out, err = run("power", score_file, other_file, "-B", 50, "--bootstrap", 11, "--out", tmp_path / "out")
-    assert status == 0, err
+def test_options_of_the_pooled_result_are_options_of_power(ok, score_file):
+    scores = me.io.read_scores(score_file)
+    labels = {"runs": scores.runs, "topics": scores.topics, "measures": scores.measures}
+    me.io.write_scores(me.Scores(scores.values**2, **labels, collection="other"), "other.csv")
+    out, err = ok("power tiny.csv other.csv -B 50 --bootstrap 11 --out out")
     assert "pooled over 2 collections (tiny, other)" in out
     assert "no interval for other collections" not in err.lower()  # there is none over topics
     assert "note: no interval: it needs 10 runs" in err
     assert out.startswith("nDCG@10 finds most differences (10 of 20 pairs of runs)"), "the pooled answer comes first"
-    written = {path.stem for path in (tmp_path / "out").glob("*.json")}
-    assert written == {"power-tiny", "power-other", "pooled-power"}
+    assert {path.stem for path in Path("out").glob("*.json")} == {"power-tiny", "power-other", "pooled-power"}
 
 
-def test_contradictions_are_followed_by_the_run_pairs(run, tmp_path):
+def test_contradictions_are_followed_by_the_run_pairs(ok, here):
     rows = [
-        f"r{r},t{t},{name},{sign * r + 0.01 * t}"
+        f"r{r},t{t},{name},{sign * r + t / 100}"
         for r in range(3)
         for t in range(9)
         for name, sign in (("A", 1), ("B", -1))
     ]
-    (tmp_path / "s.csv").write_text("\n".join(["run,topic,measure,score", *rows]))
-    directions = ("--higher-is-better", "A", "--higher-is-better", "B")
-    for style in ("text", "md", "latex"):
-        status, out, err = run("contradictions", tmp_path / "s.csv", "-B", 200, "-f", style, *directions)
-        assert status == 0, err
-        assert "measure 2 finds run 2 better" in out.replace("\n", " ")
-    assert "measure 2 finds" not in run("contradictions", tmp_path / "s.csv", "-B", 200, "-f", "csv", *directions)[1]
+    (here / "s.csv").write_text("\n".join(["run,topic,measure,score", *rows]))
+    for style in ("text", "md", "latex", "csv"):
+        out, _ = ok(f"contradictions s.csv -B 200 -f {style} --all-higher-is-better")
+        assert ("measure 2 finds run 2 better" in out.replace("\n", " ")) == (style != "csv")
 
 
 def test_phrases_that_the_command_line_words_otherwise_are_in_use():
-    house = re.sub(r"\s+", " ", "".join(path.read_text("utf-8") for path in sources()))
+    folder = Path(me.__file__).parent
+    texts = [path.read_text("utf-8") for path in folder.rglob("*.py") if "cli" not in path.relative_to(folder).parts]
+    house = re.sub(r"\s+", " ", "".join(texts))
     for phrase in PHRASES:
         assert f"format_option('{phrase}'" in house or f'format_option("{phrase}"' in house, phrase
-
-
-def sources():
-    folder = Path(me.__file__).parent
-    return [path for path in folder.rglob("*.py") if "cli" not in path.relative_to(folder).parts]
-
-
-def test_a_reference_of_its_own_is_opened_and_its_direction_stated(run, tmp_path):
-    rows = [(f"run{r}", t, r * t) for r in range(3) for t in (1, 2, 3)]
-    for name, sign in (("M", 1), ("E", -1)):
-        lines = ["run,topic,measure,score", *(f"{r},{t},{name},{sign * value}" for r, t, value in rows)]
-        (tmp_path / f"{name}.csv").write_text("\n".join(lines[: len(lines) - (name == "E")]))
-    words = ["agreement", tmp_path / "M.csv", "--reference", tmp_path / "E.csv", "-B", "20", "--bootstrap", "0"]
-    words += ["--statistic", "tau_a", "--format", "json", "--higher-is-better", "M"]
-    status, _, err = run(*words, "--lower-is-better", "E")
-    assert status == 2
-    assert "run2, topic 3, measure E: there is no score" in err
-    for option, tau in (("--lower-is-better", 1.0), ("--higher-is-better", -1.0)):
-        _, out, err = run(*words, option, "E", "--missing", "drop-topic")
-        assert "left out 1 of 3 topics of M, which not all scores have: 3" in err
-        assert json.loads(out)["rows"][0]["value"] == tau
-
-
-@pytest.mark.parametrize(("command", "option"), GONE_FROM)
-def test_an_option_that_is_gone_is_refused_with_what_to_do_instead(run, score_file, command, option):
-    instead = GONE.get(f"{command} {option}") or GONE[option]
-    status, out, err = run(command, score_file, option, "1")
-    assert (status, out, err) == (2, "", f"metaeval: {option} is gone: {instead}\n")

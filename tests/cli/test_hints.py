@@ -1,15 +1,12 @@
 """Every hint that a message about a file gives is typed as it stands, and leads to an answer or to another message."""
 
 import gzip
-import io
 import re
 import shlex
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import kendalltau
 
 from metaeval import ScoreStore
 
@@ -90,22 +87,17 @@ def list_answers(sentence):
 
 
 @pytest.mark.parametrize("what", HINTS)
-def test_a_hint_that_is_typed_leads_further(what, run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_hint_that_is_typed_leads_further(what, run, refused, here):
     files, command = HINTS[what]
     for name, content in files.items():
-        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    first = shlex.split(command)
-    status, _, refusal = run(*first)
-    assert status == 2, "the file is read without a question"
-    assert "Traceback" not in refusal
-    answers = list_answers(refusal.splitlines()[-1])
+        (here / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    first, refusal = shlex.split(command), refused(command)
+    answers = list_answers(refusal)
     stated = [word for word in first if word.startswith("--")]
     for answer in answers:
         words = [word for k, word in enumerate(first) if word not in stated and (k == 0 or first[k - 1] not in stated)]
         words = words if any(word in stated for word in answer) else first
-        _, _, again = run(*words, *answer)
-        assert again.splitlines()[-1:] != refusal.splitlines()[-1:], f"{' '.join(answer)}: {refusal}"
+        assert run(*words, *answer)[2].splitlines()[-1:] != [refusal], f"{' '.join(answer)}: {refusal}"
     assert answers or re.search("metaeval inspect|metaeval score|metaeval.stats|there is no column", refusal), refusal
 
 
@@ -168,58 +160,22 @@ MEANINGS = {
 
 
 @pytest.mark.parametrize("what", MEANINGS)
-def test_a_hint_on_several_scores_of_a_topic_keeps_apart_what_is_not_the_same(what, run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("here")
+def test_a_hint_on_several_scores_of_a_topic_keeps_apart_what_is_not_the_same(what, ok, refused):
     table, advice, keys = MEANINGS[what]
     table.to_csv("s.csv", index=False)
-    words = ["convert", "s.csv", "store", "--to", "store"]
-    several = advice[1:] if "--repeats" in advice[-1] else []  # ways to read it, of which the first is typed
-    status, _, refusal = run(*words)
-    for typed in advice if not several else advice[:1]:
-        assert status == 2
-        spelled = list_answers(refusal.splitlines()[-1])
-        assert spelled == [shlex.split(one) for one in (advice if several else [typed])], refusal
-        words += shlex.split(typed)
-        status, _, refusal = run(*words)
-    assert status == 0, refusal
+    line = "convert s.csv store --to store"
+    several = "--repeats" in advice[-1]  # ways to read it, of which the first is typed
+    for typed in advice[:1] if several else advice:
+        assert list_answers(refused(line)) == [shlex.split(one) for one in (advice if several else [typed])]
+        line += f" {typed}"
+    ok(line)
     store = ScoreStore("store")
     found = pd.concat(part.to_frame().assign(task=part.collection) for part in map(store.load, store.collections()))
-    wanted = table.groupby(["system", *keys])["score"].mean()
-    labels = [found["run"], *([found["task"]] if "task" in keys else []), found["topic"]]
-    read = {tuple(map(str, key)): score for *key, score in zip(*labels, found["score"], strict=True)}
-    joined = {(key[0], *(["/".join(map(str, key[1:]))] if "task" not in keys else map(str, key[1:]))): score
-              for key, score in wanted.items()}  # fmt: skip
-    assert read == pytest.approx(joined, abs=1e-12)
-
-
-DIRECTIONS = {
-    # measures of a file: what the note tells to type
-    ("TER", "UniTE", "my cost"): "--lower-is-better NAME or --higher-is-better UniTE --higher-is-better 'my cost'",
-    ("BLEU", "UniTE"): "--lower-is-better UniTE or --higher-is-better UniTE",
-    ("x", "y"): "--lower-is-better NAME or --higher-is-better x --higher-is-better y",
-    ("TER", *"abcdef"): "--lower-is-better NAME or " + " ".join(f"--higher-is-better {name}" for name in "abcdef"),
-    (*"abcdef",): "--lower-is-better NAME or --all-higher-is-better",
-}
-
-
-@pytest.mark.parametrize("names", DIRECTIONS, ids=" ".join)
-def test_a_hint_on_directions_turns_no_measure_round_whose_direction_is_known(names, run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(3)
-    table = pd.DataFrame(
-        [(system, segment) for system in "abcdef" for segment in range(8)], columns=["system", "segment"]
-    )
-    for name in names:
-        table[name] = rng.normal(size=len(table))
-    table.to_csv("mt.csv", index=False)
-    words = ["similarity", "mt.csv", "--bootstrap", "0", "-f", "csv"]
-    status, _, note = run(*words)
-    assert status == 0
-    (hint,) = re.findall("state it with (.*)", note)
-    assert hint == DIRECTIONS[names]
-    status, out, note = run(*words, *shlex.split(hint.partition(" or ")[2]))
-    assert (status, "assumed" in note, "TER is known as" in note) == (0, False, False)
-    means = table.groupby("system")[[*names]].mean() * [-1 if name == "TER" else 1 for name in names]
-    found = pd.read_csv(io.StringIO(out), index_col=0)
-    for one, other in combinations(means.columns, 2):
-        assert found.loc[one, other] == pytest.approx(kendalltau(means[one], means[other]).statistic, abs=1e-12)
+    labels = ["run", *(["task"] if "task" in keys else []), "topic"]
+    wanted = table.astype(dict.fromkeys(keys, str)).groupby(["system", *keys])["score"].mean().reset_index()
+    if "task" not in keys:
+        wanted["topic"] = wanted[keys].agg("/".join, axis=1)
+    wanted = wanted.rename(columns={"system": "run", "question": "topic"} if "task" in keys else {"system": "run"})
+    read, expected = (frame.set_index(labels)["score"].to_dict() for frame in (found, wanted))
+    assert read == pytest.approx(expected, abs=1e-12)

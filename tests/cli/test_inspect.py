@@ -1,7 +1,6 @@
 """metaeval inspect: what a file is taken for, and commands that answer the questions which it says can be answered."""
 
 import re
-import shlex
 
 import numpy as np
 import pandas as pd
@@ -43,68 +42,49 @@ def write_tidy(folder):
     return "'tidy scores.csv'"
 
 
-WRITERS = (write_board, write_measures, write_wide, write_tidy)
-
-
-def list_commands(out):
-    part = out.partition("It can answer:\n")[2].partition("\n\n")[0]
-    return [line[line.index("metaeval ") :] for line in part.splitlines()]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("write", WRITERS, ids=lambda write: write.__name__)
-def test_every_command_that_is_named_answers(write, run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    status, out, err = run("inspect", *shlex.split(write(tmp_path)))
-    assert status == 0, err
-    commands = list_commands(out)
+@pytest.mark.parametrize(
+    "write", [write_board, write_measures, write_wide, write_tidy], ids=lambda write: write.__name__
+)
+def test_every_command_that_is_named_answers(write, ok, here):
+    out, _ = ok(f"inspect {write(here)}")
+    commands = re.findall("metaeval (.*)", out.partition("It can answer:\n")[2].partition("\n\n")[0])
     assert len(commands) >= 3
     for command in commands:
-        words = shlex.split(command)[1:]
-        words += ["--trials", "50", "-B", "100", "--overwrite"] if words[0] == "compare" else []
-        status, _, err = run(*words)
-        assert status == 0, f"{command}: {err}"
+        ok(command + (" --trials 50 -B 100 --overwrite" if command.startswith("compare") else ""))
 
 
-def test_it_says_what_columns_hold_and_what_is_missing_doubled_tied_and_assumed(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    options = write_board(tmp_path)
-    _, out, _ = run("inspect", "board.parquet")
-    assert "board.parquet: taken for tidy, a table with a row per score" in out
-    assert "run: 'model'; topic: 'question_id'; time: 'tstamp'; scores: 'score'" in out
-    assert "not used: 'task'" in out
-    assert "5 runs × 16 topics × 1 measure" in out
-    assert "cells without a score: 1 of 80 (1.2%); 4 of 5 runs and 15 of 16 topics are complete" in out
-    assert "cells with several scores: 1, which differ in 1 of them" in out
+def test_it_says_what_columns_hold_and_what_is_missing_doubled_tied_and_assumed(ok, here):
+    options = write_board(here)
+    out, _ = ok("inspect board.parquet")
+    for part in (
+        "board.parquet: taken for tidy, a table with a row per score",
+        "run: 'model'; topic: 'question_id'; time: 'tstamp'; scores: 'score'",
+        "not used: 'task'",
+        "5 runs × 16 topics × 1 measure",
+        "cells without a score: 1 of 80 (1.2%); 4 of 5 runs and 15 of 16 topics are complete",
+        "cells with several scores: 1, which differ in 1 of them",
+    ):
+        assert part in out
     # The way that is named there is the one that leads on.
-    assert shlex.split(re.search(r"--columns collection=task .*?(?=\))", out)[0]) == shlex.split(options)[1:]
-    _, out, _ = run("inspect", *shlex.split(options))
+    assert f"board.parquet {re.search(r'--columns collection=task .*?(?=[)])', out)[0]}" == options
+    out, _ = ok(f"inspect {options}")
     assert "math: 5 runs × 8 topics × 1 measure" in out
     assert "score (assumed: higher is better)" in out
 
 
-def test_copies_constants_and_ties_are_named(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    pd.DataFrame({"topic": ["x", "y"], "a": [0.5, 0.25], "b": [0.5, 0.25], "c": [1, 0]}).to_csv("x_AP.csv", index=False)
-    _, out, _ = run("inspect", "x_AP.csv")
+def test_copies_constants_and_ties_are_named(ok, here):
+    (here / "x_AP.csv").write_text("topic,a,b,c\nx,0.5,0.5,1\ny,0.25,0.25,0\n")
+    out, _ = ok("inspect x_AP.csv")
     assert "pairs of runs with the same mean, of 3: AP 1" in out
     assert "the same scores on every topic: a = b" in out
     assert "is the ranking the same on other topics?: needs at least 4 topics" in out
-    pd.DataFrame({"topic": ["x", "y"], "a": [1, 1], "b": [1, 1]}).to_csv("x_AP.csv", index=False)
-    assert "the same for all runs and topics: AP" in run("inspect", "x_AP.csv")[1]
+    (here / "x_AP.csv").write_text("topic,a,b\nx,1,1\ny,1,1\n")
+    assert "the same for all runs and topics: AP" in ok("inspect x_AP.csv")[0]
 
 
-@pytest.mark.parametrize("content", ["", "hello world\n", "a,b\nc,d\n", "run,AP\na,0.5\nb,0.25\n", "\x00\x01"])
-def test_what_cannot_be_read_is_told_without_a_traceback(content, run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "x.csv").write_text(content)
-    status, out, _ = run("inspect", "x.csv")
-    assert status == 0
-    assert "It cannot be read as it is:" in out
-
-
-def test_refusals_of_other_commands_point_to_it(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "my scores.csv").write_text("run,AP\na,0.5\nb,0.25\n")
-    _, _, err = run("power", "my scores.csv")
-    assert "; metaeval inspect 'my scores.csv' shows what is in it" in err
+def test_what_cannot_be_read_is_told_without_a_traceback_and_refusals_of_others_point_here(ok, refused, here):
+    for content in ("", "hello world\n", "a,b\nc,d\n", "\x00\x01", "run,AP\na,0.5\nb,0.25\n"):
+        (here / "my scores.csv").write_text(content)
+        assert "It cannot be read as it is:" in ok("inspect 'my scores.csv'")[0]
+    assert "; metaeval inspect 'my scores.csv' shows what is in it" in refused("power 'my scores.csv'")

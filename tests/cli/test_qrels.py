@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,14 +13,14 @@ pytest.importorskip("pytrec_eval")
 TOPICS, DOCUMENTS = [f"q{t}" for t in range(8)], [f"d{i}" for i in range(9)]
 
 
-@pytest.fixture
-def files(tmp_path, monkeypatch):
+@pytest.fixture(autouse=True)
+def files(here):
     """Judgements of people and of judges on three scales, three runs, one of them packed, and much that is broken."""
     rng = np.random.default_rng(0)
     grades = {q: rng.choice([0, 0, 1, 2, 3], 7).tolist() for q in TOPICS}
 
     def write(name, rows):
-        (tmp_path / name).write_text("".join(f"{' '.join(map(str, row))}\n" for row in rows))
+        (here / name).write_text("".join(f"{' '.join(map(str, row))}\n" for row in rows))
 
     def judge(name, change):
         write(name, [(q, 0, d, change(g)) for q in TOPICS for d, g in zip(DOCUMENTS, grades[q], strict=False)])
@@ -35,12 +36,12 @@ def files(tmp_path, monkeypatch):
     write("half.txt", [(q, 0, "d1", 1) for q in TOPICS[:5]])
     write("double.txt", [("q0", 0, "d1", 1), ("q0", 0, "d2", 1), ("q0", 0, "d1", 2)])
     write("prose.txt", [("a", "line", "of", "some", "text")])
-    (tmp_path / "empty.txt").touch()
-    (tmp_path / "binary.bin").write_bytes(bytes(range(256)))
-    (tmp_path / "cut.gz").write_bytes(gzip.compress(b"q0 0 d1 1\n" * 1000)[:30])
+    (here / "empty.txt").touch()
+    (here / "binary.bin").write_bytes(bytes(range(256)))
+    (here / "cut.gz").write_bytes(gzip.compress(b"q0 0 d1 1\n" * 1000)[:30])
     kinds = {"runs": {}, "gap": {"q3"}, "alien": None}
     for folder, gap in kinds.items():
-        (tmp_path / folder).mkdir()
+        (here / folder).mkdir()
         for r in range(3):
             rows = []
             for q in TOPICS:
@@ -50,70 +51,54 @@ def files(tmp_path, monkeypatch):
                 name = "x" if r == 1 and gap is None else ""
                 rows += [(q, "Q0", f"{name}{d}", 1, s, "tag") for d, s in zip(DOCUMENTS, scores, strict=True)]
             write(f"{folder}/run{r}.txt", rows)
-    packed = tmp_path / "runs" / "run2.txt"
-    (tmp_path / "runs" / "run2.gz").write_bytes(gzip.compress(packed.read_bytes()))
+    packed = here / "runs" / "run2.txt"
+    (here / "runs" / "run2.gz").write_bytes(gzip.compress(packed.read_bytes()))
     packed.unlink()
     write("bad-run.txt", [("q0", "Q0", "d1", 1, "nan", "tag")])
     write("family.csv", [("run,model",), ("run1,gpt-4",)])
     write("twice.csv", [("run0", "A"), ("run0", "B")])
     write("three.csv", [("run0", "A", "B")])
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
-QUICK = ("-B", 50, "--bootstrap", 30)
+QRELS = "qrels people.txt gpt-4.txt binary.txt --runs runs -B 50 --bootstrap 30"
+DETAILS = {"flips", "grades", "unjudged", "differences", "runs", "topics", "family"}
 
 
-def test_judges_are_compared_and_everything_is_written(run, files):
-    words = ("people.txt", "gpt-4.txt", "binary.txt", "--runs", "runs", "-m", "nDCG@5", "-m", "P@3", *QUICK)
-    asked = ("--family", "family.csv")
-    status, out, err = run("qrels", *words, *asked, "--out", "results", "--format", "json")
-    assert status == 0, err
+def test_judges_are_compared_and_everything_is_written(ok):
+    out, _ = ok(f"{QRELS} -m nDCG@5 -m P@3 --family family.csv --out results --format json")
     printed = json.loads(out)
     assert [(row["measure"], row["judge"]) for row in printed["rows"]] == [
         (measure, judge) for measure in ("nDCG@5", "P@3") for judge in ("gpt-4", "binary")
     ]
-    details = {"flips", "grades", "unjudged", "differences", "runs", "topics", "family"}
-    assert set(printed["details"]) == details
-    assert {f"qrels-{name}.csv" for name in details} <= {path.name for path in (files / "results").iterdir()}
+    assert set(printed["details"]) == DETAILS
+    assert {f"qrels-{name}.csv" for name in DETAILS} <= {path.name for path in Path("results").iterdir()}
     assert [row["scale"] for row in printed["details"]["grades"]] == ["0–3", "0–1"]
     assert {(row["judge"], row["own"]) for row in printed["details"]["family"]} == {("gpt-4", True), ("binary", False)}
 
 
-def test_the_answer_comes_first_in_twelve_words_and_tables_are_narrow(run, files):
-    status, out, _ = run("qrels", "people.txt", "gpt-4.txt", "binary.txt", "--runs", "runs", *QUICK)
-    answer, _, table = out.partition("\n")
-    assert status == 0
+def test_the_answer_comes_first_in_twelve_words_and_tables_are_narrow(ok):
+    answer, _, table = ok(QRELS)[0].partition("\n")
     assert "most like people" in answer
     assert len(answer.split()) <= 12
     assert all(len(line) <= 80 for line in table.splitlines())
-    explained = run("qrels", "people.txt", "gpt-4.txt", "binary.txt", "--runs", "runs", *QUICK, "--explain")[1]
-    assert "Documents without a grade." in explained
-
-
-def test_runs_may_be_named_one_by_one(run, files):
-    words = [word for name in ("run0.txt", "run1.txt") for word in ("--runs", f"runs/{name}")]
-    status, out, _ = run("qrels", "people.txt", "gpt-4.txt", *words, *QUICK)
-    assert status == 0
-    assert "2 runs × 8 topics" in out
+    assert "Documents without a grade." in ok(f"{QRELS} --explain")[0]
 
 
 @pytest.mark.parametrize(
-    ("policy", "size"),
-    [("drop-topic", "3 runs × 7 topics"), ("drop-run", "2 runs × 8"), ("worst", "3 runs × 8 topics")],
-)
-def test_a_run_without_documents_on_a_topic_is_dealt_with_as_asked(run, files, policy, size):
-    status, out, err = run("qrels", "people.txt", "gpt-4.txt", "--runs", "gap", "--missing", policy, *QUICK)
-    assert status == 0
+    ("words", "size", "note"),
+    [
+        ("gpt-4.txt --runs runs/run0.txt --runs runs/run1.txt", "2 runs × 8 topics", ""),
+        ("gpt-4.txt --runs gap --missing drop-topic", "3 runs × 7 topics", "left out 1 of"),
+        ("gpt-4.txt --runs gap --missing drop-run", "2 runs × 8", "left out 1 of"),
+        ("gpt-4.txt --runs gap --missing worst", "3 runs × 8 topics", "in 1 cases, which count as nothing found"),
+        ("half.txt --runs runs --missing drop-topic", "3 runs × 5 topics",
+         "half: --missing drop-topic: left out 3 topics of people: q5, q6, q7"),
+    ],
+)  # fmt: skip
+def test_runs_and_gaps_are_dealt_with_as_asked(ok, words, size, note):
+    out, err = ok(f"qrels people.txt {words} -B 50 --bootstrap 30")
     assert size in " ".join(out.split())
-    assert "left out 1 of" in err or "in 1 cases, which count as nothing found" in err
-
-
-def test_topics_that_a_judge_lacks_are_left_out_if_asked_for(run, files):
-    status, out, err = run("qrels", "people.txt", "half.txt", "--runs", "runs", "--missing", "drop-topic", *QUICK)
-    assert status == 0
-    assert "3 runs × 5 topics" in out
-    assert "half: --missing drop-topic: left out 3 topics of people: q5, q6, q7" in err
+    assert note in err
 
 
 BROKEN = {
@@ -165,9 +150,5 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("words", "message"), WRONG)
-def test_what_is_wrong_is_said_in_one_sentence(run, files, words, message):
-    status, out, err = run("qrels", *words.split())
-    assert (status, out) == (2, "")
-    assert message in err
-    assert "Traceback" not in err
-    assert len([line for line in err.splitlines() if not line.endswith(" …")]) == 1
+def test_what_is_wrong_is_said_in_one_sentence(refused, words, message):
+    assert message in refused("qrels", *words.split())
