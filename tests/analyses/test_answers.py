@@ -194,46 +194,6 @@ def test_an_equally_good_measure_finds_not_clearly_more():
     assert answer.endswith("but not clearly more than any other measure.")
 
 
-def test_people_agree_with_each_other_as_counted_by_hand():
-    """Two of three people share each label; the judge repeats the odd one."""
-    labels = np.tile([[0], [0], [1]], 40)
-    given = me.Annotations(
-        labels, np.eye(2, dtype=int)[np.ones((1, 40), dtype=int)], annotators=list("abc"), judges=["j"], items=range(40),
-        classes=range(2),
-    )  # fmt: skip
-    found = me.alternative_annotator_test(given, agreement="accuracy", n_bootstrap=0)
-    # Of the others, a and b find one of two with their label, c none; the judge none, but c beside a's and b's items.
-    assert found.people_agree == pytest.approx((0.5 + 0.5 + 0) / 3)
-    assert found.rows["agrees"][0] == pytest.approx((0.5 + 0.5 + 0) / 3)
-    # It wins against two of three people, and always gives one label.
-    assert found.rows["omega"][0] >= 0.5
-    assert found.answer() == (
-        "None of 1 judge may replace people: none does better than chance. j agrees with people on 33 % of labels, people "
-        "with each other on 33 %."
-    )
-
-
-def test_how_far_a_judge_is_from_people_is_a_mean_of_classes():
-    """Not the root of a mean square, in which one label far away outweighs many that are near."""
-    rng = np.random.default_rng(2)
-    labels, judged = rng.integers(0, 5, (3, 60)), rng.integers(0, 5, (2, 60))
-    names = {"annotators": list("abc"), "judges": ["j", "k"], "items": range(60), "classes": range(5)}
-    given = me.Annotations(labels, np.eye(5, dtype=int)[judged], **names)
-    found = me.alternative_annotator_test(given, n_bootstrap=0)
-    gaps = [np.abs(row - labels).mean() for row in judged]
-    people = np.mean([np.abs(labels[a] - labels[b]).mean() for a, b in ((0, 1), (0, 2), (1, 2))])
-    assert (-found.rows.set_index("judge")["agrees"])[["j", "k"]].tolist() == pytest.approx(gaps)
-    assert -found.people_agree == pytest.approx(people)
-    near = int(np.argmin(gaps))
-    assert (
-        f"On average {'jk'[near]} is {gaps[near]:.2f} classes from a person, and people {people:.2f}" in found.answer()
-    )
-    (table,) = found.at("short")
-    assert table.frame["classes from people"].to_dict() == {
-        "j": f"{gaps[0]:.2f}", "k": f"{gaps[1]:.2f}", "(people)": f"{people:.2f}",
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize("ask", [me.significance_overlap, me.significance_contradictions, me.run_ranks])
 def test_scores_are_tested_as_discriminative_power_tests_them(scores, ask):
     options = {"n_permutations": 50, "alpha": 0.1, "seed": 3}

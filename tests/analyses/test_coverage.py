@@ -1,17 +1,17 @@
 """Unanimous improvement and its coverage: definitions with loops, scipy, and awkward input."""
 
+import contextlib
 import itertools
-import subprocess
-import sys
-import warnings
 
 import numpy as np
 import pytest
 import scipy.stats
 
 import metaeval
+from metaeval.cli import main
 from metaeval.stats.arrays import Scaled
 from metaeval.stats.uir import count_unanimous, coverage_resampled, find_coverage, signed_ranks
+from tests.analyses.made import label
 
 NAMES = ["Accuracy", "MI", "tau_a", "MAE_mu"]
 
@@ -19,8 +19,7 @@ NAMES = ["Accuracy", "MI", "tau_a", "MAE_mu"]
 def scores_of(n_runs=6, n_topics=9, seed=0, names=NAMES, digits=1):
     """Scores with many ties, in which rounding would decide if it could."""
     values = np.random.default_rng(seed).random((n_runs, n_topics, len(names))).round(digits) + 0.1 - 0.1
-    runs, topics = [f"r{r}" for r in range(n_runs)], [f"t{t}" for t in range(n_topics)]
-    return metaeval.Scores(values, runs=runs, topics=topics, measures=names, collection="made")
+    return label(values, names)
 
 
 def oriented(scores):
@@ -29,12 +28,9 @@ def oriented(scores):
 
 def uir_with_loops(values, s, z):
     """§5.1, word by word; values: run × topic × reference measure, higher being better."""
-    better = sum(
-        all(round(a - b, 9) >= 0 for a, b in zip(x, y, strict=True)) for x, y in zip(values[s], values[z], strict=True)
-    )
-    worse = sum(
-        all(round(b - a, 9) >= 0 for a, b in zip(x, y, strict=True)) for x, y in zip(values[s], values[z], strict=True)
-    )
+    gaps = [[round(a - b, 9) for a, b in zip(x, y, strict=True)] for x, y in zip(values[s], values[z], strict=True)]
+    better = sum(all(gap >= 0 for gap in topic) for topic in gaps)
+    worse = sum(all(gap <= 0 for gap in topic) for topic in gaps)
     return (better - worse) / values.shape[1]
 
 
@@ -48,19 +44,16 @@ def test_uir_is_its_definition_word_by_word(reference, n_topics):
         assert ratio == pytest.approx(uir_with_loops(values, s, z), abs=1e-15)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_coverage_is_scipys_spearman_over_ordered_pairs(seed):
     scores = scores_of(seed=seed)
     values = oriented(scores)
-    reference = NAMES[:3]
     pairs = list(itertools.permutations(range(len(scores.runs)), 2))
     ratios = [round(uir_with_loops(values[..., :3], s, z), 9) for s, z in pairs]
-    found = metaeval.coverage(scores, reference=reference, n_bootstrap=0)
-    for m in range(len(NAMES)):
-        differences = [round(values[s, :, m].mean() - values[z, :, m].mean(), 9) for s, z in pairs]
-        assert found.rows["coverage"][m] == pytest.approx(
-            scipy.stats.spearmanr(differences, ratios).statistic, abs=1e-12
-        )
+    differences = np.round([values[s].mean(axis=0) - values[z].mean(axis=0) for s, z in pairs], 9)
+    expected = [scipy.stats.spearmanr(column, ratios).statistic for column in differences.T]
+    found = metaeval.coverage(scores, reference=NAMES[:3], n_bootstrap=0).rows["coverage"]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
 def test_half_of_the_pairs_tell_all_of_the_centred_ranks():
@@ -68,18 +61,6 @@ def test_half_of_the_pairs_tell_all_of_the_centred_ranks():
     for one, ranks in zip(values, signed_ranks(values), strict=True):
         both = scipy.stats.rankdata(np.concatenate([one, -one]))
         np.testing.assert_allclose(ranks, (both - both.mean())[: len(one)])
-
-
-def test_the_direction_of_a_measure_is_minded():
-    scores = scores_of(names=["Accuracy", "MAE_mu"])
-    turned = metaeval.Scores(
-        scores.values * [1, -1], runs=scores.runs, topics=scores.topics,
-        measures=["Accuracy", metaeval.Measure("turned", higher_is_better=True)],
-    )  # fmt: skip
-    plain = metaeval.coverage(scores, reference=["Accuracy", "MAE_mu"], n_bootstrap=0).rows["coverage"]
-    np.testing.assert_array_equal(
-        plain, metaeval.coverage(turned, reference=["Accuracy", "turned"], n_bootstrap=0).rows["coverage"]
-    )
 
 
 def test_the_interval_holds_the_coverage_and_is_the_same_for_all_orders_of_measures():
@@ -97,15 +78,14 @@ def test_the_interval_holds_the_coverage_and_is_the_same_for_all_orders_of_measu
 
 def test_differences_of_coverage_are_paired_over_resamples():
     scores = scores_of(n_runs=12, n_topics=40, digits=2)
-    twice = metaeval.Scores(
-        np.concatenate([scores.values, scores.values[..., :1]], axis=2), runs=scores.runs, topics=scores.topics,
-        measures=[*scores.measures, metaeval.Measure("again", higher_is_better=scores.measures[0].higher_is_better)],
-    )  # fmt: skip
-    frame = metaeval.coverage(twice, reference=NAMES[:1], n_bootstrap=200).differences
-    same = frame[(frame["measure_1"] == NAMES[0]) & (frame["measure_2"] == "again")].iloc[0]
-    assert [same["low"], same["difference"], same["high"]] == [0, 0, 0]
-    assert same["covers_more"] == "cannot tell"
-    others = frame[(frame["measure_1"] == NAMES[0]) & (frame["measure_2"] != "again")]
+    again = metaeval.Measure("again", higher_is_better=True)
+    twice = label(np.dstack([scores.values, scores.values[..., :1]]), [*scores.measures, again])
+    frame = metaeval.coverage(twice, reference=NAMES[0], n_bootstrap=200).differences.set_index(
+        ["measure_1", "measure_2"]
+    )
+    same = frame.loc[(NAMES[0], "again")]
+    assert same[["low", "difference", "high", "covers_more"]].tolist() == [0, 0, 0, "cannot tell"]
+    others = frame.loc[NAMES[0]].drop("again")
     assert set(others["covers_more"]) == {NAMES[0]}  # nothing covers a reference measure as well as it does itself
 
 
@@ -128,18 +108,12 @@ def test_resampling_every_topic_once_gives_the_coverage_itself():
     np.testing.assert_allclose(once[0], find_coverage(scores, base), atol=1e-14)
 
 
-def test_rounding_does_not_decide_a_tie():
-    """0.3 − 0.2 is not 0.2 − 0.1 in floating point; runs that differ by that only are equal."""
-    values = np.array([[[0.1 + 0.2], [0.5]], [[0.3], [0.5]]])
-    assert count_unanimous(Scaled(values)) == 0
-
-
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n_topics", [40, 160])
 def test_differences_that_are_equal_as_fractions_are_ties(seed, n_topics):
     """Of whole numbers, means differ by fractions that rounding to decimals can meet half-way."""
     whole = np.random.default_rng(seed).integers(10, 40, (16, n_topics, 2))
-    scores = metaeval.Scores(whole, runs=range(16), topics=range(n_topics), measures=NAMES[:2])
+    scores = label(whole, NAMES)
     pairs = list(itertools.permutations(range(16), 2))
     sums = whole.sum(axis=1)
     ratios = [round(uir_with_loops(whole[..., :1], s, z) * n_topics) for s, z in pairs]
@@ -154,7 +128,7 @@ def test_differences_that_are_equal_as_fractions_are_ties(seed, n_topics):
     [
         (None, [], "at least one reference measure"),
         (None, ["Accuracy", "kappa"], "reference measure kappa is not among the scores, which hold Accuracy"),
-        (["r0"], "MI", "1 run; at least 2"),
+        (["r00"], "MI", "1 run; at least 2"),
     ],
 )
 def test_what_coverage_cannot_be_computed_of_is_refused(runs, reference, message):
@@ -162,35 +136,38 @@ def test_what_coverage_cannot_be_computed_of_is_refused(runs, reference, message
         metaeval.coverage(scores_of().sel(runs=runs), reference=reference)
 
 
-def test_a_measure_that_tells_no_runs_apart_has_no_coverage_and_a_warning_names_it():
+def flatten(measure):
+    """Scores of which one measure is constant."""
     values = scores_of().values.copy()
-    values[..., 3] = 0.25
-    scores = metaeval.Scores(values, runs=range(6), topics=range(9), measures=NAMES)
+    values[..., measure] = 0.25
+    return label(values, NAMES)
+
+
+def test_a_measure_that_tells_no_runs_apart_has_no_coverage_and_a_warning_names_it():
     with pytest.warns(metaeval.MetaevalWarning, match="MAE_mu gives all runs the same mean score"):
-        found = metaeval.coverage(scores, reference=NAMES[:2], n_bootstrap=50)
-    assert np.isnan(found.rows["coverage"][3])
+        found = metaeval.coverage(flatten(3), reference=NAMES[:2], n_bootstrap=50)
+    assert found.rows["coverage"].isna().tolist() == [False] * 3 + [True]
     assert np.isnan(found.rows["low"][3])
-    assert np.isfinite(found.rows["coverage"][:3]).all()
     assert "–" in found.to_text()
 
 
+@pytest.mark.filterwarnings("ignore::metaeval.MetaevalWarning")
 def test_a_constant_reference_decides_nothing_and_leaves_the_others_to_decide():
-    values = scores_of().values.copy()
-    values[..., 0] = 0.5
-    scores = metaeval.Scores(values, runs=range(6), topics=range(9), measures=NAMES)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", metaeval.MetaevalWarning)
-        both = metaeval.coverage(scores, reference=["Accuracy", "MI"], n_bootstrap=0)
-        alone = metaeval.coverage(scores, reference=["MI"], n_bootstrap=0)
-    np.testing.assert_array_equal(both.rows["coverage"], alone.rows["coverage"])
+    both, alone = (
+        metaeval.coverage(flatten(0), reference=names, n_bootstrap=0).rows["coverage"]
+        for names in (["Accuracy", "MI"], ["MI"])
+    )
+    np.testing.assert_array_equal(both, alone)
     with pytest.warns(metaeval.MetaevalWarning, match="no run improves on another unanimously"):
-        nothing = metaeval.coverage(scores, reference=["Accuracy"], n_bootstrap=0)
-    assert np.isnan(nothing.rows["coverage"]).all()
+        nothing = metaeval.coverage(flatten(0), reference=["Accuracy"], n_bootstrap=0)
+    assert nothing.rows["coverage"].isna().all()
 
 
-def test_the_command_scores_the_reference_too_when_measures_are_named(tmp_path):
+def test_the_command_scores_the_reference_too_when_measures_are_named(tmp_path, capsys, monkeypatch):
     scores_of().to_frame().to_csv(tmp_path / "scores.csv", index=False)
-    line = [sys.executable, "-m", "metaeval", "coverage", str(tmp_path / "scores.csv")]
-    line += ["-m", "MAE_mu", "-r", "Accuracy", "--bootstrap", "0", "-f", "csv"]
-    printed = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    words = ["-m", "MAE_mu", "-r", "Accuracy", "--bootstrap", "0", "-f", "csv"]
+    monkeypatch.setattr("sys.argv", ["metaeval", "coverage", str(tmp_path / "scores.csv"), *words])
+    with contextlib.suppress(SystemExit):
+        main()
+    printed = capsys.readouterr().out
     assert [row.split(",")[0] for row in printed.splitlines()] == ["measure", "MAE_mu", "Accuracy"]

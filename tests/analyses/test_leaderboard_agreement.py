@@ -1,10 +1,5 @@
 """Leaderboards of judges compared with a leaderboard: the correlations of TREC AutoJudge's own program, to the last digits."""
 
-import json
-import os
-import subprocess
-import sys
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -32,7 +27,6 @@ EXPECTED = {
               0.4, 0.8219598105318595, 0.8571428571428571],
 }  # fmt: skip
 
-LAST_DIGITS = {"rtol": 0, "atol": 2e-15}
 FEW = {"n_permutations": 50, "n_bootstrap": 0}
 QUICK = {"statistics": list(THEIRS), **FEW}
 BROKEN_BY_NAME = ("graded", "tau_gap")
@@ -48,39 +42,14 @@ def files(tmp_path):
     return write_all(tmp_path)
 
 
-def compare(found, expected):
-    values = dict(zip(map(str, found.measures), found.values.T, strict=True))
-    assert values.keys() == expected.keys()
-    for judge, numbers in expected.items():
-        same = np.array([(judge, name) != BROKEN_BY_NAME for name in THEIRS])
-        np.testing.assert_allclose(values[judge][same], np.array(numbers)[same], **LAST_DIGITS)
-
-
-def load_oracle():
-    """Return their class, or skip: it fetches lists of words where it is imported, and may find none."""
-    reason = "needs autojudge-evaluate 1.1 (and the lists of stop words that it loads); its numbers are in EXPECTED"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            from autojudge_evaluate.evaluation import LeaderboardEvaluator
-        except (ImportError, LookupError):
-            pytest.skip(reason)
-    return LeaderboardEvaluator
-
-
 def test_correlations_are_those_of_autojudge_evaluate(files):
     truth, judges = files
-    compare(me.agreement([read(one) for one in judges], reference=read(truth), **QUICK), EXPECTED)
-
-
-def test_the_expected_numbers_are_what_the_program_gives(files):
-    truth, judges = files
-    oracle = load_oracle()(truth, truth_format="tot", eval_format="tot", correlation_methods=list(THEIRS.values()))
-    for path in judges:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            (numbers,) = oracle.evaluate(path).values()
-        assert [float(numbers[name]) for name in THEIRS.values()] == pytest.approx(EXPECTED[path.stem], rel=1e-14)
+    found = me.agreement([read(one) for one in judges], reference=read(truth), **QUICK)
+    values = dict(zip(map(str, found.measures), found.values.T, strict=True))
+    assert values.keys() == EXPECTED.keys()
+    for judge, numbers in EXPECTED.items():
+        same = np.array([(judge, name) != BROKEN_BY_NAME for name in THEIRS])
+        np.testing.assert_allclose(values[judge][same], np.array(numbers)[same], rtol=0, atol=2e-15)
 
 
 def test_shared_runs_and_topics_are_those_of_all_judges_and_the_reference_and_the_rest_is_said(files):
@@ -109,19 +78,6 @@ def test_shared_runs_and_topics_are_those_of_all_judges_and_the_reference_and_th
     np.testing.assert_array_equal(found.values, alone.values)
 
 
-def test_shared_runs_and_topics_give_the_programs_numbers(files):
-    truth, judges = files
-    write_tot(truth, make_cells(0.3, 13), "nugget_coverage", RUNS[1:], TOPICS[:6])
-    options = {"correlation_methods": list(THEIRS.values()), "only_shared_runs": True, "topic_ids": set(TOPICS[:6])}
-    oracle = load_oracle()(truth, truth_format="tot", eval_format="tot", **options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        given = [read(one) for one in judges]
-        found = me.agreement(given, reference=read(truth), runs="shared", topics="shared", **QUICK)
-        numbers = {path.stem: next(iter(oracle.evaluate(path).values())) for path in judges}
-    compare(found, {judge: [float(one[name]) for name in THEIRS.values()] for judge, one in numbers.items()})
-
-
 def test_rows_that_sum_up_a_run_stand_for_the_means_where_they_are_given(files):
     truth, judges = files
     path = judges[2]
@@ -134,35 +90,34 @@ def test_rows_that_sum_up_a_run_stand_for_the_means_where_they_are_given(files):
     assert found.values[0, 0] == pytest.approx(np.corrcoef(sums, means)[0, 1])
 
 
-def test_a_judge_is_called_as_its_file_and_may_have_several_measures(files, tmp_path):
+@pytest.mark.parametrize(
+    ("names", "measures"),
+    [
+        (["quality", "fluency"], ["blunt quality", "blunt fluency", "graded"]),
+        (["nugget_coverage"], ["blunt", "graded"]),  # as that of the reference, and no copy of it
+        (["quality", "nugget_coverage"], ["blunt quality", "blunt nugget_coverage", "graded"]),
+    ],
+)
+def test_a_judge_is_called_as_its_file_and_may_have_several_measures(files, names, measures):
     truth, judges = files
     text = judges[0].read_text()
-    judges[0].write_text(text + text.replace("quality", "fluency"))
-    found = me.agreement([read(one) for one in judges], reference=read(truth), statistics=["tau_b"], **FEW)
-    assert list(map(str, found.measures)) == ["blunt quality", "blunt fluency", "graded", "sharp"]
-    with pytest.raises(DataError, match="two judges are called sharp"):
-        me.agreement([read(judges[2])] * 2, reference=read(truth), **FEW)
+    judges[0].write_text("".join(text.replace("quality", name) for name in names))
+    options = {"reference": read(truth), "statistics": ["tau_b"], **FEW}
+    found = me.agreement([read(path) for path in judges[:2]], **options)
+    assert list(map(str, found.measures)) == measures
+    assert found.values[0].tolist() == pytest.approx([EXPECTED[name.split()[0]][0] for name in measures])
+    with pytest.raises(DataError, match="two judges are called graded"):
+        me.agreement([read(judges[1])] * 2, **options)
 
 
-def test_a_judge_whose_measure_is_called_as_the_references_is_no_copy_of_it(files):
+def test_of_one_judge_the_namesake_of_the_reference_is_called_as_the_judge_and_the_reference_itself_is_left_out(files):
     truth, judges = files
-    judges[0].write_text(judges[0].read_text().replace("quality", "nugget_coverage"))
-    found = me.agreement(read(judges[0]), reference=read(truth), statistics=["tau_b"], **FEW)
-    assert [str(one) for one in found.measures] == ["blunt"]
-    assert found.values.item() == pytest.approx(EXPECTED["blunt"][0])
-
-
-def test_of_several_measures_of_a_judge_the_namesake_of_the_reference_is_called_as_the_judge(files):
-    truth, judges = files
-    text = judges[0].read_text()
+    text, options = judges[0].read_text(), {"reference": read(truth), "statistics": ["tau_b"], **FEW}
     judges[0].write_text(text + text.replace("quality", "nugget_coverage"))
-    options = {"statistics": ["tau_b"], **FEW}
-    found = me.agreement(read(judges[0]), reference=read(truth), **options)
+    found = me.agreement(read(judges[0]), **options)
     assert [str(one) for one in found.measures] == ["quality", "blunt nugget_coverage"]
-    assert found.values.tolist() == [[pytest.approx(EXPECTED["blunt"][0])] * 2]
-    # The reference among the measures is no measure to hold against it.
     judges[0].write_text(text + truth.read_text())
-    found = me.agreement(read(judges[0]), reference=read(truth), runs="shared", topics="shared", **options)
+    found = me.agreement(read(judges[0]), runs="shared", topics="shared", **options)
     assert [str(one) for one in found.measures] == ["quality"]
 
 
@@ -177,16 +132,18 @@ def test_of_a_reference_with_several_measures_one_is_chosen(files):
     assert found.values.item() == pytest.approx(EXPECTED["blunt"][0])
 
 
-def test_options_without_a_reference_of_its_own_are_refused(files):
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"reference": "quality", "runs": "shared"}, "runs=shared is for a reference of its own"),
+        ({"reference": "quality", "reference_measure": "x"}, "reference_measure chooses from scores"),
+        ({"topics": "some"}, "there is no choice of topics 'some': use all, shared"),
+    ],
+)
+def test_options_without_a_reference_of_its_own_are_refused(files, options, message):
     judge = read(files[1][0])
-    for options, message in (
-        ({"runs": "shared"}, "runs=shared is for a reference of its own"),
-        ({"reference_measure": "x"}, "reference_measure chooses from scores"),
-    ):
-        with pytest.raises(MetaevalError, match=message):
-            me.agreement(judge, reference="quality", **options)
-    with pytest.raises(MetaevalError, match="there is no choice of topics 'some': use all, shared"):
-        me.agreement(judge, reference=judge, topics="some")
+    with pytest.raises(MetaevalError, match=message):
+        me.agreement(judge, **{"reference": judge, **options})
 
 
 def test_which_runs_and_topics_disagree_is_listed_the_worst_first(files):
@@ -208,22 +165,8 @@ def test_which_runs_and_topics_disagree_is_listed_the_worst_first(files):
     assert one == pytest.approx(stats.kendalltau(*sides).statistic)
 
 
-def test_the_command_line_takes_judges_and_a_reference_in_files(files, tmp_path):
+def test_judges_bring_their_own_scores_of_whole_runs_in_one_table(files):
     truth, judges = files
-    words = ["agreement", *judges, "--reference", truth, "--statistic", "tau_b", "--all-higher-is-better", "-B", "20"]
-    done = subprocess.run(
-        [sys.executable, "-m", "metaeval", *map(str, words), "--bootstrap", "0", "--topics", "shared", "-f", "json"],
-        capture_output=True, text=True, env={**os.environ, "PYTHONUTF8": "1"}, check=True,
-    )  # fmt: skip
-    content = json.loads(done.stdout)
-    assert {row["measure"]: row["value"] for row in content["rows"]} == pytest.approx(
-        {judge: numbers[0] for judge, numbers in EXPECTED.items()}
-    )
-    assert {"runs", "topics"} <= set(content["details"])
-
-
-def test_judges_bring_their_own_scores_of_whole_runs_in_one_table(tmp_path):
-    truth, judges = write_all(tmp_path)
     given, options = [read(one) for one in judges], {"statistics": ["tau_a", "acc_t"], **FEW}
     names, runs = [one.collection for one in given], given[0].runs[::-1]
     means = [one.sel(runs=runs).values.mean(axis=1) for one in given]
@@ -244,15 +187,12 @@ def test_judges_bring_their_own_scores_of_whole_runs_in_one_table(tmp_path):
             me.agreement(given, reference=read(truth), run_scores=wrong, **options)
 
 
-def test_every_collection_shares_what_it_has_with_its_own_reference(tmp_path):
-    truth, judges = write_all(tmp_path)
-    one, other = (read(path) for path in judges[:2])
-    one, other = (replace(scores, measures=(me.Measure("quality", True),)) for scores in (one, other))
-    people = read(truth)
+def test_every_collection_shares_what_it_has_with_its_own_reference(files):
+    truth, judges = files
+    given = [replace(read(path), measures=(me.Measure("quality", True),)) for path in judges[:2]]
+    people, shared = read(truth), {"runs": "shared", "topics": "shared", "statistics": ["tau_a"], **FEW}
     references = [people.sel(topics=people.topics[1:]), people.sel(runs=people.runs[2:])]
     with pytest.warns(PolicyWarning, match="1 of 8 topics"), pytest.warns(PolicyWarning, match="2 of 12 runs"):
-        found = me.agreement(
-            [one, other], reference=references, runs="shared", topics="shared", statistics=["tau_a"], **FEW
-        )
-    first = me.agreement(one.sel(topics=one.topics[1:]), reference=references[0], statistics=["tau_a"], **FEW)
+        found = me.agreement(given, reference=references, **shared)
+    first = me.agreement(given[0].sel(topics=people.topics[1:]), reference=references[0], **shared)
     np.testing.assert_allclose(found.by_collection[0], first.values)

@@ -1,9 +1,8 @@
 """The search for counterexamples: what it enumerates, what it finds, and the command."""
 
+import contextlib
 import itertools
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -19,6 +18,7 @@ from metaeval.analyses.properties import (
     PROPERTIES,
     SYMMETRIC,
 )
+from metaeval.cli import main
 from metaeval.measures.properties import (
     all_matrices,
     draw_majority_gold,
@@ -47,9 +47,13 @@ def test_every_confusion_matrix_is_tried_once(n_items, n_classes):
     assert (matrices.sum(axis=(1, 2)) == n_items).all()
 
 
+def count(gold, predicted):
+    counts = np.zeros((3, 3), dtype=np.int64)
+    np.add.at(counts, (list(gold), list(predicted)), 1)
+    return counts.tobytes()
+
+
 def test_the_steps_are_those_of_a_loop_over_items():
-    far, near = one_step_closer(all_matrices(2, 3))
-    found = {(a.tobytes(), b.tobytes()) for a, b in zip(far, near, strict=True)}
     expected = set()
     for labels in itertools.product(range(3), repeat=4):
         gold, run = labels[:2], list(labels[2:])
@@ -57,13 +61,9 @@ def test_the_steps_are_those_of_a_loop_over_items():
             if p != g:
                 better = run.copy()
                 better[item] += 1 if p < g else -1
-                pair = []
-                for predicted in (run, better):
-                    counts = np.zeros((3, 3), dtype=np.int64)
-                    np.add.at(counts, (list(gold), predicted), 1)
-                    pair.append(counts.tobytes())
-                expected.add(tuple(pair))
-    assert found == expected
+                expected.add((count(gold, run), count(gold, better)))
+    far, near = one_step_closer(all_matrices(2, 3))
+    assert {(a.tobytes(), b.tobytes()) for a, b in zip(far, near, strict=True)} == expected
 
 
 def test_stretching_keeps_the_order_of_the_classes_in_use():
@@ -79,10 +79,38 @@ def test_stretching_keeps_the_order_of_the_classes_in_use():
 def test_imbalance_compares_one_mistake_of_a_larger_with_one_of_a_smaller_class_around_a_middle():
     for large, small in zip(*misplaced_in_the_middle(np.array([[3, 1, 2, 2], [1, 4, 1, 5]])), strict=True):
         (one,), (three,) = (np.flatnonzero(counts.sum(axis=1) != np.diagonal(counts)) for counts in (large, small))
-        assert large.sum(axis=1).tolist() == small.sum(axis=1).tolist()
-        assert large.sum(axis=1)[one] > large.sum(axis=1)[three]
+        sizes = large.sum(axis=1)
+        assert sizes.tolist() == small.sum(axis=1).tolist()
+        assert sizes[one] > sizes[three]
         assert abs(one - three) == 2
         assert large[one, (one + three) // 2] == small[three, (one + three) // 2] == 1
+
+
+def test_swaps_constant_runs_and_single_mistakes_are_made_as_stated():
+    given, swapped = swap_roles(all_matrices(3, 2))  # once, and never where it changes nothing
+    np.testing.assert_array_equal(given.swapaxes(1, 2), swapped)
+    assert len({frozenset((a.tobytes(), b.tobytes())) for a, b in zip(given, swapped, strict=True)}) == len(given)
+    assert sum((one != one.T).any() for one in all_matrices(3, 2)) == 2 * len(given)
+
+    constant = make_constant_runs(np.array([[3, 1, 2], [2, 2, 2]]))  # of golds that are not even
+    assert constant.shape == (1, 3, 3, 3)
+    for p, counts in enumerate(constant[0]):
+        assert counts.sum(axis=1).tolist() == [3, 1, 2]
+        assert np.flatnonzero(counts.sum(axis=0)).tolist() == [p]
+
+    near, far = make_one_mistake(np.array([[1, 2, 1, 3]]))  # two classes on the same side
+    assert len(near) == 8
+    for one, two in zip(near, far, strict=True):
+        (g,) = np.flatnonzero(one.sum(axis=1) != np.diagonal(one))
+        (nearer,), (farther,) = (np.flatnonzero(counts[g] * (np.arange(4) != g)) for counts in (one, two))
+        assert abs(farther - g) > abs(nearer - g)
+        assert (farther - g) * (nearer - g) > 0
+
+    gold = draw_majority_gold(np.random.default_rng(0), 50, 5)
+    assert gold.shape == (50, 5, 5)
+    assert (gold[:, np.arange(5), np.arange(5)] >= 0.55).all()
+    assert (gold > 0).all()
+    np.testing.assert_allclose(gold.sum(axis=-1), 1)
 
 
 MARKED = {  # in the order of the properties: 1 where the table marks the measure
@@ -104,6 +132,10 @@ MARKED = {  # in the order of the properties: 1 where the table marks the measur
         (ORDINAL, SYMMETRIC),
         {"NMD": (1, 1), "RSNOD": (1, 1), "RNOD": (1, 0), "NVD": (0, 1), "RNSS": (0, 1), "JSD": (0, 1)},
     ),
+    "RNOD knows the order where gold is in one class only, NMD wherever it is": (
+        (ORDINAL, ORDINAL_MIXED),
+        {"RNOD": (1, 0), "NMD": (1, 1)},
+    ),
 }  # fmt: skip
 
 
@@ -116,20 +148,26 @@ def test_printed_tables_are_reproduced_by_trying(table):
     assert dict(zip(marks, map(tuple, found.holds()[:, order].astype(int).tolist()), strict=True)) == marks
 
 
+def test_declared_symmetries_hold():
+    declared = [one for one in metaeval.measures.measures() if one.symmetric]
+    assert metaeval.properties(declared, only=[SYMMETRIC], n_random=20).holds().all()
+
+
 def test_counterexamples_are_the_smallest_and_break_the_property():
+    """MAE^M averages over gold classes: one item off in a class of three weighs 1/3, in a class of one 1."""
     found = checks("MAE_mu")[INVARIANCE]
-    (before,), (after,) = found.counterexample
-    assert before.sum() == after.sum() == 1
+    assert [counts[0].sum() for counts in found.counterexample] == [1, 1]
     assert found.scores == (1.0, 2.0)
-    found = checks("MI")[MONOTONICITY]
-    (far,), (near,) = found.counterexample
+    (far,), (near,) = checks("MI")[MONOTONICITY].counterexample
     measure = metaeval.measure("MI")
     assert measure.score(far) >= measure.score(near)
     assert far.sum() == 2
+    check = checks("MAE_M")[SYMMETRIC]
+    assert [one[0].tolist() for one in check.counterexample] == [[[2, 1], [0, 0]], [[2, 0], [1, 0]]]
+    assert check.scores == (pytest.approx(1 / 3), pytest.approx(1 / 2))
 
 
 def test_empty_gold_classes_take_monotonicity_from_cem_ord_as_the_paper_says():
-    assert checks("CEM_ORD")[MONOTONICITY].holds
     lost = checks("CEM_ORD", empty_classes=True)[MONOTONICITY]
     assert not lost.holds
     assert (lost.counterexample[0][0].sum(axis=1) == 0).any()
@@ -138,64 +176,13 @@ def test_empty_gold_classes_take_monotonicity_from_cem_ord_as_the_paper_says():
 
 def test_rank_correlations_see_imbalance_the_other_way_round():
     """Table 2 marks τ_b, Spearman and Reliability & Sensitivity; Property 3 as printed fails in every case."""
-    gold = np.array([[3, 2, 2], [2, 1, 1], [5, 3, 1], [4, 1, 3]])
-    large, small = misplaced_in_the_middle(gold)
+    large, small = misplaced_in_the_middle(np.array([[3, 2, 2], [2, 1, 1], [5, 3, 1], [4, 1, 3]]))
     for name in ("tau_b", "R_s", "Reliability_Sensitivity"):
         measure = metaeval.measure(name)
         assert (measure.evaluate(large)[0] < measure.evaluate(small)[0]).all()
     for name in ("tau_a", "MI", "Purity"):
         measure = metaeval.measure(name)
         np.testing.assert_allclose(measure.evaluate(large)[0], measure.evaluate(small)[0], atol=1e-12)
-
-
-def test_a_users_own_measure_is_searched_too(tmp_path):
-    file = tmp_path / "mine.py"
-    file.write_text(
-        "import metaeval\n\n"
-        "@metaeval.register_measure(kind='classification', higher_is_better=False, range=(0, 1), source='mine')\n"
-        "def ends(counts):\n"
-        '    """How many items end up at the wrong end?"""\n'
-        "    return (counts[..., 0, -1] + counts[..., -1, 0]) / counts.sum(axis=(-2, -1))\n"
-    )
-    command = [sys.executable, "-m", "metaeval", "properties", f"{file}:ends", "CEM_ORD", "--random", "20", "--explain"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "CEM_ORD" in done.stdout
-    assert "✓" in done.stdout
-    assert "Counterexamples, the smallest that were found" in done.stdout
-    assert "should score worse than" in done.stdout
-
-
-def test_a_measure_that_breaks_says_so():
-    def fail(counts):
-        raise ValueError("never")
-
-    broken = metaeval.Measure("broken", True, kind="classification", formula=fail)
-    with pytest.raises(metaeval.MeasureError, match="broken cannot be computed: ValueError: never"):
-        metaeval.properties([broken])
-
-
-def test_a_score_that_is_not_a_number_satisfies_nothing():
-    undefined = metaeval.Measure(
-        "nothing", True, kind="classification", formula=lambda counts: np.full(counts.shape[:-2], np.nan)
-    )
-    found = metaeval.properties([undefined], **QUICK)
-    assert not found.holds().any()
-
-
-def test_the_same_cases_whatever_the_measures_and_the_same_seed():
-    alone = metaeval.properties(["CEM_ORD"], **QUICK)
-    among = metaeval.properties(["Accuracy", "NMD", "CEM_ORD"], **QUICK)
-    counted = [(one.cases, one.failed) for one in alone.checks]
-    assert counted == [(one.cases, one.failed) for one in among.checks if str(one.measure) == "CEM_ORD"]
-
-
-def test_rows_hold_the_counterexamples_and_pages_show_them():
-    found = metaeval.properties(["CEM_ORD", "Accuracy"], **QUICK)
-    row = found.to_frame().set_index(["measure", "property"]).loc[("Accuracy", IMBALANCE)]
-    assert row["first"] == "[[1,1,0],[0,1,0],[0,0,1]]"
-    assert row["failed"] == row["cases"]
-    _, details = found.at("all")
-    assert len(details.frame) == sum(one.holds is False for one in found.checks)
 
 
 @pytest.mark.parametrize("name", ["kappa", "alpha_INT"])
@@ -211,22 +198,52 @@ def test_imbalance_is_failed_in_some_cases_where_a_single_matrix_shows_none(name
     assert measure.score(counts[0]) > measure.score(counts[1])
 
 
-def test_rnod_knows_the_order_where_gold_is_in_one_class_only_and_nmd_wherever_it_is():
-    rnod, nmd = checks("RNOD"), checks("NMD")
-    assert rnod[ORDINAL].holds
-    assert not rnod[ORDINAL_MIXED].holds
-    assert nmd[ORDINAL].holds
-    assert nmd[ORDINAL_MIXED].holds
-    gold = [0.6, 0.1, 0.1, 0.1, 0.1]
-    near, far = metaeval.measure("RNOD").score(np.eye(5)[1:3], gold)
-    assert (near.round(3), far.round(3)) == (0.689, 0.660)
+def test_a_users_own_measure_is_searched_too(tmp_path, capsys, monkeypatch):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import metaeval\n\n"
+        "@metaeval.register_measure(kind='classification', higher_is_better=False, range=(0, 1), source='mine')\n"
+        "def ends(counts):\n"
+        '    """How many items end up at the wrong end?"""\n'
+        "    return (counts[..., 0, -1] + counts[..., -1, 0]) / counts.sum(axis=(-2, -1))\n"
+    )
+    monkeypatch.setattr(
+        "sys.argv", ["metaeval", "properties", f"{file}:ends", "CEM_ORD", "--random", "20", "--explain"]
+    )
+    with contextlib.suppress(SystemExit):
+        main()
+    printed = capsys.readouterr().out
+    for part in ("CEM_ORD", "✓", "Counterexamples, the smallest that were found", "should score worse than"):
+        assert part in printed
+
+
+def test_a_measure_that_breaks_says_so_and_a_score_that_is_not_a_number_satisfies_nothing():
+    def fail(counts):
+        raise ValueError("never")
+
+    broken = metaeval.Measure("broken", True, kind="classification", formula=fail)
+    with pytest.raises(metaeval.MeasureError, match="broken cannot be computed: ValueError: never"):
+        metaeval.properties([broken])
+    undefined = metaeval.Measure(
+        "nothing", True, kind="classification", formula=lambda counts: np.full(counts.shape[:-2], np.nan)
+    )
+    assert not metaeval.properties([undefined], **QUICK).holds().any()
+
+
+def test_the_same_cases_whatever_the_measures_and_pages_show_counterexamples():
+    alone, among = (metaeval.properties(names, **QUICK) for names in (["CEM_ORD"], ["Accuracy", "NMD", "CEM_ORD"]))
+    of_cem = [one for one in among.checks if str(one.measure) == "CEM_ORD"]
+    assert [(one.cases, one.failed) for one in alone.checks] == [(one.cases, one.failed) for one in of_cem]
+    row = among.to_frame().set_index(["measure", "property"]).loc[("Accuracy", IMBALANCE)]
+    assert row["first"] == "[[1,1,0],[0,1,0],[0,0,1]]"
+    assert row["failed"] == row["cases"]
+    assert len(among.at("all")[1].frame) == sum(one.holds is False for one in among.checks)
 
 
 def test_marks_of_both_kinds_stand_in_one_table_and_what_is_of_the_other_kind_is_a_dash():
     found = metaeval.properties(["kappa", "NMD", metaeval.Measure("AP", True)], n_random=0)
     table = found.to_table().frame
-    assert table.loc["kappa", ORDINAL_MIXED] == "–"
-    assert table.loc["NMD", IMBALANCE] == "–"
+    assert (table.loc["kappa", ORDINAL_MIXED], table.loc["NMD", IMBALANCE]) == ("–", "–")
     assert set(table.loc["AP"]) == {"–"}
     assert table.loc["NMD", SYMMETRIC].startswith("✓ (")
     assert found.get_check("AP", SYMMETRIC).evidence == "only scores are known"
@@ -236,65 +253,22 @@ def test_marks_of_both_kinds_stand_in_one_table_and_what_is_of_the_other_kind_is
     assert {row["holds"] for row in found.to_dict()["rows"] if row["measure"] == "AP"} == {None}
 
 
-def test_a_property_that_is_not_there_is_named():
-    with pytest.raises(metaeval.MetaevalError, match="there is no property 'order': choose among ordinal, "):
-        metaeval.properties("NMD", only=["order"])
-    with pytest.raises(metaeval.MetaevalError, match="none of these properties is one of quantification measures"):
-        metaeval.properties("NMD", only=[IMBALANCE])
-
-
-def test_symmetry_is_that_of_swapping_worked_by_hand():
-    """MAE^M averages over gold classes: one item off in a class of three weighs 1/3, in a class of one 1."""
-    check = checks("MAE_M")[SYMMETRIC]
-    assert [one[0].tolist() for one in check.counterexample] == [[[2, 1], [0, 0]], [[2, 0], [1, 0]]]
-    assert check.scores == (pytest.approx(1 / 3), pytest.approx(1 / 2))
-    assert checks("kappa")[SYMMETRIC].holds
-    assert not checks("RNOD")[SYMMETRIC].holds
-    declared = [one for one in metaeval.measures.measures() if one.symmetric]
-    found = metaeval.properties(declared, only=[SYMMETRIC], n_random=20)
-    assert found.holds().all()
-
-
-def test_a_swap_is_tried_once_and_never_where_it_changes_nothing():
-    given, swapped = swap_roles(all_matrices(3, 2))
-    np.testing.assert_array_equal(given.swapaxes(1, 2), swapped)
-    pairs = {frozenset((a.tobytes(), b.tobytes())) for a, b in zip(given, swapped, strict=True)}
-    assert len(pairs) == len(given)
-    asymmetric = [one for one in all_matrices(3, 2) if (one != one.T).any()]
-    assert len(asymmetric) == 2 * len(given)
-
-
-def test_constant_runs_return_one_class_for_every_item_of_golds_that_are_not_even():
-    counts = make_constant_runs(np.array([[3, 1, 2], [2, 2, 2]]))
-    assert counts.shape == (1, 3, 3, 3)
-    for p in range(3):
-        assert counts[0, p].sum(axis=1).tolist() == [3, 1, 2]
-        assert np.flatnonzero(counts[0, p].sum(axis=0)).tolist() == [p]
-
-
-def test_one_mistake_goes_to_two_classes_on_the_same_side():
-    near, far = make_one_mistake(np.array([[1, 2, 1, 3]]))
-    for one, two in zip(near, far, strict=True):
-        (g,) = np.flatnonzero(one.sum(axis=1) != np.diagonal(one))
-        (nearer,), (farther,) = (np.flatnonzero(counts[g] * (np.arange(4) != g)) for counts in (one, two))
-        assert abs(farther - g) > abs(nearer - g)
-        assert (farther - g) * (nearer - g) > 0
-    assert len(near) == 8
-
-
-def test_a_majority_gold_has_more_than_half_in_its_class_and_some_in_each():
-    gold = draw_majority_gold(np.random.default_rng(0), 50, 5)
-    assert gold.shape == (50, 5, 5)
-    assert (gold[:, np.arange(5), np.arange(5)] >= 0.55).all()
-    assert (gold > 0).all()
-    np.testing.assert_allclose(gold.sum(axis=-1), 1)
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("order", "there is no property 'order': choose among ordinal, "),
+        (IMBALANCE, "none of these properties is one of quantification measures"),
+    ],
+)
+def test_a_property_that_is_not_there_is_named(name, message):
+    with pytest.raises(metaeval.MetaevalError, match=message):
+        metaeval.properties("NMD", only=[name])
 
 
 def test_every_property_says_what_it_is_in_one_sentence():
     for one in find_properties():
         assert one.description.endswith(".")
         assert one.description.count(". ") == 0
-    assert len({(one.kind, one.name) for one in find_properties()}) == len(find_properties())
 
 
 def test_many_random_cases_are_made_a_few_at_a_time():

@@ -12,6 +12,7 @@ from metaeval.analyses.reference_pairs import grade, grade_reference, name_flips
 from metaeval.analyses.study import study_collection
 from metaeval.errors import MetaevalError
 from metaeval.stats.intervals import interval_of_pairs
+from tests.analyses.made import label, relabel
 
 QUICK = {"n_permutations": 200, "n_bootstrap": 0}
 COUNTS = ["confirmed", "contradicted", "only_here", "missed"]
@@ -25,9 +26,8 @@ def scores():
     people, good, bad, blind = (
         weight * quality + rng.normal(0, 0.1 if weight else 1, (12, 40)) for weight in (1, 1, -1, 0)
     )
-    names = ["people", "good", "bad", "blind"]
-    labels = {"runs": [f"r{i}" for i in range(12)], "topics": range(40), "measures": names, "collection": "made"}
-    return me.Scores(np.stack([people, good, bad, blind], axis=-1), higher_is_better=True, **labels)
+    values = np.stack([people, good, bad, blind], axis=-1)
+    return label(values, ["people", "good", "bad", "blind"], higher_is_better=True)
 
 
 @pytest.fixture(scope="module")
@@ -40,17 +40,15 @@ def held(scores):
 def test_counts_are_those_of_a_plain_loop(scores, held):
     power = me.discriminative_power(scores, **QUICK)
     people, *measures = np.where(power.significant, power.winners, 0)
-    wanted = [
-        [
-            sum(mine != 0 and mine == theirs for mine, theirs in zip(one, people, strict=True)),
-            sum(mine != 0 and mine == -theirs for mine, theirs in zip(one, people, strict=True)),
-            sum(mine != 0 and theirs == 0 for mine, theirs in zip(one, people, strict=True)),
-            sum(mine == 0 and theirs != 0 for mine, theirs in zip(one, people, strict=True)),
-        ]
-        for one in measures
-    ]
-    assert held.reference.to_frame()[COUNTS].to_numpy().tolist() == wanted
-    assert sum(wanted[0]) > 0
+    counts = []
+    for measure in measures:
+        both = list(zip(measure, people, strict=True))
+        confirmed = sum(mine != 0 and mine == theirs for mine, theirs in both)
+        contradicted = sum(mine != 0 and mine == -theirs for mine, theirs in both)
+        only_here = sum(mine != 0 and theirs == 0 for mine, theirs in both)
+        counts.append([confirmed, contradicted, only_here, sum(mine == 0 and theirs != 0 for mine, theirs in both)])
+    assert held.reference.to_frame()[COUNTS].to_numpy().tolist() == counts
+    assert sum(counts[0]) > 0
     assert held.second_reference.test == "bootstrap-t"
     assert held.by_second_test().reference is held.second_reference
 
@@ -63,11 +61,17 @@ def test_a_measure_is_right_wrong_or_cannot_tell(held):
     assert np.isnan(share[2])
 
 
-def test_more_pairs_tell_what_few_cannot():
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [
+        (1, ["cannot tell", "cannot tell"]),
+        (5, ["cannot tell", "better than chance"]),
+        (20, ["contradicts the reference", "better than chance"]),
+    ],
+)
+def test_more_pairs_tell_what_few_cannot(times, words):
     few = SimpleNamespace(rows={"contradicted": [1, 0], "confirmed": [5, 6]}, n_runs=12)
-    assert grade_reference([few]) == ["cannot tell", "cannot tell"]
-    assert grade_reference([few] * 5) == ["cannot tell", "better than chance"]
-    assert grade_reference([few] * 20) == ["contradicts the reference", "better than chance"]
+    assert grade_reference([few] * times) == words
 
 
 def test_intervals_of_the_share_contradicted_hold_it_for_other_runs_and_other_topics():
@@ -90,17 +94,13 @@ def test_intervals_of_the_share_contradicted_hold_it_for_other_runs_and_other_to
 
 def test_a_reference_that_tells_no_runs_apart_is_called_noise(scores, held):
     assert held.reference.answer() == "people contradicts differences that bad find."
-    noise = me.Scores(
-        np.random.default_rng(1).normal(size=(12, 40, 1)), runs=scores.runs, topics=scores.topics, measures=["noise"],
-        higher_is_better=True,
-    )  # fmt: skip
+    noise = relabel(scores, np.random.default_rng(1).normal(size=(12, 40, 1)), ["noise"], higher_is_better=True)
     power = me.discriminative_power(scores, **QUICK)
     found = reference_pairs(power, me.discriminative_power(noise, **QUICK))
     said = "noise tells no two runs apart: whether measures are right cannot be said."
     assert found.answer() == said
     assert found.to_table().legend.startswith(said)
-    alike = reference_pairs(power, me.discriminative_power(scores.sel(measures="people"), **QUICK))
-    assert not alike.is_noise
+    assert not reference_pairs(power, me.discriminative_power(scores.sel(measures="people"), **QUICK)).is_noise
 
 
 def test_a_share_that_is_not_there_is_shown_and_exported(held):

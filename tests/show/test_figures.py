@@ -1,17 +1,17 @@
 """Measures are told apart in every figure, every number can be read in every colour, and pages show what paper does."""
 
 import itertools
-import random
+import os
 import re
 import xml.etree.ElementTree as ET
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+from hypothesis import example, given, settings, strategies as st
 from matplotlib.figure import Figure
 
 import metaeval
-from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
 from metaeval.measures.registry import measures
 from metaeval.show.charts import HeatMap, IntervalChart, Line, LineChart, Row, ScatterChart, highlight
@@ -21,30 +21,23 @@ from metaeval.show.heatmap import cluster, scale_map
 from metaeval.show.looks import COLOURS, KNOWN, find_looks, write_variables
 from metaeval.show.screen import STYLE, draw_chart, make_file
 from metaeval.show.style import WIDTHS, choose_looks, house_style
+from tests.analyses.made import label
 
 REGISTERED = [str(measure) for measure in measures() if measure.formula.__module__.startswith("metaeval.")]
 READABLE = 4.5  # the least contrast between a text and what is behind it (WCAG 2, level AA)
 EVERY = list(dict.fromkeys([*REGISTERED, *itertools.chain(*KNOWN), *(f"own{n}" for n in range(30))]))
 
 
-def shared(one, other):
-    """How many of colour, dash and marker two looks have in common."""
-    return (one.colour == other.colour) + (one.dash == other.dash) + (one.marker == other.marker)
-
-
-def sets_of_measures():
-    dice = random.Random(0)
-    yield from KNOWN
-    for size in (2, 9, 10, 11, 24):
-        yield from (dice.sample(EVERY, size) for _ in range(20))
-
-
-def test_up_to_24_measures_no_two_have_two_of_colour_dash_and_marker_in_common():
-    for names in [*sets_of_measures(), REGISTERED]:
-        looks = find_looks(names)
-        assert all(shared(*pair) <= 1 for pair in itertools.combinations(looks.values(), 2)), names
-        assert len({look.colour for look in looks.values()}) == min(len(names), len(COLOURS))
-        assert find_looks(names[::-1]) == looks
+@given(st.integers(2, 24).flatmap(lambda n: st.lists(st.sampled_from(EVERY), min_size=n, max_size=n, unique=True)))
+@settings(max_examples=100, deadline=None)
+@example(REGISTERED)
+def test_up_to_24_measures_no_two_have_two_of_colour_dash_and_marker_in_common(names):
+    for some in (names, *KNOWN):
+        looks = find_looks(some)
+        for one, other in itertools.combinations(looks.values(), 2):
+            assert (one.colour == other.colour) + (one.dash == other.dash) + (one.marker == other.marker) <= 1, some
+        assert len({look.colour for look in looks.values()}) == min(len(some), len(COLOURS))
+        assert find_looks(some[::-1]) == looks
 
 
 def test_a_known_measure_keeps_its_look_in_every_part_of_its_family_and_beside_ones_own():
@@ -92,9 +85,8 @@ def test_clusters_are_those_of_average_linkage_by_hand():
 
 def test_where_cells_are_small_only_the_zero_before_the_point_goes():
     """90.4 % once read 9.4 in a figure of a dozen measures."""
-    values = np.full((24, 24), 90.4)
-    values[0, 1], values[0, 2], values[0, 3] = 100, 0.5, -0.25
-    names = [f"m{n}" for n in range(24)]
+    values, names = np.full((24, 24), 90.4), [f"m{n}" for n in range(24)]
+    values[0, 1:4] = 100, 0.5, -0.25
     figure = draw_charts(HeatMap(values, names, names, "%", "{:.4g}".format, highest=100), None, size="page")
     assert {text.get_text() for text in figure.axes[0].texts} == {"90.4", "100", ".5", "-.25"}
 
@@ -102,18 +94,9 @@ def test_where_cells_are_small_only_the_zero_before_the_point_goes():
 @pytest.fixture(scope="module")
 def scores():
     values = np.random.default_rng(3).random((8, 20, 12)) + np.linspace(0, 0.6, 8)[:, None, None]
-    names = [
-        "CEM_ORD",
-        "MAE_M",
-        "tau_a",
-        "OCI(beta=0.75)",
-        "kappa",
-        "a_b^c_$x$",
-        "$\\frac",
-        *(f"own{n}" for n in range(5)),
-    ]
-    given = [metaeval.Measure(name, True) for name in names]
-    return Scores(values, runs=[f"r{n}" for n in range(8)], topics=range(20), measures=given)
+    known = ["CEM_ORD", "MAE_M", "tau_a", "OCI(beta=0.75)", "kappa"]
+    names = [*known, "a_b^c_$x$", "$\\frac", *(f"own{n}" for n in range(5))]
+    return label(values, [metaeval.Measure(name, True) for name in names])
 
 
 def test_names_are_typeset_and_names_from_data_are_shown_as_they_are(scores, tmp_path):
@@ -135,10 +118,10 @@ def test_a_legend_never_covers_data_and_is_sorted_by_value(scores, n, size):
     counts = [int(re.search(r"\((\d+)\)$", text.get_text())[1]) for text in axes.get_legend().get_texts()]
     assert counts == sorted(counts, reverse=True)
     assert len(counts) == n
-    assert box.y0 >= inside.y1 or box.x0 >= inside.x1 or box.y1 <= inside.y0
+    assert not inside.overlaps(box)
     edges = figure.bbox.padded(1)
-    assert all(map(edges.fully_containsx, (box.x0, box.x1)))
-    assert all(map(edges.fully_containsy, (box.y0, box.y1)))
+    assert edges.fully_contains(box.x0, box.y0)
+    assert edges.fully_contains(box.x1, box.y1)
 
 
 def test_a_figure_of_a_size_has_it_and_letters_that_can_be_read(scores, tmp_path):
@@ -155,6 +138,10 @@ def test_a_figure_of_a_size_has_it_and_letters_that_can_be_read(scores, tmp_path
     assert re.search(rb"/MediaBox \[ 0 0 ([\d.]+)", text)[1] == b"%g" % (WIDTHS["page"] * 72) or b"453.5" in text
     assert b"/FontFile2" in text
     assert b"/Type3" not in text
+    before = dict(mpl.rcParams)  # the user's own settings come back
+    with house_style():
+        assert mpl.rcParams["font.size"] == 9
+    assert dict(mpl.rcParams) == before
     for wrong in ("wide", (1,), (0, 3), ("a", "b")):
         with pytest.raises(MetaevalError, match="size|drawn"):
             result.plot(size=wrong)
@@ -175,13 +162,6 @@ def test_a_result_draws_into_the_users_own_axes(scores):
         similar.plot(ax=[left, right])
     with pytest.raises(MetaevalError, match="ax is Axes"):
         found.plot(ax="left")
-
-
-def test_the_users_own_settings_come_back():
-    before = dict(mpl.rcParams)
-    with house_style():
-        assert mpl.rcParams["font.size"] == 9
-    assert dict(mpl.rcParams) == before
 
 
 def test_rows_and_curves_have_the_looks_of_their_measures_and_the_new_one_stands_out():
@@ -271,3 +251,21 @@ def test_a_square_of_measures_has_numbers_above_its_columns_in_the_order_of_clus
         shown = [["".join(cell.itertext()) for cell in row.findall("td")] for row in rows]
         off = ~np.eye(3, dtype=bool)
         assert np.array(shown)[off].tolist() == [f"{value:.2f}" for value in values[np.ix_(places, places)][off]]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a limit of the size of files")
+@pytest.mark.parametrize("suffix", [".pdf", ".png", ".svg"])
+def test_a_figure_that_does_not_fit_on_a_full_disk_is_an_error_of_the_system_whatever_writes_it(tmp_path, suffix):
+    import resource
+
+    figure = Figure()
+    figure.subplots().plot([1, 2])
+    size = save_figure(figure, tmp_path, "whole", (suffix,))[0].stat().st_size
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        for limit in range(0, size, size // 5):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+            with pytest.raises(OSError, match="File too large"):
+                save_figure(figure, tmp_path, "part", (suffix,))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -12,14 +12,13 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 from rich.cells import cell_len
 
-import metaeval
-from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
 from metaeval.measures.registry import measures
 from metaeval.show.cells import Grid, draw_text, format_cell, wrap_text
 from metaeval.show.colours import shade_marks
 from metaeval.show.names import TITLES, to_html, to_latex, to_mathtext
 from metaeval.show.table import Table, join_latex, write_fragment
+from tests.analyses.made import ask_everything, label
 
 NASTY = (
     r"\end{tabular}", "a_b^c & 50 % #1 {x} ~ $y$", "[1em] run", "* star", "模型-7", "Ünïcode Æsir", "=cmd()", "--two--", "«»",
@@ -63,10 +62,11 @@ def test_pages_and_json(table):
     assert 'style="font-weight: bold">8</td>' in page
     again = json.loads(json.dumps(table.to_dict()))
     assert again["rows"][1] == {"run": "a|b\\c$", "NMD uni": 0.9, "NMD pop": 8, "J&D_1 %": 0.5}
+    assert table.to_html(strong=[IMAGE]).count('class="new"') == 1
     with pytest.raises(MetaevalError, match="no format 'pdf'"):
         table.render("pdf")
-    strong = Table(pd.DataFrame({"x": [1, 2]}, index=["a", "b"]), "c", "s").to_html(strong=["b"])
-    assert strong.count('class="new"') == 1
+    with pytest.raises(MetaevalError, match="no width 'wide'"):
+        table.to_latex(width="wide")
 
 
 def test_names_that_a_spreadsheet_would_run_are_harmless_in_csv():
@@ -113,17 +113,7 @@ def test_scripts_in_every_form():
 @pytest.fixture(scope="module")
 def results():
     values = np.random.default_rng(3).random((13, 24, 10)) + np.linspace(0, 0.6, 13)[:, None, None]
-    scores = Scores(values, runs=NASTY, topics=range(24), measures=OC, collection="a_b & c")
-    power = metaeval.discriminative_power(scores, n_permutations=50)
-    return [
-        power, metaeval.run_ranks(power), metaeval.ranking_similarity(scores, n_bootstrap=20),
-        metaeval.significance_overlap(power),
-        metaeval.significance_contradictions(power), metaeval.split_half_consistency(scores, n_trials=5),
-        metaeval.robustness(scores), metaeval.pooled_discriminative_power([power]),
-        metaeval.sample_size(scores, sizes=[5, 10], n_trials=5),
-        metaeval.topic_set_size(scores, n_bootstrap=0),
-        metaeval.baseline_preference(scores, NASTY[0], NASTY[1]),
-    ]  # fmt: skip
+    return [*ask_everything(label(values, OC, "a_b & c", runs=NASTY))]
 
 
 @pytest.fixture(scope="module")
@@ -183,18 +173,16 @@ def test_every_source_is_balanced_and_its_rows_have_as_many_cells_as_columns(tab
 
 
 def test_a_wide_table_takes_both_columns_and_a_tall_one_comes_in_parts():
-    def square(n, rows=None):
-        values = np.arange(100, 100 + (rows or n) * n).reshape(rows or n, n)
-        frame = pd.DataFrame(
-            values, index=[f"measure{k}" for k in range(rows or n)], columns=[f"m{k}" for k in range(n)]
-        )
-        return Table(frame, "Too large.", "s")
+    def number(n_rows, n_columns):
+        values = np.arange(100, 100 + n_rows * n_columns).reshape(n_rows, n_columns)
+        rows, columns = ([f"{name}{k}" for k in range(n)] for name, n in (("measure", n_rows), ("m", n_columns)))
+        return Table(pd.DataFrame(values, rows, columns), "Too large.", "s")
 
-    assert r"\begin{table}" in square(8).to_latex()
-    assert r"\begin{table*}" in square(16).to_latex()
-    assert r"\resizebox" in square(8).to_latex()
-    assert r"\resizebox" not in square(2).to_latex()
-    parts = square(3, rows=130).to_latex(label="tab:x").split(r"\begin{table}")[1:]
+    for n, table, resized in ((2, r"\begin{table}", False), (8, r"\begin{table}", True), (16, r"\begin{table*}", True)):
+        text = number(n, n).to_latex()
+        assert table in text
+        assert (r"\resizebox" in text) is resized
+    parts = number(130, 3).to_latex(label="tab:x").split(r"\begin{table}")[1:]
     assert [re.search(r"\\caption\{(.*)\}\\label\{(.*)\}", part).groups() for part in parts] == [
         ("Too large (1 of 3).", "tab:x"), ("Too large (2 of 3).", "tab:x-part-2"), ("Too large (3 of 3).", "tab:x-part-3"),
     ]  # fmt: skip
@@ -213,8 +201,6 @@ def test_a_table_says_what_it_needs_and_how_to_read_it_stands_below(results):
     assert r"CEM\textsuperscript{ORD}" in text
     assert r"\label{my-table}" in power.to_latex(label="my }table")
     assert r"\begin{table*}" in power.to_latex(width="page")
-    with pytest.raises(MetaevalError, match="no width 'wide'"):
-        power.to_latex(width="wide")
     small = Table(pd.DataFrame({"x": [1]}, index=["a"]), "Small.", "s")
     assert re.findall(r"\\label\{(.*)\}", join_latex([small] * 3)) == ["tab:small.", "tab:small.-2", "tab:small.-3"]
 
@@ -237,11 +223,9 @@ def test_every_name_is_shown_and_none_is_a_command():
 
 
 def test_a_notebook_shows_tables_in_which_names_are_text(results):
-    for result in results:
-        page = result._repr_html_()
-        assert page.startswith("<div>")
-        assert "<b>bold" not in page
-    assert "CEM<sup>ORD</sup>" in results[0]._repr_html_()
+    pages = [result._repr_html_() for result in results]
+    assert all(page.startswith("<div>") and "<b>bold" not in page for page in pages)
+    assert "CEM<sup>ORD</sup>" in pages[0]
 
 
 # Terminals
@@ -268,19 +252,17 @@ def test_no_line_is_longer_than_the_terminal_and_no_number_is_broken_or_lost(wid
 
 def test_a_table_that_fits_stays_in_one_block_and_a_wide_one_repeats_its_labels():
     grid = matrix(24)
-    assert len(draw_text(grid, 1000).splitlines()) == 2 + len(grid.rows)
-    blocks = draw_text(grid, 80).split("\n\n")
+    (whole,), blocks = (draw_text(grid, width).split("\n\n") for width in (1000, 80))
+    assert len(whole.splitlines()) == 2 + len(grid.rows)
     assert len(blocks) > 1
     assert all("docWMT22CometKiwiDA" in block for block in blocks)
 
 
-words = st.text(
-    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zs", "Zl", "Zp"]), min_size=1, max_size=30
-)
+LETTERS = st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zs", "Zl", "Zp"])
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(words, min_size=1, max_size=8), st.integers(4, 40))
+@given(st.lists(st.text(LETTERS, min_size=1, max_size=30), min_size=1, max_size=8), st.integers(4, 40))
 @example(["_0\u2d97\u2e5e"], 4)  # what follows the joint is too long with the next letter too
 def test_wrapping_loses_no_letter_and_keeps_every_line_short(words, width):
     lines = wrap_text(" ".join(words), width)
