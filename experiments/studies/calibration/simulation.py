@@ -147,6 +147,29 @@ def confirm_cells(rates: pd.DataFrame, n_jobs: int = 1) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["design", "runs", "topics", "studies", "error"])
 
 
+def list_edges() -> Iterator[tuple[str, Cell]]:
+    """Yield the cells that show where the words of the domain end, each with what it is about."""
+    for group in STUDY["edges"]["cells"]:
+        for name, design in DESIGNS.items():
+            if name in group.get("designs", []) or (
+                design.kind in group.get("kinds", []) and design.half in group["halves"]
+            ):
+                for n_runs, n_topics in group["sizes"]:
+                    studies = STUDY["edges"]["many_studies" if n_runs > 22 else "studies"]
+                    yield group["about"], Cell("edges", design.half, design.kind, name, n_runs, n_topics, "", studies)
+
+
+def count_edges(n_jobs: int = 1) -> pd.DataFrame:
+    """Return the errors of the recommended test, and of Holm's, in each of these cells."""
+    rows, tests = [], [next(iter(STUDY["tests"])), "paired-t, Holm"]
+    for about, cell in list_edges():
+        batches = run_all(count_batch, ((cell, FRESH + k, tests) for k in range(cell.studies // BATCH)), n_jobs)
+        error, holm = (summarise(batches, test)["error"] for test in range(2))
+        se = round(float(np.sqrt(error * (1 - error) / cell.studies)), 6)
+        rows.append((about, cell.kind, cell.design, cell.n_runs, cell.n_topics, cell.studies, error, se, holm))
+    return pd.DataFrame(rows, columns=["about", "kind", "design", "runs", "topics", "studies", "error", "se", "holm"])
+
+
 def summarise(batches: Sequence[Sequence[Sequence[float]]], test: int) -> dict[str, float]:
     """Return the counts of one test over batches, its error, and its power with the standard error."""
     counts = np.array([batch[test] for batch in batches])
