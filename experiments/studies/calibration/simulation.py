@@ -155,19 +155,25 @@ def list_edges() -> Iterator[tuple[str, Cell]]:
                 design.kind in group.get("kinds", []) and design.half in group["halves"]
             ):
                 for n_runs, n_topics in group["sizes"]:
-                    studies = STUDY["edges"]["many_studies" if n_runs > 22 else "studies"]
-                    yield group["about"], Cell("edges", design.half, design.kind, name, n_runs, n_topics, "", studies)
+                    sizes = n_runs, n_topics, "", STUDY["edges"]["studies"]
+                    yield group["about"], Cell("edges", design.half, design.kind, name, *sizes)
 
 
 def count_edges(n_jobs: int = 1) -> pd.DataFrame:
     """Return the errors of the recommended test, and of Holm's, in each of these cells."""
-    rows, tests = [], [next(iter(STUDY["tests"])), "paired-t, Holm"]
-    for about, cell in list_edges():
-        batches = run_all(count_batch, ((cell, FRESH + k, tests) for k in range(cell.studies // BATCH)), n_jobs)
-        error, holm = (summarise(batches, test)["error"] for test in range(2))
-        se = round(float(np.sqrt(error * (1 - error) / cell.studies)), 6)
-        rows.append((about, cell.kind, cell.design, cell.n_runs, cell.n_topics, cell.studies, error, se, holm))
-    return pd.DataFrame(rows, columns=["about", "kind", "design", "runs", "topics", "studies", "error", "se", "holm"])
+    return pd.DataFrame([count_edge(about, cell, n_jobs) for about, cell in list_edges()])
+
+
+def count_edge(about: str, cell: Cell, n_jobs: int = 1) -> dict[str, Any]:
+    """Return the errors of both tests in a cell, in fresh studies, with the standard error of the first."""
+    tests = [next(iter(STUDY["tests"])), "paired-t, Holm"]
+    batches = run_all(count_batch, ((cell, FRESH + k, tests) for k in range(cell.studies // BATCH)), n_jobs)
+    error, holm = (summarise(batches, test)["error"] for test in range(2))
+    return {
+        "about": about, "kind": cell.kind, "design": cell.design, "runs": cell.n_runs, "topics": cell.n_topics,
+        "studies": cell.studies, "error": error, "se": round(float(np.sqrt(error * (1 - error) / cell.studies)), 6),
+        "holm": holm,
+    }  # fmt: skip
 
 
 def summarise(batches: Sequence[Sequence[Sequence[float]]], test: int) -> dict[str, float]:
