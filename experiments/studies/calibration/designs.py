@@ -18,7 +18,7 @@ from metaeval.stats.resampling import ScoreModel, fit_scores
 STUDY = read_study("calibration")
 """The settings of the study, fixed before anything was computed."""
 
-Half: TypeAlias = Literal["choosing", "checking"]
+Half: TypeAlias = Literal["choosing", "checking", "neither"]
 Residuals = Callable[[np.random.Generator, tuple[int, int, int]], np.ndarray]
 Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 
@@ -30,7 +30,10 @@ NOISE = 0.1
 
 
 class Design(NamedTuple):
-    """A kind of scores, the half it belongs to, and what is added to a topic's effect and a run's mean: of mean 0."""
+    """A kind of scores, the half it belongs to, and what is added to a topic's effect and a run's mean: of mean 0.
+
+    Designs of neither half show where the words of the domain end.
+    """
 
     kind: str
     half: Half
@@ -176,6 +179,33 @@ def _binary(rare: float, common: float) -> Residuals:
     return draw
 
 
+def _mirror(residuals: Residuals) -> Residuals:
+    """Let low scores be high: a run that seldom succeeds is one that seldom fails."""
+    return lambda rng, shape: -residuals(rng, shape)
+
+
+def _rare_beside_steady(rare: float, a: float, b: float) -> Residuals:
+    """Half of the runs are right on few topics, the others hardly vary; as shares of right answers, less their means."""
+
+    def draw(rng: np.random.Generator, shape: tuple[int, int, int]) -> np.ndarray:
+        drawn = rng.beta(a, b, shape) - a / (a + b)
+        half = slice(shape[0] // 2)
+        drawn[half] = (rng.random(drawn[half].shape) < rare) - rare
+        return drawn
+
+    return draw
+
+
+def _trios(noise: float, alone: float) -> Residuals:
+    """Groups of three runs that are one run with noise, and on a share of the topics each a run by itself."""
+
+    def draw(rng: np.random.Generator, shape: tuple[int, int, int]) -> np.ndarray:
+        near, far = _clusters(_normal, 3, noise)(rng, shape), rng.standard_normal(shape)
+        return np.where(rng.random(shape) < alone, far, near)
+
+    return draw
+
+
 def _zero_inflated(least: float, most: float) -> Residuals:
     """Exponential scores on a share of the topics and 0 on the others, from run to run more often; of equal means."""
 
@@ -234,8 +264,23 @@ DESIGNS: dict[str, Design] = {
     "zeros, .5 to .1": Design("zeros", "checking", _zero_inflated(0.5, 0.9)),
     "zeros, .9 to .4": Design("many zeros", "choosing", _zero_inflated(0.1, 0.6)),
     "zeros, .88 to .5": Design("many zeros", "checking", _zero_inflated(0.12, 0.5)),
+    "binary .92 and .6": Design("rare failures", "neither", _binary(0.92, 0.6)),
+    "failures .08 and .4": Design("rare failures", "neither", _mirror(_binary(0.08, 0.4))),
+    "binary .3 and .7": Design("binary", "neither", _binary(0.3, 0.7)),
+    "failures .3 and .7": Design("binary", "neither", _mirror(_binary(0.3, 0.7))),
+    "binary .15 and .25": Design("seldom successes", "neither", _binary(0.15, 0.25)),
+    "binary .15 and .5": Design("seldom successes", "neither", _binary(0.15, 0.5)),
+    "binary .2 and .5": Design("seldom successes", "neither", _binary(0.2, 0.5)),
+    "one lognormal(.7)": Design("one skewed run", "neither", _lognormal(0.7, 1)),
+    "one lognormal(.85)": Design("one skewed run", "neither", _lognormal(0.85, 1)),
+    "one lognormal(1)": Design("one skewed run", "neither", _lognormal(1.0, 1)),
+    "binary .1 and beta(5, 45)": Design("rare beside steady", "neither", _rare_beside_steady(0.1, 5, 45)),
+    "trios, a fiftieth differs": Design("trios", "neither", _alike(3, 0.02)),
+    "trios, noise of 1/20": Design("trios", "neither", _clusters(_normal, 3, 0.05)),
+    "trios, noise of 1/20, a fiftieth differs": Design("trios", "neither", _trios(0.05, 0.02)),
+    "trios, exponential": Design("trios", "neither", _clusters(_gamma(1), 3, 0.2)),
 }
-"""Of every kind a design for each half, by its name."""
+"""Of every kind a design for each half, by its name; and what lies beside both."""
 
 
 @lru_cache

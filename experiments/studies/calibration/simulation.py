@@ -147,6 +147,35 @@ def confirm_cells(rates: pd.DataFrame, n_jobs: int = 1) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["design", "runs", "topics", "studies", "error"])
 
 
+def list_edges() -> Iterator[tuple[str, Cell]]:
+    """Yield the cells that show where the words of the domain end, each with what it is about."""
+    for group in STUDY["edges"]["cells"]:
+        for name, design in DESIGNS.items():
+            if name in group.get("designs", []) or (
+                design.kind in group.get("kinds", []) and design.half in group["halves"]
+            ):
+                for n_runs, n_topics in group["sizes"]:
+                    sizes = n_runs, n_topics, "", STUDY["edges"]["studies"]
+                    yield group["about"], Cell("edges", design.half, design.kind, name, *sizes)
+
+
+def count_edges(n_jobs: int = 1) -> pd.DataFrame:
+    """Return the errors of the recommended test, and of Holm's, in each of these cells."""
+    return pd.DataFrame([count_edge(about, cell, n_jobs) for about, cell in list_edges()])
+
+
+def count_edge(about: str, cell: Cell, n_jobs: int = 1) -> dict[str, Any]:
+    """Return the errors of both tests in a cell, in fresh studies, with the standard error of the first."""
+    tests = [next(iter(STUDY["tests"])), "paired-t, Holm"]
+    batches = run_all(count_batch, ((cell, FRESH + k, tests) for k in range(cell.studies // BATCH)), n_jobs)
+    error, holm = (summarise(batches, test)["error"] for test in range(2))
+    return {
+        "about": about, "kind": cell.kind, "design": cell.design, "runs": cell.n_runs, "topics": cell.n_topics,
+        "studies": cell.studies, "error": error, "se": round(float(np.sqrt(error * (1 - error) / cell.studies)), 6),
+        "holm": holm,
+    }  # fmt: skip
+
+
 def summarise(batches: Sequence[Sequence[Sequence[float]]], test: int) -> dict[str, float]:
     """Return the counts of one test over batches, its error, and its power with the standard error."""
     counts = np.array([batch[test] for batch in batches])
