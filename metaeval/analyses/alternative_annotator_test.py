@@ -91,7 +91,7 @@ class AlternativeAnnotatorTest(Result):
         judge, people = map(self._write_agreement, (seeing["agrees"].max(), self.people_agree))
         if self.agreement == "accuracy":
             return f"{who}. {best} agrees with people on {judge} of labels, people with each other on {people}."
-        return f"{who}. On average {best} is {judge} classes from a person, and people {people} from each other."
+        return f"{who}. The nearest, {best}, is on average {judge} classes from a person, and people {people} from each other."
 
     def _write_agreement(self, value: float) -> str:
         """Write a share of equal labels, or a mean number of classes."""

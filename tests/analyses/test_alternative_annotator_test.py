@@ -315,7 +315,9 @@ def test_how_far_a_judge_is_from_people_is_a_mean_of_classes():
     people = np.mean([np.abs(labels[a] - labels[b]).mean() for a, b in ((0, 1), (0, 2), (1, 2))])
     assert (-list_judges(found)["agrees"]).tolist() == pytest.approx(gaps)
     assert -found.people_agree == pytest.approx(people)
-    near = f"On average j{np.argmin(gaps)} is {min(gaps):.2f} classes from a person, and people {people:.2f}"
+    near = (
+        f"The nearest, j{np.argmin(gaps)}, is on average {min(gaps):.2f} classes from a person, and people {people:.2f}"
+    )
     assert near in found.answer()
     shown = found.at("short")[0].frame["classes from people"]
     assert shown[["j0", "j1", "(people)"]].tolist() == [f"{gap:.2f}" for gap in (*gaps, people)]
