@@ -102,7 +102,7 @@ def test_judges_that_do_not_see_the_items_are_named_and_never_pass():
     assert (rows["omega"][:3] >= 0.5).all(), "by the test alone they pass"
     assert rows["blind"].tolist() == [True] * 4 + [False] * 2
     assert rows["passes"].tolist() == [False] * 4 + [True] * 2
-    assert found.answer().startswith("2 of 6 judges may replace people: sees, sees half. On average sees is ")
+    assert found.answer().startswith("2 of 6 judges may replace people: sees, sees half. The nearest, sees, is ")
     assert found.notes(short=True)[-1].startswith(
         "always 2, always 3, 2 or 3, shuffled: the same answers in random order"
     )
