@@ -46,6 +46,12 @@ def check(copy, *names):
     return CliRunner().invoke(APP, [*names, "--out", str(copy), "--check", "--n-jobs", "1"])
 
 
+@pytest.fixture
+def _curves_once(monkeypatch, curves):
+    monkeypatch.setattr("experiments.cardoso2011.steps.compute_curves", lambda: curves)
+
+
+@pytest.mark.usefixtures("_curves_once")
 def test_what_was_forged_is_caught_without_data_and_a_stray_file_too(offline, tmp_path):
     """One check of all papers: each compares what it can, and a forgery of one hides none of another."""
     copy = Path(shutil.copytree(RESULTS, tmp_path / "results"))
@@ -105,6 +111,7 @@ def test_what_cannot_be_done_is_refused(words, said, offline, tmp_path):
     assert said in found.output
 
 
+@pytest.mark.usefixtures("_curves_once")
 def test_a_folder_without_the_committed_tables_gets_what_was_computed_and_no_page(offline, tmp_path):
     found = CliRunner().invoke(APP, ["calibration", "cardoso2011", "--out", str(tmp_path), "--n-jobs", "1"])
     assert found.exit_code == 0, found.output
