@@ -30,7 +30,7 @@ def test_effect_sizes_are_those_printed_and_without_variance_infinite():
     assert effect_size([0.5, 0.4], 0.4, 0.0) == pytest.approx([np.inf, np.nan], nan_ok=True)
 
 
-def symmetric(n_groups, pairs):
+def make_different(n_groups, pairs):
     different = np.zeros((n_groups, n_groups), dtype=bool)
     for one, two in pairs:
         different[one, two] = different[two, one] = True
@@ -41,7 +41,7 @@ def symmetric(n_groups, pairs):
 @settings(max_examples=100, deadline=None)
 def test_groups_share_a_letter_exactly_when_they_do_not_differ(n_groups, flags):
     pairs = list(itertools.combinations(range(n_groups), 2))
-    different = symmetric(n_groups, [pair for pair, flag in zip(pairs, flags, strict=False) if flag])
+    different = make_different(n_groups, [pair for pair, flag in zip(pairs, flags, strict=False) if flag])
     table = letter_groups(different)
     shared = (table.astype(int) @ table.T.astype(int)) > 0
     assert (shared == ~different).all()
@@ -66,7 +66,7 @@ def test_groups_share_a_letter_exactly_when_they_do_not_differ(n_groups, flags):
     ],
 )
 def test_letters_of_small_cases(n_groups, pairs, letters):
-    assert compact_letters(symmetric(n_groups, pairs)) == letters
+    assert compact_letters(make_different(n_groups, pairs)) == letters
     many = compact_letters(~np.eye(54, dtype=bool))
     assert (many[25:28], many[51:]) == (["z", "A", "B"], ["Z", "a2", "b2"])
 
