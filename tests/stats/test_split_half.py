@@ -144,17 +144,14 @@ def test_intervals_hold_what_is_expected():
     assert 0.84 <= np.mean(held) <= 1.0  # 0.95 give or take three standard errors
 
 
-def test_at_half_of_the_topics_it_is_what_is_observed():
+def test_at_half_of_the_topics_it_is_what_is_observed_and_runs_that_always_differ_by_the_same_are_ordered():
     rng = np.random.default_rng(4)
     values = draw(rng, 50, rng.normal(0, 0.1, 15))[..., None]
     between, _ = expected_tau(values, [25], key=9, n_trials=100, intervals=False)
     observed = split_half_tau(values, n_trials=100, size=25, key=9).mean()
     assert between[0, 0, 0] == pytest.approx(observed, abs=1e-3)
-
-
-def test_runs_that_always_differ_by_the_same_are_ordered_and_equal_ones_never():
     base = np.random.default_rng(5).random(12)
-    values = np.stack([base, base, base + 1, base + 2])[..., None]
+    values = np.stack([base, base, base + 1, base + 2])[..., None]  # equal ones are never ordered
     between, truth = expected_tau(values, [6, 100], key=1, n_trials=20)
     assert between[:, 0, 0].tolist() == truth[:, 0, 0].tolist() == pytest.approx([5 / 6] * 2)
     assert expected_tau(values, [100], key=1, n_trials=20, variant="tau_b")[0][0, 0, 0] == pytest.approx(1)
