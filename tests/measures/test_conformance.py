@@ -162,6 +162,7 @@ def test_every_shipped_measure_conforms(measure):
         (measure_of(chebyshev, better=True), "better than the perfect run's 0, higher being better; is higher really"),
         (measure_of(lambda p, q: p - q), r"returned shape \(5,\) for one topic of shape \(5,\)"),
         (measure_of(lambda p, q: p[..., 0] * 0 + 0.5), "gives 0.5 to every run"),
+        (measure_of(lambda p, q: 0.25), "gives 0.25 to every topic"),
         (measure_of(lambda p, q: 1 / 0), "ZeroDivisionError"),
         (measure_of(lambda p, q: "high"), "own cannot be computed"),
         (measure_of(lambda c: c.sum((-2, -1)), kind="classification", span=(0, 9)), r"counts \[\["),
