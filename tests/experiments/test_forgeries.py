@@ -103,10 +103,18 @@ def test_committed_results_are_small_and_of_four_kinds():
 
 
 @pytest.mark.parametrize(
-    ("words", "said"), [(["sakai"], "there is no experiment 'sakai'"), (["alttest", "--only", "x"], "has no table 'x'")]
+    ("words", "said"),
+    [
+        ("sakai --out x", "there is no experiment 'sakai'"),
+        ("alttest --only x --out x", "has no table 'x'"),
+        ("acl2021 --matrices nowhere --out x", "has none of the folders sem16t4c"),
+        ("acl2021 --matrices nowhere", "--out FOLDER"),
+        ("wmt2023 --matrices nowhere --out x", "goes with acl2021 or lq2021"),
+    ],
 )
-def test_what_cannot_be_done_is_refused(words, said, offline, tmp_path):
-    found = CliRunner().invoke(APP, [*words, "--out", str(tmp_path)])
+def test_what_cannot_be_done_is_refused(words, said, offline, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = CliRunner().invoke(APP, words.split())
     assert found.exit_code == 2
     assert said in found.output
 

@@ -111,21 +111,6 @@ def test_a_users_matrices_are_compared_with_print_on_a_page_that_speaks_of_them(
     assert cells["Table 3", "DialEval-1 DQ-A", "NMD S_D"] == power["DialEval-1 DQ-A", "NMD"]
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["acl2021", "--matrices", "nowhere", "--out", "x"], "has none of the folders sem16t4c"),
-        (["acl2021", "--matrices", "nowhere"], "--out FOLDER"),
-        (["wmt2023", "--matrices", "nowhere", "--out", "x"], "goes with acl2021 or lq2021"),
-    ],
-)
-def test_matrices_that_cannot_be_read_are_refused(words, said, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    found = CliRunner().invoke(APP, words)
-    assert found.exit_code == 2
-    assert said in found.output
-
-
 ROWS = {"collection": ["DQ-A"], "relation": ["given"], "runs": [22], "constant runs": [0]}
 
 
