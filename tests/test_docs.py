@@ -2,7 +2,6 @@
 
 import importlib.util
 import inspect
-import json
 import os
 import re
 import shlex
@@ -267,11 +266,3 @@ def test_every_page_has_words_of_its_readers_by_which_it_is_found():
     words = [word for words in SEARCH.WORDS.values() for word in words]
     assert all((DOCS / f"{page}.md").exists() for page in SEARCH.WORDS)
     assert min(words.count(word) for word in ("metric", "system", "query", "segment", "model")) >= 4
-
-
-def test_a_word_that_the_built_index_lacks_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(SEARCH, "WORDS", {"a": ["metric", "query"], "b": ["metric"]})
-    index = {"docnames": ["a", "b"], "indexentries": {"metric": [[0, "i", True]], "query": [[0, "i", True]]}}
-    (tmp_path / "searchindex.js").write_text(f"Search.setIndex({json.dumps(index)})")
-    assert SEARCH.find_lost(tmp_path) == ["b: metric"]
-    assert 'keywords: "metric, query"' in SEARCH.add_words("a", "# A\n\ntext\n")

@@ -3,11 +3,31 @@
 import socket
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from metaeval.datasets import download
 
 RESULTS = Path(__file__).parents[2] / "results"
+
+
+@pytest.fixture
+def tables():
+    """Tables made by hand in place of committed ones."""
+
+    class Tables:
+        def __init__(self, **tables):
+            self.read = lambda name: pd.DataFrame(tables[name])
+
+    return Tables
+
+
+@pytest.fixture(scope="session")
+def curves():
+    """The curves of Cardoso and Sousa's Figure 5, which take some seconds."""
+    from experiments.cardoso2011 import steps
+
+    return steps.compute_curves()
 
 
 @pytest.fixture

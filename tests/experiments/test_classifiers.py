@@ -36,7 +36,9 @@ def test_every_run_predicts_every_item_once_and_is_neither_useless_nor_like_anot
     assert sum(value > constant for value in accuracy.values()) >= 11
 
 
-def test_the_same_seed_gives_the_same_bits_and_another_seed_others():
+def test_the_same_seed_gives_the_same_bits_and_another_seed_others(monkeypatch):
+    every = classifiers.classifiers
+    monkeypatch.setattr(classifiers, "classifiers", lambda *given: dict(list(every(*given).items())[::6]))
     first, again, other = (classifiers.train("ordinal-esl", folds=2, seed=seed) for seed in (0, 0, 1))
     np.testing.assert_array_equal(first.counts, again.counts)
     assert (first.counts != other.counts).any()

@@ -46,6 +46,12 @@ def check(copy, *names):
     return CliRunner().invoke(APP, [*names, "--out", str(copy), "--check", "--n-jobs", "1"])
 
 
+@pytest.fixture
+def _curves_once(monkeypatch, curves):
+    monkeypatch.setattr("experiments.cardoso2011.steps.compute_curves", lambda: curves)
+
+
+@pytest.mark.usefixtures("_curves_once")
 def test_what_was_forged_is_caught_without_data_and_a_stray_file_too(offline, tmp_path):
     """One check of all papers: each compares what it can, and a forgery of one hides none of another."""
     copy = Path(shutil.copytree(RESULTS, tmp_path / "results"))
@@ -97,14 +103,23 @@ def test_committed_results_are_small_and_of_four_kinds():
 
 
 @pytest.mark.parametrize(
-    ("words", "said"), [(["sakai"], "there is no experiment 'sakai'"), (["alttest", "--only", "x"], "has no table 'x'")]
+    ("words", "said"),
+    [
+        ("sakai --out x", "there is no experiment 'sakai'"),
+        ("alttest --only x --out x", "has no table 'x'"),
+        ("acl2021 --matrices nowhere --out x", "has none of the folders sem16t4c"),
+        ("acl2021 --matrices nowhere", "--out FOLDER"),
+        ("wmt2023 --matrices nowhere --out x", "goes with acl2021 or lq2021"),
+    ],
 )
-def test_what_cannot_be_done_is_refused(words, said, offline, tmp_path):
-    found = CliRunner().invoke(APP, [*words, "--out", str(tmp_path)])
+def test_what_cannot_be_done_is_refused(words, said, offline, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = CliRunner().invoke(APP, words.split())
     assert found.exit_code == 2
     assert said in found.output
 
 
+@pytest.mark.usefixtures("_curves_once")
 def test_a_folder_without_the_committed_tables_gets_what_was_computed_and_no_page(offline, tmp_path):
     found = CliRunner().invoke(APP, ["calibration", "cardoso2011", "--out", str(tmp_path), "--n-jobs", "1"])
     assert found.exit_code == 0, found.output

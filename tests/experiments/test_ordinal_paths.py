@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-import metaeval
 from experiments.cardoso2011.paths import OC_prime, best_path, general_index
 from metaeval.errors import MeasureError
-from metaeval.measures.accuracy import MER
 from metaeval.measures.ordinal import OCI
 from tests.measures.test_ordinal_index import EVERY, absolute, cost, matrices, monotone_paths, shares
 
@@ -59,19 +57,6 @@ def test_the_general_index_goes_from_all_entries_to_the_monotone_path_as_broken_
     assert values[-1] == OCI(counts, beta=share)
     # The closed form for free breaks is what the search finds for breaks that cost next to nothing.
     assert values[0] == pytest.approx(float(general_index(counts, beta1=share, beta2=1e-300)), abs=1e-12)
-
-
-@EVERY
-@given(matrices(9))
-def test_without_any_price_the_general_index_is_a_mean_absolute_error_brought_to_0_to_1(counts):
-    mae = float(metaeval.measure("MAE_mu").score(counts))
-    assert general_index(counts, beta1=0, beta2=0) == pytest.approx(mae / (1 + mae), abs=1e-12)
-
-
-@EVERY
-@given(matrices(6))
-def test_equation_6_is_the_error_rate_once_a_step_off_the_diagonal_costs_an_item(counts):
-    assert OC_prime(counts, beta=1, absolute=True) == pytest.approx(float(MER(counts)), abs=1e-14)
 
 
 @EVERY

@@ -16,13 +16,8 @@ from experiments.lq2021 import claims as lq_claims, steps as lq2021
 APP = typer.Typer()
 APP.command()(run)
 ACL, LQ = acl2021.PRINTED, lq2021.PRINTED
-SLIPS = {
-    ("DQ-A", "full", "RSNOD"),
-    ("DQ-A", "ten", "NMD"),
-    ("DQ-E", "ten", "RSNOD"),
-    ("DQ-S", "full", "RSNOD"),
-    ("DQ-S", "ten", "RSNOD"),
-}
+SLIPS = {("DQ-A", "full", "RSNOD"), ("DQ-A", "ten", "NMD")}
+SLIPS |= {(name, split, "RSNOD") for name, split in (("DQ-E", "ten"), ("DQ-S", "full"), ("DQ-S", "ten"))}
 
 LQ_SLIPS = {("DialEval-1 DQ-S", "NVD", "RNSS"), ("DialEval-1 DQ-S", "NVD", "JSD")}
 
@@ -30,7 +25,7 @@ LQ_SLIPS = {("DialEval-1 DQ-S", "NVD", "RNSS"), ("DialEval-1 DQ-S", "NVD", "JSD"
 def write_matrices(folder, seed=1):
     """Made matrices of one collection of each kind, in the layout that the documentation shows."""
     rng = np.random.default_rng(seed)
-    for name, kind, n_runs, n_topics in (("sem17t4c", "classification", 20, 125), ("dq-a", "quantification", 22, 300)):
+    for name, kind, n_runs, n_topics in (("sem17t4c", "classification", 20, 40), ("dq-a", "quantification", 22, 60)):
         path = folder / "acl2021" / name
         path.mkdir(parents=True)
         runs = [f"run{number}" for number in range(n_runs - 2)] + ["A_BL-popularity", "A_BL-uniform"]
@@ -80,25 +75,21 @@ def test_effect_sizes_of_captions_follow_from_the_numbers_beside_them():
         assert abs(effect - float(text)) <= 0.005 + 1e-9
 
 
-@pytest.mark.parametrize("name", lq2021.STUDY["collections"])
-def test_overlaps_of_print_add_up_to_its_significant_pairs(name):
-    significant = dict(zip(lq2021.MEASURES, map(int, LQ["table3"][name]["S_D"]), strict=True))
-    pairs = int(LQ["table3"][name]["T_D"])
-    assert pairs == int(LQ["table2"][name][2]) * (int(LQ["table2"][name][2]) - 1) // 2
-    for count, percent in zip(significant.values(), LQ["table3"][name]["percent"], strict=True):
-        assert abs(100 * count / pairs - float(percent)) <= 0.05 + 1e-9
-    for (first, second), (share, *counts) in sakai.pair_up(LQ["table4"][name], lq2021.MEASURES).items():
-        a, b, c = map(int, counts)
-        if (name, first, second) not in LQ_SLIPS:
-            assert (a + b, b + c) == (significant[first], significant[second])
-        assert abs(100 * b / (a + b + c) - float(share)) <= 0.05 + 1e-9
-
-
-def test_pooled_numbers_and_totals_of_print_are_sums():
+def test_overlaps_of_print_add_up_to_its_significant_pairs_and_pooled_numbers_are_sums():
     rows = [row for name, row in LQ["table3"].items() if name != "POOLED"]
     assert [sum(int(row["S_D"][m]) for row in rows) for m in range(6)] == list(map(int, LQ["table3"]["POOLED"]["S_D"]))
     wins = np.array([row for name, row in LQ["table7"].items() if name != "TOTAL"], dtype=int)
     np.testing.assert_array_equal(wins.sum(axis=0), np.array(LQ["table7"]["TOTAL"], dtype=int))
+    for name in lq2021.STUDY["collections"]:
+        significant = dict(zip(lq2021.MEASURES, map(int, LQ["table3"][name]["S_D"]), strict=True))
+        pairs, n_runs = int(LQ["table3"][name]["T_D"]), int(LQ["table2"][name][2])
+        assert pairs == n_runs * (n_runs - 1) // 2
+        for count, percent in zip(significant.values(), LQ["table3"][name]["percent"], strict=True):
+            assert abs(100 * count / pairs - float(percent)) <= 0.05 + 1e-9
+        for (first, second), (share, *counts) in sakai.pair_up(LQ["table4"][name], lq2021.MEASURES).items():
+            a, b, c = map(int, counts)
+            assert ((a + b, b + c) == (significant[first], significant[second])) or (name, first, second) in LQ_SLIPS
+            assert abs(100 * b / (a + b + c) - float(share)) <= 0.05 + 1e-9
 
 
 def test_a_users_matrices_are_compared_with_print_on_a_page_that_speaks_of_them(tmp_path):
@@ -120,28 +111,6 @@ def test_a_users_matrices_are_compared_with_print_on_a_page_that_speaks_of_them(
     assert cells["Table 3", "DialEval-1 DQ-A", "NMD S_D"] == power["DialEval-1 DQ-A", "NMD"]
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["acl2021", "--matrices", "nowhere", "--out", "x"], "has none of the folders sem16t4c"),
-        (["acl2021", "--matrices", "nowhere"], "--out FOLDER"),
-        (["wmt2023", "--matrices", "nowhere", "--out", "x"], "goes with acl2021 or lq2021"),
-    ],
-)
-def test_matrices_that_cannot_be_read_are_refused(words, said, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    found = CliRunner().invoke(APP, words)
-    assert found.exit_code == 2
-    assert said in found.output
-
-
-class Tables:
-    """Tables made by hand in place of committed ones."""
-
-    def __init__(self, **tables):
-        self.read = lambda name: pd.DataFrame(tables[name])
-
-
 ROWS = {"collection": ["DQ-A"], "relation": ["given"], "runs": [22], "constant runs": [0]}
 
 
@@ -154,26 +123,26 @@ ROWS = {"collection": ["DQ-A"], "relation": ["given"], "runs": [22], "constant r
         (["", "", ""], ["", "", ""], ["", "", ""], "cannot tell"),
     ],
 )
-def test_a_measure_is_primary_where_it_is_best_by_one_criterion_and_beaten_by_none(halves, ten, power, word):
+def test_a_measure_is_primary_where_it_is_best_by_one_criterion_and_beaten_by_none(halves, ten, power, word, tables):
     measures = ["RNOD", "RSNOD", "NMD"]
     consistency = {
         "collection": "DQ-A", "split": ["full"] * 3 + ["ten"] * 3, "measure": measures * 2, "ahead of": halves + ten,
     }  # fmt: skip
     facts = {"collection": ["DQ-A"], "kind": ["quantification"], "figure": ["x"], "value": [0], "low": [0], "high": [0]}
-    tables = Tables(
+    made = tables(
         collections=ROWS, facts=facts, consistency=consistency,
         power={"collection": "DQ-A", "measure": measures, "finds more than": power},
     )  # fmt: skip
-    ((name, answer),) = acl_claims.rnod_primary.decide(tables)
+    ((name, answer),) = acl_claims.rnod_primary.decide(made)
     assert (name, answer.word) == ("DQ-A", word)
 
 
-def test_overlaps_of_several_collections_are_added_before_they_are_divided():
+def test_overlaps_of_several_collections_are_added_before_they_are_divided(tables):
     overlap = {
         "collection": ["x", "y"], "measure_1": ["NMD", "RNOD"], "measure_2": ["RNOD", "NMD"],
         "a": [1, 4], "b": [5, 2], "c": [3, 0],
     }  # fmt: skip
-    source = lq_claims.Source(Tables(overlap=overlap), ["x", "y"])
+    source = lq_claims.Source(tables(overlap=overlap), ["x", "y"])
     assert source.overlap("NMD", "RNOD") == pytest.approx((5 + 2) / (1 + 5 + 3 + 4 + 2 + 0))
     assert source.counts("NMD", "RNOD").loc["y"].tolist() == [0, 2, 4]
     assert source.counts("RNOD", "NMD").loc["x"].tolist() == [3, 5, 1]

@@ -127,11 +127,6 @@ def test_symmetric_measures_do_not_tell_estimate_from_gold_and_the_others_do(mea
         assert max(gaps) > 1e-6
 
 
-def test_the_decorated_function_stays_a_function_of_plain_arrays():
-    assert me.measures.quantification.NMD([1, 0, 0], [0, 0, 1]) == 1.0
-    assert me.measures.agreement.kappa([[4, 0], [0, 0]]) == 1.0  # 0/0: the documented value
-
-
 @pytest.mark.parametrize("name", ["kappa", "alpha_ORD", "alpha_INT", "r_int"])
 def test_undefined_values_are_the_documented_ones_and_are_announced(name):
     counts = [[[[1, 0], [0, 0]], [[1, 1], [0, 2]]]]
@@ -167,6 +162,7 @@ def test_every_shipped_measure_conforms(measure):
         (measure_of(chebyshev, better=True), "better than the perfect run's 0, higher being better; is higher really"),
         (measure_of(lambda p, q: p - q), r"returned shape \(5,\) for one topic of shape \(5,\)"),
         (measure_of(lambda p, q: p[..., 0] * 0 + 0.5), "gives 0.5 to every run"),
+        (measure_of(lambda p, q: 0.25), "gives 0.25 to every topic"),
         (measure_of(lambda p, q: 1 / 0), "ZeroDivisionError"),
         (measure_of(lambda p, q: "high"), "own cannot be computed"),
         (measure_of(lambda c: c.sum((-2, -1)), kind="classification", span=(0, 9)), r"counts \[\["),
@@ -190,16 +186,6 @@ def test_a_function_of_one_topic_is_called_topic_by_topic_and_that_is_said():
     for found in (conformance(measure_of(of_one_topic)), conformance(plain)):
         assert "one topic at a time" in found.notes[0]
         assert np.allclose(found.measure.score(p, q), chebyshev(p, q))
-
-
-@pytest.mark.parametrize(
-    ("function", "kind", "higher"),
-    [(chebyshev, "quantification", False), (lambda counts: np.trace(counts) / counts.sum(), "classification", True)],
-)
-def test_kind_and_direction_of_a_plain_function_are_seen(function, kind, higher):
-    found, note = measure_of_function(function)
-    assert (found.kind, found.higher_is_better) == (kind, higher)
-    assert f"{'higher' if higher else 'lower'} is better" in note
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,13 @@ from metaeval.measures.resolve import measure_of_label
 
 
 @pytest.mark.parametrize(
-    ("stated", "sign", "assumed", "ends"),
-    [(True, 1, False, (0, 1)), (False, -1, False, (1, 0)), (None, 1, True, (0, 1))],
+    ("stated", "sign", "assumed", "ends", "title"),
+    [(True, 1, False, (0, 1), "m"), (False, -1, False, (1, 0), "m"), (None, 1, True, (0, 1), "m (higher?)")],
 )
-def test_the_sign_turns_scores_so_that_more_is_better_and_the_worst_is_first(stated, sign, assumed, ends):
+def test_the_sign_turns_scores_so_that_more_is_better_and_what_is_assumed_is_marked(stated, sign, assumed, ends, title):
     measure = Measure("m", stated, (0, 1))
+    assert (str(measure), measure.title) == ("m", title)
+    assert measure.full_name == ("m (assumed: higher is better)" if assumed else "m")
     assert (measure.sign, measure.direction_is_assumed, (measure.worst, measure.best)) == (sign, assumed, ends)
 
 
@@ -30,12 +32,6 @@ def test_what_is_assumed_is_warned_of_once_with_all_names():
     assert len(caught) == 1
     assert "scores of cost, time are assumed to be better" in str(caught[0].message)
     assert "lower_is_better=NAME" in str(caught[0].message)
-
-
-def test_a_stated_direction_prints_as_it_did_and_an_assumed_one_is_marked():
-    assert [Measure("AP", True).title, Measure("cost").title] == ["AP", "cost (higher?)"]
-    assert [Measure("AP", True).full_name, Measure("cost").full_name] == ["AP", "cost (assumed: higher is better)"]
-    assert str(Measure("cost")) == "cost"
 
 
 @pytest.fixture

@@ -69,24 +69,18 @@ def test_the_fewest_moves_are_those_of_enumeration_and_turn_the_verdict(name, mo
             assert one.difference * (turned[0] - turned[1]) < 0
 
 
-def test_a_verdict_that_no_few_moves_turn_stays():
-    found = fewest_moves(metaeval.measure("Accuracy"), [[500, 0], [0, 500]], [[0, 500], [500, 0]])
-    assert found.moves is None
-    assert not found.exact
-    assert found.at_least == moves.MOST + 1
+REFUSED = [
+    ([[2, 0], [0, 2]], "alike"),
+    ([[2, 1], [0, 1]], "different numbers of items"),
+    ([[2, 0, 0], [0, 2, 0]], r"\(K, K\)"),
+    ([[1.5, 0.5], [0, 2]], "whole numbers"),
+    ([[np.inf, 0], [0, 2]], "whole numbers"),
+]
 
 
-@pytest.mark.parametrize(
-    ("second", "message"),
-    [
-        ([[2, 0], [0, 2]], "alike"),
-        ([[2, 1], [0, 1]], "different numbers of items"),
-        ([[2, 0, 0], [0, 2, 0]], r"\(K, K\)"),
-        ([[1.5, 0.5], [0, 2]], "whole numbers"),
-        ([[0, 0], [0, 0]], "different numbers of items"),
-        ([[np.inf, 0], [0, 2]], "whole numbers"),
-    ],
-)
-def test_what_cannot_be_turned_is_refused(second, message):
+@pytest.mark.parametrize(("second", "message"), REFUSED)
+def test_what_cannot_be_turned_is_refused_and_what_no_few_moves_turn_stays(second, message):
     with pytest.raises(MeasureError, match=message):
         fewest_moves(metaeval.measure("Accuracy"), [[2, 0], [0, 2]], second)
+    found = fewest_moves(metaeval.measure("Accuracy"), [[500, 0], [0, 500]], [[0, 500], [500, 0]])
+    assert (found.moves, found.exact, found.at_least) == (None, False, moves.MOST + 1)

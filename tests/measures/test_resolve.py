@@ -5,7 +5,7 @@ import pytest
 
 import metaeval
 from metaeval.errors import DataError, MeasureError, MetaevalWarning
-from metaeval.measures.registry import _MEASURES, is_shipped
+from metaeval.measures.registry import _MEASURES
 from metaeval.measures.resolve import measure, measure_of_label, resolve_measures
 
 PLAIN = """
@@ -35,13 +35,6 @@ def runs():
     gold = np.random.default_rng(0).dirichlet(np.ones(3), 4)
     estimated = np.stack([gold, gold[:, ::-1], np.full_like(gold, 1 / 3)])
     return metaeval.QuantificationRuns(estimated, gold, runs=list("abc"), topics=range(4), classes=range(3))
-
-
-def test_a_name_a_measure_and_a_decorated_function_are_one_measure():
-    from metaeval.measures.quantification import JSD
-
-    assert measure("JSD") is measure(JSD) is measure(measure("JSD"))
-    assert str(measure("OCI(beta=0.5)")) == "OCI(beta=0.5, gamma=1)"
 
 
 def test_what_is_assumed_about_a_plain_function_is_said(file):
@@ -202,10 +195,3 @@ def test_a_label_from_data_never_runs_a_file(file, capsys):
     assert capsys.readouterr().out == ""
     with pytest.raises(DataError, match="there is no measure 'RNOD'"):
         scores.sel(measures="RNOD")
-
-
-def test_a_users_function_is_not_a_shipped_measure_however_it_is_called():
-    one_topic = metaeval.Measure("own", False, kind="quantification", formula=lambda p, q: max(abs(p - q)))
-    assert not is_shipped(metaeval.conformance(one_topic).measure)
-    assert is_shipped(measure("NMD"))
-    assert is_shipped(measure("RNOD(distance=gold)"))

@@ -78,17 +78,13 @@ def test_what_the_decorator_states_comes_back_and_scores_are_those_of_the_functi
         ("return gap.measure.formula(estimated, gold)", "RecursionError"),
         ("return d + 0j", "values of type complex128, not real numbers"),
         ("return np.ma.masked_array(d)", "a masked array"),
-        ("return np.zeros(np.shape(d), 'datetime64[s]')", "datetime64"),
         ("return None", "it returned nothing"),
         ("return d.astype(str)", "values of type <U"),
         ("d = d - d.mean() + 0.5", r"gap gives 0.5 alone and 0\.\d+ with others"),
         ("d = d - (d.mean(axis=0) if d.ndim > 1 else 0)", "a measure must score every topic by itself"),
-        ("d = np.argsort(np.argsort(d, axis=None)).reshape(d.shape) / d.size", "by itself"),
         ("d = d * (1 - 1e-6 * random.random())", r"first and 0\.\d+ when it was scored again .* not on chance"),
-        ("d = d * (1 - 1e-6 * np.random.rand())", "not on chance"),
         ("calls[0] += 1; d = d * (1 - 1e-3 * (calls[0] > 3))", "or earlier calls"),
         ("d = d * (1 - 1e-3 * (time.time_ns() % 1009) / 1009)", "the clock"),
-        ("calls.append(d.max()); d = d / calls[1]", "or earlier calls"),
         ("calls.append(d.max()); d = d / max(calls[1], 0.01) / 100", r"when it was imported anew .* or earlier calls"),
         ("estimated += 1", "read-only"),
     ],
@@ -100,17 +96,10 @@ def test_a_measure_that_is_none_is_refused_in_a_sentence_and_the_next_one_is_sco
     assert np.array_equal(me.score(runs, write()).values[..., 0], largest_gap(runs))
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "print(1)",
-        "warnings.warn('1')",
-        "os.chdir('/')",
-        "np.seterr(all='raise')",
-        "np.random.seed(1); random.seed(1)",
-        "warnings.simplefilter('error')",
-    ],
-)
+CHANGES = "os.chdir('/'); np.seterr(all='raise'); np.random.seed(1); random.seed(1); warnings.simplefilter('error')"
+
+
+@pytest.mark.parametrize("body", ["print(1)", "warnings.warn('1')", CHANGES])
 def test_what_a_measure_changes_is_put_back_and_what_it_prints_is_no_result(body, write, runs, capfd):
     folder, errors, states = os.getcwd(), np.geterr(), (random.getstate(), np.random.get_state()[1].tolist())  # noqa: NPY002
     with warnings.catch_warnings(record=True) as said:
@@ -134,13 +123,6 @@ def test_scores_that_change_only_on_the_real_data_are_found_there(runs):
     """The artificial data and the tried cells never come in batches of 3 × 7, so only scoring again can see it."""
     with pytest.raises(MeasureError, match=r"own: run \w, topic \d scored 0\.\d+ with the others and 0\.\d+ alone"):
         score_function(runs, lambda p, q: np.abs(p - q).max(-1) * (0.5 if p.shape == (3, 7, 4) else 1))
-
-
-def test_a_function_of_one_topic_is_called_so_in_score_too(runs):
-    scores = score_function(runs, lambda p, q: float(max(abs(p - q))))
-    assert np.array_equal(scores.values[..., 0], largest_gap(runs))
-    with pytest.raises(MeasureError, match="gives 0.25 to every topic"):
-        score_function(runs, lambda p, q: 0.25)
 
 
 def test_a_measure_that_refuses_artificial_data_is_tried_on_the_real_ones(runs):

@@ -30,11 +30,6 @@ def copies(singles):
     return me.Scores(values, topics=topics, clusters=[topic[:3] for topic in topics], **LABELS)
 
 
-def draw_clusters(kind, n, rng):
-    sizes = np.full(n, 10) if kind == "equal" else rng.integers(1, 20, n)
-    return np.repeat(np.arange(n), sizes)
-
-
 def test_a_cluster_counts_by_the_pseudo_value_of_the_jackknife_that_leaves_it_out():
     rng = np.random.default_rng(0)
     clusters = rng.permutation(np.repeat(np.arange(6), [1, 2, 3, 5, 8, 13]))
@@ -64,14 +59,11 @@ def test_with_gaps_each_run_is_pooled_over_the_topics_that_it_has():
         np.testing.assert_allclose(run[names], alone)
 
 
-def test_sums_over_clusters_are_those_of_a_loop():
+def test_topics_of_a_cluster_are_added_and_have_one_weight_and_a_resample_is_a_mean():
     rng = np.random.default_rng(1)
     clusters, numbers = rng.permutation(np.arange(20) % 7), rng.normal(size=(3, 20))
     expected = np.stack([numbers[:, clusters == c].sum(axis=1) for c in range(7)], axis=1)
     np.testing.assert_allclose(add_by_cluster(numbers, clusters), expected)
-
-
-def test_topics_of_a_cluster_have_one_weight_and_a_resample_is_a_mean():
     clusters = np.array([0, 1, 1, 2, 2, 2, 3])
     weights = draw_weights(5, range(50), 7, clusters)
     assert all((weights[:, clusters == c] == weights[:, clusters == c][:, :1]).all() for c in range(4))
@@ -93,19 +85,16 @@ def test_copies_of_topics_in_one_cluster_make_nothing_more_significant(singles, 
     assert (ignored.p_values <= 0.05).sum() > (alone.p_values <= 0.05).sum()
 
 
-def test_copies_of_topics_change_no_similarity_and_no_consistency(singles, copies):
+def test_copies_of_topics_change_no_similarity_no_consistency_and_no_agreement(singles, copies):
     one, other = (me.ranking_similarity(scores, n_bootstrap=200) for scores in (singles, copies))
     np.testing.assert_allclose(other.pairs[["tau", "low", "high"]], one.pairs[["tau", "low", "high"]])
     one, other = (me.split_half_consistency(scores, n_trials=50, n_permutations=50) for scores in (singles, copies))
     np.testing.assert_allclose(other.tau, one.tau)
     assert other.sizes == (15, 15)
-
-
-def test_copies_of_topics_change_no_statistic_of_agreement_no_exchange_and_no_interval(singles, copies):
     asked = {"reference": "human", "statistics": list(STATISTICS), "n_permutations": 60, "n_bootstrap": 60}
     one, other = (me.agreement(scores, **asked).to_frame() for scores in (singles, copies))
-    pd_columns = ["value", "low", "high", "cluster"]
-    np.testing.assert_allclose(other[pd_columns], one[pd_columns], atol=1e-9)
+    columns = ["value", "low", "high", "cluster"]
+    np.testing.assert_allclose(other[columns], one[columns], atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["equal", "unequal"])
@@ -113,18 +102,12 @@ def test_the_recommended_test_keeps_its_error_rate_with_clusters_and_not_without
     errors = np.zeros(2)
     for study in range(60):
         rng = np.random.default_rng(study)
-        clusters = draw_clusters(kind, 25, rng)
+        clusters = np.repeat(np.arange(25), 10 if kind == "equal" else rng.integers(1, 20, 25))
         scores = rng.normal(size=(10, 25))[:, clusters] + rng.normal(size=(10, len(clusters)))
         for way, given in enumerate((pool_clusters(scores[..., np.newaxis], clusters), scores[..., np.newaxis])):
             errors[way] += (all_pairs_test(given, test="bootstrap-t", n_permutations=200, key=study).p <= 0.05).any()
     assert errors[0] <= 9  # 3 expected: at most 15 %
     assert errors[1] >= 36
-
-
-def test_the_result_says_how_many_clusters_topics_come_in(copies):
-    result = me.discriminative_power(copies, n_permutations=50, n_bootstrap=0)
-    assert result.notes(short=True)[0] == "scores: 90 topics come in 30 clusters"
-    assert ("clusters", "30 of 90 topics") in result.signature.settings
 
 
 def test_clusters_stay_with_their_topics_when_scores_are_chosen_and_joined(copies):

@@ -30,7 +30,7 @@ def test_effect_sizes_are_those_printed_and_without_variance_infinite():
     assert effect_size([0.5, 0.4], 0.4, 0.0) == pytest.approx([np.inf, np.nan], nan_ok=True)
 
 
-def symmetric(n_groups, pairs):
+def make_different(n_groups, pairs):
     different = np.zeros((n_groups, n_groups), dtype=bool)
     for one, two in pairs:
         different[one, two] = different[two, one] = True
@@ -41,7 +41,7 @@ def symmetric(n_groups, pairs):
 @settings(max_examples=100, deadline=None)
 def test_groups_share_a_letter_exactly_when_they_do_not_differ(n_groups, flags):
     pairs = list(itertools.combinations(range(n_groups), 2))
-    different = symmetric(n_groups, [pair for pair, flag in zip(pairs, flags, strict=False) if flag])
+    different = make_different(n_groups, [pair for pair, flag in zip(pairs, flags, strict=False) if flag])
     table = letter_groups(different)
     shared = (table.astype(int) @ table.T.astype(int)) > 0
     assert (shared == ~different).all()
@@ -66,7 +66,7 @@ def test_groups_share_a_letter_exactly_when_they_do_not_differ(n_groups, flags):
     ],
 )
 def test_letters_of_small_cases(n_groups, pairs, letters):
-    assert compact_letters(symmetric(n_groups, pairs)) == letters
+    assert compact_letters(make_different(n_groups, pairs)) == letters
     many = compact_letters(~np.eye(54, dtype=bool))
     assert (many[25:28], many[51:]) == (["z", "A", "B"], ["Z", "a2", "b2"])
 
@@ -134,14 +134,11 @@ def test_runs_far_behind_are_those_at_the_bad_end(means, behind):
     assert np.flatnonzero(far_behind(np.array(means)[:, None])[0]).tolist() == behind
 
 
-def test_equal_rows_are_equal_in_every_cell():
+def test_equal_rows_are_equal_in_every_cell_and_the_pair_that_rests_on_one_topic_is_the_most_skewed():
     x = np.random.default_rng(6).random((5, 3, 2))
     x[3:] = x[1]
     x[4, 2, 1] = np.nextafter(x[4, 2, 1], 2)
     assert equal_rows(x).tolist() == [0, 1, 2, 1, 4]
-
-
-def test_the_pair_that_rests_on_one_topic_is_the_most_skewed():
     x = np.random.default_rng(7).normal(size=(8, 40, 2))
     x[5] = x[2]
     x[5, 17, 0] += 3
@@ -149,10 +146,9 @@ def test_the_pair_that_rests_on_one_topic_is_the_most_skewed():
     worst = np.nanargmax(np.abs(skewness[0]))
     assert set(pairs[worst]) == {2, 5}
     gaps = x[pairs[worst, 0], :, 0] - x[pairs[worst, 1], :, 0]
-    assert skewness[0, worst] == pytest.approx(skew(gaps))
     squares = (gaps - gaps.mean()) ** 2
+    assert (skewness[0, worst], zeros[0, worst]) == pytest.approx((skew(gaps), 39 / 40))
     assert one_topic[0, worst] == pytest.approx(squares.max() / squares.sum())
-    assert zeros[0, worst] == 39 / 40
     assert np.isnan(skewness[1, worst])  # where both are equal throughout
     assert np.nanmax(np.abs(np.delete(skewness, worst, axis=1))) < 2
 

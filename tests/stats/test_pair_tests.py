@@ -229,18 +229,6 @@ def test_equal_runs_do_not_differ_a_constant_lead_is_as_certain_as_can_be_and_ot
         assert (whole[:, [n for n, pair in enumerate(pairs_of(values)) if 3 not in pair]] == own).all()
 
 
-@pytest.mark.parametrize("test", MAX_T)
-@pytest.mark.parametrize("seed", range(6))
-def test_p_values_do_not_depend_on_the_order_of_runs_whose_statistics_tie(test, seed):
-    rng = np.random.default_rng(seed)
-    values, order = rng.integers(0, 2, (6, 8, 1)) / 10, rng.permutation(6)
-    place = {pair: number for number, pair in enumerate(pairs_of(values))}
-    options = {"test": test, "n_permutations": 300, "key": KEY}
-    given, moved = (all_pairs_test(scores, **options).p[0] for scores in (values, values[order]))
-    back = [place[min(i, j), max(i, j)] for i, j in itertools.combinations(order.tolist(), 2)]
-    assert moved.tolist() == given[back].tolist()
-
-
 SCORES = {
     "ties": lambda rng: rng.integers(0, 4, (7, 40, 3)) / 3,
     "constant": lambda rng: np.stack([np.full((6, 30), 0.1), rng.random((6, 30)), np.zeros((6, 30))], axis=2),
@@ -274,43 +262,24 @@ def test_no_division_of_the_work_moves_a_bit_and_it_tells_how_far_it_has_come(sc
         assert said[-1] == (whole.n_trials,) * 2
 
 
-@pytest.mark.parametrize("test", MAX_T)
-@pytest.mark.parametrize("exponent", [-1060, 1000])
-def test_a_power_of_two_moves_no_bit(values, test, exponent):
-    options = {"test": test, "n_permutations": 150, "key": KEY}
-    whole = all_pairs_test((values * 16).round(), **options).p
-    assert (all_pairs_test(np.ldexp((values * 16).round(), exponent), **options).p == whole).all()
-
-
-def test_one_wild_run_costs_the_others_no_digits():
-    rng = np.random.default_rng(4)
-    values = rng.normal(size=(4, 60, 1)) + np.array([0.0, 0.3, 0.6, 0.9]).reshape(4, 1, 1)
-    wild = rng.normal(size=(1, 60, 1))
-    options = {"test": "bootstrap-t", "n_permutations": 300, "key": KEY}
-    near, far = (all_pairs_test(np.concatenate([values, wild * size]), **options) for size in (1e3, 1e7))
-    others = [n for n, pair in enumerate(pairs_of(range(5))) if 4 not in pair]
-    assert np.abs(near.counts[:, others] - far.counts[:, others]).max() <= 1
-
-
 # Error rates: of 200 studies with 5 % each, 21 or more have a false difference with probability .0005
 
 
 @pytest.mark.parametrize("n_topics", [17, 40])
-def test_unequal_spread_does_not_cause_false_differences(n_topics):
-    rng = np.random.default_rng(5)
-    studies = rng.normal(size=(10, n_topics, 200)) * np.r_[3.0, 3.0, np.ones(8)].reshape(10, 1, 1)
-    for test in ("randomised-tukey-hsd", *MAX_T):
-        false = (all_pairs_test(studies, test=test, n_permutations=499, key=KEY).p <= 0.05).any(axis=1).sum()
-        assert false < 21 if test in MAX_T else false >= 21
-
-
-def test_runs_that_seldom_succeed_cause_no_false_differences():
+def test_neither_unequal_spread_nor_runs_that_seldom_succeed_cause_false_differences(n_topics):
     """A tenth of a pair's variance, added to that of every sample, made these err in a third of the studies."""
-    rng = np.random.default_rng(6)
+    rng = np.random.default_rng(5)
+    wide = rng.normal(size=(10, n_topics, 200)) * np.r_[3.0, 3.0, np.ones(8)].reshape(10, 1, 1)
     chance = np.where(np.arange(14) % 2, 0.1, 0.5)[:, np.newaxis, np.newaxis]
-    studies = (rng.random((14, 25, 200)) < chance) / chance
-    p = all_pairs_test(studies, test="bootstrap-t", n_permutations=299, key=KEY).p
-    assert (p <= 0.05).any(axis=1).sum() < 21
+    seldom = (rng.random((14, 25, 200)) < chance) / chance
+    for studies, test in (
+        (wide, "randomised-tukey-hsd"),
+        (wide, "max-t"),
+        (wide, "bootstrap-t"),
+        (seldom, "bootstrap-t"),
+    ):
+        false = (all_pairs_test(studies, test=test, n_permutations=399, key=KEY).p <= 0.05).any(axis=1).sum()
+        assert (false < 21) == (test in MAX_T)
 
 
 @pytest.mark.parametrize("noise", [0, 1e-9])

@@ -20,16 +20,6 @@ def made(seed=0, n_labelled=40, quality=0.7, n_runs=N_RUNS, n_topics=N_TOPICS):
     return people, truth, judge
 
 
-def test_means_are_the_published_estimate_by_the_same_weight():
-    """PPI++, Algorithm 2: λ times the judge's mean on unlabelled topics, and the labelled mean of Y − λF."""
-    people, _, judge = made()
-    some = ~np.isnan(people[0])
-    found = correct_means(people, judge[None], spread_weights(~np.isnan(people)), key=1)
-    lam = found.weights[0] * np.mean(~some)  # which multiplies the mean of all topics here, and there of the others
-    published = lam * judge[:, ~some].mean(axis=1) + (people - lam * judge)[:, some].mean(axis=1)
-    assert found.means == pytest.approx(published)
-
-
 def loop(people, judge, weights, target):
     """The estimate of every mean, and the variance of every difference, as they are written down."""
     n_runs, n_topics = people.shape

@@ -18,7 +18,7 @@ from metaeval.stats.streams import stream_key, trial_keys
 from metaeval.stats.weighted_correlation import correlate, parse_rank_correlation
 
 VALUES = np.random.default_rng(0).random((4, 10, 2))
-NOT_A_NUMBER, INFINITE = (np.where(VALUES[1, 2, 0] == VALUES, what, VALUES) for what in (np.nan, np.inf))
+NOT_A_NUMBER = np.where(VALUES[1, 2, 0] == VALUES, np.nan, VALUES)
 TWO = [1, 2]
 
 
@@ -40,14 +40,12 @@ REFUSED = [
     (hsd, [VALUES[..., :0]], {}, "one measure"),
     (hsd, [VALUES[..., 0]], {}, "three axes"),
     (hsd, [NOT_A_NUMBER], {}, "run 1 on topic 2 by measure 0 is nan"),
-    (hsd, [INFINITE], {}, "is inf"),
     (hsd, [], {"n_permutations": 0}, "at least 1"),
     (hsd, [], {"n_permutations": 2.5}, "integer"),
     (hsd, [], {"key": -1}, "key"),
     (all_pairs, [], {"test": "tukey"}, "test must be one of"),
     (all_pairs, [], {"correction": "hochberg"}, "correction must be one of"),
     (all_pairs, [], {"key": None}, "needs a key"),
-    (all_pairs, [], {"n_permutations": 0}, "at least 1"),
     (all_pairs, [], {"correction": "holm"}, "already accounts for all pairs"),
     (all_pairs, [], {"test": "tukey-hsd", "correction": "bonferroni"}, "already accounts for all pairs"),
     (all_pairs, [], {"test": "bootstrap-t", "correction": "holm"}, "already accounts for all pairs"),
@@ -64,7 +62,6 @@ REFUSED = [
     (splits, [1, 3, 1], {}, "two topics"),
     (tau, [[1], [2]], {}, "two runs"),
     (tau, [[1, np.nan], TWO], {}, "finite"),
-    (tau, [TWO, TWO], {"variant": "tau_c"}, "tau_a"),
     (tau, [TWO, TWO], {"tolerance": -1}, "negative"),
     (tau, [TWO, [1, 2, 3]], {}, "shape"),
     (tau_matrix, [[1, 2, 3]], {}, "two axes"),
@@ -73,7 +70,6 @@ REFUSED = [
     (parse_rank_correlation, ["pearson's"], {}, "use tau_a, tau_b"),
     (parse_rank_correlation, ["tau_b@"], {}, "whole number"),
     (parse_rank_correlation, ["tau_b@1"], {}, "at least 2"),
-    (parse_rank_correlation, ["tau_b@2.5"], {}, "whole number"),
     (parse_rank_correlation, ["tau_b@02"], {}, "whole number"),
     (parse_rank_correlation, ["tau_b@" + "9" * 5000], {}, "whole number"),
     (parse_rank_correlation, ["@3"], {}, "rank correlation ''"),

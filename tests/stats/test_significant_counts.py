@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from metaeval.stats.pair_tests import all_pairs_test
-from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
+from metaeval.stats.randomised_tukey import p_values
 from metaeval.stats.significant_counts import (
     count_common,
     count_wide_pairs,
@@ -15,21 +15,6 @@ from metaeval.stats.significant_counts import (
     significant_count_error,
     trials_needed,
 )
-from metaeval.stats.streams import stream_key
-
-
-def test_the_error_is_the_spread_over_seeds():
-    rng = np.random.default_rng(7)
-    values = np.linspace(0, 0.5, 14)[:, None, None] + rng.normal(0, 0.5, (14, 20, 5))
-    found, errors = [], []
-    for seed in range(120):
-        counts = randomised_tukey_hsd(values, n_permutations=300, key=stream_key(seed, "c"))
-        found.append((p_values(counts, 300) <= 0.05).sum(axis=1))
-        errors.append(significant_count_error(counts, 300, 0.05))
-    observed = np.std(found, axis=0, ddof=1)
-    assert (observed > 0.5).any()
-    assert np.sqrt(np.mean(np.square(errors), axis=0)) == pytest.approx(observed, rel=0.35)
-    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(np.sqrt(np.mean(np.square(observed))), rel=0.15)
 
 
 def test_chances_are_those_of_resampled_maxima():

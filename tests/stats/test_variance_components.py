@@ -124,31 +124,6 @@ def test_balanced_tables_agree_with_statsmodels(shape):
     assert ours == pytest.approx(expected, rel=1e-6)
 
 
-def test_judges_topics_and_tasks_come_out_as_they_were_simulated():
-    rng = np.random.default_rng(4)
-    run, task, topic, judge = (axis.ravel() for axis in np.indices((15, 12, 10, 8)))
-    truth = {"run": 1.0, "judge": 0.5, "run × judge": 0.3, "run × task": 0.4, "topic": 0.7}
-    scores = (
-        rng.normal(size=15)[run] + np.sqrt(0.5) * rng.normal(size=8)[judge]
-        + np.sqrt(0.3) * rng.normal(size=(15, 8))[run, judge] + np.sqrt(0.4) * rng.normal(size=(15, 12))[run, task]
-        + np.sqrt(0.7) * rng.normal(size=(12, 10))[task, topic] + rng.normal(size=run.size)
-    )  # fmt: skip
-    found = solve(scores, run=run, task=task, topic=task * 10 + topic, judge=judge)
-    names = [effect.name for effect in found.effects]
-    assert len(names) == 11
-    for effect, variance in truth.items():
-        low, high = np.quantile(found.drawn[:, names.index(effect)], [0.005, 0.995])
-        assert low < variance < high, effect
-    assert found.variance[-1] == pytest.approx(1.0, rel=0.05)
-    numbers = {"task": 12, "topic": 120, "judge": 8}
-    relative = find_reliability(found.effects, found.variance, numbers).relative
-    by_name = name(found)
-    shares = {"run × task": 12, "run × judge": 8, "run × topic": 120, "run × task × judge": 96}
-    assert float(relative) == pytest.approx(
-        sum(by_name[each] / n for each, n in shares.items()) + found.variance[-1] / 960, rel=1e-9
-    )
-
-
 def test_intervals_hold_what_was_simulated_as_often_as_they_claim(monkeypatch):
     monkeypatch.setattr("metaeval.stats.variance_components.N_DRAWS", 400)
     held = np.zeros(3)
@@ -171,13 +146,9 @@ def test_negative_estimates_are_kept_aside_and_set_to_0():
     [
         (slice(1, None), {}, "as many scores in every cell of runs, topics and judges"),
         (slice(None), {"topic": np.arange(24)}, "as many scores in every cell"),  # each run has topics of its own
-        (
-            slice(None),
-            {"task": np.arange(24) % 6 // 4},
-            "tasks have 2 to 4 topics, and components need as many of each",
-        ),
+        (slice(None), {"task": np.arange(24) % 6 // 4}, "tasks have 2 to 4 topics, and components need as many of each"),
     ],
-)
+)  # fmt: skip
 def test_a_table_that_is_not_balanced_is_refused(kept, facets, message):
     run, topic = np.indices((4, 6)).reshape(2, -1)
     codes = {facet: levels[kept] for facet, levels in ({"run": run, "topic": topic} | facets).items()}
