@@ -1,5 +1,8 @@
 """What is scored, and the errors of what cannot be."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,67 +10,55 @@ import metaeval
 from metaeval import ClassificationRuns, DataError, MeasureError, QuantificationRuns
 
 TWO = {"runs": ["a", "b"], "topics": ["t"], "classes": ["no", "yes"]}
-
-
-def test_counts_and_shares_cannot_be_changed():
-    runs = ClassificationRuns([[[[1, 0], [0, 1]]]] * 2, **TWO)
-    with pytest.raises(ValueError, match="read-only"):
-        runs.counts[0] = 0
-
-
-BROKEN = [
-    ([[[[1, 0], [0, -1]]]] * 2, "run a, topic t: the count of gold class yes and predicted class yes is -1"),
-    ([[[[1, 0], [0, 0.5]]]] * 2, "is 0.5"),
-    ([[[[0, 0], [0, 0]]]] * 2, "topic t: the topic has no items"),
-    ([[[[1, 0], [0, 1]]], [[[2, 0], [0, 0]]]], "run b, topic t: its items have gold classes"),
-    ([[[[1, 0, 0], [0, 1, 0]]]] * 2, "the counts have shape"),
+ONE = {**TWO, "runs": ["a"]}
+COUNTS = [
+    # counts of two runs, labels that differ, what is refused
+    ([[[[1, 0], [0, -1]]]] * 2, {}, "run a, topic t: the count of gold class yes and predicted class yes is -1"),
+    ([[[[1, 0], [0, 0.5]]]] * 2, {}, "is 0.5"),
+    ([[[[0, 0], [0, 0]]]] * 2, {}, "topic t: the topic has no items"),
+    ([[[[1, 0], [0, 1]]], [[[2, 0], [0, 0]]]], {}, "run b, topic t: its items have gold classes"),
+    ([[[[1, 0, 0], [0, 1, 0]]]] * 2, {}, "the counts have shape"),
+    ([[[[1]]]] * 2, {"classes": ["only"]}, "there are 1 classes: at least 2"),
+    (np.empty((0, 1, 2, 2)), {"runs": []}, "there are no runs"),
+]
+SHARES = [
+    # shares of two runs, of gold, options, what is refused
+    ([[[0.5, 0.33]], [[0.5, 0.5]]], [[1, 0]], {}, "run a, topic t: probabilities sum to 0.83, not 1"),
+    ([[[0.5, 0.5]], [[1.5, -0.5]]], [[1, 0]], {}, "run b, topic t: the probability of class yes is -0.5"),
+    ([[[0.5, 0.5]], [[np.nan, 1]]], [[1, 0]], {}, "run b, topic t: the probability of class no is nan"),
+    ([[[0.5, 0.5]], [[1, 0]]], [[1, 0.1]], {}, "run gold, topic t: probabilities sum to 1.1"),
+    ([[[0, 0]], [[1, 3]]], [[2, 2]], {"rescale": True}, "sum to 0"),
 ]
 
 
-@pytest.mark.parametrize(("counts", "message"), BROKEN, ids=[message for _, message in BROKEN])
-def test_broken_counts_are_refused(counts, message):
-    with pytest.raises(DataError, match=message.replace("[", r"\[")):
-        ClassificationRuns(counts, **TWO)
+@pytest.mark.parametrize(("counts", "labels", "message"), COUNTS)
+def test_broken_counts_are_refused(counts, labels, message):
+    with pytest.raises(DataError, match=re.escape(message)):
+        ClassificationRuns(counts, **{**TWO, **labels})
 
 
-def test_a_matrix_needs_two_classes_and_a_run():
-    with pytest.raises(DataError, match="there are 1 classes: at least 2"):
-        ClassificationRuns([[[[1]]]], runs=["a"], topics=["t"], classes=["only"])
-    with pytest.raises(DataError, match="there are no runs"):
-        ClassificationRuns(np.empty((0, 1, 2, 2)), runs=[], topics=["t"], classes=["no", "yes"])
-
-
-@pytest.mark.parametrize(
-    ("estimated", "gold", "message"),
-    [
-        ([[[0.5, 0.33]], [[0.5, 0.5]]], [[1, 0]], "run a, topic t: probabilities sum to 0.83, not 1"),
-        ([[[0.5, 0.5]], [[1.5, -0.5]]], [[1, 0]], "run b, topic t: the probability of class yes is -0.5"),
-        ([[[0.5, 0.5]], [[np.nan, 1]]], [[1, 0]], "run b, topic t: the probability of class no is nan"),
-        ([[[0.5, 0.5]], [[1, 0]]], [[1, 0.1]], "run gold, topic t: probabilities sum to 1.1"),
-    ],
-)
-def test_broken_distributions_are_refused(estimated, gold, message):
+@pytest.mark.parametrize(("estimated", "gold", "options", "message"), SHARES)
+def test_broken_distributions_are_refused(estimated, gold, options, message):
     with pytest.raises(DataError, match=message):
-        QuantificationRuns(estimated, gold, **TWO)
+        QuantificationRuns(estimated, gold, **TWO, **options)
 
 
-def test_rescaling_is_an_explicit_choice():
+def test_rescaling_is_an_explicit_choice_and_a_sum_off_by_rounding_is_left_as_it_is():
     runs = QuantificationRuns([[[1, 1]], [[1, 3]]], [[2, 2]], **TWO, rescale=True)
     assert runs.estimated.tolist() == [[[0.5, 0.5]], [[0.25, 0.75]]]
-    with pytest.raises(DataError, match="sum to 0"):
-        QuantificationRuns([[[0, 0]], [[1, 3]]], [[2, 2]], **TWO, rescale=True)
-
-
-def test_a_sum_off_by_rounding_is_left_as_it_is():
     runs = QuantificationRuns([[[0.5, 0.5 + 2e-7]], [[1, 0]]], [[1, 0]], **TWO)
     assert runs.estimated[0, 0, 1] == 0.5 + 2e-7
 
 
-def test_classification_runs_know_their_class_distributions():
-    runs = ClassificationRuns([[[[2, 0], [1, 1]]]], runs=["a"], topics=["t"], classes=["no", "yes"], collection="c")
+def test_classification_runs_know_their_class_distributions_and_cannot_be_changed():
+    runs = ClassificationRuns([[[[2, 0], [1, 1]]]], **ONE, collection="c")
+    with pytest.raises(ValueError, match="read-only"):
+        runs.counts[0] = 0
     shares = runs.to_quantification()
     assert (shares.gold.tolist(), shares.estimated.tolist(), shares.collection) == ([[0.5, 0.5]], [[[0.75, 0.25]]], "c")
     assert metaeval.score(shares, "NVD").values.item() == 0.25
+    with pytest.raises(MeasureError, match="NMD is a quantification measure.*to_quantification"):
+        metaeval.score(runs, ["NMD"])
 
 
 def test_selection_and_further_runs():
@@ -78,30 +69,18 @@ def test_selection_and_further_runs():
         runs.with_runs({"a": np.array([[0.5, 0.5]])})
 
 
-def test_a_measure_of_the_other_kind_is_refused_with_a_way_out():
-    runs = ClassificationRuns([[[[2, 0], [1, 1]]]], runs=["a"], topics=["t"], classes=["no", "yes"])
-    with pytest.raises(MeasureError, match="NMD is a quantification measure.*to_quantification"):
-        metaeval.score(runs, ["NMD"])
-
-
 @pytest.mark.parametrize(
     ("formula", "message"),
     [
-        (lambda estimated, gold: estimated[..., 0] * np.nan, "run a, topic t: the score is nan, which is not finite"),
+        (lambda estimated, gold: estimated[..., 0] * np.nan, "run a, topic t: the score is nan, which is not a finite"),
         (lambda estimated, gold: estimated[..., 0] + 5, r"the score is 6, outside its declared range \[0, 1\]"),
-        (
-            lambda estimated, gold: estimated,
-            r"returned shape \(2,\) for one topic of shape \(2,\): it must return one number",
-        ),
+        (lambda estimated, gold: estimated, r"returned shape \(2,\) for one topic of shape \(2,\): it must return one"),
     ],
 )
 def test_a_users_measure_that_breaks_its_word_is_refused_with_an_example(formula, message):
-    import dataclasses
-
-    own = dataclasses.replace(metaeval.measure("NMD"), name="own", formula=formula)
-    runs = QuantificationRuns([[[1, 0]]], [[1, 0]], runs=["a"], topics=["t"], classes=["no", "yes"])
-    with pytest.raises(MeasureError, match=message.replace("not finite", "not a finite")):
-        metaeval.score(runs, [own])
+    own = replace(metaeval.measure("NMD"), name="own", formula=formula)
+    with pytest.raises(MeasureError, match=message):
+        metaeval.score(QuantificationRuns([[[1, 0]]], [[1, 0]], **ONE), [own])
 
 
 def test_a_measure_is_registered_once_and_found_by_name_or_function():
@@ -118,27 +97,19 @@ def test_a_measure_is_registered_once_and_found_by_name_or_function():
         def NMD(estimated, gold):
             return 0
 
-    with pytest.raises(MeasureError, match="given twice"):
-        metaeval.measures.resolve_measures(["NMD", "NMD"])
-
 
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        ("NMDD", "did you mean NMD"),
         ("RNOD(colour=red)", "no parameter 'colour'"),
         ("RNOD(distance)", "is not a measure"),
         ("RNOD(distance=gold, distance=equal)", "each once"),
         ("(", "is not a measure"),
         ("", "is not a measure"),
-        (print, "is not a measure"),
     ],
 )
-def test_a_measure_that_is_not_there_is_named_with_its_neighbours(wanted, message):
+def test_a_measure_that_cannot_be_is_refused(wanted, message):
     with pytest.raises(MeasureError, match=message):
         metaeval.measure(wanted)
-
-
-def test_a_score_matrix_measure_cannot_be_computed():
     with pytest.raises(MeasureError, match="known by its scores only"):
         metaeval.Measure("AP", higher_is_better=True).score([[1, 0], [0, 1]])

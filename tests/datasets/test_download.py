@@ -35,10 +35,7 @@ def hanging(request):
 
 
 def hanging_half_way(request):
-    request.send_response(200)
-    request.send_header("Content-Length", str(len(CONTENT)))
-    request.end_headers()
-    request.wfile.write(CONTENT[:100])
+    whole(CONTENT[:100], length=len(CONTENT))(request)
     request.wfile.flush()
     request.server.over.wait(3)
 
@@ -47,22 +44,24 @@ def found_in(folder):
     return sorted(path.name for path in folder.rglob("*") if path.is_file())
 
 
-def test_every_file_is_there_and_whole_after_a_download_and_nothing_is_printed(server, tmp_path, capfd):
+def test_every_file_is_there_and_whole_after_a_download_and_nothing_is_printed_or_asked_for_again(
+    server, tmp_path, capfd
+):
     tiny = server.dataset({"gold.txt": CONTENT, "runs/a.txt": CONTENT[:400]})
-    files = fetch(tiny, folder=tmp_path / "new" / "cache")
-    assert files["gold.txt"].read_bytes() == CONTENT
-    assert files["runs/a.txt"].read_bytes() == CONTENT[:400]
-    assert files["runs/a.txt"] == tmp_path / "new" / "cache" / "runs" / "a.txt"
+    for _ in range(2):
+        files = fetch(tiny, folder=tmp_path / "new" / "cache")
+        assert files == {name: tmp_path / "new" / "cache" / name for name in ("gold.txt", "runs/a.txt")}
+        assert (files["gold.txt"].read_bytes(), files["runs/a.txt"].read_bytes()) == (CONTENT, CONTENT[:400])
     assert files["gold.txt"].stat().st_mode & 0o044, "a cache folder may be shared"
     assert found_in(tmp_path) == ["a.txt", "gold.txt"]
+    assert sorted(server.asked) == ["/gold.txt", "/runs/a.txt"]
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_file_that_is_whole_is_not_asked_for_and_nothing_is_written(server, tmp_path):
-    tiny = server.dataset({"gold.txt": CONTENT})
+def test_a_folder_of_whole_files_is_never_written(server, tmp_path):
     (tmp_path / "gold.txt").write_bytes(CONTENT)
     tmp_path.chmod(0o555)
-    fetch(tiny, folder=tmp_path)
+    fetch(server.dataset({"gold.txt": CONTENT}), folder=tmp_path)
     assert server.asked == []
 
 

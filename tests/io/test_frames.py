@@ -8,7 +8,6 @@ import sys
 import tempfile
 import tracemalloc
 from pathlib import Path
-from types import SimpleNamespace
 
 import hypothesis
 import hypothesis.strategies as st
@@ -19,7 +18,7 @@ import pytest
 from metaeval import Measure, Scores
 from metaeval.errors import DataError, MetaevalError, PolicyWarning, shorten
 from metaeval.files import LARGEST_FILE_OPTION
-from metaeval.io import from_frame, read_runs, read_scores, table
+from metaeval.io import from_frame, read_scores, table
 
 VALUES = np.array([[[0.5, 1.0], [0.25, 0.5]], [[0.75, 0.0], [1.0, 0.125]]])
 EXPECTED = Scores(VALUES, runs=["a", "b"], topics=["1", "2"], measures=["AP", "RR"])
@@ -68,13 +67,11 @@ def test_every_layout_holds_the_same_scores(layout, read):
 
 JUDGED = pd.DataFrame(
     [(model, item, metric, np.sin(10 * m + 3 * i + k))
-     for m, model in enumerate(["x", "y", "z"]) for i, item in enumerate(["p", "q"])
-     for k, metric in enumerate(["accuracy", "rubric", "toxicity"])],
+     for m, model in enumerate("xyz") for i, item in enumerate("pq") for k, metric in enumerate(["accuracy", "rubric", "f1"])],
     columns=["model", "item", "metric", "score"],
 )  # fmt: skip
-EACH = JUDGED.pivot(index=["model", "item"], columns="metric", values="score").reset_index()
-PIVOT = EACH.pivot(index="item", columns="model", values=["accuracy", "rubric", "toxicity"])
-
+PIVOT = JUDGED.pivot(index="item", columns=["metric", "model"], values="score").rename_axis(columns=[None, "model"])
+CONCATENATED = pd.concat({name: PIVOT[name].rename_axis(columns=None) for name in ("accuracy", "rubric", "f1")}, axis=1)
 PLAIN = {
     "pivot of several columns": lambda: PIVOT,
     "with numbers for an index": lambda: PIVOT.reset_index(drop=True).rename({0: "p", 1: "q"}),
@@ -83,9 +80,6 @@ PLAIN = {
     "runs in the index": lambda: JUDGED.pivot(index="model", columns=["metric", "item"], values="score"),
     "joined, named": lambda: CONCATENATED.rename_axis(columns=["measure", "run"]),
 }
-CONCATENATED = pd.concat(
-    {name: PIVOT[name].rename_axis(columns=None) for name in ("accuracy", "rubric", "toxicity")}, axis=1
-)
 
 
 @pytest.mark.parametrize("doubled", ["raise", "mean"])
@@ -108,11 +102,7 @@ def test_a_level_of_the_columns_is_the_measure_and_is_never_averaged(layout, dou
         (CONCATENATED, r"the levels None, None, which do not tell what each of them holds .name them: run", None),
         (PIVOT.rename_axis(columns=["kind", "model"]), "levels 'kind', 'model', .*say so: columns=", {"measure": "kind"}),
         (PIVOT.rename_axis(columns=["metric", "llm"]), "levels 'metric', 'llm', .*say so: columns=", {"run": "llm"}),
-        (
-            pd.concat({1: PIVOT, 2: PIVOT}, axis=1, names=["seed"]),
-            "levels 'seed', .* do not tell what each of them holds .say so: columns=",
-            {"repeat": "seed"},
-        ),
+        (pd.concat({1: PIVOT, 2: PIVOT}, axis=1, names=["seed"]), "levels 'seed', .*say so: columns=", {"repeat": "seed"}),
     ],
 )  # fmt: skip
 def test_where_the_levels_of_columns_do_not_tell_the_measure_the_user_is_asked(frame, message, columns, doubled):
@@ -120,7 +110,7 @@ def test_where_the_levels_of_columns_do_not_tell_the_measure_the_user_is_asked(f
         from_frame(frame, doubled=doubled)
     if columns:
         scores = from_frame(frame, columns=columns, doubled=doubled)
-        assert scores.matrix("toxicity").loc["y", "q"] == PIVOT.loc["q", ("toxicity", "y")]
+        assert scores.matrix("f1").loc["y", "q"] == PIVOT.loc["q", ("f1", "y")]
         assert scores.values.shape == (3, 2, 3)
 
 
@@ -147,17 +137,16 @@ def test_columns_that_may_be_runs_by_measures_are_asked_about(rename, asked, tmp
     frame.to_csv(tmp_path / "c_ap.csv")
     frame.to_excel(tmp_path / "c_ap.xlsx")
     for path in (tmp_path / "c_ap.csv", tmp_path / "c_ap.xlsx"):
-        if asked is not None:
-            with pytest.raises(DataError, match=re.escape(f"are these 6 columns as many runs, or {asked}")) as told:
-                read_scores(path)
-            assert read_scores(path, format="wide").runs == tuple(frame)
-            ignored = told.value.hint.partition("columns=")[2]
-            scores = read_scores(path, columns=ast.literal_eval(ignored))
-            kept = [name for name in frame if "rbog" in name]
-            np.testing.assert_array_equal(scores.matrix("AP").loc[kept], frame[kept].T)
-            assert len(scores.runs) == 3
-        else:
+        if asked is None:
             assert read_scores(path).runs == tuple(frame)
+            continue
+        with pytest.raises(DataError, match=re.escape(f"are these 6 columns as many runs, or {asked}")) as told:
+            read_scores(path)
+        assert read_scores(path, format="wide").runs == tuple(frame)
+        scores = read_scores(path, columns=ast.literal_eval(told.value.hint.partition("columns=")[2]))
+        kept = [name for name in frame if "rbog" in name]
+        np.testing.assert_array_equal(scores.matrix("AP").loc[kept], frame[kept].T)
+        assert len(scores.runs) == 3
     if asked is not None:
         with pytest.raises(DataError, match=r"or 3 runs by 2 measures .*runs: columns=\{'run': "):
             from_frame(frame, measure="AP")
@@ -218,40 +207,9 @@ def test_columns_that_are_called_otherwise_are_mapped():
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_columns_and_delimiters_of_files_are_told(delimiter, tmp_path):
-    path = tmp_path / "mt.csv"
-    TIDY.rename(columns={"run": "system", "score": "value"}).to_csv(path, sep=delimiter, index=False)
-    scores = read_scores(path, columns={"run": "system", "score": "value"})
-    assert (scores.values == VALUES).all()
-
-
-@pytest.mark.parametrize("word", ["", "NA", "nan", "NaN", "-nan", "None", "null"])
-@pytest.mark.parametrize("format", ["tidy", "wide", "sakai", "trec_eval"])
-def test_nan_is_missing_in_every_format_and_obeys_the_policy(format, word, tmp_path):
-    if format == "tidy":
-        path = tmp_path / "s.csv"
-        path.write_text(f"run,topic,measure,score\na,1,AP,0.5\na,2,AP,{word}\nb,1,AP,1\nb,2,AP,1\n")
-    elif format == "wide":
-        path = tmp_path / "c_ap.csv"
-        path.write_text(f"topic,a,b\n1,0.5,1\n2,{word},1\n")
-    elif not word:
-        pytest.skip("columns separated by white space have no empty cells")
-    elif format == "sakai":
-        path = tmp_path / "c"
-        path.mkdir()
-        (path / "runs").write_text("a\nb\n")
-        (path / "AP").write_text(f"0.5 1\n{word} 1\n")
-    else:
-        path = tmp_path / "c"
-        path.mkdir()
-        (path / "a.eval").write_text(f"map\t1\t0.5\nmap\t2\t{word}\n")
-        (path / "b.eval").write_text("map\t1\t1\nmap\t2\t1\n")
-    with pytest.raises(DataError, match=r"run a, topic 2.*missing=drop-topic"):
-        read_scores(path, format=format)
-    with pytest.warns(PolicyWarning, match="left out 1 of 2 topics"):
-        scores = read_scores(path, format=format, missing="drop-topic")
-    assert scores.topics == ("1",)
-    assert scores.values.ravel().tolist() == [0.5, 1.0]
+def test_delimiters_of_files_are_told(delimiter, tmp_path):
+    TIDY.to_csv(tmp_path / "mt.csv", sep=delimiter, index=False)
+    assert (read_scores(tmp_path / "mt.csv").values == VALUES).all()
 
 
 @pytest.mark.parametrize(
@@ -260,7 +218,6 @@ def test_nan_is_missing_in_every_format_and_obeys_the_policy(format, word, tmp_p
         pd.date_range("2020-01-01", periods=3),
         pd.to_timedelta([1, 2, 3], unit="s"),
         [0.1, datetime.datetime(2020, 1, 1), 0.2],
-        [1j, 1, 2],
         pd.Series([0.1, 1 + 2j, 0.2], dtype=object),
         [b"1", b"2", b"3"],
         [[1], [2], [3]],
@@ -268,12 +225,10 @@ def test_nan_is_missing_in_every_format_and_obeys_the_policy(format, word, tmp_p
     ids=repr,
 )
 def test_what_is_no_number_is_no_score(scores):
-    frame = pd.DataFrame({"run": ["a", "b", "c"], "topic": "t", "measure": "AP", "score": scores})
-    with pytest.raises(DataError, match="numbers, not"):
-        from_frame(frame)
-    wide = pd.DataFrame({"a": scores})
-    with pytest.raises(DataError, match="numbers, not"):
-        from_frame(wide, measure="AP")
+    rows = pd.DataFrame({"run": ["a", "b", "c"], "topic": "t", "measure": "AP", "score": scores})
+    for frame, options in ((rows, {}), (pd.DataFrame({"a": scores}), {"measure": "AP"})):
+        with pytest.raises(DataError, match="numbers, not"):
+            from_frame(frame, **options)
 
 
 @pytest.mark.parametrize("runs", [[1, 1.0, True], [1, "1", 2], [0, False, "x"], [("a",), "a", "b"], [b"a", "a", "b"]])
@@ -309,11 +264,10 @@ def test_a_sparse_file_is_refused_before_its_array_is_made(missing, message, tmp
 
 
 def test_dropping_topics_of_a_sparse_file_leaves_what_is_whole():
-    rows = [(f"r{r}", f"t{t}", "AP", r + t / 100) for r in range(30) for t in range(2)]
-    rows += [("r0", f"only{t}", "AP", 0.0) for t in range(400)]
-    frame = pd.DataFrame(rows, columns=["run", "topic", "measure", "score"])
+    rows = [(f"r{r}", f"t{t}", r + t / 100) for r in range(30) for t in range(2)]
+    rows += [("r0", f"only{t}", 0.0) for t in range(400)]
     with pytest.warns(PolicyWarning, match="left out 400 of 402 topics"):
-        scores = from_frame(frame, missing="drop-topic")
+        scores = from_frame(pd.DataFrame(rows, columns=["run", "topic", "AP"]), missing="drop-topic")
     assert scores.topics == ("t0", "t1")
     assert scores.values[:, :, 0].tolist() == [[r, r + 0.01] for r in range(30)]
 
@@ -346,40 +300,14 @@ def test_messages_are_one_line_of_bounded_length():
     assert shorten("short") == "short"
 
 
-def test_an_object_that_is_no_frame_is_refused():
-    with pytest.raises(
-        DataError, match="scores come as a frame, an array with names, or records, not as SimpleNamespace"
-    ):
-        from_frame(SimpleNamespace())
-
-
-def test_a_column_a_judge_is_a_run_a_judge(tmp_path):
-    path = tmp_path / "panel.csv"
-    path.write_text("sentence;gold;ann;bo\n1;no;no;yes\n2;yes;yes;yes\n")
-    runs = read_runs(path, format="labels", classes=["no", "yes"], columns={"item": "sentence"})
-    assert runs.runs == ("ann", "bo")
-    assert runs.counts[:, 0].tolist() == [[[1, 0], [0, 1]], [[0, 1], [0, 1]]]
-
-
-def test_an_item_that_a_judge_left_empty_is_missing_and_obeys_the_policy(tmp_path):
-    path = tmp_path / "panel.csv"
-    path.write_text("topic,item,gold,ann,bo\nt,1,no,no,\nu,1,yes,yes,yes\n")
-    with pytest.raises(DataError, match=r"run bo, topic t: there are no labels for this topic .missing|choose"):
-        read_runs(path, format="labels", classes=["no", "yes"])
-    with pytest.warns(PolicyWarning, match="left out 1 of 2 topics: t"):
-        assert read_runs(path, format="labels", classes=["no", "yes"], missing="drop-topic").topics == ("u",)
-
-
-def test_a_level_called_as_tasks_are_is_proposed_as_the_collection_and_no_name_stands_twice():
+def test_a_level_called_as_tasks_is_proposed_as_the_collection_and_no_name_stands_twice():
     rows = [
         (run, f"{task}{t}", m, task, t / 10) for run in "ab" for task in "xy" for t in range(3) for m in ("AP", "RR")
     ]
     tidy = pd.DataFrame(rows, columns=["run", "topic", "measure", "dataset", "score"])
-    frame = tidy.pivot(index=["topic", "run"], columns=["dataset", "measure"], values="score")
     with pytest.raises(DataError, match=r"levels 'dataset', 'measure', which do not tell"):
-        from_frame(frame)
-    twice = tidy.groupby(["run", "topic"]).agg({"score": ["mean", "std"]})
-    twice.columns.names = ["measure", "run"]
+        from_frame(tidy.pivot(index=["topic", "run"], columns=["dataset", "measure"], values="score"))
+    twice = tidy.groupby(["run", "topic"]).agg({"score": ["mean", "std"]}).rename_axis(columns=["measure", "run"])
     with pytest.raises(DataError, match="which do not tell what each of them holds"):
         from_frame(twice)
 

@@ -13,6 +13,7 @@ from metaeval.io.ratings import read_ratings
 pytestmark = pytest.mark.filterwarnings("ignore::metaeval.errors.PolicyWarning")  # columns that are not used
 
 CLUSTERED = {"run": "run", "topic": "segment", "cluster": "doc"}
+ONCE = lambda table: table[table["seed"] == 1]  # noqa: E731
 
 
 @pytest.fixture
@@ -84,9 +85,8 @@ def test_repeats_survive_a_store_with_the_measures_they_are_of_and_count_where_s
 def test_clusters_survive_files_and_stores(tmp_path, table):
     once = table[table["seed"] == 1].drop(columns="seed")
     scores = me.open_scores(write(tmp_path, once), columns=CLUSTERED)
-    me.io.write_scores(scores, tmp_path / "t.csv")
-    me.io.write_scores(scores, tmp_path / "t.parquet")
     for name in ("t.csv", "t.parquet"):
+        me.io.write_scores(scores, tmp_path / name)
         assert me.open_scores(tmp_path / name, columns={"cluster": "cluster"}) == scores
         assert me.open_scores(tmp_path / name).clusters == ()  # nobody said that the column holds clusters
     store = me.ScoreStore(tmp_path / "store")
@@ -100,70 +100,51 @@ def test_clusters_survive_files_and_stores(tmp_path, table):
 @pytest.mark.parametrize(
     ("change", "columns", "message"),
     [
-        (lambda t: t[t["seed"] < 3 - (t["segment"] == "d1s0")], {"repeat": "seed"},
-         "topic d1s0, repeat 2.*repeats are unequal"),
-        (lambda t: t[(t["seed"] < 3) | (t["run"] != "b")], {"repeat": "seed"},
-         "run b, topic d0s0, repeat 3.*repeats are unequal"),
-        (lambda t: t[t["seed"] == 1], {"repeat": "seed"}, "the only repeat is '1'; at least two tell"),
-        (lambda t: t[t["seed"] == 1].assign(doc=t["doc"] + t["run"]), {"cluster": "doc"}, "two clusters, 'd0a' and 'd0b'"),
-        (lambda t: t[t["seed"] == 1].assign(doc=None), {"cluster": "doc"}, "the cluster is missing"),
-        (lambda t: t[t["seed"] == 1].assign(task=t["segment"].str[3:], doc="d"), {"cluster": "doc", "collection": "task"},
+        (lambda t: t[t["seed"] < 3 - (t["segment"] == "d1s0")], {"repeat": "seed"}, "topic d1s0, repeat 2.*are unequal"),
+        (lambda t: t[(t["seed"] < 3) | (t["run"] != "b")], {"repeat": "seed"}, "run b, topic d0s0, repeat 3.*are unequal"),
+        (ONCE, {"repeat": "seed"}, "the only repeat is '1'; at least two tell"),
+        (lambda t: ONCE(t).assign(doc=t["doc"] + t["run"]), {"cluster": "doc"}, "two clusters, 'd0a' and 'd0b'"),
+        (lambda t: ONCE(t).assign(doc=None), {"cluster": "doc"}, "the cluster is missing"),
+        (lambda t: ONCE(t).assign(task=t["segment"].str[3:], doc="d"), {"cluster": "doc", "collection": "task"},
          "the cluster 'd' spans the collections 0 and 1"),
-        (lambda t: t[t["seed"] == 1], {"cluster": "document"}, "there is no column 'document' to be the cluster"),
+        (ONCE, {"cluster": "document"}, "there is no column 'document' to be the cluster"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_in_one_sentence(tmp_path, table, change, columns, message):
+    columns = {"run": "run", "topic": "segment", **columns}
     with pytest.raises(DataError, match=message):
-        me.datasets.open.open_collections(
-            write(tmp_path, change(table)), columns={"run": "run", "topic": "segment", **columns}
-        )
+        me.datasets.open.open_collections(write(tmp_path, change(table)), columns=columns)
 
 
-def test_ratings_keep_gaps_repeats_judges_and_tasks(tmp_path, table):
+def test_ratings_keep_gaps_repeats_judges_and_tasks_and_settle_doubles_as_everywhere(tmp_path, table):
     table = table.assign(judge=["x", "y"] * (len(table) // 2), Y=table["X"].where(table.index % 5 > 0))
     columns = {"run": "run", "topic": "segment", "repeat": "seed", "judge": "judge", "task": "doc"}
     ratings = read_ratings(write(tmp_path, table), columns=columns)
     assert ratings.facets == ("run", "task", "topic", "judge", "repeat")
-    assert [str(measure) for measure in ratings.measures] == ["X", "Y"]
     counts = ratings.frame["measure"].value_counts()
-    assert counts["X"] == len(table)
-    assert counts["Y"] == table["Y"].notna().sum()
+    assert counts.to_dict() == {"X": len(table), "Y": table["Y"].notna().sum()}
     one = read_ratings(write(tmp_path, table), columns=columns, measure="Y")
     assert [str(measure) for measure in one.measures] == ["Y"]
-
-
-def test_a_wide_table_with_empty_cells_is_one_with_gaps(tmp_path):
+    again = write(tmp_path, pd.concat([table, table.assign(X=table["X"] + 2)]))
+    mean = read_ratings(again, columns=columns, measure="X", doubled="mean").frame["score"]
+    assert mean.mean() == pytest.approx(table["X"].mean() + 1)
+    with pytest.raises(DataError, match="second score"):
+        read_ratings(again, columns=columns)
     (tmp_path / "web_ap.csv").write_text("topic,a,b,c\n1,.1,.2,\n2,.3,,.5\n3,.1,.6,.4\n")
-    ratings = read_ratings(tmp_path / "web_ap.csv")
-    assert len(ratings.frame) == 7
-    assert str(ratings.measures[0]) == "AP"
+    gappy = read_ratings(tmp_path / "web_ap.csv")
+    assert (len(gappy.frame), str(gappy.measures[0])) == (7, "AP")
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
+    ("third", "rows", "message"),
     [
-        ([("a", "t", "k", 1), ("a", "u", "k", 1), ("b", "t", "k", 1)], "there is one judge only, 'k'"),
-        ([("a", "t", "k", 1), ("a", "t", "k", 2), ("b", "u", "l", 1)], "there is a second score, 2"),
-        ([("a", "t", "k", 1), ("a", "u", "l", np.inf), ("b", "u", "l", 1)], "not a finite number"),
-        ([("a", "t", "k", 1), ("a", "u", "l", 1)], "there is one run only"),
+        ("judge", [("a", "t", "k", 1), ("a", "u", "k", 1), ("b", "t", "k", 1)], "there is one judge only, 'k'"),
+        ("judge", [("a", "t", "k", 1), ("a", "t", "k", 2), ("b", "u", "l", 1)], "there is a second score, 2"),
+        ("judge", [("a", "t", "k", 1), ("a", "u", "l", np.inf), ("b", "u", "l", 1)], "not a finite number"),
+        ("judge", [("a", "t", "k", 1), ("a", "u", "l", 1)], "there is one run only"),
+        ("task", [("a", "t", "A", 1.0), ("b", "t", "B", 1.0), ("a", "u", "A", 1.0)], "topic t: it lies in two tasks"),
     ],
 )
-def test_ratings_that_say_nothing_are_refused(rows, message):
+def test_ratings_that_say_nothing_are_refused(third, rows, message):
     with pytest.raises(DataError, match=message):
-        me.Ratings(pd.DataFrame(rows, columns=["run", "topic", "judge", "score"]))
-
-
-def test_a_topic_in_two_tasks_is_refused():
-    rows = [("a", "t", "A", 1.0), ("b", "t", "B", 1.0), ("a", "u", "A", 1.0)]
-    with pytest.raises(DataError, match="topic t: it lies in two tasks"):
-        me.Ratings(pd.DataFrame(rows, columns=["run", "topic", "task", "score"]))
-
-
-def test_doubled_ratings_are_settled_as_everywhere(tmp_path, table):
-    again = pd.concat([table, table.assign(X=table["X"] + 2)])
-    path = write(tmp_path, again)
-    columns = {"run": "run", "topic": "segment", "repeat": "seed"}
-    mean = read_ratings(path, columns=columns, doubled="mean").frame["score"]
-    assert mean.mean() == pytest.approx(table["X"].mean() + 1)
-    with pytest.raises(DataError, match="second score"):
-        read_ratings(path, columns=columns)
+        me.Ratings(pd.DataFrame(rows, columns=["run", "topic", third, "score"]))

@@ -1,6 +1,5 @@
 """Runs from files: counts against a plain loop, and what every policy does and says."""
 
-from collections import Counter
 from functools import partial
 
 import numpy as np
@@ -8,19 +7,17 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from metaeval.errors import DataError, MetaevalError, PolicyWarning
+from metaeval.errors import DataError, PolicyWarning
 from metaeval.io import read_runs, read_scores
+from tests.io.cases import put
 
-GOLD = "q1 0 a 0\nq1 0 b 3\nq2 0 a 1\nq2 0 b 2\nq3 0 a 1\n"
-FULL = "q1 0 a 0\nq1 0 b 3\nq2 0 a 1\nq2 0 b 2\nq3 0 a 1\n"
+FULL = GOLD = "q1 0 a 0\nq1 0 b 3\nq2 0 a 1\nq2 0 b 2\nq3 0 a 1\n"
 GAPS = "q2 0 a 1\nq3 0 a 1\nq1 0 a 2\n"  # no q1 b (gold 3), no q2 b (gold 2)
 WILD = "q1 0 a -4\nq1 0 b 3\nq2 0 a 1\nq2 0 b 9\nq3 0 a 1\n"
 
 
 def judged(folder, runs, gold=GOLD, classes=range(4), **policies):
-    (folder / "gold").write_text(gold)
-    for name, content in runs.items():
-        (folder / name).write_text(content)
+    put(folder, {"gold": gold, **runs})
     paths = [folder / name for name in runs]
     return read_runs(folder / "gold", paths, format="judgements", classes=classes, **policies)
 
@@ -38,59 +35,34 @@ def test_counts_are_those_of_a_plain_loop_whatever_the_order_of_lines(data, tmp_
     text = "\n".join(f"{topic} 0 {item} {label}" for (topic, item), label in zip(items, gold, strict=True))
     runs = judged(tmp_path, files, gold=text, classes=range(3))
     for r, predicted in enumerate((first, second)):
-        expected = Counter((topic, g, p) for (topic, _), g, p in zip(items, gold, predicted, strict=True))
-        counted = {
-            (topic, g, p): int(runs.counts[r, t, g, p])
-            for t, topic in enumerate(runs.topics)
-            for g in range(3)
-            for p in range(3)
-        }
-        assert {key: count for key, count in counted.items() if count} == dict(expected)
+        expected = np.zeros_like(runs.counts[r])
+        for (topic, _), g, p in zip(items, gold, predicted, strict=True):
+            expected[runs.topics.index(topic), g, p] += 1
+        np.testing.assert_array_equal(runs.counts[r], expected)
 
 
-def test_an_item_without_an_answer_is_counted_as_the_class_farthest_from_the_gold(tmp_path):
-    with pytest.warns(PolicyWarning, match="missing=worst: 2 missing labels counted as .*: run gaps; topics q1, q2"):
-        runs = judged(tmp_path, {"full": FULL, "gaps": GAPS}, missing="worst")
-    gaps = runs.counts[1]
-    assert gaps[0, 3, 0] == 1, "gold 3, so class 0"
-    assert gaps[1, 2, 0] == 1, "gold 2 of 0 to 3 is nearer to 3, so class 0"
-    assert gaps.sum() == runs.counts[0].sum()
+POLICIES = [
+    # the policy and the run that it is for, what is said, what is left, counts by (topic, gold, predicted) of that run
+    ({"missing": "worst"}, "gaps", "missing=worst: 2 missing labels counted as .*: run gaps; topics q1, q2", (2, 3),
+     {(0, 3, 0): 1, (1, 2, 0): 1, (0, 0, 2): 1}),  # gold 2 of 0 to 3 is nearer to 3, so class 0
+    ({"missing": "drop-topic"}, "gaps", "missing=drop-topic: left out 2 of 3 topics: q1, q2", (2, 1), {(0, 1, 1): 1}),
+    ({"missing": "drop-run"}, "gaps", "missing=drop-run: left out 1 of 2 runs: gaps", (1, 3), {}),
+    ({"invalid": "clip"}, "wild", "invalid=clip: 2 labels outside the classes moved to the nearest end .*: run wild; topics q1",
+     (2, 3), {(0, 0, 0): 1, (1, 2, 3): 1}),
+    ({"invalid": "worst"}, "wild", "invalid=worst: 2 labels outside the classes moved to the class farthest from the gold",
+     (2, 3), {(0, 0, 3): 1, (1, 2, 0): 1}),
+    ({"invalid": "drop-topic"}, "wild", "invalid=drop-topic: left out 2 of 3 topics: q1, q2", (2, 1), {(0, 1, 1): 1}),
+    ({"invalid": "drop-run"}, "wild", "invalid=drop-run: left out 1 of 2 runs: wild", (1, 3), {}),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("policy", "shape", "said"),
-    [
-        ("drop-topic", (2, 1), "missing=drop-topic: left out 2 of 3 topics: q1, q2"),
-        ("drop-run", (1, 3), "missing=drop-run: left out 1 of 2 runs: gaps"),
-    ],
-)
-def test_what_is_left_out_for_a_missing_answer_is_said(policy, shape, said, tmp_path):
+@pytest.mark.parametrize(("policy", "run", "said", "shape", "counts"), POLICIES)
+def test_what_a_policy_does_with_missing_and_odd_labels_is_said(policy, run, said, shape, counts, tmp_path):
     with pytest.warns(PolicyWarning, match=said):
-        runs = judged(tmp_path, {"full": FULL, "gaps": GAPS}, missing=policy)
+        runs = judged(tmp_path, {"full": FULL, run: {"gaps": GAPS, "wild": WILD}[run]}, **policy)
     assert runs.counts.shape[:2] == shape
-
-
-@pytest.mark.parametrize(
-    ("policy", "shape", "said"),
-    [
-        (
-            "clip",
-            (2, 3),
-            "invalid=clip: 2 labels outside the classes moved to the nearest end .*: run wild; topics q1, q2",
-        ),
-        ("worst", (2, 3), "invalid=worst: 2 labels outside the classes moved to the class farthest from the gold"),
-        ("drop-topic", (2, 1), "invalid=drop-topic: left out 2 of 3 topics: q1, q2"),
-        ("drop-run", (1, 3), "invalid=drop-run: left out 1 of 2 runs: wild"),
-    ],
-)
-def test_what_is_done_with_a_label_outside_the_classes_is_said(policy, shape, said, tmp_path):
-    with pytest.warns(PolicyWarning, match=said):
-        runs = judged(tmp_path, {"full": FULL, "wild": WILD}, invalid=policy)
-    assert runs.counts.shape[:2] == shape
-    if policy == "clip":
-        assert runs.counts[1, 0, 0, 0] == runs.counts[1, 1, 2, 3] == 1
-    if policy == "worst":
-        assert runs.counts[1, 0, 0, 3] == runs.counts[1, 1, 2, 0] == 1
+    assert {cell: runs.counts[(1, *cell)] for cell in counts} == counts
+    assert (runs.counts.sum(axis=(1, 2, 3)) == runs.counts[0].sum()).all()
 
 
 def test_runs_are_left_out_before_topics_so_that_no_topic_goes_for_a_run_that_goes(tmp_path):
@@ -98,53 +70,41 @@ def test_runs_are_left_out_before_topics_so_that_no_topic_goes_for_a_run_that_go
         runs = judged(tmp_path, {"full": FULL, "gaps": GAPS, "wild": WILD}, missing="drop-run", invalid="drop-topic")
     assert (runs.runs, runs.topics) == (("full", "wild"), ("q3",))
     assert len(said) == 2
+    both = {"full": FULL, "both": GAPS.replace("a 2", "a 9")}
     with pytest.warns(PolicyWarning, match="drop-run"):
-        runs = judged(
-            tmp_path, {"full": FULL, "both": GAPS.replace("a 2", "a 9")}, missing="drop-run", invalid="drop-topic"
-        )
+        runs = judged(tmp_path, both, missing="drop-run", invalid="drop-topic")
     assert (runs.runs, runs.topics) == (("full",), ("q1", "q2", "q3"))
-
-
-@pytest.mark.parametrize("policy", ["drop-topic", "drop-run"])
-def test_a_policy_that_would_leave_nothing_is_an_error(policy, tmp_path):
-    with pytest.raises(DataError, match=f"missing={policy} would leave no {policy[5:]}"):
-        judged(tmp_path, {"gaps": "q1 0 a 0\n"}, gold="q1 0 a 0\nq1 0 b 0\n", missing=policy)
-
-
-@pytest.mark.parametrize("label", ["high", "1.5", "inf"])
-def test_clip_takes_finite_numbers_beyond_an_end_only(label, tmp_path):
-    run = FULL.replace("q2 0 b 2", f"q2 0 b {label}")
-    with pytest.raises(
-        DataError, match=rf"wild:4: run wild, topic q2, item b: the label '{label}' is not a number beyond"
-    ):
-        judged(tmp_path, {"wild": run}, invalid="clip")
-
-
-def test_clip_needs_classes_that_are_numbers(tmp_path):
-    with pytest.raises(DataError, match="the label '7' is not a number beyond an end of the scale lo, hi"):
-        judged(tmp_path, {"x": "q 0 a 7\n"}, gold="q 0 a lo\n", classes=["lo", "hi"], invalid="clip")
-
-
-def test_no_policy_mends_the_gold_or_an_item_that_the_gold_does_not_have(tmp_path):
-    policies = {"missing": "worst", "invalid": "worst"}
-    with pytest.raises(DataError, match="gold:1: topic q1, item a: the label '9' is not one of the classes"):
-        judged(tmp_path, {"full": FULL}, gold=GOLD.replace("a 0", "a 9"), **policies)
-    with pytest.raises(DataError, match="more:6: run more, topic q9, item a: the gold has no such topic"):
-        judged(tmp_path, {"more": FULL + "q9 0 a 1\n"}, **policies)
-
-
-def test_policies_that_had_nothing_to_do_say_nothing(tmp_path):
-    runs = judged(tmp_path, {"full": FULL}, missing="worst", invalid="clip")
+    runs = judged(
+        tmp_path, {"full": FULL}, missing="worst", invalid="clip"
+    )  # which have nothing to do, and say nothing
     assert runs.counts.shape == (1, 3, 4, 4)
+
+
+GONE = "q1 0 a 0\nq1 0 b 0\n"
+BEYOND = "r:4: run r, topic q2, item b: the label '{0}' is not a number beyond"
+REFUSED = [
+    # gold, a run, policies, what is refused
+    (GONE, "q1 0 a 0\n", {"missing": "drop-topic"}, "missing=drop-topic would leave no topic"),
+    (GONE, "q1 0 a 0\n", {"missing": "drop-run"}, "missing=drop-run would leave no run"),
+    *[(GOLD, FULL.replace("q2 0 b 2", f"q2 0 b {label}"), {"invalid": "clip"}, BEYOND.format(label))
+      for label in ("high", "1.5", "inf")],
+    ("q 0 a lo\n", "q 0 a 7\n", {"invalid": "clip", "classes": ["lo", "hi"]}, "not a number beyond an end of the scale lo, hi"),
+    (GOLD.replace("a 0", "a 9"), FULL, {"missing": "worst", "invalid": "worst"}, "gold:1: topic q1, item a: the label '9'"),
+    (GOLD, FULL + "q9 0 a 1\n", {"missing": "worst", "invalid": "worst"}, "r:6: run r, topic q9, item a: the gold has no such"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("gold", "run", "policies", "message"), REFUSED)
+def test_no_policy_leaves_nothing_guesses_a_number_or_mends_the_gold(gold, run, policies, message, tmp_path):
+    with pytest.raises(DataError, match=message):
+        judged(tmp_path, {"r": run}, gold=gold, **policies)
 
 
 SHARES = "topic,lo,mid,hi\nt1,1,0,0\nt2,0,0,1\nt3,0.5,0,0.5\n"
 
 
 def estimated(folder, runs, **policies):
-    (folder / "gold.csv").write_text(SHARES)
-    for name, content in runs.items():
-        (folder / f"{name}.csv").write_text(content)
+    put(folder, {"gold.csv": SHARES, **{f"{name}.csv": content for name, content in runs.items()}})
     return read_runs(folder / "gold.csv", folder, format="probabilities", **policies)
 
 
@@ -180,39 +140,38 @@ def test_rescaling_is_explicit_and_a_sum_of_nothing_is_never_rescaled(tmp_path):
         estimated(tmp_path, {"x": SHARES.replace("t1,1,0,0", "t1,0,0,0")}, rescale=True)
 
 
-@pytest.mark.parametrize(("off", "taken"), [(9e-7, True), (-9e-7, True), (2e-6, False)])
-def test_a_sum_within_a_millionth_of_one_is_rounding(off, taken, tmp_path):
-    run = SHARES.replace("t1,1,0,0", f"t1,{1 + off!r},0,0")
-    if taken:
-        assert estimated(tmp_path, {"x": run}).estimated[0, 0, 0] == 1 + off
+@pytest.mark.parametrize("off", [9e-7, -9e-7, 2e-6])
+def test_a_sum_within_a_millionth_of_one_is_rounding(off, tmp_path):
+    run = {"x": SHARES.replace("t1,1,0,0", f"t1,{1 + off!r},0,0")}
+    if off < 1e-6:
+        assert estimated(tmp_path, run).estimated[0, 0, 0] == 1 + off
     else:
         with pytest.raises(DataError, match="not 1"):
-            estimated(tmp_path, {"x": run})
+            estimated(tmp_path, run)
+
+
+def read_semeval(folder, gold, run, format):
+    put(folder, {"gold.txt": gold, "run.txt": run})
+    return read_runs(folder / "gold.txt", folder / "run.txt", format=format)
 
 
 def test_the_gold_of_subtask_e_may_be_the_labels_of_subtask_c(tmp_path):
-    (tmp_path / "c.txt").write_text("1\tx\t-2\n2\tx\t2\n3\tx\t2\n4\tx\t0\n5\ty\t1\ttext\twith\ttabs\n")
-    (tmp_path / "run.txt").write_text("y\t0\t0\t0\t1\t0\nx\t0.2\t0.2\t0.2\t0.2\t0.2\n")
-    runs = read_runs(tmp_path / "c.txt", tmp_path / "run.txt", format="semeval-e")
+    gold = "1\tx\t-2\n2\tx\t2\n3\tx\t2\n4\tx\t0\n5\ty\t1\ttext\twith\ttabs\n"
+    runs = read_semeval(tmp_path, gold, "y\t0\t0\t0\t1\t0\nx\t0.2\t0.2\t0.2\t0.2\t0.2\n", "semeval-e")
     assert runs.gold.tolist() == [[0.25, 0, 0.25, 0, 0.5], [0, 0, 0, 1, 0]]
 
 
 def test_line_numbers_stand_for_ids_only_when_the_topics_agree_line_by_line(tmp_path):
-    (tmp_path / "gold.txt").write_text("77\tx\t0\n77\ty\t2\n\n5\tx\t1\n")
-    (tmp_path / "run.txt").write_text("1\tx\t1\n2\ty\t2\n3\tx\t1\n")
-    runs = read_runs(tmp_path / "gold.txt", tmp_path / "run.txt", format="semeval-c")
+    runs = read_semeval(tmp_path, "77\tx\t0\n77\ty\t2\n\n5\tx\t1\n", "1\tx\t1\n2\ty\t2\n3\tx\t1\n", "semeval-c")
     assert np.argwhere(runs.counts[0, 0]).tolist() == [[2, 3], [3, 3]]
-    (tmp_path / "gold.txt").write_text("2\tx\t0\n1\tx\t2\n")
-    (tmp_path / "run.txt").write_text("1\tx\t2\n2\tx\t0\n")
-    runs = read_runs(tmp_path / "gold.txt", tmp_path / "run.txt", format="semeval-c")
+    runs = read_semeval(tmp_path, "2\tx\t0\n1\tx\t2\n", "1\tx\t2\n2\tx\t0\n", "semeval-c")
     assert runs.counts[0, 0].trace() == 2, "ids that are the gold's own are ids"
 
 
 DOUBLED = pd.DataFrame({
-    "model": ["a", "a", "a", "b"], "question": ["x", "x", "y", "x"], "score": [0.5, 0.25, 1, 0],
-    "tstamp": ["2025-01-01", "2025-03-01", "2025-02-01", "2025-01-01"],
+    "model": [*"aaabb"], "question": [*"xxyxy"], "score": [0.5, 0.25, 1, 0, 0.75],
+    "tstamp": ["2025-01-01", "2025-03-01", "2025-02-01", "2025-01-01", "2025-01-01"],
 })  # fmt: skip
-DOUBLED = pd.concat([DOUBLED, DOUBLED.iloc[[3]].assign(question="y", score=0.75)], ignore_index=True)
 
 
 def write_doubled(frame, kind, folder):
@@ -275,10 +234,3 @@ def test_dates_that_do_not_begin_with_the_year_are_refused(kind, dates, latest, 
         return
     with pytest.warns(PolicyWarning, match="the latest was taken"):
         assert read_scores(source, doubled="latest").values.item() == latest
-
-
-def test_gaps_are_kept_in_scores_alone_never_filled_in_runs(tmp_path):
-    (tmp_path / "gold.csv").write_text("topic,item,label\nt,1,no\nt,2,yes\n")
-    (tmp_path / "run.csv").write_text("topic,item,label\nt,1,no\n")
-    with pytest.raises(MetaevalError, match="missing=keep is for scores"):
-        read_runs(tmp_path / "gold.csv", tmp_path / "run.csv", format="labels", classes=["no", "yes"], missing="keep")

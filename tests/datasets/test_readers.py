@@ -1,0 +1,234 @@
+"""Polarities and reputations as RepLab, SemEval 2014 and 2015, EvALL and joined workbooks publish them: small files."""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import metaeval
+from metaeval.datasets import evall, polarity, semeval_joined
+from metaeval.errors import DataError, MetaevalError, PolicyWarning
+from metaeval.io.runs import read_semeval_labels
+from tests.io.cases import put
+
+CLASSES = ("-1", "0", "1")
+MESSAGES = {
+    "gold.txt": "5227\tT03\tneutral\tsome text\n5228\tT04\tpositive\tmore\n5229\tT05\tnegative\twords\n",
+    "team.txt": "NA\tT03\tpositive\nNA\tT04\tpositive\nNA\tT05\tneutral\n",
+}
+PHRASES = {
+    "gold.txt": "NA\t15115101\t2\t2\tpositive\tamid words\nNA\t15115101\t3\t4\tneutral\tamid words\n",
+    "team.txt": "NA\t15115101\t3\t4\tneutral\tamid words\nNA\t15115101\t2\t2\tnegative\tamid words\n",
+}
+TOPICS = {
+    "gold.txt": "5227\tT1\tneutral\taaron rodgers\ttext\n5228\tT2\tnegative\tbox office\ttext\n",
+    "team.txt": "NA\tT1\tneutral\taaron rodgers\nNA\tT2\tpositive\tbox office\n",
+}
+JUDGED = {"gold.txt": "c1 0 t1 -1\nc1 0 t2 1\n", "team.txt": "c1 0 t2 0\nc1 0 t1 -1\n"}
+ENTITIES = {
+    "gold.txt": '"entity_id"\t"tweet_id"\t"filtering"\t"polarity"\n"E001"\t"1"\t"RELATED"\t"POSITIVE"\n'
+    '"E001"\t"2"\t"UNRELATED"\t""\n"E002"\t"1"\t"RELATED"\t"NEGATIVE"\n',
+    "team.txt": '"entity_id"\t"tweet_id"\t"polarity"\n"E002"\t"1"\t"NEGATIVE"\n"E001"\t"2"\t"NEUTRAL"\n'
+    '"E001"\t"1"\t"NEUTRAL"\n',
+}
+FOLDER = {
+    "labeled/E001.dat": '"tweet_id"\t"polarity"\n"1"\t"POSITIVE"\n"2"\t""\n',
+    "labeled/E002.dat": '"tweet_id"\t"polarity"\n"1"\t"NEGATIVE"\n',
+    "team.txt": ENTITIES["team.txt"],
+}
+
+
+def read(folder, files, gold="gold.txt", **options):
+    put(folder, files)
+    return polarity.read(folder / gold, {"team": folder / "team.txt"}, classes=CLASSES, **options)
+
+
+@pytest.mark.parametrize(
+    ("files", "topics", "counts"),
+    [
+        (MESSAGES, ["all"], [[0, 1, 0], [0, 0, 1], [0, 0, 1]]),
+        (PHRASES, ["all"], [[0, 0, 0], [0, 1, 0], [1, 0, 0]]),  # told apart by their place in the message
+        (TOPICS, ["aaron rodgers", "box office"], [[0, 0, 1], [0, 0, 0], [0, 0, 0]]),  # which stand behind the label
+        (JUDGED, ["c1"], [[1, 0, 0], [0, 0, 0], [0, 1, 0]]),
+    ],
+)
+def test_every_layout_is_told_by_its_first_line(tmp_path, files, topics, counts):
+    runs = read(tmp_path, files, topics=files is TOPICS)
+    assert list(runs.topics) == topics
+    assert runs.counts[0, -1].tolist() == counts
+
+
+@pytest.mark.parametrize(("files", "gold"), [(ENTITIES, "gold.txt"), (FOLDER, "labeled")])
+def test_replabs_entities_are_topics_in_a_file_or_a_folder_and_unrelated_tweets_are_left_out(tmp_path, files, gold):
+    with pytest.warns(PolicyWarning, match="left out 1 item of 3 without a polarity"):
+        runs = read(tmp_path, files, gold)
+    assert runs.topics == ("E001", "E002")
+    assert runs.counts[0].tolist() == [[[0, 0, 0], [0, 0, 0], [0, 1, 0]], [[1, 0, 0], [0, 0, 0], [0, 0, 0]]]
+
+
+def test_items_are_dealt_to_parts_when_asked_for(tmp_path):
+    gold = "".join(f"{k}\tT{k}\t{('negative', 'neutral', 'positive')[k % 3]}\n" for k in range(40))
+    runs = read(tmp_path, {"gold.txt": gold, "team.txt": gold}, parts=10)
+    assert (runs.gold.sum(axis=1) == np.full(10, 4)).all()
+    assert metaeval.score(runs, "Accuracy").values.min() == 1
+
+
+@pytest.mark.parametrize("name", ["semeval2014-9a", "semeval2014-9b", "semeval2015-10a", "semeval2015-10b"])
+def test_the_data_sets_read_the_published_layout_once_it_is_in_place(tmp_path, name):
+    files = PHRASES if name.endswith("a") else MESSAGES
+    put(tmp_path, {f"{name}/gold.txt": files["gold.txt"], f"{name}/runs/team.txt": files["team.txt"]})
+    runs = metaeval.load_dataset(name, folder=tmp_path)
+    assert runs.runs == ("team",)
+    assert runs.counts.sum() == files["gold.txt"].count("\n")
+
+
+UNLABELLED = "NA\tT1\tpositive\nNA\tT2\t{}\n"
+WRONG = [
+    # what differs from right files, what is said
+    ({"gold.txt": "just words\n"}, r"gold\.txt:1: its layout is none of"),
+    ({"team.txt": "NA\tT1\n"}, r"team\.txt:1: its layout is none of"),
+    ({"team.txt": "NA\tT03\tpositive\nNA\tT9\tpositive\n"}, r"team\.txt:2.*T9: the gold has no such item"),
+    ({"team.txt": "NA\tT03\tpositive\n"}, "there is no label for this item"),
+    ({"team.txt": MESSAGES["team.txt"].replace("neutral", "mixed")}, "label 'mixed' is not one of the classes"),
+    ({"gold.txt": '"entity_id"\t"tweet_id"\n"RL1"\t"1"\n'}, "polarity"),
+    ({"gold.txt": '"tweet_id"\t"polarity"\n"1"\t"POSITIVE"\n'}, "there is no column 'entity_id'"),
+    ({"gold.txt": '"entity_id"\t"tweet_id"\t"polarity"\n"RL1"\t"1"\t""\n'}, "none of its items has a polarity"),
+    # an item of SemEval without a label is never dropped
+    *[({"gold.txt": UNLABELLED.format(label)}, r"gold.txt:2: topic all, item T2: the label") for label in ("", "NULL")],
+]
+
+
+@pytest.mark.parametrize(("change", "said"), WRONG)
+def test_what_is_wrong_is_said_with_its_place(tmp_path, change, said):
+    with pytest.raises(DataError, match=said):
+        read(tmp_path, MESSAGES | change)
+
+
+def test_a_missing_topic_is_said_when_topics_are_expected(tmp_path):
+    with pytest.raises(DataError, match="there is no topic after the label"):
+        read(tmp_path, {"gold.txt": "1\tT1\tneutral\n", "team.txt": "NA\tT1\tneutral\n"}, topics=True)
+
+
+# EvALL
+
+
+def read_evall(folder, gold, run=None, **options):
+    put(folder, {"gold.tsv": gold, "run.tsv": run or ""})
+    runs = {"run": folder / "run.tsv"} if run else {}
+    return evall.read(folder / "gold.tsv", runs, classes=["-1", "0", "1"], **options)
+
+
+GOLD_OF_EVALL = '"e1"\t"1"\t"-1"\n"e1"\t"2"\t"1"\n"e2"\t"1"\t"0"\n'
+
+
+def test_lines_that_a_run_must_not_have_are_skipped_and_counted(tmp_path):
+    lines = ["e1\t1\t0", "e1\t1\t1", "e1\t2", "e1\t\t1", "e1\t2\thola", "e1\t2\t1", "e1\t9\t1", "e2\t1\t0"]
+    with pytest.warns(PolicyWarning) as told:
+        found = read_evall(tmp_path, GOLD_OF_EVALL, "\n".join(lines) + "\n")
+    for problem in (
+        "1 with an item for the second time", "1 with another number of fields than three", "1 with an empty field",
+        "1 with a value that is no number", "1 with an item that is not in the gold",
+    ):  # fmt: skip
+        assert problem in str(told[0].message)
+    assert found.counts[0, 0].tolist() == [[0, 1, 0], [0, 0, 0], [0, 0, 1]]
+    assert found.topics == ("e1", "e2")
+
+
+@pytest.mark.parametrize(
+    ("gold", "run", "problem"),
+    [
+        ("e1\t1\n", None, "gold.tsv:1: the gold has a line with another number of fields"),
+        ("e1\t1\t0\ne1\t1\t0\n", None, "gold.tsv:2: the gold has a line with an item for the second time"),
+        ("e1\t\t0\n", None, "an empty field"),
+        ("e1\t1\tyes\n", None, "a value that is no number"),
+        ("", None, "empty"),
+        (GOLD_OF_EVALL, "e1\t1\t-1\ne1\t2\t1\n", "e2"),  # an item without an answer
+    ],
+)
+def test_the_gold_must_be_flawless_and_every_item_be_answered(tmp_path, gold, run, problem):
+    with pytest.raises(DataError, match=problem):
+        read_evall(tmp_path, gold, run)
+    if run is not None:
+        with pytest.warns(PolicyWarning, match="missing=worst"):
+            assert read_evall(tmp_path, gold, run, missing="worst").counts[0, 1].sum() == 1
+
+
+# Workbooks of SemEval 2017 without ids, which are joined by gold
+
+
+# Tweet 3 is about two topics; "two words" was lost as a topic, but its gold still joins; tweet 2 has contradictory gold.
+GOLD = [
+    "1\tbrexit\t-1",
+    "2\tbrexit\t1",
+    "3\tbrexit\t0",
+    "3\ttwo words\t1",
+    "4\ttwo words\t0",
+    "3\ttpp\t-1",
+    "5\ttpp\t2",
+]
+POLARITY = ["1\tnegative\ttext", "2\tnegative\ttext", "3\tneutral\ttext", "4\tneutral\ttext", "5\tpositive\ttext"]
+# answer, gold of A, gold of C, from 1: tweet 1; tweet 3 of brexit with all three labels; the same of tpp; tweet 5
+ROWS = [(2, 1, 2), (4, 2, 3), (4, 2, 4), (4, 2, 2), (3, 2, 3), (3, 2, 4), (3, 2, 2), (5, 3, 5)]
+
+
+def read_joined(folder, rows=ROWS, gold=GOLD, polarities=POLARITY, team="team.xlsx", **options):
+    openpyxl = pytest.importorskip("openpyxl", reason="workbooks need openpyxl")
+    put(folder, {"gold.txt": "\n".join(gold), "a.txt": "\n".join(polarities), "words.xlsx": "1,2,3"})
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(folder / "team.xlsx")
+    return semeval_joined.read(folder / "gold.txt", {"team": folder / team}, polarity=folder / "a.txt", **options)
+
+
+def test_rows_find_their_items_and_those_with_the_gold_of_another_topic_are_left_out(tmp_path):
+    found = read_joined(tmp_path)
+    assert (found.topics, found.runs) == (("brexit", "tpp"), ("team",))
+    expected = np.zeros((2, 5, 5), dtype=int)
+    expected[0, 1, 1] = expected[0, 2, 3] = expected[1, 1, 2] = expected[1, 4, 4] = 1
+    np.testing.assert_array_equal(found.counts[0], expected)
+    agreeing = semeval_joined.agree(np.array([0, 0, 1, 1, 1, 1, 2]), np.array([1, 3, 2, 3, 2, 1, 4]))
+    answered, judged = semeval_joined.join_gold(read_semeval_labels(tmp_path / "gold.txt"), agreeing).T
+    assert answered.tolist() == [0, 2, 2, 2, 5, 5, 5, 6]
+    assert judged.tolist() == [0, 2, 3, 5, 2, 3, 5, 6]
+    more = {"rows": [*ROWS, (3, 2, 3)], "gold": [*GOLD, "6\ttpp\t0"], "polarities": [*POLARITY, "6\tneutral\ttext"]}
+    assert read_joined(tmp_path, **more, least=3).topics == ("tpp",)
+    with pytest.raises(DataError, match="no topic has 4 items"):
+        read_joined(tmp_path, **more, least=4)
+
+
+UNJOINED = [
+    ({"rows": [*ROWS[:3], (4, 2, 3), *ROWS[4:]]}, r"team.xlsx:4: run team: its rows are not those of the gold"),
+    ({"rows": ROWS[:-1]}, r"team.xlsx:8: .*7 rows, 8 expected"),
+    ({"rows": [*ROWS, (1, 1, 1)]}, r"team.xlsx:9: "),
+    ({"rows": [(6, 1, 2), *ROWS[1:]]}, r"team.xlsx:1: a row is answer"),
+    ({"rows": [(2.5, 1, 2), *ROWS[1:]]}, r"team.xlsx:1: a row is answer"),
+    ({"rows": [(2, 1), *ROWS[1:]]}, r"team.xlsx:1: a row is answer"),
+    ({"team": "words.xlsx"}, r"words.xlsx: it is no workbook"),
+    ({"polarities": ["1\tsad"]}, r"a.txt:1: the polarity 'sad'"),
+    ({"polarities": ["1\tnegative"]}, r"gold.txt:2: .*it is not in"),
+]
+
+
+@pytest.mark.parametrize(("change", "problem"), UNJOINED)
+def test_rows_that_are_not_those_of_the_gold_are_refused(tmp_path, change, problem):
+    with pytest.raises(DataError, match=problem):
+        read_joined(tmp_path, **change)
+
+
+def test_without_openpyxl_the_message_says_how_to_install_it(tmp_path, monkeypatch):
+    read_joined(tmp_path)
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    paths = [tmp_path / name for name in ("gold.txt", "team.xlsx", "a.txt")]
+    with pytest.raises(MetaevalError, match=r"workbooks need openpyxl .*pip install 'metaeval\[xlsx\]'"):
+        semeval_joined.read(paths[0], {"team": paths[1]}, polarity=paths[2])
+
+
+def test_the_published_baseline_always_answers_the_highest_class_so_that_it_can_be_made_here():
+    pytest.importorskip("openpyxl", reason="workbooks need openpyxl")
+    path = Path(os.environ.get("METAEVAL_DATA", "nowhere")) / "semeval2017-runs" / "_baseline.xlsx"
+    if not path.exists():
+        pytest.skip("the published baseline is not among the files")
+    assert set(semeval_joined.read_columns(path, 5)[:, 0].tolist()) == {5}
