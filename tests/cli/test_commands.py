@@ -143,7 +143,7 @@ def test_policies_and_formats_can_be_stated_for_every_analysis(ok, here):
         "compare STORE -m RR -B 20 --trials 5 -o report",
         "power STORE -B 20 --p-values p.csv",
         "similarity STORE --bootstrap 0 --format text",
-        "ranks STORE -B 20 --out out",
+        "ranks STORE -B 20 --out out --format md",
         "baselines STORE '\x1b[31mr\n0' '\x1b[31mr\n1'",
     ],
 )
