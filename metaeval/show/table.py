@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from metaeval.errors import MetaevalError, one_line
+from metaeval.errors import MetaevalError, one_line, visible
 from metaeval.show.cells import NOTHING, Grid, draw_text, format_cell, wrap_text
 from metaeval.show.colours import text_colour
 from metaeval.show.frames import flatten, format_csv, to_records
@@ -269,8 +269,9 @@ def _to_css(words: str) -> str:
 
 
 def _escape_markdown(text: str) -> str:
-    """Escape characters that would break the table or be read as HTML."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "\\|").replace("\n", " ")
+    """Escape characters that would break the table, be read as HTML or steer a terminal."""
+    text = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def join_latex(tables: Sequence[Table], width: Width = "column") -> str:

@@ -143,7 +143,7 @@ def test_policies_and_formats_can_be_stated_for_every_analysis(ok, here):
         "compare STORE -m RR -B 20 --trials 5 -o report",
         "power STORE -B 20 --p-values p.csv",
         "similarity STORE --bootstrap 0 --format text",
-        "ranks STORE -B 20 --out out",
+        "ranks STORE -B 20 --out out --format md",
         "baselines STORE '\x1b[31mr\n0' '\x1b[31mr\n1'",
     ],
 )
@@ -200,3 +200,19 @@ def test_results_in_csv_hold_no_formulas_and_scores_hold_none_on_request(ok, her
     cells = [cell for text in texts for row in csv.reader(text.splitlines()) for cell in row]
     assert any(cell.startswith(("=", "@")) for cell in cells) == (command in WRITTEN)
     assert command in WRITTEN or any(cell.startswith(("'=", "'@")) for cell in cells)
+
+
+def test_a_report_in_the_way_asks_for_overwrite_before_anything_is_computed(ok, run, score_file):
+    line, report = "compare tiny.csv -m AP --trials 10 -B 20 -o rep", Path("rep")
+    report.write_text("a file")
+    first = run(line)
+    report.unlink()
+    report.mkdir()
+    (report / "mine.txt").write_text("precious")
+    second = run(line)
+    for status, _, err in (first, second):
+        assert (status, "power" in err, "consistency" in err) == (2, False, False)
+    assert "--overwrite" in second[2]
+    ok(f"{line} --overwrite")
+    assert (report / "index.html").exists()
+    assert (report / "mine.txt").read_text() == "precious"

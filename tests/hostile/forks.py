@@ -2,7 +2,6 @@
 
 import atexit
 import contextlib
-import importlib
 import io
 import multiprocessing
 import os
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import metaeval
 from tests.hostile.case import MEMORY, Refused, patience
 
 LEFT_BY_US = {".out", ".err", ".memory"}
@@ -69,8 +69,13 @@ def run_command(folder, *words, encoding="utf-8", limit=20.0, stop_after=None, h
 
 @cache
 def _context():
+    """Return how processes are started: from one that has imported all of metaeval but the playground, and what is late."""
+    names = [module.name for module in pkgutil.walk_packages(metaeval.__path__, "metaeval.")]
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.hostile.forks", "tests.hostile.preloaded"])
+    context.set_forkserver_preload([
+        "tests.hostile.forks", "matplotlib.figure", "pyarrow.parquet", "scipy.stats",
+        *(name for name in names if not name.startswith("metaeval.app")),
+    ])  # fmt: skip
     return context
 
 
@@ -81,17 +86,6 @@ def _stop(process, with_signal) -> None:
             target()
             break
     process.join(10)
-
-
-def import_everything() -> None:
-    """Import all of metaeval but the playground, and what it imports late, once for all processes forked from here."""
-    import metaeval
-
-    for module in pkgutil.walk_packages(metaeval.__path__, "metaeval."):
-        if not module.name.startswith("metaeval.app") and not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
-    for name in ("matplotlib.figure", "pyarrow.parquet", "scipy.stats", "metaeval.__main__"):
-        importlib.import_module(name)
 
 
 def _run(words, folder, encoding) -> None:

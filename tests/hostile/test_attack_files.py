@@ -1,28 +1,41 @@
 """Small files that stopped a server, filled its memory or changed numbers: each ends soon, right or in one sentence."""
 
 import gzip
+import io
 import json
 import os
 import zipfile
 from pathlib import Path
 
+import numpy as np
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.hostile.case import Refused
 from tests.hostile.forks import run_command
 
 ATTACK = Path(os.environ.get("METAEVAL_DATA", "")) / "attack"
+TOPICS, SYSTEMS = range(1, 15), [f"sys{k}" for k in range(1, 8)]
+CELLS, LINES, VALUES = (
+    f"it has more than the {number} that are read"
+    for number in ("16,777,216 cells", "16,777,216 lines", "8,388,608 values")
+)
+SHEET_CELLS = "it has more than the 1,677,721 cells that are read"
+PACKED = "more than the 268,435,456 that are read (unpack it first"
 
 CASES = [
+    # what is typed, and what is said; files with wrong probabilities are those of tests/io/test_partial_scores.py
     ("ranks comet.csv --explain", "(assumed: higher is better)"),
     ("inspect comet.csv", "measures"),
     ("ranks hugerow.xlsx", "has a number above 1,048,576"),
     ("inspect hugerow.xlsx", "has a number above 1,048,576"),
-    ("ranks many.xlsx", "it has more than the 1,677,721 cells that are read"),
-    ("ranks bomb.csv.gz", "it has more than the 16,777,216 lines that are read"),
-    ("inspect bomb.csv.gz", "it has more than the 16,777,216 lines that are read"),
+    ("ranks many.xlsx", SHEET_CELLS),
+    ("ranks bomb.csv.gz", LINES),
+    ("inspect bomb.csv.gz", LINES),
     ("ranks bomb.eval", "that are read"),
-    ("ranks keys.jsonl", "it has more than the 16,777,216 cells that are read"),
+    ("ranks keys.jsonl", CELLS),
     ("ranks time.csv --doubled latest", "'25/11/2024' is no time, or not written as ISO 8601 has it"),
     ("variance allrow.csv", "7 runs × 14 topics"),
     ("variance meancol.csv", "7 runs × 14 topics"),
@@ -33,209 +46,225 @@ CASES = [
     ("ranks passwd.json", "there is no log of the format every-eval-ever"),
     ("ranks ke.csv", "0.450"),
 ]
-"""What is typed, and what is said; files with wrong probabilities are those of tests/io/test_partial_scores.py."""
-
-SHEET = "xl/worksheets/sheet1.xml"
-PARTS = {
-    "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
-    '<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.'
-    'sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-'
-    'officedocument.spreadsheetml.worksheet+xml"/></Types>',
-    "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship '
-    'Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" '
-    'Target="xl/workbook.xml"/></Relationships>',
-    "xl/workbook.xml": '<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.'
-    'openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="s" sheetId="1" r:id="r1"/></sheets></workbook>',
-    "xl/_rels/workbook.xml.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-    '<Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" '
-    'Target="worksheets/sheet1.xml"/></Relationships>',
-}  # fmt: skip
-HEADER = "<row>" + "".join(f'<c t="inlineStr"><is><t>{name}</t></is></c>' for name in ("topic", "r1", "r2")) + "</row>"
-
-
-def row(*cells, number=""):
-    return f"<row{number}>" + "".join(f"<c><v>{cell}</v></c>" for cell in cells) + "</row>"
-
-
-def pack_workbook(path, rows, before=""):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in PARTS.items():
-            archive.writestr(name, content)
-        begin = f'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">{before}<sheetData>'
-        archive.writestr(SHEET, f"{begin}{HEADER}{rows}</sheetData></worksheet>")
+OURS = [
+    ("ranks dimension.xlsx", "r1"),
+    ("ranks apart.xlsx", "r1"),
+    ("ranks nothing.xlsx", SHEET_CELLS),
+    ("ranks right.xlsx", SHEET_CELLS),
+    ("ranks wide.csv.gz", CELLS),
+    ("ranks empty.json.gz", VALUES),
+    ("ranks empty.jsonl.gz", LINES),
+    ("ranks commas.json --explain", "1 column not used: said"),
+    ("ranks blanks.csv.gz", PACKED),
+    ("ranks blanks.xlsx", PACKED),
+    ("ranks blanks.eval", PACKED),
+    # Below, any answer will do, but it comes soon.
+    ("convert diagonal.csv out.csv", ""),
+    ("convert diagonal.csv out.csv --missing drop-topic", ""),
+    ("convert pipe.csv out.csv", ""),
+    ("convert /dev/zero out.csv --from tidy", ""),
+    ("convert x_ap.csv out.csv --from wide", ""),
+    ("score keys.json keys.json -l dialogue-quality --aspect A", ""),
+    ("convert big.parquet out.csv", ""),
+]
+AT_NIGHT = [
+    ("ranks board.txt.gz", LINES),
+    ("ranks words.txt.gz", CELLS),
+    ("ranks cells.csv.gz", CELLS),
+    ("ranks returns.csv.gz", LINES),
+    ("ranks nested.json.gz", VALUES),
+]
 
 
 def score(run, topic):
     return (7 * len(run) * run.encode()[-1] + 3 * topic) % 97 / 100
 
 
-def table(header, rows, delimiter=","):
-    return "\n".join(delimiter.join(map(str, line)) for line in (header, *rows)) + "\n"
+def table(header, rows):
+    return "\n".join(",".join(map(str, line)) for line in (header, *rows)) + "\n"
 
 
-def write_tables(folder):
-    """Write the tables that change numbers."""
-    topics = range(1, 15)
-    runs = [f"sys{k}" for k in range(1, 8)]
-    scores = {run: [score(run, topic) for topic in topics] for run in runs}
-    rows = [(f"t{topic}", *(scores[run][topic - 1] for run in runs)) for topic in topics]
-    total = ("all", *(round(sum(scores[run]) / 14, 6) for run in runs))
-    (folder / "allrow.csv").write_text(table(("topic", *runs), [*rows[:5], total, *rows[5:]]))
-    means = [(*line, round(sum(line[1:]) / 7, 6)) for line in rows]
-    (folder / "meancol.csv").write_text(table(("topic", *runs, "mean"), means))
-    judged = [
+def scores_of(runs, topics=TOPICS):
+    return [(f"t{topic}", *(score(run, topic) for run in runs)) for topic in topics]
+
+
+def make_total():
+    rows = scores_of(SYSTEMS)
+    total = ("all", *(round(sum(column) / 14, 6) for column in list(zip(*rows, strict=True))[1:]))
+    return table(("topic", *SYSTEMS), [*rows[:5], total, *rows[5:]])
+
+
+def make_judged():
+    rows = [
         (run, f"t{topic}", "" if (run, topic, judge) == ("a", 2, "x") else judge, 1 + int(50 * score(run, topic)) % 5)
-        for run in "abc"
-        for topic in range(1, 7)
-        for judge in "xyz"
-    ]
-    (folder / "nojudge.csv").write_text(table(("run", "topic", "annotator", "score"), judged))
+        for run in "abc" for topic in range(1, 7) for judge in "xyz"
+    ]  # fmt: skip
+    return table(("run", "topic", "annotator", "score"), rows)
+
+
+def make_timed():
+    first = [(run, f"t{topic}", score(run, topic), "25/11/2024") for run in "abc" for topic in TOPICS]
+    again = [("a", f"t{topic}", 1.0, "01/12/2024") for topic in TOPICS]
+    return table(("run", "topic", "score", "time"), [*first, *again])
+
+
+def make_labels():
+    labels = [(run, f"t{t}", score(run, t + 1), 0.2 if t % 2 else 0.5) for t in TOPICS for run in SYSTEMS[:4]]
+    return table(("run", "topic", "score", "probability"), labels)
+
+
+def make_rated():
     label = "comet" + "2020" * 30 + "x"
-    rated = [(f"r{k}", f"t{topic}", label, score(f"r{k}", topic)) for k in range(4) for topic in topics]
-    (folder / "comet.csv").write_text(table(("run", "topic", "measure", "score"), rated))
-    first = [(run, f"t{topic}", score(run, topic), "25/11/2024") for run in "abc" for topic in topics]
-    again = [("a", f"t{topic}", 1.0, "01/12/2024") for topic in topics]
-    (folder / "time.csv").write_text(table(("run", "topic", "score", "time"), [*first, *again]))
-    (folder / "ke.csv").write_text(
-        table(("topic", "r1", "r2"), [(f"t{t}", t / 10, 0.3 + t / 100) for t in range(1, 9)])
-    )
-    four = [f"sys{k}" for k in range(1, 5)]
-    (folder / "judge.csv").write_text(
-        table(("topic", *four), [(f"t{t}", *(score(r, t) for r in four)) for t in range(1, 60)])
-    )
-    labelled = [
-        (run, f"t{topic}", score(run, topic + 1), 0.2 if topic % 2 else 0.5) for topic in topics for run in four
-    ]
-    text = table(("run", "topic", "score", "probability"), labelled)
-    (folder / "few.csv").write_text(text)
-    (folder / "fewde.csv").write_text(text.replace(",", ";").replace(".", ","))
+    rows = [(f"r{k}", f"t{topic}", label, score(f"r{k}", topic)) for k in range(4) for topic in TOPICS]
+    return table(("run", "topic", "measure", "score"), rows)
 
 
-def write_bombs(folder):
-    """Write what is small and unpacks to much, and what names a file elsewhere."""
-    few = "".join(row(topic, 0.5, 0.25) for topic in range(1, 9))
-    pack_workbook(folder / "hugerow.xlsx", few + row(1, number=' r="999999999999"'))
-    pack_workbook(folder / "many.xlsx", row(1, 1, 1) * 1_500_000)
-    (folder / "bomb.csv.gz").write_bytes(gzip.compress(b"topic,r1\n" + b"0,0\n" * 18_000_000, 1))
+def row(*cells, number=""):
+    return f"<row{number}>" + "".join(f"<c><v>{cell}</v></c>" for cell in cells) + "</row>"
+
+
+def pack_workbook(rows, before=""):
+    """Return a workbook whose sheet is these rows, under a header of topics and two runs."""
+    usual, packed = io.BytesIO(), io.BytesIO()
+    openpyxl.Workbook().save(usual)
+    header = "".join(f'<c t="inlineStr"><is><t>{name}</t></is></c>' for name in ("topic", "r1", "r2"))
+    begin = f'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">{before}<sheetData>'
+    with zipfile.ZipFile(usual) as parts, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in parts.namelist():
+            sheet = f"{begin}<row>{header}</row>{rows}</sheetData></worksheet>"
+            archive.writestr(name, sheet if name.startswith("xl/worksheets/") else parts.read(name))
+    return packed.getvalue()
+
+
+def pack(content):
+    return gzip.compress(content, 1)
+
+
+def pack_archive(**parts):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
+def make_log():
     sample = '{"id":1,"epoch":1,"scores":{"a":{"value":1}}}'
-    with zipfile.ZipFile(folder / "bomb.eval", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        archive.writestr("header.json", '{"eval": {"task": "t", "model": "m"}, "status": "success"}')
-        for part in range(3):
-            archive.writestr(f"samples/{part}.json", f"[{f'{sample},' * 600_000}{sample}]")
-    (folder / "keys.jsonl").write_text(
-        "".join(json.dumps({"run": "a", "topic": f"t{k}", f"k{k}": 1}) + "\n" for k in range(4200))
-    )
-    named = {"aggregate": folder.parent / "outside_samples.jsonl", "passwd": Path("/etc/passwd")}
-    (folder.parent / "outside_samples.jsonl").write_text(
-        "".join(
-            json.dumps(
-                {"evaluation_id": "x", "model_id": run, "evaluation_name": "secret", "sample_id": str(topic),
-                 "evaluation": {"score": score(run, topic)}}
-            ) + "\n"
-            for run in "ab" for topic in range(5)
-        )
-    )  # fmt: skip
-    for name, path in named.items():
-        details = {"file_path": str(path).lstrip("/")}
-        content = {
-            "evaluation_results": [],
-            "evaluation_id": "x",
-            "model_info": {},
-            "detailed_evaluation_results": details,
-        }
-        (folder / f"{name}.json").write_text(json.dumps(content))
+    many = f"[{f'{sample},' * 600_000}{sample}]"
+    header = '{"eval": {"task": "t", "model": "m"}, "status": "success"}'
+    return pack_archive(**{"header.json": header}, **{f"samples/{part}.json": many for part in range(3)})
 
 
-@pytest.fixture(scope="module", params=["made here", pytest.param("of an attacker", marks=pytest.mark.nightly)])
-def attack(request, tmp_path_factory):
-    """The folder of inputs: the attacker's own, or their likes."""
-    if request.param == "of an attacker":
-        if not ATTACK.is_dir():
-            pytest.skip("needs attack/ in the folder that METAEVAL_DATA names")
-        return ATTACK
-    folder = tmp_path_factory.mktemp("made") / "in"
-    folder.mkdir()
-    write_tables(folder)
-    write_bombs(folder)
-    return folder
+def point_elsewhere(path):
+    return json.dumps({"evaluation_results": [], "evaluation_id": "x", "model_info": {},
+                       "detailed_evaluation_results": {"file_path": path}})  # fmt: skip
 
 
-def say(folder, words, place):
+def make_texts():
+    said = 'so, [it] is, {"' * 1_500_000
+    return json.dumps([
+        {"run": run, "topic": t, "score": score(run, t), "said": said * (run == "a" and t == 1)}
+        for run in "ab" for t in range(1, 6)
+    ])  # fmt: skip
+
+
+def make_columns():
+    """Return a small Parquet file of 40 million rows."""
+    label = pa.DictionaryArray.from_arrays(pa.array(np.zeros(2_000_000, np.int8)), pa.array(["a"]))
+    rows = pa.table({"run": label, "topic": label, "measure": label, "score": np.zeros(2_000_000)})
+    packed = io.BytesIO()
+    with pq.ParquetWriter(packed, rows.schema, compression="zstd") as writer:
+        for _ in range(20):
+            writer.write_table(rows)
+    return packed.getvalue()
+
+
+BLANKS = b" " * ((1 << 28) + 1)
+KEYS = ", ".join(f'"k{i}": 0' for i in range(100_000))
+FILES = {
+    "comet.csv": make_rated,
+    "hugerow.xlsx": lambda: pack_workbook(row(1, 0.5, 0.25) * 8 + row(1, number=' r="999999999999"')),
+    "many.xlsx": lambda: pack_workbook(row(1, 1, 1) * 1_500_000),
+    "bomb.csv.gz": lambda: pack(b"topic,r1\n" + b"0,0\n" * 18_000_000),
+    "bomb.eval": make_log,
+    "keys.jsonl": lambda: "".join(f'{{"run": "a", "topic": "t{k}", "k{k}": 1}}\n' for k in range(4200)),
+    "time.csv": make_timed,
+    "allrow.csv": make_total,
+    "meancol.csv": lambda: table(
+        ("topic", *SYSTEMS, "mean"), [(*line, round(sum(line[1:]) / 7, 6)) for line in scores_of(SYSTEMS)]
+    ),
+    "nojudge.csv": make_judged,
+    "judge.csv": lambda: table(("topic", *SYSTEMS[:4]), scores_of(SYSTEMS[:4], range(1, 60))),
+    "few.csv": make_labels,
+    "fewde.csv": lambda: make_labels().replace(",", ";").replace(".", ","),
+    "aggregate.json": lambda: point_elsewhere("FOLDER/elsewhere/secret_samples.jsonl"),
+    "passwd.json": lambda: point_elsewhere("etc/passwd"),
+    "ke.csv": lambda: table(("topic", "r1", "r2"), [(f"t{t}", t / 10, 0.3 + t / 100) for t in range(1, 9)]),
+    "dimension.xlsx": lambda: pack_workbook(row(1, 0.5, 0.25) + row(2, 0.25, 1), '<dimension ref="A1:XFD99999999"/>'),
+    "apart.xlsx": lambda: pack_workbook(row(1, 0.5, 1) + row(2, 0.25, 0.5, number=' r="900000"')),
+    "nothing.xlsx": lambda: pack_workbook("<row>" + "<c/>" * 7_000_000 + "</row>"),
+    "right.xlsx": lambda: pack_workbook("".join(f'<row><c r="XFD{k}"><v>1</v></c></row>' for k in range(2, 500))),
+    "wide.csv.gz": lambda: pack(b"topic," + b",".join(b"r%d" % run for run in range(3000)) + (b"\n1" + b",0" * 3000) * 6000),
+    "empty.json.gz": lambda: pack(b"[" + b"{}," * 9_000_000 + b"{}]"),
+    "empty.jsonl.gz": lambda: pack(b"{}\n" * 18_000_000),
+    "commas.json": make_texts,
+    "blanks.csv.gz": lambda: pack(BLANKS),
+    "blanks.xlsx": lambda: pack_archive(**{"header.json": "{}", "summaries.json": BLANKS}),
+    "blanks.eval": lambda: pack_archive(**{"header.json": "{}", "summaries.json": BLANKS}),
+    "diagonal.csv": lambda: table(
+        ("run", "topic", "measure", "score"), [(f"r{i}", f"t{i}", f"m{i}", 0.5) for i in range(500)]
+    ),
+    "x_ap.csv": lambda: table([f"run{i}" for i in range(100_000)], [["0.5"] * 100_000]),
+    "keys.json": lambda: f'[{{"id": "1", {KEYS}, "k99999": 1}}]',
+    "big.parquet": make_columns,
+    "board.txt.gz": lambda: pack(b"a t AP 0.5\n" * 18_000_000),
+    "words.txt.gz": lambda: pack(b"a " * 20_000_000),
+    "cells.csv.gz": lambda: pack(b"a," * 20_000_000),
+    "returns.csv.gz": lambda: pack(b"topic,r1\r" + b"0,0\r" * 18_000_000),
+    "nested.json.gz": lambda: pack(b"[" + (b"[" * 500 + b"]" * 500 + b",") * 20_000 + b"1]"),
+}  # fmt: skip
+
+
+def say(folder, line, place):
     """Run a command within 5 s of an idle machine and 1 GB, and return what it says: a result, or one sentence."""
-    command, name, *options = words.split()
-    paths = [str(place / word) if (place / word).is_file() else word for word in (name, *options)]
+    words = [str(place / word) if (place / word).is_file() else word for word in line.split()]
     try:
-        done = run_command(folder, command, *paths, limit=5).check()
+        done = run_command(folder, *words, limit=30 if words[0] in ("convert", "score") else 5).check()
     except Refused as refused:
         return str(refused)
     return f"{done.out.decode()}\n{done.message}"
 
 
-@pytest.mark.parametrize(("words", "said"), CASES, ids=[words for words, _ in CASES])
-def test_a_file_of_an_attacker_ends_soon_in_a_right_answer_or_a_sentence(words, said, attack, tmp_path):
-    assert said in " ".join(say(tmp_path, words, attack).split())
-
-
-WORKBOOKS = {
-    "a dimension of anything": (row(1, 0.5, 0.25) + row(2, 0.25, 1), '<dimension ref="A1:XFD99999999"/>', "r1"),
-    "rows that are far apart": (row(1, 0.5, 1) + row(2, 0.25, 0.5, number=' r="900000"'), "", "r1"),
-    "cells without a number": ("<row>" + "<c/>" * 7_000_000 + "</row>", "", "it has more than the 1,677,721 cells"),
-    "cells that are far to the right": (
-        "".join(f'<row><c r="XFD{k}"><v>1</v></c></row>' for k in range(2, 500)),
-        "",
-        "it has more than the 1,677,721 cells",
-    ),
-}
-
-
-@pytest.mark.parametrize(("rows", "before", "said"), WORKBOOKS.values(), ids=WORKBOOKS)
-def test_a_workbook_may_say_that_it_has_any_number_of_cells(rows, before, said, tmp_path):
-    pack_workbook(tmp_path / "a.xlsx", rows, before)
-    assert said in say(tmp_path, "ranks a.xlsx", tmp_path)
-
-
-WIDE = b"topic," + b",".join(b"r%d" % run for run in range(3000)) + (b"\n1" + b",0" * 3000) * 6000
-
-QUICK = {"columns times rows", "empty objects", "lines of nothing"}
-LINES = {
-    "lines of a leaderboard": ("a.txt.gz", b"a t AP 0.5\n" * 18_000_000, "16,777,216 lines"),
-    "one line of words": ("a.txt.gz", b"a " * 20_000_000, "16,777,216 cells"),
-    "one line of cells": ("a.csv.gz", b"a," * 20_000_000, "16,777,216 cells"),
-    "columns times rows": ("a.csv.gz", WIDE, "16,777,216 cells"),
-    "returns for line ends": ("a.csv.gz", b"topic,r1\r" + b"0,0\r" * 18_000_000, "16,777,216 lines"),
-    "empty objects": ("a.json.gz", b"[" + b"{}," * 9_000_000 + b"{}]", "8,388,608 values"),
-    "lists in lists": ("a.json.gz", b"[" + (b"[" * 500 + b"]" * 500 + b",") * 20_000 + b"1]", "8,388,608 values"),
-    "lines of nothing": ("a.jsonl.gz", b"{}\n" * 18_000_000, "16,777,216 lines"),
-}  # fmt: skip
-
-
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [pytest.param(*LINES[what], id=what, marks=() if what in QUICK else pytest.mark.nightly) for what in LINES],
+    ("line", "said"),
+    [
+        pytest.param(*case, id=case[0], marks=pytest.mark.nightly if case in AT_NIGHT else ())
+        for case in CASES + OURS + AT_NIGHT
+    ],
 )
-def test_what_is_small_when_packed_is_bounded_by_its_cells(name, content, said, tmp_path):
-    (tmp_path / name).write_bytes(gzip.compress(content, 1))
-    assert f"it has more than the {said} that are read (divide it; or" in say(tmp_path, f"ranks {name}", tmp_path)
+def test_a_small_file_ends_soon_in_a_right_answer_or_a_sentence(line, said, tmp_path):
+    inside = tmp_path / "in"
+    inside.mkdir()
+    for name in FILES.keys() & set(line.split()):
+        content = FILES[name]()
+        if isinstance(content, str):
+            content = content.replace("FOLDER", str(tmp_path).lstrip("/")).encode()
+        (inside / name).write_bytes(content)
+    if "pipe.csv" in line:
+        os.mkfifo(tmp_path / "pipe.csv")
+    if "aggregate" in line:
+        (tmp_path / "elsewhere").mkdir()
+        records = [
+            {"evaluation_id": "x", "model_id": run, "evaluation_name": "secret", "sample_id": str(topic),
+             "evaluation": {"score": score(run, topic)}} for run in "ab" for topic in range(5)
+        ]  # fmt: skip
+        (tmp_path / "elsewhere/secret_samples.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records))
+    assert said in " ".join(say(tmp_path, line, inside).split())
 
 
-def test_commas_inside_of_texts_are_no_values(tmp_path):
-    said = 'so, [it] is, {"' * 1_500_000
-    records = [
-        {"run": run, "topic": t, "score": score(run, t), "said": said * (run == "a" and t == 1)}
-        for run in "ab"
-        for t in range(1, 6)
-    ]
-    (tmp_path / "a.json").write_text(json.dumps(records))
-    assert "1 column not used: said" in say(tmp_path, "ranks a.json --explain", tmp_path)
-
-
-@pytest.mark.parametrize("name", ["a.csv.gz", "a.xlsx", "a.eval"])
-def test_what_is_packed_to_less_than_a_hundredth_is_read_up_to_a_bound(name, tmp_path):
-    content, path = b" " * ((1 << 28) + 1), tmp_path / name
-    if name.endswith(".gz"):
-        path.write_bytes(gzip.compress(content, 1))
-    else:
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-            archive.writestr("header.json", "{}")
-            archive.writestr("summaries.json", content)
-    assert "more than the 268,435,456 that are read (unpack it first" in say(tmp_path, f"ranks {name}", tmp_path)
+@pytest.mark.nightly
+@pytest.mark.parametrize(("line", "said"), CASES)
+def test_so_does_an_attackers_own_file(line, said, tmp_path):
+    if not ATTACK.is_dir():
+        pytest.skip("needs attack/ in the folder that METAEVAL_DATA names")
+    assert said in " ".join(say(tmp_path, line, ATTACK).split())
