@@ -1,6 +1,5 @@
 """Ranks of runs, what significant differences say of them, and the leaderboard."""
 
-import contextlib
 import dataclasses
 import json
 
@@ -8,9 +7,8 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from metaeval.cli import main
 from metaeval.stats import letters
-from tests.analyses.made import label
+from tests.analyses.made import label, run_command
 
 
 def make_scores(n_runs=9, n_topics=30, seed=0, names=None):
@@ -30,10 +28,8 @@ def test_python_and_the_command_line_rank_by_one_test(tmp_path, capsys, monkeypa
     scores = make_scores()
     scores.to_frame().to_csv(tmp_path / "made.csv", index=False)
     file = str(tmp_path / "made.csv")
-    monkeypatch.setattr("sys.argv", ["metaeval", "ranks", file, "-B", "300", "--format", "json", *words])
-    with contextlib.suppress(SystemExit):
-        main()
-    printed = json.loads(capsys.readouterr().out)
+    _, out, _ = run_command(["ranks", file, "-B", "300", "--format", "json", *words], monkeypatch, capsys)
+    printed = json.loads(out)
     ranks = me.run_ranks(me.io.read_scores(file), n_permutations=300, **options)
     assert ranks.test == options.get("test", "bootstrap-t") == printed["settings"]["test"]
     rows = [(row["measure"], row["run"], row["low"], row["high"]) for row in printed["rows"]]
