@@ -325,16 +325,6 @@ def test_what_names_no_runs_or_no_judge_is_refused(judged):
         me.compare_qrels({})
 
 
-def test_identical_runs_can_count_once():
-    judgements, runs = draw()
-    judged = me.JudgedRuns(judgements, {**runs, "twin": runs["r03"]})
-    both, once = (
-        me.compare_qrels(judged, n_permutations=50, n_bootstrap=0, distinct_runs=each) for each in (False, True)
-    )
-    assert any("2 of 13 runs have the same scores" in note for note in both.notes())
-    assert [(each.others["runs"]["run"].nunique(), each.n_runs) for each in (both, once)] == [(13, 13), (12, 12)]
-
-
 def test_without_ir_measures_it_is_said_how_to_have_it(judged, monkeypatch):
     monkeypatch.setitem(sys.modules, "ir_measures", None)
     with pytest.raises(MetaevalError, match=r'scoring runs needs ir_measures: pip install "metaeval\[ir\]"'):
