@@ -93,6 +93,9 @@ def test_a_measure_that_turns_the_reference_round_is_wrong_throughout_unless_low
 
 
 def test_the_best_measure_is_first_estimates_lie_in_their_intervals_and_chance_is_below_the_ceiling(found):
+    assert " ".join(found.to_frame()) == "statistic measure value low high chance ceiling cluster better_than"
+    text = found.to_text()
+    assert text.index("good") < text.index("bad") < text.index("(chance)") < text.index("(ceiling)")
     for s, statistic in enumerate(found.statistics):
         clusters, values = row(found, statistic, "clusters"), row(found, statistic)
         assert max(values, key=values.get) == "good", statistic
@@ -215,21 +218,6 @@ def test_statistics_of_given_run_scores_have_no_interval_and_a_note_says_so(scor
     assert not any("nan" in table.to_text() for table in without.at("all"))
 
 
-def test_two_measures_that_differ_in_two_runs_alone_are_never_far_apart():
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        people = np.sort(rng.normal(size=12))[:, None] + rng.normal(size=(12, 4))
-        first = people + rng.normal(size=(12, 4))
-        order = np.argsort(first.mean(axis=1))
-        second = first.copy()
-        second[order[[5, 6]]] = first[order[[6, 5]]]
-        three = label(np.stack([people, first, second], axis=-1), ["MQM", "1", "2"], higher_is_better=True)
-        options = {"n_permutations": 200, "n_bootstrap": 0}
-        found = agreement(three, reference="MQM", statistics=["pearson", "tau_gap", "tau_b"], **options)
-        # Half of the exchanges change nothing, or turn the difference round.
-        assert found.p_values.min() > 0.15, seed
-
-
 def test_a_reference_of_its_own_is_aligned_by_label_and_gaps_need_a_policy(scores):
     people = scores.sel(runs=scores.runs[::-1], topics=scores.topics[5:], measures="MQM")
     rest, fewer = scores.sel(measures=["good", "bad"]), scores.sel(runs=scores.runs[1:], measures="MQM")
@@ -261,17 +249,6 @@ def test_the_first_runs_are_those_that_the_reference_puts_first(scores):
     first = np.argsort(-scores.values[..., 0].mean(axis=1))[:4]
     alone = agreement(scores.sel(runs=[scores.runs[r] for r in first]), reference="MQM", statistics=["tau_b"], **FEW)
     np.testing.assert_allclose(found.values[0], alone.values[0])
-
-
-def test_a_result_shows_itself(found):
-    assert repr(found) == f"Agreement: {found.answer()}"
-    assert " ".join(found.to_frame()) == "statistic measure value low high chance ceiling cluster better_than"
-    text = found.to_text()
-    assert text.index("good") < text.index("bad") < text.index("(chance)") < text.index("(ceiling)")
-    assert "\\textbf" in found.to_latex() or "bfseries" in found.to_latex()
-    assert found.to_dict()["directions"]["MQM"] == "higher"
-    assert len(found.differences()) == 10 * 3
-    found.plot().draw_without_rendering()
 
 
 REFUSED = [

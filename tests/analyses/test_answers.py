@@ -7,6 +7,7 @@ import pytest
 
 import metaeval as me
 from metaeval.errors import MetaevalError
+from tests.analyses.made import label, relabel
 
 
 @pytest.fixture(scope="module")
@@ -15,9 +16,7 @@ def scores():
     rng = np.random.default_rng(0)
     quality = np.linspace(0, 1, 12)[:, None]
     values = [quality + rng.normal(0, size, (12, 40)) for size in (0.2, 0.3, 3.0, 0.1)]
-    labels = {"runs": [f"r{i:02}" for i in range(12)], "topics": range(40), "collection": "made"}
-    names = ["sharp", "fair", "dull", "people"]
-    return me.Scores(np.stack(values, axis=-1), measures=names, higher_is_better=True, **labels)
+    return label(np.stack(values, axis=-1), ["sharp", "fair", "dull", "people"], higher_is_better=True)
 
 
 def test_answers_say_what_was_put_in(scores):
@@ -50,10 +49,7 @@ def test_answers_say_what_was_put_in(scores):
 
 
 def test_an_upside_down_reference_is_asked_about(scores):
-    turned = me.Scores(
-        scores.values * [1, 1, 1, -1], runs=scores.runs, topics=scores.topics,
-        measures=[str(measure) for measure in scores.measures], higher_is_better=True,
-    ).sel(measures=["sharp", "fair", "people"])  # fmt: skip
+    turned = replace(scores, values=scores.values * [1, 1, 1, -1]).sel(measures=["sharp", "fair", "people"])
     assert me.agreement(turned, reference="people", n_permutations=50).answer() == (
         "Every measure agrees with people less than chance: is its direction right?"
     )
@@ -62,9 +58,7 @@ def test_an_upside_down_reference_is_asked_about(scores):
 def test_a_reference_of_noise_is_said_to_agree_with_none(scores):
     noise = np.random.default_rng(5).normal(size=scores.values.shape[:2])
     values = np.concatenate([scores.values[..., :3], noise[..., None]], axis=-1)
-    labels = {"runs": scores.runs, "topics": scores.topics, "higher_is_better": True}
-    given = me.Scores(values, measures=["sharp", "fair", "dull", "people"], **labels)
-    found = me.agreement(given, reference="people", n_permutations=50)
+    found = me.agreement(replace(scores, values=values), reference="people", n_permutations=50)
     best, share = str(found.measures[int(np.argmax(found.values[0]))]), max(found.values[0])
     assert found.answer() == (
         f"people tells no two runs apart: agreement with it may be chance. {best} agrees most with people (pairwise accuracy "
@@ -87,9 +81,8 @@ def test_a_reference_of_noise_is_said_to_agree_with_none(scores):
 )
 def test_a_measure_beside_good_ones_is_said_to_be_no_better_than_chance_or_worse(scores, name, make, sentence):
     other = make(scores.sel(measures=["sharp"]).values)
-    labels = {"runs": scores.runs, "topics": scores.topics, "higher_is_better": True}
     names = [*map(str, scores.measures), name]
-    given = me.Scores(np.concatenate([scores.values, other], axis=-1), measures=names, **labels)
+    given = relabel(scores, np.concatenate([scores.values, other], axis=-1), names, higher_is_better=True)
     answer = me.agreement(given, reference="people", n_permutations=50).answer()
     assert answer.startswith("sharp agrees best with people")
     assert answer.endswith(sentence)
@@ -98,9 +91,7 @@ def test_a_measure_beside_good_ones_is_said_to_be_no_better_than_chance_or_worse
 def test_measures_of_noise_are_said_to_agree_with_no_reference(scores):
     noise = np.random.default_rng(1).normal(size=(*scores.values.shape[:2], 2))
     values = np.concatenate([noise, scores.values[..., 3:]], axis=-1)
-    given = me.Scores(
-        values, runs=scores.runs, topics=scores.topics, measures=["one", "two", "people"], higher_is_better=True
-    )
+    given = relabel(scores, values, ["one", "two", "people"], higher_is_better=True)
     found = me.agreement(given, reference="people", n_permutations=50)
     assert (found.low[0] <= 0.5).all()
     best, share = str(found.measures[int(np.argmax(found.values[0]))]), max(found.values[0])
@@ -125,7 +116,7 @@ def test_copies_of_a_measure_are_named(scores):
     """A copy of a measure and of the reference; a rescaled one has other scores."""
     values = scores.values[..., [0, 0, 1, 3, 3]] * [1, 1, 2, 1, 1]
     names = ["sharp", "twin", "fair", "people", "person"]
-    given = me.Scores(values, runs=scores.runs, topics=scores.topics, measures=names, higher_is_better=True)
+    given = relabel(scores, values, names, higher_is_better=True)
     for result in (
         me.discriminative_power(given, n_permutations=200, n_bootstrap=0),
         me.agreement(given, reference="people", n_permutations=50, n_bootstrap=0),
@@ -159,10 +150,9 @@ def test_topics_needed_lie_between_the_sizes_around_the_aim(scores):
 
 def test_other_answers_say_what_was_put_in(scores):
     three = scores.sel(measures=["sharp", "fair", "dull"])
-    assert me.robustness(three).answer().startswith("sharp ranks runs most alike from topic to topic (mean ρ 0.")
-    assert (
-        me.robustness(three).answer().endswith("dull least (0.00).") or "dull least (" in me.robustness(three).answer()
-    )
+    alike = me.robustness(three).answer()
+    assert alike.startswith("sharp ranks runs most alike from topic to topic (mean ρ 0.")
+    assert "dull least (" in alike
     covered = me.coverage(scores, reference=["people"])
     share = covered.rows["coverage"][1]
     assert covered.answer() == (
@@ -189,8 +179,7 @@ def test_other_answers_say_what_was_put_in(scores):
 
 def test_an_equally_good_measure_finds_not_clearly_more():
     values = np.random.default_rng(4).normal(size=(12, 40, 2)) + np.linspace(0, 1, 12)[:, None, None]
-    two = me.Scores(values, runs=range(12), topics=range(40), measures=["a", "b"], higher_is_better=True)
-    answer = me.discriminative_power(two, n_permutations=300).answer()
+    answer = me.discriminative_power(label(values, higher_is_better=True), n_permutations=300).answer()
     assert answer.endswith("but not clearly more than any other measure.")
 
 

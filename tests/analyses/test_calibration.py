@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -15,28 +16,26 @@ from metaeval.stats.error_rates import count_errors, decide
 from metaeval.stats.pair_tests import all_pairs_test
 from metaeval.stats.resampling import fit_scores
 from metaeval.stats.streams import stream_key
+from tests.analyses.made import label
 
 KEY = stream_key(1, "calibration")
 
 
-def test_runs_that_differ_in_their_mean_alone_are_one_run_when_means_are_equal():
+@pytest.mark.parametrize("scale", [1e300, 1e-300])
+def test_runs_that_differ_in_their_mean_alone_are_one_run_when_means_are_equal_in_any_unit(scale):
     rng = np.random.default_rng(4)
-    values = np.add.outer([0.0, 0.1, 0.7], rng.random(30))
-    model = fit_scores(values)
+    model = fit_scores(np.add.outer([0.0, 0.1, 0.7], rng.random(30)))
     assert model.copy_of.tolist() == [0, 0, 0]
     assert np.abs(model.draw(10, 2, rng)).max() < 1
-    for scale in (1e300, 1e-300):
-        scores = me.Scores(scale * rng.random((4, 20, 1)), runs=range(4), topics=range(20), measures=["X"],
-                           higher_is_better=True)  # fmt: skip
-        result = calibrate_tests(scores, tests=["bootstrap-t"], n_studies=20, n_permutations=50, n_jobs=1)
-        assert 0.1 < result.rows["difference"][0] / scale < 1
+    scores = label(scale * rng.random((4, 20)), ["X"], higher_is_better=True)
+    result = calibrate_tests(scores, tests=["bootstrap-t"], n_studies=20, n_permutations=50, n_jobs=1)
+    assert 0.1 < result.rows["difference"][0] / scale < 1
 
 
 def make_scores(n_runs=6, n_topics=40, wide=6.0, seed=0):
-    spread = np.ones((n_runs, 1, 1))
-    spread[-1] = wide
-    values = spread * np.random.default_rng(seed).normal(size=(n_runs, n_topics, 1))
-    return me.Scores(values, runs=range(n_runs), topics=range(n_topics), measures=["X"], higher_is_better=True)
+    values = np.random.default_rng(seed).normal(size=(n_runs, n_topics))
+    values[-1] *= wide
+    return label(values, ["X"], runs=range(n_runs), higher_is_better=True)
 
 
 def test_simulated_scores_have_equal_means_the_spread_the_correlations_and_the_ties_of_the_scores():
@@ -76,13 +75,11 @@ def test_decisions_are_those_of_the_p_values(test, options):
 def test_counts_are_those_of_a_loop():
     rng = np.random.default_rng(3)
     significant, means = rng.random((7, 10)) < 0.5, rng.integers(0, 2, (5, 7)).astype(float)
-    pairs = [(i, j) for i in range(5) for j in range(i + 1, 5)]
-    found = count_errors(significant, means)
-    for study in range(7):
-        same = [means[i, study] == means[j, study] for i, j in pairs]
-        assert found.false[study] == sum(s and t for s, t in zip(significant[study], same, strict=True))
-        assert found.found[study] == sum(s and not t for s, t in zip(significant[study], same, strict=True))
-        assert found.differing[study] == sum(not t for t in same)
+    found, pairs = count_errors(significant, means), list(itertools.combinations(range(5), 2))
+    for study, told in enumerate(significant):
+        same = np.array([means[i, study] == means[j, study] for i, j in pairs])
+        expected = ((told & same).sum(), (told & ~same).sum(), (~same).sum())
+        assert (found.false[study], found.found[study], found.differing[study]) == expected
 
 
 def test_the_papers_test_errs_on_runs_of_unlike_spread_and_the_advice_says_so():
@@ -174,17 +171,20 @@ def test_what_cannot_be_tried_is_refused(options, message):
         calibrate_tests(make_scores(), **options)
 
 
-def test_signatures_state_intervals_and_margins_that_are_not_as_usual():
-    values = np.random.default_rng(5).random((12, 30, 3))
-    scores = me.Scores(values, runs=range(12), topics=range(30), measures=list("abc"), higher_is_better=True)
-    stated = {"simultaneous": False, "margin": 0.2, "n_bootstrap": 20}
-    for ask in (
-        lambda **options: me.discriminative_power(scores, n_permutations=20, **options),
-        lambda **options: me.ranking_similarity(scores, **options),
-        lambda **options: me.agreement(scores, reference="a", statistics=["tau_a"], n_permutations=20, **options),
-    ):
-        said, usual = str(ask(**stated).signature), str(ask(n_bootstrap=20).signature)
-        assert "intervals single" in said
-        assert "margin 0.2" in said
-        assert "margin" not in usual
-        assert "intervals" not in usual
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda scores, **options: me.discriminative_power(scores, n_permutations=20, **options),
+        me.ranking_similarity,
+        lambda scores, **options: me.agreement(
+            scores, reference="a", statistics=["tau_a"], n_permutations=20, **options
+        ),
+    ],
+)
+def test_signatures_state_intervals_and_margins_that_are_not_as_usual(ask):
+    scores = label(np.random.default_rng(5).random((12, 30, 3)), higher_is_better=True)
+    stated = str(ask(scores, simultaneous=False, margin=0.2, n_bootstrap=20).signature)
+    usual = str(ask(scores, n_bootstrap=20).signature)
+    for part in ("intervals single", "margin 0.2"):
+        assert part in stated
+        assert part.split()[0] not in usual

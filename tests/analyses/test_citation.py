@@ -1,7 +1,6 @@
 """Everything that metaeval computes or reads says where it is from, and the bibliography has it."""
 
 import ast
-import contextlib
 import re
 from importlib.resources import files
 from pathlib import Path
@@ -12,14 +11,13 @@ import pytest
 import metaeval
 from metaeval.analyses.citation import ANALYSES, METHODS, cite, find_sources
 from metaeval.analyses.result import Result
-from metaeval.cli import main
 from metaeval.datasets import datasets
 from metaeval.errors import MetaevalError
 from metaeval.measures.registry import measures
 from metaeval.show.bibliography import bibliography, find_labels, list_labels
 from metaeval.stats.pair_tests import FAMILYWISE
 from metaeval.stats.weighted_correlation import SYMBOLS
-from tests.analyses.made import label
+from tests.analyses.made import label, run_command
 
 TEXT = (files("metaeval.show") / "bibliography.bib").read_text(encoding="utf-8")
 
@@ -92,7 +90,5 @@ def test_a_name_that_nothing_has_is_refused():
 
 
 def test_the_command_takes_names_of_commands_too(capsys, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["metaeval", "cite", "power", "RNOD(distance=gold)"])
-    with contextlib.suppress(SystemExit):
-        main()
-    assert capsys.readouterr().out == cite("discriminative_power", "RNOD(distance=gold)")
+    _, printed, _ = run_command(["cite", "power", "RNOD(distance=gold)"], monkeypatch, capsys)
+    assert printed == cite("discriminative_power", "RNOD(distance=gold)")

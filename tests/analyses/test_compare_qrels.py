@@ -12,10 +12,11 @@ import pytest
 from scipy.stats import kendalltau
 
 import metaeval as me
-from metaeval.analyses.qrels import find_favours, list_flips
+from metaeval.analyses.qrels import find_favours, list_flips, parse_measures, score_judged
 from metaeval.data.judged import rank_documents
 from metaeval.errors import MetaevalError
 from metaeval.stats.pair_tests import all_pairs_test, simultaneous_reach
+from tests.analyses.made import label
 
 ir_measures = pytest.importorskip("ir_measures")
 pytest.importorskip("pytrec_eval")
@@ -41,6 +42,12 @@ def draw(seed=0):
         for r, scores in enumerate(seen + noise)
     }
     return judgements, runs
+
+
+def judge(**sets):
+    """The made runs, judged by people and by others."""
+    judgements, runs = draw()
+    return me.JudgedRuns({"people": judgements["people"], **sets}, runs)
 
 
 @pytest.fixture(scope="module")
@@ -73,10 +80,7 @@ def by_hand(judgements, runs):
 
 
 def score_by_hand(judgements, runs):
-    return me.Scores(
-        by_hand(judgements, runs), runs=sorted(runs), topics=sorted(TOPICS), measures=list(judgements), collection="made",
-        higher_is_better=True,
-    )  # fmt: skip
+    return label(by_hand(judgements, runs), judgements, runs=sorted(runs), topics=sorted(TOPICS), higher_is_better=True)
 
 
 def test_rankings_are_those_of_scores_by_the_definition(found):
@@ -93,47 +97,46 @@ def test_rankings_are_those_of_scores_by_the_definition(found):
 
 def loop_over_pairs(scores, power, alpha=0.05):
     """Compare every pair of runs under each judge with the reference, one by one."""
-    conclusions, means = {}, scores.values.mean(axis=1)
-    for s, name in enumerate(map(str, scores.measures)):
-        for k, (i, j) in enumerate(combinations(range(len(scores.runs)), 2)):
-            ahead = (i, j) if means[i, s] > means[j, s] else (j, i)
-            conclusions[name, i, j] = ahead if power.p_values[s, k] <= alpha else None
-    first, *judges = map(str, scores.measures)
+    means, pairs = scores.values.mean(axis=1), list(combinations(range(len(scores.runs)), 2))
+    first, *others = (
+        [(pair if means[pair[0], s] > means[pair[1], s] else pair[::-1]) if p <= alpha else None
+         for pair, p in zip(pairs, row, strict=True)]
+        for s, row in enumerate(power.p_values)
+    )  # fmt: skip
     flips = set()
-    for name in judges:
-        for i, j in combinations(range(len(scores.runs)), 2):
-            people, judge = conclusions[first, i, j], conclusions[name, i, j]
+    for name, conclusions in zip(map(str, scores.measures[1:]), others, strict=True):
+        for people, judge in zip(first, conclusions, strict=True):
             if people != judge:
                 kind = "new" if people is None else "lost" if judge is None else "reversed"
                 flips.add((name, kind, *(scores.runs[r] for r in people or judge)))
     return flips
 
 
+def list_of(flips):
+    return set(flips[["judge", "flip", "run_1", "run_2"]].itertuples(index=False, name=None))
+
+
 def test_flips_are_those_of_a_plain_loop(found):
     scores = score_by_hand(*draw())
     power = me.discriminative_power(scores, test="bootstrap-t", n_permutations=400, seed=3, n_bootstrap=0)
-    listed = found.flips.query("measure == 'nDCG@10'")
-    flips = set(listed[["judge", "flip", "run_1", "run_2"]].itertuples(index=False, name=None))
-    assert len(listed) == len(flips) > 20
-    assert flips == loop_over_pairs(scores, power)
-    counted = listed.groupby(["judge", "flip"]).size()
+    flips = found.flips.query("measure == 'nDCG@10'")
+    assert len(flips) > 20
+    assert list_of(flips) == loop_over_pairs(scores, power)
+    counted = flips.groupby(["judge", "flip"]).size()
     for row in found.to_frame().query("measure == 'nDCG@10'").itertuples():
-        assert [getattr(row, kind) for kind in ("lost", "new")] == [
-            counted.get((row.judge, kind), 0) for kind in ("lost", "new")
-        ]
+        for kind in ("lost", "new"):
+            assert getattr(row, kind) == counted.get((row.judge, kind), 0)
 
 
 def test_differences_and_their_change_are_those_of_the_scores_and_intervals_say_which_are_significant(found):
     means = by_hand(*draw()).mean(axis=1)
+    significant = {"lost": (True, False), "new": (False, True), "reversed": (True, True)}
     for row in found.flips.query("measure == 'nDCG@10'").itertuples():
-        one, two, s = int(row.run_1[1:]), int(row.run_2[1:]), 1 + (row.judge == "noise")
-        gaps = means[one] - means[two]
-        assert (row.by_reference, row.by_judge, row.change) == pytest.approx((gaps[0], gaps[s], gaps[s] - gaps[0]))
-        significant = (
-            not row.by_reference_low <= 0 <= row.by_reference_high,
-            not row.by_judge_low <= 0 <= row.by_judge_high,
-        )
-        assert significant == {"lost": (True, False), "new": (False, True), "reversed": (True, True)}[row.flip]
+        gaps = means[int(row.run_1[1:])] - means[int(row.run_2[1:])]
+        people, judge = gaps[0], gaps[1 + (row.judge == "noise")]
+        assert (row.by_reference, row.by_judge, row.change) == pytest.approx((people, judge, judge - people))
+        ends = ((row.by_reference_low, row.by_reference_high), (row.by_judge_low, row.by_judge_high))
+        assert tuple(not low <= 0 <= high for low, high in ends) == significant[row.flip]
         assert row.clear == (not row.change_low <= 0 <= row.change_high)
 
 
@@ -141,7 +144,7 @@ def test_other_random_trials_move_counts_of_flips_as_far_as_their_errors_say():
     rng = np.random.default_rng(0)
     people = np.linspace(0, 1, 24)[:, None] + rng.normal(0, 0.6, (24, 50))
     values = np.stack([people, people + rng.normal(0, 0.6, people.shape)], axis=-1)
-    scores = me.Scores(values, runs=range(24), topics=range(50), measures=["people", "judge"], higher_is_better=True)
+    scores = label(values, ["people", "judge"], higher_is_better=True)
     found = [list_flips(scores, 500, 0.05, seed)[1:] for seed in range(40)]
     spread = np.std([counts[0] for counts, _ in found], axis=0, ddof=1)
     stated = np.sqrt(np.mean([errors[0] ** 2 for _, errors in found], axis=0))
@@ -152,20 +155,15 @@ def test_other_random_trials_move_counts_of_flips_as_far_as_their_errors_say():
 
 
 def test_a_judge_that_turns_the_grades_round_reverses_what_people_find():
-    judgements, runs = draw()
-    turned = {q: {d: 3 - grade for d, grade in some.items()} for q, some in judgements["people"].items()}
-    result = me.compare_qrels(
-        me.JudgedRuns({"people": judgements["people"], "turned": turned}, runs), n_permutations=400, n_bootstrap=50
-    )
+    people = draw()[0]["people"]
+    turned = {q: {d: 3 - grade for d, grade in some.items()} for q, some in people.items()}
+    result = me.compare_qrels(judge(turned=turned), n_permutations=400, n_bootstrap=50)
     (row,) = result.to_frame().itertuples()
     assert row.tau < -0.5
-    assert row.kept == 0
-    assert row.reversed > 5
+    assert (row.kept, row.reversed > 5) == (0, True)
     assert result.flips.query("flip == 'reversed'")["clear"].all()
-    assert (
-        result.answer()
-        == f"turned ranks runs unlike people (τ_b {row.tau:.2f}) and reverses {row.reversed} conclusions."
-    )
+    said = f"turned ranks runs unlike people (τ_b {row.tau:.2f}) and reverses {row.reversed} conclusions."
+    assert result.answer() == said
     assert result.remarks[0] == "turned grades low what people grades high: check its grades"
 
 
@@ -180,12 +178,9 @@ def test_judges_that_rank_runs_no_better_than_chance_are_said_to_do_so():
 
 
 def test_the_same_judgements_change_nothing():
-    judgements, runs = draw()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        result = me.compare_qrels(
-            me.JudgedRuns({"people": judgements["people"], "copy": judgements["people"]}, runs), n_permutations=100
-        )
+        result = me.compare_qrels(judge(copy=draw()[0]["people"]), n_permutations=100)
     (row,) = result.to_frame().itertuples()
     assert (row.tau, row.reversed, row.lost, row.new) == (1, 0, 0, 0)
     assert result.flips.empty
@@ -219,14 +214,17 @@ def test_grades_agree_as_scikit_learn_and_scipy_say(judged, found):
         assert row.same_grade == pytest.approx(np.mean(np.array(people) == judge))
 
 
-def test_kappa_of_another_scale_is_not_given():
-    judgements, runs = draw()
-    binary = {q: {d: int(grade > 1) for d, grade in some.items()} for q, some in judgements["people"].items()}
-    judged = me.JudgedRuns({"people": judgements["people"], "binary": binary}, runs)
-    row = me.compare_qrels(judged, n_permutations=50, n_bootstrap=0).grades.iloc[0]
-    assert row["scale"] == "0–1"
-    assert row[["same_grade", "kappa"]].isna().all()
-    assert row["tau_b"] > 0.5
+def test_neither_kappa_of_another_scale_nor_agreement_without_a_common_document_is_given():
+    people = draw()[0]["people"]
+    binary = {q: {d: int(grade > 1) for d, grade in some.items()} for q, some in people.items()}
+    others = {q: {"d17": 1, "d18": 0, "d19": 2} for q in TOPICS}
+    result = me.compare_qrels(judge(binary=binary, others=others), n_permutations=50, n_bootstrap=0)
+    grades = result.grades.set_index("judge")
+    assert grades[["same_grade", "kappa"]].isna().all(axis=None)
+    assert grades.loc["binary", "scale"] == "0–1"
+    assert grades.loc["binary", "tau_b"] > 0.5
+    assert grades.loc["others", ["documents", "lacking", "extra"]].tolist() == [0, 480, 90]
+    assert np.isnan(grades.loc["others", "tau_b"])
 
 
 def test_lines_that_a_judge_lacks_and_documents_without_a_grade_are_counted():
@@ -246,23 +244,8 @@ def test_lines_that_a_judge_lacks_and_documents_without_a_grade_are_counted():
 
 
 def score_favours(people, *judges):
-    return me.Scores(
-        np.stack([people, *judges], axis=-1), runs=[f"r{r:02}" for r in range(len(people))],
-        topics=range(people.shape[1]), measures=["people", "judge-gpt", "other"][: 1 + len(judges)], higher_is_better=True,
-    )  # fmt: skip
-
-
-def test_a_judge_that_favours_its_own_runs_is_told_from_one_that_is_lenient():
-    people = np.random.default_rng(1).random((12, 30)) * np.linspace(0.2, 1, 12)[:, None]
-    own, halved = (
-        np.arange(12) >= 9,
-        0.1 + 0.5 * people,
-    )  # which takes half of the lead of good runs away, whoever made them
-    scores = score_favours(people, halved + 0.07 * own[:, None], halved)
-    frame = find_favours(scores, {"r09": "gpt", "r10": "gpt", "r11": "gpt"}, 0.95).set_index("judge")
-    assert frame["own"].tolist() == [True, False]
-    np.testing.assert_allclose(frame["at_same_score"], [0.07, 0], atol=1e-12)
-    np.testing.assert_allclose(frame["at_same_score_high"] - frame["at_same_score_low"], 0, atol=1e-9)
+    names = ["people", "judge-gpt", "other"]
+    return label(np.stack([people, *judges], axis=-1), names, higher_is_better=True)
 
 
 def test_a_single_own_run_is_judged_by_its_studentised_residual():
@@ -287,23 +270,11 @@ def test_of_judges_without_a_preference_few_are_accused_though_they_like_some_ru
     assert wrong <= 70  # three standard errors above 5 %
 
 
-def test_judges_without_a_common_document_do_not_agree():
-    judgements, runs = draw()
-    others = {q: {"d17": 1, "d18": 0, "d19": 2} for q in TOPICS}
-    row = me.compare_qrels(
-        me.JudgedRuns({"people": judgements["people"], "others": others}, runs), n_permutations=20
-    ).grades.iloc[0]
-    assert row[["documents", "lacking", "extra"]].tolist() == [0, 480, 90]
-    assert row[["tau_b", "same_grade", "kappa"]].isna().all()
-
-
 def test_documents_are_ranked_as_trec_eval_ranks_them():
     pytrec_eval = pytest.importorskip("pytrec_eval")
     rng = np.random.default_rng(2)
-    for _ in range(20):
-        scored = {
-            f"d{i}": float(np.round(rng.random(), 1)) + 1e-9 * rng.random() for i in range(30)
-        }  # ties in four bytes
+    for _ in range(20):  # with ties in four bytes
+        scored = {f"d{i}": float(np.round(rng.random(), 1)) + 1e-9 * rng.random() for i in range(30)}
         documents = rank_documents(scored)
         for depth in (1, 5, 20):
             grades = {"q": {document: int(document in documents[:depth]) for document in scored}}
@@ -324,34 +295,34 @@ def test_simultaneous_intervals_hold_all_true_differences():
     assert held / 300 >= 0.92  # three standard errors below 0.95 are 0.912
 
 
-def test_runs_and_judgements_that_cannot_be_compared_are_refused(judged):
-    judgements, runs = draw()
-    people, no_score = {"people": judgements["people"]}, {q: {"d00": np.nan} for q in TOPICS}
-    wrong = [
-        ({**people, "half": {q: {"d00": 0.5} for q in TOPICS}}, runs, "half: topic q0, item d00: the grade 0.5 is no whole"),
-        ({**people, "none": {q: {"d00": None} for q in TOPICS}}, runs, "the grade None is no whole number"),
-        (people, runs, "at least two sets of judgements are needed to compare anything, not 1"),
-        ({**people, "j": judgements["near"]}, {**runs, "r05": no_score}, "run r05, item d00: the score is nan"),
-    ]  # fmt: skip
-    for sets, named, message in wrong:
+@pytest.mark.parametrize(
+    ("sets", "runs", "message"),
+    [
+        ({"half": {q: {"d00": 0.5} for q in TOPICS}}, {}, "half: topic q0, item d00: the grade 0.5 is no whole"),
+        ({"none": {q: {"d00": None} for q in TOPICS}}, {}, "the grade None is no whole number"),
+        ({}, {}, "at least two sets of judgements are needed to compare anything, not 1"),
+        (
+            {"j": draw()[0]["near"]},
+            {"r05": {q: {"d00": np.nan} for q in TOPICS}},
+            "run r05, item d00: the score is nan",
+        ),
+    ],
+)
+def test_judgements_that_cannot_be_compared_are_refused(sets, runs, message):
+    judgements, given = draw()
+    with pytest.raises(MetaevalError, match=message):
+        me.JudgedRuns({"people": judgements["people"], **sets}, {**given, **runs})
+
+
+def test_what_names_no_runs_or_no_judge_is_refused(judged):
+    for family, message in (
+        (dict.fromkeys(judged.runs, "near"), "every run is of the model near"),
+        ({"r05": "nea"}, "no judge is of the model 'nea'"),
+    ):
         with pytest.raises(MetaevalError, match=message):
-            me.JudgedRuns(sets, named)
-    with pytest.raises(MetaevalError, match="every run is of the model near"):
-        me.compare_qrels(judged, family=dict.fromkeys(runs, "near"), n_permutations=20)
-    with pytest.raises(MetaevalError, match="no judge is of the model 'nea'"):
-        me.compare_qrels(judged, family={"r05": "nea"}, n_permutations=20)
+            me.compare_qrels(judged, family=family, n_permutations=20)
     with pytest.raises(MetaevalError, match="takes JudgedRuns, not dict"):
         me.compare_qrels({})
-
-
-def test_identical_runs_can_count_once():
-    judgements, runs = draw()
-    judged = me.JudgedRuns(judgements, {**runs, "twin": runs["r03"]})
-    both, once = (
-        me.compare_qrels(judged, n_permutations=50, n_bootstrap=0, distinct_runs=each) for each in (False, True)
-    )
-    assert any("2 of 13 runs have the same scores" in note for note in both.notes())
-    assert [(each.others["runs"]["run"].nunique(), each.n_runs) for each in (both, once)] == [(13, 13), (12, 12)]
 
 
 def test_without_ir_measures_it_is_said_how_to_have_it(judged, monkeypatch):
@@ -373,28 +344,18 @@ def test_of_deep_learning_2021_scores_are_those_of_trec_eval_and_flips_those_of_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         printed = me.io.read_scores(DL21 / "ndcg_cut10.csv")
-    from metaeval.analyses.qrels import parse_measures, score_judged
-
     values = score_judged(real, parse_measures(["nDCG@10"]), real.judgements)[0]
-    scores = me.Scores(
-        values, runs=real.runs, topics=real.topics, measures=real.sets, collection="human", higher_is_better=True
-    )
+    scores = label(values, real.sets, "human", runs=real.runs, topics=real.topics, higher_is_better=True)
     people = scores.sel(measures="human", runs=printed.runs, topics=printed.topics)
     assert people.values.shape == (63, 53, 1)
     assert (np.abs(np.round(people.values, 4) - printed.values) < 1e-9).all()
-    means = values.mean(axis=1)
-    frame = found.to_frame().set_index("judge")
-    for s, judge in enumerate(real.sets[1:], start=1):
-        expected = kendalltau(np.round(means[:, 0], 12), np.round(means[:, s], 12)).statistic
-        assert frame.loc[judge, "tau"] == pytest.approx(expected, abs=1e-12)
-    assert dict(zip(found.grades["judge"], found.grades["lacking"], strict=True)) == {
-        "umbrela-gpt4o": 0,
-        "binary-gpt4": 7,
-    }
+    means = np.round(values.mean(axis=1), 12)
+    expected = [kendalltau(means[:, 0], means[:, s]).statistic for s in (1, 2)]
+    assert found.to_frame().set_index("judge").loc[list(real.sets[1:]), "tau"].tolist() == pytest.approx(expected)
+    assert found.grades.set_index("judge")["lacking"].to_dict() == {"umbrela-gpt4o": 0, "binary-gpt4": 7}
     power = me.discriminative_power(scores, test="bootstrap-t", n_permutations=500, seed=1, n_bootstrap=0)
-    flips = set(found.flips[["judge", "flip", "run_1", "run_2"]].itertuples(index=False, name=None))
-    assert flips == loop_over_pairs(scores, power)
+    assert list_of(found.flips) == loop_over_pairs(scores, power)
     again, counts, errors = list_flips(scores, 500, 0.05, 1)
     assert (counts == found.rows[["kept", "reversed", "new", "lost", "clear"]]).all(axis=None)
     assert (errors == found.rows.filter(like="_error")).all(axis=None)
-    assert len(again) == len(flips)
+    assert len(again) == len(found.flips)

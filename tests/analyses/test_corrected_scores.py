@@ -1,5 +1,7 @@
 """A judge corrected by people: what is said of runs, of the judge, and of labels to come; and what is refused."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,9 +9,19 @@ import pytest
 import metaeval as me
 from metaeval.errors import MetaevalError
 from metaeval.stats.prediction_powered import correct_means, spread_weights
+from tests.analyses.made import label, relabel
 
 RUNS = ["a", "b", "c", "d"]
 TOPICS = [f"t{t:03}" for t in range(150)]
+
+
+def judge_of(values, topics=TOPICS, measures=("nDCG",), **options):
+    return label(values, measures, runs=RUNS, topics=list(topics), **options)
+
+
+def label_some(truth, some):
+    """What people say of some topics."""
+    return judge_of(truth[:, some], [TOPICS[t] for t in some])
 
 
 def made(seed=0, bias=(0.9, 0, 0, 0), noise=0.4, n=60):
@@ -17,10 +29,11 @@ def made(seed=0, bias=(0.9, 0, 0, 0), noise=0.4, n=60):
     rng = np.random.default_rng(seed)
     truth = rng.normal(size=len(TOPICS)) + rng.normal(0, 0.5, (4, len(TOPICS))) + np.array([[0], [0], [0.6], [1.2]])
     judge = truth + rng.normal(0, noise, truth.shape) + np.array(bias)[:, None]
-    some = np.sort(rng.choice(len(TOPICS), n, replace=False))
-    scores = me.Scores(judge[..., None], runs=RUNS, topics=TOPICS, measures=["nDCG"], collection="made")
-    people = me.Scores(truth[:, some, None], runs=RUNS, topics=[TOPICS[t] for t in some], measures=["nDCG"])
-    return scores, people, truth
+    return judge_of(judge), label_some(truth, np.sort(rng.choice(len(TOPICS), n, replace=False))), truth
+
+
+def correct(scores, people, **options):
+    return me.corrected_scores(scores, people=people, **{"n_trials": 200, **options})
 
 
 def tidy(people):
@@ -33,103 +46,80 @@ def found():
     return me.corrected_scores(scores, people=people, n_trials=500)
 
 
-def test_a_favoured_run_falls_behind_and_the_answer_says_so(found):
+def test_a_favoured_run_falls_behind_and_judge_people_and_both_stand_side_by_side(found):
     assert found.answer() == "d is first by nDCG." == found.ranks.answer()
     assert found.tables()[1].caption.endswith(": people reverse 1 of the judge's conclusions.")
     pairs = found.pairs.set_index(["first", "second"])
     assert pairs.loc[("a", "c"), ["judge", "both", "flips"]].tolist() == [1, -1, "reversed"]
-    assert found.to_frame()["run"].tolist()[:2] == ["d", "c"]
-    assert found.to_frame().set_index("run").loc["a", "judge_rank"] == 2
-    assert found.to_frame().set_index("run")["bias"].to_dict() == pytest.approx(
-        {"a": 0.9, "b": 0, "c": 0, "d": 0}, abs=0.15
-    )
-    assert len(found.answer().split()) <= 12
-
-
-def test_the_conclusions_of_judge_people_and_both_stand_side_by_side(found):
+    frame = found.to_frame().set_index("run")
+    assert frame.index.tolist()[:2] == ["d", "c"]
+    assert frame.loc["a", "judge_rank"] == 2
+    assert frame["bias"].to_dict() == pytest.approx({"a": 0.9, "b": 0, "c": 0, "d": 0}, abs=0.15)
     summary = found.frames()["summary"].set_index("evidence")
     assert summary.index.tolist() == ["nDCG alone", "people alone", "both"]
     assert summary.loc["nDCG alone", "reversed"] == 1
     assert summary.loc["both", ["reversed", "open"]].tolist() == [0, 0]
     assert summary.loc["both", "decided"] == (found.pairs["both"] != 0).sum()
     assert all(table.frame.shape[1] <= 4 for table in found.at("short"))
-
-
-def test_notes_say_what_the_judge_is_worth_and_how_biased_it_is(found):
-    notes = found.notes()
     worth, low, high = found.worth
-    assert notes[0].endswith(f"its score is worth {worth:.2f} labels ({low:.2f} to {high:.2f})")
+    assert found.notes()[0].endswith(f"its score is worth {worth:.2f} labels ({low:.2f} to {high:.2f})")
     assert 0 < low < worth < high < 1
-    assert notes[-1].startswith("the scores of nDCG are 0.2")
+    assert found.notes()[-1].startswith("the scores of nDCG are 0.2")
 
 
 def test_what_a_judge_is_worth_is_the_number_of_labels_that_would_do_the_same():
     scores, _, truth = made(noise=0.5)
-    worth = []
-    for seed in range(12):
-        some = np.random.default_rng(seed).permutation(150)[:60]
-        people = me.Scores(truth[:, some, None], runs=RUNS, topics=[TOPICS[t] for t in some], measures=["nDCG"])
-        worth.append(me.corrected_scores(scores, people=people, n_trials=100, target="topics").worth[0])
-    n_equal = 60 + np.mean(worth) * 90
-    rng = np.random.default_rng(1)
-    errors = {"both": [], "alone": []}
-    i, k = np.triu_indices(4, 1)
+    labelled = (np.random.default_rng(seed).permutation(150)[:60] for seed in range(12))
+    options = {"n_trials": 100, "target": "topics"}
+    worth = [correct(scores, label_some(truth, some), **options).worth[0] for some in labelled]
+    assert 0.1 < np.mean(worth) < 0.9
+    rng, (i, k), means = np.random.default_rng(1), np.triu_indices(4, 1), truth.mean(axis=1)
+    errors = []
     for _ in range(300):
         order = rng.permutation(150)
-        for name, n, judges in (
-            ("both", 60, scores.values[None, ..., 0]),
-            ("alone", round(n_equal), np.zeros((0, 4, 150))),
-        ):
+        pair = []
+        for n, judges in ((60, scores.values[None, ..., 0]), (round(60 + np.mean(worth) * 90), np.zeros((0, 4, 150)))):
             known = np.zeros((4, 150), dtype=bool)
             known[:, order[:n]] = True
             given = np.where(known, truth, np.nan)
-            each = correct_means(given, judges, spread_weights(known), key=1, n_trials=2, target="topics")
-            errors[name].append(
-                ((each.means[i] - each.means[k]) - (truth.mean(axis=1)[i] - truth.mean(axis=1)[k])) ** 2
-            )
-    assert np.mean(errors["both"]) == pytest.approx(np.mean(errors["alone"]), rel=0.25)
-    assert 0.1 < np.mean(worth) < 0.9
+            each = correct_means(given, judges, spread_weights(known), key=1, n_trials=2, target="topics").means
+            pair.append((((each[i] - each[k]) - (means[i] - means[k])) ** 2).mean())
+        errors.append(pair)
+    both, alone = np.mean(errors, axis=0)
+    assert both == pytest.approx(alone, rel=0.25)
 
 
 def test_as_many_labels_as_are_said_to_be_needed_decide_about_half_of_the_time():
     scores, people, truth = made(3, n=25)
-    found = me.corrected_scores(scores, people=people, n_trials=500, target="topics")
-    pairs = found.pairs[found.pairs["topics_needed"].notna()]
-    assert len(pairs)
-    row = pairs.iloc[0]
-    i, k = RUNS.index(row["first"]), RUNS.index(row["second"])
-    n = int(row["topics_needed"])
+    pairs = correct(scores, people, n_trials=500, target="topics").pairs
+    row = pairs[pairs["topics_needed"].notna()].iloc[0]
+    pair = [*itertools.combinations(RUNS, 2)].index((row["first"], row["second"]))
     reach = []
     for seed in range(20):
         known = np.zeros((4, 150), dtype=bool)
-        known[:, np.random.default_rng(seed).permutation(150)[:n]] = True
-        options = {"key": 1, "n_trials": 500, "target": "topics"}
-        each = correct_means(
-            np.where(known, truth, np.nan), scores.values[None, ..., 0], spread_weights(known), **options
-        )
-        pair = list(zip(*np.triu_indices(4, 1), strict=True)).index((i, k))
+        known[:, np.random.default_rng(seed).permutation(150)[: int(row["topics_needed"])]] = True
+        given, options = np.where(known, truth, np.nan), {"key": 1, "n_trials": 500, "target": "topics"}
+        each = correct_means(given, scores.values[None, ..., 0], spread_weights(known), **options)
         reach.append(each.reach[pair])
     assert np.mean(reach) == pytest.approx(abs(row["difference"]), rel=0.25)
 
 
 def test_the_order_of_rows_and_columns_moves_nothing():
     scores, people, _ = made()
-    turned = scores.sel(runs=RUNS[::-1], topics=TOPICS[::-1]), people.sel(topics=people.topics[::-1], runs=RUNS[::-1])
-    first, second = (me.corrected_scores(s, people=p, n_trials=200) for s, p in ((scores, people), turned))
+    turned = (each.sel(runs=RUNS[::-1], topics=each.topics[::-1]) for each in (scores, people))
+    first, second = correct(scores, people), correct(*turned)
     pd.testing.assert_frame_equal(first.pairs, second.pairs)
     pd.testing.assert_frame_equal(first.to_frame(), second.to_frame())
 
 
 def test_lower_scores_may_be_better_by_the_judge_by_people_or_by_both():
     scores, people, _ = made()
-    low = me.Scores(-scores.values, runs=RUNS, topics=TOPICS, measures=["MAE_M"], collection="made")
-    costs = me.Scores(-people.values, runs=RUNS, topics=people.topics, measures=["MAE_M"])
-    plain = me.corrected_scores(scores, people=people, n_trials=200)
+    low, costs = (relabel(each, -each.values, ["MAE_M"]) for each in (scores, people))
+    plain = correct(scores, people)
     for judge, given in ((low, people), (scores, costs), (low, costs)):
-        found = me.corrected_scores(judge, people=given, n_trials=200)
+        found, turn = correct(judge, given), -1 if given is costs else 1
         assert found.pairs["both"].tolist() == plain.pairs["both"].tolist()
         assert found.to_frame()["run"].tolist() == plain.to_frame()["run"].tolist()
-        turn = -1 if given is costs else 1
         assert found.to_frame()["mean"].tolist() == pytest.approx((turn * plain.to_frame()["mean"]).tolist())
         assert found.pairs["difference"].tolist() == pytest.approx((turn * plain.pairs["difference"]).tolist())
         assert (found.pairs["low"] < found.pairs["high"]).all()
@@ -138,57 +128,27 @@ def test_lower_scores_may_be_better_by_the_judge_by_people_or_by_both():
 def test_two_judges_with_errors_of_their_own_are_better_than_one():
     scores, people, truth = made(noise=0.4)
     other = truth + np.random.default_rng(9).normal(0, 0.4, truth.shape)
-    both = scores.add_measures(me.Scores(other[..., None], runs=RUNS, topics=TOPICS, measures=["AP"]))
-    found = me.corrected_scores(both, people=people, n_trials=200)
-    assert found.frames()["summary"]["evidence"].tolist() == ["nDCG alone", "AP alone", "people alone", "both"]
-    one = me.corrected_scores(scores, people=people, n_trials=200)
-    assert found.both.residual.mean() < 0.8 * one.both.residual.mean()
+    one, both = correct(scores, people), correct(scores.add_measures(judge_of(other, measures=["AP"])), people)
+    assert both.frames()["summary"]["evidence"].tolist() == ["nDCG alone", "AP alone", "people alone", "both"]
+    assert both.both.residual.mean() < 0.8 * one.both.residual.mean()
 
 
-def test_a_list_with_empty_labels_is_said_to_hold_when_all_are_filled_in():
-    scores, people, _ = made()
-    frame = tidy(people).assign(probability=0.4)
-    frame.loc[frame["topic"].isin(people.topics[:20]), "nDCG"] = np.nan
-    notes = me.corrected_scores(scores, people=frame, n_trials=200).notes()
-    assert "20 topics of the list have no label yet: results hold when all are labelled" in notes
-
-
-def test_where_all_is_labelled_nothing_is_said_of_labels():
+@pytest.mark.parametrize("target", ["topics", "population"])
+def test_where_all_is_labelled_nothing_is_said_of_labels(target):
     scores, _, truth = made()
-    people = me.Scores(truth[..., None], runs=RUNS, topics=TOPICS, measures=["nDCG"])
-    for target in ("topics", "population"):
-        found = me.corrected_scores(scores, people=people, n_trials=100, target=target)
-        assert len(found.notes()) == 1
-        assert found.to_frame().set_index("run")["mean"].to_dict() == pytest.approx(
-            dict(zip(RUNS, truth.mean(axis=1), strict=True))
-        )
-        assert (found.pairs["both"] == found.pairs["people"]).all()
-
-
-def test_labels_from_the_beginning_of_a_file_or_of_easy_topics_are_not_random():
-    scores, _, truth = made()
-    easy = np.argsort(-scores.values.mean(axis=(0, 2)))[:40]
-    for topics, what in ((range(40), "place in the file"), (easy, "the judge's mean score")):
-        names = [TOPICS[t] for t in topics]
-        people = me.Scores(truth[:, list(topics), None], runs=RUNS, topics=names, measures=["nDCG"])
-        note = me.corrected_scores(scores, people=people, n_trials=100).notes(short=True)[0]
-        assert note == f"the labelled topics were not chosen at random: they differ in {what}"
-
-
-def test_few_labels_are_warned_of():
-    scores, people, _ = made(n=12)
-    note = me.corrected_scores(scores, people=people, n_trials=100).notes(short=True)[0]
-    assert note == "12 labelled topics are few: intervals hold less often than they claim (docs/concepts/correction.md)"
+    found = correct(scores, judge_of(truth), target=target)
+    assert len(found.notes()) == 1
+    means = found.to_frame().set_index("run")["mean"]
+    assert means[RUNS].tolist() == pytest.approx(truth.mean(axis=1).tolist())
+    assert (found.pairs["both"] == found.pairs["people"]).all()
 
 
 def test_another_scale_is_said_and_changes_no_conclusion(found):
     scores, people, _ = made()
-    wide = me.Scores(50 + 20 * scores.values, runs=RUNS, topics=TOPICS, measures=["nDCG"], collection="made")
-    other = me.corrected_scores(wide, people=people, n_trials=500)
+    other = correct(relabel(scores, 50 + 20 * scores.values), people, n_trials=500)
     assert other.notes()[-1].startswith("nDCG uses another scale than people")
     assert other.pairs["low"].tolist() == pytest.approx(found.pairs["low"].tolist())
-    json = other.to_dict()
-    assert json["rows"][0]["bias"] is None
+    assert other.to_dict()["rows"][0]["bias"] is None
 
 
 def tiny_probability():
@@ -206,11 +166,10 @@ def change(what):
         return scores, frame.assign(**{what: "x" + frame[what]}), {}
     if what == "unscored topic":
         return scores.sel(topics=[topic for topic in TOPICS if topic != people.topics[3]]), people, {}
+    if what == "clusters":
+        return judge_of(scores.values, clusters=[topic[:3] for topic in TOPICS]), people, {}
     if isinstance(what, tuple):  # factors of the judge's scores and of people's
-        judged, given = (
-            me.Scores(k * each.values, runs=RUNS, topics=each.topics, measures=["nDCG"])
-            for k, each in zip(what, (scores, people), strict=True)
-        )
+        judged, given = (relabel(each, k * each.values) for k, each in zip(what, (scores, people), strict=True))
         return judged, given, {}
     return scores, people.sel(**what.pop("sel", {})), what
 
@@ -230,6 +189,7 @@ FAR = r"nDCG: scores reach .*: rescale them"
         ({"confidence": 95}, "confidence is 95; it lies between 0 and 1"),
         ({"n_trials": 10}, "n_trials is 10"),
         *(((k, 1), FAR) for k in (1e200, 1e-200)), *(((1, k), FAR) for k in (1e200, 1e-200)),
+        ("clusters", "takes topics one by one and would ignore their clusters"),
         (tiny_probability, "worth 1.0 equal ones, and intervals need 5"),
     ],
 )  # fmt: skip
@@ -239,27 +199,37 @@ def test_what_cannot_be_corrected_is_refused(what, message):
         me.corrected_scores(scores, people=people, **options)
 
 
-def test_topics_in_clusters_are_refused():
-    scores, people, _ = made()
-    grouped = me.Scores(scores.values, runs=RUNS, topics=TOPICS, measures=["nDCG"], clusters=[t[:3] for t in TOPICS])
-    with pytest.raises(MetaevalError, match="takes topics one by one and would ignore their clusters"):
-        me.corrected_scores(grouped, people=people)
+def empty_some(scores, people, truth):
+    frame = tidy(people).assign(probability=0.4)
+    frame.loc[frame["topic"].isin(people.topics[:20]), "nDCG"] = np.nan
+    return frame
 
 
-def test_a_judge_that_sees_no_difference_is_said_to_decide_nothing():
-    scores, people, _ = made()
-    flat = me.Scores(np.ones_like(scores.values), runs=RUNS, topics=TOPICS, measures=["nDCG"])
-    found = me.corrected_scores(flat, people=people, n_trials=200)
-    assert found.tables()[1].caption.endswith(": the judge alone decides nothing.")
-    assert found.both.differences == pytest.approx(found.people.differences)
-
-
-def test_single_cells_are_enough():
-    scores, people, _ = made()
+def take_cells(scores, people, truth):
     frame = tidy(people)
-    some = frame[np.random.default_rng(0).random(len(frame)) < 0.6]
-    found = me.corrected_scores(scores, people=some, target="topics", n_trials=200)
-    assert any("people labelled other topics of some runs than of others" in note for note in found.notes())
+    return frame[np.random.default_rng(0).random(len(frame)) < 0.6]
+
+
+NOT_RANDOM = "the labelled topics were not chosen at random: they differ in "
+
+
+@pytest.mark.parametrize(
+    ("change", "note"),
+    [
+        (empty_some, "20 topics of the list have no label yet: results hold when all are labelled"),
+        (take_cells, "people labelled other topics of some runs than of others"),
+        (lambda scores, people, truth: label_some(truth, range(40)), f"{NOT_RANDOM}place in the file"),
+        (lambda scores, people, truth: label_some(truth, np.argsort(-scores.values.mean(axis=(0, 2)))[:40]),
+         f"{NOT_RANDOM}the judge's mean score"),
+        (lambda scores, people, truth: made(n=12)[1],
+         "12 labelled topics are few: intervals hold less often than they claim (docs/concepts/correction.md)"),
+    ],
+)  # fmt: skip
+def test_what_is_special_about_labels_is_noted(change, note):
+    scores, people, truth = made()
+    assert note not in " ".join(correct(scores, people).notes())
+    target = "topics" if change is take_cells else "population"
+    assert note in " ".join(correct(scores, change(scores, people, truth), target=target).notes())
 
 
 def test_a_judge_that_is_reversed_copied_or_blind_is_said_to_be_so_and_no_other():
@@ -267,13 +237,14 @@ def test_a_judge_that_is_reversed_copied_or_blind_is_said_to_be_so_and_no_other(
     values = scores.values[..., 0]
     blind, noise = np.tile(values[:1], (4, 1)), np.random.default_rng(1).normal(size=values.shape)
     copied = np.where(np.isin(TOPICS, people.topics), truth, values)
-    said = {}
-    for name, judge in {"right": values, "reversed": -values, "copied": copied, "blind": blind, "noise": noise}.items():
-        given = me.Scores(judge[..., None], runs=RUNS, topics=TOPICS, measures=["nDCG"])
-        said[name] = me.corrected_scores(given, people=people, n_trials=200).remarks
+    judges = {"right": values, "reversed": -values, "copied": copied, "blind": blind, "noise": noise}
+    found = {name: correct(judge_of(judge), people) for name, judge in judges.items()}
+    said = {name: result.remarks for name, result in found.items()}
     assert all(said[name][0].startswith("the judge makes 60 labelled topics worth") for name in ("right", "noise"))
     no_better = "nothing shows that the judge's scores tell more of the runs than chance would"
     assert [name for name, notes in said.items() if no_better in notes] == ["blind", "noise"]
     assert said["reversed"][0].startswith("nDCG scores low what people score high: check its direction")
     assert said["copied"][0] == "all labels of people equal the scores of nDCG: were they copied from it?"
     assert said["blind"][0] == "nDCG gives all runs the same score on every topic: it tells nothing about them"
+    assert found["blind"].tables()[1].caption.endswith(": the judge alone decides nothing.")
+    assert found["blind"].both.differences == pytest.approx(found["blind"].people.differences)

@@ -1,6 +1,5 @@
 """Unanimous improvement and its coverage: definitions with loops, scipy, and awkward input."""
 
-import contextlib
 import itertools
 
 import numpy as np
@@ -8,10 +7,9 @@ import pytest
 import scipy.stats
 
 import metaeval
-from metaeval.cli import main
 from metaeval.stats.arrays import Scaled
 from metaeval.stats.uir import count_unanimous, coverage_resampled, find_coverage, signed_ranks
-from tests.analyses.made import label
+from tests.analyses.made import label, run_command
 
 NAMES = ["Accuracy", "MI", "tau_a", "MAE_mu"]
 
@@ -166,8 +164,5 @@ def test_a_constant_reference_decides_nothing_and_leaves_the_others_to_decide():
 def test_the_command_scores_the_reference_too_when_measures_are_named(tmp_path, capsys, monkeypatch):
     scores_of().to_frame().to_csv(tmp_path / "scores.csv", index=False)
     words = ["-m", "MAE_mu", "-r", "Accuracy", "--bootstrap", "0", "-f", "csv"]
-    monkeypatch.setattr("sys.argv", ["metaeval", "coverage", str(tmp_path / "scores.csv"), *words])
-    with contextlib.suppress(SystemExit):
-        main()
-    printed = capsys.readouterr().out
+    _, printed, _ = run_command(["coverage", tmp_path / "scores.csv", *words], monkeypatch, capsys)
     assert [row.split(",")[0] for row in printed.splitlines()] == ["measure", "MAE_mu", "Accuracy"]

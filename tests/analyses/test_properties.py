@@ -1,6 +1,5 @@
 """The search for counterexamples: what it enumerates, what it finds, and the command."""
 
-import contextlib
 import itertools
 import math
 
@@ -18,7 +17,6 @@ from metaeval.analyses.properties import (
     PROPERTIES,
     SYMMETRIC,
 )
-from metaeval.cli import main
 from metaeval.measures.properties import (
     all_matrices,
     draw_majority_gold,
@@ -30,6 +28,7 @@ from metaeval.measures.properties import (
     stretch_scale,
     swap_roles,
 )
+from tests.analyses.made import run_command
 
 QUICK = {"n_random": 40}
 
@@ -207,12 +206,8 @@ def test_a_users_own_measure_is_searched_too(tmp_path, capsys, monkeypatch):
         '    """How many items end up at the wrong end?"""\n'
         "    return (counts[..., 0, -1] + counts[..., -1, 0]) / counts.sum(axis=(-2, -1))\n"
     )
-    monkeypatch.setattr(
-        "sys.argv", ["metaeval", "properties", f"{file}:ends", "CEM_ORD", "--random", "20", "--explain"]
-    )
-    with contextlib.suppress(SystemExit):
-        main()
-    printed = capsys.readouterr().out
+    words = ["properties", f"{file}:ends", "CEM_ORD", "--random", "20", "--explain"]
+    _, printed, _ = run_command(words, monkeypatch, capsys)
     for part in ("CEM_ORD", "✓", "Counterexamples, the smallest that were found", "should score worse than"):
         assert part in printed
 

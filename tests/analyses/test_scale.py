@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from metaeval.stats.arrays import Scaled, scale_scores
+from metaeval.stats.arrays import Scaled
 from metaeval.stats.pair_tests import PairedTest
 from metaeval.stats.uir import count_unanimous
 from tests.analyses.made import label
@@ -131,14 +131,3 @@ def test_means_that_are_zero_on_paper_are_tied():
     assert values[0].mean() != 0
     twice = label(np.dstack([values, values]), ["kappa", "AP"])
     assert me.ranking_similarity(twice, n_bootstrap=0).tau[0, 1] == pytest.approx(2 / 3)
-
-
-def test_a_typical_score_lies_between_a_half_and_one():
-    values = np.random.default_rng(0).normal(0, [1e-300, 1, 1e200], (7, 9, 3))
-    values[:3] = 0
-    values[-1, -1, 1] = 1e15
-    scaled = scale_scores(values)
-    typical = [np.median(np.abs(one[one != 0])) for one in np.moveaxis(scaled, -1, 0)]
-    assert all(0.4 < one < 1 for one in typical)
-    assert (np.frexp(scaled)[0] == np.frexp(values)[0]).all()
-    assert scale_scores(np.zeros((2, 3, 1))).tolist() == np.zeros((2, 3, 1)).tolist()

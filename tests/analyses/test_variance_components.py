@@ -8,6 +8,7 @@ import metaeval as me
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
 from metaeval.io.ratings import read_ratings
 from metaeval.stats.rank_correlation import tau
+from tests.analyses.made import label
 
 
 def make(n_runs=10, n_topics=20, n_repeats=3, noise=2.0, seed=0):
@@ -29,40 +30,28 @@ def test_the_answer_says_what_to_buy_or_what_would_help_most():
     less = f" What you have is more reliable (Eρ² {now}, not {best['coefficient']:.2f})."
     assert bought.answer() == f"For 200, buy {best['topics']:.0f} topics with {best['repeats']:.0f} repeats each.{less}"
     assert best["coefficient"] == bought.designs["coefficient"].max()
-    scores = me.Scores(ratings.frame["score"].to_numpy().reshape(10, 20, 3), runs=range(10), topics=range(20),
-                       measures=["X", "Y", "Z"])  # fmt: skip
-    answer = me.variance_components(scores).answer()
+    three = label(ratings.frame["score"].to_numpy().reshape(10, 20, 3), ["X", "Y", "Z"])
+    answer = me.variance_components(three).answer()
     assert answer.count("is most reliable") == answer.count("least") == 1
 
 
-def test_cheap_repeats_are_bought_and_dear_ones_are_not():
+def test_cheap_repeats_are_bought_dear_ones_are_not_and_what_has_no_price_stays_as_it_is():
     ratings = make(noise=3.0)
-
-    def buy(price):
-        designs = me.variance_components(ratings, budget=500, prices={"topic": 10, "repeat": price}).designs
-        return designs["repeats"].iloc[0]
-
-    assert buy(0.1) > buy(2) > buy(40) == 1
-
-
-def test_what_has_no_price_stays_as_it_is():
-    designs = me.variance_components(make(), budget=100, prices={"topic": 10}).designs
-    assert designs["repeats"].tolist() == [3]
-    assert designs["topics"].tolist() == [10]
-
-
-def test_twice_the_topics_halve_the_relative_error():
-    found = me.variance_components(make(n_repeats=1))
-    ratio = found.reliability["Eρ²"].item()
-    doubled = found.reliability["Eρ² with twice the topics"].item()
-    assert 1 / doubled - 1 == pytest.approx((1 / ratio - 1) / 2)
+    repeats = [
+        me.variance_components(ratings, budget=500, prices={"topic": 10, "repeat": price}).designs["repeats"].iloc[0]
+        for price in (0.1, 2, 40)
+    ]
+    assert repeats[0] > repeats[1] > repeats[2] == 1
+    designs = me.variance_components(ratings, budget=100, prices={"topic": 10}).designs
+    assert designs[["repeats", "topics"]].to_numpy().tolist() == [[3, 10]]
 
 
 def test_coefficients_topics_and_detectable_differences_are_those_of_topic_set_size():
-    scores = me.Scores(make(n_repeats=1).frame["score"].to_numpy().reshape(10, 20, 1), runs=range(10), topics=range(20),
-                       measures=["X"])  # fmt: skip
+    scores = label(make(n_repeats=1).frame["score"].to_numpy().reshape(10, 20), ["X"])
     found, design = me.variance_components(scores), me.topic_set_size(scores, n_bootstrap=0)
-    assert found.reliability["Eρ²"][0] == pytest.approx(design.rows["coefficient"][0])
+    ratio, doubled = (found.reliability[f"Eρ²{what}"].item() for what in ("", " with twice the topics"))
+    assert 1 / doubled - 1 == pytest.approx((1 / ratio - 1) / 2)
+    assert ratio == pytest.approx(design.rows["coefficient"][0])
     assert found.reliability["detectable"][0] == pytest.approx(design.rows["detectable"][0])
 
 
@@ -79,9 +68,7 @@ def test_the_expected_tau_is_what_two_halves_show():
 
 
 def test_notes_say_what_was_set_to_0_and_what_is_not_separated():
-    rng = np.random.default_rng(1)
-    noise = me.Scores(rng.normal(size=(6, 30, 1)), runs=range(6), topics=range(30), measures=["X"])
-    found = me.variance_components(noise)
+    found = me.variance_components(label(np.random.default_rng(1).normal(size=(6, 30)), ["X"]))
     notes = found.notes(short=True)
     assert any(note.startswith("no variance was found for") for note in notes)
     assert notes[-1] == "this design cannot separate run × topic from error"
@@ -147,13 +134,10 @@ WIDE = OF_RUNS.pivot_table("score", "topic", "run").reset_index()
 TOTALS = {
     "a topic among rows": (OF_RUNS, pd.concat([OVER_TOPICS.assign(topic="All"), OF_RUNS]), "means over topics"),
     "a run among rows": (OF_RUNS, pd.concat([OF_RUNS, OVER_RUNS.assign(run="mean")]), "means over runs"),
-    "a topic": (
-        WIDE,
-        pd.concat([WIDE, WIDE.iloc[:, 1:].mean().to_frame().T.assign(topic="mean")]),
-        "means over topics",
-    ),
-    "a run": (WIDE, WIDE.assign(average=WIDE.iloc[:, 1:].mean(axis=1)), "means over runs"),
-}
+    "a topic": (WIDE, pd.concat([WIDE, WIDE.mean(numeric_only=True).to_frame("mean").T.reset_index(names="topic")]),
+                "means over topics"),
+    "a run": (WIDE, WIDE.assign(average=WIDE.mean(axis=1, numeric_only=True)), "means over runs"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("without", "table", "said"), TOTALS.values(), ids=TOTALS)
@@ -163,24 +147,19 @@ def test_totals_are_no_levels(without, table, said, tmp_path):
     table.to_csv(tmp_path / "with.csv", index=False)
     with pytest.warns(PolicyWarning, match=said):
         found = read_ratings(tmp_path / "with.csv", columns=columns, measure="score")
-    pd.testing.assert_frame_equal(
-        found.frame, read_ratings(tmp_path / "without.csv", columns=columns, measure="score").frame
-    )
+    expected = read_ratings(tmp_path / "without.csv", columns=columns, measure="score")
+    pd.testing.assert_frame_equal(found.frame, expected.frame)
 
 
-def test_a_topic_with_the_name_of_a_total_that_is_none_is_refused(tmp_path):
+def test_a_topic_with_the_name_of_a_total_that_is_none_is_refused_and_a_run_stays(tmp_path):
     pd.concat([OF_RUNS, OVER_TOPICS.assign(topic="all", score=9.0)]).to_csv(tmp_path / "a.csv", index=False)
     with pytest.raises(DataError, match="run a, topic all, measure score: it has the name of a total"):
         read_ratings(tmp_path / "a.csv", columns={"judge": "judge"})
-
-
-def test_a_run_with_the_name_of_a_total_that_is_none_stays(tmp_path):
     OF_RUNS.replace({"run": {"c": "macro"}}).to_csv(tmp_path / "a.csv", index=False)
     assert read_ratings(tmp_path / "a.csv", columns={"judge": "judge"}).size == "3 runs × 6 topics × 2 judges"
 
 
-@pytest.mark.parametrize("blank", ["", "  "])
-@pytest.mark.parametrize("name", ["run", "topic", "judge", "measure"])
+@pytest.mark.parametrize(("name", "blank"), [("run", ""), ("topic", "  "), ("judge", ""), ("measure", "  ")])
 def test_a_row_without_a_label_is_refused_with_its_line(name, blank, tmp_path):
     frame = OF_RUNS.assign(measure="AP")
     frame.loc[3, name] = blank
@@ -201,10 +180,10 @@ def test_gaps_are_left_out_by_the_policy_that_is_named():
     )
     with pytest.raises(MetaevalError, match=message):
         me.variance_components(me.Ratings(gaps))
-    for axis, label in (("run", "3"), ("topic", "4")):
-        with pytest.warns(PolicyWarning, match=f"missing=drop-{axis}: left out 1 of . {axis}s: {label}"):
+    for axis, level in (("run", "3"), ("topic", "4")):
+        with pytest.warns(PolicyWarning, match=f"missing=drop-{axis}: left out 1 of . {axis}s: {level}"):
             found = me.variance_components(me.Ratings(gaps), missing=f"drop-{axis}")
-        rest = me.variance_components(me.Ratings(frame[frame[axis] != label]))
+        rest = me.variance_components(me.Ratings(frame[frame[axis] != level]))
         pd.testing.assert_frame_equal(found.to_frame(), rest.to_frame())
         assert found.numbers == rest.numbers
 

@@ -1,8 +1,7 @@
 """One call for a newly proposed measure: what it refuses, what it computes, what it writes."""
 
 import json
-import subprocess
-import sys
+import re
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -11,8 +10,10 @@ import pandas as pd
 import pytest
 
 import metaeval as me
+from metaeval.comparison import report
 from metaeval.comparison.new_measure import compare
-from metaeval.errors import MeasureError, MetaevalError
+from metaeval.errors import MetaevalError
+from tests.analyses.made import label, run_command
 
 QUICK = {"n_trials": 40, "n_permutations": 100}
 
@@ -22,18 +23,16 @@ def quantified(n_runs=6, n_topics=24, collection="oq", baselines=True, seed=4):
     gold = rng.dirichlet(np.ones(5), n_topics)
     weight = np.linspace(0.2, 0.9, n_runs)[:, None, None]
     estimated = weight * gold + (1 - weight) * rng.dirichlet(np.ones(5), (n_runs, n_topics))
-    runs = me.QuantificationRuns(
-        estimated,
-        gold,
-        runs=[f"r{i}" for i in range(n_runs)],
-        topics=range(n_topics),
-        classes=range(5),
-        collection=collection,
-    )
-    if not baselines:
-        return runs
+    labels = {"runs": [f"r{i}" for i in range(n_runs)], "topics": range(n_topics), "classes": range(5)}
+    runs = me.QuantificationRuns(estimated, gold, **labels, collection=collection)
     top = np.eye(5)[gold.argmax(axis=1)]
-    return runs.with_runs({"BL-popularity": top, "BL-uniform": np.full_like(gold, 0.2)})
+    return runs.with_runs({"BL-popularity": top, "BL-uniform": np.full_like(gold, 0.2)}) if baselines else runs
+
+
+@pytest.fixture(scope="module")
+def result():
+    """A comparison on one collection, which nobody changes."""
+    return compare("RNADW", quantified(), **QUICK)
 
 
 def classified(collection="oc"):
@@ -56,16 +55,15 @@ class TestCompare:
         assert (result.test, study.power.test, study.second_power.test) == (test, test, second)
         assert f"tests {test}, {second}" in str(result.signature)
 
-    def test_quantification_runs_get_everything_that_applies(self):
-        result = compare("RNADW", [quantified(), quantified(collection="second", seed=6)], **QUICK)
-        assert [str(one) for one in result.measures] == ["RNADW", "NMD", "RNOD", "RSNOD", "NVD", "RNSS", "JSD"]
-        study = result.collections[0]
+    def test_quantification_runs_get_everything_that_applies(self, both):
+        assert [str(one) for one in both.measures] == ["RNADW", "NMD", "RNOD", "RSNOD", "NVD", "RNSS", "JSD"]
+        study = both.collections[0]
         assert None not in (study.small_consistency, study.sample_size, study.preference)
         assert study.coverage is None
-        assert result.pooled is not None
-        assert result.traits["NVD"]["ordinal"].mark == "✗ (140 of 140)"
-        assert result.traits["NMD"]["ordinal with mixed gold"].mark.startswith("✓ (")
-        assert {"similarity", "consistency", "power", "contradictions", "formula"} <= set(result.rules())
+        assert both.pooled is not None
+        assert both.traits["NVD"]["ordinal"].mark == "✗ (140 of 140)"
+        assert both.traits["NMD"]["ordinal with mixed gold"].mark.startswith("✓ (")
+        assert {"similarity", "consistency", "power", "contradictions", "formula"} <= set(both.rules())
 
     def test_classification_runs_get_coverage_and_formal_properties(self):
         result = compare("MSE_M", classified(), **QUICK)
@@ -77,15 +75,13 @@ class TestCompare:
         marks = {name: check.mark[0] for name, check in result.traits["kappa"].items()}
         assert (marks["imbalance"], marks["symmetric"], marks["constant"]) == ("✗", "✓", "✗")
 
-    def test_its_numbers_are_those_of_the_analyses(self):
-        runs = quantified()
-        result = compare("RNADW", runs, **QUICK)
-        scores = me.score(runs, ["NMD", "RNADW"])
-        alone = me.discriminative_power(scores, test="bootstrap-t", n_permutations=100)
-        both = result.collections[0].power.run_pairs()
+    def test_its_numbers_are_those_of_the_analyses(self, result):
+        scores = me.score(quantified(), ["NMD", "RNADW"])
+        alone = me.discriminative_power(scores, test="bootstrap-t", n_permutations=100).run_pairs()
+        whole = result.collections[0].power.run_pairs()
         for name in ("NMD", "RNADW"):
-            mine, found = alone.run_pairs(), both
-            assert found[found["measure"] == name]["count"].tolist() == mine[mine["measure"] == name]["count"].tolist()
+            counts = [frame.loc[frame["measure"] == name, "count"].tolist() for frame in (alone, whole)]
+            assert counts[0] == counts[1]
 
     def test_only_what_is_new_is_computed_when_the_store_has_the_rest(self, tmp_path):
         runs, lines = quantified(), []
@@ -100,10 +96,7 @@ class TestCompare:
         assert any("established" in line for line in lines), "other data under the same name were taken for the same"
 
     def test_score_matrices_are_compared_by_the_names_of_their_measures(self):
-        values = np.random.default_rng(0).random((5, 20, 3))
-        scores = me.Scores(
-            values, runs=list("abcde"), topics=range(20), measures=["AP", "RR", "nDCG@20"], collection="ir"
-        )
+        scores = label(np.random.default_rng(0).random((5, 20, 3)), ["AP", "RR", "nDCG@20"], "ir")
         result = compare("nDCG@20", scores, **QUICK)
         assert [str(one) for one in result.measures] == ["nDCG@20", "AP", "RR"]
         assert {check.mark for checks in result.traits.values() for check in checks.values()} <= {"–"}
@@ -113,9 +106,7 @@ class TestCompare:
     @pytest.mark.filterwarnings("ignore::metaeval.errors.DirectionWarning")
     def test_directions_are_those_that_a_user_states(self, tmp_path):
         good = np.random.default_rng(0).random((5, 20))
-        scores = me.Scores(
-            np.stack([good, 1 - good], axis=-1), runs=list("abcde"), topics=range(20), measures=["AP", "edits"]
-        )
+        scores = label(np.stack([good, 1 - good], axis=-1), ["AP", "edits"])
         for given, options, tau in (
             ("edits", {}, -1),
             ("edits", {"lower_is_better": "edits"}, 1),
@@ -132,28 +123,35 @@ class TestCompare:
         with pytest.raises(MetaevalError, match="there is no measure 'TER'"):
             compare("edits", scores, lower_is_better="TER", **QUICK)
 
-    def test_what_cannot_be_compared_is_refused_by_name(self):
-        with pytest.raises(MetaevalError, match="different kinds"):
-            compare("NMD", [quantified(), classified()])
-        with pytest.raises(MeasureError, match="NMD is a quantification measure"):
-            compare("NMD", classified())
-        with pytest.raises(MetaevalError, match="at least one"):
-            compare([], quantified())
-        with pytest.raises(MeasureError, match="no measure 'NNMD'"):
-            compare("NNMD", quantified())
-        with pytest.raises(MetaevalError, match="there is no test 'anova': use randomised-tukey-hsd, max-t"):
-            compare("RNADW", quantified(), test="anova", **QUICK)
+    @pytest.mark.parametrize(
+        ("new", "runs", "options", "message"),
+        [
+            ("NMD", lambda: [quantified(), classified()], {}, "different kinds"),
+            ("NMD", classified, {}, "NMD is a quantification measure"),
+            ([], quantified, {}, "at least one"),
+            ("NNMD", quantified, {}, "no measure 'NNMD'"),
+            ("RNADW", quantified, {"test": "anova"}, "there is no test 'anova': use randomised-tukey-hsd, max-t"),
+        ],
+    )
+    def test_what_cannot_be_compared_is_refused_by_name(self, new, runs, options, message):
+        with pytest.raises(MetaevalError, match=message):
+            compare(new, runs(), **options)
 
 
 NASTY = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture(scope="module")
+def both():
+    return compare("RNADW", [quantified(), quantified(collection="second", seed=6)], **QUICK)
+
+
+@pytest.fixture(scope="module")
 def written(tmp_path_factory):
     """A whole report on two collections whose names and runs would be code or paths if they were not escaped."""
     runs = quantified(collection="<script>alert(1)</script>")
-    both = [runs.with_runs({NASTY: runs.gold}), quantified(collection="b/../<i>", seed=6)]
-    return compare("RNADW", both, against=["NMD", "RNOD"], **QUICK).write(tmp_path_factory.mktemp("report") / "out")
+    nasty = [runs.with_runs({NASTY: runs.gold}), quantified(collection="b/../<i>", seed=6)]
+    return compare("RNADW", nasty, against=["NMD", "RNOD"], **QUICK).write(tmp_path_factory.mktemp("report") / "out")
 
 
 class TestReport:
@@ -180,12 +178,9 @@ class TestReport:
         assert list(described["results"]["oq-power"]["details"]) == ["differences"]
         assert "tables/oq-power-p-values.csv" in described["files"]
 
-    def test_figures_for_print_are_drawn_if_asked_for(self, tmp_path, monkeypatch):
+    def test_figures_for_print_are_drawn_if_asked_for(self, result, tmp_path, monkeypatch):
         drawn = []
-        monkeypatch.setattr(
-            "metaeval.show.drawing.save_figure", lambda figure, folder, name, suffixes: drawn.append(name)
-        )
-        result = compare("RNADW", quantified(), **QUICK)
+        monkeypatch.setattr("metaeval.show.drawing.save_figure", lambda *given: drawn.append(given[2]))
         result.write(tmp_path)
         assert not drawn
         result.write(tmp_path, figures="all")
@@ -193,12 +188,11 @@ class TestReport:
         with pytest.raises(MetaevalError, match="no choice of figures 'none'"):
             result.write(tmp_path, figures="none")
 
-    def test_everything_is_written_and_named_in_report_json(self, written):
+    def test_everything_is_written_named_in_report_json_and_names_from_data_are_text(self, written):
         folder = written.parent
         description = json.loads((folder / "report.json").read_text())
-        there = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-        assert there == {*description["files"], "index.html", "report.json"}
-        assert written.name == "index.html"
+        files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+        assert files == {*description["files"], "index.html", "report.json"}
         assert description["new"] == ["RNADW"]
         for kind in ("similarity", "power", "overlap", "contradictions", "consistency", "sample_size", "preference"):
             for suffix in ("csv", "tex"):
@@ -207,42 +201,35 @@ class TestReport:
             chart, *_ = (folder / "figures").glob(f"1-*-{kind}.svg")
             assert ElementTree.parse(chart).getroot().tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 (our own file)
         assert [path.name for path in folder.parent.iterdir()] == ["out"]
-
-    def test_names_from_data_are_text_and_nothing_is_asked_from_outside(self, written):
         page = written.read_text()
         assert "<script>alert" not in page
         assert NASTY not in page
-        assert "http://" not in page.replace("http://www.w3.org", "")
-        assert "https://" not in page
+        assert not re.search(r"https?://(?!www\.w3\.org)", page)  # nothing is asked from outside
         assert len(page) < 400_000
 
-    def test_a_new_report_takes_the_old_ones_place_and_leaves_other_files_alone(self, tmp_path):
+    def test_a_new_report_takes_the_old_ones_place_and_leaves_other_files_alone(self, both, tmp_path):
         (tmp_path / "notes.txt").write_text("mine")
-        both = compare("RNADW", [quantified(), quantified(collection="second", seed=6)], **QUICK)
         both.write(tmp_path)
         assert list(tmp_path.rglob("2-second*"))
         replace(both, collections=both.collections[:1]).write(tmp_path)
         assert (tmp_path / "notes.txt").read_text() == "mine"
         assert not list(tmp_path.rglob("2-second*"))
-        assert json.loads((tmp_path / "report.json").read_text())["files"]
 
-    def test_a_report_of_a_stranger_cannot_have_files_outside_deleted(self, tmp_path):
+    def test_a_report_of_a_stranger_cannot_have_files_outside_deleted(self, result, tmp_path):
         (tmp_path / "out").mkdir()
         (tmp_path / "precious").write_text("x")
         (tmp_path / "out" / "report.json").write_text(json.dumps({"files": ["../precious", "/etc/hostname", 3]}))
-        (compare("RNADW", quantified(), **QUICK)).write(tmp_path / "out")
+        result.write(tmp_path / "out")
         assert (tmp_path / "precious").exists()
 
-    def test_a_writer_that_is_stopped_leaves_the_old_report_whole(self, tmp_path, monkeypatch):
-        result = compare("RNADW", quantified(), **QUICK)
+    def test_a_writer_that_is_stopped_leaves_the_old_report_whole(self, result, tmp_path, monkeypatch):
         index = result.write(tmp_path / "out")
         before = index.read_text()
-        from metaeval.comparison import report
 
-        def stopped(*_):
+        def stop(*_):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(report, "_describe", stopped)
+        monkeypatch.setattr(report, "_describe", stop)
         with pytest.raises(KeyboardInterrupt):
             result.write(tmp_path / "out")
         assert index.read_text() == before
@@ -252,76 +239,73 @@ class TestReport:
 OWN = """
 import numpy as np, metaeval
 @metaeval.register_measure(kind="quantification", higher_is_better=False, range=(0, 1))
-def own(estimated, gold):
+def {name}(estimated, gold):
     "Largest gap."
     return {body}
 """
 
 
-def command(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "metaeval", "compare", *map(str, words)], capture_output=True, text=True, check=False
-    )
+@pytest.fixture
+def command(monkeypatch, capsys):
+    return lambda *words: run_command(["compare", *words], monkeypatch, capsys)
 
 
 @pytest.fixture
 def files(tmp_path):
-    scores = me.score(quantified(), ["NMD", "RNOD", "JSD"])
-    me.io.write_scores(scores, tmp_path / "scores.csv")
     runs = quantified()
-    classes = [str(k) for k in runs.classes]
-    pd.DataFrame(runs.gold, columns=classes).assign(topic=runs.topics).to_csv(tmp_path / "gold.csv", index=False)
+    me.io.write_scores(me.score(runs, ["NMD", "RNOD", "JSD"]), tmp_path / "scores.csv")
     (tmp_path / "runs").mkdir()
-    for r, name in enumerate(runs.runs):
-        frame = pd.DataFrame(runs.estimated[r], columns=classes).assign(topic=runs.topics)
-        frame.to_csv(tmp_path / "runs" / f"{name}.csv", index=False)
-    (tmp_path / "own.py").write_text(OWN.format(body="np.abs(estimated - gold).max(axis=-1)"))
+    for file, shares in {
+        "gold": runs.gold,
+        **{f"runs/{name}": runs.estimated[r] for r, name in enumerate(runs.runs)},
+    }.items():
+        frame = pd.DataFrame(shares, columns=list(map(str, runs.classes))).assign(topic=runs.topics)
+        frame.to_csv(tmp_path / f"{file}.csv", index=False)
+    (tmp_path / "own.py").write_text(OWN.format(name="own", body="np.abs(estimated - gold).max(axis=-1)"))
     return tmp_path
 
 
-LAYOUT = ("--layout", "probabilities", "-B", 100, "--trials", 40)
+def ask_for(files, name="own"):
+    given = ("--gold", files / "gold.csv", "--runs", files / "runs", "--layout", "probabilities")
+    return ("-m", f"{files}/own.py:{name}", *given, "-B", 100, "--trials", 40, "-o", files / "report")
 
 
-def test_a_users_measure_becomes_a_report_from_the_command_line(files):
-    given = ("--gold", files / "gold.csv", "--runs", files / "runs", *LAYOUT)
-    (compare("RNADW", quantified(), **QUICK)).write(files / "report")
+def test_a_users_measure_becomes_a_report_from_the_command_line(command, files, result):
+    result.write(files / "report")
     (files / "report" / "mine.txt").write_text("mine")
-    refused = command("-m", f"{files}/own.py:own", *given, "-o", files / "report")
-    assert refused.returncode == 2
-    assert "something already (figures, index.html, mine.txt and 2 more)" in refused.stderr
-    assert "--overwrite" in refused.stderr
-    assert len(refused.stderr.splitlines()) == 1, "it has computed something before it looked"
-    beside = ("--against", "NMD", "--against", "RNOD")
-    done = command("-m", f"{files}/own.py:own", *given, *beside, "-o", files / "report", "--overwrite")
-    assert done.returncode == 0, done.stderr
-    assert "own" in done.stdout
-    assert (files / "report" / "index.html").exists()
-    assert "writing the report" in done.stderr
+    status, _, err = command(*ask_for(files))
+    assert status == 2
+    assert "something already (figures, index.html, mine.txt and 2 more)" in err
+    assert "--overwrite" in err
+    assert len(err.splitlines()) == 1, "it has computed something before it looked"
+    status, out, err = command(*ask_for(files), "--against", "NMD", "--against", "RNOD", "--overwrite")
+    assert status == 0, err
+    assert "own" in out
+    assert "writing the report" in err
     assert (files / "report" / "mine.txt").read_text() == "mine"
     assert (files / "report" / "scores" / "manifest.json").exists()
 
 
-def test_scores_alone_can_be_compared_from_the_command_line(files):
+def test_scores_alone_can_be_compared_from_the_command_line(command, files):
     frame = pd.read_csv(files / "scores.csv").query("measure == 'JSD'")[["run", "topic", "score"]]
     frame.sample(frac=1, random_state=0).to_csv(files / "mine.csv", index=False)
-    done = command(
-        "-m", "mine", "--new-scores", files / "mine.csv", "--lower-is-better", "mine", files / "scores.csv",
-        "-B", 100, "--trials", 40, "-o", files / "report",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    words = ("-m", "mine", "--new-scores", files / "mine.csv", "--lower-is-better", "mine", files / "scores.csv")
+    status, _, err = command(*words, "-B", 100, "--trials", 40, "-o", files / "report")
+    assert status == 0, err
     assert (files / "report" / "index.html").exists()
 
 
 @pytest.mark.parametrize(
-    ("body", "message"),
-    [("1 / 0", "ZeroDivisionError"), ("1 - np.abs(estimated - gold).max(axis=-1)", "is lower really better")],
+    ("name", "body", "message"),
+    [
+        ("broken", "1 / 0", "ZeroDivisionError"),
+        ("turned", "1 - np.abs(estimated - gold).max(axis=-1)", "is lower really better"),
+    ],
 )
-def test_a_bad_measure_is_one_sentence_status_2_and_nothing_half_written(files, body, message):
-    (files / "own.py").write_text(OWN.format(body=body))
-    given = ("--gold", files / "gold.csv", "--runs", files / "runs", *LAYOUT)
-    done = command("-m", f"{files}/own.py:own", *given, "-o", files / "report")
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert message in done.stderr.splitlines()[-1]
-    assert "Traceback" not in done.stderr
+def test_a_bad_measure_is_one_sentence_status_2_and_nothing_half_written(command, files, name, body, message):
+    (files / "own.py").write_text(OWN.format(name=name, body=body))
+    status, out, err = command(*ask_for(files, name))
+    assert (status, out) == (2, "")
+    assert message in err.splitlines()[-1]
+    assert "Traceback" not in err
     assert not (files / "report").exists()

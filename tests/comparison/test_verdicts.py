@@ -12,6 +12,7 @@ from metaeval.comparison import new_measure
 from metaeval.comparison.findings import add_intervals, find_verdicts, list_warnings
 from metaeval.comparison.new_measure import compare
 from metaeval.comparison.summary import choose_measures, list_panels, show_short
+from tests.analyses.made import label, relabel
 
 QUICK = {"n_trials": 60, "n_permutations": 200}
 
@@ -20,65 +21,59 @@ def matrix(noise, n_runs=12, n_topics=40, turned=(), seed=1):
     """Scores of measures that see the quality of runs through noise of a given size; some see it upside down."""
     rng = np.random.default_rng(seed)
     quality = np.linspace(0, 1, n_runs)[:, None]
-    values = [
-        (-quality if name in turned else quality) + rng.normal(0, size, (n_runs, n_topics))
-        for name, size in noise.items()
+    columns = [
+        rng.normal(0, size, (n_runs, n_topics)) + quality * (1 - 2 * (name in turned)) for name, size in noise.items()
     ]
-    labels = {"runs": [f"r{i:02}" for i in range(n_runs)], "topics": range(n_topics), "measures": list(noise)}
-    return me.Scores(np.stack(values, axis=-1), **labels, collection="made", higher_is_better=True)
+    return label(np.stack(columns, axis=-1), noise, higher_is_better=True)
 
 
 def judge(noise, *, new="mine", reference=None, **options):
     result = compare(new, matrix(noise, **options), reference=reference, **QUICK)
-    return result, {one.key: one for one in find_verdicts(result, new)}
+    return result, {one.key: one for one in find_verdicts(result, new if isinstance(new, str) else new[0])}
 
 
-def test_the_best_measure_is_said_to_be_so():
+def test_the_best_and_the_worst_measure_are_said_to_be_so():
     result, found = judge({"mine": 0.2, "AP": 1.5, "RR": 2.0})
     count = result.collections[0].power.significant.sum(axis=1)[0]
     assert found["power"].phrase == (
         "Finds more differences than every other measure; whether they are right, these data do not show "
         f"({count} of 66 pairs of runs)"
     )
-    assert found["consistency"].phrase.startswith(
-        "Its ranking is more stable than every other measure between random subsets"
-    )
+    stable = "Its ranking is more stable than every other measure between random subsets"
+    assert found["consistency"].phrase.startswith(stable)
     assert found["contradictions"].phrase == "Contradicts no other measure"
     assert {found[key].outcome for key in ("power", "consistency")} == {"holds"}
-
-
-def test_the_worst_measure_is_said_to_be_so():
     _, found = judge({"mine": 9.0, "AP": 0.2, "RR": 0.25})
     assert found["power"].phrase.startswith("Finds fewer differences than every other measure (")
     assert found["consistency"].phrase.startswith("Its ranking is less stable than every other measure")
     assert found["similarity"].phrase.startswith("Nearest is ")
 
 
+def deny(result, other):
+    """The result, of which the second test finds what it finds in another."""
+    study = replace(result.collections[0], second_power=other.collections[0].second_power)
+    return replace(result, collections=(study,))
+
+
 def test_a_line_that_the_second_test_denies_says_what_both_find():
     """As with the measure of the README: fewer differences by one test, more by the other, which stood in a folded line."""
-    sizes = {"mine": 9.0, "AP": 0.2, "RR": 0.25}, {"mine": 0.2, "AP": 1.5, "RR": 2.0}
-    worst, best = (compare("mine", matrix(noise), **QUICK) for noise in sizes)
-    (study,), (other,) = worst.collections, best.collections
-    denied = replace(worst, collections=(replace(study, second_power=other.second_power),))
-    counts = [power.significant.sum(axis=1)[0] for power in (study.power, other.second_power)]
-    found = {one.key: one for one in find_verdicts(denied, "mine")}
-    assert found["power"].phrase == (
+    worst, agreed = judge({"mine": 9.0, "AP": 0.2, "RR": 0.25})
+    denied = deny(worst, judge({"mine": 0.2, "AP": 1.5, "RR": 2.0})[0])
+    study = denied.collections[0]
+    counts = [power.significant.sum(axis=1)[0] for power in (study.power, study.second_power)]
+    (found,) = (one for one in find_verdicts(denied, "mine") if one.key == "power")
+    assert found.phrase == (
         "Finds fewer differences than every other measure by bootstrap-t, but more than every other measure by "
         f"randomised-tukey-hsd ({counts[0]} and {counts[1]} of 66 pairs of runs)"
     )
-    assert found["power"].phrase in denied.verdict()
-    agreed = {one.key: one for one in find_verdicts(worst, "mine")}
+    assert found.phrase in denied.verdict()
     assert " by " not in agreed["power"].phrase
 
 
 def test_a_headline_of_more_differences_is_one_that_the_second_test_does_not_deny():
-    more, fewer = (
-        compare("mine", matrix({"mine": a, "AP": b}, n_topics=400), **QUICK) for a, b in ((0.3, 0.5), (0.6, 0.3))
-    )
+    more, fewer = (judge({"mine": a, "AP": b}, n_topics=400)[0] for a, b in ((0.3, 0.5), (0.6, 0.3)))
     assert more.verdict().startswith("mine: ranks runs like AP and finds more differences.")
-    (study,), (other,) = more.collections, fewer.collections
-    denied = replace(more, collections=(replace(study, second_power=other.second_power),))
-    assert denied.verdict().startswith("mine: ranks runs like AP: no reason to prefer it.")
+    assert deny(more, fewer).verdict().startswith("mine: ranks runs like AP: no reason to prefer it.")
 
 
 def test_the_picture_of_contradictions_shows_the_measures_that_are_named():
@@ -125,11 +120,8 @@ def test_what_was_not_tried_is_not_said_to_hold():
     tried = dict(find_verdicts(compare("mine", scores, **QUICK), "mine")[0].conditions.items())
     assert tried.pop("randomised-tukey-hsd") != "not tried"
     assert set(tried.values()) == {"not tried"}
-    same = scores.values[:1]
-    doubled = me.Scores(
-        np.concatenate([scores.values, same]), runs=[*scores.runs[:-1], "BL-uniform", "again"], topics=scores.topics,
-        measures=[str(one) for one in scores.measures], collection="made", higher_is_better=True,
-    )  # fmt: skip
+    names = [*scores.runs[:-1], "BL-uniform", "again"]
+    doubled = relabel(scores, np.concatenate([scores.values, scores.values[:1]]), runs=names)
     result = compare("mine", doubled, thorough=True, **QUICK)
     assert "not tried" not in result.looks.values()
     found = find_verdicts(result, "mine")
@@ -142,8 +134,8 @@ def test_what_was_not_tried_is_not_said_to_hold():
 
 def test_with_many_runs_the_page_says_that_nothing_else_was_tried(monkeypatch, tmp_path):
     monkeypatch.setattr(new_measure, "MANY_RUNS", 5)
-    result = compare("mine", matrix({"mine": 0.3, "AP": 0.5}), **QUICK)
-    assert {said for _, said in find_verdicts(result, "mine")[0].conditions.items()} == {"not tried"}
+    result, found = judge({"mine": 0.3, "AP": 0.5})
+    assert set(next(iter(found.values())).conditions.values()) == {"not tried"}
     assert "Not tried: bootstrap-t, another seed (1)" in result.write(tmp_path).read_text("utf-8")
 
 
@@ -193,20 +185,20 @@ def test_the_picture_says_what_the_verdict_and_the_summary_say():
 
 
 def test_a_further_new_measure_is_told_of_as_if_it_came_first():
-    scores = matrix({"mine": 0.3, "other": 0.9, "AP": 0.5, "RR": 0.6})
-    both, turned = (compare(names, scores, **QUICK) for names in (["mine", "other"], ["other", "mine"]))
+    noise = {"mine": 0.3, "other": 0.9, "AP": 0.5, "RR": 0.6}
+    both, turned = (judge(noise, new=names)[0] for names in (["mine", "other"], ["other", "mine"]))
     assert both.verdict("other") == turned.verdict()
     assert turned.verdict("mine") == both.verdict()
     pd.testing.assert_frame_equal(both.summary("other").sort_index(), turned.summary().sort_index())
     first, second = (
-        [(one.phrase, one.claim, one.outcome, one.conditions.items()) for one in found]
-        for found in (find_verdicts(both, "other"), find_verdicts(turned, "other"))
+        [(one.phrase, one.claim, one.outcome, one.conditions.items()) for one in find_verdicts(result, "other")]
+        for result in (both, turned)
     )
     assert first == second
 
 
 def test_the_summary_says_what_the_analyses_say():
-    result = compare("mine", matrix({"mine": 0.3, "AP": 0.6, "RR": 0.9}), **QUICK)
+    result, _ = judge({"mine": 0.3, "AP": 0.6, "RR": 0.9})
     frame, study = result.summary(), result.collections[0]
     assert frame["significant"].tolist() == study.power.significant.sum(axis=1).tolist()
     assert frame["tau"].tolist()[1:] == pytest.approx(study.similarity.tau[0, 1:])
