@@ -35,8 +35,8 @@ BATCH, POWER_STUDIES = 20, 5
 STANDARD_ERRORS = 4.0
 """The true difference whose power is stated by default, in standard errors of the difference of a typical pair of runs."""
 
-FEWEST_RUNS, FEWEST_TOPICS = 10, 25
-"""With fewer, the recommended test is outside the domain in which it was checked: docs/concepts/which-test.md."""
+FEWEST_RUNS, MOST_RUNS, FEWEST_TOPICS = 10, 100, 25
+"""Elsewhere the recommended test is outside the domain in which it was checked: docs/concepts/which-test.md."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -196,7 +196,9 @@ def calibrate_tests(
     )  # fmt: skip
     # What matters to the recommended test besides what is said of all results.
     about_pairs = [note for note in ready.diagnostics.describe(RECOMMENDED) if note not in ready.diagnostics.describe()]
-    outside = [f"{len(ready.values)} runs, fewer than {FEWEST_RUNS}"] if len(ready.values) < FEWEST_RUNS else []
+    n_runs = len(ready.values)
+    outside = [f"{n_runs} runs, fewer than {FEWEST_RUNS}"] if n_runs < FEWEST_RUNS else []
+    outside += [f"{n_runs:,} runs, more than {MOST_RUNS}"] if n_runs > MOST_RUNS else []
     outside += [f"{n_topics} topics, fewer than {FEWEST_TOPICS}"] if n_topics < FEWEST_TOPICS else []
     why = (
         "Simulations from such scores need not show how often a test errs on them: docs/concepts/which-test.md says where "

@@ -67,7 +67,8 @@ class CorrectedScores(Result):
     pairs : DataFrame
         Every pair of runs: columns first, second, difference, low, high; judge, people and both, which are 1 where the first
         run is better, −1 where the second is and 0 where it is open; flips: whether people reverse the first judge's
-        conclusion, or one is lost or new; topics_needed: labelled topics that would decide an open pair, if any number would.
+        conclusion, or one is lost or new; topics_needed: labelled topics that would decide an open pair whose difference is as
+        large as it seems, if any number would.
     """
 
     collection: str
@@ -96,7 +97,7 @@ class CorrectedScores(Result):
         runs = board[["may be", "mean", "letters"]].assign(**{"judge's rank": self.rows["judge_rank"].to_numpy()})
         what = "these topics" if self.target == "topics" else "the population that the topics are from"
         legend = (
-            f"May be: the ranks that the intervals of all pairs, together {self.confidence:.0%} sure, leave. "
+            f"May be: the ranks that the intervals of all pairs leave, together at {self.confidence:.0%} nominally. "
             f"Letters: {LETTERS}."
         )
         counts = self.pairs["flips"].value_counts()
@@ -353,11 +354,12 @@ def _remark_gain(result: CorrectedScores, alone: Corrected) -> Iterator[str]:
         if not result.worth[1]:
             yield "nothing shows that the judge's scores tell more of the runs than chance would"
         mine = (result.pairs[["first", "second"]] == result.rows["run"].iloc[0]).any(axis=1)  # of the first run
+        seems = "if differences are as large as they seem"
         need = result.pairs.loc[mine & (result.pairs["both"] == 0), "topics_needed"]
         if need.isna().any():
-            yield "labelling all topics would probably not decide the first place"
+            yield f"{seems}, labelling all topics would not decide the first place"
         elif len(need):
-            yield f"about {need.max():,.0f} labelled topics would decide the first place"
+            yield f"{seems}, about {need.max():,.0f} labelled topics would decide the first place"
 
     bias, judge = result.rows["bias"].dropna(), result.judges[0]
     if bias.any():

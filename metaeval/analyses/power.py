@@ -124,7 +124,8 @@ class PowerRows(MeasureRows):
         if not others:
             return f"{most}, but not clearly more than any other measure."
         whom = " and ".join(others) if len(others) <= 2 else f"{len(others)} of the {n_others} other measures"
-        return f"{most}, clearly more than {'every other measure' if len(others) == n_others > 1 else whom}."
+        whom = "every other measure" if len(others) == n_others > 1 else whom
+        return f"{most}, clearly more than {whom}{'' if self.over_topics.simultaneous else ', each pair for itself'}."
 
     def tabulate(self, caption: str, legend: str) -> list[Table]:
         """Return counts of significant pairs as the papers head them, #sig, #all and percent, and what is known of the best."""

@@ -139,9 +139,10 @@ class RunRanks(Result):
         """Say on what it rests that a run may be the best."""
         if not self.with_best:
             return "May be the best: no other run is significantly better, of claims about all pairs."
+        each = " by each measure for itself" if len(self.measures) > 1 else ""
         return (
-            f"May be the best: with {1 - self.alpha:.0%} confidence the best run is one of these, by comparisons of each run "
-            "with the best (Hsu 1984)."
+            f"May be the best: with {1 - self.alpha:.0%} confidence{each} the best run is one of these, by comparisons of each "
+            "run with the best (Hsu 1984)."
         )
 
     def leaderboard(self, measure: Measure | str) -> Table:

@@ -104,6 +104,27 @@ def test_rank_sets_hold_all_true_ranks_as_often_as_they_claim():
     assert np.mean(held) > 0.86  # three standard errors below .95; the study of calibration says more
 
 
+@pytest.mark.parametrize("options", [{}, {"aggregate": "win-rate"}, {"gaps": "present"}, {"over": "tasks"}])
+def test_the_sentence_to_paste_says_that_skewed_differences_may_make_sets_too_narrow(options):
+    rng = np.random.default_rng(3)
+    share = np.where(np.arange(12) < 6, 0.05, 0.5)[:, None]
+    rare = [me.Scores(
+        (rng.random((12, 50)) < share)[..., None] / share[..., None], runs=range(12), topics=range(50), measures=["accuracy"],
+        collection=name,
+    ) for name in "abc"]  # fmt: skip
+    for tasks, skewed in ((rare, "over" not in options), (make_tasks(12), False)):
+        found = me.board_ranks(tasks, n_bootstrap=100, **options)
+        assert ("rank sets, perhaps too narrow since differences are skewed" in found.sentence) == skewed
+        assert any("may miss more often than they claim" in note for note in found.notes()) == skewed
+
+
+def test_a_run_with_rank_one_among_its_ranks_need_not_be_one_that_may_be_first():
+    boards = [me.board_ranks(make_tasks(12, (40,), seed=seed, steps=0), n_bootstrap=200) for seed in range(20)]
+    rows = [board.to_frame() for board in boards]
+    assert all((each.loc[each["near_first"], "low"] == 1).all() for each in rows)
+    assert any((each["low"].eq(1) & ~each["near_first"]).any() for each in rows)
+
+
 def in_clusters(task, rng, size=3):
     """A task in which each topic is a cluster of `size` topics whose scores have its score as their mean."""
     noise = rng.normal(size=(*task.values.shape[:2], size, 1))

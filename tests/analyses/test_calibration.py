@@ -139,6 +139,7 @@ def test_rates_are_the_same_for_any_number_of_jobs_and_order_of_runs():
     [
         (12, 40, False, ()),
         (7, 40, False, ("7 runs, fewer than 10",)),
+        (101, 40, False, ("101 runs, more than 100",)),
         (12, 20, False, ("20 topics, fewer than 25",)),
         (12, 40, True, ("see the notes",)),
     ],
