@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from metaeval.analyses.checks import check_choice, check_count, check_seed, check_share
-from metaeval.analyses.result import Result, tabulate_differences
+from metaeval.analyses.prepare import check_options
+from metaeval.analyses.result import Result, list_rows, tabulate_differences
 from metaeval.data.annotations import Annotations, choose_class
 from metaeval.data.labels import rank_labels
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
-from metaeval.show.charts import Chart, IntervalChart, Row
+from metaeval.show.charts import Chart, IntervalChart
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, cross
 from metaeval.stats.annotator_wins import (
@@ -126,9 +126,7 @@ class AlternativeAnnotatorTest(Result):
 
     def charts(self) -> Sequence[Chart]:
         """Return ρ of every judge with its interval."""
-        rows = []
-        for judge, rho, low, high in self.rows[["judge", "rho", "rho_low", "rho_high"]].itertuples(index=False):
-            rows.append(Row(judge, judge, rho, line=None if np.isnan(low) else (low, high)))
+        rows = list_rows(self.rows.rename(columns={"rho_low": "low", "rho_high": "high"}), "rho", name="judge")
         return [IntervalChart(rows, "advantage probability ρ", self.collection)]
 
 
@@ -165,10 +163,6 @@ def alternative_annotator_test(
         Level of the intervals.
     seed : int, optional
 
-    Returns
-    -------
-    AlternativeAnnotatorTest
-
     Examples
     --------
     >>> labels = np.random.default_rng(1).integers(0, 3, 60) // 2 + np.array([[0], [0], [1]])
@@ -183,13 +177,11 @@ def alternative_annotator_test(
         raise MetaevalError(
             f"the test takes Annotations, not {type(annotations).__name__}: see metaeval.io.read_annotations"
         )
-    check_choice("agreement", agreement, Agreement)
     if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not 0 <= epsilon < 1:
         raise MetaevalError(f"{format_option('epsilon')} is {epsilon!r}; it lies from 0 to below 1")
-    check_share("alpha", alpha)
-    check_share("confidence", confidence)
-    check_count("n_bootstrap", n_bootstrap, 0)
-    check_seed(seed)
+    check_options(
+        agreement=(agreement, Agreement), alpha=alpha, confidence=confidence, n_bootstrap=n_bootstrap, seed=seed
+    )
     judged = choose_class(annotations.answers)
     names, topic = np.unique(np.array(annotations.topics, dtype=object), return_inverse=True)
     near = tabulate_agreement(len(annotations.classes), agreement)

@@ -99,10 +99,6 @@ def baseline_preference(scores: Scores, first: str, second: str) -> BaselinePref
     second : str
         Another one: Uniform in LQ 2021, §5.3.
 
-    Returns
-    -------
-    BaselinePreference
-
     Examples
     --------
     >>> scores = Scores([[[0.1], [0.4]], [[0.2], [0.4]]], runs=["a", "b"], topics=["t", "u"], measures=["NMD"])

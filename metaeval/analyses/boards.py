@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -12,8 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_choice, check_count, check_seed, check_share, remark_shared_topics
-from metaeval.analyses.prepare import sort_scores
+from metaeval.analyses.prepare import check_options, remark_shared_topics, sort_scores
 from metaeval.analyses.ranks import RunRanks, order_runs, tabulate_ranks
 from metaeval.analyses.topic_noise import TopicNoise, find_noise, join_noise
 from metaeval.data.clusters import code_clusters
@@ -149,13 +147,8 @@ def board_ranks(
     1   b     2    1     2
     2   c     3    3     3
     """
-    check_choice("aggregate", aggregate, Aggregate)
-    check_choice("sample over", over, OverTasks)
-    if gaps is not None:
-        check_choice("policy for gaps", gaps, Gaps)
-    check_count("n_bootstrap", n_bootstrap, 100)
-    check_share("alpha", alpha)
-    check_seed(seed)
+    check_options(aggregate=(aggregate, Aggregate), over=(over, OverTasks), gaps=(gaps or "present", Gaps))
+    check_options(n_bootstrap=(n_bootstrap, 100), alpha=alpha, seed=seed)
     aligned = align_tasks(tasks, gaps)
     check_samples(aligned, over)
     runs, names = aligned.runs, aligned.names
@@ -268,12 +261,11 @@ def _describe_tasks(tasks: Tasks, board: Board, ranks: np.ndarray) -> tuple[pd.D
 def _say_first(rows: pd.DataFrame, separated: np.ndarray) -> str:
     """Say which runs may be first, and how many neighbours are not separated."""
     leader, n_near, n_ties = shorten(rows["run"].iloc[0]), int(rows["near_first"].sum()), int((rows["rank"] == 1).sum())
+    first = f"only {leader} may be first"
+    if n_near > 1:
+        first = f"{leader} leads, and {format_count(n_near - 1, 'other run')} may be first"
     if n_ties > 1:
         first = f"{n_ties} tie for the lead, and {n_near} may be first"
-    elif n_near > 1:
-        first = f"{leader} leads, and {format_count(n_near - 1, 'other run')} may be first"
-    else:
-        first = f"only {leader} may be first"
     n_open = int((~separated).sum())
     return f"{first}; {f'{n_open} of {len(separated)}' if n_open else 'no'} neighbours cannot be separated"
 
@@ -377,20 +369,20 @@ def align_tasks(given: Scores | Sequence[Scores], gaps: Gaps | None) -> Tasks:
 
 def _sort_tasks(listed: Sequence[Scores]) -> list[Scores]:
     """Return tasks in the order of their names."""
-    if not listed:
-        raise MetaevalError("a board needs the scores of at least one task")
+    problem = "" if listed else "a board needs the scores of at least one task"
     for task in listed:
         if not isinstance(task, Scores):
-            raise MetaevalError(f"a task is Scores, not {type(task).__name__}: see metaeval.io.read_collections")
-        if len(task.measures) > 1:
+            problem = f"a task is Scores, not {type(task).__name__}: see metaeval.io.read_collections"
+        elif len(task.measures) > 1:
             which = f"{task.collection or 'the task'} has {len(task.measures)} measures"
-            raise MetaevalError(f"{which}: choose one with {format_option('measure')}")
-    ordered = sorted(listed, key=lambda task: task.collection)
-    for task, after in itertools.pairwise(ordered):
-        if task.collection == after.collection:
-            name = task.collection or "scores"
-            raise MetaevalError(f"the task {name} is there twice: name tasks apart by their collections")
-    return ordered
+            problem = f"{which}: choose one with {format_option('measure')}"
+        elif sum(getattr(other, "collection", None) == task.collection for other in listed) > 1:
+            problem = f"the task {task.collection or 'scores'} is there twice: name tasks apart by their collections"
+        if problem:
+            break
+    if problem:
+        raise MetaevalError(problem)
+    return sorted(listed, key=lambda task: task.collection)
 
 
 def _choose_runs(partial: np.ndarray, lacking: np.ndarray, gaps: Gaps | None) -> np.ndarray:
@@ -424,21 +416,21 @@ def _join_tasks(ordered: Sequence[Scores]) -> Any:
 
 def check_samples(tasks: Tasks, over: OverTasks) -> None:
     """Refuse too few topics, or tasks, of those that are resampled."""
-    n_drawn, n_tasks = sum(map(len, tasks.drawn)), len(tasks.drawn)
+    n_drawn, n_tasks, problem = sum(map(len, tasks.drawn)), len(tasks.drawn), ""
+    alone = [task for task, topics in enumerate(tasks.drawn) if len(topics) < 2]
     if over == "tasks" and n_tasks < FEWEST_COLLECTIONS:
         lone = f"; name the column of tasks: {format_option('columns', 'collection=NAME')}" if n_tasks == 1 else ""
         few = f"{format_option('over', 'tasks')} needs {FEWEST_COLLECTIONS} tasks or more"
-        raise MetaevalError(f"{few}; there {'is' if n_tasks == 1 else 'are'} {n_tasks}{lone}")
-    if over == "tasks":
-        return
-    for name, topics, codes in zip(tasks.names, tasks.drawn, tasks.clusters, strict=True):
-        if len(topics) < 2:
-            what = "topic" if codes is None else "cluster of topics"
-            raise MetaevalError(f"the task {name} has one {what}, which cannot be resampled: leave its rows out")
-    if n_drawn - n_tasks < FEWEST_FREE:
+        problem = f"{few}; there {'is' if n_tasks == 1 else 'are'} {n_tasks}{lone}"
+    elif over == "topics" and alone:
+        what = "topic" if tasks.clusters[alone[0]] is None else "cluster of topics"
+        problem = f"the task {tasks.names[alone[0]]} has one {what}, which cannot be resampled: leave its rows out"
+    elif over == "topics" and n_drawn - n_tasks < FEWEST_FREE:
         what = "topic" if all(codes is None for codes in tasks.clusters) else "cluster"
         few = f"{format_count(n_drawn, what)} in {format_count(n_tasks, 'task')} tell no ranks"
-        raise MetaevalError(f"{few}: {FEWEST_FREE + n_tasks} are needed")
+        problem = f"{few}: {FEWEST_FREE + n_tasks} are needed"
+    if problem:
+        raise MetaevalError(problem)
 
 
 def weigh_tasks(names: Sequence[str], given: Mapping[str, float] | None, categories: bool) -> np.ndarray:

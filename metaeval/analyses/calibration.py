@@ -9,15 +9,14 @@ from typing import ClassVar, cast
 
 import numpy as np
 
-from metaeval.analyses.checks import check_choice, check_count, check_jobs, check_positive, check_share
-from metaeval.analyses.prepare import prepare
-from metaeval.analyses.result import MeasureRows
+from metaeval.analyses.prepare import check_options, prepare
+from metaeval.analyses.result import MeasureRows, list_rows
 from metaeval.data.scores import Scores
 from metaeval.errors import MeasureError, MetaevalError, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.calls import call_formula
 from metaeval.measures.user_file import is_reference, load_function
-from metaeval.show.charts import IntervalChart, Row
+from metaeval.show.charts import IntervalChart
 from metaeval.show.table import Table, cross
 from metaeval.stats.error_rates import Procedure, count_errors, decide
 from metaeval.stats.intervals import interval_of_share
@@ -95,8 +94,7 @@ class TestCalibration(MeasureRows):
         limits = 0.0, float(min(1.0, 1.05 * max(self.rows["high"].max(), 2 * self.alpha)))
         panels, titles = [], {str(measure): measure.title for measure in self.measures}
         for test in self.tests:
-            errors = self.rows.loc[self.rows["test"] == test, ["measure", "error", "low", "high"]].to_numpy()
-            rows = [Row(name, titles[name], error, (low, high)) for name, error, low, high in errors]
+            rows = list_rows(self.rows[self.rows["test"] == test], "error", titles)
             what, levels = "studies with a false difference", [(self.alpha, "--")]
             panels.append(IntervalChart(rows, what, test, levels=levels, limits=limits))
         return panels
@@ -140,9 +138,7 @@ def calibrate_tests(
     n_permutations : int, optional
         B of tests that resample; raised where a correction needs more.
     alpha : float, optional
-    distinct_runs : bool, optional
-        Keep one of several runs with the same scores on every topic: the first in the order of labels.
-    seed : int, optional
+    distinct_runs, seed : as for `discriminative_power`
     n_jobs : int, optional
         Processes; any number gives the same rates.
 
@@ -160,13 +156,10 @@ def calibrate_tests(
     ready = prepare(scores, "calibrate_tests", seed=seed, distinct_runs=distinct_runs, topics=10)
     procedures = _list_tests(tests)
     n_topics = len(ready.scores.topics) if n_topics is None else n_topics
-    check_count("n_studies", n_studies, BATCH)
-    check_count("n_permutations", n_permutations, 1)
-    check_count("n_topics", n_topics, 2)
-    check_share("alpha", alpha)
-    check_jobs(n_jobs)
-    if difference is not None:
-        check_positive("difference", difference)
+    check_options(
+        n_studies=(n_studies, BATCH), n_permutations=n_permutations, n_topics=(n_topics, 2), alpha=alpha, n_jobs=n_jobs,
+        difference=1.0 if difference is None else difference,
+    )  # fmt: skip
     place = (seed, ready.scores.collection, "calibration")
     n_all = n_studies + max(BATCH, n_studies // POWER_STUDIES)
     kinds = ((0, n_studies), (n_studies, n_all))
@@ -227,7 +220,7 @@ def _list_tests(tests: Sequence[str | Procedure] | None) -> dict[str, PairedTest
                 )
             procedures[test.rpartition(":")[2]] = partial(_call, function, test)
         else:
-            check_choice("test", test, PairedTest)
+            check_options(test=(test, PairedTest))
             procedures[test] = cast(PairedTest, test)
     if not procedures:
         raise MetaevalError("name at least one test")

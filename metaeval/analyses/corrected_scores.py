@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_choice, check_count, check_share
-from metaeval.analyses.prepare import Prepared, prepare
+from metaeval.analyses.prepare import Prepared, check_options, prepare
 from metaeval.analyses.ranks import LETTERS, RunRanks, chart_ranks, rank_runs
 from metaeval.analyses.reference_pairs import name_flips
 from metaeval.analyses.result import Result
@@ -99,14 +98,11 @@ class CorrectedScores(Result):
             f"May be: the ranks that the intervals of all pairs, together {self.confidence:.0%} sure, leave. "
             f"Letters: {LETTERS}."
         )
-        counts = self.pairs["flips"].value_counts()
-        judged = "people confirm all of the judge's conclusions"
-        if not self.pairs["judge"].any():
-            judged = "the judge alone decides nothing"
-        if lost := counts.get("lost", 0):
-            judged = f"people leave {lost} of the judge's conclusions open"
-        if reversals := counts.get("reversed", 0):
-            judged = f"people reverse {reversals} of the judge's conclusions"
+        decided, flips = self.pairs["judge"].any(), self.pairs["flips"].tolist()
+        judged = "people confirm all of the judge's conclusions" if decided else "the judge alone decides nothing"
+        for verb, how, flip in (("leave", " open", "lost"), ("reverse", "", "reversed")):
+            if count := flips.count(flip):
+                judged = f"people {verb} {count} of the judge's conclusions{how}"
         summary = self.summary.set_index("evidence").rename(columns={"decided": "pairs decided", "open": "left open"})
         return [
             Table(runs, f"Runs by corrected mean of {self.measure}, of {what}.", self.signature, legend=legend),
@@ -148,10 +144,6 @@ def corrected_scores(
         Of all intervals together.
     seed : int, optional
 
-    Returns
-    -------
-    CorrectedScores
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -164,9 +156,7 @@ def corrected_scores(
     'c is first by nDCG.'
     """
     ready = prepare(scores, "corrected_scores", seed=seed, topics=FEWEST_LABELS, oriented=True)
-    check_choice("target", target, Target)
-    check_count("n_trials", n_trials, 100)
-    check_share("confidence", confidence)
+    check_options(target=(target, Target), n_trials=(n_trials, 100), confidence=confidence)
     if n_trials * (1 - confidence) < 5 - 1e-9:
         raise MetaevalError(
             f"{n_trials:,} trials do not tell intervals of {confidence:g}: use {format_option('n_trials')} of at least "
@@ -261,13 +251,10 @@ def _rank(
     evidence: Corrected, collection: str, runs: tuple[str, ...], measure: Measure, confidence: float, signature: Signature
 ) -> RunRanks:  # fmt: skip
     """Return the ranks of runs that follow from one kind of evidence."""
-    first, second = np.triu_indices(len(runs), 1)
-    differ, better = np.zeros((2, 1, len(runs), len(runs)), dtype=bool)
-    differ[0, first, second] = differ[0, second, first] = evidence.signs != 0
-    better[0, first, second], better[0, second, first] = evidence.differences > 0, evidence.differences < 0
+    differ = evidence.signs[np.newaxis] != 0
     return rank_runs(
-        (measure,), runs, evidence.means[:, np.newaxis] * measure.sign, better, differ, collection=collection,
-        test="bootstrap-t", alpha=1 - confidence, signature=signature.follow("run_ranks"),
+        (measure,), runs, evidence.means[:, np.newaxis] * measure.sign, np.sign(evidence.differences[np.newaxis]), differ,
+        collection=collection, test="bootstrap-t", alpha=1 - confidence, signature=signature.follow("run_ranks"),
     )  # fmt: skip
 
 

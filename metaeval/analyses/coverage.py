@@ -11,8 +11,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_share
-from metaeval.analyses.prepare import prepare
+from metaeval.analyses.prepare import check_options, prepare
 from metaeval.analyses.result import MeasureRows, tabulate_differences
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, MetaevalWarning, format_list
@@ -112,13 +111,7 @@ def coverage(
         10 runs or 25 topics there is no interval.
     confidence : float, optional
         Level of the interval: how often it contains the expected coverage on as many new topics, for the same runs.
-    distinct_runs : bool, optional
-        Keep one of several runs with the same scores on every topic: the first in the order of labels.
-    seed : int, optional
-
-    Returns
-    -------
-    Coverage
+    distinct_runs, seed : as for `discriminative_power`
 
     Warns
     -----
@@ -133,8 +126,7 @@ def coverage(
     [0.905, 0.503]
     """
     ready = prepare(scores, "coverage", seed=seed, distinct_runs=distinct_runs, topics=1, oriented=True)
-    check_share("confidence", confidence)
-    check_count("n_bootstrap", n_bootstrap, 0)
+    check_options(confidence=confidence, n_bootstrap=n_bootstrap)
     measures, (n_runs, n_topics, _) = ready.scores.measures, ready.values.shape
     names = [str(measure) for measure in measures]
     wanted = [str(measure) for measure in resolve_measures(reference, labels=names)]

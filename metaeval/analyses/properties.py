@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from metaeval.analyses.checks import check_count, check_seed
+from metaeval.analyses.prepare import check_options
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
@@ -167,10 +167,6 @@ def properties(
         Random cases of every size; 0 for none.
     seed : int, optional
 
-    Returns
-    -------
-    Properties
-
     Examples
     --------
     >>> amigo = ("ordinal invariance", "ordinal monotonicity", "imbalance")
@@ -181,8 +177,7 @@ def properties(
     [[True, True], [True, False]]
     """
     chosen = resolve_measures(measures)
-    check_count("n_random", n_random, 0)
-    check_seed(seed)
+    check_options(n_random=n_random, seed=seed)
     kinds = {measure.kind for measure in chosen if measure.formula is not None} or {"quantification"}
     tried = tuple(each for each in find_properties(only) if each.kind in kinds)
     if not tried:

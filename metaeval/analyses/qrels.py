@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.agreement import agreement, remark_coverage
-from metaeval.analyses.checks import check_count, check_jobs, check_share
-from metaeval.analyses.prepare import prepare
+from metaeval.analyses.prepare import check_options, prepare
 from metaeval.analyses.reference_pairs import count_conclusions, name_flips
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import Result, list_rows, write_ends
 from metaeval.data.judged import Grades, JudgedRuns
 from metaeval.data.labels import find_labels
 from metaeval.data.scores import Scores, find_identical_runs
@@ -117,8 +116,9 @@ class QrelsComparison(Result):
             of_measure = written[written["measure"] == str(measure)].loc[rows.index]
             shown = of_measure[[self.statistic, "reversed", "lost", "new"]]
             if rows["low"].notna().any():
-                ends = zip(rows["low"], rows["high"], strict=True)
-                shown.insert(1, "interval", [f"{low:.2f} – {high:.2f}" for low, high in ends])
+                shown.insert(
+                    1, "interval", [write_ends(low, high, 2) for low, high in rows[["low", "high"]].to_numpy()]
+                )
             decided = rows.iloc[0][["kept", "reversed", "lost"]].sum()
             caption = (
                 f"{measure}: {people} finds {decided:,} of {comb(self.n_runs, 2):,} pairs of runs significant; what judges "
@@ -141,12 +141,10 @@ class QrelsComparison(Result):
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return, by the first measure, the rank correlation of every judge, and which conclusions it loses and adds."""
-        rows, points = self._take(self.measures[0]), []
-        for judge, tau, low, high in rows[["judge", "tau", "low", "high"]].itertuples(index=False):
-            points.append(Row(judge, judge, tau, None if np.isnan(low) else (low, high)))
-        ceiling = rows["ceiling"].iloc[0]
+        rows = self._take(self.measures[0])
+        ceiling, label = rows["ceiling"].iloc[0], f"{self.statistic} with {self.sets[0]}"
         levels = [(ceiling, "--")] if np.isfinite(ceiling) else []
-        charts = [IntervalChart(points, f"{self.statistic} with {self.sets[0]}", str(self.measures[0]), levels=levels)]
+        charts = [IntervalChart(list_rows(rows, "tau", name="judge"), label, str(self.measures[0]), levels=levels)]
         lost, both = rows["lost"] + rows["reversed"], rows["kept"] + rows["reversed"]
         for label, part, whole in (
             ("% lost or reversed", lost, both + rows["lost"]),
@@ -194,15 +192,7 @@ def compare_qrels(
         Resamples of the topics for the intervals; 0 for none.
     confidence : float, optional
         Level of the intervals of rank correlations and favours. Those of differences of runs are at 1 − alpha.
-    distinct_runs : bool, optional
-        Keep one of several runs with the same scores on every topic: the first in the order of labels.
-    seed : int, optional
-    n_jobs : int, optional
-        Threads; the result is the same for any number.
-
-    Returns
-    -------
-    QrelsComparison
+    distinct_runs, seed, n_jobs : as for `discriminative_power`
 
     Examples
     --------
@@ -215,11 +205,8 @@ def compare_qrels(
     """
     if not isinstance(judged, JudgedRuns):
         raise MetaevalError(f"this takes JudgedRuns, not {type(judged).__name__}: see metaeval.io.read_judged_runs")
-    check_share("alpha", alpha)
-    check_share("confidence", confidence)
-    check_count("n_permutations", n_permutations, trials_needed(1, alpha))
-    check_count("n_bootstrap", n_bootstrap, 0)
-    check_jobs(n_jobs)
+    check_options(alpha=alpha, confidence=confidence, n_bootstrap=n_bootstrap, n_jobs=n_jobs)
+    check_options(n_permutations=(n_permutations, trials_needed(1, alpha)))
     which = parse_statistic(statistic)
     if which.of != "runs":
         others = "use tau_b, tau_a, tau_ap_b, tau_gap, spearman, pearson or pairwise_accuracy"

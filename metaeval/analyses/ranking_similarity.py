@@ -9,8 +9,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_share
-from metaeval.analyses.prepare import prepare
+from metaeval.analyses.prepare import check_options, prepare
 from metaeval.analyses.result import MeasurePairs, list_intervals, tabulate_conclusions
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_option
@@ -101,8 +100,7 @@ class RankingSimilarity(MeasurePairs):
         if "intervals" in self.frames():
             level = f"{100 * self.confidence:g} % intervals"
             caption = f"{level} of {self.heading} on other topics; alike is {self.margin:g} or more."
-            listed = tabulate_conclusions(self.pairs, "tau", self.heading, caption, self.signature)
-            tables.append(replace(listed, at=("all",)))
+            tables.append(tabulate_conclusions(self.pairs, "tau", self.heading, caption, self.signature))
         return tables
 
     def charts(self) -> Sequence[HeatMap]:
@@ -158,13 +156,7 @@ def ranking_similarity(
         Make the intervals of all pairs of measures correct at once; otherwise each is for its pair alone.
     margin : float, optional
         Two measures rank runs alike if their τ is at least this.
-    distinct_runs : bool, optional
-        Keep one of several runs with the same scores on every topic: the first in the order of labels.
-    seed : int, optional
-
-    Returns
-    -------
-    RankingSimilarity
+    distinct_runs, seed : as for `discriminative_power`
 
     Examples
     --------
@@ -176,9 +168,7 @@ def ranking_similarity(
     ready = prepare(
         scores, "ranking_similarity", seed=seed, distinct_runs=distinct_runs, measures=2, clusters="pool", oriented=True
     )
-    check_share("confidence", confidence)
-    check_share("margin", margin)
-    check_count("n_bootstrap", n_bootstrap, 0)
+    check_options(confidence=confidence, margin=(margin, 1.0), n_bootstrap=n_bootstrap)
     which = parse_rank_correlation(tau)
     if which.depth is not None and which.depth > len(ready.values):
         raise MetaevalError(

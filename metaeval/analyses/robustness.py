@@ -10,8 +10,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_scores, warn_of_same_data
-from metaeval.analyses.prepare import prepare
+from metaeval.analyses.prepare import check_scores, prepare, warn_of_same_data
 from metaeval.analyses.result import MeasureRows
 from metaeval.data.scores import Scores, find_identical_runs
 from metaeval.errors import MetaevalError, PolicyWarning, format_list
@@ -69,10 +68,6 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic, of all collections: the first in the order of
         labels.
-
-    Returns
-    -------
-    Robustness
 
     Warns
     -----

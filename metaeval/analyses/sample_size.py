@@ -9,8 +9,7 @@ from operator import index
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_choice, check_count, check_share, warn_of_constant_measures
-from metaeval.analyses.prepare import prepare
+from metaeval.analyses.prepare import check_options, prepare, warn_of_constant_measures
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
@@ -130,13 +129,7 @@ def sample_size(
     tau : {"tau_a", "tau_b"}, optional
     confidence : float, optional
         Level of the interval of expected τ. With fewer than 10 runs or 25 topics there is none.
-    distinct_runs : bool, optional
-        Keep one of several runs with the same scores on every topic: the first in the order of labels.
-    seed : int, optional
-
-    Returns
-    -------
-    SampleSize
+    distinct_runs, seed : as for `discriminative_power`
 
     Examples
     --------
@@ -150,9 +143,7 @@ def sample_size(
     2     120       NaN          0.98
     """
     ready = prepare(scores, "sample_size", seed=seed, distinct_runs=distinct_runs, topics=4, clusters="pool")
-    check_share("confidence", confidence)
-    check_choice("τ", tau, TauVariant)
-    check_count("n_trials", n_trials, 1)
+    check_options(confidence=confidence, tau=(tau, TauVariant), n_trials=n_trials)
     warn_of_constant_measures(ready.scores)
     n_runs, n_topics, n_measures = ready.values.shape
     ladder = _choose_sizes(sizes, n_topics)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_choice, check_count, check_jobs, check_share
-from metaeval.analyses.prepare import prepare
+from metaeval.analyses.prepare import check_options, prepare
 from metaeval.analyses.result import Result, name_pairs
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
@@ -150,14 +149,7 @@ def split_half_consistency(
     n_permutations : int, optional
         B of the randomised Tukey HSD test between measures.
     alpha : float, optional
-    distinct_runs : bool, optional
-        Keep one of several runs with the same scores on every topic: the first in the order of labels.
-    n_jobs : int, optional
-        Threads; any number gives the same results.
-
-    Returns
-    -------
-    SplitHalfConsistency
+    distinct_runs, n_jobs : as for `discriminative_power`
 
     Examples
     --------
@@ -171,16 +163,13 @@ def split_half_consistency(
     1   noisy            0
     """
     ready = prepare(scores, "split_half_consistency", seed=seed, distinct_runs=distinct_runs, clusters="pool")
-    check_share("alpha", alpha)
-    check_choice("τ", tau, TauVariant)
-    check_jobs(n_jobs)
-    check_count("n_trials", n_trials, 2)
-    check_count("n_permutations", n_permutations, 1)
+    check_options(
+        alpha=alpha, tau=(tau, TauVariant), n_jobs=n_jobs, n_trials=(n_trials, 2), n_permutations=n_permutations,
+        size=(1 if size is None else size, 1),
+    )  # fmt: skip
     n_topics, measures = len(ready.scores.topics), ready.scores.measures
-    if size is not None:
-        check_count("size", size, 1)
-        if 2 * size > n_topics:
-            raise MetaevalError(f"two disjoint sets of {size} topics need {2 * size}; there are {n_topics}")
+    if size is not None and 2 * size > n_topics:
+        raise MetaevalError(f"two disjoint sets of {size} topics need {2 * size}; there are {n_topics}")
     taus = split_half_tau(ready.values, n_trials=n_trials, size=size, key=ready.key(), variant=tau)
     in_order = taus[:, ready.places[2]]  # each measure's trials are neighbours, which are summed pairwise
     undefined = [str(measures[m]) for m in np.flatnonzero(np.isnan(in_order).any(axis=0))]

@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from metaeval.analyses.checks import check_positive, check_seed, check_share
-from metaeval.analyses.result import Result
+from metaeval.analyses.prepare import check_options
+from metaeval.analyses.result import Result, list_rows
 from metaeval.analyses.topic_noise import refuse_clusters
 from metaeval.data.ratings import GapPolicy, Ratings
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
-from metaeval.show.charts import IntervalChart, Row
+from metaeval.show.charts import IntervalChart
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 from metaeval.stats.split_half import expected_tau
@@ -125,13 +125,10 @@ class VarianceComponents(Result):
     def charts(self) -> Sequence[IntervalChart]:
         """Return the components of a single measure with their intervals, or of several measures how reliable means are."""
         if len(self.measures) == 1:
-            columns = self.components[["component", "variance", "low", "high"]].itertuples(index=False)
-            rows = [Row(name, name, variance, line=(low, high)) for name, variance, low, high in columns]
+            rows = list_rows(self.components, "variance", name="component")
             return [IntervalChart(rows, f"variance of a single score by {self.measures[0].title}")]
-        numbers = self.reliability[["Eρ²", "Eρ²_low", "Eρ²_high"]].to_numpy().tolist()
-        rows = [
-            Row(str(m), m.title, x, line=(low, high)) for m, (x, low, high) in zip(self.measures, numbers, strict=True)
-        ]
+        known = self.reliability.rename(columns={"Eρ²_low": "low", "Eρ²_high": "high"})
+        rows = list_rows(known, "Eρ²", {str(measure): measure.title for measure in self.measures})
         return [IntervalChart(rows, "Eρ² of runs' means")]
 
 
@@ -166,10 +163,6 @@ def variance_components(
         Level of the intervals, which take effects as normal.
     seed : int, optional
 
-    Returns
-    -------
-    VarianceComponents
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -190,9 +183,7 @@ def variance_components(
     if not isinstance(given, Ratings):
         raise MetaevalError(f"this takes Ratings or Scores, not {type(ratings).__name__}")
     given = given.balance(missing)
-    for name, share in (("alpha", alpha), ("beta", beta), ("confidence", confidence)):
-        check_share(name, share)
-    check_seed(seed)
+    check_options(alpha=alpha, beta=beta, confidence=confidence, seed=seed)
     frame = given.frame
     numbers = {facet: float(frame[facet].nunique()) for facet in given.facets}
     if "repeat" in numbers:  # which need not have the same names everywhere
@@ -243,7 +234,7 @@ def _check_budget(budget: float | None, prices: Mapping[str, float] | None, numb
         raise MetaevalError(f"a budget and prices go together: give {lacking} too")
     if budget is None or not prices:
         return
-    check_positive("budget", budget)
+    check_options(budget=budget)
     known = [facet for facet in numbers if facet != "run"]
     for part, price in prices.items():
         if part not in known:
