@@ -284,25 +284,21 @@ def agreement(
         who gave a score. Halves of them are compared where all scored everything.
     statistics : sequence of str, optional
         By default pairwise_accuracy, spa, pearson, spearman, tau_a and tau_b of runs; topic_pearson, over all scores;
-        topic_tau_b and topic_spearman, means over topics (summary-level or segment-level correlation); and acc_t. Others
-        are tau_ap_b and tau_gap, which weigh the head of the ranking; tau_b@15 is of the 15 runs that the reference puts
-        first.
+        topic_tau_b and topic_spearman, means over topics (summary-level or segment-level correlation); and acc_t. Others are
+        tau_ap_b and tau_gap, which weigh the head of the ranking; tau_b@15 is of the reference's first 15 runs.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do with topics, or runs, without a score in a separate reference: leave them out, or raise.
-    runs : {"all", "shared"}, optional
-        all: every run needs a reference score. shared: keep only the runs found in every file.
-    topics : {"all", "shared"}, optional
-        all: every topic needs a reference score. shared: keep only the topics found in every file.
+    runs, topics : {"all", "shared"}, optional
+        all: each needs a reference score. shared: keep only those found in every file.
     n_permutations : int, optional
         Trials of the exchange tests between measures, and of the sign flips of spa.
     n_bootstrap : int, optional
-        Resamples of the topics for the intervals; 0 for none. With fewer than 10 runs or 25 topics there is none.
+        Resamples of the topics for the intervals; 0 for none.
     alpha : float, optional
     confidence : float, optional
         Level of the intervals.
     simultaneous : bool, optional
-        Make the intervals of the differences of all pairs of measures correct at once, so that one of many equally good
-        measures is rarely called better; otherwise each is for its pair alone.
+        Make the intervals of differences correct for all pairs of measures at once; otherwise each is for its pair alone.
     margin : float, optional
         Two measures agree with the reference alike if they differ by at most this share of the statistic's range.
     over : {"topics", "runs and topics"}, optional

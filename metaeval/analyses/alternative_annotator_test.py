@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -48,20 +49,13 @@ EPSILONS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 class AlternativeAnnotatorTest(Result):
     """How each judge does against each person, by agreement with the other people.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        By judge, the largest ρ first: columns judge; rho, the share of a person's items on which it agrees with the others as
-        well or better, averaged over people; omega, the share of testable people that it wins against; both with low and high
-        over topics; passes; passes_from, the smallest of some ε with which it does, if any; blind, whether it agrees with
-        people no better than its answers would in random order; and agrees, the mean share of other people with the same
-        label, or minus the mean number of classes from them.
-    people : DataFrame
-        By judge and annotator: items, whether they are enough to be tested, the judge's advantage, p, and whether it wins.
-    differences : DataFrame
-        The difference in ρ of every two judges.
-    people_agree : float
-        What `agrees` is of the people themselves.
+    `rows`, by judge, the largest ρ first, have columns judge; rho, the share of a person's items on which it agrees with the
+    others as well or better, averaged over people; omega, the share of testable people that it wins against; both with low and
+    high over topics; passes; passes_from, the smallest of some ε with which it does, if any; blind, whether it agrees with
+    people no better than its answers would in random order; and agrees, the mean share of other people with the same label, or
+    minus the mean number of classes from them, which is `people_agree` of the people themselves. `people`, by judge and
+    annotator: items, whether they are enough to be tested, the judge's advantage, p, and whether it wins. `differences` are
+    those in ρ of every two judges.
     """
 
     collection: str
@@ -74,9 +68,7 @@ class AlternativeAnnotatorTest(Result):
     epsilon: float
     confidence: float
 
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """Return judges, every person by judge, and the differences of judges in ρ."""
-        return {"judges": self.rows, "annotators": self.people, "differences": self.differences}
+    called: ClassVar[Mapping[str, str]] = {"rows": "judges", "people": "annotators"}
 
     def answer(self) -> str:
         """Say how many judges may replace people, and how the best one agrees with them, beside people with each other."""

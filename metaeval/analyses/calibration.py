@@ -162,8 +162,8 @@ def calibrate_tests(
     )  # fmt: skip
     place = (seed, ready.scores.collection, "calibration")
     n_all = n_studies + max(BATCH, n_studies // POWER_STUDIES)
-    kinds = ((0, n_studies), (n_studies, n_all))
-    parts = [range(start, min(start + BATCH, end)) for first, end in kinds for start in range(first, end, BATCH)]
+    starts = [*range(0, n_studies, BATCH), *range(n_studies, n_all, BATCH), n_all]
+    parts = list(map(range, starts, starts[1:]))
     sizes, shifts, done = (n_studies, n_topics, n_permutations), [], 0
     counts = np.empty((len(ready.scores.measures), len(procedures), n_all, 2))
     for m, of_measure in zip(ready.places[2], counts, strict=True):
@@ -175,13 +175,12 @@ def calibrate_tests(
             jobs = 1 if callable(test) else n_jobs  # what the user wrote runs where it was defined
             arrays = run_parts(compute, parts, n_jobs=jobs, sharing={"prefer": "processes"})
             for part, array in zip(parts, arrays, strict=True):
-                of_test[part.start : part.stop] = array
-                done += len(part)
+                of_test[part], done = array, done + len(part)
                 tell(f"studies by {name}", done, counts[..., 0].size)
     wrong, found = (counts[:, :, :n_studies, 0] > 0).sum(axis=2), counts[:, :, n_studies:, 1]
     low, high = interval_of_share(wrong, n_studies)
     rows = cross(
-        {"measure": [str(measure) for measure in ready.scores.measures], "test": list(procedures)},
+        {"measure": list(map(str, ready.scores.measures)), "test": list(procedures)},
         error=wrong / n_studies, low=low, high=high,
         errs=interval_of_share(wrong, n_studies, confidence=1 - 2 * 0.05 / wrong.size)[0] > alpha,
         difference=np.array(shifts)[:, np.newaxis], power=found.mean(axis=2),
@@ -215,9 +214,8 @@ def _list_tests(tests: Sequence[str | Procedure] | None) -> dict[str, PairedTest
         elif is_reference(test):
             function = load_function(test)
             if isinstance(function, Measure):
-                raise MetaevalError(
-                    f"{test} is a measure; a test takes scores of shape (run, topic) and returns p-values"
-                )
+                expected = "a test takes scores of shape (run, topic) and returns p-values"
+                raise MetaevalError(f"{test} is a measure; {expected}")
             procedures[test.rpartition(":")[2]] = partial(_call, function, test)
         else:
             check_options(test=(test, PairedTest))

@@ -54,19 +54,13 @@ class CorrectedScores(Result):
     are labelled, at least, and `worth` says how many labels one score of the judge is worth, with the ends of its interval; 0
     if all topics are labelled. `confidence` is of all intervals together.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Runs by rank: columns run, mean (corrected), error (its standard error), rank, low and high (between which ranks it
-        stands), letters, judge_rank and bias (how much higher the first judge scores the run than people; NaN if on another
-        scale).
-    summary : DataFrame
-        What is concluded from each judge alone, people alone and both: columns evidence; decided (pairs of runs); reversed and
-        open (how many of these both together reverse, or leave open); first (which run, or how many may be).
-    pairs : DataFrame
-        Every pair of runs: columns first, second, difference, low, high; judge, people and both, which are 1 where the first
-        run is better, −1 where the second is and 0 where it is open; flips: whether people reverse the first judge's
-        conclusion, or one is lost or new; topics_needed: labelled topics that would decide an open pair, if any number would.
+    `rows`, runs by rank, have columns run, mean (corrected), error (its standard error), rank, low and high (between which
+    ranks it stands), letters, judge_rank and bias (how much higher the first judge scores the run than people; NaN if on
+    another scale). `summary`, of each judge alone, people alone and both: evidence; decided (pairs of runs); reversed and open
+    (how many of these both together reverse, or leave open); first (which run, or how many may be). `pairs` of runs: first,
+    second, difference, low, high; judge, people and both, 1 where the first run is better, −1 where the second is and 0 where
+    it is open; flips: whether people reverse the first judge's conclusion, or one is lost or new; topics_needed: labelled
+    topics that would decide an open pair, if any number would.
     """
 
     collection: str
@@ -157,11 +151,10 @@ def corrected_scores(
     """
     ready = prepare(scores, "corrected_scores", seed=seed, topics=FEWEST_LABELS, oriented=True)
     check_options(target=(target, Target), n_trials=(n_trials, 100), confidence=confidence)
-    if n_trials * (1 - confidence) < 5 - 1e-9:
-        raise MetaevalError(
-            f"{n_trials:,} trials do not tell intervals of {confidence:g}: use {format_option('n_trials')} of at least "
-            f"{int(np.ceil(5 / (1 - confidence) - 1e-9)):,}"
-        )
+    least = int(np.ceil(5 / (1 - confidence) - 1e-9))
+    if n_trials < least:
+        what = f"{n_trials:,} trials do not tell intervals of {confidence:g}"
+        raise MetaevalError(f"{what}: use {format_option('n_trials')} of at least {least:,}")
     labels = read_partial(people)
     data, judges, measure = _align(ready, labels), scores.measures, labels.measure
     signature = ready.sign(

@@ -107,8 +107,7 @@ def coverage(
     reference : names or Measures
         Reference measures, any of the measures in the scores, one for each quality.
     n_bootstrap : int, optional
-        Resamples of the topics for the interval; 0 for none. All measures see the same resamples. With fewer than
-        10 runs or 25 topics there is no interval.
+        Resamples of the topics for the interval, the same for all measures; 0 for none.
     confidence : float, optional
         Level of the interval: how often it contains the expected coverage on as many new topics, for the same runs.
     distinct_runs, seed : as for `discriminative_power`
@@ -135,10 +134,8 @@ def coverage(
     if absent := [name for name in wanted if name not in names]:
         held = f"which hold {format_list(names, most=12)}: score the runs with it too"
         raise MetaevalError(f"the reference measure {absent[0]} is not among the scores, {held}")
-    inside = [name in wanted for name in names]
-    every = Scaled(ready.values)
     positions = [names.index(name) for name in wanted]
-    base = Scaled(ready.values, ready.places[2][positions])
+    every, base = Scaled(ready.values), Scaled(ready.values, ready.places[2][positions])
     result = ready.restore(find_coverage(every, base), "measure")
     if undefined := [name for name, number in zip(names, result, strict=True) if np.isnan(number)]:
         why = f"{format_list(undefined)} gives all runs the same mean score"
@@ -162,7 +159,9 @@ def coverage(
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
     return Coverage(
         measures=measures, differences=differences, reference=tuple(measures[m] for m in positions), confidence=confidence,
-        rows=pd.DataFrame({"measure": names, "coverage": result, "low": low, "high": high, "reference": inside}),
+        rows=pd.DataFrame({"measure": names, "coverage": result, "low": low, "high": high}).assign(
+            reference=np.isin(names, wanted)
+        ),
         signature=ready.sign(reference=", ".join(wanted), **resampling), diagnostics=(ready.diagnostics,),
         no_interval=no_interval,
     )  # fmt: skip

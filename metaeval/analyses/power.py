@@ -381,8 +381,7 @@ def discriminative_power(
     confidence : float, optional
         Level of all intervals.
     simultaneous : bool, optional
-        Make the intervals of the differences of all pairs of measures correct at once, so that one of many equally good
-        measures is rarely said to find more; otherwise each is for its pair alone.
+        Make the intervals of differences correct for all pairs of measures at once; otherwise each is for its pair alone.
     margin : float, optional
         Two measures are alike if their shares of significant pairs differ by at most this.
     n_jobs : int, optional

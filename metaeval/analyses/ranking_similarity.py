@@ -145,11 +145,11 @@ def ranking_similarity(
     tau : str, optional
         Which rank correlation: tau_a, tau_b, tau_ap, tau_ap_b, tau_gap or spearman;
         with @k, such as tau_b@15, over the k runs that the reference ranks first. τ_a counts ties as neither agreement
-        nor disagreement, as the papers' printed values imply; τ_b corrects for ties. Where runs are tied, even a
-        measure and itself (the diagonal) have a τ_a below 1. For tau_ap, tau_gap and @k it matters which measure is
-        the reference: the first of a pair, a row of the table. See `metaeval.stats.weighted_correlation.correlate`.
+        nor disagreement, as the papers' printed values imply: where runs are tied, even a measure and itself have a τ_a below
+        1. For tau_ap, tau_gap and @k it matters which measure is the reference: the first of a pair, a row of the table. See
+        `metaeval.stats.weighted_correlation.correlate`.
     n_bootstrap : int, optional
-        Resamples of the topics for the interval; 0 for none. With fewer than 10 runs or 25 topics there is none.
+        Resamples of the topics for the interval; 0 for none.
     confidence : float, optional
         Level of the interval: how often it contains the expected τ of as many new topics, for the same runs.
     simultaneous : bool, optional

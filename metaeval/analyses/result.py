@@ -56,6 +56,9 @@ class Result(ABC):
     remarks: tuple[str, ...] = field(default=(), repr=False)
     no_interval: str = field(default="", repr=False)
 
+    called: ClassVar[Mapping[str, str]] = {}
+    """What frames are called, where it is not as the field is."""
+
     def __init_subclass__(cls) -> None:
         cls.__repr__ = Result.__repr__  # type: ignore[method-assign]  # a dataclass would write out every array
 
@@ -76,7 +79,8 @@ class Result(ABC):
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return every number by name: first the rows that CSV and JSON hold, then details, each a file of its own."""
-        return {name: each for name, each in vars(self).items() if isinstance(each, pd.DataFrame) and len(each.columns)}
+        held = {name: each for name, each in vars(self).items() if isinstance(each, pd.DataFrame)}
+        return {self.called.get(name, name): frame for name, frame in held.items() if len(frame.columns)}
 
     def beside(self, measure: Measure) -> Table | None:
         """Return what is known of a measure and each of the others, the nearest ones first, where measures are compared."""
@@ -232,10 +236,6 @@ class MeasurePairs(Result):
         mine = first | (self.pairs["measure_2"] == str(measure)).to_numpy()
         other = self.pairs["measure_2"].where(first, self.pairs["measure_1"]).rename("measure")
         return self.pairs[mine].set_index(other[mine]), first[mine]
-
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """Return a row for every pair of measures."""
-        return {"pairs": self.pairs}
 
     def tables(self) -> list[Table]:
         """Return the triangle, or of many measures the largest numbers of each, and the triangle with all."""

@@ -100,14 +100,13 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
     for m, measure in enumerate(chosen.measures):
         rhos = _spearman(scaled[..., m])
         known = rhos[~np.isnan(rhos)]
-        mean, sd = (known.mean(), known.std()) if len(known) else (np.nan, np.nan)
-        quartiles = np.quantile(known, [0.25, 0.5, 0.75]) if len(known) else [np.nan] * 3
-        rows.append((str(measure), mean, sd, *quartiles, len(known), len(rhos) - len(known)))
-    columns = ["measure", "mean", "sd", "q1", "median", "q3", "pairs", "undefined"]
-    signature = sign("robustness", given, over=over, **parts[0].diagnostics.settings)
+        about = (known.mean(), known.std(), *np.quantile(known, [0.25, 0.5, 0.75])) if len(known) else [np.nan] * 5
+        rows.append((str(measure), *about, len(known), len(rhos) - len(known)))
     return Robustness(
-        measures=chosen.measures, rows=pd.DataFrame(rows, columns=columns), units=units, runs=chosen.runs, over=over,
-        signature=signature, diagnostics=tuple(part.diagnostics for part in parts),
+        measures=chosen.measures, units=units, runs=chosen.runs, over=over,
+        rows=pd.DataFrame(rows, columns=["measure", "mean", "sd", "q1", "median", "q3", "pairs", "undefined"]),
+        signature=sign("robustness", given, over=over, **parts[0].diagnostics.settings),
+        diagnostics=tuple(part.diagnostics for part in parts),
     )  # fmt: skip
 
 
@@ -118,8 +117,8 @@ def _take_shared(collections: Sequence[Scores]) -> list[Scores]:
     for each in collections:
         check_scores(each, runs=1, topics=1)
     runs = [run for run in collections[0].runs if all(run in each.runs for each in collections)]
-    first, *others = ([str(measure) for measure in each.measures] for each in collections)
-    names = [name for name in first if all(name in each for each in others)]
+    measures = [list(map(str, each.measures)) for each in collections]
+    names = [name for name in measures[0] if all(name in each for each in measures)]
     if len(runs) < 3 or not names:
         raise MetaevalError(
             f"the collections share {len(runs)} runs ({format_list(runs)}) and {len(names)} measures; "

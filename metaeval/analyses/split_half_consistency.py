@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.prepare import check_options, prepare
-from metaeval.analyses.result import Result, name_pairs
+from metaeval.analyses.result import Result, list_rows, name_pairs
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
-from metaeval.show.charts import IntervalChart, Row
+from metaeval.show.charts import IntervalChart
 from metaeval.show.table import Table
 from metaeval.stats.anova import effect_size, residual_variance
 from metaeval.stats.letters import compact_letters
@@ -111,14 +111,13 @@ class SplitHalfConsistency(Result):
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return the distribution of τ over splits for every measure, the most consistent one on top."""
-        low, q1, q3, high = np.quantile(self.tau, [0.025, 0.25, 0.75, 0.975], axis=0).tolist()
-        rows = [
-            Row(str(measure), measure.title, float(mean), (low[m], high[m]), (q1[m], q3[m]), True)
-            for m, (measure, mean) in enumerate(zip(self.measures, self.means, strict=True))
-        ]
+        ends = np.quantile(self.tau, [0.025, 0.25, 0.75, 0.975], axis=0)
+        rows = pd.DataFrame({"mean": self.means, **dict(zip(("low", "q1", "q3", "high"), ends, strict=True))})
+        rows.insert(0, "measure", list(map(str, self.measures)))
         a, b = self.sizes
         label = f"τ between rankings on {a} and {b} other topics: mean, middle half, middle 95 %"
-        return [IntervalChart([rows[m] for m in np.argsort(self.means, kind="stable")[::-1]], label)]
+        titles, order = {str(each): each.title for each in self.measures}, np.argsort(self.means, kind="stable")[::-1]
+        return [IntervalChart(list_rows(rows.iloc[order], "mean", titles), label)]
 
 
 def split_half_consistency(

@@ -101,7 +101,7 @@ def topic_set_size(
     target : float, optional
         Generalisability coefficient to reach.
     n_bootstrap : int, optional
-        Resamples of the topics for the intervals; 0 for none. With fewer than 10 runs or 25 topics there is none.
+        Resamples of the topics for the intervals; 0 for none.
     confidence : float, optional
         Level of the intervals.
     distinct_runs, seed : as for `discriminative_power`
@@ -130,7 +130,7 @@ def topic_set_size(
     ratio = (rates[:, [0, 2, 1]] - 1) / n_topics
     with np.errstate(divide="ignore"):
         effect = difference / np.sqrt(2 * residual)  # over the deviation of the difference of two runs
-    rows = pd.DataFrame({"measure": [str(measure) for measure in ready.scores.measures]})
+    rows = pd.DataFrame({"measure": list(map(str, ready.scores.measures))})
     rows[DESIGNS["t-test"]] = fewest_topics(lambda n: power_of_t_test(n, effect, alpha) >= 1 - beta, effect)
     # One rounding error below the target is the target.
     needed = fewest_topics(lambda n: generalisability(ratio, n) >= target - 1e-14, ratio, least=1)

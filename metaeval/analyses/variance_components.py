@@ -40,18 +40,11 @@ _FEWEST_HALVES = 4  # topics from which halves can be compared
 class VarianceComponents(Result):
     """Components of variance of every measure, how reliable means of runs are, and what a budget buys.
 
-    Parameters
-    ----------
-    components : DataFrame
-        Columns measure, component, variance with low and high, share, and estimate: before a negative one was set to 0.
-    reliability : DataFrame
-        Columns measure, Eρ² and Φ with their intervals, the detectable difference of two runs, the expected τ with as many
-        new topics, and for each facet but run the Eρ² of twice as many.
-    designs : DataFrame
-        What the budget buys: columns measure, the numbers of what there is but runs, cost, coefficient, phi, detectable and
-        best; empty without a budget.
-    numbers : mapping of str to float
-        How many runs, topics, … there are.
+    `components` have columns measure, component, variance with low and high, share, and estimate: before a negative one was
+    set to 0. `reliability`: measure, Eρ² and Φ with their intervals, the detectable difference of two runs, the expected τ with
+    as many new topics, and for each facet but run the Eρ² of twice as many. `designs`, what the budget buys: measure, the
+    numbers of what there is but runs, cost, coefficient, phi, detectable and best; empty without a budget. `numbers` say how
+    many runs, topics, … there are.
     """
 
     measures: tuple[Measure, ...]
