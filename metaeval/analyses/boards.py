@@ -184,10 +184,9 @@ def board_ranks(
     noise = aligned.noise
     if noise and over == "tasks":  # topics are not drawn
         noise = replace(noise, n_clusters=0)
-    settings: dict[str, str] = {"aggregate": aggregate} | ({"categories": "equal"} if categories else {})
-    if task_weights:
-        settings["weights"] = ", ".join(f"{name} {weight:g}" for name, weight in sorted(task_weights.items()))
-    settings |= ({"gaps": gaps} if gaps else {}) | (noise.settings if noise else {})
+    weights = ", ".join(f"{name} {weight:g}" for name, weight in sorted((task_weights or {}).items()))
+    stated = {"aggregate": aggregate, "categories": "equal" * categories, "weights": weights, "gaps": gaps or ""}
+    settings = {name: value for name, value in stated.items() if value} | (noise.settings if noise else {})
     drawn = "topics resampled within tasks" if over == "topics" else "tasks resampled"
     size = f"{format_count(len(names), 'task')}, {format_count(len(of_topics), 'topic')}"
     sure = f"simultaneous {100 * (1 - alpha):g} % rank sets"
@@ -218,14 +217,14 @@ def _rank(board: Board, times: np.ndarray | float = 1.0) -> np.ndarray:
 def _compare_aggregates(tasks: Tasks, board: Board, ranks: np.ndarray) -> pd.DataFrame:
     """Return how the order changes with the aggregate; there is no mean of unlike measures."""
     others = [each for each in get_args(Aggregate) if each != board.aggregate and not (each == "mean" and tasks.unlike)]
-    rows = []
-    for aggregate in (board.aggregate, *others):
-        again = _rank(replace(board, aggregate=aggregate))
-        moves, alike = again - ranks, float(tau(-again, -ranks, variant="tau_b"))
-        farthest = int(np.abs(moves).argmax())
-        most = tasks.runs[farthest] if moves.any() else ""
-        rows.append((aggregate, tasks.runs[again.argmin()], alike, most, int(moves[farthest])))
-    return pd.DataFrame(rows, columns=["aggregate", "first", "tau_b", "moves_most", "by"])
+    frame = pd.DataFrame({"aggregate": [board.aggregate, *others]})
+    orders = np.array([_rank(replace(board, aggregate=aggregate)) for aggregate in frame["aggregate"]])
+    moves, runs = orders - ranks, np.array(tasks.runs, dtype=object)
+    farthest = np.abs(moves).argmax(axis=1)
+    frame = frame.assign(first=runs[orders.argmin(axis=1)], tau_b=tau(-orders, -ranks, variant="tau_b"))
+    return frame.assign(
+        moves_most=np.where(moves.any(axis=1), runs[farthest], ""), by=moves[range(len(moves)), farthest]
+    )
 
 
 def _describe_tasks(tasks: Tasks, board: Board, ranks: np.ndarray) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -237,8 +236,7 @@ def _describe_tasks(tasks: Tasks, board: Board, ranks: np.ndarray) -> tuple[pd.D
     for number, (name, topics, values) in enumerate(zip(tasks.names, tasks.topics, tasks.values, strict=True)):
         # All solve a topic with the highest score of the task from every run, none one with the lowest.
         low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
-        solved = np.where(high == high.max(), "all", np.where(low == low.min(), "none", ""))
-        solved = np.where(low == high, solved, "")
+        solved = np.select([low != high, high == high.max(), low == low.min()], ["", "all", "none"], "")
         each = ahead * weights[:, number] / np.maximum((~np.isnan(values)).sum(axis=1), 1)
         carried = each @ np.nan_to_num(values) / (float(np.square(ahead).sum()) or 1.0)
         carried = np.full(len(topics), np.nan) if tasks.unlike else carried
@@ -254,8 +252,8 @@ def _describe_tasks(tasks: Tasks, board: Board, ranks: np.ndarray) -> tuple[pd.D
                 "tau_without": float(tau(-without, -ranks, variant="tau_b")) if several else np.nan,
             }
         )  # fmt: skip
-    listed = pd.concat(of_topics, ignore_index=True)
-    return pd.DataFrame(of_tasks), listed.sort_values("share", ascending=False, kind="stable", ignore_index=True)
+    listed = pd.concat(of_topics).sort_values("share", ascending=False, kind="stable", ignore_index=True)
+    return pd.DataFrame(of_tasks), listed
 
 
 def _say_first(rows: pd.DataFrame, separated: np.ndarray) -> str:
@@ -387,17 +385,14 @@ def _sort_tasks(listed: Sequence[Scores]) -> list[Scores]:
 
 def _choose_runs(partial: np.ndarray, lacking: np.ndarray, gaps: Gaps | None) -> np.ndarray:
     """Return which runs stay on the board: of all those that lack some or all topics of tasks, shape (run, task)."""
-    complete = ~(partial | lacking).any(axis=1)
+    complete, way = ~(partial | lacking).any(axis=1), format_option("gaps", "present")
     if gaps is None and not complete.all():
         kinds = {"in part of a task": partial, "of a whole task": lacking}
         counts = [f"{some.any(axis=1).sum():,} {where}" for where, some in kinds.items() if some.any()]
-        raise MetaevalError(
-            f"{(~complete).sum():,} of {len(complete):,} runs lack scores ({', '.join(counts)}): choose what to do with "
-            f"{format_option('gaps', 'present')} or complete"
-        )
+        lack = f"{(~complete).sum():,} of {len(complete):,} runs lack scores ({', '.join(counts)})"
+        raise MetaevalError(f"{lack}: choose what to do with {way} or complete")
     if gaps == "complete" and complete.sum() < 2:
-        few = f"too few runs are complete: {complete.sum()} of {len(complete):,}"
-        raise MetaevalError(f"{few}; use {format_option('gaps', 'present')}")
+        raise MetaevalError(f"too few runs are complete: {complete.sum()} of {len(complete):,}; use {way}")
     return np.asarray(complete if gaps == "complete" else ~lacking.all(axis=1))
 
 
@@ -435,20 +430,19 @@ def check_samples(tasks: Tasks, over: OverTasks) -> None:
 
 def weigh_tasks(names: Sequence[str], given: Mapping[str, float] | None, categories: bool) -> np.ndarray:
     """Return the weight of every task; those of a category sum to the same as those of any other."""
+    plain, problem = [name for name in names if "/" not in name], ""
+    if categories and plain:
+        option = format_option("columns", "collection=category+task")
+        problem = f"the task {plain[0]} names no category: call tasks CATEGORY/TASK, as {option} does"
     for name, weight in (given or {}).items():
-        if name not in names:
-            near = suggest_names(name, names) or format_list(list(names))
-            raise MetaevalError(f"there is no task {name!r} to weigh: {near}")
         if isinstance(weight, bool) or not isinstance(weight, int | float | np.number) or not 0 < weight < np.inf:
-            raise MetaevalError(f"the weight of {name} is {weight}; it is a finite number above 0")
+            problem = f"the weight of {name} is {weight}; it is a finite number above 0"
+        if name not in names:
+            problem = f"there is no task {name!r} to weigh: {suggest_names(name, names) or format_list(list(names))}"
+    if problem:
+        raise MetaevalError(problem)
     weights = np.array([(given or {}).get(name, 1.0) for name in names], dtype=np.float64)
     if not categories:
         return weights
-    plain = [name for name in names if "/" not in name]
-    if plain:
-        raise MetaevalError(
-            f"the task {plain[0]} names no category: call tasks CATEGORY/TASK, as "
-            f"{format_option('columns', 'collection=category+task')} does"
-        )
     groups = np.array([name.partition("/")[0] for name in names])
     return np.asarray(weights / [weights[groups == group].sum() for group in groups])

@@ -203,10 +203,8 @@ def variance_components(
             designs.append(_rate_designs(estimate, bought, (alpha, beta)))
             designs[-1].insert(0, "measure", str(measure))
     table = pd.concat(components, ignore_index=True)
-    settings = {
-        "measures": ", ".join(map(str, given.measures)), "facets": ", ".join(given.facets),
-        "confidence": f"{confidence:g}", "alpha": f"{alpha:g}", "beta": f"{beta:g}", "seed": str(seed),
-    }  # fmt: skip
+    settings = {"measures": ", ".join(map(str, given.measures)), "facets": ", ".join(given.facets)}
+    settings |= {"confidence": f"{confidence:g}", "alpha": f"{alpha:g}", "beta": f"{beta:g}", "seed": str(seed)}
     if budget is not None and prices:
         listed = ", ".join(f"{part} {price:g}" for part, price in prices.items())
         settings |= {"budget": f"{budget:g}", "prices": listed}
@@ -222,19 +220,20 @@ def variance_components(
 
 def _check_budget(budget: float | None, prices: Mapping[str, float] | None, numbers: Mapping[str, float]) -> None:
     """Refuse a budget without prices, prices without a budget, and prices of what is not there."""
+    problem, known = "", [facet for facet in numbers if facet != "run"]
     if (budget is None) != (not prices):
         lacking = format_option("prices", "topic=10") if budget is not None else format_option("budget", "100")
-        raise MetaevalError(f"a budget and prices go together: give {lacking} too")
-    if budget is None or not prices:
-        return
-    check_options(budget=budget)
-    known = [facet for facet in numbers if facet != "run"]
-    for part, price in prices.items():
+        problem = f"a budget and prices go together: give {lacking} too"
+    elif budget is not None:
+        check_options(budget=budget)
+    for part, price in (prices or {}).items():
         if part not in known:
             have = f"{format_list(known)} {'has' if len(known) == 1 else 'have'} one here"
-            raise MetaevalError(f"{format_option('prices', part)}: the scores tell nothing of {part}; {have}")
-        if isinstance(price, bool) or not isinstance(price, int | float) or not 0 < price < np.inf:
-            raise MetaevalError(f"the price of a {part} is {price!r}; it is a number above 0")
+            problem = problem or f"{format_option('prices', part)}: the scores tell nothing of {part}; {have}"
+        elif isinstance(price, bool) or not isinstance(price, int | float) or not 0 < price < np.inf:
+            problem = problem or f"the price of a {part} is {price!r}; it is a number above 0"
+    if problem:
+        raise MetaevalError(problem)
 
 
 def _rate(
