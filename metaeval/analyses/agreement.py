@@ -292,18 +292,13 @@ def agreement(
         all: each needs a reference score. shared: keep only those found in every file.
     n_permutations : int, optional
         Trials of the exchange tests between measures, and of the sign flips of spa.
-    n_bootstrap : int, optional
-        Resamples of the topics for the intervals; 0 for none.
-    alpha : float, optional
-    confidence : float, optional
-        Level of the intervals.
     simultaneous : bool, optional
         Make the intervals of differences correct for all pairs of measures at once; otherwise each is for its pair alone.
     margin : float, optional
         Two measures agree with the reference alike if they differ by at most this share of the statistic's range.
     over : {"topics", "runs and topics"}, optional
         Make intervals for the same runs on other topics, or also for other runs of the same kind (at least 12 runs).
-    distinct_runs, seed : as for `discriminative_power`
+    n_bootstrap, alpha, confidence, distinct_runs, seed : as for `discriminative_power`
 
     Examples
     --------

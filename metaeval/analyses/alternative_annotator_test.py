@@ -149,11 +149,7 @@ def alternative_annotator_test(
         Allowance for the judge: the authors advise 0.2 if people are experts, 0.15 if they are skilled, 0.1 for crowd workers.
     alpha : float, optional
         False discovery rate.
-    n_bootstrap : int, optional
-        Resamples of the topics for the intervals; 0 for none.
-    confidence : float, optional
-        Level of the intervals.
-    seed : int, optional
+    n_bootstrap, confidence, seed : as for `discriminative_power`
 
     Examples
     --------

@@ -137,8 +137,7 @@ def calibrate_tests(
         By default four standard errors of a typical pair.
     n_permutations : int, optional
         B of tests that resample; raised where a correction needs more.
-    alpha : float, optional
-    distinct_runs, seed : as for `discriminative_power`
+    alpha, distinct_runs, seed : as for `discriminative_power`
     n_jobs : int, optional
         Processes; any number gives the same rates.
 

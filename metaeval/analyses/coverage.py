@@ -106,11 +106,9 @@ def coverage(
         At least two runs; every measure in it gets its coverage, the reference measures too.
     reference : names or Measures
         Reference measures, any of the measures in the scores, one for each quality.
-    n_bootstrap : int, optional
-        Resamples of the topics for the interval, the same for all measures; 0 for none.
     confidence : float, optional
         Level of the interval: how often it contains the expected coverage on as many new topics, for the same runs.
-    distinct_runs, seed : as for `discriminative_power`
+    n_bootstrap, distinct_runs, seed : as for `discriminative_power`
 
     Warns
     -----

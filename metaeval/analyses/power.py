@@ -377,7 +377,7 @@ def discriminative_power(
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     n_bootstrap : int, optional
-        Resamples of the topics for the intervals of power; 0 for none. The test is not repeated on them.
+        Resamples of the topics for the intervals; 0 for none. The test is not repeated on them.
     confidence : float, optional
         Level of all intervals.
     simultaneous : bool, optional

@@ -182,11 +182,9 @@ def compare_qrels(
         Significance level of the test of all pairs of runs, bootstrap-t.
     n_permutations : int, optional
         B, the trials of the test of all pairs of runs.
-    n_bootstrap : int, optional
-        Resamples of the topics for the intervals; 0 for none.
     confidence : float, optional
         Level of the intervals of rank correlations and favours. Those of differences of runs are at 1 − alpha.
-    distinct_runs, seed, n_jobs : as for `discriminative_power`
+    n_bootstrap, distinct_runs, seed, n_jobs : as for `discriminative_power`
 
     Examples
     --------

@@ -148,15 +148,13 @@ def ranking_similarity(
         nor disagreement, as the papers' printed values imply: where runs are tied, even a measure and itself have a τ_a below
         1. For tau_ap, tau_gap and @k it matters which measure is the reference: the first of a pair, a row of the table. See
         `metaeval.stats.weighted_correlation.correlate`.
-    n_bootstrap : int, optional
-        Resamples of the topics for the interval; 0 for none.
     confidence : float, optional
         Level of the interval: how often it contains the expected τ of as many new topics, for the same runs.
     simultaneous : bool, optional
         Make the intervals of all pairs of measures correct at once; otherwise each is for its pair alone.
     margin : float, optional
         Two measures rank runs alike if their τ is at least this.
-    distinct_runs, seed : as for `discriminative_power`
+    n_bootstrap, distinct_runs, seed : as for `discriminative_power`
 
     Examples
     --------

@@ -176,10 +176,8 @@ def run_ranks(
     ----------
     scores : Scores or DiscriminativePower
         At least two runs and two topics; or what tests of all pairs of them found, without the intervals of means.
-    test : str, optional
-        As in `discriminative_power`. Ranks of a result are by its own test.
-    **options
-        Of `discriminative_power`: n_permutations, alpha, seed, correction, p_add_one, variance_offset, distinct_runs, n_jobs.
+    test, **options : as for `discriminative_power`
+        Ranks of a result are by its own test.
 
     Returns
     -------

@@ -143,12 +143,10 @@ def split_half_consistency(
     size : int, optional
         Topics in each of two disjoint sets, 10 in the papers' second experiment; by default the topics are
         split in half.
-    seed : int, optional
     tau : {"tau_a", "tau_b"}, optional
     n_permutations : int, optional
         B of the randomised Tukey HSD test between measures.
-    alpha : float, optional
-    distinct_runs, n_jobs : as for `discriminative_power`
+    alpha, distinct_runs, seed, n_jobs : as for `discriminative_power`
 
     Examples
     --------

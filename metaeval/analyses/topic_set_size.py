@@ -100,11 +100,7 @@ def topic_set_size(
         Probability of missing the difference.
     target : float, optional
         Generalisability coefficient to reach.
-    n_bootstrap : int, optional
-        Resamples of the topics for the intervals; 0 for none.
-    confidence : float, optional
-        Level of the intervals.
-    distinct_runs, seed : as for `discriminative_power`
+    n_bootstrap, confidence, distinct_runs, seed : as for `discriminative_power`
 
     Examples
     --------
