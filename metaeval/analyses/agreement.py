@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_choice, check_count, check_positive, check_share, warn_of_same_data
 from metaeval.analyses.diagnostics import remark_copies
 from metaeval.analyses.power import discriminative_power
-from metaeval.analyses.prepare import Prepared, prepare
-from metaeval.analyses.references import AXES, Share, match_references
-from metaeval.analyses.result import Result, list_intervals, tabulate_conclusions, tabulate_differences
+from metaeval.analyses.prepare import Prepared, check_options, prepare, warn_of_same_data
+from metaeval.analyses.references import Share, match_references
+from metaeval.analyses.result import Result, list_intervals, tabulate_conclusions, tabulate_differences, write_ends
 from metaeval.data.clusters import order_clusters
 from metaeval.data.policies import MissingPolicy, check_policy
 from metaeval.data.scores import PartialScores, Scores
@@ -77,23 +76,15 @@ class StatisticAgreement:
     @property
     def beaten(self) -> np.ndarray:
         """How many measures are better than each, shape (measure,); NaN where that is not known."""
-        unknown = np.isnan(self.values)
-        if len(self.values) > 1:
-            known = np.isfinite(self.gap_ends).all(axis=0)
-            of_pairs = np.stack(np.triu_indices(len(self.values), 1))[:, known]
-            unknown |= np.bincount(of_pairs.ravel(), minlength=len(unknown)) == 0
-        return np.where(unknown, np.nan, self.better.sum(axis=0))
+        of_pairs = np.stack(np.triu_indices(len(self.values), 1))[:, np.isfinite(self.gap_ends).all(axis=0)]
+        compared = np.bincount(of_pairs.ravel(), minlength=len(self.values)) > 0
+        known = ~np.isnan(self.values) & (compared | (len(self.values) == 1))
+        return np.where(known, self.better.sum(axis=0), np.nan)
 
     @property
     def without_signal(self) -> bool:
         """Whether there are intervals, and by them no measure is better than chance."""
         return not np.isnan(self.low).all() and not (self.low > self.chance).any()
-
-    @property
-    def leading(self) -> np.ndarray:
-        """Whether no measure is better, shape (measure,): the best alone where none is better than any, none at chance."""
-        best = (self.beaten > 0).any() | (self.values == self.values[self.rank()[0]])
-        return (self.beaten == 0) & best & (not self.without_signal)
 
     def rank(self) -> list[int]:
         """Return the measures, best first; those for which the statistic is not defined come last."""
@@ -153,17 +144,14 @@ class Agreement(Result):
         rivals = int((result.beaten == 0).sum()) - 1
         others = f"{format_count(rivals, 'other')} may be as good" if rivals > 0 else "no other is as good"
         where = " on these runs" if self.over == "topics" else ""
-        sentences = [f"{most}; {others}{where}."]
-        ends = list(zip(map(str, self.measures), result.low, result.high, strict=True))
-        chancy = [name for name, low, high in ends if low <= result.chance <= high]
-        if chancy:
+        sentences, names = [f"{most}; {others}{where}."], np.array([str(measure) for measure in self.measures])
+        worse = names[result.high < result.chance].tolist()
+        if chancy := names[(result.low <= result.chance) & (result.chance <= result.high)].tolist():
             verb = "is" if len(chancy) == 1 else "are"
             sentences.append(f"{format_list(chancy, 3)} {verb} not shown to be better than chance.")
-        if worse := [name for name, _, high in ends if high < result.chance]:
-            end = "agrees less than chance: is its direction right?"
-            if len(worse) > 1:
-                end = "agree less than chance: are their directions right?"
-            sentences.append(f"{format_list(worse, 3)} {end}")
+        if worse:
+            one, several = "agrees less than chance: is its direction", "agree less than chance: are their directions"
+            sentences.append(f"{format_list(worse, 3)} {several if len(worse) > 1 else one} right?")
         return " ".join(sentences)
 
     def differences(self) -> pd.DataFrame:
@@ -189,12 +177,10 @@ class Agreement(Result):
             better_than=[each.better.sum(axis=1) for each in self.results],
         )  # fmt: skip
         frames = {"rows": rows, "differences": self.differences()}
-        for what in ("runs", "topics"):
-            frames[what] = pd.concat([disagreement[what] for disagreement in self.disagreements])
+        frames |= {what: pd.concat([each[what] for each in self.disagreements]) for what in ("runs", "topics")}
         if len(self.collections) > 1:
             frames["collections"] = cross({"collection": self.collections, **labels}, value=self.by_collection)
-        halves = [(each.name, each.halves) for each in self.results]
-        annotators = pd.DataFrame(halves, columns=["statistic", "halves"]).dropna()
+        annotators = pd.DataFrame({"statistic": self.statistics, "halves": _stack("halves").fget(self)}).dropna()
         return frames | ({"annotators": annotators} if len(annotators) else {})
 
     def tables(self) -> list[Table]:
@@ -203,73 +189,56 @@ class Agreement(Result):
         Bold is a measure than which none is better, but only the best where none is better than any other, and none at chance.
         """
         first, rows, frames = self.results[0], self.results[0].rank(), self.frames()
-        index = pd.Index([str(self.measures[m]) for m in rows], name="measure")
+        index, titles = pd.Index([str(self.measures[m]) for m in rows], name="measure"), [r.title for r in self.results]
         here, level = self.over == "topics", f"{100 * self.confidence:g} % intervals"
-
-        def tabulate(columns: Mapping[str, Any], caption: str) -> Table:
-            return Table(pd.DataFrame(columns, index=index), caption, self.signature)
-
-        def write_ends(result: StatisticAgreement) -> list[str]:
-            ends = zip(result.low[rows], result.high[rows], strict=True)
-            return ["–" if np.isnan(low) else f"{low:.3f} – {high:.3f}" for low, high in ends]
-
+        ends = {each.title: list(map(write_ends, each.low[rows], each.high[rows])) for each in self.results}
         shown: dict[str, Any] = {first.title: first.values[rows]}
         if np.isfinite(first.low).any():
-            shown["interval"] = write_ends(first)
+            shown["interval"] = ends[first.title]
             shown["clearly better"] = [
                 "" if np.isnan(n) else format_count(int(n), "other") if n else "none" for n in first.beaten[rows]
             ]
         shown |= {each.title: each.values[rows] for each in self.results[1:] if each.name == "topic_tau_b"}
-        brief = tabulate(shown, f"Agreement with {self.reference}.")
-        whole = self._tabulate_values(index, rows, level)
-        titles = list(whole.frame.columns)
-        tables = [whole]
+        below = pd.DataFrame([self.chance, self.ceiling], ["(chance)", "(ceiling)"], titles)
+        frame = pd.concat([pd.DataFrame(self.values.T[rows], index, titles), below]).rename_axis("measure")
+        marks = pd.DataFrame("", index=frame.index, columns=titles)
+        for each in self.results:
+            best = (each.beaten > 0).any() | (each.values == each.values[each.rank()[0]])
+            bold = (each.beaten == 0) & best & (not each.without_signal and not self.is_noise)
+            marks.loc[index, each.title] = np.where(bold[rows], "bold", "")
+        legend = (
+            f"Bold: no other measure is better on {'these runs' if here else 'runs of this kind'}, by {level} of the paired "
+            "difference; where none is better than any other, only the best."
+        )
+        if len(rows) > 1 and not np.isfinite(self.gap_ends).any():
+            legend = "Which measure is better is not said, as there are no intervals."
+        caption, legend = f"Agreement with {self.reference}.", f"{legend} {self.no_interval}".strip()
+        whole = Table(frame, caption, self.signature, marks=lambda _: marks, legend=legend, at=("all",))
+        paper = replace(whole.take(titles if len(titles) <= 4 else [*titles[:3], titles[-1]]), at=("paper",))
+        tables = [Table(pd.DataFrame(shown, index), caption, self.signature, at=("short",)), paper, whole]
         if not np.isnan(self.low).all():
             speaks = "over topics, for the same runs" if here else ELSEWHERE[self.over]
-            tables.append(tabulate({each.title: write_ends(each) for each in self.results}, f"{level} {speaks}."))
+            tables.append(Table(pd.DataFrame(ends, index), f"{level} {speaks}.", self.signature, at=("all",)))
         if "annotators" in frames:
             caption = "What half of the annotators reach against the other half."
-            tables.append(Table(frames["annotators"].set_index("statistic"), caption, self.signature))
+            tables.append(Table(frames["annotators"].set_index("statistic"), caption, self.signature, at=("all",)))
         if len(rows) > 1 and not np.isnan(first.gap_ends).all():
             caption = f"Differences of {first.title} {ELSEWHERE[self.over]}, and what is known of them."
             pairs = frames["differences"].query("statistic == @first.name").dropna(subset="low")
             tables.append(tabulate_conclusions(pairs, "difference", "difference", caption, self.signature, index[0]))
-        paper = whole.take(titles if len(titles) <= 4 else [*titles[:3], titles[-1]])
-        return [
-            replace(brief, at=("short",)), replace(paper, at=("paper",)), *(replace(each, at=("all",)) for each in tables)
-        ]  # fmt: skip
-
-    def _tabulate_values(self, index: pd.Index, rows: Sequence[int], level: str) -> Table:
-        """Return all statistics of all measures, with chance and ceiling below."""
-        titles = [result.title for result in self.results]
-        frame = pd.DataFrame(self.values.T[rows], index, titles)
-        below = pd.DataFrame([self.chance, self.ceiling], ["(chance)", "(ceiling)"], titles)
-        frame = pd.concat([frame, below]).rename_axis("measure")
-        marks = pd.DataFrame("", index=frame.index, columns=titles)
-        leading = np.array([each.leading & (not self.is_noise) for each in self.results])
-        marks.iloc[: len(rows)] = np.where(leading.T[rows], "bold", "")
-        where = "these runs" if self.over == "topics" else "runs of this kind"
-        legend = (
-            f"Bold: no other measure is better on {where}, by {level} of the paired difference; where none is better than any "
-            "other, only the best."
-        )
-        if len(rows) > 1 and not np.isfinite(self.gap_ends).any():
-            legend = "Which measure is better is not said, as there are no intervals."
-        legend = f"{legend} {self.no_interval}".strip()
-        return Table(frame, f"Agreement with {self.reference}.", self.signature, marks=lambda _: marks, legend=legend)
+        return tables
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return the measures in the order of the first statistic, with chance and ceiling as lines."""
         result, rows = self.results[0], []
         for m in result.rank():
-            ends = None if np.isnan(result.low[m]) else (result.low[m], result.high[m])
+            measure, ends = self.measures[m], (result.low[m], result.high[m])
             beaten = f" ({result.beaten[m]:.0f})" if np.isfinite(result.beaten[m]) else ""
-            rows.append(Row(str(self.measures[m]), self.measures[m].title + beaten, result.values[m], line=ends))
+            line = None if np.isnan(ends[0]) else ends
+            rows.append(Row(str(measure), measure.title + beaten, result.values[m], line=line))
         label = f"{result.title} with {self.reference.title}"
         label += "; in brackets how many measures are better" if np.isfinite(result.beaten).any() else ""
-        levels = [
-            (level, style) for level, style in ((result.chance, ":"), (result.ceiling, "--")) if np.isfinite(level)
-        ]
+        levels = [each for each in ((result.chance, ":"), (result.ceiling, "--")) if np.isfinite(each[0])]
         return [IntervalChart(rows, label, levels=levels, row_height=0.26 if len(rows) > 12 else 0.42)]
 
 
@@ -315,36 +284,21 @@ def agreement(
         who gave a score. Halves of them are compared where all scored everything.
     statistics : sequence of str, optional
         By default pairwise_accuracy, spa, pearson, spearman, tau_a and tau_b of runs; topic_pearson, over all scores;
-        topic_tau_b and topic_spearman, means over topics (summary-level or segment-level correlation); and acc_t. Others
-        are tau_ap_b and tau_gap, which weigh the head of the ranking; tau_b@15 is of the 15 runs that the reference puts
-        first.
+        topic_tau_b and topic_spearman, means over topics (summary-level or segment-level correlation); and acc_t. Others are
+        tau_ap_b and tau_gap, which weigh the head of the ranking; tau_b@15 is of the reference's first 15 runs.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do with topics, or runs, without a score in a separate reference: leave them out, or raise.
-    runs : {"all", "shared"}, optional
-        all: every run needs a reference score. shared: keep only the runs found in every file.
-    topics : {"all", "shared"}, optional
-        all: every topic needs a reference score. shared: keep only the topics found in every file.
+    runs, topics : {"all", "shared"}, optional
+        all: each needs a reference score. shared: keep only those found in every file.
     n_permutations : int, optional
         Trials of the exchange tests between measures, and of the sign flips of spa.
-    n_bootstrap : int, optional
-        Resamples of the topics for the intervals; 0 for none. With fewer than 10 runs or 25 topics there is none.
-    alpha : float, optional
-    confidence : float, optional
-        Level of the intervals.
     simultaneous : bool, optional
-        Make the intervals of the differences of all pairs of measures correct at once, so that one of many equally good
-        measures is rarely called better; otherwise each is for its pair alone.
+        Make the intervals of differences correct for all pairs of measures at once; otherwise each is for its pair alone.
     margin : float, optional
         Two measures agree with the reference alike if they differ by at most this share of the statistic's range.
     over : {"topics", "runs and topics"}, optional
         Make intervals for the same runs on other topics, or also for other runs of the same kind (at least 12 runs).
-    distinct_runs : bool, optional
-        Keep one of several runs with the same scores on every topic: the first in the order of labels.
-    seed : int, optional
-
-    Returns
-    -------
-    Agreement
+    n_bootstrap, alpha, confidence, distinct_runs, seed : as for `discriminative_power`
 
     Examples
     --------
@@ -361,22 +315,17 @@ def agreement(
     2     acc_t    good   0.80        1
     3     acc_t     bad   0.48        2
     """
-    check_positive("margin", margin)
-    check_choice("over", over, Over)
-    shares: dict[str, Share] = {"runs": runs, "topics": topics}
-    for axis in AXES:
-        check_choice(f"choice of {axis}", shares[axis], Share)
-    check_share("alpha", alpha)
-    check_share("confidence", confidence)
-    check_count("n_permutations", n_permutations, 1)
-    check_count("n_bootstrap", n_bootstrap, 0)
+    check_options(
+        margin=margin, over=(over, Over), runs=(runs, Share), topics=(topics, Share), alpha=alpha, confidence=confidence,
+        n_permutations=n_permutations, n_bootstrap=n_bootstrap,
+    )  # fmt: skip
     check_policy(missing, MissingPolicy)
     asked = [parse_statistic(name) for name in dict.fromkeys(BY_DEFAULT if statistics is None else statistics)]
     if not asked:
         raise MetaevalError(f"no statistic was asked for: use {', '.join(STATISTICS)}")
     joined, (standard, *others), whole, people = match_references(
         scores, reference, run_scores,
-        annotators=annotators, reference_measure=reference_measure, missing=missing, shares=shares,
+        annotators=annotators, reference_measure=reference_measure, missing=missing, shares={"runs": runs, "topics": topics},
     )  # fmt: skip
     if unlike := {str(each) for each in others} - {str(standard)}:
         names = format_list(sorted({*unlike, str(standard)}))
@@ -436,15 +385,15 @@ def _find_run_scores(scores: Scores, whole: Scores | None, names: Sequence[str])
     run_scores = np.full((len(scores.runs), len(names)), np.nan)
     if whole is None:
         return run_scores
-    if len(whole.topics) != 1:
-        raise DataError(f"scores of whole runs have one topic; {whole.collection or 'these'} have {len(whole.topics)}")
     known = [str(measure) for measure in whole.measures]
-    shared = [name for name in names if name in known]
+    shared, lacking = [name for name in names if name in known], [run for run in scores.runs if run not in whole.runs]
+    problem = f"the scores of whole runs {whole.collection} lack {format_list(lacking)}" if lacking else ""
     if not shared:
-        raise DataError(f"the scores of whole runs {whole.collection} hold none of the measures ({format_list(known)})")
-    lacking = [run for run in scores.runs if run not in whole.runs]
-    if lacking:
-        raise DataError(f"the scores of whole runs {whole.collection} lack {format_list(lacking)}")
+        problem = f"the scores of whole runs {whole.collection} hold none of the measures ({format_list(known)})"
+    if len(whole.topics) != 1:
+        problem = f"scores of whole runs have one topic; {whole.collection or 'these'} have {len(whole.topics)}"
+    if problem:
+        raise DataError(problem)
     # A direction that the scores of whole runs state themselves is theirs; otherwise a measure has one direction.
     signs = {str(measure): measure.sign for measure in scores.measures}
     signs |= {str(measure): measure.sign for measure in whole.measures if measure.higher_is_better is not None}
@@ -463,9 +412,8 @@ def _compare(
     Measures stay in the order given: nothing is drawn for them, and the same pairs of them are pooled.
     """
     scores, seed = ready.scores, ready.seed
-    for statistic in asked:
-        if statistic.first is not None and statistic.first > len(scores.runs):
-            raise MetaevalError(f"{statistic.name} needs {statistic.first} runs, there are {len(scores.runs)}")
+    if deep := next((each for each in asked if each.first is not None and each.first > len(scores.runs)), None):
+        raise MetaevalError(f"{deep.name} needs {deep.first} runs, there are {len(scores.runs)}")
     names, labels = [str(measure) for measure in scores.measures], [str(measure) for measure in measures]
     columns = [ready.places[2][names.index(label)] for label in labels]
     # The order of the axes in memory decides in which order NumPy adds.
@@ -484,11 +432,9 @@ def _compare(
     given = ~np.isclose(run_scores, means, rtol=1e-9, atol=1e-9 * np.abs(means).max(axis=0)).all(axis=0)
     scaled_runs = np.where(np.isnan(stated), scaled.mean(axis=1), stated)
     sides = Sides(scaled, scaled_runs, key, n_permutations, tuple(asked), clusters, given)
-    estimates = []
-    for statistic in asked:
-        # Collections of the same runs have the same ones drawn.
-        others = generator(seed, *runs, "agreement", "other runs") if over != "topics" else None
-        estimates.append(statistic.estimate(sides, n_bootstrap, others))
+    # Collections of the same runs have the same ones drawn, and so have statistics.
+    draw = (lambda: generator(seed, *runs, "agreement", "other runs")) if over != "topics" else (lambda: None)
+    estimates = [statistic.estimate(sides, n_bootstrap, draw()) for statistic in asked]
     if people is not None and not isinstance(people, PartialScores):
         by_person = people.sel(runs=runs, topics=topics)
         labelled = by_person.values * find_signs(by_person.measures)
@@ -519,14 +465,12 @@ def remark_levels(statistics: Sequence[Statistic], intervals: bool, over: Over =
             f"Those of {format_list(erring)} do, for independent errors or where measures favour some runs: "
             "docs/concepts/agreement.md."
         )
-    if intervals and over != "topics":
-        remarks.append(
-            "intervals, and what is called better, speak of other runs of the same kind as well as of other topics"
-        )
-    elif intervals:
+    if intervals:
         remarks.append(
             f"“better” speaks of these runs only; {format_option('over', 'runs and topics')} speaks of other runs too\n"
             "Measures that are equally good over all runs are often unlike on those of a study: docs/concepts/agreement.md."
+            if over == "topics"
+            else "intervals, and what is called better, speak of other runs of the same kind as well as of other topics"
         )
     return tuple(remarks)
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 import metaeval
-from metaeval.analyses.checks import check_choice, check_count, check_seed, check_share
-from metaeval.analyses.result import Result, tabulate_differences
+from metaeval.analyses.prepare import check_options
+from metaeval.analyses.result import Result, list_rows, tabulate_differences
 from metaeval.data.annotations import Annotations, choose_class
 from metaeval.data.labels import rank_labels
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
-from metaeval.show.charts import Chart, IntervalChart, Row
+from metaeval.show.charts import Chart, IntervalChart
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, cross
 from metaeval.stats.annotator_wins import (
@@ -48,20 +49,13 @@ EPSILONS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 class AlternativeAnnotatorTest(Result):
     """How each judge does against each person, by agreement with the other people.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        By judge, the largest ρ first: columns judge; rho, the share of a person's items on which it agrees with the others as
-        well or better, averaged over people; omega, the share of testable people that it wins against; both with low and high
-        over topics; passes; passes_from, the smallest of some ε with which it does, if any; blind, whether it agrees with
-        people no better than its answers would in random order; and agrees, the mean share of other people with the same
-        label, or minus the mean number of classes from them.
-    people : DataFrame
-        By judge and annotator: items, whether they are enough to be tested, the judge's advantage, p, and whether it wins.
-    differences : DataFrame
-        The difference in ρ of every two judges.
-    people_agree : float
-        What `agrees` is of the people themselves.
+    `rows`, by judge, the largest ρ first, have columns judge; rho, the share of a person's items on which it agrees with the
+    others as well or better, averaged over people; omega, the share of testable people that it wins against; both with low and
+    high over topics; passes; passes_from, the smallest of some ε with which it does, if any; blind, whether it agrees with
+    people no better than its answers would in random order; and agrees, the mean share of other people with the same label, or
+    minus the mean number of classes from them, which is `people_agree` of the people themselves. `people`, by judge and
+    annotator: items, whether they are enough to be tested, the judge's advantage, p, and whether it wins. `differences` are
+    those in ρ of every two judges.
     """
 
     collection: str
@@ -74,9 +68,7 @@ class AlternativeAnnotatorTest(Result):
     epsilon: float
     confidence: float
 
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """Return judges, every person by judge, and the differences of judges in ρ."""
-        return {"judges": self.rows, "annotators": self.people, "differences": self.differences}
+    called: ClassVar[Mapping[str, str]] = {"rows": "judges", "people": "annotators"}
 
     def answer(self) -> str:
         """Say how many judges may replace people, and how the best one agrees with them, beside people with each other."""
@@ -126,9 +118,7 @@ class AlternativeAnnotatorTest(Result):
 
     def charts(self) -> Sequence[Chart]:
         """Return ρ of every judge with its interval."""
-        rows = []
-        for judge, rho, low, high in self.rows[["judge", "rho", "rho_low", "rho_high"]].itertuples(index=False):
-            rows.append(Row(judge, judge, rho, line=None if np.isnan(low) else (low, high)))
+        rows = list_rows(self.rows.rename(columns={"rho_low": "low", "rho_high": "high"}), "rho", name="judge")
         return [IntervalChart(rows, "advantage probability ρ", self.collection)]
 
 
@@ -159,15 +149,7 @@ def alternative_annotator_test(
         Allowance for the judge: the authors advise 0.2 if people are experts, 0.15 if they are skilled, 0.1 for crowd workers.
     alpha : float, optional
         False discovery rate.
-    n_bootstrap : int, optional
-        Resamples of the topics for the intervals; 0 for none.
-    confidence : float, optional
-        Level of the intervals.
-    seed : int, optional
-
-    Returns
-    -------
-    AlternativeAnnotatorTest
+    n_bootstrap, confidence, seed : as for `discriminative_power`
 
     Examples
     --------
@@ -183,13 +165,11 @@ def alternative_annotator_test(
         raise MetaevalError(
             f"the test takes Annotations, not {type(annotations).__name__}: see metaeval.io.read_annotations"
         )
-    check_choice("agreement", agreement, Agreement)
     if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not 0 <= epsilon < 1:
         raise MetaevalError(f"{format_option('epsilon')} is {epsilon!r}; it lies from 0 to below 1")
-    check_share("alpha", alpha)
-    check_share("confidence", confidence)
-    check_count("n_bootstrap", n_bootstrap, 0)
-    check_seed(seed)
+    check_options(
+        agreement=(agreement, Agreement), alpha=alpha, confidence=confidence, n_bootstrap=n_bootstrap, seed=seed
+    )
     judged = choose_class(annotations.answers)
     names, topic = np.unique(np.array(annotations.topics, dtype=object), return_inverse=True)
     near = tabulate_agreement(len(annotations.classes), agreement)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.diagnostics import diagnose
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import Result, name_pairs
 from metaeval.analyses.topic_noise import refuse_clusters
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
@@ -62,12 +62,10 @@ class BaselinePreference(Result):
 
         ``second`` are topics where the first delta is below 0, ``fourth`` the reverse (LQ 2021, Figures 1 and 2).
         """
-        rows = []
-        for pair in itertools.combinations(range(len(self.measures)), 2):
-            x, y = self.deltas[:, pair].T
-            names = [str(self.measures[m]) for m in pair]
-            rows.append((*names, *ScatterChart(x, y, "", "").corners, *_correlate(x, y)))
-        return pd.DataFrame(rows, columns=["measure_1", "measure_2", "second", "fourth", "r", "low", "high"])
+        pairs = [self.deltas[:, pair].T for pair in itertools.combinations(range(len(self.measures)), 2)]
+        rows = [(*ScatterChart(x, y, "", "").corners, *_correlate(x, y)) for x, y in pairs]
+        known = pd.DataFrame(rows, columns=["second", "fourth", "r", "low", "high"])
+        return pd.concat([pd.DataFrame(name_pairs(self.measures)), known], axis=1)
 
     def tables(self) -> list[Table]:
         """Return the topics won by either run (LQ 2021, Table 7)."""
@@ -98,10 +96,6 @@ def baseline_preference(scores: Scores, first: str, second: str) -> BaselinePref
         One of its runs: Popularity in LQ 2021, §5.3.
     second : str
         Another one: Uniform in LQ 2021, §5.3.
-
-    Returns
-    -------
-    BaselinePreference
 
     Examples
     --------

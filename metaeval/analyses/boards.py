@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -12,8 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_choice, check_count, check_seed, check_share, remark_shared_topics
-from metaeval.analyses.prepare import sort_scores
+from metaeval.analyses.prepare import check_options, remark_shared_topics, sort_scores
 from metaeval.analyses.ranks import RunRanks, order_runs, tabulate_ranks
 from metaeval.analyses.topic_noise import TopicNoise, find_noise, join_noise
 from metaeval.data.clusters import code_clusters
@@ -157,13 +155,8 @@ def board_ranks(
     1   b     2    1     2
     2   c     3    3     3
     """
-    check_choice("aggregate", aggregate, Aggregate)
-    check_choice("sample over", over, OverTasks)
-    if gaps is not None:
-        check_choice("policy for gaps", gaps, Gaps)
-    check_count("n_bootstrap", n_bootstrap, 100)
-    check_share("alpha", alpha)
-    check_seed(seed)
+    check_options(aggregate=(aggregate, Aggregate), over=(over, OverTasks), gaps=(gaps or "present", Gaps))
+    check_options(n_bootstrap=(n_bootstrap, 100), alpha=alpha, seed=seed)
     aligned = align_tasks(tasks, gaps)
     check_samples(aligned, over)
     runs, names = aligned.runs, aligned.names
@@ -199,10 +192,9 @@ def board_ranks(
     noise = aligned.noise
     if noise and over == "tasks":  # topics are not drawn
         noise = replace(noise, n_clusters=0)
-    settings: dict[str, str] = {"aggregate": aggregate} | ({"categories": "equal"} if categories else {})
-    if task_weights:
-        settings["weights"] = ", ".join(f"{name} {weight:g}" for name, weight in sorted(task_weights.items()))
-    settings |= ({"gaps": gaps} if gaps else {}) | (noise.settings if noise else {})
+    weights = ", ".join(f"{name} {weight:g}" for name, weight in sorted((task_weights or {}).items()))
+    stated = {"aggregate": aggregate, "categories": "equal" * categories, "weights": weights, "gaps": gaps or ""}
+    settings = {name: value for name, value in stated.items() if value} | (noise.settings if noise else {})
     drawn = "topics resampled within tasks" if over == "topics" else "tasks resampled"
     size = f"{format_count(len(names), 'task')}, {format_count(len(of_topics), 'topic')}"
     sure, skewness = f"simultaneous {100 * (1 - alpha):g} % rank sets", _find_skewness(board, over)
@@ -247,14 +239,14 @@ def _rank(board: Board, times: np.ndarray | float = 1.0) -> np.ndarray:
 def _compare_aggregates(tasks: Tasks, board: Board, ranks: np.ndarray) -> pd.DataFrame:
     """Return how the order changes with the aggregate; there is no mean of unlike measures."""
     others = [each for each in get_args(Aggregate) if each != board.aggregate and not (each == "mean" and tasks.unlike)]
-    rows = []
-    for aggregate in (board.aggregate, *others):
-        again = _rank(replace(board, aggregate=aggregate))
-        moves, alike = again - ranks, float(tau(-again, -ranks, variant="tau_b"))
-        farthest = int(np.abs(moves).argmax())
-        most = tasks.runs[farthest] if moves.any() else ""
-        rows.append((aggregate, tasks.runs[again.argmin()], alike, most, int(moves[farthest])))
-    return pd.DataFrame(rows, columns=["aggregate", "first", "tau_b", "moves_most", "by"])
+    frame = pd.DataFrame({"aggregate": [board.aggregate, *others]})
+    orders = np.array([_rank(replace(board, aggregate=aggregate)) for aggregate in frame["aggregate"]])
+    moves, runs = orders - ranks, np.array(tasks.runs, dtype=object)
+    farthest = np.abs(moves).argmax(axis=1)
+    frame = frame.assign(first=runs[orders.argmin(axis=1)], tau_b=tau(-orders, -ranks, variant="tau_b"))
+    return frame.assign(
+        moves_most=np.where(moves.any(axis=1), runs[farthest], ""), by=moves[range(len(moves)), farthest]
+    )
 
 
 def _describe_tasks(tasks: Tasks, board: Board, ranks: np.ndarray) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -266,8 +258,7 @@ def _describe_tasks(tasks: Tasks, board: Board, ranks: np.ndarray) -> tuple[pd.D
     for number, (name, topics, values) in enumerate(zip(tasks.names, tasks.topics, tasks.values, strict=True)):
         # All solve a topic with the highest score of the task from every run, none one with the lowest.
         low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
-        solved = np.where(high == high.max(), "all", np.where(low == low.min(), "none", ""))
-        solved = np.where(low == high, solved, "")
+        solved = np.select([low != high, high == high.max(), low == low.min()], ["", "all", "none"], "")
         each = ahead * weights[:, number] / np.maximum((~np.isnan(values)).sum(axis=1), 1)
         carried = each @ np.nan_to_num(values) / (float(np.square(ahead).sum()) or 1.0)
         carried = np.full(len(topics), np.nan) if tasks.unlike else carried
@@ -283,19 +274,18 @@ def _describe_tasks(tasks: Tasks, board: Board, ranks: np.ndarray) -> tuple[pd.D
                 "tau_without": float(tau(-without, -ranks, variant="tau_b")) if several else np.nan,
             }
         )  # fmt: skip
-    listed = pd.concat(of_topics, ignore_index=True)
-    return pd.DataFrame(of_tasks), listed.sort_values("share", ascending=False, kind="stable", ignore_index=True)
+    listed = pd.concat(of_topics).sort_values("share", ascending=False, kind="stable", ignore_index=True)
+    return pd.DataFrame(of_tasks), listed
 
 
 def _say_first(rows: pd.DataFrame, separated: np.ndarray) -> str:
     """Say which runs may be first, and how many neighbours are not separated."""
     leader, n_near, n_ties = shorten(rows["run"].iloc[0]), int(rows["near_first"].sum()), int((rows["rank"] == 1).sum())
+    first = f"only {leader} may be first"
+    if n_near > 1:
+        first = f"{leader} leads, and {format_count(n_near - 1, 'other run')} may be first"
     if n_ties > 1:
         first = f"{n_ties} tie for the lead, and {n_near} may be first"
-    elif n_near > 1:
-        first = f"{leader} leads, and {format_count(n_near - 1, 'other run')} may be first"
-    else:
-        first = f"only {leader} may be first"
     n_open = int((~separated).sum())
     return f"{first}; {f'{n_open} of {len(separated)}' if n_open else 'no'} neighbours cannot be separated"
 
@@ -399,35 +389,32 @@ def align_tasks(given: Scores | Sequence[Scores], gaps: Gaps | None) -> Tasks:
 
 def _sort_tasks(listed: Sequence[Scores]) -> list[Scores]:
     """Return tasks in the order of their names."""
-    if not listed:
-        raise MetaevalError("a board needs the scores of at least one task")
+    problem = "" if listed else "a board needs the scores of at least one task"
     for task in listed:
         if not isinstance(task, Scores):
-            raise MetaevalError(f"a task is Scores, not {type(task).__name__}: see metaeval.io.read_collections")
-        if len(task.measures) > 1:
+            problem = f"a task is Scores, not {type(task).__name__}: see metaeval.io.read_collections"
+        elif len(task.measures) > 1:
             which = f"{task.collection or 'the task'} has {len(task.measures)} measures"
-            raise MetaevalError(f"{which}: choose one with {format_option('measure')}")
-    ordered = sorted(listed, key=lambda task: task.collection)
-    for task, after in itertools.pairwise(ordered):
-        if task.collection == after.collection:
-            name = task.collection or "scores"
-            raise MetaevalError(f"the task {name} is there twice: name tasks apart by their collections")
-    return ordered
+            problem = f"{which}: choose one with {format_option('measure')}"
+        elif sum(getattr(other, "collection", None) == task.collection for other in listed) > 1:
+            problem = f"the task {task.collection or 'scores'} is there twice: name tasks apart by their collections"
+        if problem:
+            break
+    if problem:
+        raise MetaevalError(problem)
+    return sorted(listed, key=lambda task: task.collection)
 
 
 def _choose_runs(partial: np.ndarray, lacking: np.ndarray, gaps: Gaps | None) -> np.ndarray:
     """Return which runs stay on the board: of all those that lack some or all topics of tasks, shape (run, task)."""
-    complete = ~(partial | lacking).any(axis=1)
+    complete, way = ~(partial | lacking).any(axis=1), format_option("gaps", "present")
     if gaps is None and not complete.all():
         kinds = {"in part of a task": partial, "of a whole task": lacking}
         counts = [f"{some.any(axis=1).sum():,} {where}" for where, some in kinds.items() if some.any()]
-        raise MetaevalError(
-            f"{(~complete).sum():,} of {len(complete):,} runs lack scores ({', '.join(counts)}): choose what to do with "
-            f"{format_option('gaps', 'present')} or complete"
-        )
+        lack = f"{(~complete).sum():,} of {len(complete):,} runs lack scores ({', '.join(counts)})"
+        raise MetaevalError(f"{lack}: choose what to do with {way} or complete")
     if gaps == "complete" and complete.sum() < 2:
-        few = f"too few runs are complete: {complete.sum()} of {len(complete):,}"
-        raise MetaevalError(f"{few}; use {format_option('gaps', 'present')}")
+        raise MetaevalError(f"too few runs are complete: {complete.sum()} of {len(complete):,}; use {way}")
     return np.asarray(complete if gaps == "complete" else ~lacking.all(axis=1))
 
 
@@ -446,39 +433,38 @@ def _join_tasks(ordered: Sequence[Scores]) -> Any:
 
 def check_samples(tasks: Tasks, over: OverTasks) -> None:
     """Refuse too few topics, or tasks, of those that are resampled."""
-    n_drawn, n_tasks = sum(map(len, tasks.drawn)), len(tasks.drawn)
+    n_drawn, n_tasks, problem = sum(map(len, tasks.drawn)), len(tasks.drawn), ""
+    alone = [task for task, topics in enumerate(tasks.drawn) if len(topics) < 2]
     if over == "tasks" and n_tasks < FEWEST_COLLECTIONS:
         lone = f"; name the column of tasks: {format_option('columns', 'collection=NAME')}" if n_tasks == 1 else ""
         few = f"{format_option('over', 'tasks')} needs {FEWEST_COLLECTIONS} tasks or more"
-        raise MetaevalError(f"{few}; there {'is' if n_tasks == 1 else 'are'} {n_tasks}{lone}")
-    if over == "tasks":
-        return
-    for name, topics, codes in zip(tasks.names, tasks.drawn, tasks.clusters, strict=True):
-        if len(topics) < 2:
-            what = "topic" if codes is None else "cluster of topics"
-            raise MetaevalError(f"the task {name} has one {what}, which cannot be resampled: leave its rows out")
-    if n_drawn - n_tasks < FEWEST_FREE:
+        problem = f"{few}; there {'is' if n_tasks == 1 else 'are'} {n_tasks}{lone}"
+    elif over == "topics" and alone:
+        what = "topic" if tasks.clusters[alone[0]] is None else "cluster of topics"
+        problem = f"the task {tasks.names[alone[0]]} has one {what}, which cannot be resampled: leave its rows out"
+    elif over == "topics" and n_drawn - n_tasks < FEWEST_FREE:
         what = "topic" if all(codes is None for codes in tasks.clusters) else "cluster"
         few = f"{format_count(n_drawn, what)} in {format_count(n_tasks, 'task')} tell no ranks"
-        raise MetaevalError(f"{few}: {FEWEST_FREE + n_tasks} are needed")
+        problem = f"{few}: {FEWEST_FREE + n_tasks} are needed"
+    if problem:
+        raise MetaevalError(problem)
 
 
 def weigh_tasks(names: Sequence[str], given: Mapping[str, float] | None, categories: bool) -> np.ndarray:
     """Return the weight of every task; those of a category sum to the same as those of any other."""
+    plain, problem = [name for name in names if "/" not in name], ""
+    if categories and plain:
+        option = format_option("columns", "collection=category+task")
+        problem = f"the task {plain[0]} names no category: call tasks CATEGORY/TASK, as {option} does"
     for name, weight in (given or {}).items():
-        if name not in names:
-            near = suggest_names(name, names) or format_list(list(names))
-            raise MetaevalError(f"there is no task {name!r} to weigh: {near}")
         if isinstance(weight, bool) or not isinstance(weight, int | float | np.number) or not 0 < weight < np.inf:
-            raise MetaevalError(f"the weight of {name} is {weight}; it is a finite number above 0")
+            problem = f"the weight of {name} is {weight}; it is a finite number above 0"
+        if name not in names:
+            problem = f"there is no task {name!r} to weigh: {suggest_names(name, names) or format_list(list(names))}"
+    if problem:
+        raise MetaevalError(problem)
     weights = np.array([(given or {}).get(name, 1.0) for name in names], dtype=np.float64)
     if not categories:
         return weights
-    plain = [name for name in names if "/" not in name]
-    if plain:
-        raise MetaevalError(
-            f"the task {plain[0]} names no category: call tasks CATEGORY/TASK, as "
-            f"{format_option('columns', 'collection=category+task')} does"
-        )
     groups = np.array([name.partition("/")[0] for name in names])
     return np.asarray(weights / [weights[groups == group].sum() for group in groups])

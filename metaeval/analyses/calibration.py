@@ -9,15 +9,14 @@ from typing import ClassVar, cast
 
 import numpy as np
 
-from metaeval.analyses.checks import check_choice, check_count, check_jobs, check_positive, check_share
-from metaeval.analyses.prepare import prepare
-from metaeval.analyses.result import MeasureRows
+from metaeval.analyses.prepare import check_options, prepare
+from metaeval.analyses.result import MeasureRows, list_rows
 from metaeval.data.scores import Scores
 from metaeval.errors import MeasureError, MetaevalError, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.calls import call_formula
 from metaeval.measures.user_file import is_reference, load_function
-from metaeval.show.charts import IntervalChart, Row
+from metaeval.show.charts import IntervalChart
 from metaeval.show.table import Table, cross
 from metaeval.stats.error_rates import Procedure, count_errors, decide
 from metaeval.stats.intervals import interval_of_share
@@ -95,8 +94,7 @@ class TestCalibration(MeasureRows):
         limits = 0.0, float(min(1.0, 1.05 * max(self.rows["high"].max(), 2 * self.alpha)))
         panels, titles = [], {str(measure): measure.title for measure in self.measures}
         for test in self.tests:
-            errors = self.rows.loc[self.rows["test"] == test, ["measure", "error", "low", "high"]].to_numpy()
-            rows = [Row(name, titles[name], error, (low, high)) for name, error, low, high in errors]
+            rows = list_rows(self.rows[self.rows["test"] == test], "error", titles)
             what, levels = "studies with a false difference", [(self.alpha, "--")]
             panels.append(IntervalChart(rows, what, test, levels=levels, limits=limits))
         return panels
@@ -139,10 +137,7 @@ def calibrate_tests(
         By default four standard errors of a typical pair.
     n_permutations : int, optional
         B of tests that resample; raised where a correction needs more.
-    alpha : float, optional
-    distinct_runs : bool, optional
-        Keep one of several runs with the same scores on every topic: the first in the order of labels.
-    seed : int, optional
+    alpha, distinct_runs, seed : as for `discriminative_power`
     n_jobs : int, optional
         Processes; any number gives the same rates.
 
@@ -160,17 +155,14 @@ def calibrate_tests(
     ready = prepare(scores, "calibrate_tests", seed=seed, distinct_runs=distinct_runs, topics=10)
     procedures = _list_tests(tests)
     n_topics = len(ready.scores.topics) if n_topics is None else n_topics
-    check_count("n_studies", n_studies, BATCH)
-    check_count("n_permutations", n_permutations, 1)
-    check_count("n_topics", n_topics, 2)
-    check_share("alpha", alpha)
-    check_jobs(n_jobs)
-    if difference is not None:
-        check_positive("difference", difference)
+    check_options(
+        n_studies=(n_studies, BATCH), n_permutations=n_permutations, n_topics=(n_topics, 2), alpha=alpha, n_jobs=n_jobs,
+        difference=1.0 if difference is None else difference,
+    )  # fmt: skip
     place = (seed, ready.scores.collection, "calibration")
     n_all = n_studies + max(BATCH, n_studies // POWER_STUDIES)
-    kinds = ((0, n_studies), (n_studies, n_all))
-    parts = [range(start, min(start + BATCH, end)) for first, end in kinds for start in range(first, end, BATCH)]
+    starts = [*range(0, n_studies, BATCH), *range(n_studies, n_all, BATCH), n_all]
+    parts = list(map(range, starts, starts[1:]))
     sizes, shifts, done = (n_studies, n_topics, n_permutations), [], 0
     counts = np.empty((len(ready.scores.measures), len(procedures), n_all, 2))
     for m, of_measure in zip(ready.places[2], counts, strict=True):
@@ -182,13 +174,12 @@ def calibrate_tests(
             jobs = 1 if callable(test) else n_jobs  # what the user wrote runs where it was defined
             arrays = run_parts(compute, parts, n_jobs=jobs, sharing={"prefer": "processes"})
             for part, array in zip(parts, arrays, strict=True):
-                of_test[part.start : part.stop] = array
-                done += len(part)
+                of_test[part], done = array, done + len(part)
                 tell(f"studies by {name}", done, counts[..., 0].size)
     wrong, found = (counts[:, :, :n_studies, 0] > 0).sum(axis=2), counts[:, :, n_studies:, 1]
     low, high = interval_of_share(wrong, n_studies)
     rows = cross(
-        {"measure": [str(measure) for measure in ready.scores.measures], "test": list(procedures)},
+        {"measure": list(map(str, ready.scores.measures)), "test": list(procedures)},
         error=wrong / n_studies, low=low, high=high,
         errs=interval_of_share(wrong, n_studies, confidence=1 - 2 * 0.05 / wrong.size)[0] > alpha,
         difference=np.array(shifts)[:, np.newaxis], power=found.mean(axis=2),
@@ -224,12 +215,11 @@ def _list_tests(tests: Sequence[str | Procedure] | None) -> dict[str, PairedTest
         elif is_reference(test):
             function = load_function(test)
             if isinstance(function, Measure):
-                raise MetaevalError(
-                    f"{test} is a measure; a test takes scores of shape (run, topic) and returns p-values"
-                )
+                expected = "a test takes scores of shape (run, topic) and returns p-values"
+                raise MetaevalError(f"{test} is a measure; {expected}")
             procedures[test.rpartition(":")[2]] = partial(_call, function, test)
         else:
-            check_choice("test", test, PairedTest)
+            check_options(test=(test, PairedTest))
             procedures[test] = cast(PairedTest, test)
     if not procedures:
         raise MetaevalError("name at least one test")

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_choice, check_count, check_share
-from metaeval.analyses.prepare import Prepared, prepare
+from metaeval.analyses.prepare import Prepared, check_options, prepare
 from metaeval.analyses.ranks import LETTERS, RunRanks, chart_ranks, rank_runs
 from metaeval.analyses.reference_pairs import name_flips
 from metaeval.analyses.result import Result
@@ -55,20 +54,13 @@ class CorrectedScores(Result):
     are labelled, at least, and `worth` says how many labels one score of the judge is worth, with the ends of its interval; 0
     if all topics are labelled. `confidence` is of all intervals together.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Runs by rank: columns run, mean (corrected), error (its standard error), rank, low and high (between which ranks it
-        stands), letters, judge_rank and bias (how much higher the first judge scores the run than people; NaN if on another
-        scale).
-    summary : DataFrame
-        What is concluded from each judge alone, people alone and both: columns evidence; decided (pairs of runs); reversed and
-        open (how many of these both together reverse, or leave open); first (which run, or how many may be).
-    pairs : DataFrame
-        Every pair of runs: columns first, second, difference, low, high; judge, people and both, which are 1 where the first
-        run is better, −1 where the second is and 0 where it is open; flips: whether people reverse the first judge's
-        conclusion, or one is lost or new; topics_needed: labelled topics that would decide an open pair whose difference is as
-        large as it seems, if any number would.
+    `rows`, runs by rank, have columns run, mean (corrected), error (its standard error), rank, low and high (between which
+    ranks it stands), letters, judge_rank and bias (how much higher the first judge scores the run than people; NaN if on
+    another scale). `summary`, of each judge alone, people alone and both: evidence; decided (pairs of runs); reversed and open
+    (how many of these both together reverse, or leave open); first (which run, or how many may be). `pairs` of runs: first,
+    second, difference, low, high; judge, people and both, 1 where the first run is better, −1 where the second is and 0 where
+    it is open; flips: whether people reverse the first judge's conclusion, or one is lost or new; topics_needed: labelled
+    topics that would decide an open pair, if any number would.
     """
 
     collection: str
@@ -100,14 +92,11 @@ class CorrectedScores(Result):
             f"May be: the ranks that the intervals of all pairs leave, together at {self.confidence:.0%} nominally. "
             f"Letters: {LETTERS}."
         )
-        counts = self.pairs["flips"].value_counts()
-        judged = "people confirm all of the judge's conclusions"
-        if not self.pairs["judge"].any():
-            judged = "the judge alone decides nothing"
-        if lost := counts.get("lost", 0):
-            judged = f"people leave {lost} of the judge's conclusions open"
-        if reversals := counts.get("reversed", 0):
-            judged = f"people reverse {reversals} of the judge's conclusions"
+        decided, flips = self.pairs["judge"].any(), self.pairs["flips"].tolist()
+        judged = "people confirm all of the judge's conclusions" if decided else "the judge alone decides nothing"
+        for verb, how, flip in (("leave", " open", "lost"), ("reverse", "", "reversed")):
+            if count := flips.count(flip):
+                judged = f"people {verb} {count} of the judge's conclusions{how}"
         summary = self.summary.set_index("evidence").rename(columns={"decided": "pairs decided", "open": "left open"})
         return [
             Table(runs, f"Runs by corrected mean of {self.measure}, of {what}.", self.signature, legend=legend),
@@ -149,10 +138,6 @@ def corrected_scores(
         Of all intervals together.
     seed : int, optional
 
-    Returns
-    -------
-    CorrectedScores
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -165,14 +150,11 @@ def corrected_scores(
     'c is first by nDCG.'
     """
     ready = prepare(scores, "corrected_scores", seed=seed, topics=FEWEST_LABELS, oriented=True)
-    check_choice("target", target, Target)
-    check_count("n_trials", n_trials, 100)
-    check_share("confidence", confidence)
-    if n_trials * (1 - confidence) < 5 - 1e-9:
-        raise MetaevalError(
-            f"{n_trials:,} trials do not tell intervals of {confidence:g}: use {format_option('n_trials')} of at least "
-            f"{int(np.ceil(5 / (1 - confidence) - 1e-9)):,}"
-        )
+    check_options(target=(target, Target), n_trials=(n_trials, 100), confidence=confidence)
+    least = int(np.ceil(5 / (1 - confidence) - 1e-9))
+    if n_trials < least:
+        what = f"{n_trials:,} trials do not tell intervals of {confidence:g}"
+        raise MetaevalError(f"{what}: use {format_option('n_trials')} of at least {least:,}")
     labels = read_partial(people)
     data, judges, measure = _align(ready, labels), scores.measures, labels.measure
     signature = ready.sign(
@@ -262,13 +244,10 @@ def _rank(
     evidence: Corrected, collection: str, runs: tuple[str, ...], measure: Measure, confidence: float, signature: Signature
 ) -> RunRanks:  # fmt: skip
     """Return the ranks of runs that follow from one kind of evidence."""
-    first, second = np.triu_indices(len(runs), 1)
-    differ, better = np.zeros((2, 1, len(runs), len(runs)), dtype=bool)
-    differ[0, first, second] = differ[0, second, first] = evidence.signs != 0
-    better[0, first, second], better[0, second, first] = evidence.differences > 0, evidence.differences < 0
+    differ = evidence.signs[np.newaxis] != 0
     return rank_runs(
-        (measure,), runs, evidence.means[:, np.newaxis] * measure.sign, better, differ, collection=collection,
-        test="bootstrap-t", alpha=1 - confidence, signature=signature.follow("run_ranks"),
+        (measure,), runs, evidence.means[:, np.newaxis] * measure.sign, np.sign(evidence.differences[np.newaxis]), differ,
+        collection=collection, test="bootstrap-t", alpha=1 - confidence, signature=signature.follow("run_ranks"),
     )  # fmt: skip
 
 

@@ -11,8 +11,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_share
-from metaeval.analyses.prepare import prepare
+from metaeval.analyses.prepare import check_options, prepare
 from metaeval.analyses.result import MeasureRows, tabulate_differences
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, MetaevalWarning, format_list
@@ -107,18 +106,9 @@ def coverage(
         At least two runs; every measure in it gets its coverage, the reference measures too.
     reference : names or Measures
         Reference measures, any of the measures in the scores, one for each quality.
-    n_bootstrap : int, optional
-        Resamples of the topics for the interval; 0 for none. All measures see the same resamples. With fewer than
-        10 runs or 25 topics there is no interval.
     confidence : float, optional
         Level of the interval: how often it contains the expected coverage on as many new topics, for the same runs.
-    distinct_runs : bool, optional
-        Keep one of several runs with the same scores on every topic: the first in the order of labels.
-    seed : int, optional
-
-    Returns
-    -------
-    Coverage
+    n_bootstrap, distinct_runs, seed : as for `discriminative_power`
 
     Warns
     -----
@@ -133,8 +123,7 @@ def coverage(
     [0.905, 0.503]
     """
     ready = prepare(scores, "coverage", seed=seed, distinct_runs=distinct_runs, topics=1, oriented=True)
-    check_share("confidence", confidence)
-    check_count("n_bootstrap", n_bootstrap, 0)
+    check_options(confidence=confidence, n_bootstrap=n_bootstrap)
     measures, (n_runs, n_topics, _) = ready.scores.measures, ready.values.shape
     names = [str(measure) for measure in measures]
     wanted = [str(measure) for measure in resolve_measures(reference, labels=names)]
@@ -143,10 +132,8 @@ def coverage(
     if absent := [name for name in wanted if name not in names]:
         held = f"which hold {format_list(names, most=12)}: score the runs with it too"
         raise MetaevalError(f"the reference measure {absent[0]} is not among the scores, {held}")
-    inside = [name in wanted for name in names]
-    every = Scaled(ready.values)
     positions = [names.index(name) for name in wanted]
-    base = Scaled(ready.values, ready.places[2][positions])
+    every, base = Scaled(ready.values), Scaled(ready.values, ready.places[2][positions])
     result = ready.restore(find_coverage(every, base), "measure")
     if undefined := [name for name, number in zip(names, result, strict=True) if np.isnan(number)]:
         why = f"{format_list(undefined)} gives all runs the same mean score"
@@ -170,7 +157,9 @@ def coverage(
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
     return Coverage(
         measures=measures, differences=differences, reference=tuple(measures[m] for m in positions), confidence=confidence,
-        rows=pd.DataFrame({"measure": names, "coverage": result, "low": low, "high": high, "reference": inside}),
+        rows=pd.DataFrame({"measure": names, "coverage": result, "low": low, "high": high}).assign(
+            reference=np.isin(names, wanted)
+        ),
         signature=ready.sign(reference=", ".join(wanted), **resampling), diagnostics=(ready.diagnostics,),
         no_interval=no_interval,
     )  # fmt: skip

@@ -8,14 +8,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar, TypedDict, Unpack, overload
+from typing import Any, ClassVar, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses import checks
 from metaeval.analyses.diagnostics import remark_copies
-from metaeval.analyses.prepare import Prepared, prepare
+from metaeval.analyses.prepare import (
+    Prepared,
+    check_options,
+    check_scores,
+    check_trials,
+    prepare,
+    remark_shared_topics,
+    warn_of_constant_measures,
+    warn_of_same_data,
+)
 from metaeval.analyses.result import MeasureRows, list_intervals, tabulate_conclusions, tabulate_differences
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
@@ -142,8 +150,9 @@ class PowerRows(MeasureRows):
         if self.differences["low"].notna().any():
             best = str(self.rows["measure"][int(self.rows["significant"].argmax())])
             caption = f"Differences of power: alike are measures within {100 * self.margin:g} points of each other."
-            known = tabulate_conclusions(self.differences, "difference", "difference", caption, self.signature, best)
-            tables.append(replace(known, at=("all",)))
+            tables.append(
+                tabulate_conclusions(self.differences, "difference", "difference", caption, self.signature, best)
+            )
         return tables
 
 
@@ -213,12 +222,10 @@ class DiscriminativePower(PowerRows):
         if n_topics < intervals.FEWEST_TOPICS:
             effects |= {name: np.full(one.shape, np.nan) for name in effects if name != "d"}
         runs, names = np.array(self.runs, dtype=object), [str(measure) for measure in self.measures]
-        numbers = {
-            "mean_a": one, "mean_b": other, "count": self.counts, "p_value": self.p_values, "difference": one - other,
-            **effects,
-        }  # fmt: skip
-        labels = {"run_a": np.tile(runs[first], n_measures), "run_b": np.tile(runs[second], n_measures)}
+        numbers = {"mean_a": one, "mean_b": other, "count": self.counts, "p_value": self.p_values}
+        numbers |= {"difference": one - other, **effects}
         columns = {name: pd.NA if part is None else part.ravel() for name, part in numbers.items()}
+        labels = {"run_a": np.tile(runs[first], n_measures), "run_b": np.tile(runs[second], n_measures)}
         return pd.DataFrame({"measure": np.repeat(names, len(first)), **labels, **columns})
 
     def tables(self) -> list[Table]:
@@ -371,12 +378,11 @@ def discriminative_power(
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     n_bootstrap : int, optional
-        Resamples of the topics for the intervals of power; 0 for none. The test is not repeated on them.
+        Resamples of the topics for the intervals; 0 for none. The test is not repeated on them.
     confidence : float, optional
         Level of all intervals.
     simultaneous : bool, optional
-        Make the intervals of the differences of all pairs of measures correct at once, so that one of many equally good
-        measures is rarely said to find more; otherwise each is for its pair alone.
+        Make the intervals of differences correct for all pairs of measures at once; otherwise each is for its pair alone.
     margin : float, optional
         Two measures are alike if their shares of significant pairs differ by at most this.
     n_jobs : int, optional
@@ -393,14 +399,10 @@ def discriminative_power(
     if isinstance(scores, Sequence) and not isinstance(scores, str):
         options = {name: value for name, value in locals().items() if name != "scores"}
         return pooled_discriminative_power([discriminative_power(each, **options) for each in scores], seed=seed)
-    checks.check_positive("margin", margin)
-    checks.check_share("alpha", alpha)
-    checks.check_jobs(n_jobs)
-    checks.check_count("n_permutations", n_permutations, 1)
-    checks.check_count("n_bootstrap", n_bootstrap, 0)
-    checks.check_share("confidence", confidence)
-    checks.check_choice("test", test, PairedTest)
-    checks.check_choice("correction", correction, Correction)
+    check_options(
+        margin=margin, alpha=alpha, n_jobs=n_jobs, n_permutations=n_permutations, n_bootstrap=n_bootstrap,
+        confidence=confidence, test=(test, PairedTest), correction=(correction, Correction),
+    )  # fmt: skip
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} allows for all pairs by itself; a correction is for the paired tests")
     if not isinstance(p_add_one, bool | np.bool_):
@@ -413,10 +415,10 @@ def discriminative_power(
     )  # fmt: skip
     scores, values = ready.scores, ready.values
     n_pairs = len(scores.runs) * (len(scores.runs) - 1) // 2
-    remarks = checks.check_trials(test, correction, n_pairs, n_permutations, alpha) + remark_copies(scores)
+    remarks = check_trials(test, correction, n_pairs, n_permutations, alpha) + remark_copies(scores)
     # A p of 0 would survive any correction.
     add_one = p_add_one or correction != "none"
-    constant = checks.warn_of_constant_measures(scores)
+    constant = warn_of_constant_measures(scores)
     result = all_pairs_test(
         values, test=test, correction=correction, n_permutations=n_permutations, key=ready.key(),
         add_one=add_one, variance_offset=variance_offset, n_jobs=n_jobs,
@@ -430,13 +432,11 @@ def discriminative_power(
     errors, add_one = np.full(len(p_values), 0.0 if exact else np.nan), add_one or test in MAX_T
     if counts is not None and drawn:
         errors = significant_count_error(counts, n_permutations, alpha, correction=correction, add_one=add_one)
-    over_topics = _resample_topics(
-        ready, result, test=test, alpha=alpha, n_bootstrap=n_bootstrap, confidence=confidence, simultaneous=simultaneous
-    )
-    significant = (p_values <= alpha).sum(axis=1)
-    power = significant / n_pairs
+    levels = {"confidence": confidence, "simultaneous": simultaneous}
+    over_topics = _resample_topics(ready, result, test, alpha, n_bootstrap, **levels)
+    rows = pd.DataFrame({"measure": list(map(str, scores.measures)), "significant": (p_values <= alpha).sum(axis=1)})
+    power = (rows["significant"] / n_pairs).to_numpy()
     low, high = over_topics.find_power_ends(power)
-    rows = {"measure": list(map(str, scores.measures)), "significant": significant, "pairs": n_pairs, "power": power}
     settings: dict[str, object] = {"test": test} | ({} if test in FAMILYWISE else {"correction": correction})
     if test == "bootstrap-t":
         settings["variance_offset"] = VARIANCE_OFFSET if variance_offset is None else variance_offset
@@ -447,7 +447,7 @@ def discriminative_power(
     if len(over_topics.shares):
         settings |= {"bootstrap": n_bootstrap, "seed": seed} | list_intervals(simultaneous, margin, 0.05)
     return DiscriminativePower(
-        measures=scores.measures, rows=pd.DataFrame({**rows, "mc_se": errors, "low": low, "high": high}),
+        measures=scores.measures, rows=rows.assign(pairs=n_pairs, power=power, mc_se=errors, low=low, high=high),
         differences=over_topics.compare(scores.measures, power, margin), over_topics=over_topics, margin=margin,
         collection=scores.collection, runs=scores.runs, topics=tuple(sorted(scores.topics)),
         means=ready.restore(values.mean(axis=1), "run", "measure"), p_values=p_values, counts=counts,
@@ -458,14 +458,7 @@ def discriminative_power(
 
 
 def _resample_topics(
-    ready: Prepared,
-    result: PairedTestResult,
-    *,
-    test: PairedTest,
-    alpha: float,
-    n_bootstrap: int,
-    confidence: float,
-    simultaneous: bool,
+    ready: Prepared, result: PairedTestResult, test: PairedTest, alpha: float, n_bootstrap: int, **levels: Any
 ) -> Variation:
     """Resample topics after a test of all pairs of runs; collections that share topics have the same ones drawn."""
     n_runs, n_topics, n_measures = ready.values.shape
@@ -481,39 +474,28 @@ def _resample_topics(
         if test in MAX_T:
             centre = shares.mean(axis=0)
             shares = centre + np.sqrt(1 + _OWN_NULL / n_topics) * (shares - centre)
-    return Variation(n_topics, shares, steps, confidence, no_interval, simultaneous)
+    return Variation(n_topics, shares, steps, no_interval=no_interval, **levels)
 
 
 def _deviate(values: np.ndarray) -> np.ndarray:
     """Return the standard deviation over topics of the difference of every two runs, shape (measure, pair)."""
-    n_runs, _, n_measures = values.shape
-    deviations = np.empty((n_measures, n_runs * (n_runs - 1) // 2))
-    for scores, spread in zip(np.ascontiguousarray(np.moveaxis(values, -1, 0)), deviations, strict=True):
-        # Squares of huge scores are more than a float holds; in units of a power of two of the larger run they are exact.
-        sizes, start = np.frexp(np.abs(scores).max(axis=1))[1], 0
-        for run in range(n_runs - 1):
-            units = np.maximum(np.maximum(sizes[run], sizes[run + 1 :]), -1000)
-            gaps = (scores[run + 1 :] - scores[run]) * np.ldexp(1.0, -units)[:, np.newaxis]
-            spread[start : start + len(gaps)] = np.ldexp(gaps.std(axis=1, ddof=1), units)
-            start += len(gaps)
-    return deviations
+    # Squares of huge scores are more than a float holds; in units of a power of two of the largest score they are exact.
+    units = np.maximum(np.frexp(np.abs(values).max(axis=(0, 1)))[1], -1000)
+    scores = np.ascontiguousarray(np.moveaxis(values * np.ldexp(1.0, -units), -1, 0))
+    spreads = [(scores[:, run + 1 :] - scores[:, run : run + 1]).std(axis=2, ddof=1) for run in range(len(values) - 1)]
+    return np.ldexp(np.concatenate(spreads, axis=1), units[:, np.newaxis])
 
 
 def take_tests(
-    scores: Scores | DiscriminativePower,
-    test: PairedTest,
-    usual: PairedTest,
-    least: int = 1,
-    **options: Unpack[Testing],
+    scores: Scores | DiscriminativePower, test: PairedTest, usual: PairedTest, least: int = 1, **options: Any
 ) -> DiscriminativePower:
     """Return the tests of all pairs of runs by at least so many measures: those made, or those of scores, without intervals."""
     if len(getattr(scores, "measures", ())) == 1 < least:
         raise MetaevalError(f"two measures or more are compared with each other; there is {scores.measures[0]} only")
     if not isinstance(scores, DiscriminativePower):
-        checks.check_scores(scores)
+        check_scores(scores)
         return discriminative_power(scores, test=test, n_bootstrap=0, **options)
-    stated = [*([] if test in (usual, scores.test) else ["test"]), *options]
-    if stated:
+    if stated := [*([] if test in (usual, scores.test) else ["test"]), *options]:
         raise MetaevalError(f"{', '.join(stated)}: nothing is tested again; options of tests are for scores")
     return scores
 
@@ -538,45 +520,37 @@ def pooled_discriminative_power(powers: Sequence[DiscriminativePower], *, seed: 
        significant  pairs
     0            4      6
     """
-    checks.check_seed(seed)
+    check_options(seed=seed)
     powers = list(powers)
     if not powers:
         raise MetaevalError("pooling needs the discriminative power of at least one collection")
     _check_poolable(powers)
     first, measures = powers[0], powers[0].measures
     labels = tuple(power.collection or f"collection {number}" for number, power in enumerate(powers, start=1))
-    checks.warn_of_same_data(labels, [power.means for power in powers])
+    warn_of_same_data(labels, [power.means for power in powers])
     found, n_pairs = (np.sum([power.rows[column] for power in powers], axis=0) for column in ("significant", "pairs"))
-    errors = np.array([power.rows["mc_se"] for power in powers])
-    share = found / n_pairs
-    over_topics = pool_over_topics(powers)
-    over_collections = replace(
-        over_topics, n=max(len(powers), 2), shares=over_topics.shares[:0], no_interval="", few=True
-    )
-    settings = first.signature.settings
-    if len(over_topics.shares):
-        over_collections = replace(over_collections, no_interval=intervals.explain_too_few(len(powers)))
-        if len(powers) >= intervals.FEWEST_COLLECTIONS:
-            # Collections are drawn in the order of their labels.
-            pairs, drawn = _list_drawn(powers)
-            order = np.argsort(np.array(labels, dtype=object), kind="stable")
-            rng = generator(seed, *sorted(labels), "pooled_discriminative_power")
-            redrawn = intervals.redraw_collections([drawn[number] for number in order], pairs[order], rng)
-            over_collections = replace(over_collections, shares=redrawn)
-            settings = (*(s for s in settings if s[0] != "seed"), ("collections", "drawn"), ("seed", str(seed)))
+    share, over_topics = found / n_pairs, pool_over_topics(powers)
+    settings, redrawn, resampled = first.signature.settings, over_topics.shares[:0], len(over_topics.shares) > 0
+    if resampled and len(powers) >= intervals.FEWEST_COLLECTIONS:
+        # Collections are drawn in the order of their labels.
+        pairs, drawn = _list_drawn(powers)
+        order = np.argsort(np.array(labels, dtype=object), kind="stable")
+        rng = generator(seed, *sorted(labels), "pooled_discriminative_power")
+        redrawn = intervals.redraw_collections([drawn[number] for number in order], pairs[order], rng)
+        settings = (*(s for s in settings if s[0] != "seed"), ("collections", "drawn"), ("seed", str(seed)))
+    few = intervals.explain_too_few(len(powers)) if resampled else ""
+    over_collections = replace(over_topics, n=max(len(powers), 2), shares=redrawn, no_interval=few, few=True)
     low, high = over_topics.find_power_ends(share)
     collections_low, collections_high = over_collections.find_power_ends(share)
-    rows = {
-        "measure": list(map(str, measures)), "significant": found, "pairs": n_pairs, "power": share, "low": low,
-        "high": high, "collections_low": collections_low, "collections_high": collections_high,
-        "mc_se": np.sqrt(np.square(errors).sum(axis=0)),
-    }  # fmt: skip
+    rows = pd.DataFrame({"measure": list(map(str, measures)), "significant": found, "pairs": n_pairs, "power": share})
+    rows = rows.assign(low=low, high=high, collections_low=collections_low, collections_high=collections_high)
+    rows["mc_se"] = np.sqrt(sum(np.square(power.rows["mc_se"].to_numpy()) for power in powers))
     low, high = over_collections.find_difference_ends(share)
     differences = over_topics.compare(measures, share, first.margin).assign(collections_low=low, collections_high=high)
     data = tuple(part for power in powers for part in power.signature.data)
-    shared = checks.remark_shared_topics(labels, [power.topics for power in powers])
+    shared = remark_shared_topics(labels, [power.topics for power in powers])
     return PooledDiscriminativePower(
-        measures=measures, rows=pd.DataFrame(rows), differences=differences, over_topics=over_topics,
+        measures=measures, rows=rows, differences=differences, over_topics=over_topics,
         over_collections=over_collections, margin=first.margin, collections=labels, parts=tuple(powers),
         signature=Signature("pooled_discriminative_power", data, settings, first.signature.version),
         diagnostics=tuple(part for power in powers for part in power.diagnostics),
@@ -589,22 +563,23 @@ def _check_poolable(powers: Sequence[DiscriminativePower]) -> None:
     """Refuse a collection that is there twice, and powers of different measures, or by different tests or levels."""
     first, data = powers[0], [power.signature.data for power in powers]
     for number, other in enumerate(powers):
+        problem = ""
         if data[number] in data[:number]:
-            raise MetaevalError(
-                f"the collection {other.collection or number + 1} is there twice: it would count double"
-            )
-        measures, usual = ([str(measure) for measure in power.measures] for power in (other, first))
+            problem = f"the collection {other.collection or number + 1} is there twice: it would count double"
+        measures, usual = (", ".join(map(str, power.measures)) for power in (other, first))
         if measures != usual:
-            raise MetaevalError(
-                f"{other.collection or 'a collection'} has measures {', '.join(measures)}, "
-                f"{first.collection or 'the first'} has {', '.join(usual)}: they can only be pooled for the same ones"
+            problem = problem or (
+                f"{other.collection or 'a collection'} has measures {measures}, "
+                f"{first.collection or 'the first'} has {usual}: they can only be pooled for the same ones"
             )
         for option in ("confidence", "simultaneous", "test", "alpha", "margin"):
-            values = [getattr(p if hasattr(p, option) else p.over_topics, option) for p in (other, first)]
-            if values[0] != values[1]:
-                raise MetaevalError(
-                    f"{other.collection} was tested with {option} {values[0]}, {first.collection} with {values[1]}"
+            its, usual = (getattr(p if hasattr(p, option) else p.over_topics, option) for p in (other, first))
+            if its != usual:
+                problem = (
+                    problem or f"{other.collection} was tested with {option} {its}, {first.collection} with {usual}"
                 )
+        if problem:
+            raise MetaevalError(problem)
 
 
 def pool_over_topics(powers: Sequence[DiscriminativePower]) -> Variation:

@@ -155,10 +155,7 @@ def significance_overlap(
     ----------
     scores : Scores or DiscriminativePower
         Of two measures or more; a result is not tested again.
-    test : str, optional
-        As in `discriminative_power`.
-    **options
-        Of `discriminative_power`: n_permutations, alpha, seed, correction, p_add_one, variance_offset, distinct_runs, n_jobs.
+    test, **options : as for `discriminative_power`
 
     Examples
     --------
@@ -189,10 +186,7 @@ def significance_contradictions(
     ----------
     scores : Scores or DiscriminativePower
         Of two measures or more; a result is not tested again.
-    test : str, optional
-        As in `discriminative_power`.
-    **options
-        Of `discriminative_power`: n_permutations, alpha, seed, correction, p_add_one, variance_offset, distinct_runs, n_jobs.
+    test, **options : as for `discriminative_power`
 
     Examples
     --------

@@ -1,21 +1,31 @@
-"""How analyses begin: scores chosen, checked and sorted by label, so that the order of rows in a file moves no result."""
+"""How analyses begin: options checked, and scores chosen and sorted by label, so that no order of rows moves a result."""
 
 from __future__ import annotations
 
+import itertools
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from metaeval.analyses.checks import check_scores, check_seed
 from metaeval.analyses.diagnostics import Diagnostics, diagnose
 from metaeval.analyses.topic_noise import find_noise, refuse_clusters
 from metaeval.data.labels import rank_labels
-from metaeval.data.scores import Scores, find_identical_runs, take_distinct_runs
+from metaeval.data.scores import Scores, find_identical_runs, refuse_gaps, take_distinct_runs
+from metaeval.errors import MetaevalError, MetaevalWarning, format_count, format_list, format_option
 from metaeval.measures.base import find_signs
 from metaeval.show.signature import Signature, sign
+from metaeval.stats.pair_tests import RESAMPLING
+from metaeval.stats.significant_counts import trials_needed
 from metaeval.stats.streams import generator, stream_key
+
+BOUNDS = {"n_bootstrap": 0, "n_random": 0, "difference": np.inf, "budget": np.inf, "margin": np.inf}
+"""The least of a count, or the top of a number, where it is not 1."""
+
+WORDS = {"tau": "τ", "gaps": "policy for gaps", "runs": "choice of runs", "topics": "choice of topics"}
+"""What an option chooses, where its name does not say it."""
 
 Clustered: TypeAlias = Literal["refuse", "pool", "sum", "keep"]
 """What an analysis does with topics in clusters: refuse them, take their pseudo-values or sums as topics, or draw them."""
@@ -87,7 +97,7 @@ def prepare(
     """
     least = {"runs": runs, "topics": topics, "measures": measures}
     check_scores(scores, **least)
-    check_seed(seed)
+    check_options(seed=seed)
     chosen, identical = scores, tuple[tuple[str, ...], ...]()
     if distinct_runs is not False:
         identical = find_identical_runs(scores) if distinct_runs is True else tuple(map(tuple, distinct_runs))
@@ -125,3 +135,106 @@ def restore_pairs(places: np.ndarray) -> np.ndarray:
     pair = np.zeros((len(places), len(places)), dtype=np.intp)
     pair[first, second] = pair[second, first] = np.arange(len(first))
     return np.asarray(pair[places[first], places[second]])
+
+
+def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int = 1) -> None:
+    """Refuse scores of fewer runs, topics or measures than an analysis can compare."""
+    if not isinstance(scores, Scores):
+        raise MetaevalError(
+            f"analyses take Scores, not {type(scores).__name__}: see metaeval.score and metaeval.io.from_frame"
+        )
+    refuse_gaps(scores)
+    least = {"run": runs, "topic": topics, "measure": measures}
+    for (what, asked), present in zip(least.items(), scores.values.shape, strict=True):
+        if present < asked:
+            hint = f" (items without topics can be split at random: {format_option('parts', 10)})"
+            raise MetaevalError(
+                f"{scores.collection or 'the collection'} holds {format_count(present, what)}; "
+                f"at least {asked} are needed to compare anything{hint if what == 'topic' else ''}"
+            )
+
+
+def check_options(**options: Any) -> None:
+    """Refuse options that are not what their names say.
+
+    Of a pair the second is a `Literal` of choices, a whole number, which is the least of a count, or another number, which is
+    the top of one above 0. By default what begins with n_ is a count from 1, and others lie below 1, if not in `BOUNDS`.
+    """
+    for name, given in options.items():
+        usual = 1 if name.startswith("n_") else 1.0
+        value, bound = given if isinstance(given, tuple) else (given, BOUNDS.get(name, usual))
+        number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+        whole = number and isinstance(value, int | np.integer)
+        wrong, shown = f"{format_option(name)} is {value!r}", f"{format_option(name)} is {value}"
+        if choices := get_args(bound):
+            what = f"there is no {WORDS.get(name, name)} {value!r}"
+            problem = "" if value in choices else f"{what}: use {', '.join(choices)}"
+        elif name == "seed":
+            problem = "" if whole else f"the seed is {value!r}; it is a whole number"
+        elif name == "n_jobs":
+            problem = "" if whole and value else f"{wrong}; it is 1 or more, or -1 for all processors"
+        elif isinstance(bound, int):
+            problem = "" if whole and value >= bound else f"{shown}; it is a whole number of at least {bound}"
+            if whole and value >= 2**31:
+                problem = f"{shown}; more than {2**31 - 1:,} are out of reach"
+        else:
+            kind, lies = "a number between 0 and 1", "it lies between 0 and 1, both excluded"
+            if bound != 1:
+                kind, lies = "a number above 0", "it is a finite number above 0"
+            problem = "" if number and 0 < value < bound else f"{wrong}; it is {kind}"
+            if number and problem:
+                problem = f"{format_option(name)} is {value:g}; {lies}"
+        if problem:
+            raise MetaevalError(problem)
+
+
+def check_trials(test: str, correction: str, n_pairs: int, n_permutations: int, alpha: float) -> tuple[str, ...]:
+    """Refuse so few trials that no pair can be significant after a correction, and remark where they are scarce."""
+    if test not in RESAMPLING or correction == "none":
+        return ()
+    least = trials_needed(n_pairs, alpha)
+    what = f"{format_option('test', test)} with {correction} for {n_pairs:,} run pairs"
+    better = f"{format_option('n_permutations', 10 * least)} would do, and so does {format_option('test', 'max-t')}"
+    if n_permutations < least and correction != "benjamini-hochberg":
+        raise MetaevalError(
+            f"{what}: with {format_option('n_permutations', n_permutations)} no p can be {alpha:g} or less; "
+            f"{least:,} trials are the least. {better}, which needs no correction"
+        )
+    if n_permutations < 10 * least:
+        return (
+            f"{n_permutations:,} trials are few for {what}\n"
+            f"Whether a pair is significant depends on a handful of trials. {better}.",
+        )
+    return ()
+
+
+def warn_of_constant_measures(scores: Scores) -> np.ndarray:
+    """Warn of measures that give every run the same score on every topic, and return which, shape (measure,)."""
+    constant = scores.values.min(axis=(0, 1)) == scores.values.max(axis=(0, 1))
+    names = [str(measure) for measure, same in zip(scores.measures, constant, strict=True) if same]
+    if names:
+        same = f"{format_list(names)} gives all runs the same score on all topics: nothing differs, its p-values are 1"
+        warnings.warn(f"{scores.collection or 'scores'}: {same}", MetaevalWarning, stacklevel=3)
+    return constant
+
+
+def warn_of_same_data(collections: Sequence[str], scores: Sequence[np.ndarray]) -> None:
+    """Name the collections whose scores, or means of them, are all equal: the same data would count twice."""
+    for (name, first), (other, second) in itertools.combinations(zip(collections, scores, strict=True), 2):
+        if np.array_equal(first, second):
+            same = f"{name} and {other} have the same scores: the same data under two names count twice"
+            warnings.warn(same, MetaevalWarning, stacklevel=4)
+
+
+def remark_shared_topics(collections: Sequence[str], topics: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Say which collections share topics: they are drawn together, and such collections are hardly a sample."""
+    sets = list(map(set, topics))
+    shared = {(i, j): len(sets[i] & sets[j]) for i, j in itertools.combinations(range(len(sets)), 2)}
+    sharing = sorted({number for pair, count in shared.items() if count for number in pair})
+    if not sharing:
+        return ()
+    return (
+        f"{format_list([collections[number] for number in sharing])} share topics: an interval for other "
+        "collections takes them as independent\n"
+        f"Up to {max(shared.values()):,} topics are shared; they count in each collection.",
+    )

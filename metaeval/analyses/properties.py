@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from metaeval.analyses.checks import check_count, check_seed
+from metaeval.analyses.prepare import check_options
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
@@ -42,14 +42,7 @@ _CASES = {
 
 @dataclass(frozen=True, eq=False)
 class Properties(Result):
-    """Which properties measures have, as far as a search can tell.
-
-    Parameters
-    ----------
-    measures : tuple of Measure
-    checks : tuple of PropertyCheck
-        Measure by measure, each with the properties of its kind.
-    """
+    """Which properties measures have, as far as a search can tell: `checks` of each, of the properties of its kind."""
 
     measures: tuple[Measure, ...]
     checks: tuple[PropertyCheck, ...]
@@ -87,18 +80,17 @@ class Properties(Result):
 
     def answer(self) -> str:
         """Say which measure fails which properties."""
-        failed: dict[str, list[str]] = {str(measure): [] for measure in self.measures}
+        failed: dict[str, list[str]] = {}
         for check in self.checks:
-            failed[str(check.measure)] += [check.property.name] * bool(check.failed)
-        if len(failed) == 1:
-            ((name, names),) = failed.items()
-            return f"{name} fails {format_list(names, 3) if names else 'none of the properties tried'}."
-        failing = [f"{name} ({format_list(names, 3)})" for name, names in failed.items() if names]
-        if not failing:
-            return f"None of the {len(failed)} measures fails a property that was tried."
-        more = f" and {len(failing) - 2} more"
-        who = ", ".join(failing[:2]) + more if len(failing) > 2 else " and ".join(failing)
-        return f"{len(failing)} of {len(failed)} measures fail a property: {who}."
+            failed.setdefault(str(check.measure), []).extend([check.property.name] * bool(check.failed))
+        listed = [(name, format_list(names, 3)) for name, names in failed.items() if names]
+        if len(self.measures) == 1:
+            return f"{self.measures[0]} fails {listed[0][1] if listed else 'none of the properties tried'}."
+        if not listed:
+            return f"None of the {len(self.measures)} measures fails a property that was tried."
+        failing = [f"{name} ({names})" for name, names in listed]
+        who = f"{', '.join(failing[:2])} and {len(failing) - 2} more" if len(failing) > 2 else " and ".join(failing)
+        return f"{len(failing)} of {len(self.measures)} measures fail a property: {who}."
 
     def tables(self) -> list[Table]:
         """Return one row per measure, one column per property (Amigó et al. 2020, Table 2), and the counterexamples."""
@@ -111,18 +103,15 @@ class Properties(Result):
         if not failed:
             return [table]
         rows = self.to_frame().query("first != ''").set_index("measure")
-        columns = {
-            "property": rows["property"],
-            "first run": rows["first"],
-            "": [f"should {check.expected}" for check in failed],
-            "second run": rows["second"],
-            "scores": ["{:.4g} and {:.4g}".format(*check.scores) for check in failed],
-        }
+        rows = rows.rename(columns={"first": "first run", "second": "second run"})
+        rows[""] = [f"should {check.expected}" for check in failed]
+        rows["scores"] = ["{:.4g} and {:.4g}".format(*check.scores) for check in failed]
+        shown = rows[["property", "first run", "", "second run", "scores"]]
         found, legend = "Counterexamples, the smallest that were found.", "Confusion counts: one row per gold class."
         return [
             replace(table, caption=f"{caption} The smallest counterexamples: --explain.", at=("short",)),
             replace(table, at=("paper", "all")),
-            Table(pd.DataFrame(columns), found, self.signature, legend=legend, at=("all",)),
+            Table(shown, found, self.signature, legend=legend, at=("all",)),
         ]
 
     def charts(self) -> Sequence[HeatMap]:
@@ -167,10 +156,6 @@ def properties(
         Random cases of every size; 0 for none.
     seed : int, optional
 
-    Returns
-    -------
-    Properties
-
     Examples
     --------
     >>> amigo = ("ordinal invariance", "ordinal monotonicity", "imbalance")
@@ -181,8 +166,7 @@ def properties(
     [[True, True], [True, False]]
     """
     chosen = resolve_measures(measures)
-    check_count("n_random", n_random, 0)
-    check_seed(seed)
+    check_options(n_random=n_random, seed=seed)
     kinds = {measure.kind for measure in chosen if measure.formula is not None} or {"quantification"}
     tried = tuple(each for each in find_properties(only) if each.kind in kinds)
     if not tried:
@@ -191,11 +175,9 @@ def properties(
     kinds = {each.kind for each in tried}
     data, exhaustive, random = zip(*(about for kind, about in _CASES.items() if kind in kinds), strict=True)
     settings = {
-        **describe_measures(chosen),
-        "exhaustive": "; ".join(exhaustive),
+        **describe_measures(chosen), "exhaustive": "; ".join(exhaustive),
         "random": "; ".join(f"{n_random} of {sizes}" for sizes in random),
-        "empty gold classes": "yes" if empty_classes else "no",
-        "seed": str(seed),
-    }
+        "empty gold classes": "yes" if empty_classes else "no", "seed": str(seed),
+    }  # fmt: skip
     signature = Signature("properties", data, tuple(settings.items()), metaeval.__version__)
     return Properties(chosen, checks, signature=signature)

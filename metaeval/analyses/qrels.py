@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.agreement import agreement, remark_coverage
-from metaeval.analyses.checks import check_count, check_jobs, check_share
-from metaeval.analyses.prepare import prepare
+from metaeval.analyses.prepare import check_options, prepare
 from metaeval.analyses.reference_pairs import count_conclusions, name_flips
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import Result, list_rows, write_ends
 from metaeval.data.judged import Grades, JudgedRuns
 from metaeval.data.labels import find_labels
 from metaeval.data.scores import Scores, find_identical_runs
@@ -46,23 +45,17 @@ REVERSED = -0.1
 class QrelsComparison(Result):
     """What other judgements change, compared with those of the reference, the first of the sets; the others are judges.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        By measure and judge: tau with low and high, chance and ceiling; of the pairs of runs that the reference finds
-        significant how many the judge finds too (kept), reverses and loses; new: only the judge finds them; clear: flips of
-        which the change itself is significant. Each count has an error: how far other random trials would move it.
-    flips : DataFrame
-        Pairs of runs whose conclusion changes: measure, judge, flip (reversed, lost or new), run_1 (ahead by the reference,
-        or by the judge if only that is significant) and run_2; their difference by_reference, by_judge and its change, each
-        with low and high of simultaneous intervals, and clear: whether that of the change leaves 0 out.
-    grades : DataFrame
-        Whether judges give documents the reference's grades: τ_b, κ with linear weights, and the share of the same grade.
-    unjudged : DataFrame
-        By measure and set: share of documents down to the measure's cut without a grade, and the run with most of them.
-    others : mapping of str to DataFrame
-        By measure: differences of judges in tau; ranks of runs and τ_b on topics beside the reference's; family: whether
-        judges favour runs of a model, if that was asked.
+    `rows`, by measure and judge: tau with low and high, chance and ceiling; of the pairs of runs that the reference finds
+    significant how many the judge finds too (kept), reverses and loses; new: only the judge finds them; clear: flips of which
+    the change itself is significant. Each count has an error: how far other random trials would move it. `flips`, pairs of
+    runs whose conclusion changes: measure, judge, flip (reversed, lost or new), run_1 (ahead by the reference, or by the judge
+    if only that is significant) and run_2; their difference by_reference, by_judge and its change, each with low and high of
+    simultaneous intervals, and clear: whether that of the change leaves 0 out.
+
+    `grades` say whether judges give documents the reference's grades: τ_b, κ with linear weights, and the share of the same
+    grade. `unjudged`, by measure and set: share of documents down to the measure's cut without a grade, and the run with most
+    of them. `others`, by measure: differences of judges in tau; ranks of runs and τ_b on topics beside the reference's; family:
+    whether judges favour runs of a model, if that was asked.
     """
 
     collection: str
@@ -117,8 +110,9 @@ class QrelsComparison(Result):
             of_measure = written[written["measure"] == str(measure)].loc[rows.index]
             shown = of_measure[[self.statistic, "reversed", "lost", "new"]]
             if rows["low"].notna().any():
-                ends = zip(rows["low"], rows["high"], strict=True)
-                shown.insert(1, "interval", [f"{low:.2f} – {high:.2f}" for low, high in ends])
+                shown.insert(
+                    1, "interval", [write_ends(low, high, 2) for low, high in rows[["low", "high"]].to_numpy()]
+                )
             decided = rows.iloc[0][["kept", "reversed", "lost"]].sum()
             caption = (
                 f"{measure}: {people} finds {decided:,} of {comb(self.n_runs, 2):,} pairs of runs significant; what judges "
@@ -141,12 +135,10 @@ class QrelsComparison(Result):
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return, by the first measure, the rank correlation of every judge, and which conclusions it loses and adds."""
-        rows, points = self._take(self.measures[0]), []
-        for judge, tau, low, high in rows[["judge", "tau", "low", "high"]].itertuples(index=False):
-            points.append(Row(judge, judge, tau, None if np.isnan(low) else (low, high)))
-        ceiling = rows["ceiling"].iloc[0]
+        rows = self._take(self.measures[0])
+        ceiling, label = rows["ceiling"].iloc[0], f"{self.statistic} with {self.sets[0]}"
         levels = [(ceiling, "--")] if np.isfinite(ceiling) else []
-        charts = [IntervalChart(points, f"{self.statistic} with {self.sets[0]}", str(self.measures[0]), levels=levels)]
+        charts = [IntervalChart(list_rows(rows, "tau", name="judge"), label, str(self.measures[0]), levels=levels)]
         lost, both = rows["lost"] + rows["reversed"], rows["kept"] + rows["reversed"]
         for label, part, whole in (
             ("% lost or reversed", lost, both + rows["lost"]),
@@ -190,19 +182,9 @@ def compare_qrels(
         Significance level of the test of all pairs of runs, bootstrap-t.
     n_permutations : int, optional
         B, the trials of the test of all pairs of runs.
-    n_bootstrap : int, optional
-        Resamples of the topics for the intervals; 0 for none.
     confidence : float, optional
         Level of the intervals of rank correlations and favours. Those of differences of runs are at 1 − alpha.
-    distinct_runs : bool, optional
-        Keep one of several runs with the same scores on every topic: the first in the order of labels.
-    seed : int, optional
-    n_jobs : int, optional
-        Threads; the result is the same for any number.
-
-    Returns
-    -------
-    QrelsComparison
+    n_bootstrap, distinct_runs, seed, n_jobs : as for `discriminative_power`
 
     Examples
     --------
@@ -215,11 +197,8 @@ def compare_qrels(
     """
     if not isinstance(judged, JudgedRuns):
         raise MetaevalError(f"this takes JudgedRuns, not {type(judged).__name__}: see metaeval.io.read_judged_runs")
-    check_share("alpha", alpha)
-    check_share("confidence", confidence)
-    check_count("n_permutations", n_permutations, trials_needed(1, alpha))
-    check_count("n_bootstrap", n_bootstrap, 0)
-    check_jobs(n_jobs)
+    check_options(alpha=alpha, confidence=confidence, n_bootstrap=n_bootstrap, n_jobs=n_jobs)
+    check_options(n_permutations=(n_permutations, trials_needed(1, alpha)))
     which = parse_statistic(statistic)
     if which.of != "runs":
         others = "use tau_b, tau_a, tau_ap_b, tau_gap, spearman, pearson or pairwise_accuracy"
@@ -263,8 +242,7 @@ def compare_qrels(
 
     grades, unjudged = compare_grades(judged.judgements), measure_gaps(judged, retrieval)
     settings = {"measures": ", ".join(map(str, known)), "judgements": ", ".join(judged.sets)}
-    if family:
-        settings["family"] = f"{format_count(len(family), 'run')} of {len(set(family.values()))}"
+    settings |= {"family": f"{format_count(len(family), 'run')} of {len(set(family.values()))}"} if family else {}
     settings |= {"statistic": statistic, "test": "bootstrap-t"}
     numbers = {"B": n_permutations, "alpha": alpha, "bootstrap": n_bootstrap, "seed": seed}
     remarks = list(_remark(judged.judgements, grades, unjudged, favours))
@@ -305,9 +283,9 @@ def list_flips(
     judge, pair = np.nonzero(kinds != "")
     people, its_own = verdicts[0, pair], verdicts[1 + judge, pair]
     ahead = np.where(people != 0, people, its_own)
-    names, runs = np.array([str(measure) for measure in scores.measures]), np.array(scores.runs, dtype=object)
+    names, runs = (np.array(list(map(str, each)), dtype=object) for each in (scores.measures, scores.runs))
     ends = runs[first[pair]], runs[second[pair]]
-    flips = pd.DataFrame({"judge": names[1 + judge].astype(object), "flip": kinds[judge, pair].astype(object)})
+    flips = pd.DataFrame({"judge": names[1 + judge], "flip": kinds[judge, pair].astype(object)})
     flips = flips.assign(run_1=np.where(ahead > 0, *ends), run_2=np.where(ahead > 0, *ends[::-1]))
     places = {"by_reference": np.zeros_like(judge), "by_judge": 1 + judge, "change": n_sets + judge}
     for name, place in places.items():
@@ -337,8 +315,7 @@ def _remark(
     if len(favours):
         own = favours[favours["own"] & (favours["measure"] == favours["measure"].iloc[0])]
         clear, listed = [], []
-        for judge, model, *numbers in own.drop(columns=["measure", "runs", "own"]).itertuples(index=False):
-            value, low, high = numbers
+        for judge, model, value, low, high in own.drop(columns=["measure", "runs", "own"]).itertuples(index=False):
             clear += [f"{judge} scores runs of {model} {value:+.3f}"] * bool(low > 0 or high < 0)
             interval = "" if np.isnan(low) else f" [{low:+.3f}, {high:+.3f}]"
             listed.append(f"{judge} –" if np.isnan(value) else f"{judge} {value:+.3f}{interval}")
@@ -354,11 +331,8 @@ def _remark(
     lacking = [f"{name} {count:,}" for name, count in zip(grades["judge"], grades["lacking"], strict=True) if count]
     if lacking:
         yield f"lines of {reference} that a judge lacks count as unjudged: {', '.join(lacking)}"
-    empty = []
-    for name, topics in sets.items():
-        count = sum(max(some.values(), default=0) <= 0 for some in topics.values())
-        empty += [f"{name} {format_count(count, 'topic')}"] * bool(count)
-    if empty:
+    counts = {name: sum(max(some.values(), default=0) <= 0 for some in each.values()) for name, each in sets.items()}
+    if empty := [f"{name} {format_count(count, 'topic')}" for name, count in counts.items() if count]:
         yield f"topics without a relevant document, on which all runs tie: {', '.join(empty)}"
 
 
@@ -382,12 +356,12 @@ def parse_measures(names: Sequence[str]) -> list[RetrievalMeasure]:
     for name in dict.fromkeys(names):
         try:
             parsed = ir_measures.parse_measure(name)
+            cutoff = parsed.params.get("cutoff")
             ir_measures.evaluator([parsed], {"topic": {"document": 1}})
+            if cutoff is not None and not 1 <= cutoff <= DEEPEST:  # trec_eval would end the program
+                raise ValueError(f"its cut lies from 1 to {DEEPEST:,}")
         except Exception as error:  # of many kinds, assertions among them
             raise MetaevalError(f"ir_measures cannot compute {name!r}: {error}") from None
-        cutoff = parsed.params.get("cutoff")
-        if cutoff is not None and not 1 <= cutoff <= DEEPEST:  # trec_eval would end the program
-            raise MetaevalError(f"ir_measures cannot compute {name!r}: its cut lies from 1 to {DEEPEST:,}")
         known = measure_of_label(name)
         measure = known if known.higher_is_better is not None else Measure(name, higher_is_better=True)
         result.append(RetrievalMeasure(measure, parsed, cutoff))
@@ -420,14 +394,13 @@ def score_judged(judged: JudgedRuns, measures: Sequence[RetrievalMeasure], sets:
 
 def measure_gaps(judged: JudgedRuns, measures: Sequence[RetrievalMeasure]) -> pd.DataFrame:
     """How many documents down to the cut are unjudged, on average over runs and in the worst? A row a measure and set."""
-    runs, rows = list(judged.runs), []
+    rows = []
     for each, (name, grades) in itertools.product(measures, judged.judgements.items()):
-        shares = np.array([
-            np.mean([d not in grades[topic] for topic, ranked in topics.items() for d in ranked[: each.cutoff]])
-            for topics in judged.runs.values()
-        ])  # fmt: skip
-        worst = int(shares.argmax())
-        rows.append((str(each.measure), name, shares.mean(), runs[worst], shares[worst]))
+        shares = pd.Series({
+            run: np.mean([d not in grades[topic] for topic, ranked in topics.items() for d in ranked[: each.cutoff]])
+            for run, topics in judged.runs.items()
+        })  # fmt: skip
+        rows.append((str(each.measure), name, shares.to_numpy().mean(), shares.idxmax(), shares.max()))
     return pd.DataFrame(rows, columns=["measure", "judge", "unjudged", "run", "unjudged_of_run"])
 
 
@@ -445,15 +418,12 @@ def compare_grades(judgements: Mapping[str, Grades]) -> pd.DataFrame:
     rows, largest = [], max(1, *people.values())
     for name, grades in judges:
         shared, top = people.keys() & grades.keys(), max(1, *grades.values())
-        size = max(largest, top) + 1
-        counts = np.zeros((size, size))
+        n, counts = len(shared), np.zeros((max(largest, top) + 1,) * 2)
         np.add.at(counts, ([people[each] for each in shared], [grades[each] for each in shared]), 1)
-        order = float(tau_b(counts)) if shared else np.nan
-        alike = (
-            (np.trace(counts) / len(shared), float(kappa(counts))) if shared and top == largest else (np.nan, np.nan)
-        )
-        lacking, extra = len(people) - len(shared), len(grades) - len(shared)
-        rows.append((name, f"0–{top}", len(shared), lacking, extra, order, *alike))
+        order, same, chance_corrected = float(tau_b(counts)) if n else np.nan, np.nan, np.nan
+        if n and top == largest:
+            same, chance_corrected = np.trace(counts) / n, float(kappa(counts))
+        rows.append((name, f"0–{top}", n, len(people) - n, len(grades) - n, order, same, chance_corrected))
     columns = ["judge", "scale", "documents", "lacking", "extra", "tau_b", "same_grade", "kappa"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -472,24 +442,22 @@ def find_favours(scores: Scores, family: Mapping[str, str], confidence: float) -
     level, rows = 1 - (1 - confidence) / (2 * len(models) * len(judges)), []
     for model in models:
         part, *names = (f"-{name.lower().replace('_', '-')}-" for name in (model, *judges))
+        own, problem = of_run == model, ""
+        if own.all():
+            problem = f"every run is of the model {model}: there is none to compare with"
         if not any(part in name for name in names):
             problem = f"no judge is of the model {model!r}: a judge is of it if its name, or a part of it, is the same"
-            raise MetaevalError(f"{problem}; judges are {format_list(judges)}")
-        own = of_run == model
-        if own.all():
-            raise MetaevalError(f"every run is of the model {model}: there is none to compare with")
+            problem = f"{problem}; judges are {format_list(judges)}"
+        if problem:
+            raise MetaevalError(problem)
         for judge, name, scored in zip(judges, names, means, strict=True):
-            gap = reach = np.nan
             x, y = (each[~own] - each[~own].mean() for each in (reference, scored))
             lead, its_lead = (each[own].mean() - each[~own].mean() for each in (reference, scored))
-            squares, freedom = float(x @ x), len(x) - 2
-            if squares >= 1e-12:
-                slope = float(x @ y) / squares
-                gap = float(its_lead - slope * lead)
-                if freedom > 0:
-                    spread = ((y - slope * x) ** 2).sum() / freedom
-                    error = np.sqrt(spread * (1 / own.sum() + 1 / len(x) + lead**2 / squares))
-                    reach = float(stdtrit(freedom, level) * error)
+            squares, freedom = float(x @ x) if x @ x >= 1e-12 else np.nan, max(len(x) - 2, 0) or np.nan
+            slope = float(x @ y) / squares
+            gap, spread = float(its_lead - slope * lead), ((y - slope * x) ** 2).sum() / freedom
+            error = np.sqrt(spread * (1 / own.sum() + 1 / len(x) + lead**2 / squares))
+            reach = float(stdtrit(freedom, level) * error)
             rows.append((judge, model, int(own.sum()), part in name, gap, gap - reach, gap + reach))
     columns = ["at_same_score", "at_same_score_low", "at_same_score_high"]
     return pd.DataFrame(rows, columns=["judge", "model", "runs", "own", *columns])

@@ -9,8 +9,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_share
-from metaeval.analyses.prepare import prepare
+from metaeval.analyses.prepare import check_options, prepare
 from metaeval.analyses.result import MeasurePairs, list_intervals, tabulate_conclusions
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_option
@@ -101,8 +100,7 @@ class RankingSimilarity(MeasurePairs):
         if "intervals" in self.frames():
             level = f"{100 * self.confidence:g} % intervals"
             caption = f"{level} of {self.heading} on other topics; alike is {self.margin:g} or more."
-            listed = tabulate_conclusions(self.pairs, "tau", self.heading, caption, self.signature)
-            tables.append(replace(listed, at=("all",)))
+            tables.append(tabulate_conclusions(self.pairs, "tau", self.heading, caption, self.signature))
         return tables
 
     def charts(self) -> Sequence[HeatMap]:
@@ -147,24 +145,16 @@ def ranking_similarity(
     tau : str, optional
         Which rank correlation: tau_a, tau_b, tau_ap, tau_ap_b, tau_gap or spearman;
         with @k, such as tau_b@15, over the k runs that the reference ranks first. τ_a counts ties as neither agreement
-        nor disagreement, as the papers' printed values imply; τ_b corrects for ties. Where runs are tied, even a
-        measure and itself (the diagonal) have a τ_a below 1. For tau_ap, tau_gap and @k it matters which measure is
-        the reference: the first of a pair, a row of the table. See `metaeval.stats.weighted_correlation.correlate`.
-    n_bootstrap : int, optional
-        Resamples of the topics for the interval; 0 for none. With fewer than 10 runs or 25 topics there is none.
+        nor disagreement, as the papers' printed values imply: where runs are tied, even a measure and itself have a τ_a below
+        1. For tau_ap, tau_gap and @k it matters which measure is the reference: the first of a pair, a row of the table. See
+        `metaeval.stats.weighted_correlation.correlate`.
     confidence : float, optional
         Level of the interval: how often it contains the expected τ of as many new topics, for the same runs.
     simultaneous : bool, optional
         Make the intervals of all pairs of measures correct at once; otherwise each is for its pair alone.
     margin : float, optional
         Two measures rank runs alike if their τ is at least this.
-    distinct_runs : bool, optional
-        Keep one of several runs with the same scores on every topic: the first in the order of labels.
-    seed : int, optional
-
-    Returns
-    -------
-    RankingSimilarity
+    n_bootstrap, distinct_runs, seed : as for `discriminative_power`
 
     Examples
     --------
@@ -176,9 +166,7 @@ def ranking_similarity(
     ready = prepare(
         scores, "ranking_similarity", seed=seed, distinct_runs=distinct_runs, measures=2, clusters="pool", oriented=True
     )
-    check_share("confidence", confidence)
-    check_share("margin", margin)
-    check_count("n_bootstrap", n_bootstrap, 0)
+    check_options(confidence=confidence, margin=(margin, 1.0), n_bootstrap=n_bootstrap)
     which = parse_rank_correlation(tau)
     if which.depth is not None and which.depth > len(ready.values):
         raise MetaevalError(

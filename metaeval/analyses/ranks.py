@@ -157,16 +157,13 @@ class RunRanks(Result):
         if "mean_low" in rows:
             shown |= {"low": rows["mean_low"], "high": rows["mean_high"]}
             legend += f" Low, high: {1 - self.alpha:.0%} interval of the mean on other topics, for each run by itself."
-
-        def mark_best(shown: pd.DataFrame) -> pd.DataFrame:
-            """Return which means are bold, of all runs or the first ones."""
-            marks = pd.DataFrame("", index=shown.index, columns=shown.columns)
-            marks[shown.columns[2]] = np.where(rows["near_first"][shown.index], "bold", "")
-            return marks
-
-        frame = pd.DataFrame(shown | {"letters": rows["letters"].fillna("too many")})
-        caption = f"Runs by {measure}, with the ranks they may have by {self.test} at α = {self.alpha:g}."
-        return Table(frame, caption, self.signature, marks=mark_best, legend=legend, joined=True)
+        bold = pd.DataFrame("", index=rows.index, columns=[*shown, "letters"])
+        bold["mean"] = np.where(rows["near_first"], "bold", "")
+        return Table(
+            pd.DataFrame(shown | {"letters": rows["letters"].fillna("too many")}),
+            f"Runs by {measure}, with the ranks they may have by {self.test} at α = {self.alpha:g}.", self.signature,
+            marks=lambda part: bold.loc[part.index].set_axis(part.columns, axis=1), legend=legend, joined=True,
+        )  # fmt: skip
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return the ranks that the first 60 runs by the first measure may have, by each of four measures at most."""
@@ -182,10 +179,8 @@ def run_ranks(
     ----------
     scores : Scores or DiscriminativePower
         At least two runs and two topics; or what tests of all pairs of them found, without the intervals of means.
-    test : str, optional
-        As in `discriminative_power`. Ranks of a result are by its own test.
-    **options
-        Of `discriminative_power`: n_permutations, alpha, seed, correction, p_add_one, variance_offset, distinct_runs, n_jobs.
+    test, **options : as for `discriminative_power`
+        Ranks of a result are by its own test.
 
     Returns
     -------
@@ -206,13 +201,10 @@ def run_ranks(
     2   a     3    2     3       b       False
     """
     power = take_tests(scores, test, RECOMMENDED, **options)
-    (first, second), winners = power.pairs, power.winners
-    differ, better = np.zeros((2, len(power.measures), len(power.runs), len(power.runs)), dtype=bool)
-    differ[:, first, second] = differ[:, second, first] = power.significant
-    better[:, first, second], better[:, second, first] = winners > 0, winners < 0
     ranks = rank_runs(
-        power.measures, power.runs, power.means, better, differ, collection=power.collection, test=power.test,
-        alpha=power.alpha, signature=power.signature.follow("run_ranks"), diagnostics=power.diagnostics, remarks=power.remarks,
+        power.measures, power.runs, power.means, power.winners, power.significant, collection=power.collection,
+        test=power.test, alpha=power.alpha, signature=power.signature.follow("run_ranks"), diagnostics=power.diagnostics,
+        remarks=power.remarks,
     )  # fmt: skip
     if isinstance(scores, DiscriminativePower):
         return ranks
@@ -259,19 +251,17 @@ def _list_pairs(power: DiscriminativePower, ranks: RunRanks) -> pd.DataFrame:
 
 
 def rank_runs(
-    measures: tuple[Measure, ...],
-    runs: tuple[str, ...],
-    means: np.ndarray,
-    better: np.ndarray,
-    differ: np.ndarray,
-    *,
-    remarks: tuple[str, ...] = (),
-    **about: Any,
-) -> RunRanks:
-    """Return the ranks that follow from means, shape (run, measure), and pairs, shape (measure, run, run).
+    measures: tuple[Measure, ...], runs: tuple[str, ...], means: np.ndarray, winners: np.ndarray, significant: np.ndarray,
+    *, remarks: tuple[str, ...] = (), **about: Any,
+) -> RunRanks:  # fmt: skip
+    """Return the ranks that follow from means, shape (run, measure), and of pairs, shape (measure, pair), the winners.
 
-    ``better[m, i, j]``: run i has the better mean; `differ` says whether two runs differ. `about` are other fields.
+    Those are 1 where the first run has the better mean, −1 where the second has; `about` are other fields.
     """
+    first, second = np.triu_indices(len(runs), 1)
+    differ, better = np.zeros((2, len(measures), len(runs), len(runs)), dtype=bool)
+    differ[:, first, second] = differ[:, second, first] = significant
+    better[:, first, second], better[:, second, first] = winners > 0, winners < 0
     ranks, ends = (np.stack(arrays) for arrays in zip(*map(rank_intervals, better, differ), strict=True))
     tables = [
         tabulate_ranks(measure, runs, *of) for measure, *of in zip(measures, means.T, ranks, ends, differ, strict=True)
@@ -283,14 +273,9 @@ def rank_runs(
 
 
 def tabulate_ranks(
-    measure: Measure,
-    runs: tuple[str, ...],
-    means: np.ndarray,
-    ranks: np.ndarray,
-    ends: np.ndarray,
-    differ: np.ndarray,
+    measure: Measure, runs: tuple[str, ...], means: np.ndarray, ranks: np.ndarray, ends: np.ndarray, differ: np.ndarray,
     best: np.ndarray | bool = True,
-) -> tuple[pd.DataFrame, list[str]]:
+) -> tuple[pd.DataFrame, list[str]]:  # fmt: skip
     """Return a row per run, by rank, as `RunRanks` has them, and a remark if it would take too many letters.
 
     Where runs were compared with the best, `best` are those that may be it; no claim about all pairs may deny it of them.
@@ -301,12 +286,9 @@ def tabulate_ranks(
         letters = compact_letters(differ[np.ix_(order, order)])
     except MetaevalError as error:
         remarks.append(f"{measure}: no letters. {error}")
-    columns = {
-        "measure": str(measure), "run": [runs[run] for run in order], "mean": means[order], "rank": ranks[order],
-        "low": ends[order, 0], "high": ends[order, 1], "letters": letters,
-        "near_first": ((ends[:, 0] == 1) & best)[order],
-    }  # fmt: skip
-    return pd.DataFrame(columns), remarks
+    rows = pd.DataFrame({"measure": str(measure), "run": [runs[run] for run in order], "mean": means[order]})
+    rows[["rank", "low", "high"]] = np.column_stack([ranks, ends])[order]
+    return rows.assign(letters=letters, near_first=((ends[:, 0] == 1) & best)[order]), remarks
 
 
 def order_runs(ranks: np.ndarray, runs: tuple[str, ...]) -> np.ndarray:

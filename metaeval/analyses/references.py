@@ -21,39 +21,35 @@ AXES = ("runs", "topics")
 
 
 def match_references(
-    scores: Scores | Sequence[Scores],
-    reference: Any,
-    run_scores: Any,
-    *,
-    annotators: bool,
-    reference_measure: str | None,
-    missing: MissingPolicy,
-    shares: Mapping[str, Share],
-) -> tuple[list[Scores], list[Measure], list[Any], list[Any]]:
+    scores: Scores | Sequence[Scores], reference: Any, run_scores: Any,
+    *, annotators: bool, reference_measure: str | None, missing: MissingPolicy, shares: Mapping[str, Share],
+) -> tuple[list[Scores], list[Measure], list[Any], list[Any]]:  # fmt: skip
     """Return collections with the reference among the measures, and for each which it is, scores of runs, and annotators.
 
     Several collections with one reference of its own are judges of the same runs, which become one collection.
     """
     collections = [scores] if isinstance(scores, Scores) else list(scores)
-    if not collections:
-        raise MetaevalError("there are no scores")
     people = list(reference) if isinstance(reference, list | tuple) else [reference]
     references = [_average_annotators(each) for each in people] if annotators else people
+    shared, judges = (
+        [axis for axis in AXES if shares[axis] == "shared"],
+        isinstance(reference, Scores) and len(collections) > 1,
+    )
+    problem = "" if collections else "there are no scores"
+    if judges and isinstance(run_scores, list | tuple) and len(run_scores) > 1:
+        one = f"{format_option('run_scores')} of several judges is one table, with a measure called as each judge"
+        problem = f"{one}; there are {len(run_scores)}"
+    if named := [each for each in references if not isinstance(each, Scores)]:
+        if shared:
+            option = format_option(shared[0], "shared")
+            problem = f"{option} is for a reference of its own: a measure has the runs and topics of the others"
+        if reference_measure is not None:
+            problem = f"{format_option('reference_measure')} chooses from scores, not from {named[0]}"
+    if problem:
+        raise MetaevalError(problem)
     if reference_measure is not None:
-        for each in references:
-            if not isinstance(each, Scores):
-                raise MetaevalError(f"{format_option('reference_measure')} chooses from scores, not from {each}")
         references = [each.sel(measures=reference_measure) for each in references]
-    shared = [axis for axis in AXES if shares[axis] == "shared"]
-    if shared and not all(isinstance(each, Scores) for each in references):
-        option = format_option(shared[0], "shared")
-        raise MetaevalError(f"{option} is for a reference of its own: a measure has the runs and topics of the others")
-    if isinstance(reference, Scores) and len(collections) > 1:
-        if isinstance(run_scores, list | tuple) and len(run_scores) > 1:
-            raise MetaevalError(
-                f"{format_option('run_scores')} of several judges is one table, with a measure called as each judge; "
-                f"there are {len(run_scores)}"
-            )
+    if judges:
         *collections, references[0] = _take_shared([*collections, *references], shared)
         collections = [replace(_join_judges(collections), collection=references[0].collection)]
     references = list_for_each(references if len(references) > 1 else references[0], collections, "reference")
@@ -115,9 +111,8 @@ def _take_shared(collections: Sequence[Scores], axes: Collection[str]) -> list[S
 def _join_judges(judges: Sequence[Scores]) -> Scores:
     """Return what several judges say of the same runs as the measures of one collection."""
     names = [judge.collection or f"judge {number}" for number, judge in enumerate(judges, start=1)]
-    for name in names:
-        if names.count(name) > 1:
-            raise DataError(f"two judges are called {name}: a judge is called as its collection, by default its file")
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise DataError(f"two judges are called {twice[0]}: a judge is called as its collection, by default its file")
     try:
         return reduce(Scores.add_measures, map(_name_judge, judges, names))
     except DataError as error:
@@ -128,10 +123,8 @@ def _join_judges(judges: Sequence[Scores]) -> Scores:
 def _name_judge(judge: Scores, name: str) -> Scores:
     """Return scores whose only measure is called as the judge; one of several is called ``judge measure``."""
     single = len(judge.measures) == 1
-    measures = [
-        Measure(name if single else f"{name} {each}", each.higher_is_better, each.range) for each in judge.measures
-    ]
-    return replace(judge, measures=tuple(measures))
+    renamed = (Measure(name if single else f"{name} {m}", m.higher_is_better, m.range) for m in judge.measures)
+    return replace(judge, measures=tuple(renamed))
 
 
 def join_reference(
@@ -154,15 +147,12 @@ def join_reference(
         )
     (known,) = reference.measures
     for axis in AXES:
-        scored = set(getattr(reference, axis))
+        scored, drop = set(getattr(reference, axis)), f"drop-{axis[:-1]}"
         lacking = [label for label in getattr(scores, axis) if label not in scored]
-        if lacking and missing != f"drop-{axis[:-1]}" and (not shares or shares[axis] == "all"):
-            ways = [format_option("missing", f"drop-{axis[:-1]}")]
-            ways += [format_option(axis, "shared")] if shares else []
-            raise DataError(
-                f"the reference {known} has no score of {format_count(len(lacking), axis[:-1])}: {format_list(lacking)}",
-                hint=f"{' or '.join(ways)} leaves them out",
-            )
+        if lacking and missing != drop and (not shares or shares[axis] == "all"):
+            ways = [format_option("missing", drop), *([format_option(axis, "shared")] if shares else [])]
+            problem = f"the reference {known} has no score of {format_count(len(lacking), axis[:-1])}"
+            raise DataError(f"{problem}: {format_list(lacking)}", hint=f"{' or '.join(ways)} leaves them out")
     scores, reference = _take_shared([scores, reference], AXES)
     names = [str(measure) for measure in scores.measures]
     if str(known) in names:  # other scores of its name are a judge's, and are called as it

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -56,6 +56,9 @@ class Result(ABC):
     remarks: tuple[str, ...] = field(default=(), repr=False)
     no_interval: str = field(default="", repr=False)
 
+    called: ClassVar[Mapping[str, str]] = {}
+    """What frames are called, where it is not as the field is."""
+
     def __init_subclass__(cls) -> None:
         cls.__repr__ = Result.__repr__  # type: ignore[method-assign]  # a dataclass would write out every array
 
@@ -76,7 +79,8 @@ class Result(ABC):
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return every number by name: first the rows that CSV and JSON hold, then details, each a file of its own."""
-        return {name: each for name, each in vars(self).items() if isinstance(each, pd.DataFrame) and len(each.columns)}
+        held = {name: each for name, each in vars(self).items() if isinstance(each, pd.DataFrame)}
+        return {self.called.get(name, name): frame for name, frame in held.items() if len(frame.columns)}
 
     def beside(self, measure: Measure) -> Table | None:
         """Return what is known of a measure and each of the others, the nearest ones first, where measures are compared."""
@@ -195,13 +199,9 @@ class MeasureRows(Result):
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return the number of every measure with its interval, or hollow with its quartiles, the largest on top."""
-        numbers = self.rows.reindex(columns=[self.number, "low", "high", "q1", "q3"]).to_numpy(float)
-        rows = []
-        for measure, (centre, *ends) in zip(self.measures, numbers.tolist(), strict=True):
-            line, bar = (None if np.isnan(low) else (low, high) for low, high in (ends[:2], ends[2:]))
-            rows.append(Row(str(measure), measure.title, centre, line=line, bar=bar, hollow="q1" in self.rows))
-        rows.sort(key=lambda row: -np.inf if np.isnan(row.centre) else row.centre, reverse=True)
-        return [IntervalChart(rows, self.label)]
+        ordered = self.rows.sort_values(self.number, ascending=False, kind="stable", na_position="last")
+        titles = {str(measure): measure.title for measure in self.measures}
+        return [IntervalChart(list_rows(ordered, self.number, titles), self.label)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,10 +237,6 @@ class MeasurePairs(Result):
         other = self.pairs["measure_2"].where(first, self.pairs["measure_1"]).rename("measure")
         return self.pairs[mine].set_index(other[mine]), first[mine]
 
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """Return a row for every pair of measures."""
-        return {"pairs": self.pairs}
-
     def tables(self) -> list[Table]:
         """Return the triangle, or of many measures the largest numbers of each, and the triangle with all."""
         names = [str(measure) for measure in self.measures]
@@ -265,6 +261,23 @@ class MeasurePairs(Result):
         ]  # fmt: skip
 
 
+def list_rows(
+    frame: pd.DataFrame, number: str, titles: Mapping[str, str] | None = None, name: str = "measure"
+) -> list[Row]:
+    """Return a row of a chart for each of a frame: its number with low and high, or hollow with its quartiles."""
+    rows, hollow = [], "q1" in frame
+    for label, *numbers in frame.reindex(columns=[name, number, "low", "high", "q1", "q3"]).to_numpy().tolist():
+        centre, *ends = map(float, numbers)
+        line, bar = (None if np.isnan(low) else (low, high) for low, high in (ends[:2], ends[2:]))
+        rows.append(Row(label, (titles or {}).get(label, label), centre, line=line, bar=bar, hollow=hollow))
+    return rows
+
+
+def write_ends(low: float, high: float, digits: int = 3) -> str:
+    """Return both ends of an interval as a cell shows them, a dash where there is none."""
+    return "–" if np.isnan(low) else f"{low:.{digits}f} – {high:.{digits}f}"
+
+
 def list_intervals(simultaneous: bool, margin: float, usual: float) -> dict[str, object]:
     """Return what a signature says of intervals and conclusions, where it is not as usual."""
     settings: dict[str, object] = {} if simultaneous else {"intervals": "single"}
@@ -279,10 +292,10 @@ def tabulate_conclusions(
     shown = shown.sort_values(value, ascending=False, kind="stable")[:MOST_CONCLUSIONS]
     if len(shown) < len(pairs):
         caption = f"{caption} {len(shown):,} of {len(pairs):,} pairs: --out and --format json have all."
-    ends = [f"{low:.3f} – {high:.3f}" for low, high in zip(shown["low"], shown["high"], strict=True)]
+    ends = list(map(write_ends, shown["low"], shown["high"]))
     columns = {"and": shown["measure_2"], heading: shown[value], "interval": ends, "conclusion": shown["conclusion"]}
     frame = pd.DataFrame(columns).set_index(shown["measure_1"].rename("measure"))
-    return Table(frame, caption, signature)
+    return Table(frame, caption, signature, at=("all",))
 
 
 def tabulate_differences(

@@ -10,8 +10,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_scores, warn_of_same_data
-from metaeval.analyses.prepare import prepare
+from metaeval.analyses.prepare import check_scores, prepare, warn_of_same_data
 from metaeval.analyses.result import MeasureRows
 from metaeval.data.scores import Scores, find_identical_runs
 from metaeval.errors import MetaevalError, PolicyWarning, format_list
@@ -70,10 +69,6 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
         Keep one of several runs with the same scores on every topic, of all collections: the first in the order of
         labels.
 
-    Returns
-    -------
-    Robustness
-
     Warns
     -----
     PolicyWarning
@@ -105,14 +100,13 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
     for m, measure in enumerate(chosen.measures):
         rhos = _spearman(scaled[..., m])
         known = rhos[~np.isnan(rhos)]
-        mean, sd = (known.mean(), known.std()) if len(known) else (np.nan, np.nan)
-        quartiles = np.quantile(known, [0.25, 0.5, 0.75]) if len(known) else [np.nan] * 3
-        rows.append((str(measure), mean, sd, *quartiles, len(known), len(rhos) - len(known)))
-    columns = ["measure", "mean", "sd", "q1", "median", "q3", "pairs", "undefined"]
-    signature = sign("robustness", given, over=over, **parts[0].diagnostics.settings)
+        about = (known.mean(), known.std(), *np.quantile(known, [0.25, 0.5, 0.75])) if len(known) else [np.nan] * 5
+        rows.append((str(measure), *about, len(known), len(rhos) - len(known)))
     return Robustness(
-        measures=chosen.measures, rows=pd.DataFrame(rows, columns=columns), units=units, runs=chosen.runs, over=over,
-        signature=signature, diagnostics=tuple(part.diagnostics for part in parts),
+        measures=chosen.measures, units=units, runs=chosen.runs, over=over,
+        rows=pd.DataFrame(rows, columns=["measure", "mean", "sd", "q1", "median", "q3", "pairs", "undefined"]),
+        signature=sign("robustness", given, over=over, **parts[0].diagnostics.settings),
+        diagnostics=tuple(part.diagnostics for part in parts),
     )  # fmt: skip
 
 
@@ -123,8 +117,8 @@ def _take_shared(collections: Sequence[Scores]) -> list[Scores]:
     for each in collections:
         check_scores(each, runs=1, topics=1)
     runs = [run for run in collections[0].runs if all(run in each.runs for each in collections)]
-    first, *others = ([str(measure) for measure in each.measures] for each in collections)
-    names = [name for name in first if all(name in each for each in others)]
+    measures = [list(map(str, each.measures)) for each in collections]
+    names = [name for name in measures[0] if all(name in each for each in measures)]
     if len(runs) < 3 or not names:
         raise MetaevalError(
             f"the collections share {len(runs)} runs ({format_list(runs)}) and {len(names)} measures; "

@@ -9,14 +9,13 @@ from operator import index
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_choice, check_count, check_share, warn_of_constant_measures
-from metaeval.analyses.prepare import prepare
+from metaeval.analyses.prepare import check_options, prepare, warn_of_constant_measures
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Line, LineChart
-from metaeval.show.table import Table
+from metaeval.show.table import Table, cross
 from metaeval.stats.intervals import explain_no_interval
 from metaeval.stats.rank_correlation import TauVariant
 from metaeval.stats.split_half import expected_tau, split_half_tau
@@ -76,8 +75,8 @@ class SampleSize(Result):
         for aim in reversed(needed.columns[needed.notna().any()][:4]):
             shown[f"for τ {aim:g}"] = [f"> {most:,}" if np.isnan(n) else f"{n:,.0f}" for n in needed[aim]]
         shown[f"τ with {most:,}"] = self.curves["expected_tau"].tail(len(needed)).to_numpy()
-        caption = f"{self.unit.title()}s needed for an expected τ between two sets of new {self.unit}s."
-        caption = f"{caption} {self.no_interval}".strip()
+        sets = f"an expected τ between two sets of new {self.unit}s"
+        caption = f"{self.unit.title()}s needed for {sets}. {self.no_interval}".strip()
         short = Table(shown, caption, self.signature, digits=2, at=("short", "paper"))
         kinds = {"mean_tau": "τ", "expected_tau": "expected τ"}
         columns = pd.MultiIndex.from_product([kinds, needed.index])
@@ -93,11 +92,9 @@ class SampleSize(Result):
     def charts(self) -> Sequence[LineChart]:
         """Return consistency against the number of topics, with expected τ as thin lines in their intervals."""
         lines, titles = [], {str(measure): measure.title for measure in self.measures}
+        columns = ["topics", "mean_tau", "expected_tau", "expected_low", "expected_high"]
         for name, curve in self.curves.groupby("measure", sort=False):
-            sizes, tau, expected, low, high = (
-                curve[column].to_numpy()
-                for column in ("topics", "mean_tau", "expected_tau", "expected_low", "expected_high")
-            )
+            sizes, tau, expected, low, high = (curve[column].to_numpy() for column in columns)
             band = (low, high) if len(titles) <= _SHADED else None
             lines.append(Line(str(name), titles[str(name)], sizes, tau, middle=expected, band=band))
         ticks = [size for size in _TICKS if sizes[0] <= size <= sizes[-1]]
@@ -129,14 +126,8 @@ def sample_size(
         Random pairs of disjoint sets for each size, for τ; and of halves, to which expected τ is fitted.
     tau : {"tau_a", "tau_b"}, optional
     confidence : float, optional
-        Level of the interval of expected τ. With fewer than 10 runs or 25 topics there is none.
-    distinct_runs : bool, optional
-        Keep one of several runs with the same scores on every topic: the first in the order of labels.
-    seed : int, optional
-
-    Returns
-    -------
-    SampleSize
+        Level of the interval of expected τ.
+    distinct_runs, seed : as for `discriminative_power`
 
     Examples
     --------
@@ -150,9 +141,7 @@ def sample_size(
     2     120       NaN          0.98
     """
     ready = prepare(scores, "sample_size", seed=seed, distinct_runs=distinct_runs, topics=4, clusters="pool")
-    check_share("confidence", confidence)
-    check_choice("τ", tau, TauVariant)
-    check_count("n_trials", n_trials, 1)
+    check_options(confidence=confidence, tau=(tau, TauVariant), n_trials=n_trials)
     warn_of_constant_measures(ready.scores)
     n_runs, n_topics, n_measures = ready.values.shape
     ladder = _choose_sizes(sizes, n_topics)
@@ -169,25 +158,19 @@ def sample_size(
     )  # fmt: skip
     unchecked = np.array(ladder) > _FURTHEST * n_topics
     expected[unchecked] = truth[unchecked] = np.nan
-    names = [str(measure) for measure in ready.scores.measures]
-    curves = pd.DataFrame({"topics": np.repeat(ladder, n_measures), "measure": names * len(ladder)})
-    columns = {"mean_tau": taus}
+    columns = {"mean_tau": ready.restore(taus, "measure")}
     for kind, array in (("expected", expected), ("true", truth)):
-        columns |= dict(zip((f"{kind}_tau", f"{kind}_low", f"{kind}_high"), np.moveaxis(array, -1, 0), strict=True))
-    for column, array in columns.items():
-        curves[column] = ready.restore(array, "measure").ravel()
-    unit, remarks = "cluster" if scores.clusters else "topic", []
-    if ladder[-1] > _MODELLED * n_topics:
-        remarks.append(
-            f"expected τ of more than {_MODELLED * n_topics:,} {unit}s rests on a model of the runs\n"
-            "It takes them as a random sample of one smooth distribution. Where runs form groups that lie apart, it is too "
-            "high, where they stand at regular distances, too low, and its interval misses: docs/concepts/sample-size.md."
-        )
-    if unchecked.any():
-        remarks.append(
-            f"no prediction beyond {_FURTHEST * n_topics:,} {unit}s\n"
-            f"Predictions were checked with up to {_FURTHEST} times as many {unit}s as there are."
-        )
+        of_kind = ready.restore(np.moveaxis(array, -1, 0), "measure")
+        columns |= dict(zip((f"{kind}_tau", f"{kind}_low", f"{kind}_high"), of_kind, strict=True))
+    curves = cross({"topics": ladder, "measure": list(map(str, ready.scores.measures))}, **columns)
+    unit = "cluster" if scores.clusters else "topic"
+    remarks = [
+        f"expected τ of more than {_MODELLED * n_topics:,} {unit}s rests on a model of the runs\n"
+        "It takes them as a random sample of one smooth distribution. Where runs form groups that lie apart, it is too "
+        "high, where they stand at regular distances, too low, and its interval misses: docs/concepts/sample-size.md.",
+        f"no prediction beyond {_FURTHEST * n_topics:,} {unit}s\n"
+        f"Predictions were checked with up to {_FURTHEST} times as many {unit}s as there are.",
+    ][: (ladder[-1] > _MODELLED * n_topics) + bool(unchecked.any())]  # who asks for the latter has the former too
     return SampleSize(
         measures=ready.scores.measures, curves=curves, unit=unit, no_interval=no_interval,
         signature=ready.sign(trials=n_trials, tau=tau, confidence=confidence, seed=seed),

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_choice, check_count, check_jobs, check_share
-from metaeval.analyses.prepare import prepare
-from metaeval.analyses.result import Result, name_pairs
+from metaeval.analyses.prepare import check_options, prepare
+from metaeval.analyses.result import Result, list_rows, name_pairs
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
-from metaeval.show.charts import IntervalChart, Row
+from metaeval.show.charts import IntervalChart
 from metaeval.show.table import Table
 from metaeval.stats.anova import effect_size, residual_variance
 from metaeval.stats.letters import compact_letters
@@ -112,14 +111,13 @@ class SplitHalfConsistency(Result):
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return the distribution of τ over splits for every measure, the most consistent one on top."""
-        low, q1, q3, high = np.quantile(self.tau, [0.025, 0.25, 0.75, 0.975], axis=0).tolist()
-        rows = [
-            Row(str(measure), measure.title, float(mean), (low[m], high[m]), (q1[m], q3[m]), True)
-            for m, (measure, mean) in enumerate(zip(self.measures, self.means, strict=True))
-        ]
+        ends = np.quantile(self.tau, [0.025, 0.25, 0.75, 0.975], axis=0)
+        rows = pd.DataFrame({"mean": self.means, **dict(zip(("low", "q1", "q3", "high"), ends, strict=True))})
+        rows.insert(0, "measure", list(map(str, self.measures)))
         a, b = self.sizes
         label = f"τ between rankings on {a} and {b} other topics: mean, middle half, middle 95 %"
-        return [IntervalChart([rows[m] for m in np.argsort(self.means, kind="stable")[::-1]], label)]
+        titles, order = {str(each): each.title for each in self.measures}, np.argsort(self.means, kind="stable")[::-1]
+        return [IntervalChart(list_rows(rows.iloc[order], "mean", titles), label)]
 
 
 def split_half_consistency(
@@ -145,19 +143,10 @@ def split_half_consistency(
     size : int, optional
         Topics in each of two disjoint sets, 10 in the papers' second experiment; by default the topics are
         split in half.
-    seed : int, optional
     tau : {"tau_a", "tau_b"}, optional
     n_permutations : int, optional
         B of the randomised Tukey HSD test between measures.
-    alpha : float, optional
-    distinct_runs : bool, optional
-        Keep one of several runs with the same scores on every topic: the first in the order of labels.
-    n_jobs : int, optional
-        Threads; any number gives the same results.
-
-    Returns
-    -------
-    SplitHalfConsistency
+    alpha, distinct_runs, seed, n_jobs : as for `discriminative_power`
 
     Examples
     --------
@@ -171,16 +160,13 @@ def split_half_consistency(
     1   noisy            0
     """
     ready = prepare(scores, "split_half_consistency", seed=seed, distinct_runs=distinct_runs, clusters="pool")
-    check_share("alpha", alpha)
-    check_choice("τ", tau, TauVariant)
-    check_jobs(n_jobs)
-    check_count("n_trials", n_trials, 2)
-    check_count("n_permutations", n_permutations, 1)
+    check_options(
+        alpha=alpha, tau=(tau, TauVariant), n_jobs=n_jobs, n_trials=(n_trials, 2), n_permutations=n_permutations,
+        size=(1 if size is None else size, 1),
+    )  # fmt: skip
     n_topics, measures = len(ready.scores.topics), ready.scores.measures
-    if size is not None:
-        check_count("size", size, 1)
-        if 2 * size > n_topics:
-            raise MetaevalError(f"two disjoint sets of {size} topics need {2 * size}; there are {n_topics}")
+    if size is not None and 2 * size > n_topics:
+        raise MetaevalError(f"two disjoint sets of {size} topics need {2 * size}; there are {n_topics}")
     taus = split_half_tau(ready.values, n_trials=n_trials, size=size, key=ready.key(), variant=tau)
     in_order = taus[:, ready.places[2]]  # each measure's trials are neighbours, which are summed pairwise
     undefined = [str(measures[m]) for m in np.flatnonzero(np.isnan(in_order).any(axis=0))]

@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_positive, check_share
-from metaeval.analyses.prepare import prepare
+from metaeval.analyses.prepare import check_options, prepare
 from metaeval.analyses.result import MeasureRows
 from metaeval.data.scores import Scores
 from metaeval.errors import format_count, format_list
@@ -101,17 +100,7 @@ def topic_set_size(
         Probability of missing the difference.
     target : float, optional
         Generalisability coefficient to reach.
-    n_bootstrap : int, optional
-        Resamples of the topics for the intervals; 0 for none. With fewer than 10 runs or 25 topics there is none.
-    confidence : float, optional
-        Level of the intervals.
-    distinct_runs : bool, optional
-        Keep one of several runs with the same scores on every topic: the first in the order of labels.
-    seed : int, optional
-
-    Returns
-    -------
-    TopicSetSize
+    n_bootstrap, confidence, distinct_runs, seed : as for `discriminative_power`
 
     Examples
     --------
@@ -124,10 +113,9 @@ def topic_set_size(
     """
     ready = prepare(scores, "topic_set_size", seed=seed, distinct_runs=distinct_runs, clusters="pool")
     n_runs, n_topics, _ = ready.values.shape
-    check_positive("difference", difference)
-    for name, share in (("alpha", alpha), ("beta", beta), ("target", target), ("confidence", confidence)):
-        check_share(name, share)
-    check_count("n_bootstrap", n_bootstrap, 0)
+    check_options(
+        difference=difference, alpha=alpha, beta=beta, target=target, confidence=confidence, n_bootstrap=n_bootstrap
+    )
     no_interval = explain_no_interval(n_runs, n_topics) if n_bootstrap else ""
     weights = np.ones((1, n_topics))  # all topics, and then resamples of them
     if n_bootstrap and not no_interval:
@@ -138,7 +126,7 @@ def topic_set_size(
     ratio = (rates[:, [0, 2, 1]] - 1) / n_topics
     with np.errstate(divide="ignore"):
         effect = difference / np.sqrt(2 * residual)  # over the deviation of the difference of two runs
-    rows = pd.DataFrame({"measure": [str(measure) for measure in ready.scores.measures]})
+    rows = pd.DataFrame({"measure": list(map(str, ready.scores.measures))})
     rows[DESIGNS["t-test"]] = fewest_topics(lambda n: power_of_t_test(n, effect, alpha) >= 1 - beta, effect)
     # One rounding error below the target is the target.
     needed = fewest_topics(lambda n: generalisability(ratio, n) >= target - 1e-14, ratio, least=1)

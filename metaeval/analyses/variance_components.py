@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from metaeval.analyses.checks import check_positive, check_seed, check_share
-from metaeval.analyses.result import Result
+from metaeval.analyses.prepare import check_options
+from metaeval.analyses.result import Result, list_rows
 from metaeval.analyses.topic_noise import refuse_clusters
 from metaeval.data.ratings import GapPolicy, Ratings
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
-from metaeval.show.charts import IntervalChart, Row
+from metaeval.show.charts import IntervalChart
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 from metaeval.stats.split_half import expected_tau
@@ -40,18 +40,11 @@ _FEWEST_HALVES = 4  # topics from which halves can be compared
 class VarianceComponents(Result):
     """Components of variance of every measure, how reliable means of runs are, and what a budget buys.
 
-    Parameters
-    ----------
-    components : DataFrame
-        Columns measure, component, variance with low and high, share, and estimate: before a negative one was set to 0.
-    reliability : DataFrame
-        Columns measure, Eρ² and Φ with their intervals, the detectable difference of two runs, the expected τ with as many
-        new topics, and for each facet but run the Eρ² of twice as many.
-    designs : DataFrame
-        What the budget buys: columns measure, the numbers of what there is but runs, cost, coefficient, phi, detectable and
-        best; empty without a budget.
-    numbers : mapping of str to float
-        How many runs, topics, … there are.
+    `components` have columns measure, component, variance with low and high, share, and estimate: before a negative one was
+    set to 0. `reliability`: measure, Eρ² and Φ with their intervals, the detectable difference of two runs, the expected τ with
+    as many new topics, and for each facet but run the Eρ² of twice as many. `designs`, what the budget buys: measure, the
+    numbers of what there is but runs, cost, coefficient, phi, detectable and best; empty without a budget. `numbers` say how
+    many runs, topics, … there are.
     """
 
     measures: tuple[Measure, ...]
@@ -125,13 +118,10 @@ class VarianceComponents(Result):
     def charts(self) -> Sequence[IntervalChart]:
         """Return the components of a single measure with their intervals, or of several measures how reliable means are."""
         if len(self.measures) == 1:
-            columns = self.components[["component", "variance", "low", "high"]].itertuples(index=False)
-            rows = [Row(name, name, variance, line=(low, high)) for name, variance, low, high in columns]
+            rows = list_rows(self.components, "variance", name="component")
             return [IntervalChart(rows, f"variance of a single score by {self.measures[0].title}")]
-        numbers = self.reliability[["Eρ²", "Eρ²_low", "Eρ²_high"]].to_numpy().tolist()
-        rows = [
-            Row(str(m), m.title, x, line=(low, high)) for m, (x, low, high) in zip(self.measures, numbers, strict=True)
-        ]
+        known = self.reliability.rename(columns={"Eρ²_low": "low", "Eρ²_high": "high"})
+        rows = list_rows(known, "Eρ²", {str(measure): measure.title for measure in self.measures})
         return [IntervalChart(rows, "Eρ² of runs' means")]
 
 
@@ -166,10 +156,6 @@ def variance_components(
         Level of the intervals, which take effects as normal.
     seed : int, optional
 
-    Returns
-    -------
-    VarianceComponents
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -190,9 +176,7 @@ def variance_components(
     if not isinstance(given, Ratings):
         raise MetaevalError(f"this takes Ratings or Scores, not {type(ratings).__name__}")
     given = given.balance(missing)
-    for name, share in (("alpha", alpha), ("beta", beta), ("confidence", confidence)):
-        check_share(name, share)
-    check_seed(seed)
+    check_options(alpha=alpha, beta=beta, confidence=confidence, seed=seed)
     frame = given.frame
     numbers = {facet: float(frame[facet].nunique()) for facet in given.facets}
     if "repeat" in numbers:  # which need not have the same names everywhere
@@ -219,10 +203,8 @@ def variance_components(
             designs.append(_rate_designs(estimate, bought, (alpha, beta)))
             designs[-1].insert(0, "measure", str(measure))
     table = pd.concat(components, ignore_index=True)
-    settings = {
-        "measures": ", ".join(map(str, given.measures)), "facets": ", ".join(given.facets),
-        "confidence": f"{confidence:g}", "alpha": f"{alpha:g}", "beta": f"{beta:g}", "seed": str(seed),
-    }  # fmt: skip
+    settings = {"measures": ", ".join(map(str, given.measures)), "facets": ", ".join(given.facets)}
+    settings |= {"confidence": f"{confidence:g}", "alpha": f"{alpha:g}", "beta": f"{beta:g}", "seed": str(seed)}
     if budget is not None and prices:
         listed = ", ".join(f"{part} {price:g}" for part, price in prices.items())
         settings |= {"budget": f"{budget:g}", "prices": listed}
@@ -238,19 +220,20 @@ def variance_components(
 
 def _check_budget(budget: float | None, prices: Mapping[str, float] | None, numbers: Mapping[str, float]) -> None:
     """Refuse a budget without prices, prices without a budget, and prices of what is not there."""
+    problem, known = "", [facet for facet in numbers if facet != "run"]
     if (budget is None) != (not prices):
         lacking = format_option("prices", "topic=10") if budget is not None else format_option("budget", "100")
-        raise MetaevalError(f"a budget and prices go together: give {lacking} too")
-    if budget is None or not prices:
-        return
-    check_positive("budget", budget)
-    known = [facet for facet in numbers if facet != "run"]
-    for part, price in prices.items():
+        problem = f"a budget and prices go together: give {lacking} too"
+    elif budget is not None:
+        check_options(budget=budget)
+    for part, price in (prices or {}).items():
         if part not in known:
             have = f"{format_list(known)} {'has' if len(known) == 1 else 'have'} one here"
-            raise MetaevalError(f"{format_option('prices', part)}: the scores tell nothing of {part}; {have}")
-        if isinstance(price, bool) or not isinstance(price, int | float) or not 0 < price < np.inf:
-            raise MetaevalError(f"the price of a {part} is {price!r}; it is a number above 0")
+            problem = problem or f"{format_option('prices', part)}: the scores tell nothing of {part}; {have}"
+        elif isinstance(price, bool) or not isinstance(price, int | float) or not 0 < price < np.inf:
+            problem = problem or f"the price of a {part} is {price!r}; it is a number above 0"
+    if problem:
+        raise MetaevalError(problem)
 
 
 def _rate(

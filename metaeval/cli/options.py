@@ -47,6 +47,9 @@ HELP = {
     "seed": "Seed of everything random",
     "alpha": "Significance level",
     "n_jobs": "Threads; any number gives the same results",
+    "n_bootstrap": "Resamples of the topics for the intervals; 0 for none",
+    "confidence": "Level of the intervals",
+    "distinct_runs": "Keep one of several runs with the same scores on every topic: the first in the order of labels",
     "n_permutations": "Trials of the randomised test",
     "tau": "Which rank correlation",
 }

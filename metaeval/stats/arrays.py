@@ -94,19 +94,15 @@ def check_shape(values: npt.ArrayLike) -> FloatArray:
     """Return the scores as they are, float64 of shape (run, topic, measure), or refuse what cannot be tested."""
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim != 3:
-        raise MetaevalError(
-            f"Scores must have three axes (run, topic, measure), not {scores.ndim}; "
-            "for one measure, add a last axis of length 1."
-        )
+        axes = f"three axes (run, topic, measure), not {scores.ndim}"
+        raise MetaevalError(f"Scores must have {axes}; for one measure, add a last axis of length 1.")
     for count, least, what in zip(scores.shape, (2, 2, 1), ("two runs", "two topics", "one measure"), strict=True):
         if count < least:
             raise MetaevalError(f"Scores must have at least {what}, not {count}.")
     if not np.isfinite(scores).all():
         run, topic, measure = np.argwhere(~np.isfinite(scores))[0]
-        raise MetaevalError(
-            f"Scores must be finite, but the score of run {run} on topic {topic} by measure {measure} "
-            f"is {scores[run, topic, measure]}."
-        )
+        which = f"the score of run {run} on topic {topic} by measure {measure} is {scores[run, topic, measure]}"
+        raise MetaevalError(f"Scores must be finite, but {which}.")
     return scores
 
 

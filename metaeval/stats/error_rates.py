@@ -75,13 +75,12 @@ def decide(
 def _call_procedure(test: Procedure, scores: FloatArray, n_pairs: int) -> FloatArray:
     """Return the p-values of a test of somebody's own, which are checked."""
     name, p = getattr(test, "__name__", "the procedure"), np.asarray(test(scores), dtype=np.float64)
+    problem = "" if ((p >= 0) & (p <= 1)).all() else f"{name} returned p-values that are not between 0 and 1"
     if p.shape != (n_pairs,):
-        raise MetaevalError(
-            f"{name} returned shape {p.shape} for {len(scores)} runs; it is to return the p-value of every pair, "
-            f"shape ({n_pairs},), in the order (0, 1), (0, 2), …, (1, 2), …"
-        )
-    if not ((p >= 0) & (p <= 1)).all():
-        raise MetaevalError(f"{name} returned p-values that are not between 0 and 1")
+        expected = f"the p-value of every pair, shape ({n_pairs},), in the order (0, 1), (0, 2), …, (1, 2), …"
+        problem = f"{name} returned shape {p.shape} for {len(scores)} runs; it is to return {expected}"
+    if problem:
+        raise MetaevalError(problem)
     return p
 
 

@@ -51,22 +51,16 @@ FEASIBLE = 100
 def explain_no_interval(n_runs: int, n_topics: int, over: Over = "topics") -> str:
     """Return why no interval is given for so few runs or topics; empty if one is."""
     fewest = FEWEST_RUNS if over == "topics" else FEWEST_OTHER_RUNS
-    if n_runs >= fewest and n_topics >= FEWEST_TOPICS:
-        return ""
-    return (
-        f"No interval: it needs {fewest} runs and {FEWEST_TOPICS} topics to cover what it claims; there are "
-        f"{n_runs} and {n_topics}."
-    )
+    needed = f"it needs {fewest} runs and {FEWEST_TOPICS} topics to cover what it claims"
+    few = n_runs < fewest or n_topics < FEWEST_TOPICS
+    return f"No interval: {needed}; there are {n_runs} and {n_topics}." if few else ""
 
 
 def explain_too_few(n_collections: int) -> str:
     """Return why there is no interval for other collections; empty if there is one, or a single collection."""
-    if n_collections == 1 or n_collections >= FEWEST_COLLECTIONS:
-        return ""
-    return (
-        f"No interval for other collections: it needs {FEWEST_COLLECTIONS} to cover what it claims; there are "
-        f"{n_collections}."
-    )
+    needed = f"it needs {FEWEST_COLLECTIONS} to cover what it claims"
+    few = 1 < n_collections < FEWEST_COLLECTIONS
+    return f"No interval for other collections: {needed}; there are {n_collections}." if few else ""
 
 
 def centre_interval(

@@ -88,9 +88,8 @@ def shape_of_differences(values: FloatArray) -> tuple[IntArray, FloatArray, Floa
     """
     n_runs, n_topics, n_measures = values.shape
     n_pairs = n_runs * (n_runs - 1) // 2
-    some = (
-        np.linspace(0, n_pairs - 1, min(n_pairs, max(FEWEST_PAIRS, MOST_NUMBERS // n_topics))).round().astype(np.int64)
-    )
+    n_some = min(n_pairs, max(FEWEST_PAIRS, MOST_NUMBERS // n_topics))
+    some = np.linspace(0, n_pairs - 1, n_some).round().astype(np.int64)
     with np.errstate(over="ignore", invalid="ignore"):  # means of scores near the largest float
         order = np.argsort(values.mean(axis=1).mean(axis=1), kind="stable")  # not that of a file
     pairs = order[np.stack(np.triu_indices(n_runs, 1), axis=1)[some]]

@@ -36,16 +36,10 @@ from metaeval.stats.arrays import (
 )
 from metaeval.stats.parallel import run_parts, tell
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
-from metaeval.stats.resampling import draw_signs, draw_weights
+from metaeval.stats.resampling import draw_weights, topic_signs
 
 PairedTest: TypeAlias = Literal[
-    "randomised-tukey-hsd",
-    "max-t",
-    "bootstrap-t",
-    "tukey-hsd",
-    "paired-t",
-    "paired-randomisation",
-    "paired-bootstrap",
+    "randomised-tukey-hsd", "max-t", "bootstrap-t", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap"
 ]
 Correction: TypeAlias = Literal["auto", "none", "holm", "bonferroni", "benjamini-hochberg"]
 
@@ -158,10 +152,12 @@ def all_pairs_test(
     array([False,  True,  True])
     """
     scores = check_shape(values)
-    if test not in get_args(PairedTest):
-        raise MetaevalError(f"The test must be one of {', '.join(get_args(PairedTest))}, not {test!r}.")
-    if correction not in get_args(Correction):
-        raise MetaevalError(f"The correction must be one of {', '.join(get_args(Correction))}, not {correction!r}.")
+    for what, value, choices in (
+        ("test", test, get_args(PairedTest)),
+        ("correction", correction, get_args(Correction)),
+    ):
+        if value not in choices:
+            raise MetaevalError(f"The {what} must be one of {', '.join(choices)}, not {value!r}.")
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} already accounts for all pairs, so the {correction} correction does not apply.")
     if variance_offset is not None and test != "bootstrap-t":
@@ -405,15 +401,9 @@ def _count_single(scores: FloatArray, test: PairedTest, n_trials: int, key: int,
 
 
 def _run_trials(
-    compute: Callable[[FloatArray], npt.NDArray[Any]],
-    test: PairedTest,
-    key: int,
-    n_topics: int,
-    n_trials: int,
-    n_jobs: int,
-    *,
-    exact: bool = False,
-) -> list[npt.NDArray[Any]]:
+    compute: Callable[[FloatArray], npt.NDArray[Any]], test: PairedTest, key: int, n_topics: int, n_trials: int, n_jobs: int,
+    *, exact: bool = False,
+) -> list[npt.NDArray[Any]]:  # fmt: skip
     """Return what blocks of trials come to, from weights of shape (topic, trial), so that a product runs along trials."""
     size = max(FEWEST_TRIALS, min(MOST_TRIALS, NUMBERS_A_BLOCK // n_topics))
 
@@ -421,8 +411,8 @@ def _run_trials(
         if exact:  # bit t − 1 of a trial's number flips topic t; topic 0 never is
             bits = np.arange(trials.start, trials.stop)[:, np.newaxis] * 2 >> np.arange(n_topics) & 1
             return compute(np.ascontiguousarray(1.0 - 2.0 * bits.T))
-        drawn = (draw_signs if test in FLIPPING else draw_weights)(key, trials, n_topics)
-        return compute(np.ascontiguousarray(drawn.T))
+        drawn = (topic_signs if test in FLIPPING else draw_weights)(key, trials, n_topics)
+        return compute(np.ascontiguousarray(drawn.T, dtype=np.float64))
 
     parts = [range(start, min(start + size, n_trials)) for start in range(0, n_trials, size)]
     # A process would need a copy of the differences.

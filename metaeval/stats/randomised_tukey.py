@@ -25,13 +25,7 @@ TOLD_WORK = 4_000_000_000
 """Work of a part of the trials, about half a second, after which it is told how far the work has come."""
 
 
-def randomised_tukey_hsd(
-    values: npt.ArrayLike,
-    *,
-    n_permutations: int = 5000,
-    key: int,
-    n_jobs: int = 1,
-) -> IntArray:
+def randomised_tukey_hsd(values: npt.ArrayLike, *, n_permutations: int = 5000, key: int, n_jobs: int = 1) -> IntArray:
     """In how many trials is the range of the permuted means at least the difference between two runs?
 
     All measures share the permutations. The counts treat ties exactly, and are the same for every number of

@@ -40,11 +40,6 @@ def topic_signs(key: int, trials: npt.ArrayLike, n_topics: int, *, first: int = 
     return 1 - 2 * bits[:, skipped:].view(np.int8)
 
 
-def draw_signs(key: int, trials: range, n_topics: int) -> FloatArray:
-    """Return the sign of each topic, as `topic_signs` does, in floats: shape (trial, topic)."""
-    return topic_signs(key, trials, n_topics).astype(np.float64)
-
-
 def draw_weights(key: int, trials: npt.ArrayLike, n_topics: int, clusters: IntArray | None = None) -> FloatArray:
     """Draw how often each topic occurs in each bootstrap sample of the topics, shape (trial, topic).
 

@@ -79,10 +79,8 @@ def splits(key: int, n_trials: int, n_topics: int, size: int | None = None) -> t
     if n_topics < 2:
         raise MetaevalError(f"At least two topics are needed to split them; there are {n_topics}.")
     if size is not None and not 1 <= size <= n_topics // 2:
-        raise MetaevalError(
-            f"Two disjoint sets of {size} topics cannot be taken from {n_topics}; "
-            f"the size must lie between 1 and {n_topics // 2}."
-        )
+        which = f"Two disjoint sets of {size} topics cannot be taken from {n_topics}"
+        raise MetaevalError(f"{which}; the size must lie between 1 and {n_topics // 2}.")
     keys = trial_keys(key, range(n_trials))
     first, second = np.empty((2, n_trials, n_topics), dtype=np.bool_)
     block = max(1, WORDS_A_BLOCK // n_topics)

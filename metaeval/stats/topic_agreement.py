@@ -17,7 +17,7 @@ import numpy.typing as npt
 from metaeval.stats.arrays import FloatArray, IntArray, round_scaled, scale_squares
 from metaeval.stats.clusters import add_by_cluster
 from metaeval.stats.parallel import split_work, tell
-from metaeval.stats.resampling import add_signed, draw_signs, draw_weights, split_trials, topic_signs
+from metaeval.stats.resampling import add_signed, draw_weights, split_trials, topic_signs
 from metaeval.stats.run_agreement import ByName, RunStatistic, run_statistics
 from metaeval.stats.weighted_correlation import divide
 
@@ -183,7 +183,7 @@ def flip_p_values(scores: FloatArray, key: int, n_trials: int) -> FloatArray:
     by_topic = scores.transpose(1, 0, 2).reshape(n_topics, -1)
     flipped = np.empty((n_trials, n_runs, n_columns))
     for trials in split_trials(n_topics, n_trials):
-        some = draw_signs(key, trials, n_topics) @ by_topic
+        some = topic_signs(key, trials, n_topics).astype(np.float64) @ by_topic
         flipped[trials.start : trials.stop] = some.reshape(len(trials), n_runs, n_columns)
         tell("flipping topics", trials.stop, n_trials)
     total, size = scores.sum(axis=1), np.abs(scores).sum(axis=1)
