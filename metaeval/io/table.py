@@ -10,7 +10,7 @@ import re
 import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from pathlib import Path
@@ -99,10 +99,13 @@ class Texts(Sequence[Any]):
         """Return the column as numbers, if all cells are finite ones without white space around them."""
         import pyarrow as pa
 
+        repeated = pa.types.is_dictionary(self._column.type)
         try:
-            read = self._column.cast(pa.float64()).to_numpy()
+            cells = pa.array(self.coded.categories, pa.string()) if repeated else self._column
+            read = cells.cast(pa.float64()).to_numpy(zero_copy_only=False)
         except pa.ArrowException:
             return None
+        read = read[self.coded.codes] if repeated else read
         return read if np.isfinite(read).all() else None
 
 
@@ -337,14 +340,13 @@ def find_delimiter(path: PathLike, text: str) -> str:
 
 def read_table(path: PathLike) -> Table:
     """Read a text with a header, separated as `find_delimiter` tells; quotes as in RFC 4180, blank lines left out."""
-    text = read_text(path)
-    line = 1
+    with suppress(csv.Error):  # which is explained below
+        if table := _read_plain(path, read_content(path)):
+            return table
+    text, line = read_text(path), 1
     try:
         delimiter = find_delimiter(path, text)
         check_cells(text.count("\n") + text.count(delimiter), path)
-        plain = len(text) > _LONG and '"' not in text and "\n\n" not in text and text[0] != "\n"
-        if plain and (table := _read_plain(path, text, delimiter)):
-            return table
         reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True)
         header: tuple[str, ...] = ()
         rows: list[list[str]] = []
@@ -367,20 +369,36 @@ def read_table(path: PathLike) -> Table:
     return Table(str(path), dict(zip(header, zip(*rows, strict=True), strict=False)), len(rows), begins)
 
 
-def _read_plain(path: PathLike, text: str, delimiter: str) -> Table | None:
-    """Read a long text without quotes and blank lines, many times faster; None where not all lines have as many columns."""
+_ODD = (b'"', b"\0", b"\r", b"\n\n", b"\xef\xbb\xbf")
+"""What a text may hold that is not read as fast: quotes, blank lines, other line ends and encodings."""
+
+
+def _read_plain(path: PathLike, content: bytes) -> Table | None:
+    """Read a long text without quotes many times faster, and hold what is repeated in it once; None for any other."""
+    if len(content) <= _LONG or content.find(b"\n") < 1 or any(odd in content for odd in _ODD):
+        return None
     import pyarrow as pa
     from pyarrow import csv as arrow
 
-    first, _, content = text.partition("\n")
+    try:
+        start = content[: content.rfind(b"\n", 0, 1 << 20)].decode()
+    except UnicodeDecodeError:
+        return None
+    delimiter, (first, *lines) = find_delimiter(path, start), start.split("\n")[:_SAMPLE]
+    n_lines = content.count(b"\n")
+    check_cells(n_lines, path, what="lines")
+    check_cells(n_lines + content.count(delimiter.encode()), path)
     names = _check_header(first.split(delimiter), path, 1)
+    rows = [line.split(delimiter) for line in lines]
+    repeated = [2 * len({row[j] for row in rows if j < len(row)}) < len(rows) for j in range(len(names))]
+    kinds = (pa.dictionary(pa.int32(), pa.string()) if again else pa.string() for again in repeated)
     try:
         read = arrow.read_csv(
-            pa.BufferReader(content.encode()),
-            read_options=arrow.ReadOptions(column_names=names, use_threads=False),
+            pa.BufferReader(content),
+            read_options=arrow.ReadOptions(column_names=names, skip_rows=1, use_threads=False),
             parse_options=arrow.ParseOptions(delimiter=delimiter, quote_char=False),
             convert_options=arrow.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+                column_types=dict(zip(names, kinds, strict=True)), strings_can_be_null=False
             ),
         )
     except pa.ArrowException:

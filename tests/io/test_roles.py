@@ -308,10 +308,10 @@ def test_a_mean_printed_with_few_digits_of_a_run_with_gaps_is_left_out(tmp_path)
     assert scores.topics == ("1",)
 
 
-@pytest.mark.parametrize("format", SCORE_FORMATS)
+@pytest.mark.parametrize("format", [name for name, format in SCORE_FORMATS.items() if format.written])
 def test_no_format_writes_a_topic_that_would_be_read_as_a_total(format, tmp_path):
     scores = Scores(np.ones((1, 2, 1)), runs=["a"], topics=["1", "Mean"], measures=["AP"], collection="c")
-    with pytest.raises(DataError, match="topic Mean: a topic cannot have this name|hold no names of topics"):
+    with pytest.raises(DataError, match="topic Mean: a topic cannot have this name"):
         write_scores(scores, tmp_path / "c", format=format)
 
 

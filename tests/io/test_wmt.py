@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 
-from metaeval import Scores
 from metaeval.errors import DataError, PolicyWarning
 from metaeval.io import read_scores, wmt
 
@@ -104,12 +103,3 @@ BROKEN = [
 def test_a_broken_file_is_refused_with_its_line(files, message, tmp_path):
     with pytest.raises(DataError, match=message):
         wmt.read(put(tmp_path, files))
-
-
-def test_names_of_topics_that_the_files_cannot_hold_are_refused(tmp_path):
-    scores = Scores(np.ones((1, 1, 1)), runs=["a"], topics=["t"], measures=["AP"])
-    with pytest.raises(DataError, match='would be called "1" to "n"'):
-        wmt.write(scores, tmp_path / "out")
-    whole = Scores(np.ones((1, 1, 1)), runs=["a"], topics=["all"], measures=["AP"], collection="out")
-    wmt.write(whole, tmp_path / "out")
-    assert wmt.read(tmp_path / "out") == whole
