@@ -25,7 +25,7 @@ from metaeval.io.layout import find_layout, hint_columns
 from metaeval.io.line_formats import has_scores
 from metaeval.io.logs.rows import walk
 from metaeval.io.strict_json import parse_json
-from metaeval.io.table import LINES, TABLES, ColumnsError, find_kind, open_cells
+from metaeval.io.table import LINES, TABLES, ColumnsError, find_kind, list_sheets, open_cells
 
 
 class FormatError(DataError):
@@ -82,7 +82,8 @@ class Sample:
     def layout(self) -> str | DataError:
         """The layout of the table that the file holds, or what is wrong with it as a table."""
         try:
-            return find_layout(open_cells(self.path), self.columns).kind
+            sheets = list_sheets(self.path)
+            return find_layout(next(iter(sheets.values()), None) or open_cells(self.path), self.columns).kind
         except DataError as error:
             return error
 

@@ -41,7 +41,7 @@ class ScoreFormat:
 
         if columns and not self.columns:
             raise MetaevalError(f"the format {self.name} has no columns that {format_option('columns')} could name")
-        own |= {"kind": self.name} if not self.source else {}
+        own |= {"kind": self.name, "named": choose is not None} if not self.source else {}
         rows = self._functions.rows(sources, measure=measure, columns=columns, collection=collection, **own)
         return read_collections(
             rows, measure=measure, collection=collection, missing=missing, doubled=doubled, choose=choose,

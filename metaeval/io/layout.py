@@ -403,8 +403,14 @@ def _refuse_measures_in_names(table: Table, names: Sequence[str]) -> None:
         question = f"are its columns runs, or measures of a single run ({format_list(names)})?"
         runs = format_option("format", "wide") if table.file else format_columns({"run": names[0]})
         _ask(table, question, "of measures, add a column run that names it", runs=runs)
-    pairs, measures = _split_names(names)
-    if not measures:
+    if table.levels:
+        upper, lower = zip(*table.levels.values(), strict=True)
+        level = 0 if any(map(_names_score, upper)) and not any(map(_names_score, lower)) else 1
+        pairs = [table.levels.get(name, (name, name)) for name in names]
+        measures = list(dict.fromkeys(pair[level] for pair in pairs))
+    else:
+        pairs, measures = _split_names(names)
+    if len(measures) < 2:
         return
     mine = [name for name, pair in zip(names, pairs, strict=True) if measures[0] in pair]
     ignored = format_columns({IGNORE: "+".join(name for name in names if name not in mine)})
