@@ -135,7 +135,8 @@ def _find_format(sample: Sample) -> ScoreFormat:
         return possible[0]
     if possible:
         names = " or ".join(format.name for format in possible)
-        raise FormatError(f"it could be {names}", file=sample.path, hint=_state_format())
+        answers = " or ".join(format_option("format", format.name) for format in possible)
+        raise FormatError(f"it could be {names}", file=sample.path, hint=f"state its format: {answers}")
     raise _explain(sample, found)
 
 
@@ -145,8 +146,9 @@ def _explain(sample: Sample, found: str | DataError) -> DataError:
         return FormatError(
             "lines of three columns may be measure, topic, value (trec_eval) or topic, measure, value (ir_measures), and "
             "their names do not tell which", file=sample.path,
-            hint=f"say which: {format_option('format', 'trec_eval')} or ir_measures; if these are run, topic and score, "
-            "put a first line with these names into the file",
+            hint=f"measures stand first: {format_option('format', 'trec_eval')}; topics: "
+            f"{format_option('format', 'ir_measures')}; if these are run, topic and score, put a first line with these names "
+            "into the file",
         )  # fmt: skip
     if isinstance(found, DataError) and (sample.kind != "text" or plain_path(sample.path).lower().endswith(TABLES)):
         return found if isinstance(found, ColumnsError) else found.changed(FormatError)
@@ -158,4 +160,4 @@ def _explain(sample: Sample, found: str | DataError) -> DataError:
 
 
 def _state_format() -> str:
-    return f"state its format: {format_option('format', ', '.join(SCORE_FORMATS))}"
+    return f"state its format with {format_option('format')}: {', '.join(SCORE_FORMATS)}"

@@ -108,7 +108,8 @@ def rows_of_table(
         label = {} if "measure" in shared else {"measure": categorical(np.zeros(table.n_rows, dtype=int), [name])}
         parts.append(pd.DataFrame({**shared, **label, "score": scores}))
     frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
-    return layout, Rows.of(frame, table.file or None, table.lines if len(parts) == 1 else [*table.lines] * len(parts))
+    lines = table.lines if len(parts) == 1 else [*table.lines] * len(parts)
+    return layout, replace(Rows.of(frame, table.file or None, lines), called=layout.roles)
 
 
 def _as_labels(cells: Any) -> Any:
@@ -351,7 +352,7 @@ def _find_files(sources: Sources, measure: str | None, collection: str | None) -
             raise DataError(f"it holds the same measure as {file_name(files[name])}", file=path, measure=name)
         files[name] = path
     if len(collections) > 1:
-        hint = f"say which with {format_option('collection', 'NAME')}"
+        hint = f"say which: {format_option('collection', shlex.quote(min(collections)))}"
         raise DataError(
             f"the files are of several collections: {format_list(sorted(collections))}", file=sources, hint=hint
         )

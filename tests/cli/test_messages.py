@@ -223,8 +223,8 @@ def test_options_of_another_command_are_named_with_it(run, tmp_path, monkeypatch
     store = me.ScoreStore("store")
     store.add(scores(collection="one"))
     store.add(scores(collection="two"))
-    assert "choose one with --collection NAME" in run("power", "store")[2]
-    assert "choose one with metaeval convert --collection NAME" in run("compare", "-m", "AP", "store")[2]
+    assert "choose one: --collection one" in run("power", "store")[2]
+    assert "choose one: metaeval convert --collection one" in run("compare", "-m", "AP", "store")[2]
     (tmp_path / "gold.txt").write_text("q1 0 d1 0\nq2 0 d1 1\n")
     layout = ("-l", "judgements", "--classes", "0,1")
     assert "; metaeval score --as-quantification gives" in run("score", "gold.txt", "gold.txt", *layout, "-m", "NMD")[2]

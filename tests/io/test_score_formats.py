@@ -161,7 +161,7 @@ def test_wide_files_of_other_runs_or_topics_are_not_joined(content, message, tmp
 
 def test_of_a_folder_with_several_collections_one_is_chosen(tmp_path):
     put(tmp_path, {"c_ap.csv": "a\n1\n", "d_ap.csv": "a\n2\n", "d_rr.csv": "a\n3\n", "readme.md": "x"})
-    with pytest.raises(DataError, match=r"several collections: c, d .say which with collection="):
+    with pytest.raises(DataError, match=r"several collections: c, d .say which: collection=c"):
         wide.read(tmp_path)
     scores = wide.read(tmp_path, collection="d")
     assert (scores.collection, scores.values.ravel().tolist()) == ("d", [2, 3])
@@ -244,7 +244,7 @@ def test_the_format_is_seen_from_suffix_header_and_neighbours(files, path, forma
 
 UNTOLD = [
     ({"x.csv": "a,b\nc,d\n"}, "x.csv", "columns run, topic, measure, score are needed"),
-    ({"x.txt": "hello world\n"}, "x.txt", r"x.txt: its format cannot be detected .*state its format: format=tidy"),
+    ({"x.txt": "hello world\n"}, "x.txt", r"x.txt: its format cannot be detected .*state its format with format: tidy"),
     ({"x.csv": "topic,gold,label\nt,1,2\n"}, "x.csv", "hold labels, not scores .score them first: read_runs"),
     ({"f/a.csv": TIDY, "f/b.csv": TIDY}, "f", "f: a tidy score matrix is one file, not a folder .*join them"),
     ({"f/a.csv": TIDY, "f/c_ap.csv": "a,b\n1,2\n"}, "f", r"several formats: tidy \(a.csv\) and wide \(c_ap.csv\)"),
@@ -252,7 +252,7 @@ UNTOLD = [
     (
         {"k/runs": "a\nb\n", "k/y": "1\t0\n0\t1\n"},
         "k/y",
-        r"y: it could be wide or sakai .state its format: format=tidy",
+        r"y: it could be wide or sakai .state its format: format=wide or format=sakai",
     ),
 ]
 
