@@ -60,7 +60,7 @@ class CorrectedScores(Result):
     (how many of these both together reverse, or leave open); first (which run, or how many may be). `pairs` of runs: first,
     second, difference, low, high; judge, people and both, 1 where the first run is better, −1 where the second is and 0 where
     it is open; flips: whether people reverse the first judge's conclusion, or one is lost or new; topics_needed: labelled
-    topics that would decide an open pair, if any number would.
+    topics that would decide an open pair whose difference is as large as it seems, if any number would.
     """
 
     collection: str

@@ -11,7 +11,7 @@ from metaeval.cli.opening import find_directions, read_columns, read_gold
 from metaeval.cli.options import (
     DIRECTIONS,
     NAMES,
-    SCORE_FORMATS,
+    WRITTEN_FORMATS,
     Option,
     argument,
     complete_measure,
@@ -49,7 +49,7 @@ CONVERT = {
     "target": argument("Where to write it", "TARGET", kind=Path),
     **take("format"),
     "to_format": Option(
-        f"Format of the target, where its name does not tell: {', '.join(SCORE_FORMATS)}", choices=SCORE_FORMATS
+        f"Format of the target, where its name does not tell: {', '.join(WRITTEN_FORMATS)}", choices=WRITTEN_FORMATS
     ),
     "measure": Option("The measure of a file that holds one without its name"),
     **take("collection", "missing", "columns", "doubled", "clusters", "repeats"),
@@ -181,9 +181,11 @@ def _list_layouts(listed: Mapping[str, Any]) -> str:
     return "; ".join(f"{name} ({format.layout.replace('`', '')})" for name, format in listed.items())
 
 
+_WRITTEN, _READ = (
+    _list_layouts({name: one for name, one in formats.READ_FORMATS.items() if one.written == written})
+    for written in (True, False)
+)
 score.__doc__ = (score.__doc__ or "").replace("LAYOUTS", f"Layouts: {_list_layouts(formats.RUN_FORMATS)}.")
 convert.__doc__ = (convert.__doc__ or "").replace(
-    "FORMATS",
-    f"Formats: {_list_layouts(formats.SCORE_FORMATS)}; store (a folder of Parquet files). Logs that are read: "
-    f"{_list_layouts(formats.LOG_FORMATS)}.",
+    "FORMATS", f"Formats: {_WRITTEN}; store (a folder of Parquet files). Read, not written: {_READ}."
 )

@@ -11,7 +11,7 @@ import math
 import numbers
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ import pandas as pd
 from pandas.api.types import infer_dtype
 
 from metaeval.data.clusters import Repeats
-from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, REPEAT
+from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, REPEAT, format_columns
 from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy, check_policy, hint_missing, report_policy
 from metaeval.errors import DataError, format_count, format_list, format_option
@@ -108,7 +108,8 @@ class Rows:
     `frame` has the columns run, topic, measure and score, perhaps others; scores may be texts. Its index numbers the rows
     of all sources and stays when some are left out. `sources` holds of each source how many rows it has, its name, and on
     which line each of them begins, if that is known. `name` is that of the collection where no row says it, and `measures` are
-    those of known directions. `explain` returns what can be done about several scores in a cell. Where rows of totals are
+    those of known directions. `explain` returns what can be done about several scores in a cell, `called` holds what the
+    source calls the columns. Where rows of totals are
     `sums`, they need not be means.
     """
 
@@ -117,6 +118,7 @@ class Rows:
     name: str = ""
     measures: Sequence[Measure] = ()
     explain: Callable[[DoubledError, str], str] | None = None
+    called: Mapping[str, str] = field(default_factory=dict)
     sums: bool = False
 
     @classmethod
@@ -210,6 +212,10 @@ class Rows:
             problem = f"the score {shown!r} is not a finite number"
             problem += f" ({count:,} such rows in all)" if count > 1 else ""
             advice = "write decimals with a point" if comma else None
+            marks = {"%": "the percent signs", ",": "what separates thousands", " ": "what separates thousands"}
+            for mark, text in marks.items() if advice is None and isinstance(shown, str) else ():
+                if np.isfinite(number(shown.strip().replace(mark, ""))):
+                    advice = f"leave out {text}"
             raise DataError(problem, value=shown, hint=advice, **self.locate(row))
         return scores
 
@@ -250,7 +256,8 @@ def arrange(
     cells = Cells(rows, [*COLUMNS[:3], *([REPEAT] if REPEAT in rows.frame else [])])
     known, home = _find_measures(cells), dict[str, str]()
     if CLUSTER in rows.frame:
-        hint = f"if these are two topics, join both columns: {format_option('columns')} topic=A+B"
+        both = "+".join(rows.called.get(role, role) for role in (CLUSTER, "topic"))
+        hint = f"if these are two topics, join both columns: {format_columns({'topic': both})}"
         home = place_topics(cells, CLUSTER, hint)
     cells.settle_doubled(doubled)
     cells.drop_totals()

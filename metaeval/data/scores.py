@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -410,8 +411,9 @@ def read_collections(
 def only_collection(found: Sequence[Scores], file: object = None) -> Scores:
     """Return the scores of the only collection there is."""
     if len(found) > 1:
-        problem = f"it holds several collections: {format_list(sorted(scores.collection for scores in found))}"
-        hint = f"say which with {format_option('collection', 'NAME')}; a name of your own reads all as one"
+        names = sorted(scores.collection for scores in found)
+        problem = f"it holds several collections: {format_list(names)}"
+        hint = f"say which: {format_option('collection', shlex.quote(names[0]))}; a name of your own reads all as one"
         raise DataError(problem, file=file, hint=hint)
     return found[0]
 

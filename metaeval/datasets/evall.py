@@ -14,7 +14,7 @@ from metaeval.data.rows import number
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError
 from metaeval.files import PathLike, read_text
-from metaeval.io.classification import Labels, classification_runs
+from metaeval.io.answers import Labels, classification_runs
 
 
 def read(gold: PathLike, runs: Mapping[str, PathLike], **options: Any) -> ClassificationRuns:

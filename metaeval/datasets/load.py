@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from importlib import import_module
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from metaeval.data.runs import ClassificationRuns, QuantificationRuns, Runs
 from metaeval.datasets.baselines import popularity, uniform
 from metaeval.datasets.download import fetch
 from metaeval.datasets.registry import Dataset, dataset
+from metaeval.errors import DatasetError
 from metaeval.files import PathLike
 
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ def load_dataset(
 
 def _read_runs(data_set: Dataset, files: Mapping[str, Path]) -> Runs:
     from metaeval.io import RUN_FORMATS, read_runs
+    from metaeval.io.formats import choose_format
 
     gold, options = files[data_set.gold], {"collection": data_set.name, **data_set.options}
     names = sorted(name for name in files if fnmatchcase(name, data_set.runs))
@@ -80,7 +83,7 @@ def _read_runs(data_set: Dataset, files: Mapping[str, Path]) -> Runs:
         module = import_module(f"metaeval.datasets.{_READERS[data_set.reader]}")
         runs: Runs = module.read(gold, named, classes=data_set.classes, **options)
     else:
-        format = RUN_FORMATS[data_set.reader]
+        format = choose_format(data_set.reader, RUN_FORMATS)
         classes = data_set.classes if "classes" in (*format.options, *format.needs) else None
         runs = read_runs(gold, named, format=format.name, classes=classes, **options)
     if data_set.kind == "quantification" and isinstance(runs, ClassificationRuns):
@@ -135,7 +138,13 @@ def _read_scores(data_set: Dataset, files: Mapping[str, Path]) -> Scores:
         return replace(read_scores(paths[0], **{"collection": name, **options}), collection=name)
     if data_set.reader == "sakai":
         return sakai.read(paths[0].parent, collection=name)
+    if data_set.reader != "wide":
+        known = "wide, table, sakai or wmt"
+        raise DatasetError(f"{name}: scores have no reader {data_set.reader!r}: use {known}")
     scores = wide.read(paths, collection=name)
-    stated = {"higher_is_better": options["higher_is_better"], "range": tuple(options["range"])}
+    stated: dict[str, Any] = {
+        "higher_is_better": options.get("higher_is_better"),
+        "range": tuple(options.get("range", (-inf, inf))),
+    }
     measures = [m if m.higher_is_better is not None else replace(m, **stated) for m in scores.measures]
     return replace(scores, measures=tuple(measures))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -145,6 +146,6 @@ def _load_stored(source: str, collection: str | None, measures: Sequence[Measure
     names = store.collections()
     if collection is None and len(names) != 1:
         listed = f" ({format_list(names)})" if names else ""
-        choose = f"choose one with {format_option('collection', 'NAME')}"
+        choose = f"choose one: {format_option('collection', shlex.quote(min(names, default='NAME')))}"
         raise MetaevalError(f"{source} holds {len(names)} collections{listed}: {choose}")
     return store.load(collection if collection is not None else names[0], measures)

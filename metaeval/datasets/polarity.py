@@ -15,7 +15,7 @@ from metaeval.data.policies import report_policy
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError, format_count
 from metaeval.files import PathLike, is_folder, list_files, stem
-from metaeval.io.classification import Labels, classification_runs
+from metaeval.io.answers import Labels, classification_runs
 from metaeval.io.runs import read_judgements
 from metaeval.io.table import read_fields, read_table
 

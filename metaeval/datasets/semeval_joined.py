@@ -26,7 +26,7 @@ from metaeval.data.labels import unique_labels
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError, format_count
 from metaeval.files import PathLike, read_bytes
-from metaeval.io.classification import Labels
+from metaeval.io.answers import Labels
 from metaeval.io.runs import SEMEVAL_CLASSES, read_semeval_labels
 from metaeval.io.table import open_sheets, read_fields
 

@@ -1,9 +1,3 @@
-from . import (
-    dialogue_quality as dialogue_quality,
-    labels as labels,
-    probabilities as probabilities,
-    votes as votes,
-)
 from .formats import (
     LOG_FORMATS as LOG_FORMATS,
     RUN_FORMATS as RUN_FORMATS,

@@ -25,7 +25,7 @@ from metaeval.io.layout import find_layout, hint_columns
 from metaeval.io.line_formats import has_scores
 from metaeval.io.logs.rows import walk
 from metaeval.io.strict_json import parse_json
-from metaeval.io.table import LINES, TABLES, ColumnsError, find_kind, open_cells
+from metaeval.io.table import LINES, TABLES, ColumnsError, find_kind, list_sheets, open_cells
 
 
 class FormatError(DataError):
@@ -82,7 +82,8 @@ class Sample:
     def layout(self) -> str | DataError:
         """The layout of the table that the file holds, or what is wrong with it as a table."""
         try:
-            return find_layout(open_cells(self.path), self.columns).kind
+            sheets = list_sheets(self.path)
+            return find_layout(next(iter(sheets.values()), None) or open_cells(self.path), self.columns).kind
         except DataError as error:
             return error
 
@@ -134,7 +135,8 @@ def _find_format(sample: Sample) -> ScoreFormat:
         return possible[0]
     if possible:
         names = " or ".join(format.name for format in possible)
-        raise FormatError(f"it could be {names}", file=sample.path, hint=_state_format())
+        answers = " or ".join(format_option("format", format.name) for format in possible)
+        raise FormatError(f"it could be {names}", file=sample.path, hint=f"state its format: {answers}")
     raise _explain(sample, found)
 
 
@@ -144,8 +146,9 @@ def _explain(sample: Sample, found: str | DataError) -> DataError:
         return FormatError(
             "lines of three columns may be measure, topic, value (trec_eval) or topic, measure, value (ir_measures), and "
             "their names do not tell which", file=sample.path,
-            hint=f"say which: {format_option('format', 'trec_eval')} or ir_measures; if these are run, topic and score, "
-            "put a first line with these names into the file",
+            hint=f"measures stand first: {format_option('format', 'trec_eval')}; topics: "
+            f"{format_option('format', 'ir_measures')}; if these are run, topic and score, put a first line with these names "
+            "into the file",
         )  # fmt: skip
     if isinstance(found, DataError) and (sample.kind != "text" or plain_path(sample.path).lower().endswith(TABLES)):
         return found if isinstance(found, ColumnsError) else found.changed(FormatError)
@@ -157,4 +160,4 @@ def _explain(sample: Sample, found: str | DataError) -> DataError:
 
 
 def _state_format() -> str:
-    return f"state its format: {format_option('format', ', '.join(SCORE_FORMATS))}"
+    return f"state its format with {format_option('format')}: {', '.join(SCORE_FORMATS)}"

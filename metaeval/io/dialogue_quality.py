@@ -14,7 +14,7 @@ import numpy as np
 
 from metaeval.errors import DataError
 from metaeval.files import PathLike, read_text, remember
-from metaeval.io.quantification import ShareRuns, Shares
+from metaeval.io.answers import ShareRuns, Shares
 from metaeval.io.strict_json import parse_json
 
 Aspect = Literal["A", "E", "S"]

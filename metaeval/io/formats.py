@@ -41,7 +41,7 @@ class ScoreFormat:
 
         if columns and not self.columns:
             raise MetaevalError(f"the format {self.name} has no columns that {format_option('columns')} could name")
-        own |= {"kind": self.name} if not self.source else {}
+        own |= {"kind": self.name, "named": choose is not None} if not self.source else {}
         rows = self._functions.rows(sources, measure=measure, columns=columns, collection=collection, **own)
         return read_collections(
             rows, measure=measure, collection=collection, missing=missing, doubled=doubled, choose=choose,
@@ -134,13 +134,11 @@ SCORE_FORMATS: Mapping[str, ScoreFormat] = _by_name([
     ScoreFormat("transposed", "runs × topics, a table for each measure", columns=True),
     ScoreFormat("sakai", "a folder of text matrices, topics × runs, with a file of run names", "line_formats:SAKAI"),
     ScoreFormat("trec_eval", "what `trec_eval -q` or `ir_measures -q` prints, a file for each run", "line_formats:TREC_EVAL"),
-    ScoreFormat("wmt", "`*.seg.score` files of shared tasks on metrics: run and score", "line_formats:WMT", sure=True),
-    ScoreFormat("tot", "lines of run, measure, topic, value", "line_formats:TOT"),
-    ScoreFormat("ir_measures", "lines of run, topic, measure, value", "line_formats:IR_MEASURES"),
-    ScoreFormat("ranking", "lines of topic, Q0, run, rank, value, measure", "line_formats:RANKING"),
-    ScoreFormat(
-        "jsonl", "a JSON object on each line: run_id, topic_id, measure, value", "line_formats:JSONL", sure=True
-    ),
+    ScoreFormat("wmt", "`*.seg.score` files of shared tasks on metrics: run and score", "line_formats:WMT", True, False),
+    ScoreFormat("tot", "lines of run, measure, topic, value", "line_formats:TOT", written=False),
+    ScoreFormat("ir_measures", "lines of run, topic, measure, value", "line_formats:IR_MEASURES", written=False),
+    ScoreFormat("ranking", "lines of topic, Q0, run, rank, value, measure", "line_formats:RANKING", written=False),
+    ScoreFormat("jsonl", "a JSON object on each line: run_id, topic_id, measure, value", "line_formats:JSONL", True, False),
 ])  # fmt: skip
 """The formats of score matrices by name."""
 
@@ -184,14 +182,14 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name([
         "labels",
         "CSV or TSV: `topic,item,label`; give all classes in order with `--classes low,middle,high`. Without run files, "
         "the gold file has a column per judge: `item,gold,ann,bo`; or predictions: `model,fold,id,y_true,y_pred`",
-        "labels:read", ("columns", "invalid", "parts"), needs=("classes",), frames=True, alone=True,
+        "answer_tables:labels", ("columns", "invalid", "parts"), needs=("classes",), frames=True, alone=True,
     ),
     RunFormat(
-        "probabilities", "CSV or TSV: `topic`, and one column per class", "probabilities:read",
+        "probabilities", "CSV or TSV: `topic`, and one column per class", "answer_tables:probabilities",
         ("classes", "columns", "rescale"), frames=True,
     ),
     RunFormat(
-        "votes", "CSV or TSV: `topic`, and one column per annotator; give `--classes`", "votes:read",
+        "votes", "CSV or TSV: `topic`, and one column per annotator; give `--classes`", "answer_tables:votes",
         ("columns", "rescale"), needs=("classes",), frames=True, alone=True,
     ),
 ])  # fmt: skip

@@ -18,7 +18,7 @@ from metaeval.io.detect import find_format
 from metaeval.io.formats import READ_FORMATS, choose_format
 from metaeval.io.layout import LAYOUTS, Layout
 from metaeval.io.scores import Reading, read_collections
-from metaeval.io.table import is_gap, open_cells
+from metaeval.io.table import is_gap, list_sheets, open_cells
 from metaeval.io.tables import rows_of_table, split_stem
 from metaeval.stats.arrays import average
 
@@ -98,7 +98,7 @@ def inspect_scores(source: PathLike, **options: Unpack[Reading]) -> Inspection:
         try:
             format = options.get("format")
             chosen = find_format(source, columns) if format is None else choose_format(format, READ_FORMATS)
-            if chosen.name in LAYOUTS and not is_folder(source):
+            if chosen.name in LAYOUTS and not is_folder(source) and len(list_sheets(source)) < 2:
                 named = measure or (split_stem(stem(source))[1] if chosen.name in ("wide", "transposed") else None)
                 found = rows_of_table(open_cells(source), kind=chosen.name, columns=columns, measure=named, note=False)
             options["format"] = chosen.name

@@ -12,11 +12,11 @@ from metaeval.data.labels import unique_labels
 from metaeval.data.policies import MissingPolicy, check_policy, find_complete
 from metaeval.errors import DataError, MetaevalError, format_option
 from metaeval.files import is_standard_input, read_text
-from metaeval.io.classification import Labels
+from metaeval.io.answer_tables import code_votes, read_votes
+from metaeval.io.answers import Labels
 from metaeval.io.runs import describe_sources, name_collection
 from metaeval.io.strict_json import parse_json
 from metaeval.io.table import open_table
-from metaeval.io.votes import code_votes, read_votes
 
 Key = tuple[str, str]
 """Topic and item; an item without a topic stands in the place of the topic."""

@@ -195,7 +195,8 @@ def _find_long(table: Table, roles: dict[str, str], stated: Mapping[str, str], k
     rest = [name for name in table.columns if name not in (*roles.values(), *parts)]
     scores = _find_numbers(table, rest, roles)
     if kind == "measures" and "score" in roles:
-        scores = [name for name in table.columns if name in (*scores, roles.pop("score"))]
+        scores = [*scores, roles.pop("score")]
+        scores = [name for name in table.columns if name in scores]
     elif "score" not in roles and ("measure" in roles or kind == "tidy"):
         usual = [name for name in scores if plain_name(name) in SCORE_NAMES] or scores
         if len(usual) != 1:
@@ -393,7 +394,7 @@ def _refuse_what_is_no_matrix(
     few = 2 * len(numeric) <= sum(not table.is_empty(name) for name in runs)
     texts = few and any(isinstance(cell, str) for name in runs for cell in table.columns[name][:1])
     if odd or no_table or texts or (topic is None and some):
-        _ask(table, f"its columns do not tell what they hold ({format_list(table.header)})", hint_columns())
+        _ask(table, f"its columns do not tell what they hold ({format_list(table.header)})", hint_columns(table))
 
 
 def _refuse_measures_in_names(table: Table, names: Sequence[str]) -> None:
@@ -403,8 +404,14 @@ def _refuse_measures_in_names(table: Table, names: Sequence[str]) -> None:
         question = f"are its columns runs, or measures of a single run ({format_list(names)})?"
         runs = format_option("format", "wide") if table.file else format_columns({"run": names[0]})
         _ask(table, question, "of measures, add a column run that names it", runs=runs)
-    pairs, measures = _split_names(names)
-    if not measures:
+    if table.levels:
+        upper, lower = zip(*table.levels.values(), strict=True)
+        level = 0 if any(map(_names_score, upper)) and not any(map(_names_score, lower)) else 1
+        pairs = [table.levels.get(name, (name, name)) for name in names]
+        measures = list(dict.fromkeys(pair[level] for pair in pairs))
+    else:
+        pairs, measures = _split_names(names)
+    if len(measures) < 2:
         return
     mine = [name for name, pair in zip(names, pairs, strict=True) if measures[0] in pair]
     ignored = format_columns({IGNORE: "+".join(name for name in names if name not in mine)})
@@ -446,10 +453,17 @@ def _strip(name: str) -> str:
     return name.strip(" _.:/|,()'\"-")
 
 
-def hint_columns() -> str:
-    """Return what a table should look like, for a message."""
-    say = format_columns({"run": "A", "topic": "B", "score": "C"})
-    return f"{NEEDED}; say what they are called: {say}; gold and runs are for {format_option('read_runs')}"
+def hint_columns(table: Table | None = None) -> str:
+    """Return what a table should look like, for a message, with columns that it may mean."""
+    numeric = [name for name in table.columns if table.holds_numbers(name)] if table else []
+    words = [name for name in table.columns if name not in numeric] if table else []
+    words.sort(key=lambda name: (plain_name(name) in TOPIC_NAMES) - (plain_name(name) in RUN_NAMES))
+    likely = zip(("run", "topic", "score"), [*words[:2], *numeric[:1]], strict=False)
+    plain = (
+        len(words) > 1 and bool(numeric) and not any(letter in name for letter in ",=" for name in (*words, *numeric))
+    )
+    say = f", such as {format_columns(dict(likely))}" if plain else f" with {format_option('columns')}"
+    return f"{NEEDED}; say what they are called{say}; gold and runs are for {format_option('read_runs')}"
 
 
 def _is_score(name: str) -> bool:

@@ -38,6 +38,7 @@ from metaeval.files import (
     check_file_name,
     describe_files,
     file_name,
+    find_named_files,
     find_paths,
     is_folder,
     list_files,
@@ -62,18 +63,6 @@ TEXTS = ("runid", "relstring")
 
 Level = Literal["topics", "runs"]
 """Whether to read the scores of topics, or those of whole runs."""
-
-
-def name_files(sources: Sources) -> dict[str, PathLike]:
-    """Return files by name: the one that they are given, or that of the file."""
-    if isinstance(sources, Mapping):
-        return {str(name): path for name, path in sources.items()}
-    named: dict[str, PathLike] = {}
-    for path in find_paths(sources):
-        if stem(path) in named:
-            raise DataError(f"{named[stem(path)]} has the same name", file=path)
-        named[stem(path)] = path
-    return named
 
 
 def name_collection(sources: Sources) -> str:
@@ -136,9 +125,9 @@ class LineFormat:
 
     def rows(self, sources: Sources, *, level: Level = "topics", **_: Any) -> Rows:
         """Read a file, or several."""
-        files, runs = name_files(sources), set[str]()
+        runs: set[str] = set()
         parts = []
-        for name, path in files.items():
+        for name, path in find_named_files(sources).items():
             columns, rows, lines = self._read_file(path)
             stated = next((row["value"] for row in rows if row["topic"] == ALL and row["measure"] == "runid"), name)
             if "run" not in columns:
@@ -217,44 +206,6 @@ class LineFormat:
         order = find_order(row[1:3] for row in below if len(row) == len(self.columns))
         return names is not None or order in (None, self.columns[1:3])
 
-    def write(self, scores: Scores, path: PathLike) -> None:
-        """Write scores without loss of precision, with a row of the mean of every run; a folder without a column of runs."""
-        fillers = {"Q0": "Q0", "rank": "0"}
-        separator = None if "run" in self.columns else "\t"
-        names = {"run": scores.runs, "topic": scores.topics, "measure": [str(measure) for measure in scores.measures]}
-        for what, labels in names.items():
-            for label in labels:
-                check_plain(label, what, separator=separator)
-        if separator and ALL in scores.topics:
-            problem = "a topic cannot have this name in this format: its rows would be read as means"
-            raise DataError(problem, topic=ALL)
-        for measure in names["measure"] if separator else ():
-            if not holds_scores(measure):
-                problem = "a measure cannot have this name in this format: its rows would be skipped"
-                raise DataError(problem, measure=measure)
-        files: dict[str, list[str]] = {}
-        for r, run in enumerate(scores.runs):
-            file = files.setdefault("" if separator is None else self._name_file(run, files), [])
-            sums = [] if scores.topics == (ALL,) else [(ALL, scores.values[r].mean(axis=0))]
-            for topic, values in (*zip(scores.topics, scores.values[r], strict=True), *sums):
-                for measure, value in zip(names["measure"], values.tolist(), strict=True):
-                    cells = {"run": run, "topic": topic, "measure": measure, "value": repr(value), **fillers}
-                    file.append("\t".join(cells[column] for column in self.columns))
-            file += [f"runid\t{ALL}\t{run}", f"num_q\t{ALL}\t{len(scores.topics)}"] if separator else []
-        if separator is None:
-            write_file(path, "".join(f"{line}\n" for line in files[""]))
-            return
-        with write_together(path) as aside:
-            for name, lines in files.items():
-                write_file(os.path.join(aside, f"{name}.eval"), "".join(f"{line}\n" for line in lines))
-
-    def _name_file(self, run: str, taken: Iterable[str]) -> str:
-        """Return a safe, unused name for the file of a run; the file itself states the real name of the run."""
-        safe = re.sub(r"[^\w.@+=-]", "_", run).lstrip(".")[:100] or "run"
-        known = {name.lower() for name in taken}  # some file systems do not distinguish upper and lower case
-        names = (safe, *(f"{safe}-{count}" for count in range(2, len(known) + 3)))
-        return next(name for name in names if name.lower() not in known)
-
 
 def _split(line: str) -> list[str]:
     """Return the cells of a line of trec_eval: names may contain spaces where tabs separate the columns."""
@@ -274,7 +225,43 @@ def has_scores(lines: Sequence[str]) -> bool:
     return bool(values) and all(_is_finite(value) or is_missing(value) for value in values)
 
 
-TREC_EVAL = LineFormat(("measure", "topic", "value"))
+@dataclass(frozen=True)
+class TrecEval(LineFormat):
+    """Lines as trec_eval prints them, which can be written too."""
+
+    columns: tuple[str, ...] = ("measure", "topic", "value")
+
+    def write(self, scores: Scores, folder: PathLike) -> None:
+        """Write a file for each run, without loss of precision, with a row of the mean by every measure."""
+        names = [check_plain(str(measure), "measure") for measure in scores.measures]
+        topics = [check_plain(topic, "topic") for topic in scores.topics]
+        if ALL in topics:
+            problem = "a topic cannot have this name in this format: its rows would be read as means"
+            raise DataError(problem, topic=ALL)
+        for measure in names:
+            if not holds_scores(measure):
+                problem = "a measure cannot have this name in this format: its rows would be skipped"
+                raise DataError(problem, measure=measure)
+        files: dict[str, str] = {}
+        for run, values in zip(scores.runs, scores.values, strict=True):
+            rows = [
+                (measure, topic, repr(value))
+                for topic, cells in zip([*topics, ALL], [*values.tolist(), values.mean(axis=0).tolist()], strict=True)
+                for measure, value in zip(names, cells, strict=True)
+            ]
+            rows += [("runid", ALL, check_plain(run, "run")), ("num_q", ALL, str(len(topics)))]
+            # A safe name that no other file has, in upper or lower case; the file states that of the run.
+            safe = re.sub(r"[^\w.@+=-]", "_", run).lstrip(".")[:100] or "run"
+            taken = {name.lower() for name in files}
+            free = (f"{safe}-{number}" if number else safe for number in (0, *range(2, len(taken) + 3)))
+            safe = next(name for name in free if name.lower() not in taken)
+            files[safe] = "".join("\t".join(row) + "\n" for row in rows)
+        with write_together(folder) as aside:
+            for name, content in files.items():
+                write_file(os.path.join(aside, f"{name}.eval"), content)
+
+
+TREC_EVAL = TrecEval()
 IR_MEASURES = LineFormat(("run", "topic", "measure", "value"))
 TOT = LineFormat(("run", "measure", "topic", "value"))
 RANKING = LineFormat(("topic", "Q0", "run", "rank", "value", "measure"))
@@ -309,18 +296,6 @@ class ObjectLines(LineFormat):
         """Say whether the first line is an object with these four keys."""
         first = sample.first_line
         return first.lstrip().startswith("{") and all(f'"{key}"' in first for key in self.keys)
-
-    def write(self, scores: Scores, path: PathLike) -> None:
-        """Write scores without loss of precision, with an object for the mean of every run."""
-        frame = scores.to_frame()
-        means: Any = scores.means().stack()
-        sums = means.reset_index(name="score") if scores.topics != (ALL,) else frame[:0]
-        rows = pd.concat([frame, sums.assign(topic=ALL)])[["run", "topic", "measure", "score"]]
-        lines = (
-            json.dumps(dict(zip(self.keys, row, strict=True)), ensure_ascii=False)
-            for row in rows.itertuples(index=False)
-        )
-        write_file(path, "".join(f"{line}\n" for line in lines))
 
 
 JSONL = ObjectLines(IR_MEASURES.columns)
@@ -487,10 +462,10 @@ class Wmt:
                 counts[run] = counts.get(run, 0) + 1
                 cells.append((run, str(counts[run]), name, score))
                 lines.append(line)
-            for run, count in counts.items():
-                n_topics = n_topics or count
-                if count != n_topics:
-                    problem = f"it has {count} lines, but other runs have {n_topics}"
+            for run, lines_of_run in counts.items():
+                n_topics = n_topics or lines_of_run
+                if lines_of_run != n_topics:
+                    problem = f"it has {lines_of_run} lines, but other runs have {n_topics}"
                     raise DataError(problem, file=path, run=run, measure=name)
             parts.append(Rows.of(pd.DataFrame(cells, columns=["run", "topic", "measure", "score"]), path, lines))
         if suffix == self.suffixes["runs"] and n_topics == 1:
@@ -500,39 +475,19 @@ class Wmt:
 
     def _name_files(self, paths: Sequence[PathLike], suffix: str) -> dict[str, PathLike]:
         """Return files by measure, with what follows the hyphen where two would have one name."""
-        short = [self._name_measure(file_name(path), suffix) for path in paths]
+        bare = [self.prefix.sub("", file_name(path).removesuffix(suffix)) for path in paths]
+        short = [self.variant.sub("", name) or name for name in bare]
         named: dict[str, PathLike] = {}
-        for path, name in zip(paths, short, strict=True):
-            measure = self.prefix.sub("", file_name(path).removesuffix(suffix)) if short.count(name) > 1 else name
+        for path, name, long in zip(paths, short, bare, strict=True):
+            measure = long if short.count(name) > 1 else name
             if measure in named:
                 raise DataError(f"it is of the same measure as {file_name(named[measure])}", file=path, measure=measure)
             named[measure] = path
         return named
 
-    def _name_measure(self, name: str, suffix: str) -> str:
-        bare = self.prefix.sub("", name.removesuffix(suffix))
-        return self.variant.sub("", bare) or bare
-
     def fits(self, sample: Any) -> bool:
         """Say whether a file has the name of one that this format has."""
         return file_name(sample.path).endswith(tuple(self.suffixes.values()))
-
-    def write(self, scores: Scores, folder: PathLike) -> None:
-        """Write one ``.seg.score`` file per measure, or ``.sys.score`` files if the only topic is "all"."""
-        whole = scores.topics == (ALL,)
-        if not whole and scores.topics != tuple(str(number + 1) for number in range(len(scores.topics))):
-            raise DataError('these files hold no names of topics, which would be called "1" to "n"', file=folder)
-        runs = [check_plain(run, "run") for run in scores.runs]
-        suffix = self.suffixes["runs" if whole else "topics"]
-        names = [check_file_name(f"{measure}{suffix}") for measure in scores.measures]
-        for measure, name in zip(scores.measures, names, strict=True):
-            if self._name_measure(name, suffix) != str(measure):
-                raise DataError("it cannot be read back from the name of a file", measure=measure)
-        with write_together(folder) as aside:
-            for position, name in enumerate(names):
-                rows = scores.values[:, :, position].tolist()
-                lines = [f"{run}\t{value!r}\n" for run, row in zip(runs, rows, strict=True) for value in row]
-                write_file(os.path.join(aside, name), "".join(lines))
 
 
 SAKAI, WMT = Sakai(), Wmt()

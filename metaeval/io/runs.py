@@ -18,9 +18,16 @@ from metaeval.data.rows import number
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.errors import DataError, MetaevalError, format_list, format_option
 from metaeval.files import PathLike, Sources, describe_files, find_named_files, stem
-from metaeval.io.classification import LabelRuns, Labels, classification_runs
+from metaeval.io.answers import (
+    LabelRuns,
+    Labels,
+    ShareRuns,
+    Shares,
+    classification_runs,
+    quantification_runs,
+    shares_from_text,
+)
 from metaeval.io.formats import RUN_FORMATS, choose_format
-from metaeval.io.quantification import ShareRuns, Shares, quantification_runs, shares_from_text
 from metaeval.io.table import FRAME, is_column, is_frame, read_fields
 
 

@@ -10,8 +10,8 @@ import re
 import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from metaeval.data.columns import (
     names_topics,
     plain_name,
 )  # fmt: skip
+from metaeval.data.policies import report_policy
 from metaeval.data.rows import categorical, is_missing, number
 from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
 from metaeval.files import (
@@ -36,6 +37,7 @@ from metaeval.files import (
     check_cells,
     check_size,
     find_most_unpacked,
+    is_folder,
     is_standard_input,
     plain_path,
     read_bytes,
@@ -56,6 +58,7 @@ FRAME = "frame"
 TRUTH = {"true": 1.0, "false": 0.0}
 """Words that are scores where nothing else stands in a column."""
 
+_MOST_TITLES = 10  # lines above the names of columns, and these
 _SAMPLE = 200  # cells by which a column is told to hold numbers
 _LONG = 1 << 20  # letters of a text that is worth another library
 
@@ -99,10 +102,13 @@ class Texts(Sequence[Any]):
         """Return the column as numbers, if all cells are finite ones without white space around them."""
         import pyarrow as pa
 
+        repeated = pa.types.is_dictionary(self._column.type)
         try:
-            read = self._column.cast(pa.float64()).to_numpy()
+            cells = pa.array(self.coded.categories, pa.string()) if repeated else self._column
+            read = cells.cast(pa.float64()).to_numpy(zero_copy_only=False)
         except pa.ArrowException:
             return None
+        read = read[self.coded.codes] if repeated else read
         return read if np.isfinite(read).all() else None
 
 
@@ -131,12 +137,14 @@ class Table:
 
     Cells of text files are texts, and `lines` says where each row begins; those of frames, Parquet, workbooks and JSON
     have types, and their rows no lines; a frame has no file either. Labels of Parquet and of long texts are held once each.
+    `levels` holds both names of columns that have one above the other.
     """
 
     file: str
     columns: Mapping[str, Any]
     n_rows: int
     lines: Sequence[int] = ()
+    levels: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.n_rows:
@@ -302,6 +310,38 @@ def _check_header(names: Sequence[str], path: object, line: int | None = None) -
     return header
 
 
+_USUAL = RUN_NAMES | TOPIC_NAMES | MEASURE_NAMES | {""}
+
+
+def _find_header(rows: Sequence[Sequence[Any]], path: object) -> tuple[list[str], int, dict[str, tuple[str, str]]]:
+    """Return the names of columns, how many of the first rows hold them, and of which two names a name is made.
+
+    A title stands above names in the first cell alone of as many, and goes. Of two rows of names the upper one has merged
+    cells, which are empty but for the first, or repeated: ``"", System 1, ""`` above ``topic, BLEU, TER``. Below them
+    pandas writes a row with the name of the topics alone.
+    """
+    texts = [["" if cell is None else str(cell).strip() for cell in row] for row in rows]
+    title = next((n for n, row in enumerate(texts) if any(row[1:])), 0)
+    if any(len(row) != len(texts[title]) for row in texts[:title]) or title == len(texts) - 1:
+        title = 0
+    if title:
+        report_policy(f"left out above the names of columns: {format_list([row[0] for row in texts[:title]])}", path)
+    upper, lower, below = (*texts[title:], [], [], [])[:3]
+    of_index = len(below) == len(upper) and bool(below[0]) and not any(below[1:])
+    merged = "" in upper[1:] or len({*upper}) < len(upper)
+    named = len(lower) == len(upper) > 2 and all(lower[1:]) and not any(map(_is_number, lower[1:]))
+    named = named and (of_index or any(map(_is_number, below[1:])))
+    if not (merged and named) or {*map(plain_name, (upper[0], lower[0]))}.isdisjoint(_USUAL):
+        return ["" if cell is None else str(cell) for cell in rows[title]], title + 1, {}
+    pairs, over = [("", lower[0] or upper[0])], ""
+    for position, (high, low) in enumerate(zip(upper, lower, strict=True)):
+        over = high or over if position else ""  # what stands above the topics does not reach over other columns
+        pairs += [(over, low)] * (position > 0)
+    names = [f"{high} {low}".strip() for high, low in pairs]
+    levels = {name: pair for name, pair in zip(names, pairs, strict=True) if pair[0]}
+    return [below[0], *names[1:]] if of_index else names, title + 2 + of_index, levels
+
+
 def _as_column(cells: Sequence[Any]) -> np.ndarray:
     column = np.empty(len(cells), dtype=object)
     column[:] = cells
@@ -337,50 +377,65 @@ def find_delimiter(path: PathLike, text: str) -> str:
 
 def read_table(path: PathLike) -> Table:
     """Read a text with a header, separated as `find_delimiter` tells; quotes as in RFC 4180, blank lines left out."""
-    text = read_text(path)
-    line = 1
+    with suppress(csv.Error):  # which is explained below
+        if table := _read_plain(path, read_content(path)):
+            return table
+    text, line = read_text(path), 1
     try:
         delimiter = find_delimiter(path, text)
         check_cells(text.count("\n") + text.count(delimiter), path)
-        plain = len(text) > _LONG and '"' not in text and "\n\n" not in text and text[0] != "\n"
-        if plain and (table := _read_plain(path, text, delimiter)):
-            return table
         reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True)
-        header: tuple[str, ...] = ()
         rows: list[list[str]] = []
         begins: list[int] = []
         for row in reader:
             begin, line = line, reader.line_num + 1  # a quoted cell can span lines: remember where the row begins
-            if not row or (len(row) == 1 and len(header) != 1 and not row[0].strip()):
-                continue
-            if not header:
-                header = _check_header(row, path, begin)
-                continue
+            blank = not row or (len(row) == 1 and (not rows or len(rows[0]) != 1) and not row[0].strip())
+            if not blank:
+                rows.append(row)
+                begins.append(begin)
+        names, first, levels = _find_header(rows[:_MOST_TITLES], path) if rows else ([], 0, {})
+        header = _check_header(names, path, begins[first - 1] if rows else None)
+        for row, begin in zip(rows[first:], begins[first:], strict=True):
             if len(row) != len(header):
                 problem = f"the line has {format_count(len(row), 'column')}, but the header has {len(header)}"
                 hint = f"columns are separated by {DELIMITERS[delimiter]}"
                 raise DataError(problem, file=path, line=begin, hint=hint)
-            rows.append(row)
-            begins.append(begin)
+        rows, begins = rows[first:], begins[first:]
     except csv.Error as error:
         raise DataError(f"it is not a table: {error}", file=path, line=line) from None
-    return Table(str(path), dict(zip(header, zip(*rows, strict=True), strict=False)), len(rows), begins)
+    return Table(str(path), dict(zip(header, zip(*rows, strict=True), strict=False)), len(rows), begins, levels)
 
 
-def _read_plain(path: PathLike, text: str, delimiter: str) -> Table | None:
-    """Read a long text without quotes and blank lines, many times faster; None where not all lines have as many columns."""
+_ODD = (b'"', b"\0", b"\r", b"\n\n", b"\xef\xbb\xbf")
+"""What a text may hold that is not read as fast: quotes, blank lines, other line ends and encodings."""
+
+
+def _read_plain(path: PathLike, content: bytes) -> Table | None:
+    """Read a long text without quotes many times faster, and hold what is repeated in it once; None for any other."""
+    if len(content) <= _LONG or content.find(b"\n") < 1 or any(odd in content for odd in _ODD):
+        return None
     import pyarrow as pa
     from pyarrow import csv as arrow
 
-    first, _, content = text.partition("\n")
+    try:
+        start = content[: content.rfind(b"\n", 0, 1 << 20)].decode()
+    except UnicodeDecodeError:
+        return None
+    delimiter, (first, *lines) = find_delimiter(path, start), start.split("\n")[:_SAMPLE]
+    n_lines = content.count(b"\n")
+    check_cells(n_lines, path, what="lines")
+    check_cells(n_lines + content.count(delimiter.encode()), path)
     names = _check_header(first.split(delimiter), path, 1)
+    rows = [line.split(delimiter) for line in lines]
+    repeated = [2 * len({row[j] for row in rows if j < len(row)}) < len(rows) for j in range(len(names))]
+    kinds = (pa.dictionary(pa.int32(), pa.string()) if again else pa.string() for again in repeated)
     try:
         read = arrow.read_csv(
-            pa.BufferReader(content.encode()),
-            read_options=arrow.ReadOptions(column_names=names, use_threads=False),
+            pa.BufferReader(content),
+            read_options=arrow.ReadOptions(column_names=names, skip_rows=1, use_threads=False),
             parse_options=arrow.ParseOptions(delimiter=delimiter, quote_char=False),
             convert_options=arrow.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+                column_types=dict(zip(names, kinds, strict=True)), strings_can_be_null=False
             ),
         )
     except pa.ArrowException:
@@ -434,19 +489,38 @@ def _read_parquet(path: PathLike) -> Table:
 
 def _read_workbook(path: PathLike) -> Table:
     """Read the only sheet of a workbook that holds a table."""
-    sheets = open_sheets(path, read_content(path))
-    tables = {name: [row for row in rows if any(cell is not None for cell in row)] for name, rows in sheets.items()}
-    filled = {name: rows for name, rows in tables.items() if len(rows) > 1 and len([*filter(_is_there, rows[0])]) > 1}
-    if len(filled) != 1:
-        what = f"sheets that hold tables: {format_list(list(filled))}" if filled else "no sheet that holds a table"
-        raise DataError(f"it has {what}; one is needed", file=path, hint="save the sheet that is meant as CSV")
-    ((first, *rows),) = filled.values()
-    last = max(position for position, cell in enumerate(first) if cell is not None) + 1
-    if any(any(map(_is_there, row[last:])) for row in rows):
-        raise DataError("a cell stands beside the columns that have a name", file=path)
-    header = _check_header(["" if cell is None else str(cell) for cell in first[:last]], path)
-    columns = [_as_column([row[j] if j < len(row) else None for row in rows]) for j in range(last)]
-    return Table(str(path), dict(zip(header, columns, strict=True)), len(rows))
+    tables = list_sheets(path)
+    if len(tables) != 1:
+        problem = f"it has sheets that hold tables: {format_list([*tables])}; one is needed"
+        raise DataError(problem, file=path, hint="save the sheet that is meant as CSV")
+    return next(iter(tables.values()))
+
+
+def list_sheets(path: PathLike) -> dict[str, Table]:
+    """Return the tables in a workbook by the names of their sheets, leaving out sheets with less; other files have none."""
+
+    def read() -> dict[str, Table]:
+        tables = {}
+        for name, given in open_sheets(path, read_content(path)).items():
+            rows = [row for row in given if any(cell is not None for cell in row)]
+            widest = max(map(len, rows), default=0)
+            rows = [(*row, *(None,) * (widest - len(row))) for row in rows]
+            names, first, levels = _find_header(rows[:_MOST_TITLES], path) if rows else ([], 0, {})
+            if len([*filter(None, names)]) < 2 or len(rows) <= first:
+                continue
+            last = max(position for position, cell in enumerate(names) if cell) + 1
+            if any(any(map(_is_there, row[last:])) for row in rows[first:]):
+                raise DataError("a cell stands beside the columns that have a name", file=path)
+            header = _check_header(names[:last], path)
+            columns = [_as_column([row[j] for row in rows[first:]]) for j in range(last)]
+            tables[name] = Table(str(path), dict(zip(header, columns, strict=True)), len(rows) - first, (), levels)
+        if not tables:
+            raise DataError("it has no sheet that holds a table", file=path, hint="save the sheet that is meant as CSV")
+        return tables
+
+    is_workbook = plain_path(path).lower().endswith(WORKBOOKS) and not is_folder(path)
+    tables: dict[str, Table] = remember(f"{path}:sheets", read) if is_workbook else {}
+    return tables
 
 
 MOST_SHEET_ROWS = 1 << 20
@@ -516,7 +590,7 @@ NESTED = ("metrics", "measures", "scores")
 def _read_records(path: PathLike) -> Table:
     """Read objects of JSON, one on a line or in a list: a key is a column, as is each in ``"metrics": {…}``.
 
-    Keys with other objects or lists in them are none.
+    Keys with other objects or lists in them are none, which is said; they hold nothing else in another record.
     """
     text = "" if plain_path(path).lower().endswith(LINES) else read_text(path)
     if text.lstrip().startswith("["):
@@ -524,23 +598,33 @@ def _read_records(path: PathLike) -> Table:
     else:
         found = ((line, parse_json(one, path, line, with_nan=True)) for line, one in read_lines(path))
     records: list[dict[str, Any]] = []
-    names: dict[str, None] = {}
+    names, plain = dict[str, None](), set[str]()
+    deep: dict[str, int | None] = {}
     for line, record in found:
         if not isinstance(record, dict):
             raise DataError("it is no object with names and values", file=path, line=line)
-        for outer in NESTED:
-            if isinstance(inner := record.get(outer), dict):
-                if twice := sorted(inner.keys() & record.keys()):
-                    raise DataError(f"{twice[0]!r} occurs twice, by itself and in {outer!r}", file=path, line=line)
-                record |= inner
-        records.append({name: None if isinstance(value, dict | list) else value for name, value in record.items()})
+        for outer in [name for name in NESTED if isinstance(record.get(name), dict)]:
+            inner = record.pop(outer)
+            if twice := sorted(inner.keys() & record.keys()):
+                raise DataError(f"{twice[0]!r} occurs twice, by itself and in {outer!r}", file=path, line=line)
+            record |= inner
+        nested = [name for name, value in record.items() if isinstance(value, dict | list)]
+        deep = {**dict.fromkeys(nested, line), **deep}
+        records.append({**record, **dict.fromkeys(nested)})
+        plain |= {name for name, value in records[-1].items() if value is not None}
         names.update(dict.fromkeys(record))
         check_cells(len(records) * len(names), path, line)
-    columns = {name: _as_column([record.get(name) for record in records]) for name in names}
-    kept = {name: column for name, column in columns.items() if any(map(_is_there, column))}
-    if records and not kept:
+    for name in [name for name in deep if name in plain][:1]:
+        problem = f"{name!r} is an object or a list here, and a plain value elsewhere"
+        raise DataError(
+            problem, file=path, line=deep[name], hint="write the number itself, or null where there is none"
+        )
+    if records and not plain:
         raise DataError("its objects hold no plain values, only objects, lists or nothing", file=path)
-    return Table(str(path), dict(zip(_check_header(list(kept), path), kept.values(), strict=True)), len(records))
+    if deep:
+        report_policy(f"left out what holds objects or lists, not numbers: {format_list([*deep])}", path)
+    columns = {name: _as_column([record.get(name) for record in records]) for name in names if name in plain}
+    return Table(str(path), dict(zip(_check_header(list(columns), path), columns.values(), strict=True)), len(records))
 
 
 def find_library(given: object) -> str:

@@ -8,6 +8,7 @@ its measure: ``web2013_ndcg20.csv`` is nDCG@20 of web2013.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
@@ -65,6 +66,7 @@ from metaeval.io.table import (
     is_gap,
     is_path,
     list_different,
+    list_sheets,
     open_cells,
     write_table,
 )
@@ -106,7 +108,8 @@ def rows_of_table(
         label = {} if "measure" in shared else {"measure": categorical(np.zeros(table.n_rows, dtype=int), [name])}
         parts.append(pd.DataFrame({**shared, **label, "score": scores}))
     frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
-    return layout, Rows.of(frame, table.file or None, table.lines if len(parts) == 1 else [*table.lines] * len(parts))
+    lines = table.lines if len(parts) == 1 else [*table.lines] * len(parts)
+    return layout, replace(Rows.of(frame, table.file or None, lines), called=layout.roles)
 
 
 def _as_labels(cells: Any) -> Any:
@@ -250,10 +253,23 @@ def rows(
     columns: Mapping[str, str] | None = None,
     measure: Any = None,
     collection: str | None = None,
+    named: bool = False,
 ) -> Rows:
-    """Read a table, a frame, or several matrices: files, or frames by measure."""
+    """Read a table, a frame, or several matrices: files, sheets, or frames by measure; `named` says that they are measures."""
     if not is_path(sources):
         return _read_frames(sources, kind, columns, measure, collection)
+    if isinstance(sources, str | Path) and len(sheets := list_sheets(sources)) > 1:
+        if str(measure) in sheets:
+            sheets = {str(measure): sheets[str(measure)]}
+        elif measure is not None or not (
+            named or all(measure_of_label(name).higher_is_better is not None for name in sheets)
+        ):
+            raise DataError(
+                f"it has sheets that hold tables: {format_list([*sheets])}, which may be measures, or data of their own",
+                file=sources, hint=f"name one that is a measure: {format_option('measure', shlex.quote(next(iter(sheets))))}",
+            )  # fmt: skip
+        parts = [rows_of_table(table, kind=kind, columns=columns, measure=name) for name, table in sheets.items()]
+        return _join_matrices(parts, stem(sources), sheets)
     if kind in ("wide", "transposed"):
         files, name = _find_files(sources, measure, collection)
         parts = [
@@ -336,7 +352,7 @@ def _find_files(sources: Sources, measure: str | None, collection: str | None) -
             raise DataError(f"it holds the same measure as {file_name(files[name])}", file=path, measure=name)
         files[name] = path
     if len(collections) > 1:
-        hint = f"say which with {format_option('collection', 'NAME')}"
+        hint = f"say which: {format_option('collection', shlex.quote(min(collections)))}"
         raise DataError(
             f"the files are of several collections: {format_list(sorted(collections))}", file=sources, hint=hint
         )

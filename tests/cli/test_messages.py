@@ -239,8 +239,8 @@ def test_other_spellings_of_the_same_thing(ok, refused):
         (lambda: me.score(me.io.read_runs("gold.txt", "gold.txt", format="judgements", classes=["0", "1"]), "NMD"),
          "; runs.to_quantification() gives", {f"{SCORE} --classes 0,1 -m NMD": "; metaeval score --as-quantification gives"}),
         (lambda: me.ScoreStore("store").load("three"), "three", {
-            "power store": "choose one with --collection NAME",
-            "compare -m AP store": "choose one with metaeval convert --collection NAME",
+            "power store": "choose one: --collection one",
+            "compare -m AP store": "choose one: metaeval convert --collection one",
         }),
     ):  # fmt: skip
         assert said in refusal(in_python)

@@ -12,7 +12,7 @@ from metaeval import measure, score
 from metaeval.data.annotations import Annotations
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.datasets import Dataset, baselines, dataset, datasets, load_dataset
-from metaeval.errors import DataError, DatasetError, PolicyWarning
+from metaeval.errors import DataError, DatasetError, MetaevalError, PolicyWarning
 from tests.io.cases import put
 
 DATA = os.environ.get("METAEVAL_DATA", "").strip()
@@ -224,3 +224,13 @@ def test_what_is_missing_is_said_with_its_layout(tmp_path, name):
     with pytest.raises(DatasetError, match="cannot be downloaded by a program") as caught:
         load_dataset(name, folder=tmp_path)
     assert dataset(name).layout in str(caught.value)
+
+
+@pytest.mark.parametrize(("kind", "error"), [("scores", DatasetError), ("classification", MetaevalError)])
+def test_a_reader_that_is_not_there_is_refused_with_those_that_are(kind, error, tmp_path):
+    (tmp_path / "x_AP.csv").write_text("a,b\n1,2\n")
+    described = Dataset("x", kind=kind, reader="pickle", gold="x_AP.csv", runs="x_*.csv", where="here", layout="so")
+    with pytest.raises(error, match="'pickle'.*: use "):
+        load_dataset(described, folder=tmp_path)
+    plain = Dataset("x", kind="scores", reader="wide", runs="x_*.csv", where="here", layout="so")
+    assert load_dataset(plain, folder=tmp_path).values[:, 0, 0].tolist() == [1, 2]

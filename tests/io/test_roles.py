@@ -39,7 +39,8 @@ def test_topics_and_measures_of_three_columns_are_never_swapped(lines, format, f
     for source in (path, path.parent):
         if found is None:
             with pytest.raises(
-                DataError, match="may be measure, topic, value .*format=trec_eval or ir_measures; if these"
+                DataError,
+                match="may be measure, topic, value .*first: format=trec_eval; topics: format=ir_measures; if these",
             ):
                 read_scores(source)
         else:

@@ -1,7 +1,6 @@
 """What is written comes back: every bit of a score, every character of a label."""
 
 import os
-import string
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,6 @@ from tests.io.cases import put, show
 ODD_LABELS = (
     "007", "NA", "null", "nan", "1e5", "True", 'say "hi", twice', "a,b", "naïve 日本", "#ArianaGrande", " x", "'",
 )  # fmt: skip
-PLAIN = st.text(string.ascii_letters + string.digits + ".@(=)", min_size=1, max_size=6)
 
 
 def labels(forbidden="\r\0"):
@@ -34,7 +32,7 @@ def bare(separator):
 
 ANY = ("AP", "my measure", "OCI(beta=0.75, gamma=1)")
 FORMATS = {
-    # how a file of the format is called, labels of runs, labels of topics if it holds any, and measures
+    # how a file of the format is called, labels of runs, labels of topics, and measures
     "tidy": ("s.csv", labels(), labels(), ANY),
     "tidy, tabs": ("s.tsv", labels(), labels(), ANY),
     "tidy, Parquet": ("s.parquet", labels(), labels(), ANY),
@@ -43,13 +41,10 @@ FORMATS = {
     "transposed": ("s", labels(), bare(""), ANY),
     "sakai": ("s", bare(""), bare(""), ANY),
     "trec_eval": ("s", bare("\t"), bare("\t"), ANY),
-    "wmt": ("s", bare("\t"), None, ANY),
-    "tot": ("s.txt", PLAIN, PLAIN, ("AP",)),
-    "ir_measures": ("s.txt", PLAIN, PLAIN, ("AP",)),
-    "ranking": ("s.txt", PLAIN, PLAIN, ("AP",)),
-    "jsonl": ("s.jsonl", labels(), labels(), ANY),
 }
-assert {kind.partition(",")[0] for kind in FORMATS} == {*SCORE_FORMATS}
+assert {kind.partition(",")[0] for kind in FORMATS} == {
+    name for name, format in SCORE_FORMATS.items() if format.written
+}
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -63,8 +58,7 @@ def test_every_bit_and_every_label_survive_a_file(kind, data, tmp_path_factory):
         names = labels.filter(lambda label: label.strip().lower() not in TOTALS)  # which would be left out as means
         return data.draw(st.lists(names, min_size=1, max_size=3, unique=True))
 
-    runs = draw(runs)
-    topics = draw(topics) if topics is not None else [str(topic) for topic in range(1, data.draw(st.integers(2, 4)))]
+    runs, topics = draw(runs), draw(topics)
     measures = measures[: data.draw(st.integers(1, len(measures)))]
     shape = (len(runs), len(topics), len(measures))
     values = data.draw(npst.arrays(float, shape, elements=st.floats(-1e300, 1e300)))  # whose means are finite
@@ -142,7 +136,6 @@ REFUSED = [
         {"measures": ["num_rel"]},
         "measure num_rel: a measure cannot have this name in this format",
     ),
-    ("tot", "x", {"runs": ["my run"]}, "the run 'my run' cannot be written here"),
     ("tidy", "no/such/s.csv", {}, "it cannot be written: No such file or directory"),
 ]
 

@@ -107,6 +107,19 @@ def test_a_leaderboard_of_rows_is_the_same_in_any_layout_and_in_a_file_a_run(for
     assert show(SCORE_FORMATS[format].read(tmp_path / "judge", level="runs")) == "AP: a 0.375, b 0.5 (all)"
 
 
+@pytest.mark.parametrize("format", LINES)
+def test_every_bit_of_a_row_is_read_and_no_format_of_rows_is_written(format, tmp_path):
+    values = np.random.default_rng(0).normal(size=(3, 4)) * 10.0 ** np.arange(-8, 4, 4)[:, np.newaxis]
+    lines = [
+        LINES[format].format(run, f"t{topic}", repr(score))
+        for run, row in zip("abc", values.tolist(), strict=True) for topic, score in enumerate(row)
+    ]  # fmt: skip
+    scores = read_scores(put(tmp_path, {"s": "".join(lines)}), format=format, measure="AP")
+    np.testing.assert_array_equal(scores.values[:, :, 0], values)
+    with pytest.raises(MetaevalError, match=f"the format {format} is read, not written: write format=tidy"):
+        write_scores(scores, tmp_path / "x", format=format)
+
+
 def test_rows_that_sum_up_otherwise_than_by_the_mean_are_told(tmp_path):
     text = "".join(LINES["tot"].format(*row) for row in ROWS).replace("0.375", "0.35355")
     with pytest.warns(
@@ -118,18 +131,18 @@ def test_rows_that_sum_up_otherwise_than_by_the_mean_are_told(tmp_path):
 ASKED = [
     # what is written, what is read, what is asked or refused
     ({"x.csv": "a,b\nc,d\n"}, "x.csv", "columns run, topic, measure, score are needed"),
-    ({"x.txt": "hello world\n"}, "x.txt", r"x.txt: its format cannot be detected .*state its format: format=tidy"),
+    ({"x.txt": "hello world\n"}, "x.txt", r"x.txt: its format cannot be detected .*state its format with format: tidy"),
     ({"f/a.csv": TIDY, "f/b.csv": TIDY}, "f", "f: a tidy score matrix is one file, not a folder .*join them"),
     ({"f/a.csv": TIDY, "f/c_ap.csv": "a,b\n1,2\n"}, "f", r"several formats: tidy \(a.csv\) and wide \(c_ap.csv\)"),
     ({"k/runs": "a\nb\n", "k/x": "AP t1 0.5\n", "k/y.csv": "1,2\n"}, "k/y.csv", "there are no rows in it"),
-    ({"k/runs": "a\nb\n", "k/y": "1\t0\n0\t1\n"}, "k/y", r"y: it could be wide or sakai .state its format: format=tidy"),
+    ({"k/runs": "a\nb\n", "k/y": "1\t0\n0\t1\n"}, "k/y", r"y: it could be wide or sakai .state its format: format=wide or"),
     ({"x.txt": "a delight t1 0.5\nb delight t1 0.25\n"}, "x.txt", "x.txt: it could be tot or ir_measures .state its for"),
     ({"r": "301 Q0 d1 1 9.5 bm25\n301 Q0 d2 2 9.1 bm25\n"}, "r", "if runs are ranked in it, not documents, state its"),
     ({"qrels.txt": "1 0 d1 2\n1 0 d2 0\n"}, "qrels.txt", "its format cannot be detected"),
     ({"t.csv": "topic,gold,label\nt,1,2\n"}, "t.csv", "hold labels, not scores .score them first: read_runs"),
     ({"p.csv": "model,id,y_true,y_pred\na,1,0,1\nb,1,0,0\n"}, "p.csv", "y_true, y_pred hold labels, not scores"),
     ({"r.csv": ",AP,RR\nAP,1,0.9\nRR,0.9,1\n"}, "r.csv", "its rows and columns have the same names"),
-    ({"c_ap.csv": "a\n1\n", "d_ap.csv": "a\n2\n"}, "", r"several collections: c, d .say which with collection="),
+    ({"c_ap.csv": "a\n1\n", "d_ap.csv": "a\n2\n"}, "", r"several collections: c, d .say which: collection=c"),
     ({"c_ap.csv": "a,b\n1,2\n", "c_rr.csv": "a\n1\n"}, "", "c_rr.csv: run b, topic 1, measure RR: there is no score"),
     ({"c_ap.csv": "a\n1\n", "c_rr.csv": "a\n1\n3\n"}, "", "c_ap.csv: run a, topic 2, measure AP: there is no score"),
     ({"c_ap.csv": "topic,a\n2,1\n", "c_rr.csv": "a\n1\n"}, "", "c_rr.csv: c_ap.csv names its topics, this table does not"),
@@ -233,7 +246,7 @@ def test_formats_that_are_not_known_and_files_that_name_none_are_refused(tmp_pat
     assert (tmp_path / "s_ap.tsv").read_text() == "topic\ta\nt\t1.0\n"
 
 
-@pytest.mark.parametrize("format", SCORE_FORMATS)
+@pytest.mark.parametrize("format", [name for name, format in SCORE_FORMATS.items() if format.written])
 def test_every_format_writes_what_read_scores_recognises(format, tmp_path):
     values = np.array([[[0.5, 0.1], [0.25, 0.2]], [[0.75, 0.3], [1.0, 0.4]]])
     given = Scores(values, runs=["a", "b"], topics=["1", "2"], measures=["AP", "nDCG@20"], collection="pilot")
@@ -303,17 +316,13 @@ def test_a_run_that_one_file_lacks_is_left_out_where_that_is_said(tmp_path):
         read_scores(source, missing="worst")
 
 
-def test_files_of_shared_tasks_hold_scores_of_segments_or_of_whole_runs_and_no_names_of_topics(tmp_path):
+def test_files_of_shared_tasks_hold_scores_of_segments_or_of_whole_runs_and_are_not_written(tmp_path):
     files = {"BLEU-refA.sys.score": "a\t1\nb\t2\n", "BLEU-refA.seg.score": "a\t1\na\t3\nb\t2\nb\t5\n"}
     wmt = SCORE_FORMATS["wmt"]
     assert show(wmt.read(put(tmp_path, files), level="runs")) == "BLEU: a 1, b 2 (all)"
     assert show(wmt.read(tmp_path)) == "BLEU: a 1 3, b 2 5 (1 2)"
-    named = Scores(np.ones((1, 1, 1)), runs=["a"], topics=["t"], measures=["AP"])
-    with pytest.raises(DataError, match='would be called "1" to "n"'):
-        wmt.write(named, tmp_path / "out")
-    whole = Scores(np.ones((1, 1, 1)), runs=["a"], topics=["all"], measures=["AP"], collection="out")
-    wmt.write(whole, tmp_path / "out")
-    assert wmt.read(tmp_path / "out") == whole
+    with pytest.raises(MetaevalError, match="the format wmt is read, not written: write format=tidy"):
+        wmt.write(wmt.read(tmp_path), tmp_path / "out")
 
 
 # Numbers that stand for no score

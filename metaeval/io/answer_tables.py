@@ -1,0 +1,230 @@
+"""Labels, votes and distributions in CSV or TSV files with a header, or in frames.
+
+============= ======================================================================================
+labels        a row per item of a topic: topic, item and label; without a column topic all belong to one
+votes         a row per topic, or item of one, and a column per annotator; or topic, annotator and label
+probabilities a row per topic, and a column per class
+============= ======================================================================================
+
+The label may also be called gold, in the file of the gold, or predicted, in those of runs. Without files of runs every
+other column of the gold holds the labels of a run (a judge, an annotator); or it holds predictions, a column y_true and a
+column y_pred, perhaps of several runs (model) and parts of the data (fold). The shares of votes are the gold of runs that
+are distributions; without any, every annotator is a run, and the gold counts its votes too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from metaeval.data.columns import RUN_NAMES, plain_name, refuse_index_columns
+from metaeval.data.labels import code_labels, unique_labels
+from metaeval.data.rows import is_missing
+from metaeval.errors import DataError, format_list, format_option
+from metaeval.io.answers import LabelRuns, Labels, ShareRuns, Shares, shares_from_text
+from metaeval.io.table import Table, open_table
+
+ONE_TOPIC = "all"
+"""The topic of all items if a table has no topics."""
+
+TOPIC_NAMES = ("topic", "topics", "topic_id", "topicid", "query", "query_id", "queryid", "qid")
+"""Columns that probably hold topics, in lower case: without them items of several topics would become one."""
+
+TRUE = ("gold", "y_true", "true_label", "truth", "target")
+PREDICTED = ("predicted", "y_pred", "prediction", "pred")
+"""What columns of true and of predicted labels are called; beside a column of predictions, label is a true one."""
+
+Columns = Mapping[str, str] | None
+
+
+def labels(gold: Any, runs: Mapping[str, Any], *, classes: Iterable[object], columns: Columns = None) -> LabelRuns:
+    """Read labels from files or frames with columns topic, item and label.
+
+    >>> judges = {"item": [1, 2], "gold": ["no", "yes"], "ann": ["no", "no"], "bo": ["yes", "yes"]}
+    >>> list(labels(judges, {}, classes=["no", "yes"])[1])
+    ['ann', 'bo']
+    """
+    names = unique_labels(classes, "class")
+    table = open_table(gold, columns, names)
+    if runs:
+        tables = {run: open_table(source, columns, names) for run, source in runs.items()}
+        answers = {run: _read_labels(source, "predicted", run) for run, source in tables.items()}
+        return _read_labels(table, "gold"), answers, names
+    if _find(table, *PREDICTED) and _find(table, *TRUE, "label"):
+        return (*_read_predictions(table), names)
+    judges = [name for name in table.header if name not in ("topic", "item", "gold", "label")]
+    if not judges:
+        hint = "name run files, or a table with columns item, gold and one for every judge"
+        raise DataError("there is no column of a judge beside the gold", file=table.file, line=1, hint=hint)
+    keys = _read_keys(table)
+    refuse_index_columns(judges, table.file)
+    return _take(table, keys, "gold", "label"), {name: _take(table, keys, name) for name in judges}, names
+
+
+Keys = tuple[Sequence[str], Sequence[str]]
+"""Topic and item of every row."""
+
+
+def _read_keys(table: Table, run: str | None = None) -> Keys:
+    """Return topic and item of every row; without a column of topics all items belong to one."""
+    items = table.column("item")
+    for name in table.header:
+        if "topic" not in table.header and name.lower() in TOPIC_NAMES:
+            problem = f"there is no column 'topic', but {name!r}: is it that of the topics?"
+            hint = f"say so: {format_option('columns')} topic={name}"
+            raise DataError(problem, file=table.file, line=1, run=run, hint=hint)
+    topics = table.column("topic") if "topic" in table.header else (ONE_TOPIC,) * len(items)
+    _refuse_blank(table, run, {"topic": topics, "item": items})
+    return topics, items
+
+
+def _refuse_blank(table: Table, run: str | None, columns: Mapping[str, Sequence[str]]) -> None:
+    for row, names in enumerate(zip(*columns.values(), strict=True)):
+        for what, name in zip(columns, names, strict=True):
+            if not name.strip():
+                raise DataError(f"the {what} is missing", file=table.file, line=table.lines[row], run=run)
+
+
+def _read_labels(table: Table, also: str, run: str | None = None) -> Labels:
+    if "label" in table.header and also in table.header:
+        problem = f"it has a column 'label' and a column {also!r}: leave one of them out"
+        raise DataError(problem, file=table.file, line=1)
+    return _take(table, _read_keys(table, run), "label", also)
+
+
+def _take(table: Table, keys: Keys, *usual: str) -> Labels:
+    """Return the labels in the column with one of these names."""
+    return Labels(table.file, *keys, [label.strip() for label in table.column(*usual)], table.lines)
+
+
+def _find(table: Table, *names: str) -> str | None:
+    """Return the column with one of these names."""
+    return next((name for name in table.header if plain_name(name) in names), None)
+
+
+def _read_predictions(table: Table) -> tuple[Labels, dict[str, Labels]]:
+    """Return true labels, and by run the predicted ones, of a table that holds both; items without a name are numbered.
+
+    A run without a name, the only one, is called as the collection.
+    """
+    model, part = _find(table, *RUN_NAMES), _find(table, "topic", "fold")
+    runs = table.column(model) if model else ("",) * table.n_rows
+    topics = table.column(part) if part else (ONE_TOPIC,) * table.n_rows
+    item = _find(table, "item", "id", "item_id", "index", "example_id", "sample_id")
+    counts: Counter[tuple[str, str]] = Counter()
+    items = []
+    for row, key in enumerate(zip(runs, topics, strict=True)):
+        counts[key] += 1
+        items.append(table.column(item)[row] if item else str(counts[key]))
+    _refuse_blank(table, None, {**({"run": runs} if model else {}), "topic": topics, "item": items})
+    true = _take(table, (topics, items), str(_find(table, *TRUE, "label")))
+    predicted = _take(table, (topics, items), str(_find(table, *PREDICTED)))
+    gold: dict[tuple[str, str], int] = {}
+    rows: dict[str, list[int]] = {}
+    for row, (run, key) in enumerate(zip(runs, true.keys, strict=True)):
+        first = gold.setdefault(key, row)
+        if true.labels[row] != true.labels[first]:
+            label, other = true.labels[row], true.labels[first]
+            problem = f"its true label is {label!r}, but {other!r} on line {table.lines[first]}"
+            raise DataError(problem, **true.locate(row, run or None))
+        rows.setdefault(run, []).append(row)
+    return true.take(list(gold.values())), {run: predicted.take(chosen) for run, chosen in rows.items()}
+
+
+def votes(gold: Any, runs: Mapping[str, Any], *, classes: Iterable[object], columns: Columns = None) -> ShareRuns:
+    """Read votes: the gold distribution of a topic is the share of all its votes that each class has.
+
+    A column item tells several votes of one annotator on one topic apart.
+
+    >>> table = {"topic": ["t1", "t2"], "ann": [0, 1], "bo": [0, 0], "cy": [1, 0], "di": [1, 0]}
+    >>> gold, annotators, _ = votes(table, {}, classes=[0, 1])
+    >>> list(annotators), gold.values.tolist()
+    (['ann', 'bo', 'cy', 'di'], [[0.5, 0.5], [0.75, 0.25]])
+    """
+    names = unique_labels(classes, "class")
+    cast = read_votes(open_table(gold, columns, names))
+    file = next(iter(cast.values())).file
+    topics = list(dict.fromkeys(topic for given in cast.values() for topic in given.topics))
+    position = {topic: t for t, topic in enumerate(topics)}
+    counts = np.zeros((len(cast), len(topics), len(names)), dtype=np.int64)
+    for a, (topic, _), k in code_votes(cast, names):
+        counts[a, position[topic], k] += 1
+    total = counts.sum(axis=0)
+    for t in np.flatnonzero(total.sum(axis=-1) == 0)[:1]:
+        raise DataError("there are no votes", file=file, topic=topics[t])
+    answers = {run: _read_shares(open_table(source, columns), names, run) for run, source in runs.items()}
+    for annotator, own in zip(cast, counts, strict=True) if not runs else ():
+        voted = np.flatnonzero(own.sum(axis=-1))
+        shares = own[voted] / own[voted].sum(axis=-1, keepdims=True)
+        answers[annotator] = Shares(file, [topics[t] for t in voted], shares)
+    return Shares(file, topics, total / total.sum(axis=-1, keepdims=True)), answers, names
+
+
+def read_votes(table: Table) -> dict[str, Labels]:
+    """Return by annotator what was voted; rows without a vote stay, so that their topic is known."""
+    topics = table.column("topic")
+    items = table.column("item") if "item" in table.header else ("",) * len(topics)
+    _refuse_blank(table, None, {"topic": topics})
+    if "annotator" not in table.header:
+        names = [name for name in table.header if name not in ("topic", "item")]
+        refuse_index_columns(names, table.file)
+        if not names:
+            raise DataError("there is no column of an annotator beside the topic", file=table.file, line=1)
+        return {name: Labels(table.file, topics, items, table.column(name), table.lines) for name in names}
+    given = Labels(table.file, topics, items, table.column("label"), table.lines)
+    rows: dict[str, list[int]] = {}
+    for row, annotator in enumerate(table.column("annotator")):
+        if not annotator.strip():
+            raise DataError("the annotator is missing", file=table.file, line=table.lines[row], topic=topics[row])
+        rows.setdefault(annotator, []).append(row)
+    return {annotator: given.take(chosen) for annotator, chosen in rows.items()}
+
+
+def code_votes(
+    cast: Mapping[str, Labels], classes: tuple[str, ...], *, repeated: bool = False
+) -> Iterator[tuple[int, tuple[str, str], int]]:
+    """Yield the number of the annotator, topic and item, and the number of the class of every vote."""
+    for a, (annotator, given) in enumerate(cast.items()):
+        seen: set[tuple[str, str]] = set()
+        codes = code_labels([label.strip() for label in given.labels], classes).tolist()
+        for row, key in enumerate(given.keys):
+            label = given.labels[row].strip()
+            location: dict[str, Any] = {"file": given.file, "line": given.lines[row] or None, "topic": key[0]}
+            if key in seen and not repeated:
+                hint = "a column item tells the votes of an annotator on one topic apart"
+                raise DataError(f"there is a second vote of {annotator}", **location, hint=hint)
+            seen.add(key)
+            if codes[row] >= 0:
+                yield a, key, codes[row]
+            elif not is_missing(label):
+                problem = f"the vote {label!r} of {annotator} is not one of the classes {format_list(classes, most=12)}"
+                raise DataError(problem, **location)
+
+
+def probabilities(
+    gold: Any, runs: Mapping[str, Any], *, classes: Iterable[object] | None = None, columns: Columns = None
+) -> ShareRuns:
+    """Read distributions from files or frames with a column ``topic`` and one column per class."""
+    true = open_table(gold, columns)
+    names = unique_labels([name for name in true.header if name != "topic"] if classes is None else classes, "class")
+    if len(names) < 2:
+        raise DataError(f"there are columns of {len(names)} classes, at least two are needed", file=true.file, line=1)
+    estimates = {run: _read_shares(open_table(source, columns), names, run) for run, source in runs.items()}
+    return _read_shares(true, names), estimates, names
+
+
+def _read_shares(table: Table, classes: tuple[str, ...], run: str | None = None) -> Shares:
+    """Return the distributions in a table of topic and one column per class."""
+    topics = table.column("topic")
+    for name in classes:
+        if name not in table.header:
+            raise DataError(f"there is no column of class {name!r}", file=table.file, line=1, run=run)
+    for name in table.header:
+        if name != "topic" and name not in classes:
+            problem = f"the column {name!r} is none of the classes {format_list(classes, most=12)}"
+            raise DataError(problem, file=table.file, line=1, run=run)
+    columns = [table.column(name) for name in classes]
+    return shares_from_text(columns, classes, file=table.file, topics=topics, lines=table.lines, run=run)
