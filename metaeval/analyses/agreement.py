@@ -144,6 +144,10 @@ class Agreement(Result):
         if result.without_signal and not (result.high < result.chance).all():
             best_value = f"{self.measures[best]} {result.values[best]:.2f}, chance {result.chance:.2f}"
             return f"No measure is shown to agree with {reference} better than chance ({result.title}: {best_value})."
+        if len(self.measures) == 1 and result.values[best] < result.chance:
+            other = "lower" if self.measures[best].sign > 0 else "higher"
+            value = f"{result.title} {result.values[best]:.2f}"
+            return f"{self.measures[best]} agrees with {reference} less than chance ({value}): is {other} better?"
         if len(self.measures) == 1:
             return f"{most.replace(' best', '')}."
         if np.isnan(result.low[~np.isnan(result.values)]).any():
@@ -249,14 +253,14 @@ class Agreement(Result):
         leading = np.array([each.leading & (not self.is_noise) for each in self.results])
         marks.iloc[: len(rows)] = np.where(leading.T[rows], "bold", "")
         where = "these runs" if self.over == "topics" else "runs of this kind"
-        legend = (
+        marked = (
             f"Bold: no other measure is better on {where}, by {level} of the paired difference; where none is better than any "
             "other, only the best."
         )
-        if len(rows) > 1 and not np.isfinite(self.gap_ends).any():
-            legend = "Which measure is better is not said, as there are no intervals."
-        legend = f"{legend} {self.no_interval}".strip()
-        return Table(frame, f"Agreement with {self.reference}.", self.signature, marks=lambda _: marks, legend=legend)
+        unknown = len(rows) > 1 and not np.isfinite(self.gap_ends).any()
+        legend = f"{'Which measure is better is not said, as there are no intervals.' * unknown} {self.no_interval}".strip()
+        caption = f"Agreement with {self.reference}."
+        return Table(frame, caption, self.signature, marks=lambda _: marks, legend=legend, marked=marked)
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return the measures in the order of the first statistic, with chance and ceiling as lines."""

@@ -151,7 +151,7 @@ class RunRanks(Result):
         shown = {"rank": rows["rank"], "may be": low.where(low == high, low + "–" + high), "mean": rows["mean"]}
         legend = (
             f"May be: ranks that claims about all pairs of runs leave. Letters rest on the same claims: {LETTERS}. "
-            f"{self._explain_best()} Their means are bold."
+            f"{self._explain_best()}"
         )
         if "mean_low" in rows:
             shown |= {"low": rows["mean_low"], "high": rows["mean_high"]}
@@ -165,7 +165,8 @@ class RunRanks(Result):
 
         frame = pd.DataFrame(shown | {"letters": rows["letters"].fillna("too many")})
         caption = f"Runs by {measure}, with the ranks they may have by {self.test} at α = {self.alpha:g}."
-        return Table(frame, caption, self.signature, marks=mark_best, legend=legend, joined=True)
+        marked = "Bold: may be the best."
+        return Table(frame, caption, self.signature, marks=mark_best, legend=legend, marked=marked, joined=True)
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return the ranks that the first 60 runs by the first measure may have, by each of four measures at most."""

@@ -171,10 +171,9 @@ def sample_size(
     expected[unchecked] = truth[unchecked] = np.nan
     names = [str(measure) for measure in ready.scores.measures]
     curves = pd.DataFrame({"topics": np.repeat(ladder, n_measures), "measure": names * len(ladder)})
-    columns = {"mean_tau": taus}
-    for kind, array in (("expected", expected), ("true", truth)):
-        columns |= dict(zip((f"{kind}_tau", f"{kind}_low", f"{kind}_high"), np.moveaxis(array, -1, 0), strict=True))
-    for column, array in columns.items():
+    columns = ["mean_tau", *(f"{kind}_{what}" for kind in ("expected", "true") for what in ("tau", "low", "high"))]
+    arrays = [taus, *np.moveaxis(expected, -1, 0), *np.moveaxis(truth, -1, 0)]
+    for column, array in zip(columns, arrays, strict=True):
         curves[column] = ready.restore(array, "measure").ravel()
     unit, remarks = "cluster" if scores.clusters else "topic", []
     if ladder[-1] > _MODELLED * n_topics:

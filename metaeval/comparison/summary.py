@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 
 MOST_PANELS = 4
 
+MEANINGS = {
+    "τ": f"Two measures rank runs alike from τ {ALIKE:g} on.",
+    "ontradict": "Two contradict each other on a pair of runs that both find significantly different, one in favour of the one "
+    "run, the other of the other.",
+    ", all with": "A run that is named is in all of these pairs: look at it first.",
+    "differences than": "More and fewer are against each other measure, where the interval of the difference leaves out 0; "
+    "by another test the others' counts change too.",
+}
+"""By words of findings, what they mean."""
+
 _LONGEST = 24  # letters of the new measure's name below a panel
 
 
@@ -70,7 +80,9 @@ def show_short(comparison: ComparisonResults, measure: str | None = None) -> Tab
             shown["more, points"] = _with_ends(frame, "difference", 0, 100)
             caption += f"; more: than {new}, in percentage points"
     caption += ". In brackets: 95 % intervals over topics."
-    return Table(shown.loc[order_measures(comparison, name)], caption, comparison.signature)
+    phrases = " ".join(finding.phrase for finding in find_verdicts(comparison, name) if finding.told)
+    legend = " ".join(meaning for word, meaning in MEANINGS.items() if word in phrases)
+    return Table(shown.loc[order_measures(comparison, name)], caption, comparison.signature, legend=legend)
 
 
 def _with_ends(frame: pd.DataFrame, name: str, digits: int, times: float) -> list[str]:

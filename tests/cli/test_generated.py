@@ -156,3 +156,9 @@ def test_an_option_that_is_gone_is_refused_with_what_to_do_instead(run, score_fi
     instead = GONE.get(f"{command} {option}") or GONE[option]
     status, out, err = run(command, score_file, option, "1")
     assert (status, out, err) == (2, "", f"metaeval: {option} is gone: {instead}\n")
+
+
+def test_bullets_of_a_docstring_stand_below_each_other(run):
+    help_text = run("properties", "--help")[1]
+    starts = [line.strip().partition(":")[0] for line in help_text.splitlines() if line.startswith("  - ")]
+    assert starts == ["- Ordinal invariance", "- Ordinal monotonicity", "- Imbalance"]

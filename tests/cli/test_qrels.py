@@ -88,7 +88,11 @@ def test_the_answer_comes_first_in_twelve_words_and_tables_are_narrow(run, files
     assert len(answer.split()) <= 12
     assert all(len(line) <= 80 for line in table.splitlines())
     explained = run("qrels", "people.txt", "gpt-4.txt", "binary.txt", "--runs", "runs", *QUICK, "--explain")[1]
-    assert "Documents without a grade." in explained
+    assert "Share of the documents down to a measure's cut without a grade" in " ".join(explained.split())
+    heads = " ".join(line for line in explained.splitlines() if line.startswith("judge"))
+    assert "same grade" in heads
+    assert "_grade" not in explained
+    assert "_of_run" not in explained
 
 
 def test_runs_may_be_named_one_by_one(run, files):
