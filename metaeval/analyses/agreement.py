@@ -258,7 +258,9 @@ class Agreement(Result):
             "other, only the best."
         )
         unknown = len(rows) > 1 and not np.isfinite(self.gap_ends).any()
-        legend = f"{'Which measure is better is not said, as there are no intervals.' * unknown} {self.no_interval}".strip()
+        legend = (
+            f"{'Which measure is better is not said, as there are no intervals.' * unknown} {self.no_interval}".strip()
+        )
         caption = f"Agreement with {self.reference}."
         return Table(frame, caption, self.signature, marks=lambda _: marks, legend=legend, marked=marked)
 

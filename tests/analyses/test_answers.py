@@ -95,7 +95,9 @@ def test_a_measure_beside_good_ones_is_said_to_be_no_better_than_chance_or_worse
     assert answer.endswith(sentence)
 
 
-@pytest.mark.parametrize(("topics", "way", "other"), [(None, True, "lower"), (None, False, "higher"), (20, True, "lower")])
+@pytest.mark.parametrize(
+    ("topics", "way", "other"), [(None, True, "lower"), (None, False, "higher"), (20, True, "lower")]
+)
 def test_a_single_measure_below_chance_is_asked_for_its_direction(scores, topics, way, other):
     """Also where there are too few topics for an interval."""
     sharp, people = (scores.sel(measures=[name]).values[:, :topics] for name in ("sharp", "people"))
