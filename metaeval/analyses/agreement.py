@@ -273,9 +273,9 @@ class Agreement(Result):
             rows.append(Row(str(self.measures[m]), self.measures[m].title + beaten, result.values[m], line=ends))
         label = f"{result.title} with {self.reference.title}"
         label += "; in brackets how many measures are better" if np.isfinite(result.beaten).any() else ""
-        levels = [
-            (level, style) for level, style in ((result.chance, ":"), (result.ceiling, "--")) if np.isfinite(level)
-        ]
+        lines = ((result.chance, ":", "dotted: chance"), (result.ceiling, "--", "dashed: ceiling"))
+        levels = [(level, style) for level, style, _ in lines if np.isfinite(level)]
+        label = "; ".join([label, *(name for level, _, name in lines if np.isfinite(level))])
         return [IntervalChart(rows, label, levels=levels, row_height=0.26 if len(rows) > 12 else 0.42)]
 
 

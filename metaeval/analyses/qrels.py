@@ -140,7 +140,7 @@ class QrelsComparison(Result):
         )
         caption = f"Conclusions about runs, compared with those of {people}."
         tables.append(Table(written, caption, self.signature, legend=legend.strip(), at=("all",)))
-        of_grades = f"Grades of documents, compared with those of {people}; lines of {people} that a judge lacks, or has besides."
+        of_grades = f"Grades of documents, compared with those of {people}; lines that a judge lacks, or has besides."
         of_gaps = "Share of the documents down to a measure's cut without a grade, and the run with most of them."
         for frame, caption in ((self.grades, of_grades), (self.unjudged, of_gaps)):
             shown = frame.set_index("judge").rename(columns=_HEADINGS)

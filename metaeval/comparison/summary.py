@@ -25,12 +25,10 @@ if TYPE_CHECKING:
 MOST_PANELS = 4
 
 MEANINGS = {
-    "τ": f"Two measures rank runs alike from τ {ALIKE:g} on.",
-    "ontradict": "Two contradict each other on a pair of runs that both find significantly different, one in favour of the one "
-    "run, the other of the other.",
-    ", all with": "A run that is named is in all of these pairs: look at it first.",
-    "differences than": "More and fewer are against each other measure, where the interval of the difference leaves out 0; "
-    "by another test the others' counts change too.",
+    "τ": f"Alike: τ from {ALIKE:g} on.",
+    "ontradict": "Contradict: both find a pair of runs significantly different, in opposite directions.",
+    ", all with": "The run that is named is in all these pairs.",
+    "differences than": "More, fewer: than each other measure by the same test, where the interval leaves out 0.",
 }
 """By words of findings, what they mean."""
 
@@ -49,10 +47,13 @@ def order_measures(comparison: ComparisonResults, measure: str | None = None) ->
 
 
 def choose_measures(comparison: ComparisonResults, measure: str | None = None, most: int = 9) -> list[str]:
-    """Return so many measures in their order: the best, those about the new one, its nearest, and what it contradicts most."""
+    """Return so many measures in order: the best, those about the new one, its nearest and opposite, and most contradicted."""
     name, order = comparison.find_new(measure), order_measures(comparison, measure)
     place, frame = order.index(name), find_facts(comparison, name).frame
-    named = {name, str(frame["tau"].fillna(-2.0).idxmax()) if "tau" in frame else name}
+    named = {name}
+    if "tau" in frame:
+        tau = frame["tau"].drop(name).fillna(0.0)
+        named |= {tau.idxmax(), *([tau.idxmin()] if tau.min() <= -ALIKE else [])}
     if "contradictions" in frame and comparison.agreement is None:
         named |= {*frame["contradictions"][frame["contradictions"] > 0].nlargest(MOST_NAMED).index}
     ranked = sorted(
@@ -115,14 +116,13 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
         if finding.told:
             headings[finding.key] = re.sub(r" \([^)]*\)?", "", finding.phrase)
     title, frame = shorten_name(facts.title, _LONGEST), facts.frame
-    titles = {str(measure): measure.title for measure in comparison.measures}
     others, charts = frame.loc[[other for other in shown if other != name]], []
 
     def add(key: str, column: str, label: str, level: float, factor: float = 1.0) -> None:
         """Add a panel with a line to compare with: whole at 0, dashed elsewhere."""
         numbers = factor * others.reindex(columns=[column, f"{column}_low", f"{column}_high"]).astype(float)
         rows = [
-            Row(other, titles[other], value, line=(low, high) if low <= high else None)
+            Row(other, facts.titles[other], value, line=(low, high) if low <= high else None)
             for other, value, low, high in numbers.itertuples(name=None)
         ]
         filled = column == "contradictions"
