@@ -135,6 +135,10 @@ class Agreement(Result):
         if result.without_signal and not (result.high < result.chance).all():
             best_value = f"{self.measures[best]} {result.values[best]:.2f}, chance {result.chance:.2f}"
             return f"No measure is shown to agree with {reference} better than chance ({result.title}: {best_value})."
+        if len(self.measures) == 1 and result.values[best] < result.chance:
+            other = "lower" if self.measures[best].sign > 0 else "higher"
+            value = f"{result.title} {result.values[best]:.2f}"
+            return f"{self.measures[best]} agrees with {reference} less than chance ({value}): is {other} better?"
         if len(self.measures) == 1:
             return f"{most.replace(' best', '')}."
         if np.isnan(result.low[~np.isnan(result.values)]).any():
@@ -206,14 +210,14 @@ class Agreement(Result):
             best = (each.beaten > 0).any() | (each.values == each.values[each.rank()[0]])
             bold = (each.beaten == 0) & best & (not each.without_signal and not self.is_noise)
             marks.loc[index, each.title] = np.where(bold[rows], "bold", "")
-        legend = (
+        marked = (
             f"Bold: no other measure is better on {'these runs' if here else 'runs of this kind'}, by {level} of the paired "
             "difference; where none is better than any other, only the best."
         )
-        if len(rows) > 1 and not np.isfinite(self.gap_ends).any():
-            legend = "Which measure is better is not said, as there are no intervals."
+        unknown = len(rows) > 1 and not np.isfinite(self.gap_ends).any()
+        legend = "Which measure is better is not said, as there are no intervals." if unknown else ""
         caption, legend = f"Agreement with {self.reference}.", f"{legend} {self.no_interval}".strip()
-        whole = Table(frame, caption, self.signature, marks=lambda _: marks, legend=legend, at=("all",))
+        whole = Table(frame, caption, self.signature, marks=lambda _: marks, legend=legend, marked=marked, at=("all",))
         paper = replace(whole.take(titles if len(titles) <= 4 else [*titles[:3], titles[-1]]), at=("paper",))
         tables = [Table(pd.DataFrame(shown, index), caption, self.signature, at=("short",)), paper, whole]
         if not np.isnan(self.low).all():
@@ -238,7 +242,9 @@ class Agreement(Result):
             rows.append(Row(str(measure), measure.title + beaten, result.values[m], line=line))
         label = f"{result.title} with {self.reference.title}"
         label += "; in brackets how many measures are better" if np.isfinite(result.beaten).any() else ""
-        levels = [each for each in ((result.chance, ":"), (result.ceiling, "--")) if np.isfinite(each[0])]
+        lines = ((result.chance, ":", "dotted: chance"), (result.ceiling, "--", "dashed: ceiling"))
+        levels = [(level, style) for level, style, _ in lines if np.isfinite(level)]
+        label = "; ".join([label, *(name for level, _, name in lines if np.isfinite(level))])
         return [IntervalChart(rows, label, levels=levels, row_height=0.26 if len(rows) > 12 else 0.42)]
 
 

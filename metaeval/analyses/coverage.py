@@ -72,7 +72,7 @@ class Coverage(MeasureRows):
         words.loc[best, "coverage"] = "bold"
         caption = f"Coverage with respect to {', '.join(map(str, self.reference))}{interval}."
         whole = Table(
-            frame, caption, self.signature, marks=lambda _: words, legend=f"The best in bold. {self.no_interval}".strip(),
+            frame, caption, self.signature, marks=lambda _: words, legend=self.no_interval, marked="Bold: the best.",
             joined=True, at=("paper", "all"),
         )  # fmt: skip
         ranked = frame.sort_values("coverage", ascending=False, kind="stable")

@@ -35,7 +35,7 @@ class SignificanceOverlap(MeasurePairs):
     caption: ClassVar[str] = "Significance overlap of every two measures (SSO)."
     legend: ClassVar[str] = (
         "SSO = b / (a + b + c) in percent; a, c: run pairs significant with the row's or the column's measure only, b: "
-        "with both. 90 and above in bold, below 70 underlined."
+        "with both."
     )
 
     def answer(self) -> str:
@@ -56,7 +56,8 @@ class SignificanceOverlap(MeasurePairs):
         cells = [f"{self.write(p / 100)} ({a}/{b}/{c})" for p, a, b, c in counted]
         marks = arrange_pairs(names, list(np.select([percent >= 90, percent < 70], ["bold", "underline"], "")), "")
         *summed, triangle = super().tables()
-        whole = replace(triangle, frame=arrange_pairs(names, cells, "–"), marks=lambda _: marks)
+        marked = "Bold: 90 and above; underlined: below 70."
+        whole = replace(triangle, frame=arrange_pairs(names, cells, "–"), marks=lambda _: marks, marked=marked)
         if len(names) > MANY:
             return [*summed, whole]
         return [replace(triangle, legend="", at=("short",)), replace(whole, at=("paper", "all"))]

@@ -37,6 +37,12 @@ COUNTS = ("kept", "reversed", "new", "lost", "clear")
 DEEPEST = 1_000_000
 """Documents that a measure may look at."""
 
+_HEADINGS = {
+    "lacking": "lines lacking", "extra": "lines besides", "same_grade": "same grade", "kappa": "κ", "run": "worst run",
+    "unjudged_of_run": "unjudged of it",
+}  # fmt: skip
+"""How tables call columns of the frames of grades and of unjudged documents."""
+
 REVERSED = -0.1
 """τ_b of grades below which a note asks whether they are turned round."""
 
@@ -128,9 +134,11 @@ class QrelsComparison(Result):
         )
         caption = f"Conclusions about runs, compared with those of {people}."
         tables.append(Table(written, caption, self.signature, legend=legend.strip(), at=("all",)))
-        of_grades, of_gaps = f"Grades of documents, compared with those of {people}.", "Documents without a grade."
+        of_grades = f"Grades of documents, compared with those of {people}; lines that a judge lacks, or has besides."
+        of_gaps = "Share of the documents down to a measure's cut without a grade, and the run with most of them."
         for frame, caption in ((self.grades, of_grades), (self.unjudged, of_gaps)):
-            tables.append(Table(frame.set_index("judge"), caption, self.signature, at=("all",)))
+            shown = frame.set_index("judge").rename(columns=_HEADINGS)
+            tables.append(Table(shown, caption, self.signature, at=("all",)))
         return tables
 
     def charts(self) -> Sequence[IntervalChart]:

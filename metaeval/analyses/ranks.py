@@ -152,7 +152,7 @@ class RunRanks(Result):
         shown = {"rank": rows["rank"], "may be": low.where(low == high, low + "–" + high), "mean": rows["mean"]}
         legend = (
             f"May be: ranks that claims about all pairs of runs leave. Letters rest on the same claims: {LETTERS}. "
-            f"{self._explain_best()} Their means are bold."
+            f"{self._explain_best()}"
         )
         if "mean_low" in rows:
             shown |= {"low": rows["mean_low"], "high": rows["mean_high"]}
@@ -163,6 +163,7 @@ class RunRanks(Result):
             pd.DataFrame(shown | {"letters": rows["letters"].fillna("too many")}),
             f"Runs by {measure}, with the ranks they may have by {self.test} at α = {self.alpha:g}.", self.signature,
             marks=lambda part: bold.loc[part.index].set_axis(part.columns, axis=1), legend=legend, joined=True,
+            marked="Bold: may be the best.",
         )  # fmt: skip
 
     def charts(self) -> Sequence[IntervalChart]:

@@ -58,7 +58,8 @@ def parse_docstring(function: Function) -> Docstring:
     for name, text in texts.items():
         first = re.split(r"(?<=\.) (?=[^a-z])", text.strip())[0]
         texts[name] = (text if len(text.strip()) <= _LONG else first).strip().removesuffix(".")
-    return Docstring(" ".join(question.split()), details, texts)
+    # A terminal joins the lines of a paragraph: each bullet is a paragraph of its own.
+    return Docstring(" ".join(question.split()), re.sub(r"\n(?=- )", "\n\n", details), texts)
 
 
 def find_question(reference: str) -> str:

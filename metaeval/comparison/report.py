@@ -240,9 +240,10 @@ def _ask(comparison: ComparisonResults, files: ReportFiles) -> Iterator[dict[str
     rows = [
         (measure, name, trait.mark, trait.evidence)
         for measure, checks in comparison.traits.items()
+        if any(trait.mark != NOTHING for trait in checks.values())  # of scores alone no property can be tried
         for name, trait in checks.items()
     ]
-    if any(mark != "–" for _, _, mark, _ in rows):  # of scores alone no property can be tried
+    if rows:
         frame = pd.DataFrame(rows, columns=["measure", "property", "mark", "tried, or found"]).set_index("measure")
         caption = "Each property is tried on made-up data: how many cases, or the case that speaks against it."
         table = files.put_table(Table(frame, caption, comparison.signature), "traits", folded="What was tried")

@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 
 MOST_PANELS = 4
 
+MEANINGS = {
+    "τ": f"Alike: τ from {ALIKE:g} on.",
+    "ontradict": "Contradict: both find a pair of runs significantly different, in opposite directions.",
+    ", all with": "The run that is named is in all these pairs.",
+    "differences than": "More, fewer: than each other measure by the same test, where the interval leaves out 0.",
+}
+"""By words of findings, what they mean."""
+
 _LONGEST = 24  # letters of the new measure's name below a panel
 
 
@@ -39,10 +47,13 @@ def order_measures(comparison: ComparisonResults, measure: str | None = None) ->
 
 
 def choose_measures(comparison: ComparisonResults, measure: str | None = None, most: int = 9) -> list[str]:
-    """Return so many measures in their order: the best, those about the new one, its nearest, and what it contradicts most."""
+    """Return so many measures in order: the best, those about the new one, its nearest and opposite, and most contradicted."""
     name, order = comparison.find_new(measure), order_measures(comparison, measure)
     place, frame = order.index(name), find_facts(comparison, name).frame
-    named = {name, str(frame["tau"].fillna(-2.0).idxmax()) if "tau" in frame else name}
+    named = {name}
+    if "tau" in frame:
+        tau = frame["tau"].drop(name).fillna(0.0)
+        named |= {tau.idxmax(), *([tau.idxmin()] if tau.min() <= -ALIKE else [])}
     if "contradictions" in frame and comparison.agreement is None:
         named |= {*frame["contradictions"][frame["contradictions"] > 0].nlargest(MOST_NAMED).index}
     ranked = sorted(
@@ -70,7 +81,9 @@ def show_short(comparison: ComparisonResults, measure: str | None = None) -> Tab
             shown["more, points"] = _with_ends(frame, "difference", 0, 100)
             caption += f"; more: than {new}, in percentage points"
     caption += ". In brackets: 95 % intervals over topics."
-    return Table(shown.loc[order_measures(comparison, name)], caption, comparison.signature)
+    phrases = " ".join(finding.phrase for finding in find_verdicts(comparison, name) if finding.told)
+    legend = " ".join(meaning for word, meaning in MEANINGS.items() if word in phrases)
+    return Table(shown.loc[order_measures(comparison, name)], caption, comparison.signature, legend=legend)
 
 
 def _with_ends(frame: pd.DataFrame, name: str, digits: int, times: float) -> list[str]:
@@ -103,14 +116,13 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
         if finding.told:
             headings[finding.key] = re.sub(r" \([^)]*\)?", "", finding.phrase)
     title, frame = shorten_name(facts.title, _LONGEST), facts.frame
-    titles = {str(measure): measure.title for measure in comparison.measures}
     others, charts = frame.loc[[other for other in shown if other != name]], []
 
     def add(key: str, column: str, label: str, level: float, factor: float = 1.0) -> None:
         """Add a panel with a line to compare with: whole at 0, dashed elsewhere."""
         numbers = factor * others.reindex(columns=[column, f"{column}_low", f"{column}_high"]).astype(float)
         rows = [
-            Row(other, titles[other], value, line=(low, high) if low <= high else None)
+            Row(other, facts.titles[other], value, line=(low, high) if low <= high else None)
             for other, value, low, high in numbers.itertuples(name=None)
         ]
         filled = column == "contradictions"

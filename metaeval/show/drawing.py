@@ -203,7 +203,7 @@ def _draw_intervals(chart: IntervalChart, canvas: Canvas, axes: Axes, *, first: 
         pale = _PALE if not row.strong and any(other.strong for other in rows) else 1.0
         _draw_row(axes, height, row, looks[row.name], filled=chart.filled, small=small, alpha=pale)
     longest = min(24, canvas.longest) if chart.title else canvas.longest
-    titles = [shorten_name(row.title, longest) for row in rows]
+    titles = shorten_names([row.title for row in rows], longest)
     if first:
         crowded = canvas.is_narrow and chart.title and len(rows) > _SMALL
         typeset_ticks(axes, "y", titles, fontsize=6 if crowded else None)
@@ -223,7 +223,7 @@ def _draw_intervals(chart: IntervalChart, canvas: Canvas, axes: Axes, *, first: 
         across = canvas.figure.get_figwidth() if canvas.is_own else 6
         widest = max(len(title) + 0.5 * sum(map(str.isupper, title)) for title in titles)
         room = across - (0.055 if small else 0.075) * widest
-        axes.set_xlabel(textwrap.fill(chart.label, max(16, int(room * (15 if small else 9)))))
+        axes.set_xlabel(textwrap.fill(chart.label, max(16, int(room * (15 if small else 12)))))
     typeset(axes.xaxis.label)
 
 

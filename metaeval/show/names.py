@@ -59,8 +59,10 @@ def spell_parameters(text: str) -> str:
 def shorten_name(name: str, most: int, end: int | None = None) -> str:
     """Return a name of at most so many columns: of a long one the beginning and the end, of `end` letters if given.
 
-    >>> shorten_name("a measure with a very long name (v2.1)", 24)
-    'a measure with…me (v2.1)'
+    What stands in brackets at the end stays whole where there is room.
+
+    >>> shorten_name("a measure with a very long name (v2.1)", 24), shorten_name("Metric-XXL-ensemble (higher?)", 18)
+    ('a measure with…me (v2.1)', 'Metric-… (higher?)')
     """
     from rich.cells import cell_len
 
@@ -69,7 +71,9 @@ def shorten_name(name: str, most: int, end: int | None = None) -> str:
     if columns <= most:
         return name
     most = most * len(name) // columns
-    end = 2 * most // 5 if end is None else min(end, most - 1)
+    bracket = len(name) - name.rfind(" (") if name.endswith(")") else 0
+    usual = max(2 * most // 5, bracket if bracket <= 3 * most // 5 else 0)
+    end = usual if end is None else min(end, most - 1)
     return f"{name[: most - 1 - end]}…{name[len(name) - end :]}"
 
 
@@ -80,7 +84,7 @@ def shorten_names(names: Sequence[str], most: int) -> list[str]:
     ['mean of the f…', 'mean of the o…']
     """
     shortened: list[str] = []
-    for end in (2 * most // 5, *range(most)):
+    for end in (None, *range(most)):
         shortened = [shorten_name(name, most, end) for name in names]
         if len(set(shortened)) == len(set(names)):
             return shortened

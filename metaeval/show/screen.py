@@ -41,7 +41,7 @@ def draw_chart(chart: Chart, width: float = 420) -> str:
     with house_style(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # the browser has what matplotlib's font lacks
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
-    svg = visible(stream.getvalue().partition("<svg")[2])
+    svg = visible(stream.getvalue().partition("<svg")[2].replace("\N{NO-BREAK SPACE}", " "))  # beside raised letters
     svg = re.sub(r"<(metadata|defs)>\s*<(rdf|style).*?</\1>", "", svg, flags=re.DOTALL)
     svg = re.sub(rf"<g id=([\"']){TIP}(.*?)\1>", r"<g><title>\2</title>", svg)
     svg = re.sub(r"<g id=([\"']).*?\1", "<g", svg)  # which are the same in every chart of a page

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -60,6 +61,8 @@ class Table:
         several of them separated by commas. In a column of which more than a third would be bold, nothing is.
     legend : str
         How to read it, which the command line prints only with ``--explain``.
+    marked : str
+        What the marks mean, where they are shown: a terminal has none.
     joined : bool
         Whether columns low and high, min and max, and ± are shown beside the number before them.
     at : tuple of {"short", "paper", "all"}, optional
@@ -72,13 +75,16 @@ class Table:
     digits: int | Mapping[object, int] = 3
     marks: Mark | None = field(default=None, repr=False)
     legend: str = ""
+    marked: str = ""
     joined: bool = False
     at: tuple[Level, ...] = ("short", "paper", "all")
 
     @property
     def whole_legend(self) -> str:
-        """The legend, and what it says of bold where too much of a column would be."""
-        return " ".join(filter(None, [self.legend, _NOT_BOLD * bool(self._find_marks()[1])]))
+        """The legend, what the marks mean where there are any, and that bold was too much of a column."""
+        words, crowded = self._marked_cells
+        meaning = self.marked if words is not None and (words != "").any(axis=None) else ""
+        return " ".join(filter(None, [meaning, self.legend, _NOT_BOLD * bool(crowded)]))
 
     @property
     def whole_caption(self) -> str:
@@ -98,8 +104,9 @@ class Table:
         frame, marks, shown = self.frame, self.marks, list(columns)
         return replace(self, frame=frame[shown], marks=None if marks is None else lambda _: marks(frame)[shown])
 
-    def _find_marks(self) -> tuple[pd.DataFrame | None, list[int]]:
-        """Return the words that mark each cell, and the columns from which bold was taken: too much of it says nothing."""
+    @cached_property
+    def _marked_cells(self) -> tuple[pd.DataFrame | None, list[int]]:
+        """The words that mark each cell, and the columns from which bold was taken: too much of it says nothing."""
         if self.marks is None:
             return None, []
         words = self.marks(self.frame).astype(str)
@@ -122,7 +129,7 @@ class Table:
             [name(label[level], head[level][-1].startswith("measure")) for label in labels] for level in range(n_labels)
         ]
         left, marks = [True] * n_labels, [[""] * len(frame)] * n_labels
-        words, _ = self._find_marks()
+        words, _ = self._marked_cells
         for c, column in enumerate(frame.columns):
             values, parts = frame.iloc[:, c].tolist(), _as_tuple(column)
             texts = [name(text, parts[-1].startswith("measure")) for text in self._write_column(values, column)]
@@ -155,7 +162,7 @@ class Table:
 
     def to_text(self, width: int = sys.maxsize, *, explain: bool = True) -> str:
         """Return the table as text for a terminal of some width: caption above, signature, if any, below."""
-        caption = one_line(self.whole_caption if explain else self.caption)
+        caption = one_line(f"{self.caption} {self.legend}".rstrip() if explain else self.caption)
         signature = (
             self.signature.short if isinstance(self.signature, Signature) and not explain else str(self.signature)
         )

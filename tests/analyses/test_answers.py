@@ -88,6 +88,25 @@ def test_a_measure_beside_good_ones_is_said_to_be_no_better_than_chance_or_worse
     assert answer.endswith(sentence)
 
 
+@pytest.mark.parametrize(
+    ("topics", "way", "other"), [(None, True, "lower"), (None, False, "higher"), (20, True, "lower")]
+)
+def test_a_single_measure_below_chance_is_asked_for_its_direction(scores, topics, way, other):
+    """Also where there are too few topics for an interval."""
+    sharp, people = (scores.sel(measures=[name]).values[:, :topics] for name in ("sharp", "people"))
+    turned = -sharp if way else sharp
+    given = me.Scores(
+        np.concatenate([turned, people], axis=-1), runs=scores.runs, topics=scores.topics[:topics],
+        measures=[me.Measure("one", higher_is_better=way), me.Measure("people", higher_is_better=True)],
+    )  # fmt: skip
+    found = me.agreement(given, reference="people", n_permutations=50)
+    assert np.isnan(found.low).all() == (topics is not None)
+    share = found.values[0, 0]
+    assert share < 0.5
+    sentence = f"one agrees with people less than chance (pairwise accuracy {share:.2f}): is {other} better?"
+    assert found.answer() == sentence
+
+
 def test_measures_of_noise_are_said_to_agree_with_no_reference(scores):
     noise = np.random.default_rng(1).normal(size=(*scores.values.shape[:2], 2))
     values = np.concatenate([noise, scores.values[..., 3:]], axis=-1)

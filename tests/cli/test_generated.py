@@ -118,3 +118,9 @@ def test_phrases_that_the_command_line_words_otherwise_are_in_use():
     house = re.sub(r"\s+", " ", "".join(texts))
     for phrase in PHRASES:
         assert f"format_option('{phrase}'" in house or f'format_option("{phrase}"' in house, phrase
+
+
+def test_bullets_of_a_docstring_stand_below_each_other(run):
+    help_text = run("properties", "--help")[1]
+    starts = [line.strip().partition(":")[0] for line in help_text.splitlines() if line.startswith("  - ")]
+    assert starts == ["- Ordinal invariance", "- Ordinal monotonicity", "- Imbalance"]

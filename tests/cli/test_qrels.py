@@ -81,7 +81,11 @@ def test_the_answer_comes_first_in_twelve_words_and_tables_are_narrow(ok):
     assert "most like people" in answer
     assert len(answer.split()) <= 12
     assert all(len(line) <= 80 for line in table.splitlines())
-    assert "Documents without a grade." in ok(f"{QRELS} --explain")[0]
+    explained = ok(f"{QRELS} --explain")[0]
+    assert "Share of the documents down to a measure's cut without a grade" in " ".join(explained.split())
+    assert "same grade" in " ".join(line for line in explained.splitlines() if line.startswith("judge"))
+    assert "_grade" not in explained
+    assert "_of_run" not in explained
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 import metaeval as me
 from metaeval.comparison.findings import find_answer
 from metaeval.comparison.new_measure import compare
-from metaeval.comparison.summary import choose_measures, list_panels, order_measures, show_short
+from metaeval.comparison.summary import MEANINGS, choose_measures, list_panels, order_measures, show_short
 from tests.analyses.made import label
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*gives all runs the same score")
@@ -179,6 +179,18 @@ def test_of_many_measures_the_best_the_nearest_and_those_in_places_about_the_new
     ranked = ["mine", *tau_of(alone).sort_values(ascending=False, kind="stable").index]
     assert order_measures(alone) == ranked
     assert choose_measures(alone, most=5) == ranked[:5]
+
+
+def test_what_ranks_runs_the_other_way_round_is_shown_and_words_are_explained():
+    noise = {"mine": 0.9, **{f"m{number:02}": 0.4 + 0.1 * number for number in range(12)}, "against": 0.4}
+    comparison = ask({**see(noise, turned=["against"]), **people()})
+    phrases = " ".join(find_answer(comparison).findings)
+    assert "Ranks runs opposite to against" in phrases
+    assert "against" in choose_measures(comparison, most=5)
+    legend = show_short(comparison).legend
+    assert "Alike: τ from 0.8 on." in legend
+    for word, meaning in MEANINGS.items():
+        assert (meaning in legend) == (word in phrases)
 
 
 def tau_of(comparison):

@@ -19,6 +19,7 @@ from metaeval.show.colours import contrast, shade, text_colour
 from metaeval.show.drawing import MOST_POINTS, draw_charts, save_figure
 from metaeval.show.heatmap import cluster, scale_map
 from metaeval.show.looks import COLOURS, KNOWN, find_looks, write_variables
+from metaeval.show.names import shorten_name
 from metaeval.show.screen import STYLE, draw_chart, make_file
 from metaeval.show.style import WIDTHS, choose_looks, house_style
 from tests.analyses.made import label
@@ -235,6 +236,16 @@ def test_variables_of_charts_have_both_themes_and_marks_say_what_they_are():
     assert "<title>a</title>" in draw_chart(precise)
     assert ">0.1234</text>" in draw_chart(precise)  # digits of coordinates go, never those of numbers
     assert '<title>&lt;img src=x onerror="alert(1)"&gt;&amp;\\x1b[31m 0.500 [0.100, 0.900]</title>' in text
+
+
+def test_names_with_scripts_stand_beside_their_counts_and_brackets_stay_whole():
+    scripted = LineChart([Line("CEM_ORD", "CEM^ORD", np.arange(1.0, 6.0), HOLES, count=644)], "x", "y", counted="pairs")
+    assert "xa0" not in draw_chart(scripted)
+    names = ["Metric-XXL-ensemble (higher?)", "Metric-XXL-checkpoint (higher?)"]
+    chart = IntervalChart([Row(name, name, 0.5) for name in names], "x")
+    shown = re.findall(r">([^<>]*…[^<>]*)</text>", draw_chart(chart, 200))
+    assert len(set(shown)) == 2
+    assert shorten_name(names[0], 18) == "Metric-… (higher?)"
 
 
 def test_a_square_of_measures_has_numbers_above_its_columns_in_the_order_of_clusters():

@@ -87,6 +87,25 @@ def test_texts_stand_left_and_texts_of_numbers_right():
     assert Table(frame, "c", "s").to_grid().left == [True, False, True, False]
 
 
+def test_what_marks_mean_is_said_where_they_are_shown(table):
+    """A terminal shows none, and neither does a table without any."""
+    told = replace(table, legend="How to read it.", marked="Bold: the best.")
+    for style in ("md", "latex"):
+        assert "Bold: the best. How to read it." in told.render(style)
+        assert "Bold" not in replace(told, marks=lambda frame: frame.map(lambda _: "")).render(style)
+    assert "How to read it." in told.to_text()
+    assert "Bold" not in told.to_text()
+
+
+@pytest.mark.parametrize("style", ["text", "md", "latex"])
+def test_marks_are_found_once_a_table(table, style):
+    calls = []
+    counted = replace(table, marks=lambda frame: calls.append(1) or table.marks(frame))
+    assert counted.render(style) == table.render(style)
+    assert counted.to_html() == table.to_html()
+    assert len(calls) == 1
+
+
 def test_bold_that_more_than_a_third_of_a_column_would_have_is_left_out_and_said():
     frame = pd.DataFrame({"few": [1, 0, 0], "many": [1, 1, 0]}, index=["a", "b", "c"])
     table = Table(frame, "c", "s", marks=lambda f: f.map(lambda v: "bold" if v else ""), legend="Bold: best.")
