@@ -111,19 +111,6 @@ def test_the_picture_of_the_front_page_is_of_the_tutorial_and_not_stale(tmp_path
     assert {name: (FRONT.TARGET / name).read_text("utf-8") for name in files} == files
 
 
-def test_every_formula_of_the_documentation_can_be_drawn():
-    draw_formula = load_docs("render_maths").draw_formula
-    blocks = [
-        block
-        for page in (ROOT / "docs").rglob("*.md")
-        for block in re.findall(r"^\$\$\n(.*?)\n\$\$$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-    ]
-    for line in (line.strip() for block in blocks for line in block.split(r"\\")):
-        svg, depth = draw_formula(line)
-        assert re.fullmatch(r"<svg.*><path d=\"M.*</svg>", svg, re.DOTALL), line
-        assert 0 <= depth < 5
-
-
 def test_the_gallery_shows_every_figure_that_a_command_draws():
     from metaeval.cli.analyses import ANALYSES
 
@@ -135,12 +122,3 @@ def test_the_gallery_shows_every_figure_that_a_command_draws():
         group.commands[words[1]].make_context(words[1], words[2:])
         assert (ROOT / "docs" / f"{example.page}.md").exists()
         assert re.fullmatch(r"[A-Z].{20,120}\.", example.line)
-
-
-def test_a_notebook_becomes_a_page_with_its_code_and_what_it_printed():
-    render = load_docs("render_notebooks")
-    for path in sorted(render.FOLDER.glob("*.ipynb")):
-        page = "\n".join(render.render_notebook(path.stem))
-        assert page.startswith("# ")
-        assert page.count("```python") > 3
-        assert "base64," in page or '<div class="output">' in page

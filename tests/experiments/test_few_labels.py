@@ -39,10 +39,14 @@ def test_a_judge_that_is_right_decides_more_and_a_poor_one_what_people_do():
     assert min(row["holds"] for row in rows.values()) >= 25
 
 
-def test_the_settings_name_judges_of_every_collection():
+def test_a_small_study_is_simulated_whole_and_nothing_without_being_asked_for(monkeypatch):
     assert set(STUDY["population"]) == set(STUDY["labels"])
-    for name, judge in STUDY["population"].items():
-        assert judge in STUDY["judges"][name.partition("-")[0]]
+    assert all(judge in STUDY["judges"][name.partition("-")[0]] for name, judge in STUDY["population"].items())
+    monkeypatch.setitem(STUDY, "labels", {"made-family": [20]})
+    monkeypatch.setitem(STUDY, "draws", 4)
+    made = steps.run(Settings(full=True, say=lambda _: None))
+    assert [len(made.outputs[name].frame) for name in ("coverage", "population", "alone")] == [3, 2, 1]
+    assert set(steps.run(Settings(say=lambda _: None)).left_out) == set(steps.CAPTIONS)
 
 
 @pytest.mark.skipif(not RESULTS.is_dir(), reason="the committed results are not here")
@@ -51,11 +55,3 @@ def test_intervals_held_less_often_than_claimed_where_a_note_says_so(name):
     table = pd.read_csv(RESULTS / f"{name}.csv")
     worst = (table["holds"] / table["draws"]).groupby(table["labels"] >= ENOUGH_LABELS).min()
     assert worst[False] < 0.93 < worst[True]
-
-
-def test_a_small_study_is_simulated_whole_and_nothing_without_being_asked_for(monkeypatch):
-    monkeypatch.setitem(STUDY, "labels", {"made-family": [20]})
-    monkeypatch.setitem(STUDY, "draws", 4)
-    made = steps.run(Settings(full=True, say=lambda _: None))
-    assert [len(made.outputs[name].frame) for name in ("coverage", "population", "alone")] == [3, 2, 1]
-    assert set(steps.run(Settings(say=lambda _: None)).left_out) == set(steps.CAPTIONS)

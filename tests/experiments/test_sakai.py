@@ -22,6 +22,9 @@ SLIPS |= {(name, split, "RSNOD") for name, split in (("DQ-E", "ten"), ("DQ-S", "
 LQ_SLIPS = {("DialEval-1 DQ-S", "NVD", "RNSS"), ("DialEval-1 DQ-S", "NVD", "JSD")}
 
 
+FEW = {"n_permutations": 500, "n_trials": 100, "n_bootstrap": 200}
+
+
 def write_matrices(folder, seed=1):
     """Made matrices of one collection of each kind, in the layout that the documentation shows."""
     rng = np.random.default_rng(seed)
@@ -92,8 +95,10 @@ def test_overlaps_of_print_add_up_to_its_significant_pairs_and_pooled_numbers_ar
             assert abs(100 * b / (a + b + c) - float(share)) <= 0.05 + 1e-9
 
 
-def test_a_users_matrices_are_compared_with_print_on_a_page_that_speaks_of_them(tmp_path):
+def test_a_users_matrices_are_compared_with_print_on_a_page_that_speaks_of_them(tmp_path, monkeypatch):
     write_matrices(tmp_path)
+    for study, (name, number) in itertools.product((acl2021.STUDY, lq2021.STUDY), FEW.items()):
+        monkeypatch.setitem(study, name, number)
     found = CliRunner().invoke(
         APP, ["acl2021", "lq2021", "--matrices", str(tmp_path), "--out", str(tmp_path / "mine"), "--n-jobs", "1"]
     )

@@ -27,8 +27,6 @@ def gap(estimated, gold, *, power=1):
     d = np.abs(estimated - gold).max(axis=-1)
     {body}
     return d**power
-def plain(estimated, gold):
-    return np.abs(estimated - gold).max(axis=-1)
 """
 
 
@@ -146,11 +144,8 @@ def test_a_measure_whose_file_was_changed_is_another_one(write, runs, tmp_path):
     Path(file).write_text(text)
     third = me.measure(f"{file}:other")
     assert me.measure("gap") is third is not second
-    for broken, why in (
-        ("sys.exit(3)", "ends the program"),
-        ("def gap(:", "SyntaxError"),
-        ("1 / 0", "ZeroDivisionError"),
-    ):
+    broken_files = {"sys.exit(3)": "ends the program", "def gap(:": "SyntaxError", "1 / 0": "ZeroDivisionError"}
+    for broken, why in broken_files.items():
         Path(file).write_text(f"{text}\n{broken}\n")
         with pytest.raises(MeasureError, match=f"own.py cannot be run: .*{why}"):
             me.measure(f"{file}:other")
@@ -161,7 +156,7 @@ def test_a_file_is_tried_anew_without_a_trace(write, runs):
     measure = me.measure(write())
     known, module = dict(_MEASURES), sys.modules[measure.formula.__module__]
     me.score(runs, measure)
-    assert known == {**_MEASURES}
+    assert known.keys() == _MEASURES.keys()
     assert all(_MEASURES[name] is known[name] for name in known)
     assert sys.modules[measure.formula.__module__] is module
     assert not list(Path(module.__file__).parent.glob("__pycache__"))

@@ -40,24 +40,18 @@ def count(task, i):
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("weights", [[1, 1, 1, 1], [2, 1, 0.5, 3]])
 def test_aggregates_are_those_of_a_plain_reading(gaps, weights):
-    tasks = make(gaps)
-    found = {name: Board(tasks, np.array(weights, dtype=float), name).estimates for name in ("win-rate", "borda")}
+    tasks, weights = make(gaps), np.array(weights, dtype=float)
+    found = {name: Board(tasks, weights, name).estimates for name in ("mean", "win-rate", "borda")}
     for run in range(len(tasks[0])):
+        means = np.array([np.nan if np.isnan(task[run]).all() else np.nanmean(task[run]) for task in tasks])
+        known = ~np.isnan(means)
+        assert found["mean"][run] == pytest.approx(np.average(means[known], weights=weights[known]))
         counts = [(weight, *count(task, run)) for task, weight in zip(tasks, weights, strict=True)]
         there = [(weight, wins, others) for weight, wins, others in counts if others]
         rate = sum(weight * wins / others for weight, wins, others in there) / sum(weight for weight, _, _ in there)
         assert found["win-rate"][run] == pytest.approx(rate)
         borda = sum(weight * wins for weight, wins, _ in there) * len(weights) / sum(weights)
         assert found["borda"][run] == pytest.approx(borda)
-
-
-def test_means_are_weighted_means_of_the_tasks_that_a_run_has():
-    tasks, weights = make(True), np.array([2, 1, 0.5, 3])
-    found = Board(tasks, weights).estimates
-    for run in range(len(tasks[0])):
-        means = np.array([np.nan if np.isnan(task[run]).all() else np.nanmean(task[run]) for task in tasks])
-        known = ~np.isnan(means)
-        assert found[run] == pytest.approx(np.average(means[known], weights=weights[known]))
 
 
 @pytest.mark.parametrize(("aggregate", "sizes"), [("mean", (4,)), ("win-rate", (5,)), ("borda", (3, 3, 3))])

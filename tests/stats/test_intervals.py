@@ -45,9 +45,9 @@ def test_an_estimate_at_the_end_of_the_scale_lies_in_its_interval_and_undefined_
     assert np.isnan([low[1], high[1]]).all()
 
 
-@pytest.mark.parametrize(("runs", "topics", "given"), [(10, 25, True), (9, 500, False), (500, 24, False)])
-def test_ten_runs_and_twenty_five_topics_are_enough_for_an_interval(runs, topics, given):
-    assert (explain_no_interval(runs, topics) == "") == given
+def test_ten_runs_and_twenty_five_topics_are_enough_for_an_interval():
+    assert explain_no_interval(10, 25) == ""
+    assert all(explain_no_interval(*few) for few in ((9, 500), (500, 24)))
 
 
 def test_a_share_of_pairs_of_two_runs_is_binomial_of_no_pairs_can_be_anything_and_collections_are_added():

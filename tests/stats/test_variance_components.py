@@ -11,7 +11,6 @@ from scipy.stats import chi, norm, t
 
 from metaeval.errors import MetaevalError
 from metaeval.stats import variance_components as design
-from metaeval.stats.anova import residual_variance
 from metaeval.stats.variance_components import (
     LADDER,
     Effect,
@@ -84,21 +83,6 @@ def test_raters_within_tasks_are_those_of_brennan_table_3_2():
     known = find_reliability(found.effects, found.variance, {"task": 3, "topic": 12})
     assert float(known.relative) == pytest.approx(0.5596 / 3 + 2.3802 / 12, abs=1e-4)
     assert float(known.absolute - known.relative) == pytest.approx(0.3252 / 3 + 0.6475 / 12, abs=1e-4)
-
-
-def test_without_repeats_it_is_the_two_way_analysis_of_variance():
-    scores, facets = simulate(9, 14, 1)
-    table, found = scores.reshape(9, 14), solve(scores, **facets)
-    run, topic, rest = found.variance
-    assert rest == pytest.approx(residual_variance(table))
-    assert topic + rest == pytest.approx(table.var(axis=1, ddof=1).mean())  # V_E1 of the one-way analysis
-    first, second = np.triu_indices(9, 1)
-    assert 2 * rest == pytest.approx((table[first] - table[second]).var(axis=1, ddof=1).mean())
-    # Brennan 2001, as in the package gt4ireval: σ²_r = (MS_r - MS_e)/n, Eρ² = σ²_r/(σ²_r + σ²_e/n).
-    mean_square = 14 * table.mean(axis=1).var(ddof=1)
-    assert run == pytest.approx((mean_square - rest) / 14)
-    known = find_reliability(found.effects, found.variance, {"topic": 14})
-    assert float(known.relative_coefficient) == pytest.approx(1 - rest / mean_square)
 
 
 def test_a_resample_is_the_collection_with_topics_repeated():
