@@ -101,7 +101,7 @@ def test_labels_of_people_and_judges_have_their_shape_and_so_have_their_runs(nam
 
 
 @real_data
-def test_stc3_has_the_baselines_last_and_popularity_knows_the_gold():
+def test_stc3_has_the_baselines_last_and_popularity_knows_the_gold_of_19_votes():
     runs = loaded("stc3-dq-a")
     assert runs.runs[-2:] == ("BL-popularity", "BL-uniform")
     assert "submitted-run0" in runs.runs
@@ -111,8 +111,10 @@ def test_stc3_has_the_baselines_last_and_popularity_knows_the_gold():
 
 
 @real_data
-def test_the_distribution_of_a_run_is_that_of_its_labels():
+def test_llmjudge_has_a_topic_without_one_class_and_distributions_that_are_those_of_its_labels():
     labels, shares = loaded("llmjudge"), loaded("llmjudge-oq")
+    assert labels.gold.sum(axis=0).tolist() == [2005, 1233, 808, 377]
+    assert (labels.gold == 0).any(axis=1).sum() == 1
     assert shares.runs == labels.runs
     np.testing.assert_array_equal(shares.estimated, labels.to_quantification().estimated)
 
