@@ -7,11 +7,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
 
-from metaeval import Scores
 from metaeval.errors import DataError
-from metaeval.io import from_frame, read_scores, write_scores
+from metaeval.io import from_frame, read_scores
 from tests.io.cases import put
 
 HEAD = "run,topic,measure,score\n"
@@ -173,26 +171,3 @@ FRAMES = [
 def test_a_broken_frame_is_refused_with_the_place(frame, message):
     with pytest.raises(DataError, match=message):
         from_frame(frame)
-
-
-SCORES = Scores(np.linspace(0, 1, 60).reshape(5, 6, 2), runs=[*"abcde"], topics=[*"uvwxyz"], measures=["AP", "RR"])
-
-
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data())
-@pytest.mark.filterwarnings("ignore::metaeval.errors.PolicyWarning")  # of a column whose name was damaged
-def test_a_truncated_or_damaged_parquet_file_is_refused_or_read_as_it_was(data, tmp_path):
-    write_scores(SCORES, tmp_path / "s.parquet")
-    content = bytearray((tmp_path / "s.parquet").read_bytes())
-    at = data.draw(st.integers(0, len(content) - 1))
-    if data.draw(st.booleans()):
-        del content[at:]
-    else:
-        content[at] ^= data.draw(st.integers(1, 255))
-    (tmp_path / "damaged.parquet").write_bytes(content)
-    try:
-        scores = read_scores(tmp_path / "damaged.parquet", format="tidy")
-    except DataError:
-        return
-    assert (scores.runs, scores.topics, scores.measures) == (SCORES.runs, SCORES.topics, SCORES.measures)
-    assert (scores.values == SCORES.values).all()
