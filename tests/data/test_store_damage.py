@@ -186,7 +186,7 @@ def test_flipping_bits_finds_a_store_that_compares_no_checksums(tmp_path, monkey
     digest = SimpleNamespace(hexdigest=lambda: "ab" * 32)
     fake = SimpleNamespace(sha256=lambda *_: digest, file_digest=lambda *_: digest)
     monkeypatch.setattr(store_module, "hashlib", fake)
-    counts = flip_bits(fill(ScoreStore(tmp_path)), share=0.005)
+    counts = flip_bits(fill(ScoreStore(tmp_path)), share=0.01)
     assert any(verdict.startswith("WRONG") for verdict in counts)
 
 

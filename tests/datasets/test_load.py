@@ -19,7 +19,7 @@ DATA = os.environ.get("METAEVAL_DATA", "").strip()
 real_data = pytest.mark.skipif(not DATA, reason="METAEVAL_DATA does not say where the real data are")
 CLASSES = ("-2", "-1", "0", "1", "2")
 
-NIGHTLY = ("wmt23-he-en", "wmt23-zh-en", "semeval2017-runs")
+NIGHTLY = ("wmt23-he-en", "wmt23-zh-en")
 """Data sets that take long to read; others of their kind are read in every run of the tests."""
 SHAPES = {  # runs, topics and classes of distributions; measures of scores; items of counts; see below for annotations
     "stc3-dq-a": (22, 390, 5), "stc3-dq-e": (22, 390, 5), "stc3-dq-s": (22, 390, 5), "llmjudge-oq": (33, 25, 4),

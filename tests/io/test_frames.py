@@ -315,6 +315,7 @@ def test_a_level_called_as_tasks_is_proposed_as_the_collection_and_no_name_stand
 CELLS = st.text(st.sampled_from("a1.,;é -_eE+'\x0b\u2028"), max_size=4)
 
 
+@hypothesis.settings(deadline=None)
 @hypothesis.given(
     st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=4), st.sampled_from(",;\t|"), st.booleans()
 )
