@@ -57,9 +57,8 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("read", [from_frame, read_scores])
-def test_every_layout_holds_the_same_scores(layout, read):
-    scores = read(LAYOUTS[layout]())
+def test_every_layout_holds_the_same_scores(layout):
+    scores = read_scores(LAYOUTS[layout]())
     same = scores.sel(runs=EXPECTED.runs, topics=EXPECTED.topics, measures=["AP", "RR"])
     assert (same.values == VALUES).all()
     assert scores.values.shape == VALUES.shape
@@ -204,12 +203,6 @@ def test_columns_that_are_called_otherwise_are_mapped():
         assert from_frame(frame, columns=names) == EXPECTED
     with pytest.raises(DataError, match="there is no column 'sys' to be the run"):
         from_frame(frame, columns={"run": "sys"})
-
-
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_delimiters_of_files_are_told(delimiter, tmp_path):
-    TIDY.to_csv(tmp_path / "mt.csv", sep=delimiter, index=False)
-    assert (read_scores(tmp_path / "mt.csv").values == VALUES).all()
 
 
 @pytest.mark.parametrize(
