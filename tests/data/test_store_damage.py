@@ -18,35 +18,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from metaeval import Measure, Scores, ScoreStore
+from metaeval import Scores, ScoreStore
 from metaeval.data import store as store_module
 from metaeval.errors import StoreError
+from tests.data.conftest import content_of, file_of, fill, scores_of
 
 INPUTS = float(os.environ.get("HOSTILE_INPUTS", "1"))
 whole_and_partial = pytest.mark.parametrize("measures", [None, ["NMD"]])
-
-
-def scores_of(seed, collection):
-    """Return scores with the same labels for all seeds, so that each could be taken for another."""
-    measures = ["NMD", Measure("cost", higher_is_better=False, range=(0, 5))]
-    values = np.random.default_rng(seed).random((2, 3, 2))
-    labels = {"runs": ["a", "b"], "topics": ["1", "2", "3"], "measures": measures}
-    return Scores(values, **labels, collection=collection, provenance="somewhere")
-
-
-@pytest.fixture
-def store(tmp_path):
-    return fill(ScoreStore(tmp_path / "store"))
-
-
-def fill(store):
-    for seed, name in ((1, "one"), (2, "two")):
-        store.add(scores_of(seed, name))
-    return store
-
-
-def file_of(store, collection):
-    return next(store.path.glob(f"{collection}.*.parquet"))
 
 
 # Killed writers
@@ -315,12 +293,12 @@ def test_an_edited_manifest_is_refused_even_under_its_right_checksum_and_reaches
 def test_whatever_is_no_manifest_is_refused_in_one_line_and_changes_nothing(store, content, message):
     path = store.path / "manifest.json"
     path.write_text(content, encoding="utf-8") if content is not None else path.unlink()
-    before = {file.name: file.read_bytes() for file in store.path.glob("[!.]*")}
+    before = content_of(store)
     for action in (store.collections, lambda: store.add(scores_of(3, "three"))):
         with pytest.raises(StoreError, match=message) as caught:
             action()
         assert "\n" not in str(caught.value)
-    assert {file.name: file.read_bytes() for file in store.path.glob("[!.]*")} == before
+    assert content_of(store) == before
 
 
 def test_a_manifest_laid_out_anew_is_the_same_and_an_earlier_one_names_files_that_are_gone(store):
