@@ -83,21 +83,6 @@ def test_a_users_measure_that_breaks_its_word_is_refused_with_an_example(formula
         metaeval.score(QuantificationRuns([[[1, 0]]], [[1, 0]], **ONE), [own])
 
 
-def test_a_measure_is_registered_once_and_found_by_name_or_function():
-    @metaeval.register_measure(kind="quantification", higher_is_better=False, range=(0, 1))
-    def largest_gap(estimated, gold):
-        """Largest gap between two shares."""
-        return np.abs(estimated - gold).max(axis=-1)
-
-    assert metaeval.measure(largest_gap) is metaeval.measure("largest_gap")
-    assert largest_gap([1.0, 0.0], [0.5, 0.5]) == 0.5
-    with pytest.raises(MeasureError, match="there is a measure NMD already"):
-
-        @metaeval.register_measure(kind="quantification", higher_is_better=False, range=(0, 1))
-        def NMD(estimated, gold):
-            return 0
-
-
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [

@@ -89,13 +89,9 @@ def test_broken_scores_are_refused_with_a_sentence(change, message):
         Scores(**{"values": [[[1.0]]], "runs": ["a"], "topics": ["t"], "measures": ["X"], **change})
 
 
-def test_policies_for_missing_scores_do_what_they_say_and_say_it():
+def test_a_worst_score_is_known_of_some_measures_only_and_a_policy_has_a_name():
     rows = [("a", "t", 0.1), ("a", "u", 0.2), ("b", "t", 0.3)]
     gappy = pd.DataFrame(rows, columns=["run", "topic", "NMD"])
-    with pytest.warns(PolicyWarning, match="left out 1 of 2 topics.*: u"):
-        assert from_frame(gappy, missing="drop-topic").topics == ("t",)
-    with pytest.warns(PolicyWarning, match="left out 1 of 2 runs.*: b"):
-        assert from_frame(gappy, missing="drop-run").runs == ("a",)
     with pytest.warns(PolicyWarning, match="1 missing scores given the measure's worst value"):
         assert from_frame(gappy, missing="worst").values[1, 1, 0] == 1.0
     with pytest.raises(DataError, match="worst value is not known"):

@@ -19,6 +19,7 @@ from metaeval import Measure, Scores, ScoreStore
 from metaeval.data import store as store_module
 from metaeval.errors import StoreError
 from metaeval.io import read_scores
+from tests.data.conftest import content_of, file_of, scores_of
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and FIFOs are for POSIX systems")
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
@@ -28,31 +29,6 @@ def make(values, measures, collection="c", **more):
     values = np.asarray(values, dtype=float)
     runs, topics = [f"r{i}" for i in range(values.shape[0])], [f"t{i}" for i in range(values.shape[1])]
     return Scores(values, runs=runs, topics=topics, measures=measures, collection=collection, **more)
-
-
-def scores_of(seed, collection="c"):
-    measures = ["NMD", Measure("cost", higher_is_better=False)]
-    return make(np.random.default_rng(seed).random((2, 3, 2)), measures, collection)
-
-
-@pytest.fixture
-def empty(tmp_path):
-    return ScoreStore(tmp_path / "store")
-
-
-@pytest.fixture
-def store(empty):
-    empty.add(scores_of(1, "one"))
-    empty.add(scores_of(2, "two"))
-    return empty
-
-
-def file_of(store, collection):
-    return next(store.path.glob(f"{collection}.*.parquet"))
-
-
-def content_of(store):
-    return {path.name: path.read_bytes() for path in store.path.glob("[!.]*") if path.is_file()}
 
 
 # What is kept

@@ -47,7 +47,8 @@ def eee(model, *scores, lower=False, path=None, **details):
     name = f"data/x/{model}/1-{model}"
     records = [eee_sample(model, f"s{t}", score, is_correct=True) for t, score in enumerate(scores)]
     config = {"metric_name": "error rate" if lower else "accuracy", "lower_is_better": lower}
-    result = {"evaluation_result_id": "bench.accuracy", "evaluation_name": "bench", "metric_config": config}
+    named = {} if lower else {"evaluation_name": "bench"}
+    result = {"evaluation_result_id": "bench.accuracy", "metric_config": config, **named}
     detailed = {"file_path": path or f"{name}_samples.jsonl", "total_rows": len(records), **details}
     aggregate = {"evaluation_id": f"x/{model}/1", "model_info": {"id": model}, "evaluation_results": [result]}
     aggregate["detailed_evaluation_results"] = detailed
@@ -356,20 +357,21 @@ REFUSED = [
      "run b, measure exact_match,none: its direction is not that of the same measure"),
     ({"a.json": GOOD[: len(GOOD) // 2]}, "a.json:1: it is not JSON"),
     ({"a.json": GOOD.replace('"C"', '"?"')}, "topic x, measure choice: the score is no number: .*'?'"),
-    ({"a.json": GOOD.replace('"C"', '"nan_"')}, "topic x, measure choice: the score is no number: 'nan_'"),
     ({"a.json": GOOD.replace('"C"', "1e999")}, "topic x, measure choice: the score is no number: inf"),
     ({"a.json": GOOD.replace('"epoch": 1', '"epoch": "one"')}, "the scores or the epoch are not as Inspect writes them"),
     ({"a.json": '{"eval": 1, "status": 2, "samples": 3}'}, "a.json: there is no 'task' where a log has it"),
-    ({"a.eval": "no archive"}, "a.eval: its format cannot be detected"),
     ({"a.eval": "PK\x03\x04 nothing more"}, "a.eval: it is no whole archive of Inspect"),
     ({"run_spec.json": '{"name": "x", "adapter_spec": {}}'}, "there is no log of the format helm"),
-    ({LM: '{"doc_id": 0, "metrics": ["m"], "filter": "none"}'}, "jsonl:1: there is no 'm' where a log has it"),
     ({LM: '{"doc_id": [0], "metrics": [], "filter": "none"}'}, r"the doc_id is \[0\], neither text nor whole number"),
     ({LM: '{"doc_id": 0, "filter": "none", "metrics": ["m"], "m": 1}\n{"doc'}, "jsonl:2: it is not JSON"),
     ({EEE: lines(eee_sample("m", "s", "high"))}, "x_samples.jsonl:1: the score is no number: .*'high'"),
+    ({EEE: lines({**eee_sample("m", "s", 1), "evaluation_name": None})}, "x_samples.jsonl:1: the evaluation_name is None"),
+    ({EEE: b'{"schema_version": "\xe9"}'}, "x_samples.jsonl:1: byte 0xe9 is not UTF-8"),
+    ({"a.json": b'{"eval": "\xe9"}'}, "a.json:1: byte 0xe9 is not UTF-8"),
+    ({LM: '{"doc_id": 0, "filter": "none", "metrics": []}\n{"doc_id": 1, "filter": "x"}'}, "jsonl:2: there is no 'metrics'"),
+    ({name: text.replace('_config": {', '_config": 7, "x": {') for name, text in eee("a", 1.0).items()}, "it is not as every-"),
     ({EEE: lines(eee_sample("", "s", 1))}, "x_samples.jsonl: a run has no name"),
     ({EEE: lines(eee_sample("m", {"a": 1}, 1))}, "x_samples.jsonl:1: the sample_id is {'a': 1}, neither text nor whole"),
-    ({"d.json": '{"task_name": "t", "scores": {"test": [{"main_score": "x"}]}}'}, "d.json: the score is no number: .*'x'"),
     ({"d.json": '{"task_name": 1.5, "scores": {}}'}, "d.json: there is no log of the format mteb"),
 ]  # fmt: skip
 

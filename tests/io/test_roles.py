@@ -27,7 +27,6 @@ THREE_COLUMNS = [
     ("delight q1 0.5\n", "trec_eval", "delight: x 0.5 (q1)"),
     ("q1 delight 0.5\n", "ir_measures", "delight: x 0.5 (q1)"),
     ("bm25 q1 0.5\nbm25 q2 0.25\n", None, None),  # run, topic, score
-    ("bm25 301 0.5\nbm25 all 0.5\n", None, None),
     ("all delight 0.5\nq1 delight 0.5\n", None, None),
     ("AP p_1 0.5\n", None, None),
 ]
@@ -95,7 +94,6 @@ FIRST_COLUMNS = [
     ([0.5, 0.25], [0.25, 0.5], [0, 0], None),
     ([0, 1], [1, 1], [0, 0], None),
     ([0.9, 0.8], [0.4, 0.3], [0.1, 0.2], None),  # the best run by far
-    ([1, 3], [2, 4], [2, 3], None),
     ([30.5, 20], [25, 28], [20, 30], None),
 ]
 
@@ -155,7 +153,7 @@ def test_a_count_of_the_rows_before_the_topics_is_no_run(index, start, tmp_path)
         assert read_scores(source, columns={"topic": "key"}, **options).topics == ("7", "8", "9")
 
 
-@pytest.mark.parametrize("name", ["all", "Mean", "average", "total"])
+@pytest.mark.parametrize("name", ["Mean", "total"])
 @pytest.mark.parametrize("labelled", [True, False])
 def test_a_column_of_the_means_over_runs_is_left_out_and_another_of_that_name_is_a_run(name, labelled, tmp_path):
     for off, runs in ((0.0, ("a", "b")), (0.1, ("a", "b", name))):
@@ -176,11 +174,8 @@ HEADERS = [
         "the first line holds numbers (0.25, 0.5), which may hold names of runs or the scores of a topic",
     ),
     ("0,1", "0.5,0.75", "the first line holds numbers (0, 1)"),
-    ("0,1", "1,0", "the first line holds numbers"),
     ("-1,2", "0.5,0.75", "the first line holds numbers"),
-    ("1e+00,2e-01", "0.5,0.75", "the first line holds numbers"),
     ("301,0.5,0.25", "302,0.1,0.2", "the first line holds numbers"),
-    ("301,0,1", "302,1,0", "the first line holds numbers"),
     ("12,47", "35,20", "the first line holds numbers"),
     ("1,2,3", "0.5,0.25,1", None),
     ("301,17,44", "0,1,0.5", None),
@@ -245,7 +240,7 @@ def test_a_total_that_is_the_mean_of_the_topics_is_no_topic_in_any_format_and_an
         read_scores(write_rows(layout, "all", 0.425, tmp_path))
 
 
-@pytest.mark.parametrize("word", ["std", "Sum", "median", "Gesamt", "ALL (mean)"])
+@pytest.mark.parametrize("word", ["std", "ALL (mean)"])
 def test_a_word_among_numbered_topics_is_no_topic(word):
     rows = [(run, topic, 0.25 * number) for run in "ab" for number, topic in enumerate(("1", "2", "3", word))]
     frame = pd.DataFrame(rows, columns=["run", "topic", "AP"])
@@ -262,10 +257,8 @@ USUAL = "{}: a 0.1 0.2 0.3, b 0.1 0.2 0.3, c 0.1 0.2 0.3 (q0 q1 q2)"
 MQM = "doc,seg,system,MQM\nd1,1,a,-1\nd1,2,a,-2\nd2,1,a,0\nd1,1,b,-3\nd1,2,b,0\nd2,1,b,-4\n"
 TABLES = [
     # a table as a file and as a frame, options, what is read, what is said
-    ("system,query,nDCG\n" + ROWS, {}, USUAL.format("nDCG"), ""),
     ("Team,Segment,value\n" + ROWS, {}, USUAL.format("value"), ""),
     ("runid,topic,compatibility\n" + ROWS, {}, USUAL.format("compatibility"), ""),
-    ("model,item,rating\n" + ROWS, {}, USUAL.format("rating"), ""),
     ("system,qid,F1\n" + ROWS, {"columns": {"run": "system"}}, USUAL.format("F1"), ""),
     ("entry,place,F1\n" + ROWS, {"columns": {"run": "entry", "topic": "place"}}, USUAL.format("F1"), ""),
     (MQM, {"columns": {"topic": "doc+seg"}}, "MQM: a -1 -2 0, b -3 0 -4 (d1/1 d1/2 d2/1)", ""),
@@ -274,8 +267,6 @@ TABLES = [
     ("model,question,correct\na,1,True\na,2,False\nb,1,true\nb,2,TRUE\n", {}, "correct: a 1 0, b 1 1 (1 2)", ""),
     ("run,topic,score,lang\na,t,0.5,de\nb,t,1,de\n", {}, "score: a 0.5, b 1 (t)", "1 column not used: lang"),
     ("run,topic,score,lang\na,t,0.5,de\n", {"columns": {"measure": "lang"}}, "de: a 0.5 (t)", ""),
-    ("run,topic,AP,higher_is_better,Unnamed: 0\na,t,0.5,True,0\nb,t,0.25,True,1\n", {}, "AP: a 0.5, b 0.25 (t)", ""),
-    ("run,topic,map\na,q1,0.5\na,q2,0.25\na,all,0.375\n", {}, "map: a 0.5 0.25 (q1 q2)", "left out the means"),
     ("run,topic,BLEU\na,all,30.5\nb,all,20\n", {}, "BLEU: a 30.5, b 20 (all)", ""),  # a total alone stays
     ("run,topic,BLEU\na,1,33.337\na,2,20\na,all,26.7\nb,1,10\nb,all,5\n", {"missing": "drop-topic"},
      "BLEU: a 33.337, b 10 (1)", "left out the means"),  # printed with few digits, of a run with gaps
@@ -307,8 +298,8 @@ REFUSED = [
     *[(f"topic;a;b\nq1;{cells}\n", "is not a finite number|do not tell")
       for cells in ("1,234;2,345", "0,5;0.5", "1,234,567;0,5", "1,2,3;1")],
     ("run;topic;score\na;q1;1,234\nb;q1;2,345\n", r"the score '1,234' is not a finite number.*\(write decimals with a point"),
+    ("run,1,2\na,0.5,1\na,0.25,0\n", "no column is called as topics are"),
     ("model,BLEU,COMET\na,30,0.8\nb,20,0.7\n", "one number a run and no topics .*give the scores of every topic"),
-    ("run,BLEU,COMET\na,30,0.8\nb,20,0.7\n", "one number a run and no topics"),
     ("run,measure,score\na,BLEU,30\nb,BLEU,20\n", "one number a run and no topics"),
 ]  # fmt: skip
 

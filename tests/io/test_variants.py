@@ -3,7 +3,6 @@
 HOSTILE_INPUTS=20 tries twenty times as many: 3,000.
 """
 
-import csv
 import gzip
 import io
 import math
@@ -32,40 +31,43 @@ ITEM_NAMES = ("topic", "query", "qid", "item", "segment", "doc_id", "question_id
 MEASURE_NAMES, SCORE_NAMES = ("measure", "metric", "evaluator", "scorer"), ("score", "value", "rating", "result")
 TRAITS = ("year", "fold", "length", "cluster", "seed", "num_docs", "docs")
 INDICES = ("", "index", "Unnamed: 0", "level_0")
+KINDS = ("text", "text", "text", "text", "gzip", "parquet", "frame", "json lines", "workbook")
+SUFFIXES = {"parquet": "parquet", "json lines": "jsonl", "workbook": "xlsx"}
+DECIMAL = re.compile(r"-?\d+\.\d+(e-?\d+)?")
 
 
-def make_matrix(rng, topics=25, runs=12):
-    """Return topics × runs."""
-    values = np.round(np.random.default_rng(rng.randrange(99)).beta(1, 2, (topics, runs)), rng.choice((1, 2, 4)))
-    return pd.DataFrame(values, index=range(401, 401 + topics), columns=[f"sys{run}" for run in range(runs)])
-
-
-def _show(score):
+def show(score):
     return "" if math.isnan(score) else repr(float(score))
 
 
+def as_typed(cell):
+    """Return a cell as spreadsheets and databases hold it."""
+    if re.fullmatch(r"-?\d+", cell) and (cell == "0" or not cell.startswith("0")):
+        return int(cell)
+    return float(cell) if DECIMAL.fullmatch(cell) else cell or None
+
+
 class Variant:
-    """One way to write a matrix: the rows of the file, and in `cells` what they mean."""
+    """One way to write a matrix: a table of texts, and in `cells` what they mean."""
 
     def __init__(self, rng):
         self.rng, self.said = rng, []
-        whole = make_matrix(rng)
-        runs, topics = rng.sample(range(12), rng.randint(3, 12)), sorted(rng.sample(range(25), rng.randint(4, 25)))
-        self.frame = whole.iloc[topics, runs] * rng.choice((1, 1, 1, 100))
-        spell = rng.choice((str, str, "q{}".format, "topic about {}".format, lambda topic: str(topic - 400)))
-        self.frame.index = [spell(topic) for topic in self.frame.index]
-        if rng.random() < 0.3:
-            self.frame.columns = [rng.choice(("org/model-{}", "{}")).format(run) + f"{run}" for run in range(len(runs))]
-        self.cells = {(run, topic): self.frame.at[topic, run] for run in self.frame for topic in self.frame.index}
         self.untold = False  # whether the file alone cannot tell what it means
-        self.options = {}  # with which it is read as it was meant, where the file is asked about
-        if self.choose(0.15, "gaps"):
-            for _ in range(3):
-                self.frame.iat[rng.randrange(len(topics)), rng.randrange(len(runs))] = math.nan
-            self.cells = {(run, topic): self.frame.at[topic, run] for run in self.frame for topic in self.frame.index}
-        wide, turned, tidy = self._write_wide, self._write_turned, self._write_tidy
-        rng.choice((wide, wide, wide, turned, tidy, tidy))()
-        self._spell()
+        values = np.round(np.random.default_rng(rng.randrange(99)).beta(1, 2, (25, 12)), rng.choice((1, 2, 4)))
+        runs, topics = rng.sample(range(12), rng.randint(3, 12)), sorted(rng.sample(range(25), rng.randint(4, 25)))
+        spell = rng.choice((str, str, "q{}".format, "topic about {}".format, lambda topic: str(topic - 400)))
+        named = rng.choice(("sys{}", "sys{}", "org/model-{}", "{}7"))
+        frame = pd.DataFrame(values[np.ix_(topics, runs)] * rng.choice((1, 1, 1, 100)))
+        frame.index, frame.columns = [spell(401 + topic) for topic in topics], [named.format(run) for run in runs]
+        for _ in range(3 if self.choose(0.15, "gaps") else 0):
+            frame.iat[rng.randrange(len(topics)), rng.randrange(len(runs))] = math.nan
+        self.frame = frame
+        self.cells = {(run, topic): frame.at[topic, run] for run in frame for topic in frame.index}
+        # What is read as it was meant, where the file is asked about.
+        self.options = rng.choice((self.write_wide, self.write_wide, self.write_turned, self.write_tidy))()
+        self.headed = self.choose(0.03, "no header") is None
+        self.options = self.options if self.headed else {}
+        self.file, self.content = self.spell()
 
     def choose(self, share, *options):
         """Return one of some options with this probability, and note it."""
@@ -73,116 +75,98 @@ class Variant:
         self.said += [] if chosen is None else [repr(chosen)]
         return chosen
 
-    def _write_matrix(self, frame, label):
-        self.rows = [[*([] if label is None else [label]), *frame.columns]]
-        for topic, scores in zip(frame.index, frame.to_numpy().tolist(), strict=True):
-            self.rows.append([*([] if label is None else [topic]), *map(_show, scores)])
+    def insert(self, position, name, cells):
+        self.table.insert(position, name, cells, allow_duplicates=True)
 
-    def _write_wide(self):
+    def write_wide(self):
         self.said.append("wide")
-        label = self.choose(0.8, *TOPIC_NAMES)
-        self._write_matrix(self.frame, label)
-        self.options = {"columns": {"topic": label}} if label else {}
+        self.table, label = self.frame.map(show), self.choose(0.8, *TOPIC_NAMES)
+        options = {} if label is None else {"columns": {"topic": label}}
         if label is None:
             topics = {topic: str(number) for number, topic in enumerate(self.frame.index, 1)}
             self.cells = {(run, topics[topic]): score for (run, topic), score in self.cells.items()}
+        else:
+            self.insert(0, label, self.frame.index)
         if label is not None and (total := self.choose(0.2, *TOTALS)):
-            self.rows.append([total, *map(_show, self.frame.mean(skipna=True).tolist())])
+            self.table.loc[total] = [total, *map(show, self.frame.mean())]
         elif total := self.choose(0.15, *TOTALS):
-            self._add_column(len(self.rows[0]), total, [_show(mean) for mean in self.frame.mean(axis=1)])
+            self.insert(self.table.shape[1], total, [*map(show, self.frame.mean(axis=1))])
         elif trait := self.choose(0.15, *TRAITS):
-            self.options = {"columns": {"ignore": trait, **self.options.get("columns", {})}}
-            self._add_column(len(self.rows[0]), trait, [str(self.rng.randint(2, 300)) for _ in self.rows[1:]])
+            options = {"columns": {"ignore": trait, **options.get("columns", {})}}
+            self.insert(self.table.shape[1], trait, [str(self.rng.randint(2, 300)) for _ in self.frame.index])
         elif label is not None and (index := self.choose(0.2, *INDICES)) is not None:
-            self._add_column(0, index, [str(row) for row in range(len(self.rows) - 1)])
-        if self.choose(0.03, "no header"):
-            del self.rows[0]
-            self.options = {}
+            self.insert(0, index, [*map(str, range(len(self.table)))])
+        return options
 
-    def _write_turned(self):
-        """Runs × topics."""
+    def write_turned(self):
+        """Write runs × topics."""
         self.said.append("turned")
-        label = self.choose(0.8, *RUN_NAMES, "", "Unnamed: 0")
+        self.table, label = self.frame.T.map(show), self.choose(0.8, *RUN_NAMES, "", "Unnamed: 0")
         self.untold = label in (None, "", "Unnamed: 0")
-        self._write_matrix(self.frame.T, label)
-        self.options = {"format": "transposed"} if label is not None else {}
+        if label is None:
+            return {}
+        self.insert(0, label, self.frame.columns)
+        return {"format": "transposed"}
 
-    def _write_tidy(self):
+    def write_tidy(self):
         names = [self.rng.choice(RUN_NAMES), self.rng.choice(ITEM_NAMES), self.rng.choice(SCORE_NAMES)]
-        rows = [[run, topic, _show(score)] for (run, topic), score in self.cells.items()]
-        self.options = {"columns": dict(zip(("run", "topic", "score"), names, strict=True))}
+        rows = [[run, topic, show(score)] for (run, topic), score in self.cells.items()]
         if total := self.choose(0.25, *TOTALS):
-            rows += [[run, total, _show(mean)] for run, mean in self.frame.mean().items()]
-        self.rows = [names, *rows]
+            rows += [[run, total, show(mean)] for run, mean in self.frame.mean().items()]
+        self.table = pd.DataFrame(rows, columns=names)
         if measure := self.choose(0.6, *MEASURE_NAMES):
-            self._add_column(2, measure, ["AP"] * len(rows))
+            self.insert(2, measure, ["AP"] * len(rows))
         if trait := self.choose(0.15, *TRAITS, "lang"):
-            self._add_column(len(names), trait, ["en" if trait == "lang" else "7" for _ in rows])
+            self.insert(len(names), trait, ["en" if trait == "lang" else "7"] * len(rows))
         if index := self.choose(0.15, *INDICES[1:]):
-            self._add_column(0, index, [str(row) for row in range(len(rows))])
+            self.insert(0, index, [*map(str, range(len(rows)))])
         if self.rng.random() < 0.3:
-            order = self.rng.sample(range(len(self.rows[0])), len(self.rows[0]))
-            self.rows = [[row[column] for column in order] for row in self.rows]
-        self.said.append("tidy: " + ",".join(self.rows[0]))
-        if self.choose(0.03, "no header"):
-            del self.rows[0]
-            self.options = {}
+            self.table = self.table.iloc[:, self.rng.sample(range(self.table.shape[1]), self.table.shape[1])]
+        self.said.append("tidy: " + ",".join(self.table))
+        return {"columns": dict(zip(("run", "topic", "score"), names, strict=True))}
 
-    def _add_column(self, position, name, cells):
-        for row, cell in zip(self.rows, [name, *cells], strict=True):
-            row.insert(position, cell)
-
-    def _spell(self):
-        kind = self.rng.choice(("text", "text", "text", "text", "gzip", "parquet", "frame", "json lines", "workbook"))
-        if kind == "workbook" and find_spec("openpyxl") is None:
+    def spell(self):
+        """Return the name of a file and what is in it, or a frame and nothing."""
+        kind, table = self.rng.choice(KINDS), self.table.reset_index(drop=True)
+        if (
+            not self.headed
+            or table.columns.duplicated().any()
+            or (kind == "workbook" and find_spec("openpyxl") is None)
+        ):
             kind = "text"
-        headed = len(set(self.rows[0])) == len(self.rows[0]) and not any("no header" in word for word in self.said)
         self.said.append(kind)
-        if kind in ("text", "gzip") or not headed:
-            self._spell_text(kind if headed else "text")
-            return
-        frame = pd.DataFrame([[_type(cell) for cell in row] for row in self.rows[1:]], columns=self.rows[0])
-        mixed = [name for name in frame if len({type(cell) for cell in frame[name] if cell is not None} - {float}) > 1]
-        if kind == "parquet":  # whose columns have one type
-            frame[mixed] = frame[mixed].astype(str)
-        if self.choose(0.2, "numbers as texts"):
-            frame = pd.DataFrame(self.rows[1:], columns=self.rows[0])
+        if kind in ("text", "gzip"):
+            return self.spell_text(table, kind)
+        if not self.choose(0.2, "numbers as texts"):
+            table = table.map(as_typed)
+            if kind == "parquet":  # whose columns have one type
+                mixed = [name for name in table if len({*map(type, table[name].dropna())} - {float}) > 1]
+                table[mixed] = table[mixed].astype(str)
+        if kind == "frame":
+            return table, None
         buffer = io.BytesIO()
         if kind == "parquet":
-            frame.to_parquet(buffer)
+            table.to_parquet(buffer)
         elif kind == "workbook":
-            frame.to_excel(buffer, index=False)
+            table.to_excel(buffer, index=False)
             self.untold |= "'docs'" in self.said  # 100.0 is kept as 100 in it
         else:
-            buffer.write(frame.to_json(orient="records", lines=True, double_precision=15).encode())
-        self.file = {"parquet": "c_ap.parquet", "json lines": "c_ap.jsonl", "workbook": "c_ap.xlsx", "frame": frame}[
-            kind
-        ]
-        self.content = buffer.getvalue()
+            buffer.write(table.to_json(orient="records", lines=True, double_precision=15).encode())
+        return f"c_ap.{SUFFIXES[kind]}", buffer.getvalue()
 
-    def _spell_text(self, kind):
-        separator = self.rng.choice(",,,;\t |")
-        if separator == " " and any(" " in cell or not cell for row in self.rows for cell in row):
+    def spell_text(self, table, kind):
+        separator, end = self.rng.choice(",,,;\t |"), self.rng.choice(("\n", "\r\n"))
+        if separator == " " and (
+            table.map(lambda cell: " " in cell or not cell).any(axis=None) or " " in "".join(table)
+        ):
             separator = ","
         if separator == ";" and self.rng.random() < 0.5:
-            comma = lambda cell: cell.replace(".", ",") if re.fullmatch(r"-?\d+\.\d+(e-?\d+)?", cell) else cell  # noqa: E731
-            self.rows = [[*map(comma, row)] for row in self.rows]
+            table = table.map(lambda cell: cell.replace(".", ",") if DECIMAL.fullmatch(cell) else cell)
         encoding = self.rng.choice(("utf-8", "utf-8", "utf-8", "utf-8-sig", "latin-1", "utf-16"))
         self.said += [repr(separator), encoding]
-        text = io.StringIO()
-        csv.writer(text, delimiter=separator, lineterminator=self.rng.choice(("\n", "\r\n"))).writerows(self.rows)
-        self.file = "c_ap" + (".tsv" if separator == "\t" else ".csv") + (".gz" if kind == "gzip" else "")
-        self.content = text.getvalue().encode(encoding)
-        self.content = gzip.compress(self.content) if kind == "gzip" else self.content
-
-
-def _type(cell):
-    """A cell as spreadsheets and databases hold it."""
-    if re.fullmatch(r"-?\d+", cell) and (cell == "0" or not cell.startswith("0")):
-        return int(cell)
-    if re.fullmatch(r"-?\d+\.\d+(e-?\d+)?", cell):
-        return float(cell)
-    return cell or None
+        text = table.to_csv(sep=separator, index=False, header=self.headed, lineterminator=end)
+        content, name = text.encode(encoding), "c_ap.tsv" if separator == "\t" else "c_ap.csv"
+        return (f"{name}.gz", gzip.compress(content)) if kind == "gzip" else (name, content)
 
 
 def is_as_written(variant, scores):
@@ -210,7 +194,7 @@ def test_a_variant_of_a_matrix_is_read_as_it_was_written_or_asked_about_or_refus
         variant = Variant(random.Random(f"variant {number}"))
         shown = f"variant {number}: {', '.join(variant.said)}"
         path, options = variant.file, {"missing": "drop-topic"}
-        if isinstance(path, str):
+        if variant.content is not None:
             path = tmp_path / variant.file
             path.write_bytes(variant.content)
         else:
