@@ -65,12 +65,10 @@ def make_scores(rng, n_measures=3):
     n_runs, n_topics = rng.randint(4, 6), rng.randint(5, 12)
     values = np.random.default_rng(rng.getrandbits(32)).random((n_runs, n_topics, n_measures))
     values += np.linspace(0, 0.6, n_runs)[:, None, None]
-    values = (
-        np.round(values * 4) / 4 if chance(rng, 0.4) else np.rint(values * 2**20) / 2**20
-    )  # sums of these are exact
+    steps = 4 if chance(rng, 0.4) else 2**20  # sums of these are exact
     measures = [me.Measure(f"m{k}", chance(rng, 0.6)) for k in range(n_measures)]
     runs, topics = [f"r{k}" for k in range(n_runs)], [f"t{k}" for k in range(n_topics)]
-    return me.Scores(values, runs=runs, topics=topics, measures=measures, collection="c")
+    return me.Scores(np.rint(values * steps) / steps, runs=runs, topics=topics, measures=measures, collection="c")
 
 
 def frame_of(result):
