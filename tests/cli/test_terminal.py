@@ -174,6 +174,7 @@ OFFERED = {
 
 def test_a_shell_completes_commands_options_choices_names_and_files(run, here, monkeypatch):
     """By what the program answers when a shell asks how a line goes on, as the script that it installs asks."""
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", None)  # otherwise a program is called as it
     (here / "mine.csv").touch()
     (here / "more").mkdir()
     for line, offered in OFFERED.items():
