@@ -128,7 +128,12 @@ CHEAP = re.compile(
 
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
-    "example", [example for example in EXAMPLES if CHEAP.match(example) and not re.search("trec-|stc3-.*stc3", example)]
+    "example",
+    [
+        pytest.param(example, marks=pytest.mark.nightly if "--out" in example else ())  # figures take long
+        for example in EXAMPLES
+        if CHEAP.match(example) and not re.search("trec-|stc3-.*stc3", example)
+    ],
 )
 def test_examples_that_need_no_download_run(ok, example):
     words = words_of(example)
