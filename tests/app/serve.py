@@ -30,12 +30,16 @@ def wait_for(address, process):
             time.sleep(0.1)
 
 
+def find_free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 @contextmanager
 def running_app(*options):
     """Yield the address of a playground."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = find_free_port()
     words = [sys.executable, "-m", "metaeval", "app", "--no-browser", "--port", str(port), *options]
     process = subprocess.Popen(
         words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)},

@@ -1,5 +1,7 @@
 """What people type into the pages, and what is refused in a sentence."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -14,17 +16,15 @@ from metaeval.app.inputs import (
     parse_numbers,
     parse_shares,
 )
-from metaeval.app.launch import MOST_MEGABYTES, MOST_UNPACKED, find_port
+from metaeval.app.launch import MOST_MEGABYTES, MOST_UNPACKED
+from metaeval.cli.lookup import APP
 from metaeval.errors import MetaevalError
 from tests.app.serve import ROOT
 
 
-@pytest.mark.parametrize("text", ["5 1\n2 7", "5, 1\n2, 7", "5;1/2;7", "[[5, 1]\n[2, 7]]", "  5 1 \n\n 2 7\n"])
-def test_a_matrix_is_read_in_whatever_way_people_write_it(text):
-    assert parse_matrix(text).tolist() == [[5, 1], [2, 7]]
-
-
-def test_what_is_written_is_read_again():
+def test_a_matrix_is_read_in_whatever_way_people_or_we_write_it():
+    for text in ("5 1\n2 7", "5, 1\n2, 7", "5;1/2;7", "[[5, 1]\n[2, 7]]", "  5 1 \n\n 2 7\n"):
+        assert parse_matrix(text).tolist() == [[5, 1], [2, 7]]
     counts = np.random.default_rng(0).integers(0, 1000, (7, 7))
     assert (parse_matrix(format_matrix(counts)) == counts).all()
 
@@ -57,36 +57,17 @@ def test_what_cannot_be_read_is_said_in_a_sentence(read, text, message):
         read(text)
 
 
-def test_labels_are_counted_by_gold_and_prediction():
+def test_labels_are_counted_shares_rescaled_and_classes_get_names():
     classes, first, second = parse_labels("classes: low, very high\nlow, low, very high\nvery high, low, very high")
     assert classes == ["low", "very high"]
     assert first.tolist() == [[1, 0], [1, 0]]
     assert second.tolist() == [[0, 1], [0, 1]]
     assert parse_labels("10 2 10\n2 2 2")[0] == ["2", "10"]
-
-
-def test_shares_are_rescaled_and_classes_get_names():
     assert parse_shares("2 1 1").tolist() == [0.5, 0.25, 0.25]
     assert parse_classes("a, a", 3) == ["a", "a (2)", "3"]
 
 
-def test_a_port_that_is_taken_is_named():
-    import socket
-
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        with pytest.raises(MetaevalError, match=f"port {port} of 127.0.0.1 cannot be used"):
-            find_port("127.0.0.1", port)
-    assert find_port("127.0.0.1", port) == port
-
-
 def test_the_recipe_of_the_image_copies_what_is_there_and_runs_the_command_as_somebody_else_than_root():
-    import json
-
-    from metaeval.cli.lookup import APP
-
     lines = (ROOT / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
     steps = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
     copied = [name for step, rest in steps if step == "COPY" for name in rest.split()[:-1]]
@@ -101,7 +82,5 @@ def test_the_recipe_of_the_image_copies_what_is_there_and_runs_the_command_as_so
 
 
 def test_the_docs_name_the_largest_file_that_is_taken():
-    said = (ROOT / "docs" / "how-to" / "playground.md").read_text(encoding="utf-8")
-    assert f"A file may be {MOST_MEGABYTES} MB, and {MOST_UNPACKED >> 30} GiB when it is unpacked" in " ".join(
-        said.split()
-    )
+    said = " ".join((ROOT / "docs" / "how-to" / "playground.md").read_text(encoding="utf-8").split())
+    assert f"A file may be {MOST_MEGABYTES} MB, and {MOST_UNPACKED >> 30} GiB when it is unpacked" in said

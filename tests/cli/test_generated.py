@@ -7,6 +7,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import metaeval as me
@@ -87,7 +88,7 @@ def test_help_imports_nothing_heavy_and_a_commands_help_only_its_own_analysis(wo
     assert "How many significant differences between runs does a measure find?" in " ".join(done.stdout.split())
 
 
-def test_options_of_the_pooled_result_are_options_of_power(ok, score_file):
+def test_results_of_two_collections_are_pooled_and_each_is_written(ok, score_file):
     scores = me.io.read_scores(score_file)
     labels = {"runs": scores.runs, "topics": scores.topics, "measures": scores.measures}
     me.io.write_scores(me.Scores(scores.values**2, **labels, collection="other"), "other.csv")
@@ -96,7 +97,10 @@ def test_options_of_the_pooled_result_are_options_of_power(ok, score_file):
     assert "no interval for other collections" not in err.lower()  # there is none over topics
     assert "note: no interval: it needs 10 runs" in err
     assert out.startswith("nDCG@10 finds most differences (10 of 20 pairs of runs)"), "the pooled answer comes first"
-    assert {path.stem for path in Path("out").glob("*.json")} == {"power-tiny", "power-other", "pooled-power"}
+    endings = [*(f".{suffix}" for suffix in ("csv", "tex", "json", "png", "svg", "pdf")), "-differences.csv"]
+    names = {stem + ending for stem in ("power-tiny", "power-other", "pooled-power") for ending in endings}
+    assert {path.name for path in Path("out").iterdir()} == {*names, "pooled-power-by-collection.csv"}
+    assert list(pd.read_csv("out/power-tiny.csv")["pairs"]) == [10, 10]
 
 
 def test_contradictions_are_followed_by_the_run_pairs(ok, here):

@@ -44,7 +44,12 @@ def write_tidy(folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "write", [write_board, write_measures, write_wide, write_tidy], ids=lambda write: write.__name__
+    "write",
+    [
+        write_board,
+        write_measures,
+        *(pytest.param(write, marks=pytest.mark.nightly) for write in (write_wide, write_tidy)),
+    ],
 )
 def test_every_command_that_is_named_answers(write, ok, here):
     out, _ = ok(f"inspect {write(here)}")

@@ -155,8 +155,13 @@ COMMANDS = [
 ]  # fmt: skip
 
 
+BY_DAY = ("one run", "one topic", "constant scores", "huge scores")
+
+
 @pytest.mark.usefixtures("here")
-@pytest.mark.parametrize("nasty", NASTY)
+@pytest.mark.parametrize(
+    "nasty", [pytest.param(nasty, marks=() if nasty in BY_DAY else pytest.mark.nightly) for nasty in NASTY]
+)
 def test_nasty_scores_are_analysed_or_refused_in_one_sentence(run, refused, nasty):
     labels = ([f"{axis}{i}" for i in range(size)] for axis, size in zip("rtm", NASTY[nasty].shape, strict=True))
     me.io.write_scores(

@@ -128,7 +128,12 @@ CHEAP = re.compile(
 
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
-    "example", [example for example in EXAMPLES if CHEAP.match(example) and not re.search("trec-|stc3-.*stc3", example)]
+    "example",
+    [
+        pytest.param(example, marks=pytest.mark.nightly if "--out" in example else ())  # figures take long
+        for example in EXAMPLES
+        if CHEAP.match(example) and not re.search("trec-|stc3-.*stc3", example)
+    ],
 )
 def test_examples_that_need_no_download_run(ok, example):
     words = words_of(example)
@@ -174,6 +179,7 @@ OFFERED = {
 
 def test_a_shell_completes_commands_options_choices_names_and_files(run, here, monkeypatch):
     """By what the program answers when a shell asks how a line goes on, as the script that it installs asks."""
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", None)  # otherwise a program is called as it
     (here / "mine.csv").touch()
     (here / "more").mkdir()
     for line, offered in OFFERED.items():

@@ -8,6 +8,7 @@ import traceback
 import warnings
 from pathlib import Path
 
+import pytest
 from scipy.stats import binom
 
 from metaeval.errors import MetaevalError, MetaevalWarning
@@ -64,14 +65,22 @@ def result_of(function, *arguments, **options):
     return result
 
 
-def try_inputs(part, inputs, folder, *, name="", least_equal=0.1, seconds=20.0):
+def by_day_and_night(argument, by_day, in_all):
+    """Mark a test that tries some inputs in every session, and others at night: the argument is their first and last number."""
+    night = pytest.param((by_day, in_all), marks=pytest.mark.nightly, id="night")
+    return pytest.mark.parametrize(argument, [pytest.param((0, by_day), id="day"), night])
+
+
+def try_inputs(part, numbers, folder, *, name="", least_equal=0.1, seconds=20.0):
     """Call a part with random numbers and an empty folder, many times; it raises Refused, or is a finding if it fails.
 
+    `numbers` are the first input's and the last one's, times HOSTILE_INPUTS; of each session at least one is tried.
     `least_equal` is the share that must not end in a refusal: a part that refuses everything tests nothing. Fewer are a
     finding where chance gives so few to one session in a million at most, since every commit draws others.
     """
     only, ends = os.environ.get("HOSTILE_CASE"), []
-    for number in [int(only)] if only else range(max(1, round(inputs * INPUTS))):
+    first, last = (round(number * INPUTS) for number in numbers)
+    for number in [int(only)] if only else range(first, max(first + 1, last)):
         place = folder / f"{number}"
         place.mkdir()
         with contextlib.suppress(OSError):

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 
 NASTY = [
     "nan", "NaN", "NA", "", " ", "inf", "-inf", "1e400", "-1e400", "1e-400", "5e-324", "-0.0", "0", "1", "-1",
@@ -15,15 +16,8 @@ NASTY = [
 ]  # fmt: skip
 HEADERS = [*NASTY[:-20], "measure", "score", "Run", "system", "higher_is_better", "label"]
 BYTES = [b"\0", b"\xff", b"\xe9", b'"', b"\r", b"\n", b",", b"\t", b";", b"\x1a", b"\xef\xbb\xbf", b" "]
-ENCODINGS = [
-    lambda text: text.encode("utf-16"),
-    lambda text: text.encode("latin-1", "replace"),
-    lambda text: b"\xef\xbb\xbf" + text.encode(),
-    lambda text: text.replace("\n", "\r\n").encode(),
-    lambda text: text.replace("\n", "\r").encode(),
-    lambda text: (text + "\n\n \n").encode(),
-    lambda text: ("\n\n" + text).encode(),
-]
+CODECS = ("utf-16", "latin-1", "utf-8-sig", "utf-8")
+ENDS = [("\n", "\n"), ("\n", "\r\n"), ("\n", "\r"), (r"\Z", "\n\n \n"), (r"\A", "\n\n")]
 
 
 def mutate_text(rng, content):
@@ -51,24 +45,24 @@ def change_bytes(rng, content):
 
 
 def encode_otherwise(rng, content):
-    return rng.choice(ENCODINGS)(content.decode("utf-8", "replace"))
+    """Write in another encoding, or with other ends of lines, or with empty lines around."""
+    text, codec = content.decode("utf-8", "replace"), rng.choice(CODECS)
+    end, other = rng.choice(ENDS[1:] if codec == "utf-8" else ENDS[:1])
+    return re.sub(end, other, text).encode(codec, "replace")
 
 
 def change_lines(rng, lines):
-    i, j, what = rng.randrange(len(lines)), rng.randrange(len(lines)), rng.randrange(6)
-    if what == 0:
-        del lines[i]
-    elif what == 1:
-        lines.insert(j, lines[i])
-    elif what == 2:
-        lines[i], lines[j] = lines[j], lines[i]
-    elif what == 3:
-        lines.insert(i, rng.choice(["", " ", "#", ",,,", "\t\t"]))
-    elif what == 4:
-        lines[1:] = rng.sample(lines[1:], len(lines) - 1)
-    else:
-        lines[i] = lines[i][: rng.randrange(len(lines[i]) + 1)]
-    return lines
+    """Leave a line out, write it again elsewhere or after an empty one, exchange two, cut one, or shuffle all."""
+    i, j = rng.randrange(len(lines)), rng.randrange(len(lines))
+    line, rest = lines[i], lines[:i] + lines[i + 1 :]
+    return rng.choice([
+        rest,
+        [*lines[:j], line, *lines[j:]],
+        [lines[{i: j, j: i}.get(k, k)] for k in range(len(lines))],
+        [*lines[:i], rng.choice(["", " ", "#", ",,,", "\t\t"]), *lines[i:]],
+        lines[:1] + rng.sample(lines[1:], len(lines) - 1),
+        [*lines[:i], line[: rng.randrange(len(line) + 1)], *lines[i + 1 :]],
+    ])  # fmt: skip
 
 
 def _separator(line):
@@ -83,27 +77,25 @@ def change_cell(rng, lines):
     cell = cells[at]
     alike = [f" {cell}", f"{cell} ", f'"{cell}"', cell.upper(), cell * 2]
     cells[at] = rng.choice([*[rng.choice(NASTY)] * 3, other[min(at, len(other) - 1)], rng.choice(alike)])
-    lines[i] = separator.join(cells)
-    return lines
+    return [*lines[:i], separator.join(cells), *lines[i + 1 :]]
 
 
 def change_columns(rng, lines):
+    """Leave a column out, write it twice, exchange two, add one, or call one otherwise."""
     separator = _separator(lines[0])
     rows = [line.split(separator) for line in lines if line]
     width, what = min(map(len, rows), default=0), rng.randrange(5)
     if not width:
         return lines
     i, j, name = rng.randrange(width), rng.randrange(width), rng.choice(HEADERS)
-    for row in rows:
-        if what == 0:
-            del row[i]
-        elif what == 1:
-            row.insert(j, row[i])
-        elif what == 2:
-            row[i], row[j] = row[j], row[i]
+    order = [[*range(i), *range(i + 1, width)], [*range(j), i, *range(j, width)], list(range(width))]
+    order[2][i], order[2][j] = j, i
+    for number, row in enumerate(rows):
+        if what < 3:
+            row[:width] = [row[k] for k in order[what]]
         elif what == 3:
-            row.append("extra" if row is rows[0] else "0.5")
-        elif row is rows[0]:
+            row.append("0.5" if number else "extra")
+        elif not number:
             row[i] = name
     return [separator.join(row) for row in rows]
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.hostile.case import SEED, Refused, chance, try_inputs
+from tests.hostile.case import SEED, Refused, by_day_and_night, chance, try_inputs
 from tests.hostile.forks import LEFT_BY_US, run_command
 
 NAMES = [
@@ -180,10 +180,11 @@ def interrupt_out(rng, folder):
 PARTS = {vary_options: 12, vary_names: 10, draw_names: 2, open_odd_paths: 12, interrupt_out: 3}
 
 
-@pytest.mark.parametrize("share", [0.3, pytest.param(4, marks=pytest.mark.nightly)])
+@by_day_and_night("share", 0.3, 4.3)
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
 def test_a_command_works_or_says_why_not_in_one_sentence(part, share, tmp_path):
-    try_inputs(part, PARTS[part] * share, tmp_path, least_equal=0.05, seconds=90)
+    numbers = [number * PARTS[part] for number in share]
+    try_inputs(part, numbers, tmp_path, least_equal=0.05, seconds=90)
 
 
 @pytest.mark.parametrize("command", ["measures", "power tiny.csv -B 20"])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from tests.hostile.case import Refused, call, chance, try_inputs
+from tests.hostile.case import Refused, by_day_and_night, call, chance, try_inputs
 
 MULTIPLE = ("randomised-tukey-hsd", "max-t", "bootstrap-t")
 TESTS = (*MULTIPLE, "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap")
@@ -65,12 +65,10 @@ def make_scores(rng, n_measures=3):
     n_runs, n_topics = rng.randint(4, 6), rng.randint(5, 12)
     values = np.random.default_rng(rng.getrandbits(32)).random((n_runs, n_topics, n_measures))
     values += np.linspace(0, 0.6, n_runs)[:, None, None]
-    values = (
-        np.round(values * 4) / 4 if chance(rng, 0.4) else np.rint(values * 2**20) / 2**20
-    )  # sums of these are exact
+    steps = 4 if chance(rng, 0.4) else 2**20  # sums of these are exact
     measures = [me.Measure(f"m{k}", chance(rng, 0.6)) for k in range(n_measures)]
     runs, topics = [f"r{k}" for k in range(n_runs)], [f"t{k}" for k in range(n_topics)]
-    return me.Scores(values, runs=runs, topics=topics, measures=measures, collection="c")
+    return me.Scores(np.rint(values * steps) / steps, runs=runs, topics=topics, measures=measures, collection="c")
 
 
 def frame_of(result):
@@ -163,8 +161,9 @@ CHANGES = {  # what is changed, questions that it changes, and columns that it c
 }
 
 
+@by_day_and_night("numbers", 20, 40)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
-def test_nothing_changes_that_must_not(change, tmp_path):
+def test_nothing_changes_that_must_not(change, numbers, tmp_path):
     unfit, without, of_tests = CHANGES[change]
 
     def part(rng, folder):
@@ -181,7 +180,7 @@ def test_nothing_changes_that_must_not(change, tmp_path):
 
         check_same(lambda: frame_of(question(scores)), answer_renamed, columns)
 
-    try_inputs(part, 35, tmp_path, name=change.__name__, least_equal=0.5)
+    try_inputs(part, numbers, tmp_path, name=change.__name__, least_equal=0.5)
 
 
 def threads(rng, folder):
@@ -225,6 +224,7 @@ def judges(rng, folder):
     check_same(lambda: answer([list(range(size)) for size in sizes], "1234"), lambda: answer(shuffled, "2345"))
 
 
-@pytest.mark.parametrize(("part", "inputs"), [(threads, 15), (run_scores, 12), (judges, 10)])
-def test_nor_do_threads_means_and_the_order_of_judges(part, inputs, tmp_path):
-    try_inputs(part, inputs, tmp_path, least_equal=0.5)
+@by_day_and_night("numbers", 8, 16)
+@pytest.mark.parametrize("part", [threads, run_scores, judges])
+def test_nor_do_threads_means_and_the_order_of_judges(part, numbers, tmp_path):
+    try_inputs(part, numbers, tmp_path, least_equal=0.5)

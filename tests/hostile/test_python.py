@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import metaeval as me
-from tests.hostile.case import Refused, call, chance, result_of, try_inputs
+from tests.hostile.case import Refused, by_day_and_night, call, chance, result_of, try_inputs
 from tests.hostile.test_metamorphic import QUESTIONS
 
 DAY, MOMENT = datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1)
@@ -228,28 +228,21 @@ def vary_options(rng, folder):
         raise
 
 
-@pytest.mark.parametrize(("part", "inputs"), [(make_from_frame, 100), (analyse, 60), (vary_options, 80)])
-def test_odd_objects_give_right_numbers_or_one_sentence(part, inputs, tmp_path):
-    try_inputs(part, inputs, tmp_path, seconds=60)
+@by_day_and_night("numbers", 40, 100)
+@pytest.mark.parametrize("part", [make_from_frame, analyse, vary_options])
+def test_odd_objects_give_right_numbers_or_one_sentence(part, numbers, tmp_path):
+    try_inputs(part, numbers, tmp_path, seconds=60)
 
 
-def two_collections(runs):
+def test_scores_of_two_names_and_runs_that_only_one_of_them_has_do_not_count_in_silence():
     values = np.random.default_rng(1).random((5, 9, 2)) + np.linspace(0, 0.4, 5)[:, None, None]
-    named = {"A": list("abcde"), "B": runs}
-    return [
-        me.Scores(values, runs=runs, topics=range(9), measures=["AP", "RR"], collection=name)
-        for name, runs in named.items()
-    ]
-
-
-def test_runs_that_only_one_collection_has_are_named_or_refused():
-    result, notes = call(me.robustness, two_collections(list("abcxy")))
+    one, same, other = (
+        me.Scores(values, runs=list(runs), topics=range(9), measures=["AP", "RR"], collection=name)
+        for name, runs in (("A", "abcde"), ("B", "abcde"), ("B", "abcxy"))
+    )
+    result, notes = call(me.robustness, [one, other])
     assert result is None or any("run" in note for note in notes) or "3 shared" in result.to_text()
-
-
-def test_the_same_scores_under_two_names_do_not_count_twice_in_silence():
-    same = two_collections(list("abcde"))
-    powers = [me.discriminative_power(scores, n_permutations=50) for scores in same]
-    for function, arguments in ((me.pooled_discriminative_power, powers), (me.robustness, same)):
+    powers = [me.discriminative_power(scores, n_permutations=50) for scores in (one, same)]
+    for function, arguments in ((me.pooled_discriminative_power, powers), (me.robustness, [one, same])):
         result, notes = call(function, arguments)
         assert result is None or notes

@@ -1,10 +1,11 @@
 """Faulty measures of a user: refused, or without effect on anybody's numbers, output or settings."""
 
-import csv
+import itertools
 import os
 import random
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import metaeval as me
@@ -13,6 +14,7 @@ from tests.hostile.forks import run_command
 
 HEAD = """import os, random, sys, time, warnings
 import numpy as np
+import pandas as pd
 import metaeval
 calls = [0]
 
@@ -106,11 +108,9 @@ def make_shares(name):
 def expect(gold, runs, name=None):
     """Scores by run and topic: the normalised match distance in a loop, or what the faulty measure says it is."""
     right = np.zeros(runs.shape[:2])
-    for (r, t), _ in np.ndenumerate(right):
-        gap = 0.0
-        for e, g in zip(runs[r, t], gold[t], strict=True):
-            gap += e - g
-            right[r, t] += abs(gap) / (len(gold[t]) - 1)
+    for r, t in np.ndindex(right.shape):
+        gaps = itertools.accumulate(e - g for e, g in zip(runs[r, t], gold[t], strict=True))
+        right[r, t] = sum(map(abs, gaps)) / (len(gold[t]) - 1)
     return VALUES.get(name, lambda right: right)(right)
 
 
@@ -119,18 +119,8 @@ def precision(name):
 
 
 BY_DAY = {
-    *HARMLESS,
-    *EITHER,
-    "raises",
-    "exits",
-    "recurses",
-    "complex",
-    "masked",
-    "ranks",
-    "by calls",
-    "random",
-    "out of range",
-}
+    *HARMLESS, *EITHER, "raises", "exits", "recurses", "complex", "masked", "ranks", "by calls", "random", "out of range",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -151,11 +141,9 @@ def test_a_measure_in_a_file_is_scored_right_or_refused(tmp_path, name):
         return
     assert name not in REFUSED
     assert b"hello" not in done.out
-    right = {"NMD": expect(gold, runs), "f": expect(gold, runs, name)}
-    with open(tmp_path / "scores.csv", encoding="utf-8", newline="") as stream:
-        for row in csv.DictReader(stream):
-            expected = right[row["measure"]][int(row["run"][3:]), int(row["topic"][1:])]
-            assert float(row["score"]) == pytest.approx(expected, abs=precision(name if row["measure"] == "f" else ""))
+    found = pd.read_csv(tmp_path / "scores.csv").pivot(index="run", columns=["measure", "topic"], values="score")
+    np.testing.assert_allclose(found["NMD"], expect(gold, runs), atol=1e-9)
+    np.testing.assert_allclose(found["f"], expect(gold, runs, name), atol=precision(name))
 
 
 def make_measure(name):

@@ -129,6 +129,11 @@ def attempt(read, *arguments):
     return []
 
 
+def readings(read):
+    """A list of the one reading that rows make, or of none."""
+    return lambda *given: attempt(read, *given)
+
+
 NAMES = {
     "run": "run run_id runid runtag system system_id sys sysid model model_id model_name team method submission",
     "topic": "topic topics topic_id topicid query query_id queryid qid segment seg seg_id question question_id item doc_id",
@@ -192,11 +197,8 @@ def _wide(files, delimiters):
                 yield run, row[0] if named else str(place), measure, number(cell)
 
 
+@readings
 def sakai(files):
-    return attempt(_sakai, files)
-
-
-def _sakai(files):
     need("runs" in files and set(files) - {"runs", "topics"}, "no runs or no measure")
     runs, *topics = ([line.strip() for line in lines_of(files[name])] for name in ("runs", "topics") if name in files)
     lengths = set()
@@ -209,11 +211,8 @@ def _sakai(files):
             yield from ((run, topic, measure, number(cell)) for run, cell in zip(runs, row, strict=True))
 
 
+@readings
 def trec_eval(files):
-    return attempt(_trec_eval, files)
-
-
-def _trec_eval(files):
     names = set()
     for name, content in files.items():
         run, cells = name.removesuffix(".eval"), []
@@ -233,12 +232,9 @@ def _trec_eval(files):
         yield from ((run, *cell) for cell in cells)
 
 
+@readings
 def wmt(files):
     """A line is ``run<TAB>score``; a run that one of the files lacks has no scores there."""
-    return attempt(_wmt, files)
-
-
-def _wmt(files):
     tables = {}
     for name, content in files.items():
         table = tables.setdefault(re.sub(r"^en-de\.|(-src|-refA)?\.seg\.score$", "", name), {})
@@ -258,11 +254,8 @@ PLACES = {"tot": (0, 2, 1, 3), "ir_measures": (0, 1, 2, 3), "ranking": (2, 0, 5,
 """Where run, topic, measure and score stand on a line of a leaderboard."""
 
 
+@readings
 def leaderboard(files, layout):
-    return attempt(_leaderboard, files, layout)
-
-
-def _leaderboard(files, layout):
     for name, content in files.items():
         rows = [_object(line) if layout == "jsonl" else line.split() for line in lines_of(content)]
         width = len(rows[0])
@@ -338,16 +331,10 @@ def judgement_labels(content, gold=None):
 def table_labels(content, gold=None):
     for header, rows in tables_of(content):
         last = [name for name in ("label", "gold" if gold is None else "predicted") if name in header]
-        if (
-            "item" in header
-            and len(last) == 1
-            and ("topic" in header or not TOPICS & {name.lower() for name in header})
-        ):
-            item, said = header.index("item"), header.index(last[0])
-            topics = [row[header.index("topic")] if "topic" in header else "all" for row in rows]
-            return [
-                (label(topic), label(row[item]), row[said].strip()) for topic, row in zip(topics, rows, strict=True)
-            ]
+        without_topics = "topic" not in header
+        if "item" in header and len(last) == 1 and not (without_topics and TOPICS & {name.lower() for name in header}):
+            cells = [dict(zip(header, row, strict=True)) for row in rows]
+            return [(label(row.get("topic", "all")), label(row["item"]), row[last[0]].strip()) for row in cells]
     raise Unreadable("columns")
 
 
@@ -386,7 +373,8 @@ def confusion(files, read, classes, missing, invalid, unrelated=False):
                 if policy in gone:
                     gone[policy].add((run, key[0]))
                     continue
-                said = _clip(said, classes) if policy == "clip" else classes[-1 if _is_low(true, classes) else 0]
+                low = 2 * classes.index(true) <= len(classes) - 1
+                said = _clip(said, classes) if policy == "clip" else classes[-1 if low else 0]
             answers.setdefault((run, key[0]), []).append((classes.index(true), classes.index(said)))
     runs = {run for run, _ in gone["drop-run"]}
     topics = {topic for run, topic in gone["drop-topic"] if run not in runs}
@@ -402,10 +390,6 @@ def _once(rows):
     found = {row[:2]: row[2] for row in rows}
     need(len(found) == len(rows), "an item twice")
     return found
-
-
-def _is_low(true, classes):
-    return 2 * classes.index(true) <= len(classes) - 1
 
 
 def _clip(said, classes):
