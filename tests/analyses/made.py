@@ -34,7 +34,7 @@ def ask_everything(scores):
     yield me.topic_set_size(scores, n_bootstrap=20)
     yield me.variance_components(scores, budget=100, prices={"topic": 5})
     yield me.baseline_preference(scores, *scores.runs[:2])
-    yield me.calibrate_tests(scores, n_studies=20, n_permutations=20, n_jobs=1)
+    yield me.calibrate_tests(scores, tests=["bootstrap-t", "paired-t"], n_studies=20, n_permutations=20, n_jobs=1)
     if len(scores.measures) > 1:
         yield me.ranking_similarity(scores, n_bootstrap=20)
         yield me.significance_overlap(power)

@@ -364,11 +364,19 @@ def test_every_result_says_what_it_is_and_shows_itself_with_its_signature_the_sa
         assert result.to_table().to_markdown().count("|") > 8
         assert json.loads(json.dumps(result.to_dict()))["result"] == name
         assert result.to_dict() == again.to_dict()
-        figure, suffixes = result.plot(), (".pdf", ".png", ".svg") if number == 0 else (".svg",)
-        assert "metaeval" in figure.texts[-1].get_text()
-        first = [path.read_bytes() for path in save_figure(figure, tmp_path / "a", str(number), suffixes)]
-        second = [path.read_bytes() for path in save_figure(again.plot(), tmp_path / "b", str(number), suffixes)]
-        assert first == second, f"the figure of {name} is not the same twice"
+        assert "metaeval" in result.plot().texts[-1].get_text()
+        if name in (
+            "DiscriminativePower",
+            "RunRanks",
+            "RankingSimilarity",
+            "BaselinePreference",
+        ):  # a kind of chart each
+            suffixes = (".pdf", ".png", ".svg") if number == 0 else (".svg",)
+            first, second = (
+                [path.read_bytes() for path in save_figure(one.plot(), tmp_path / folder, name, suffixes)]
+                for folder, one in (("a", result), ("b", again))
+            )
+            assert first == second, f"the figure of {name} is not the same twice"
     assert results[-1].to_dict()["settings"]["confidence"] == 0.8
 
 

@@ -62,7 +62,11 @@ def test_a_favoured_run_falls_behind_and_judge_people_and_both_stand_side_by_sid
     assert summary.loc["both", "decided"] == (found.pairs["both"] != 0).sum()
     assert all(table.frame.shape[1] <= 4 for table in found.at("short"))
     worth, low, high = found.worth
-    assert found.notes()[0].endswith(f"its score is worth {worth:.2f} labels ({low:.2f} to {high:.2f})")
+    equal, fewest, most = (f"{60 + each * 90:,.0f}" for each in found.worth)
+    assert found.notes()[0] == (
+        f"the judge makes 60 labelled topics worth {equal} ({fewest} to {most}): its score is worth {worth:.2f} labels "
+        f"({low:.2f} to {high:.2f})"
+    )
     assert 0 < low < worth < high < 1
     assert found.notes()[-1].startswith("the scores of nDCG are 0.2")
 

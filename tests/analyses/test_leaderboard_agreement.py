@@ -1,6 +1,7 @@
 """Leaderboards of judges compared with a leaderboard: the correlations of TREC AutoJudge's own program, to the last digits."""
 
 from dataclasses import replace
+from statistics import mean
 
 import numpy as np
 import pytest
@@ -9,7 +10,6 @@ from scipy import stats
 import metaeval as me
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
 from metaeval.io import SCORE_FORMATS as LEADERBOARDS
-from tests.analyses.leaderboards import JUDGES, RUNS, TOPICS, make_cells, write_all, write_tot
 
 THEIRS = {
     "tau_b": "kendall", "spearman": "spearman", "pearson": "pearson", "tau_ap_b": "tauap_b", "tau_gap": "tau_gap",
@@ -17,7 +17,7 @@ THEIRS = {
 }  # fmt: skip
 """What metaeval and autojudge-evaluate call the same statistic."""
 
-# What autojudge-evaluate 1.1.0 gives for the files of `write_all`, in the order of THEIRS.
+# What autojudge-evaluate 1.1.0 gives for these made-up files, in the order of THEIRS.
 EXPECTED = {
     "blunt": [0.42424242424242425, 0.6293706293706294, 0.6339602696212535, 0.24532336350518158, 0.3186194013184147,
               -0.4, -0.33460808999218455, 0.2857142857142857],
@@ -26,6 +26,34 @@ EXPECTED = {
     "sharp": [0.7878787878787878, 0.9370629370629371, 0.948421728605888, 0.6376623376623376, 0.7795406257148259,
               0.4, 0.8219598105318595, 0.8571428571428571],
 }  # fmt: skip
+
+RUNS = [f"team{letter}" for letter in "ABCDEFGHIJKL"]
+TOPICS = [f"t{number}" for number in range(1, 9)]
+JUDGES = {"sharp": (0.4, 61), "blunt": (1.5, 37), "graded": (0.8, 29)}
+"""How far a judge is off, and a number that makes it be off elsewhere than others."""
+
+
+def make_cells(spread, step, steps=None):
+    """Return scores by run and topic: better the later the run, with a regular pattern in place of noise."""
+    cells = {}
+    for r, run in enumerate(RUNS):
+        for t, topic in enumerate(TOPICS):
+            noise = (step * (8 * r + t + 1) ** 3 % 101) / 101 - 0.5
+            score = min(1.0, max(0.0, 0.3 + 0.03 * r + spread * noise))
+            cells[run, topic] = round(score, 4) if steps is None else round(score * steps) / steps
+    return cells
+
+
+def write_tot(path, cells, measure, runs=RUNS, topics=TOPICS):
+    """Write a leaderboard with rows of the means."""
+    lines = []
+    for run in runs:
+        scores = [cells[run, topic] for topic in topics]
+        lines += [f"{run} {measure} {topic} {score!r}" for topic, score in zip(topics, scores, strict=True)]
+        lines.append(f"{run} {measure} all {mean(scores)!r}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
 
 FEW = {"n_permutations": 50, "n_bootstrap": 0}
 QUICK = {"statistics": list(THEIRS), **FEW}
@@ -39,7 +67,13 @@ def read(path):
 
 @pytest.fixture
 def files(tmp_path):
-    return write_all(tmp_path)
+    """Write truth and judges, and return the files."""
+    truth = write_tot(tmp_path / "truth.tot", make_cells(0.3, 13), "nugget_coverage")
+    judges = [
+        write_tot(tmp_path / f"{name}.txt", make_cells(*noise, steps=4 if name == "graded" else None), "quality")
+        for name, noise in sorted(JUDGES.items())
+    ]
+    return truth, judges
 
 
 def test_correlations_are_those_of_autojudge_evaluate(files):

@@ -31,14 +31,23 @@ def scores():
 
 
 @pytest.fixture(scope="module")
+def power(scores):
+    return me.discriminative_power(scores, **QUICK)
+
+
+@pytest.fixture(scope="module")
 def held(scores):
-    others = scores.sel(measures=["good", "bad", "blind"])
-    reference = scores.sel(measures="people")
-    return study_collection(others, reference=reference, questions=["reference", "second_reference"], **QUICK)
+    return study(scores, questions=["reference", "second_reference"])
 
 
-def test_counts_are_those_of_a_plain_loop(scores, held):
-    power = me.discriminative_power(scores, **QUICK)
+def study(scores, questions=("reference",), others=("good", "bad", "blind")):
+    """What is studied of measures beside people."""
+    return study_collection(
+        scores.sel(measures=list(others)), reference=scores.sel(measures="people"), questions=list(questions), **QUICK
+    )
+
+
+def test_counts_are_those_of_a_plain_loop(power, held):
     people, *measures = np.where(power.significant, power.winners, 0)
     counts = []
     for measure in measures:
@@ -92,10 +101,9 @@ def test_intervals_of_the_share_contradicted_hold_it_for_other_runs_and_other_to
     assert ((low <= share) & (share <= high)).mean() > 0.95
 
 
-def test_a_reference_that_tells_no_runs_apart_is_called_noise(scores, held):
+def test_a_reference_that_tells_no_runs_apart_is_called_noise(scores, power, held):
     assert held.reference.answer() == "people contradicts differences that bad find."
     noise = relabel(scores, np.random.default_rng(1).normal(size=(12, 40, 1)), ["noise"], higher_is_better=True)
-    power = me.discriminative_power(scores, **QUICK)
     found = reference_pairs(power, me.discriminative_power(noise, **QUICK))
     said = "noise tells no two runs apart: whether measures are right cannot be said."
     assert found.answer() == said
@@ -114,27 +122,25 @@ def test_a_share_that_is_not_there_is_shown_and_exported(held):
 
 
 def test_a_lower_score_can_be_better(scores, held):
-    measures = [replace(one, higher_is_better=str(one) != "people") for one in scores.measures]
-    signs = np.where([str(one) == "people" for one in measures], -1, 1)
-    turned = replace(scores, values=scores.values * signs, measures=tuple(measures))
-    others = turned.sel(measures=["good", "bad", "blind"])
-    found = study_collection(others, reference=turned.sel(measures="people"), questions=["reference"], **QUICK)
-    assert found.reference.rows.equals(held.reference.rows)
+    measures = tuple(replace(one, higher_is_better=str(one) != "people") for one in scores.measures)
+    turned = replace(scores, values=scores.values * [-1, 1, 1, 1], measures=measures)
+    assert study(turned).reference.rows.equals(held.reference.rows)
 
 
 def test_without_a_reference_the_study_says_what_power_does_not(scores):
-    study = study_collection(scores, questions=["reference"], **QUICK)
-    assert study.reference is None
-    assert study.skipped["reference"] == "No reference was given: power says nothing about which measures are right."
+    alone = study_collection(scores, questions=["reference"], **QUICK)
+    assert alone.reference is None
+    assert alone.skipped["reference"] == "No reference was given: power says nothing about which measures are right."
 
 
-def test_what_was_tested_otherwise_is_refused(scores):
-    power, other = (me.discriminative_power(scores, alpha=alpha, **QUICK) for alpha in (0.05, 0.01))
-    with pytest.raises(MetaevalError, match="a reference is one measure; there are 4"):
-        reference_pairs(power, other)
-    alone = me.discriminative_power(scores.sel(measures="people"), alpha=0.01, **QUICK)
-    with pytest.raises(MetaevalError, match="people was not tested as the measures were"):
-        reference_pairs(power, alone)
+def test_what_was_tested_otherwise_is_refused(scores, power):
+    people = scores.sel(measures="people")
+    for other, message in (
+        (scores, "a reference is one measure; there are 4"),
+        (people, "people was not tested as the measures were"),
+    ):
+        with pytest.raises(MetaevalError, match=message):
+            reference_pairs(power, me.discriminative_power(other, alpha=0.01, **QUICK))
 
 
 def test_grades_begin_at_a_third():
@@ -154,23 +160,20 @@ def test_a_conclusion_is_reversed_lost_new_or_the_same():
     assert name_flips(np.array([1, 1, 0, 1]), np.array([-1, 0, 1, 1])).tolist() == ["reversed", "lost", "new", ""]
 
 
-@pytest.fixture(scope="module")
-def wmt():
+@pytest.mark.filterwarnings("ignore::metaeval.errors.PolicyWarning")
+def test_a_measure_that_reads_the_names_of_runs_separates_most_and_is_contradicted():
     try:
-        return me.load_dataset("wmt23-en-de")
+        wmt = me.load_dataset("wmt23-en-de")
     except MetaevalError:
         pytest.skip("wmt23-en-de is not here")
-
-
-@pytest.mark.filterwarnings("ignore::metaeval.errors.PolicyWarning")
-def test_a_measure_that_reads_the_names_of_runs_separates_most_and_is_contradicted(wmt):
     reference = wmt.sel(measures="mqm")
     others = wmt.sel(measures=[str(one) for one in wmt.measures if str(one) != "mqm"])
-    study = study_collection(others, reference=reference, questions=["reference"], n_permutations=1000, n_bootstrap=0)
-    found = study.reference.to_frame().set_index("measure")
-    assert found["significant"].idxmax() == "Random-sysname"
-    words = dict(zip(found.index, grade_reference([study.reference]), strict=True))
+    options = {"questions": ["reference"], "n_permutations": 1000, "n_bootstrap": 0}
+    found = study_collection(others, reference=reference, **options).reference
+    frame = found.to_frame().set_index("measure")
+    assert frame["significant"].idxmax() == "Random-sysname"
+    words = dict(zip(frame.index, grade_reference([found]), strict=True))
     assert words["Random-sysname"] == "contradicts the reference"
     assert words["GEMBA-MQM"] == "better than chance"
     # The counts published beside the data set's analysis, from another stream of trials.
-    assert found.loc["Random-sysname", COUNTS].tolist() == pytest.approx([27, 15, 16, 5], abs=1)
+    assert frame.loc["Random-sysname", COUNTS].tolist() == pytest.approx([27, 15, 16, 5], abs=1)
