@@ -147,9 +147,8 @@ def board_ranks(
     1   b     2    1     2
     2   c     3    3     3
     """
-    check_options(
-        aggregate=Within(aggregate, Aggregate), over=Within(over, OverTasks), gaps=Within(gaps or "present", Gaps)
-    )
+    policy = "present" if gaps is None else gaps
+    check_options(aggregate=Within(aggregate, Aggregate), over=Within(over, OverTasks), gaps=Within(policy, Gaps))
     check_options(n_bootstrap=Within(n_bootstrap, 100), alpha=alpha, seed=seed)
     aligned = align_tasks(tasks, gaps)
     check_samples(aligned, over)
