@@ -11,7 +11,7 @@ import pandas as pd
 
 from metaeval.analyses.diagnostics import remark_copies
 from metaeval.analyses.power import discriminative_power
-from metaeval.analyses.prepare import Prepared, check_options, prepare, warn_of_same_data
+from metaeval.analyses.prepare import Prepared, Within, check_options, prepare, warn_of_same_data
 from metaeval.analyses.references import Share, match_references
 from metaeval.analyses.result import Result, list_intervals, tabulate_conclusions, tabulate_differences, write_ends
 from metaeval.data.clusters import order_clusters
@@ -184,7 +184,8 @@ class Agreement(Result):
         frames |= {what: pd.concat([each[what] for each in self.disagreements]) for what in ("runs", "topics")}
         if len(self.collections) > 1:
             frames["collections"] = cross({"collection": self.collections, **labels}, value=self.by_collection)
-        annotators = pd.DataFrame({"statistic": self.statistics, "halves": _stack("halves").fget(self)}).dropna()
+        halves = [each.halves for each in self.results]
+        annotators = pd.DataFrame({"statistic": self.statistics, "halves": halves}).dropna()
         return frames | ({"annotators": annotators} if len(annotators) else {})
 
     def tables(self) -> list[Table]:
@@ -322,8 +323,8 @@ def agreement(
     3     acc_t     bad   0.48        2
     """
     check_options(
-        margin=margin, over=(over, Over), runs=(runs, Share), topics=(topics, Share), alpha=alpha, confidence=confidence,
-        n_permutations=n_permutations, n_bootstrap=n_bootstrap,
+        margin=margin, over=Within(over, Over), runs=Within(runs, Share), topics=Within(topics, Share), alpha=alpha,
+        confidence=confidence, n_permutations=n_permutations, n_bootstrap=n_bootstrap,
     )  # fmt: skip
     check_policy(missing, MissingPolicy)
     asked = [parse_statistic(name) for name in dict.fromkeys(BY_DEFAULT if statistics is None else statistics)]
@@ -404,8 +405,8 @@ def _find_run_scores(scores: Scores, whole: Scores | None, names: Sequence[str])
     signs = {str(measure): measure.sign for measure in scores.measures}
     signs |= {str(measure): measure.sign for measure in whole.measures if measure.higher_is_better is not None}
     aligned = whole.sel(runs=sorted(scores.runs), measures=shared)
-    for column, name in enumerate(shared):
-        run_scores[:, names.index(name)] = aligned.values[:, 0, column] * signs[name]
+    columns = [names.index(name) for name in shared]
+    run_scores[:, columns] = aligned.values[:, 0] * [signs[name] for name in shared]
     return run_scores
 
 
@@ -439,8 +440,8 @@ def _compare(
     scaled_runs = np.where(np.isnan(stated), scaled.mean(axis=1), stated)
     sides = Sides(scaled, scaled_runs, key, n_permutations, tuple(asked), clusters, given)
     # Collections of the same runs have the same ones drawn, and so have statistics.
-    draw = (lambda: generator(seed, *runs, "agreement", "other runs")) if over != "topics" else (lambda: None)
-    estimates = [statistic.estimate(sides, n_bootstrap, draw()) for statistic in asked]
+    others = [generator(seed, *runs, "agreement", "other runs") if over != "topics" else None for _ in asked]
+    estimates = [each.estimate(sides, n_bootstrap, rng) for each, rng in zip(asked, others, strict=True)]
     if people is not None and not isinstance(people, PartialScores):
         by_person = people.sel(runs=runs, topics=topics)
         labelled = by_person.values * find_signs(by_person.measures)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from metaeval.analyses.prepare import check_options
+from metaeval.analyses.prepare import Within, check_options
 from metaeval.analyses.result import Result, list_rows, tabulate_differences
 from metaeval.data.annotations import Annotations, choose_class
 from metaeval.data.labels import rank_labels
@@ -168,7 +168,7 @@ def alternative_annotator_test(
     if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not 0 <= epsilon < 1:
         raise MetaevalError(f"{format_option('epsilon')} is {epsilon!r}; it lies from 0 to below 1")
     check_options(
-        agreement=(agreement, Agreement), alpha=alpha, confidence=confidence, n_bootstrap=n_bootstrap, seed=seed
+        agreement=Within(agreement, Agreement), alpha=alpha, confidence=confidence, n_bootstrap=n_bootstrap, seed=seed
     )
     judged = choose_class(annotations.answers)
     names, topic = np.unique(np.array(annotations.topics, dtype=object), return_inverse=True)

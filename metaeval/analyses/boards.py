@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.prepare import check_options, remark_shared_topics, sort_scores
+from metaeval.analyses.prepare import Within, check_options, remark_shared_topics, sort_scores
 from metaeval.analyses.ranks import RunRanks, order_runs, tabulate_ranks
 from metaeval.analyses.topic_noise import TopicNoise, find_noise, join_noise
 from metaeval.data.clusters import code_clusters
@@ -155,8 +155,9 @@ def board_ranks(
     1   b     2    1     2
     2   c     3    3     3
     """
-    check_options(aggregate=(aggregate, Aggregate), over=(over, OverTasks), gaps=(gaps or "present", Gaps))
-    check_options(n_bootstrap=(n_bootstrap, 100), alpha=alpha, seed=seed)
+    policy = "present" if gaps is None else gaps
+    check_options(aggregate=Within(aggregate, Aggregate), over=Within(over, OverTasks), gaps=Within(policy, Gaps))
+    check_options(n_bootstrap=Within(n_bootstrap, 100), alpha=alpha, seed=seed)
     aligned = align_tasks(tasks, gaps)
     check_samples(aligned, over)
     runs, names = aligned.runs, aligned.names

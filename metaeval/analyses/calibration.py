@@ -9,7 +9,7 @@ from typing import ClassVar, cast
 
 import numpy as np
 
-from metaeval.analyses.prepare import check_options, prepare
+from metaeval.analyses.prepare import Within, check_options, prepare
 from metaeval.analyses.result import MeasureRows, list_rows
 from metaeval.data.scores import Scores
 from metaeval.errors import MeasureError, MetaevalError, format_list
@@ -156,8 +156,8 @@ def calibrate_tests(
     procedures = _list_tests(tests)
     n_topics = len(ready.scores.topics) if n_topics is None else n_topics
     check_options(
-        n_studies=(n_studies, BATCH), n_permutations=n_permutations, n_topics=(n_topics, 2), alpha=alpha, n_jobs=n_jobs,
-        difference=1.0 if difference is None else difference,
+        n_studies=Within(n_studies, BATCH), n_permutations=n_permutations, n_topics=Within(n_topics, 2), alpha=alpha,
+        n_jobs=n_jobs, difference=1.0 if difference is None else difference,
     )  # fmt: skip
     place = (seed, ready.scores.collection, "calibration")
     n_all = n_studies + max(BATCH, n_studies // POWER_STUDIES)
@@ -219,7 +219,7 @@ def _list_tests(tests: Sequence[str | Procedure] | None) -> dict[str, PairedTest
                 raise MetaevalError(f"{test} is a measure; {expected}")
             procedures[test.rpartition(":")[2]] = partial(_call, function, test)
         else:
-            check_options(test=(test, PairedTest))
+            check_options(test=Within(test, PairedTest))
             procedures[test] = cast(PairedTest, test)
     if not procedures:
         raise MetaevalError("name at least one test")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.prepare import Prepared, check_options, prepare
+from metaeval.analyses.prepare import Prepared, Within, check_options, prepare
 from metaeval.analyses.ranks import LETTERS, RunRanks, chart_ranks, rank_runs
 from metaeval.analyses.reference_pairs import name_flips
 from metaeval.analyses.result import Result
@@ -150,7 +150,7 @@ def corrected_scores(
     'c is first by nDCG.'
     """
     ready = prepare(scores, "corrected_scores", seed=seed, topics=FEWEST_LABELS, oriented=True)
-    check_options(target=(target, Target), n_trials=(n_trials, 100), confidence=confidence)
+    check_options(target=Within(target, Target), n_trials=Within(n_trials, 100), confidence=confidence)
     least = int(np.ceil(5 / (1 - confidence) - 1e-9))
     if n_trials < least:
         what = f"{n_trials:,} trials do not tell intervals of {confidence:g}"

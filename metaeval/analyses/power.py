@@ -16,6 +16,7 @@ import pandas as pd
 from metaeval.analyses.diagnostics import remark_copies
 from metaeval.analyses.prepare import (
     Prepared,
+    Within,
     check_options,
     check_scores,
     check_trials,
@@ -401,7 +402,7 @@ def discriminative_power(
         return pooled_discriminative_power([discriminative_power(each, **options) for each in scores], seed=seed)
     check_options(
         margin=margin, alpha=alpha, n_jobs=n_jobs, n_permutations=n_permutations, n_bootstrap=n_bootstrap,
-        confidence=confidence, test=(test, PairedTest), correction=(correction, Correction),
+        confidence=confidence, test=Within(test, PairedTest), correction=Within(correction, Correction),
     )  # fmt: skip
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} allows for all pairs by itself; a correction is for the paired tests")

@@ -6,7 +6,7 @@ import itertools
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -154,15 +154,24 @@ def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: in
             )
 
 
+class Within(NamedTuple):
+    """What an option is given, with its bound: a `Literal` of choices; a whole number, the least of a count; or another one.
+
+    That is the top of a number that lies above 0.
+    """
+
+    value: Any
+    bound: Any
+
+
 def check_options(**options: Any) -> None:
     """Refuse options that are not what their names say.
 
-    Of a pair the second is a `Literal` of choices, a whole number, which is the least of a count, or another number, which is
-    the top of one above 0. By default what begins with n_ is a count from 1, and others lie below 1, if not in `BOUNDS`.
+    By default what begins with n_ is a count from 1, and others lie between 0 and 1, if not in `BOUNDS`.
     """
     for name, given in options.items():
         usual = 1 if name.startswith("n_") else 1.0
-        value, bound = given if isinstance(given, tuple) else (given, BOUNDS.get(name, usual))
+        value, bound = given if isinstance(given, Within) else (given, BOUNDS.get(name, usual))
         number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
         whole = number and isinstance(value, int | np.integer)
         wrong, shown = f"{format_option(name)} is {value!r}", f"{format_option(name)} is {value}"

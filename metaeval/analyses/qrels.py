@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.agreement import agreement, remark_coverage
-from metaeval.analyses.prepare import check_options, prepare
+from metaeval.analyses.prepare import Within, check_options, prepare
 from metaeval.analyses.reference_pairs import count_conclusions, name_flips
 from metaeval.analyses.result import Result, list_rows, write_ends
 from metaeval.data.judged import Grades, JudgedRuns
@@ -206,7 +206,7 @@ def compare_qrels(
     if not isinstance(judged, JudgedRuns):
         raise MetaevalError(f"this takes JudgedRuns, not {type(judged).__name__}: see metaeval.io.read_judged_runs")
     check_options(alpha=alpha, confidence=confidence, n_bootstrap=n_bootstrap, n_jobs=n_jobs)
-    check_options(n_permutations=(n_permutations, trials_needed(1, alpha)))
+    check_options(n_permutations=Within(n_permutations, trials_needed(1, alpha)))
     which = parse_statistic(statistic)
     if which.of != "runs":
         others = "use tau_b, tau_a, tau_ap_b, tau_gap, spearman, pearson or pairwise_accuracy"

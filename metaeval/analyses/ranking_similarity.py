@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.prepare import check_options, prepare
+from metaeval.analyses.prepare import Within, check_options, prepare
 from metaeval.analyses.result import MeasurePairs, list_intervals, tabulate_conclusions
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_option
@@ -166,7 +166,7 @@ def ranking_similarity(
     ready = prepare(
         scores, "ranking_similarity", seed=seed, distinct_runs=distinct_runs, measures=2, clusters="pool", oriented=True
     )
-    check_options(confidence=confidence, margin=(margin, 1.0), n_bootstrap=n_bootstrap)
+    check_options(confidence=confidence, margin=Within(margin, 1.0), n_bootstrap=n_bootstrap)
     which = parse_rank_correlation(tau)
     if which.depth is not None and which.depth > len(ready.values):
         raise MetaevalError(

@@ -31,10 +31,7 @@ def match_references(
     collections = [scores] if isinstance(scores, Scores) else list(scores)
     people = list(reference) if isinstance(reference, list | tuple) else [reference]
     references = [_average_annotators(each) for each in people] if annotators else people
-    shared, judges = (
-        [axis for axis in AXES if shares[axis] == "shared"],
-        isinstance(reference, Scores) and len(collections) > 1,
-    )
+    judges, shared = isinstance(reference, Scores) and len(collections) > 1, [a for a in AXES if shares[a] == "shared"]
     problem = "" if collections else "there are no scores"
     if judges and isinstance(run_scores, list | tuple) and len(run_scores) > 1:
         one = f"{format_option('run_scores')} of several judges is one table, with a measure called as each judge"

@@ -9,7 +9,7 @@ from operator import index
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.prepare import check_options, prepare, warn_of_constant_measures
+from metaeval.analyses.prepare import Within, check_options, prepare, warn_of_constant_measures
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
@@ -141,7 +141,7 @@ def sample_size(
     2     120       NaN          0.98
     """
     ready = prepare(scores, "sample_size", seed=seed, distinct_runs=distinct_runs, topics=4, clusters="pool")
-    check_options(confidence=confidence, tau=(tau, TauVariant), n_trials=n_trials)
+    check_options(confidence=confidence, tau=Within(tau, TauVariant), n_trials=n_trials)
     warn_of_constant_measures(ready.scores)
     n_runs, n_topics, n_measures = ready.values.shape
     ladder = _choose_sizes(sizes, n_topics)

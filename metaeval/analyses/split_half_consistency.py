@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.prepare import check_options, prepare
+from metaeval.analyses.prepare import Within, check_options, prepare
 from metaeval.analyses.result import Result, list_rows, name_pairs
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
@@ -161,8 +161,8 @@ def split_half_consistency(
     """
     ready = prepare(scores, "split_half_consistency", seed=seed, distinct_runs=distinct_runs, clusters="pool")
     check_options(
-        alpha=alpha, tau=(tau, TauVariant), n_jobs=n_jobs, n_trials=(n_trials, 2), n_permutations=n_permutations,
-        size=(1 if size is None else size, 1),
+        alpha=alpha, tau=Within(tau, TauVariant), n_jobs=n_jobs, n_trials=Within(n_trials, 2), n_permutations=n_permutations,
+        size=Within(1 if size is None else size, 1),
     )  # fmt: skip
     n_topics, measures = len(ready.scores.topics), ready.scores.measures
     if size is not None and 2 * size > n_topics:

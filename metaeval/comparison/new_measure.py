@@ -12,7 +12,7 @@ import pandas as pd
 
 from metaeval.analyses.agreement import agreement
 from metaeval.analyses.power import PAPERS_TEST, pooled_discriminative_power
-from metaeval.analyses.prepare import check_options
+from metaeval.analyses.prepare import Within, check_options
 from metaeval.analyses.properties import properties
 from metaeval.analyses.references import list_for_each
 from metaeval.analyses.study import QUESTIONS, Study, study_collection
@@ -226,7 +226,7 @@ def compare(
     many = not thorough and max(len(scores.runs) for scores in scored.scores) > MANY_RUNS
     left_out = ("second_power", "second_reference", "sample_size") if many else ()
     chosen = test or (PAPERS_TEST if many else RECOMMENDED)
-    check_options(test=(chosen, PairedTest))
+    check_options(test=Within(chosen, PairedTest))
     second: PairedTest = PAPERS_TEST if chosen == RECOMMENDED else RECOMMENDED
     options: dict[str, Any] = {
         "n_trials": n_trials,
