@@ -57,7 +57,7 @@ def test_every_bit_survives(format, tmp_path):
 def test_without_rows_that_sum_up_tot_and_ir_measures_look_alike_and_a_format_must_be_stated(tmp_path):
     path = tmp_path / "x.txt"
     path.write_text("a delight t1 0.5\nb delight t1 0.25\n")
-    with pytest.raises(DataError, match=r"x.txt: it could be tot or ir_measures .state its format: format=tot or format=ir_measures"):
+    with pytest.raises(DataError, match=r"it could be tot or ir_measures .state its format: format=tot or format=ir_m"):
         read_scores(path)
     assert read_scores(path, format="tot").topics == ("t1",)
     assert read_scores(path, format="ir_measures").topics == ("delight",)

@@ -54,7 +54,7 @@ def test_three_columns_whose_names_do_not_tell_what_they_hold_are_refused(lines,
         (tmp_path / name).write_text(lines)
     for path in (tmp_path, tmp_path / "a.txt"):
         with pytest.raises(
-            DataError, match=r"may be measure, topic, value .*format=trec_eval or ir_measures; if these"
+            DataError, match=r"may be measure, topic, value .*format=trec_eval; topics: format=ir_measures; if these"
         ):
             read_scores(path)
 
