@@ -149,7 +149,8 @@ class Rows:
     @property
     def file(self) -> Any:
         """The name of the source of these rows, or of all of their sources; None for a frame."""
-        files = [self.sources[part][1] for part in np.unique(self._find_sources(slice(None)))]
+        parts = np.unique(self._find_sources(slice(None))) if len(self.sources) > 1 else range(len(self.sources))
+        files = [self.sources[part][1] for part in parts]
         named = [*dict.fromkeys(files)]
         return named[0] if len(named) == 1 else describe_files([file for file in named if file is not None]) or None
 
@@ -164,11 +165,18 @@ class Rows:
     def encode(self, name: str) -> tuple[np.ndarray, list[str]]:
         """Return for every row the position of its label, and the labels as text in the order in which they appear."""
         column = self.frame[name]
-        try:
-            codes, labels = pd.factorize(column)
-        except TypeError:
-            problem = f"column {name} holds lists or records, not one {name} a row"
-            raise DataError(problem, file=self.file, hint="make them text") from None
+        if isinstance(column.dtype, pd.CategoricalDtype):  # whose codes need less memory than those of factorize
+            seen = pd.unique(column.array.codes)
+            seen, labels = seen[seen >= 0], column.array.categories
+            numbers = np.full(len(labels) + 1, -1, dtype=np.int32)  # the last one is that of no label
+            numbers[seen] = np.arange(len(seen))
+            codes, labels = numbers[column.array.codes], labels[seen]
+        else:
+            try:
+                codes, labels = pd.factorize(column)
+            except TypeError:
+                problem = f"column {name} holds lists or records, not one {name} a row"
+                raise DataError(problem, file=self.file, hint="make them text") from None
         if getattr(labels, "categories", labels).dtype == object:
             held = labels if isinstance(column.dtype, pd.CategoricalDtype) else column.array[codes >= 0]
             kind = infer_dtype(np.array(held, dtype=object))  # 1, 1.0 and True are equal, and would become one label
@@ -182,7 +190,7 @@ class Rows:
         blank = [-1, *(code for code, text in enumerate(texts) if not text.strip())]
         for row in np.flatnonzero(np.isin(codes, blank))[:1].tolist():
             raise DataError(f"the {name} is missing", **self.locate(row, () if name in COLUMNS else COLUMNS[:3]))
-        return codes.astype(np.int32), texts
+        return codes.astype(np.int32, copy=False), texts
 
     def read_scores(self) -> np.ndarray:
         """Return the scores as numbers, NaN where a row says that there is none; a word, a date or ∞ is refused."""

@@ -9,10 +9,12 @@ import numbers
 import re
 import warnings
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,7 @@ from metaeval.files import (
     find_most_unpacked,
     is_folder,
     is_standard_input,
+    open_regular,
     plain_path,
     read_bytes,
     read_content,
@@ -68,15 +71,18 @@ class ColumnsError(DataError):
 
 
 class Texts(Sequence[Any]):
-    """A column of texts of Arrow, of which equal ones become one text, and which is decoded when it is asked for."""
+    """A column of texts of Arrow, of which equal ones become one text; it is held as it is until codes are asked for."""
 
     def __init__(self, column: Any) -> None:
-        self._column = column
+        self._column, self._length = column, len(column)
 
     def __len__(self) -> int:
-        return len(self._column)
+        return self._length
 
     def __getitem__(self, some: Any) -> Any:
+        if self._column is None:
+            cells = self.coded[some]
+            return [None if cell != cell else cell for cell in cells] if isinstance(some, slice) else cells
         return self._column[some].to_pylist() if isinstance(some, slice) else self._column[some].as_py()
 
     def __iter__(self) -> Iterator[Any]:
@@ -87,7 +93,7 @@ class Texts(Sequence[Any]):
         """The column as codes and the texts that they stand for, none where one is missing."""
         import pyarrow as pa
 
-        column = self._column
+        column, self._column = self._column, None
         if not pa.types.is_dictionary(column.type):
             column = column.cast(pa.string()).dictionary_encode()
         column = column.cast(pa.dictionary(pa.int32(), pa.string())).unify_dictionaries().combine_chunks()
@@ -102,10 +108,14 @@ class Texts(Sequence[Any]):
         """Return the column as numbers, if all cells are finite ones without white space around them."""
         import pyarrow as pa
 
-        repeated = pa.types.is_dictionary(self._column.type)
+        repeated = self._column is None or pa.types.is_dictionary(self._column.type)
         try:
             cells = pa.array(self.coded.categories, pa.string()) if repeated else self._column
-            read = cells.cast(pa.float64()).to_numpy(zero_copy_only=False)
+            read = (
+                cells.cast(pa.float64()).to_numpy(zero_copy_only=False)
+                if repeated
+                else cells.cast(pa.float64()).to_numpy()
+            )
         except pa.ArrowException:
             return None
         read = read[self.coded.codes] if repeated else read
@@ -377,9 +387,8 @@ def find_delimiter(path: PathLike, text: str) -> str:
 
 def read_table(path: PathLike) -> Table:
     """Read a text with a header, separated as `find_delimiter` tells; quotes as in RFC 4180, blank lines left out."""
-    with suppress(csv.Error):  # which is explained below
-        if table := _read_plain(path, read_content(path)):
-            return table
+    if table := _read_plain(path):
+        return table
     text, line = read_text(path), 1
     try:
         delimiter = find_delimiter(path, text)
@@ -410,28 +419,49 @@ _ODD = (b'"', b"\0", b"\r", b"\n\n", b"\xef\xbb\xbf")
 """What a text may hold that is not read as fast: quotes, blank lines, other line ends and encodings."""
 
 
-def _read_plain(path: PathLike, content: bytes) -> Table | None:
-    """Read a long text without quotes many times faster, and hold what is repeated in it once; None for any other."""
-    if len(content) <= _LONG or content.find(b"\n") < 1 or any(odd in content for odd in _ODD):
+def _read_plain(path: PathLike) -> Table | None:
+    """Read a long text without quotes many times faster, and hold what is repeated in it once; None for any other.
+
+    It is read piece by piece, first to see what is in it, so that it is never held as a whole.
+    """
+    if is_standard_input(path) or plain_path(path) != str(path):
         return None
+    with open_regular(path) as (stream, size):
+        check_size(size, path)
+        pieces = iter(partial(stream.read, 1 << 20), b"")
+        first = next(pieces, b"") if size > _LONG else b""
+        counts, end = Counter[bytes](), b""
+        try:
+            start = first[: first.rfind(b"\n")].decode()
+            delimiter, (header, *lines) = find_delimiter(path, start), start.split("\n")[:_SAMPLE]
+        except (UnicodeDecodeError, IndexError, csv.Error):
+            return None
+        for piece in chain([first], pieces):
+            if any(odd in end + piece for odd in _ODD):
+                return None
+            counts.update({what: piece.count(what) for what in (b"\n", delimiter.encode())})
+            end = piece[-2:]
+        check_cells(counts[b"\n"], path, what="lines")
+        check_cells(counts.total(), path)
+        stream.seek(0)
+        return _parse_plain(path, stream, header.split(delimiter), [line.split(delimiter) for line in lines], delimiter)
+
+
+def _parse_plain(
+    path: PathLike, stream: Any, first: Sequence[str], rows: Sequence[Sequence[str]], delimiter: str
+) -> Table | None:
+    """Read a text by Arrow, where all lines have as many cells; `rows` are a few of its lines."""
     import pyarrow as pa
     from pyarrow import csv as arrow
 
-    try:
-        start = content[: content.rfind(b"\n", 0, 1 << 20)].decode()
-    except UnicodeDecodeError:
+    if "" in first[1:] or len({*first}) < len(first) or not any(first):  # perhaps a title, or two rows of names
         return None
-    delimiter, (first, *lines) = find_delimiter(path, start), start.split("\n")[:_SAMPLE]
-    n_lines = content.count(b"\n")
-    check_cells(n_lines, path, what="lines")
-    check_cells(n_lines + content.count(delimiter.encode()), path)
-    names = _check_header(first.split(delimiter), path, 1)
-    rows = [line.split(delimiter) for line in lines]
+    names = _check_header(first, path, 1)
     repeated = [2 * len({row[j] for row in rows if j < len(row)}) < len(rows) for j in range(len(names))]
     kinds = (pa.dictionary(pa.int32(), pa.string()) if again else pa.string() for again in repeated)
     try:
         read = arrow.read_csv(
-            pa.BufferReader(content),
+            pa.PythonFile(stream, mode="r"),
             read_options=arrow.ReadOptions(column_names=names, skip_rows=1, use_threads=False),
             parse_options=arrow.ParseOptions(delimiter=delimiter, quote_char=False),
             convert_options=arrow.ConvertOptions(
@@ -440,7 +470,9 @@ def _read_plain(path: PathLike, content: bytes) -> Table | None:
         )
     except pa.ArrowException:
         return None
-    return Table(str(path), _Lazy(names, lambda name: Texts(read.column(name))), len(read), range(2, len(read) + 2))
+    columns = {name: Texts(read.column(name)) for name in names}
+    pa.default_memory_pool().release_unused()
+    return Table(str(path), columns, len(read), range(2, len(read) + 2))
 
 
 def _read_parquet(path: PathLike) -> Table:

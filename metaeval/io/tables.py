@@ -106,7 +106,7 @@ def rows_of_table(
     parts = []
     for name, scores in zip(labels, cells, strict=True):
         label = {} if "measure" in shared else {"measure": categorical(np.zeros(table.n_rows, dtype=int), [name])}
-        parts.append(pd.DataFrame({**shared, **label, "score": scores}))
+        parts.append(pd.DataFrame({**shared, **label, "score": scores}, copy=False))
     frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     lines = table.lines if len(parts) == 1 else [*table.lines] * len(parts)
     return layout, replace(Rows.of(frame, table.file or None, lines), called=layout.roles)
