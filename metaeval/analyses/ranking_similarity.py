@@ -92,7 +92,7 @@ class RankingSimilarity(MeasurePairs):
         of = "Kendall's " if which.name in ("tau_a", "tau_b") else ""
         caption = f"Ranking similarity: {of}{self.heading} between rankings of runs{rows}."
         frame = take_upper_triangle(square) if which.symmetric else square
-        tables = [Table(frame, caption, self.signature, marks=shade_marks(), legend=self.no_interval)]
+        tables = [Table(frame, caption, self.signature, marks=shade_marks, legend=self.no_interval)]
         if len(self.measures) > MANY:
             summed = sum_up_matrix(square.index.tolist(), self.numbers, self.heading)
             whole = replace(tables[0], at=("all",))

@@ -63,11 +63,6 @@ class Specification(NamedTuple):
     read: Callable[[], Candidates]
 
 
-def make_page(page: Page) -> Callable[[], None]:
-    """Return what draws a page."""
-    return partial(show, page)
-
-
 def show(page: Page) -> None:
     """Draw a page: a lesson, the bars, a guess, and then the answer."""
     question, judges, fill, read = SPECIFICATIONS[page]

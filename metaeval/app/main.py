@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from metaeval.app import candidates, your_scores
 from metaeval.app.parts import STYLE, say_errors
 
-PAGES = {name: candidates.make_page(page) for name, page in candidates.PAGES.items()} | {
+PAGES = {name: partial(candidates.show, page) for name, page in candidates.PAGES.items()} | {
     "Your scores": your_scores.show
 }
 

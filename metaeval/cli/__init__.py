@@ -16,7 +16,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from metaeval.cli import compare, inspect, lookup, scores
-from metaeval.cli.generate import SETTINGS, Command, LazyGroup, make_function
+from metaeval.cli.generate import SETTINGS, LazyGroup, add_commands
 from metaeval.cli.gone import GONE
 from metaeval.cli.output import print_note, print_problem, print_status
 from metaeval.errors import MetaevalError, MetaevalWarning, UndefinedValueWarning
@@ -44,17 +44,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings=SETTINGS | {"max_content_width": 100},
 )
-for _name, _command, _options in (
-    ("measures", lookup.show_measures, lookup.MEASURES),
-    ("cite", lookup.print_citations, lookup.CITE),
-    ("score", scores.score, scores.SCORE),
-    ("convert", scores.convert, scores.CONVERT),
-    ("inspect", inspect.inspect, inspect.INSPECT),
-    ("compare", compare.compare, compare.COMPARE),
-    ("app", lookup.start, lookup.APP),
-    ("help", lookup.explain, lookup.HELP),
-):
-    app.command(_name, cls=Command)(make_function(_command, _options, _command.__doc__ or ""))
+add_commands(app, {**lookup.COMMANDS, **scores.COMMANDS, **inspect.COMMANDS, **compare.COMMANDS})
 app.add_typer(lookup.data, name="data")
 
 

@@ -133,6 +133,9 @@ def _check_folder(out: Path, overwrite: bool) -> None:
 
 def _open_data(values: Values) -> list[Any]:
     """Return what the new measure is compared on: sources that the comparison opens itself where nothing is stated."""
+    from metaeval.datasets.open import open_collections, open_source
+    from metaeval.measures.user_file import is_reference
+
     names = values.data or []
     columns, missing = read_columns(values), values.missing
     if not names and values.gold is None:
@@ -146,27 +149,22 @@ def _open_data(values: Values) -> list[Any]:
     options: dict[str, Any] = {"missing": missing, "columns": columns, "doubled": values.doubled}
     known = any(map(names_file, values.reference or ()))
     if missing != "raise" or columns or values.doubled != "raise" or known or values.against:
-        sources = [opened for name in names for opened in _open_source(name, values, options)]
+        chosen = None  # a function of a file is refused later: scores have none
+        if values.against and not any(map(is_reference, values.measure)):
+            chosen = list(dict.fromkeys([*values.measure, *values.against]))
+        stated = (values.reference, values.lower_is_better, values.higher_is_better)
+        further = [label for labels in stated for label in labels or ()]
+        sources = []
+        for name in names:  # every collection of a file, but a data set may hold runs
+            file = names_file(name)
+            sources += (
+                open_collections(name, chosen, optional=further, **options) if file else [open_source(name, **options)]
+            )
     if values.gold is not None:
         if values.clusters or values.repeats:
             raise MetaevalError("--clusters and --repeats name columns of score files, and gold and runs have none")
         sources.append(read_gold(values.gold, values))
     return sources
-
-
-def _open_source(name: str, values: Values, options: dict[str, Any]) -> list[Any]:
-    """Return the runs of a data set, or the scores of every collection of a file, of what is compared if that is named."""
-    from metaeval.datasets.open import open_collections, open_source
-    from metaeval.measures.user_file import is_reference
-
-    if not names_file(name):
-        return [open_source(name, **options)]
-    measures = None  # a function of a file is refused later: scores have none
-    if values.against and not any(map(is_reference, values.measure)):
-        measures = list(dict.fromkeys([*values.measure, *values.against]))
-    stated = (values.reference, values.lower_is_better, values.higher_is_better)
-    further = [label for labels in stated for label in labels or ()]
-    return open_collections(name, measures, optional=further, **options)
 
 
 def _join_scores(values: Values, sources: list[str]) -> list[Any]:
@@ -186,3 +184,6 @@ def _join_scores(values: Values, sources: list[str]) -> list[Any]:
         scores.add_measures(tidy.read(file, measure=names[0], columns=own), first=True)
         for file, scores in zip(files, opened, strict=True)
     ]
+
+
+COMMANDS = {"compare": (compare, COMPARE)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from types import SimpleNamespace
@@ -61,6 +61,12 @@ def make_function(run: Callable[[Any], None], options: Options, help: str) -> Ca
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return call
+
+
+def add_commands(app: Any, commands: Mapping[str, tuple[Callable[[Any], None], Options]]) -> None:
+    """Add commands by their names: what runs, whose docstring is the help, and its options."""
+    for name, (run, options) in commands.items():
+        app.command(name, cls=Command)(make_function(run, options, run.__doc__ or ""))
 
 
 def make_command(run: Callable[[Any], None], options: Options, help: str) -> Any:
@@ -149,13 +155,14 @@ class _LazyCommand(TyperCommand):
 
 
 _POLICIES = ("raise", "drop-topic", "drop-run")
-_SUBJECTS: dict[str, tuple[Options, Options]] = {
-    "scores": (take("source"), OPENING | NOISE | DIRECTIONS),
-    "several": ({"source": OPTIONS["sources"]}, OPENING | NOISE | DIRECTIONS),
-    "measures": (take("measures"), {}),
+_SUBJECTS: dict[str, tuple[Options, Options, Callable[[Any], Any] | None]] = {
+    "scores": (take("source"), OPENING | NOISE | DIRECTIONS, None),
+    "several": ({"source": OPTIONS["sources"]}, OPENING | NOISE | DIRECTIONS, None),
+    "measures": (take("measures"), {}, lambda values: values.measures),
     "ratings": (
         take("source"),
         take("collection", "format", "columns", "doubled", "repeats", "judges", "tasks") | DIRECTIONS,
+        open_ratings,
     ),
     "labels": (
         {
@@ -172,6 +179,7 @@ _SUBJECTS: dict[str, tuple[Options, Options]] = {
             **take("columns"),
             "separator": Option("Where the topic ends in an item's name: with __ the topic of doc7__fluency is doc7"),
         },
+        open_annotations,
     ),
     "runs": (
         {
@@ -196,17 +204,10 @@ _SUBJECTS: dict[str, tuple[Options, Options]] = {
                 (*_POLICIES, "worst"),
             )
         },
+        open_judged_runs,
     ),
 }
-"""By what a command takes: options that name it, and those that say how it is read."""
-
-_OPENERS: dict[str, Callable[[Any], Any]] = {
-    "measures": lambda values: values.measures,
-    "ratings": open_ratings,
-    "labels": open_annotations,
-    "runs": open_judged_runs,
-}
-"""What opens that which is no scores."""
+"""By what a command takes: options that name it, those that say how it is read, and what opens that which is no scores."""
 
 _MISSING_OF_BOARDS = Option(
     "What to do where a score is missing; a board can compare what is present, or the runs that are complete",
@@ -223,7 +224,7 @@ def generate_command(name: str, analysis: Analysis) -> Any:
     parameters: dict[str, Parameter] = {}
     for read in called.values():
         parameters |= {each: parameter for each, parameter in read.items() if each not in parameters}
-    named, reading = _SUBJECTS[analysis.takes]
+    named, reading, _ = _SUBJECTS[analysis.takes]
     first = {each: parameter.option for each, parameter in parameters.items() if parameter.option.by_place}
     others = {each: parameter.option for each, parameter in parameters.items()}
     measure = take("measure") if analysis.takes in ("scores", "several", "ratings") else {}
@@ -261,9 +262,9 @@ def _answer(
     """Open what a command is about, call its function, or that of boards, and return the results by the names of files."""
     function, *boards = called
     more: dict[str, Any] = {}
-    if analysis.takes in _OPENERS:
+    if (opener := _SUBJECTS[analysis.takes][2]) is not None:
         with working(f"reading {analysis.takes}"):
-            subject = _OPENERS[analysis.takes](values)
+            subject = opener(values)
     else:
         several = isinstance(values.source, list)
         sources = values.source if several else [values.source]

@@ -123,34 +123,31 @@ def _list_questions(found: Inspection, values: Values) -> tuple[list[tuple[str, 
     tasks = several or values.missing == "keep"
     board += f" -m {first}" * (len(facts.measures) > 1) + " --missing present" * bool(facts.missing)
     scale = " over all tasks" * several
-    asked: list[tuple[bool, str, str, tuple[Any, ...]]] = [
-        (tasks, f"which run may be the best{scale}?", f"ranks {board}", (two_runs,)),
-        (not kept, "which runs differ significantly?", f"power {every}", (two_runs, two_topics)),
-        (not kept, "which run may be the best?", f"ranks {one}", (two_runs, two_topics)),
-        (not kept, "is the ranking the same on other topics?", f"consistency {one}", (three_runs, four_topics)),
-        (not kept, "do two measures rank runs alike?", f"similarity {one}", (three_runs, others)),
-        (not kept, "do measures agree on what is significant?", f"overlap {one}", (two_runs, two_topics, others)),
-        (
-            not kept,
-            "how does one measure behave beside the others?",
-            f"compare {compared} -m {first} -o report",
-            (others, three_runs, four_topics),
-        ),
-        (
-            not kept,
-            "which measure agrees with people?",
-            f"agreement {every} --reference {shlex.quote(str(reference))}",
-            (people, three_runs, four_topics),
-        ),
-    ]
+    asked: list[tuple[str, str, tuple[Any, ...]]] = []
+    if tasks:
+        asked.append((f"which run may be the best{scale}?", f"ranks {board}", (two_runs,)))
+    if not kept:
+        compare = f"compare {compared} -m {first} -o report"
+        agreement = f"agreement {every} --reference {shlex.quote(str(reference))}"
+        asked += [
+            ("which runs differ significantly?", f"power {every}", (two_runs, two_topics)),
+            ("which run may be the best?", f"ranks {one}", (two_runs, two_topics)),
+            ("is the ranking the same on other topics?", f"consistency {one}", (three_runs, four_topics)),
+            ("do two measures rank runs alike?", f"similarity {one}", (three_runs, others)),
+            ("do measures agree on what is significant?", f"overlap {one}", (two_runs, two_topics, others)),
+            ("how does one measure behave beside the others?", compare, (others, three_runs, four_topics)),
+            ("which measure agrees with people?", agreement, (people, three_runs, four_topics)),
+        ]
     answers: list[tuple[str, str]] = []
     lacks: list[tuple[str, str]] = []
-    for can_be_asked, question, command, needs in asked:
-        lacking = "; ".join(what for met, what in needs if not met)
-        if can_be_asked and lacking:
+    for question, command, needs in asked:
+        if lacking := "; ".join(what for met, what in needs if not met):
             lacks.append((question, lacking))
-        elif can_be_asked:
+        else:
             answers.append((question, f"metaeval {command}"))
     if kept:
         lacks.append(("all else", "a score of every run on every topic: --missing drop-topic or drop-run"))
     return answers, lacks
+
+
+COMMANDS = {"inspect": (inspect, INSPECT)}

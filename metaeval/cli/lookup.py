@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from metaeval.cli.generate import Command, Values, make_command, make_function
+from metaeval.cli.generate import Values, add_commands, make_command
 from metaeval.cli.options import NAMES, OPTIONS, SHARED, Option, argument, complete_data_set, complete_measure, take
 from metaeval.cli.output import check_output, print_problem, print_status, print_text, show_texts, terminal_width
 from metaeval.cli.signatures import parse_docstring
@@ -297,10 +297,15 @@ def print_paths(values: Values) -> None:
 
 
 _DATA_SET = argument("The data set", complete=complete_data_set)
-for _name, _run, _options in (
-    ("list", list_data, take("style")),
-    ("info", describe_data, {"name": _DATA_SET}),
-    ("fetch", fetch_data, {"names": argument("Data sets", complete=complete_data_set, kind=list[str])}),
-    ("path", print_paths, {"name": _DATA_SET}),
-):
-    data.command(_name, cls=Command)(make_function(_run, _options, _run.__doc__ or ""))
+add_commands(
+    data,
+    {
+        "list": (list_data, take("style")),
+        "info": (describe_data, {"name": _DATA_SET}),
+        "fetch": (fetch_data, {"names": argument("Data sets", complete=complete_data_set, kind=list[str])}),
+        "path": (print_paths, {"name": _DATA_SET}),
+    },
+)
+COMMANDS = {
+    "measures": (show_measures, MEASURES), "cite": (print_citations, CITE), "help": (explain, HELP), "app": (start, APP),
+}  # fmt: skip

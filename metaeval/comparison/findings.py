@@ -183,8 +183,8 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
     reference, m, n = comparison.agreement.reference.title, names.index(name), len(names) - 1
     value, low, high = (float(numbers[m]) for numbers in (result.values, result.low, result.high))
     behind, ahead = int(result.better[:, m].sum()), int(result.better[m].sum())
-    first, second = np.triu_indices(n + 1, 1)
-    mine = [word for i, j, word in zip(first, second, result.conclusions, strict=True) if m in (i, j)]
+    pairs = zip(*np.triu_indices(n + 1, 1), result.conclusions, strict=True)
+    mine = [word for i, j, word in pairs if m in (i, j)]
     whom = "every other measure" if n in (behind, ahead) else "most measures"
     better = f"{format_count(behind, 'measure')} {'is' if behind == 1 else 'are'} clearly better"
     headline = _find_first(
@@ -510,7 +510,7 @@ def find_kin(comparison: ComparisonResults, name: str) -> Kin:
         theirs = [_read_column(study, other) for study in comparison.collections]
         if any(np.ptp(column) == 0 for column in (*columns, *theirs)):
             continue
-        kinds = (kind for kind, test in _TESTS.items() if kind != "opposite" or other == order[-1])
+        kinds = (kind for kind in _TESTS if kind != "opposite" or other == order[-1])
         kind = next((kind for kind in kinds if all(map(_TESTS[kind], columns, theirs))), "")
         found.setdefault(kind, facts.titles[other])
     for kind in _TESTS:
@@ -531,15 +531,12 @@ def _standardise(values: np.ndarray) -> np.ndarray:
     return np.asarray((values - values.mean()) / values.std())
 
 
-def _number(values: np.ndarray) -> np.ndarray:
-    """Return which of the different values each one is, from the smallest."""
-    return np.asarray(np.unique(values, return_inverse=True)[1])
-
-
 _TESTS: dict[str, Callable[[np.ndarray, np.ndarray], bool]] = {
     "copy": np.array_equal,
     "linear": lambda mine, other: bool(np.abs(_standardise(mine) - _standardise(other)).max() < _SLACK),
-    "monotone": lambda mine, other: np.array_equal(_number(mine), _number(other)),
+    "monotone": lambda mine, other: np.array_equal(
+        *(np.unique(values, return_inverse=True)[1] for values in (mine, other))
+    ),
     "opposite": lambda mine, other: bool(np.abs(_standardise(mine) + _standardise(other)).max() < _SLACK),
 }
 """Whether scores are those of another measure in some way, the closest first."""

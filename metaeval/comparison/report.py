@@ -86,8 +86,12 @@ def write_report(
         if lines:
             title = "What does not apply, or was not tried"
             sections.append({"anchor": "skipped", "title": title, "blocks": [{"notes": lines}]})
+        sizes = [
+            f"{format_count(len(study.scores.runs), 'run')} × {format_count(len(study.scores.topics), 'topic')} ({study.name})"
+            for study in comparison.collections
+        ]
         page = _template().render(
-            title=_give_title(comparison), lead=_describe_data(comparison), sections=sections, style=STYLE,
+            title=_give_title(comparison), lead=" and ".join(sizes), sections=sections, style=STYLE,
             answers=[find_answer(comparison, name) for name in comparison.new], signature=str(comparison.signature),
             collections=[study.name for study in comparison.collections], variables=write_variables,
         )  # fmt: skip
@@ -125,7 +129,10 @@ class ReportFiles:
         """Go through the blocks that show a result: what it says of the new measures, then its charts."""
         (_, rows), *details = result.frames().items()
         besides = [result.beside(each) for each in result.list_measures() if str(each) in self.new]
-        told = [_drop_gaps(table) for table in besides if table is not None]
+        told = []
+        for table in filter(None, besides):
+            known = (table.frame != NOTHING).any()  # columns of which nothing is known say nothing
+            told.append(table.take(list(known[known].index)) if len(table.frame) else table)
         shown = [table for table in told if len(table.frame)]
         whole = self.put_table(result.to_table(), name, rows=rows)
         yield from [] if told else [whole]
@@ -156,22 +163,9 @@ class ReportFiles:
         return path
 
 
-def _drop_gaps(table: Table) -> Table:
-    """Return a table without the columns of which nothing is known."""
-    known = (table.frame != NOTHING).any()
-    return table.take(list(known[known].index)) if len(table.frame) else table
-
-
 def _give_title(comparison: ComparisonResults) -> str:
     titles = [comparison.find_title(name) for name in comparison.new]
     return f"{', '.join(titles)} beside the established measures"
-
-
-def _describe_data(comparison: ComparisonResults) -> str:
-    return " and ".join(
-        f"{format_count(len(study.scores.runs), 'run')} × {format_count(len(study.scores.topics), 'topic')} ({study.name})"
-        for study in comparison.collections
-    )
 
 
 def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
@@ -201,7 +195,14 @@ def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
         numbers.append(files.put_table(table, part, rows=facts.frame, folded=folded))
     folded = "Does each claim stand if something changes?"
     numbers.append(files.put_table(_tabulate_repeats(comparison), "looks", folded=folded))
-    notes = [*comparison.notes, _describe_directions(comparison)]
+    words = {
+        "higher": "Higher is better",
+        "lower": "Lower is better",
+        "assumed: higher": "Assumed, because nobody stated it, that higher is better",
+    }
+    named = {way: [str(each) for each in comparison.all_measures if each.direction == way] for way in words}
+    directions = " ".join(f"{words[way]}: {', '.join(names)}." for way, names in named.items() if names)
+    notes = [*comparison.notes, directions]
     notes += [note for study in comparison.collections for note in study.notes()]
     numbers.append({"notes": [*notes, *RULES.values()], "folded": "Runs, directions, and the rules behind the verdict"})
     return {"anchor": "verdict", "title": "Verdict", "opening": opening, "blocks": numbers}
@@ -222,17 +223,6 @@ def _tabulate_repeats(comparison: ComparisonResults) -> Table:
     )
     caption += f" Not tried: {', '.join(missing)} (metaeval compare --thorough tries them)." * bool(missing)
     return Table(frame.drop(columns=missing), caption, comparison.signature)
-
-
-def _describe_directions(comparison: ComparisonResults) -> str:
-    """Return in sentences of which measures higher or lower scores are better, and of which that is assumed."""
-    words = {
-        "higher": "Higher is better",
-        "lower": "Lower is better",
-        "assumed: higher": "Assumed, because nobody stated it, that higher is better",
-    }
-    named = {way: [str(each) for each in comparison.all_measures if each.direction == way] for way in words}
-    return " ".join(f"{words[way]}: {', '.join(names)}." for way, names in named.items() if names)
 
 
 def _ask(comparison: ComparisonResults, files: ReportFiles) -> Iterator[dict[str, Any]]:

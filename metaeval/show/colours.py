@@ -7,7 +7,6 @@ Where all numbers are positive, figures show the positive half only.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,17 +31,14 @@ def shade(value: float, *, falling: bool = False) -> str:
     return "#{:02X}{:02X}{:02X}".format(*(round(255 + (part - 255) * strength) for part in end))
 
 
-def luminance(colour: str) -> float:
-    """Return the relative luminance of a colour, between 0 and 1 (WCAG 2)."""
-    parts = (int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5))
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
 def contrast(colour: str, other: str) -> float:
-    """Return the contrast ratio of two colours, between 1 and 21 (WCAG 2)."""
-    lighter, darker = sorted((luminance(colour), luminance(other)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
+    """Return the contrast ratio of two colours by their relative luminances, between 1 and 21 (WCAG 2)."""
+    luminances = []
+    for one in (colour, other):
+        parts = (int(one[start : start + 2], 16) / 255 for start in (1, 3, 5))
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        luminances.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+    return (max(luminances) + 0.05) / (min(luminances) + 0.05)
 
 
 def text_colour(background: str) -> str:
@@ -54,10 +50,6 @@ def text_colour(background: str) -> str:
     return max(("#000000", "#FFFFFF"), key=lambda colour: contrast(colour, background))
 
 
-def shade_marks() -> Callable[[pd.DataFrame], pd.DataFrame]:
-    """Return marks for `Table.marks` that give each number its colour."""
-
-    def marks(frame: pd.DataFrame) -> pd.DataFrame:
-        return frame.map(lambda v: f"shade {shade(v)}" if isinstance(v, float) and not math.isnan(v) else "")
-
-    return marks
+def shade_marks(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the marks of a table that give each number its colour."""
+    return frame.map(lambda v: f"shade {shade(v)}" if isinstance(v, float) and not math.isnan(v) else "")

@@ -35,6 +35,7 @@ _TALLEST = {"column": 9.0, "page": 7.0}  # inches of rows in a figure for print,
 _SMALL = 16  # rows from which on names are small where panels stand below each other
 _SHORT, _ALONE = 12, 34  # characters of names that stand side by side in a column of print, and of those that do not
 _MANY = 10  # curves whose legend is taller than half a page is
+_ONE_COLUMN = 24  # curves whose legend is one column beside a figure
 _PALE = 0.35
 
 
@@ -127,9 +128,10 @@ def _find_size(panels: Sequence[Chart], shape: tuple[int, int], size: Size) -> t
         lines = math.ceil(len(labels) / _count_columns(labels))
         return WIDTHS["column"], (2.8 if shape[0] == 1 else 1.9) * shape[0] + 0.13 * lines + 0.1
     if size == "page" and shape[0] > 1:
-        return WIDTHS["page"], max(2.6, 0.15 * min(24, len(labels)) + 0.5) * shape[0]
-    across = (6.4 if len(panels) == 1 else 4.6 * shape[1]) + 1.7 * shape[1]
-    return across, max(4.2, 0.21 * min(24, len(labels)) + 0.9) * shape[0]
+        return WIDTHS["page"], max(2.6, 0.15 * min(_ONE_COLUMN, len(labels)) + 0.5) * shape[0]
+    beside = 1.7 if len(labels) <= _ONE_COLUMN else 3.9  # room for the legend
+    across = (6.4 if len(panels) == 1 else 4.6 * shape[1]) + beside * shape[1]
+    return across, max(4.2, 0.21 * min(_ONE_COLUMN, len(labels)) + 0.9) * shape[0]
 
 
 def _draw_lines(chart: LineChart, canvas: Canvas, axes: Axes, *, last: bool) -> None:
@@ -186,7 +188,7 @@ def _place_legend(canvas: Canvas, axes: Axes, title: str) -> None:
         longest, place = _SHORT if columns == 2 else _ALONE, {"bbox_to_anchor": (0, 0), "bbox_transform": below}
         spaces = {"columnspacing": 1, "handlelength": 2.6, "labelspacing": 0.3}
     else:
-        columns, longest = 1 if len(handles) <= 24 else 2, canvas.longest
+        columns, longest = 1 if len(handles) <= _ONE_COLUMN else 2, canvas.longest
         place, spaces = {"bbox_to_anchor": (1.01, 1)}, {"handlelength": 3}
     texts = axes.legend(
         handles=handles, loc="upper left", borderaxespad=0, ncols=columns, title=title or None, alignment="left",

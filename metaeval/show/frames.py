@@ -57,13 +57,9 @@ def check_rows_file(path: PathLike) -> Path:
 
 
 def flatten(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame whose columns have one level."""
-    return frame.set_axis([flat_label(column) for column in frame.columns], axis=1)
-
-
-def flat_label(column: object) -> str:
-    """Return the label of a column as one text, also if it has several levels."""
-    return " ".join(filter(None, map(str, column))) if isinstance(column, tuple) else str(column)
+    """Return a frame whose columns have one level, their labels in one text."""
+    labels = (column if isinstance(column, tuple) else (column,) for column in frame.columns)
+    return frame.set_axis([" ".join(filter(None, map(str, parts))) for parts in labels], axis=1)
 
 
 def to_records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -69,7 +69,7 @@ def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis 
         # The colours come from `shade` itself, as on pages and in LaTeX, and not from the steps of the colour map.
         painted = np.full((*values.shape, 3), 255, dtype=np.uint8)
         for cell in zip(*np.nonzero(~hidden), strict=True):
-            painted[cell] = list(bytes.fromhex(_colour(chart, values[cell])[1:]))
+            painted[cell] = list(bytes.fromhex(shade(values[cell] / chart.highest, falling=chart.falling)[1:]))
         rows, columns = (shorten_names(names, canvas.longest) for names in (chart.rows, chart.columns))
         points = _cell_points(figure.get_figwidth() if canvas.is_own else 5.0, columns)
         numbered = canvas.is_narrow and points < _NUMBERED
@@ -80,7 +80,12 @@ def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis 
         axes.spines[:].set_visible(False)
         _write_cells(axes, chart, values, hidden, points)
         mapped = ScalarMappable(Normalize(low * chart.highest, chart.highest), scale_map(low, falling=chart.falling))
-        _draw_scale(figure, axes, mapped, chart.label, whole=chart.whole, below=canvas.is_narrow)
+        ticks, below = MaxNLocator(integer=True) if chart.whole else None, canvas.is_narrow
+        place = {"location": "bottom", "shrink": 0.9, "fraction": 0.05} if below else {"shrink": 0.8, "fraction": 0.08}
+        bar = figure.colorbar(mapped, ax=axes, ticks=ticks, aspect=25, pad=0.03, **place)
+        bar.outline.set_visible(False)
+        bar.set_label(textwrap.fill(chart.label, 28) if below else chart.label)
+        typeset(bar.ax.xaxis.label if below else bar.ax.yaxis.label)
     return figure
 
 
@@ -114,20 +119,6 @@ def _name_axes(
     typeset_ticks(axes, "y", rows, fontsize=letters)
 
 
-def _draw_scale(figure: Figure, axes: Axes, mapped: ScalarMappable, label: str, *, whole: bool, below: bool) -> None:
-    """Draw the colour bar: below where a figure is narrow, otherwise beside it."""
-    ticks = MaxNLocator(integer=True) if whole else None
-    place = {"location": "bottom", "shrink": 0.9, "fraction": 0.05} if below else {"shrink": 0.8, "fraction": 0.08}
-    bar = figure.colorbar(mapped, ax=axes, ticks=ticks, aspect=25, pad=0.03, **place)
-    bar.outline.set_visible(False)
-    bar.set_label(textwrap.fill(label, 28) if below else label)
-    typeset(bar.ax.xaxis.label if below else bar.ax.yaxis.label)
-
-
-def _colour(chart: HeatMap, value: float) -> str:
-    return shade(value / chart.highest, falling=chart.falling)
-
-
 def _cell_points(width: float, names: Sequence[str]) -> float:
     """Return about how wide a cell is, in points, in a figure of some width in inches."""
     return 72 * (width - (0.2 if width < 4 else 1.1) - _label_inches(width, names)) / len(names)
@@ -144,5 +135,5 @@ def _write_cells(axes: Axes, chart: HeatMap, values: np.ndarray, hidden: np.ndar
     font_size = min(7.5, points / (0.62 * max(2, *map(len, texts.values()))))
     if font_size >= 4.2:
         for (i, j), text in texts.items():
-            colour = text_colour(_colour(chart, float(values[i, j])))
+            colour = text_colour(shade(float(values[i, j]) / chart.highest, falling=chart.falling))
             axes.text(j, i, text, ha="center", va="center", fontsize=font_size, color=colour)

@@ -63,12 +63,16 @@ def sign(analysis: str, scores: Any, **settings: object) -> Signature:
     """Return the signature of an analysis of scores, or several; settings are what else numbers depend on, such as the seed."""
     collections = list(scores) if isinstance(scores, Iterable) else [scores]
     shown = {**describe_measures([measure for study in collections for measure in study.measures]), **settings}
-    return Signature(
-        analysis,
-        tuple(_describe(study) for study in collections),
-        tuple((name.replace("_", " "), _format_value(value)) for name, value in shown.items()),
-        metaeval.__version__,
-    )
+    data = []
+    for study in collections:
+        n_runs, n_topics, _ = study.values.shape
+        size = f"{format_count(n_runs, 'run')} × {format_count(n_topics, 'topic')}"
+        data.append(f"{study.collection or 'scores'}@{study.fingerprint} {size}")
+    settled = []
+    for name, value in shown.items():
+        large = isinstance(value, int) and not isinstance(value, bool) and value >= 1000
+        settled.append((name.replace("_", " "), f"{value:,}" if large else str(value)))
+    return Signature(analysis, tuple(data), tuple(settled), metaeval.__version__)
 
 
 def describe_measures(measures: Sequence[object]) -> dict[str, str]:
@@ -77,13 +81,3 @@ def describe_measures(measures: Sequence[object]) -> dict[str, str]:
     if lower := [str(measure) for measure in measures if getattr(measure, "higher_is_better", None) is False]:
         names["lower is better"] = lower
     return {direction: ", ".join(dict.fromkeys(listed)) for direction, listed in names.items()}
-
-
-def _describe(scores: Any) -> str:
-    n_runs, n_topics, _ = scores.values.shape
-    size = f"{format_count(n_runs, 'run')} × {format_count(n_topics, 'topic')}"
-    return f"{scores.collection or 'scores'}@{scores.fingerprint} {size}"
-
-
-def _format_value(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) and value >= 1000 else str(value)
