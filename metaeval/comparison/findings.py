@@ -535,7 +535,7 @@ _TESTS: dict[str, Callable[[np.ndarray, np.ndarray], bool]] = {
     "copy": np.array_equal,
     "linear": lambda mine, other: bool(np.abs(_standardise(mine) - _standardise(other)).max() < _SLACK),
     "monotone": lambda mine, other: np.array_equal(
-        *(np.unique(values, return_inverse=True)[1] for values in (mine, other))
+        np.unique(mine, return_inverse=True)[1], np.unique(other, return_inverse=True)[1]
     ),
     "opposite": lambda mine, other: bool(np.abs(_standardise(mine) + _standardise(other)).max() < _SLACK),
 }
