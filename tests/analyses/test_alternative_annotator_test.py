@@ -185,12 +185,23 @@ def test_wrong_options_are_refused(wrong):
         alternative_annotator_test(make(), **wrong)
 
 
-def test_result_shows_itself(tmp_path):
+def test_result_shows_itself():
     found = alternative_annotator_test(make(), n_bootstrap=100)
+    assert list(found.frames()) == ["judges", "annotators", "differences"]
     assert "passes from ε" in found.to_text()
     assert found.at("short")[0].frame.columns.tolist() == ["ρ", "ω", "passes", "classes from people"]
     assert len(found.plot().axes) == 1
     assert set(found.differences["better"]) <= {"j0", "j1", "j2", "cannot tell"}
+
+
+def test_gold_of_several_people():
+    names = {"annotators": list("abc"), "judges": ["j"], "items": ["x", "y"], "topics": ["t", "t"]}
+    given = Annotations([[0, 2], [0, -1], [2, 1]], [[[1, 0, 0], [0, 1, 3]]], classes=range(3), **names)
+    shares, labels = given.to_quantification(), given.to_classification()
+    np.testing.assert_allclose(shares.gold, [[2 / 3, 0, 1 / 3], [0, 0.5, 0.5]])
+    np.testing.assert_allclose(shares.estimated, [[[1, 0, 0], [0, 0.25, 0.75]]])
+    assert labels.counts[0, 0].tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 0]]
+    assert len(given.to_classification(parts=2).topics) == 2
 
 
 def test_items_that_are_topics_of_their_own_are_pooled_or_divided_but_never_taken_for_topics():

@@ -141,9 +141,12 @@ def test_a_judge_is_called_as_its_file_and_may_have_several_measures(files, name
 def test_of_one_judge_the_namesake_of_the_reference_is_called_as_the_judge_and_the_reference_itself_is_left_out(files):
     truth, judges = files
     text, options = judges[0].read_text(), {"reference": read(truth), "statistics": ["tau_b"], **FEW}
-    judges[0].write_text(text + text.replace("quality", "nugget_coverage"))
-    found = me.agreement(read(judges[0]), **options)
-    assert [str(one) for one in found.measures] == ["quality", "blunt nugget_coverage"]
+    namesake = text.replace("quality", "nugget_coverage")
+    for content, names in ((namesake, ["blunt"]), (text + namesake, ["quality", "blunt nugget_coverage"])):
+        judges[0].write_text(content)
+        found = me.agreement(read(judges[0]), **options)
+        assert [str(one) for one in found.measures] == names
+        assert found.values[0].tolist() == pytest.approx([EXPECTED["blunt"][0]] * len(names))
     judges[0].write_text(text + truth.read_text())
     found = me.agreement(read(judges[0]), runs="shared", topics="shared", **options)
     assert [str(one) for one in found.measures] == ["quality"]
