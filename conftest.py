@@ -10,7 +10,7 @@ import pytest
 
 LONG = (
     "test_browser.py", "test_compare.py", "test_figures_in_print.py", "test_hostile_commands.py", "test_attack_files.py",
-    "test_docs.py", "test_page.py", "test_answer.py", "test_terminal.py", "test_commands.py",
+    "test_docs.py", "test_page.py", "test_answer.py", "test_terminal.py", "test_commands.py", "test_people.py",
     "test_randomised_tukey.py", "test_messages.py", "test_store.py", "test_store_damage.py", "test_labels_are_no_code.py",
     "test_metamorphic.py", "test_sakai.py", "test_analyses.py", "test_compare_qrels.py", "test_architecture.py",
     "test_forgeries.py", "test_calibration.py", "test_contributing.py", "test_generated.py",

@@ -14,19 +14,16 @@ SCORES = [(run, f"q{topic}", (run_number * 3 + topic * 7) % 10 / 10)
           for run_number, run in enumerate("abcd") for topic in range(6)]  # fmt: skip
 
 
-def rows(*names, number=lambda score: str(score), more=()):
-    lines = [",".join([*names, *(name for name, _ in more)])]
-    for run, topic, score in SCORES:
-        lines.append(",".join([run, topic, number(score), *(value(run, topic) for _, value in more)]))
-    return "\n".join(lines) + "\n"
+def rows(*names, more=()):
+    """A table of the scores, with columns of one value each."""
+    return pd.DataFrame(SCORES, columns=names).assign(**dict(more)).to_csv(index=False)
 
 
-def wide(first, cell=lambda topic: topic, extra=None):
-    lines = [",".join([first, *"abcd", *([extra[0]] if extra else [])])]
-    for topic in range(6):
-        scores = [str(score) for run, name, score in SCORES if name == f"q{topic}"]
-        lines.append(",".join([cell(topic), *scores, *([extra[1](topic)] if extra else [])]))
-    return "\n".join(lines) + "\n"
+def wide(first, cell=str, extra=()):
+    """A row a topic and a column a run, with a column of whole numbers."""
+    matrix = pd.DataFrame(SCORES, columns=["run", "topic", "score"]).pivot(index="topic", columns="run", values="score")
+    matrix.index = pd.Index([cell(topic) for topic in range(6)], name=first)
+    return matrix.assign(**dict(extra)).to_csv()
 
 
 def turned(first):
@@ -40,9 +37,9 @@ HINTS = {
     "no column of runs": ({"s.csv": rows("entry", "topic", "score")}, "power s.csv"),
     "no column of topics": ({"s.csv": rows("run", "place", "score")}, "power s.csv"),
     "neither": ({"s.csv": rows("entry", "place", "figure")}, "power s.csv"),
-    "one measure or several": ({"s.csv": rows("run", "topic", "score", more=[("chrF", lambda *_: "0.5")])}, "power s.csv"),
+    "one measure or several": ({"s.csv": rows("run", "topic", "score", more=[("chrF", 0.5)])}, "power s.csv"),
     "several columns of scores": (
-        {"s.csv": rows("run", "topic", "x", more=[("y", lambda *_: "0.5"), ("measure", lambda *_: "AP")])}, "power s.csv",
+        {"s.csv": rows("run", "topic", "x", more=[("y", 0.5), ("measure", "AP")])}, "power s.csv",
     ),
     "a run or scores of one": ({"s.csv": "model,topic,x,y\n1,7,0.5,3\n2,8,0.25,4\n"}, "power s.csv"),
     "topics or runs": ({"x_AP.csv": wide("place", lambda topic: f"q{topic}")}, "power x_AP.csv"),
@@ -50,17 +47,17 @@ HINTS = {
     "topics or measures": ({"x_AP.csv": turned("run").replace("q", "task").replace("5", "five")}, "power x_AP.csv"),
     "a first column of numbers": ({"x_AP.csv": wide("place", lambda topic: str(300 + topic * 3))}, "power x_AP.csv"),
     "a column of whole numbers": (
-        {"x_AP.csv": wide("topic", str, ("docs", lambda topic: str(30 + topic)))}, "power x_AP.csv",
+        {"x_AP.csv": wide("topic", str, [("docs", range(30, 36))])}, "power x_AP.csv",
     ),
     "a missing score": ({"s.csv": rows("run", "topic", "score").replace("a,q0,0.0\n", "")}, "power s.csv"),
     "a second score": ({"s.csv": rows("run", "topic", "score") + "a,q0,0.5\n"}, "power s.csv"),
     "a second score told apart": (
-        {"s.csv": rows("run", "topic", "score", more=[("kind", lambda *_: "x")])
-         + rows("run", "topic", "score", more=[("kind", lambda *_: "y")]).partition("\n")[2]}, "power s.csv",
+        {"s.csv": rows("run", "topic", "score", more=[("kind", "x")])
+         + rows("run", "topic", "score", more=[("kind", "y")]).partition("\n")[2]}, "power s.csv",
     ),
     "several collections": (
-        {"s.csv": rows("run", "topic", "score", more=[("collection", lambda *_: "x")])
-         + rows("run", "topic", "score", more=[("collection", lambda *_: "y")]).partition("\n")[2]}, "consistency s.csv",
+        {"s.csv": rows("run", "topic", "score", more=[("collection", "x")])
+         + rows("run", "topic", "score", more=[("collection", "y")]).partition("\n")[2]}, "consistency s.csv",
     ),
     "three columns": ({"s.txt": TREC}, "ranks s.txt"),
     "four columns": ({"s.txt": "a delight t1 0.5\nb delight t1 0.25\n"}, "power s.txt"),

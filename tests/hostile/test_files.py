@@ -77,6 +77,7 @@ READ = {  # what is in a file, and whether it can be nothing but refused
     "long2.csv": (f"run,topic,measure,score\n{LONG * 2},t,AP,0.5\n", False),
     "label.csv": (f'run,topic,measure,score\n"{LONG}",t,AP,high\n', True),
     "lines.csv": ('run,topic,measure,score\n"a\nb",t,AP,high\n', True),
+    "underscore.csv": ("run,topic,measure,score\na,t,AP,1_000\nb,t,AP,1\n", True),
     "deep.json": ("[" * 100_000, True),
     "manifest.json": ("[" * 100_000, False),
     "book.xlsx": ("PK\3\4" + "\0" * 60, True),
