@@ -11,7 +11,8 @@ import pytest
 LONG = (
     "test_browser.py", "test_compare.py", "test_figures_in_print.py", "test_hostile_commands.py", "test_attack_files.py",
     "test_docs.py", "test_page.py", "test_answer.py", "test_parallel.py", "test_terminal.py",
-    "test_randomised_tukey.py", "test_messages.py", "test_store.py", "test_store_damage.py", "test_labels_are_no_code.py", "test_commands.py",
+    "test_randomised_tukey.py", "test_messages.py", "test_store_damage.py", "test_store.py", "test_labels_are_no_code.py",
+    "test_commands.py",
     "test_metamorphic.py", "test_notebooks.py", "test_analyses.py", "test_compare_qrels.py", "test_architecture.py",
     "test_calibration.py", "test_contributing.py", "test_generated.py",
 )  # fmt: skip
