@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from metaeval.datasets import cache_folder, dataset, datasets
+from metaeval.datasets import cache_folder, dataset, datasets, load_dataset
 from metaeval.errors import DatasetError
 
 DOWNLOADED = [one for one in datasets() if one.files]
@@ -59,7 +59,7 @@ def test_an_unknown_name_brings_the_nearest_ones():
     with pytest.raises(DatasetError, match=r"there is no data set 'stc3-dq' \(did you mean stc3-dq-"):
         dataset("stc3-dq")
     with pytest.raises(DatasetError, match=r"there is no data set 'xyz'; `metaeval data list` lists them"):
-        dataset("xyz")
+        load_dataset("xyz")
 
 
 def test_a_data_set_travels_to_another_process():

@@ -6,7 +6,7 @@ from metaeval.errors import PolicyWarning
 
 
 def put(folder, files):
-    """Write texts or bytes under their names, a text alone as s.csv; return what is to be read: the only file or the folder."""
+    """Write texts or bytes under their names, a text alone as s.csv; return the only file, or the folder."""
     files = files if isinstance(files, dict) else {"s.csv": files}
     for name, content in files.items():
         path = folder / name

@@ -77,6 +77,7 @@ FILES = [
     ("tot", "a t1 AP 0.5\n", "its second column holds topics and its third measures: the format ir_measures, not tot"),
     ("ir_measures", "a AP t1 0.5\n", "the format tot, not ir_measures"),
     ("ranking", "t Q0 a 1\n", "s.csv:1: the line has 4 columns, not topic Q0 run rank value measure"),
+    ("tidy", {"x.json": "["}, "x.json:1: it is not JSON: Expecting value"),
     ("jsonl", line() + "\n[1]\n", "s.csv:2: the line is no object with run_id, topic_id, measure, value"),
     ("jsonl", line(topic_id=7), "s.csv:1: topic_id is a text in quotation marks, not 7"),
     (None, {"x.jsonl": line(topic_id=7)}, "x.jsonl:1: topic_id is a text in quotation marks, not 7"),
@@ -134,6 +135,13 @@ def test_a_parquet_file_or_frame_with_wrong_content_is_refused(columns, message,
 def test_a_file_that_only_claims_to_be_parquet_is_refused(content, tmp_path):
     with pytest.raises(DataError, match=r"s.parquet: (it is not a complete Parquet file|the file is empty)"):
         read_scores(put(tmp_path, {"s.parquet": content}))
+
+
+def test_a_parquet_file_with_a_damaged_column_is_refused(tmp_path):
+    pq.write_table(pa.table(CELL), tmp_path / "s.parquet")
+    content = (tmp_path / "s.parquet").read_bytes()
+    with pytest.raises(DataError, match=r"s.parquet: it is not a complete Parquet file"):
+        read_scores(put(tmp_path, {"s.parquet": content[:4] + b"\xff" * 40 + content[44:]}))
 
 
 FRAMES = [

@@ -52,9 +52,12 @@ def test_a_column_a_judge_or_a_row_a_prediction_are_runs(text, options, said, tm
 
 REFUSED = [
     # a table, its classes, what the message says
-    ("topic,item,gold,ann,bo\nt,1,no,no,\n", ["no", "yes"], "run bo, topic t, item 1: the label is missing .choose"),
-    ("item,gold,ann\na,0,0.4\nb,0,1.0\n", range(3), "label '0.4' is not one of.*round real numbers to classes first"),
-    ("Topic,item,gold,ann\nt,1,no,yes\n", ["no", "yes"], "no column 'topic', but 'Topic'.*columns topic=Topic"),
+    ("topic,item,gold,ann,bo\nt,1,no,no,\n", ["no", "yes"],
+     "run bo, topic t, item 1: the label is missing .choose"),
+    ("item,gold,ann\na,0,0.4\nb,0,1.0\n", range(3),
+     "label '0.4' is not one of.*round real numbers to classes first"),
+    ("Topic,item,gold,ann\nt,1,no,yes\n", ["no", "yes"],
+     "no column 'topic', but 'Topic'.*columns topic=Topic"),
     ("model,id,y_true,y_pred\na,1,no,yes\nb,1,yes,yes\n", ["no", "yes"],
      "p.csv:3: run b, topic all, item 1: its true label is 'yes', but 'no' on line 2"),
 ]  # fmt: skip

@@ -88,9 +88,12 @@ REFUSED = [
     (GONE, "q1 0 a 0\n", {"missing": "drop-run"}, "missing=drop-run would leave no run"),
     *[(GOLD, FULL.replace("q2 0 b 2", f"q2 0 b {label}"), {"invalid": "clip"}, BEYOND.format(label))
       for label in ("high", "1.5", "inf")],
-    ("q 0 a lo\n", "q 0 a 7\n", {"invalid": "clip", "classes": ["lo", "hi"]}, "not a number beyond an end of the scale lo, hi"),
-    (GOLD.replace("a 0", "a 9"), FULL, {"missing": "worst", "invalid": "worst"}, "gold:1: topic q1, item a: the label '9'"),
-    (GOLD, FULL + "q9 0 a 1\n", {"missing": "worst", "invalid": "worst"}, "r:6: run r, topic q9, item a: the gold has no such"),
+    ("q 0 a lo\n", "q 0 a 7\n", {"invalid": "clip", "classes": ["lo", "hi"]},
+     "not a number beyond an end of the scale lo, hi"),
+    (GOLD.replace("a 0", "a 9"), FULL, {"missing": "worst", "invalid": "worst"},
+     "gold:1: topic q1, item a: the label '9'"),
+    (GOLD, FULL + "q9 0 a 1\n", {"missing": "worst", "invalid": "worst"},
+     "r:6: run r, topic q9, item a: the gold has no such"),
 ]  # fmt: skip
 
 

@@ -262,17 +262,23 @@ TABLES = [
     ("system,qid,F1\n" + ROWS, {"columns": {"run": "system"}}, USUAL.format("F1"), ""),
     ("entry,place,F1\n" + ROWS, {"columns": {"run": "entry", "topic": "place"}}, USUAL.format("F1"), ""),
     (MQM, {"columns": {"topic": "doc+seg"}}, "MQM: a -1 -2 0, b -3 0 -4 (d1/1 d1/2 d2/1)", ""),
-    ("doc,seg,system,MQM\nd1,1,a,-1\nd2,1,a,0\nd1,1,b,-3\nd2,1,b,-4\n", {}, "MQM: a -1 0, b -3 -4 (d1 d2)", "used: seg"),
-    ("query,BM25,DPR,label\nq1,0.5,1,easy\nq2,0,1,hard\n", {}, "mine: BM25 0.5 0, DPR 1 1 (q1 q2)", "not used: label"),
-    ("model,question,correct\na,1,True\na,2,False\nb,1,true\nb,2,TRUE\n", {}, "correct: a 1 0, b 1 1 (1 2)", ""),
+    ("doc,seg,system,MQM\nd1,1,a,-1\nd2,1,a,0\nd1,1,b,-3\nd2,1,b,-4\n", {}, "MQM: a -1 0, b -3 -4 (d1 d2)",
+     "used: seg"),
+    ("query,BM25,DPR,label\nq1,0.5,1,easy\nq2,0,1,hard\n", {}, "mine: BM25 0.5 0, DPR 1 1 (q1 q2)",
+     "not used: label"),
+    ("model,question,correct\na,1,True\na,2,False\nb,1,true\nb,2,TRUE\n", {}, "correct: a 1 0, b 1 1 (1 2)",
+     ""),
     ("run,topic,score,lang\na,t,0.5,de\nb,t,1,de\n", {}, "score: a 0.5, b 1 (t)", "1 column not used: lang"),
     ("run,topic,score,lang\na,t,0.5,de\n", {"columns": {"measure": "lang"}}, "de: a 0.5 (t)", ""),
     ("run,topic,BLEU\na,all,30.5\nb,all,20\n", {}, "BLEU: a 30.5, b 20 (all)", ""),  # a total alone stays
     ("run,topic,BLEU\na,1,33.337\na,2,20\na,all,26.7\nb,1,10\nb,all,5\n", {"missing": "drop-topic"},
      "BLEU: a 33.337, b 10 (1)", "left out the means"),  # printed with few digits, of a run with gaps
-    ("topic,a,b,mean\nx,0.5,0.25,0.375\ny,,0.5,0.5\n", {"missing": "drop-topic"}, "mine: a 0.5, b 0.25 (x)", "'mean', the me"),
-    ("segment,a,b\ns1,0.5,0.25\ns2,0,1\n", {"columns": {"topic": "segment"}}, "mine: a 0.5 0, b 0.25 1 (s1 s2)", ""),
-    ("place,a,b\nq1,0.5,0.25\nq2,1,0\n", {"columns": {"topic": "place"}}, "mine: a 0.5 1, b 0.25 0 (q1 q2)", ""),
+    ("topic,a,b,mean\nx,0.5,0.25,0.375\ny,,0.5,0.5\n", {"missing": "drop-topic"}, "mine: a 0.5, b 0.25 (x)",
+     "'mean', the me"),
+    ("segment,a,b\ns1,0.5,0.25\ns2,0,1\n", {"columns": {"topic": "segment"}}, "mine: a 0.5 0, b 0.25 1 (s1 s2)",
+     ""),
+    ("place,a,b\nq1,0.5,0.25\nq2,1,0\n", {"columns": {"topic": "place"}}, "mine: a 0.5 1, b 0.25 0 (q1 q2)",
+     ""),
     ("place,a,b\nq1,0.5,0.25\nq2,1,0\n", {"format": "transposed"}, "mine: q1 0.5 0.25, q2 1 0 (a b)", ""),
 ]  # fmt: skip
 
@@ -289,17 +295,21 @@ def test_the_usual_names_of_columns_say_what_they_hold(text, options, found, not
 
 DECIMALS = {"run;topic;AP\na;q1;0,5\nb;q1;1\n": [0.5, 1], "topic;a;b\nq1;0,5;1\nq2;1,25;10\n": [0.5, 1.25, 1, 10]}
 REFUSED = [
-    ("AP 401 run_a 0.5\nAP 402 run_a 0.25\nAP 401 run_b 0.5\n", "detected|do not tell|three columns"),  # a measure first
+    ("AP 401 run_a 0.5\nAP 402 run_a 0.25\nAP 401 run_b 0.5\n",
+     "detected|do not tell|three columns"),  # a measure first
     ("entry topic gauge value\nr1 401 AP 0.5\nr1 402 AP 0.5\n", "detected|do not tell|no column is called"),
     ("model,topic,x,score2\n1,7,0.5,3\n2,8,0.25,4\n", "there is no score; 4 are missing"),
     (MQM, r"'seg' tells them apart: .*columns=\{'topic': 'doc\+seg'\}"),
-    ("model,question,correct\na,1,True\na,2,0.5\nb,1,true\nb,2,1\n", "the score 'True' is not a finite number"),
+    ("model,question,correct\na,1,True\na,2,0.5\nb,1,true\nb,2,1\n",
+     "the score 'True' is not a finite number"),
     ("place,a,b\nq1,0.5,0.25\nq2,1,0\n", "does the first column, 'place', name topics or runs"),
     *[(f"topic;a;b\nq1;{cells}\n", "is not a finite number|do not tell")
       for cells in ("1,234;2,345", "0,5;0.5", "1,234,567;0,5", "1,2,3;1")],
-    ("run;topic;score\na;q1;1,234\nb;q1;2,345\n", r"the score '1,234' is not a finite number.*\(write decimals with a point"),
+    ("run;topic;score\na;q1;1,234\nb;q1;2,345\n",
+     r"the score '1,234' is not a finite number.*\(write decimals with a point"),
     ("run,1,2\na,0.5,1\na,0.25,0\n", "no column is called as topics are"),
-    ("model,BLEU,COMET\na,30,0.8\nb,20,0.7\n", "one number a run and no topics .*give the scores of every topic"),
+    ("model,BLEU,COMET\na,30,0.8\nb,20,0.7\n",
+     "one number a run and no topics .*give the scores of every topic"),
     ("run,measure,score\na,BLEU,30\nb,BLEU,20\n", "one number a run and no topics"),
 ]  # fmt: skip
 
