@@ -1,5 +1,6 @@
 """The study of error rates: its simulated scores have the truth that it says, and its counts and rates are right."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from experiments.studies.calibration import (
     designs,
     intervals,
     measures,
+    rank_claims,
     reliability,
     steps,
 )
@@ -26,8 +28,10 @@ from experiments.studies.calibration.simulation import (
     confirm_cells,
     count_batch,
     count_cells,
+    count_edge,
     find_significant,
     list_cells,
+    list_edges,
 )
 from experiments.templates import fill_template
 from metaeval import Scores
@@ -183,7 +187,7 @@ def test_nothing_is_simulated_without_being_asked_for_and_every_table_has_a_capt
     monkeypatch.setitem(steps.SIMULATED, "boards", lambda _: pd.DataFrame({"a": [0.12345678]}))
     made = steps.run(Settings(full=True, only=frozenset({"boards"}), say=lambda _: None))
     assert {name: output.frame["a"].tolist() for name, output in made.outputs.items()} == {"boards": [0.123457]}
-    groups = {"counts", "error", "power", "confirmed", "changes", "means"}
+    groups = {"counts", "error", "power", "confirmed", "edges", "changes", "means"}
     assert groups | set(steps.SIMULATED) == set(steps.CAPTIONS)
 
 
@@ -321,6 +325,50 @@ def test_judgements_of_few_studies_are_shares_and_simultaneous_intervals_claim_l
     crossed = measures.count_crossed(1, [Size(12, 30, 0, 0.3)], {"topics": 2})
     assert crossed["coverage"].between(0, 1).all()
     assert len(crossed) == 12
+
+
+def test_what_errs_where_the_words_of_the_domain_end_is_outside_of_it(read):
+    table, found = read("edges"), conclude(compute_rates(read("counts")))
+    cells = [(about, cell.design, cell.n_runs, cell.n_topics) for about, cell in list_edges()]
+    assert list(table[["about", "design", "runs", "topics"]].itertuples(index=False, name=None)) == cells
+    assert (table["studies"] == STUDY["edges"]["studies"]).all()
+    failed = table[table["error"] > STUDY["most"]]
+    assert set(STUDY["excluded_after_edges"]) <= set(failed["kind"])
+    assert not set(failed["kind"]) & set(found.included)
+    of_halves = {design.kind for design in DESIGNS.values() if design.half != "neither"}
+    assert set(found.included) - {"real"} <= set(table["kind"]) | set(read("counts").query("runs == 10")["kind"])
+    assert not set(failed["kind"]) & of_halves - set(STUDY["excluded_after_edges"])
+
+
+def test_a_cell_is_counted_with_its_error_and_what_results_would_note():
+    about, cell = next((about, cell) for about, cell in list_edges() if cell.kind == "rare and steady")
+    row = count_edge(about, replace(cell, studies=100))
+    assert (row["studies"], row["noted"]) == (100, 1.0)
+    assert row["error"] < row["holm"]
+    assert row["se"] == pytest.approx((row["error"] * (1 - row["error"]) / 100) ** 0.5, abs=1e-6)
+
+
+def test_claims_of_a_board_are_judged_by_what_is_true(monkeypatch, read):
+    better = np.zeros((4, 4), dtype=bool)
+    better[0, 3] = True
+    near, truth = np.array([True, False, True, True]), np.array([2.0, 2.0, 0.0, 0.0])
+    assert rank_claims.judge_claims(better, near, truth, 1) == {
+        "wrong": False, "best missing": True, "all best missing": False, "either": True, "more firsts": True, "width": 3.5,
+    }  # fmt: skip
+    better[2, 0] = True
+    assert rank_claims.judge_claims(better, near, truth, 0)["wrong"]
+    monkeypatch.setattr(rank_claims, "BATCH", 2)
+    for cell in (rank_claims.Cell("normal", "groups", 9, 20, 1), rank_claims.Cell("normal", "two lead", 5, 12, 2)):
+        rows = rank_claims.count_batch(cell, 0)
+        assert (rows["width"] <= rows["one step: width"]).all()
+        assert ("ranks: either" in rows) == (cell.tasks == 1)
+        _, truth, best = cell.simulate(0)
+        assert (truth[best, [0, 1]] == truth.max(axis=0)).all()
+    table = read("rank_claims")
+    cells = [tuple(cell) for cell in rank_claims.list_cells()]
+    assert list(table[list(rank_claims.Cell._fields)].itertuples(index=False, name=None)) == cells
+    assert (table[["wrong", "best missing", "all best missing"]].to_numpy() <= STUDY["most"]).all()
+    assert table["more firsts"].max() > 0
 
 
 def test_every_cell_of_the_domain_was_confirmed_by_fresh_studies(read, monkeypatch):

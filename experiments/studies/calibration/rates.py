@@ -15,12 +15,15 @@ PAPERS_TEST, RECOMMENDED = "randomised-tukey-hsd", "bootstrap-t"
 
 FEW = "three runs"
 
+EXCLUDED = (*STUDY["excluded_after_checking"], *STUDY["excluded_after_edges"])
+"""Kinds of scores that were taken out of the domain after it had been chosen."""
+
 
 def compute_rates(counts: pd.DataFrame) -> pd.DataFrame:
     """Return errors with standard errors, whether each test holds in a cell, and whether the cell is in the domain.
 
     The domain is made of the kinds of scores on which the recommended test holds in every cell of the choosing half with as
-    many topics as the domain begins with, but for those that were taken out after checking; kinds with few runs are kinds of
+    many topics as the domain begins with, but for those that were taken out afterwards; kinds with few runs are kinds of
     their own.
     """
     frame = counts.assign(truth=counts["truth"].fillna(""))  # where nothing differs
@@ -31,7 +34,7 @@ def compute_rates(counts: pd.DataFrame) -> pd.DataFrame:
     chosen = frame[(frame["half"] == "choosing") & enough & (frame["test"] == RECOMMENDED) & (frame["truth"] == "")]
     holds = chosen.groupby(["kind", "scale"])["holds"].all()
     tried = pd.MultiIndex.from_frame(frame[["kind", "scale"]])
-    late = frame["kind"].isin(STUDY["excluded_after_checking"]) & (frame["scale"] != FEW)
+    late = frame["kind"].isin(EXCLUDED) & (frame["scale"] != FEW)
     frame["domain"] = enough & ~late & holds.reindex(tried).fillna(False).to_numpy(dtype=bool)
     return frame
 
@@ -65,13 +68,15 @@ class Conclusion:
     """Which test is recommended, by the choosing half, and how all did in the checking half.
 
     `holding` are those that hold in the domain of the choosing half and find precise copies, the most powerful first;
-    `excluded` are the kinds outside of the domain, `included` those inside, and `few` those that were tried with three runs.
+    `excluded` are the kinds outside of the domain, `included` those inside, `few` those that were tried with three runs, and
+    `many` those with more than 22.
     """
 
     holding: tuple[str, ...]
     excluded: list[str]
     included: list[str]
     few: list[str]
+    many: list[str]
     checked: list[TestRates]
     outside: list[TestRates]
 
@@ -98,6 +103,7 @@ def conclude(rates: pd.DataFrame) -> Conclusion:
         list(dict.fromkeys(outside)),
         list(dict.fromkeys(kinds.loc[inside & ~few, "kind"])),
         list(dict.fromkeys(kinds.loc[inside & few, "kind"])),
+        list(dict.fromkeys(checked.loc[checked["runs"] > 22, "kind"])),
         [summarise_test(checked[checked["domain"] | (checked["truth"] != "")], test) for test in tests],
         [summarise_test(checked[~checked["domain"]], test) for test in tests if not checked["domain"].all()],
     )

@@ -20,6 +20,7 @@ from experiments.studies.calibration.designs import (
     simulate_design,
 )  # fmt: skip
 from metaeval.stats.error_rates import count_errors, decide
+from metaeval.stats.irregular_runs import ODD, SKEWED, count_failures, shape_of_differences
 from metaeval.stats.streams import generator, stream_key
 
 BATCH = int(STUDY["batch"])
@@ -165,15 +166,23 @@ def count_edges(n_jobs: int = 1) -> pd.DataFrame:
 
 
 def count_edge(about: str, cell: Cell, n_jobs: int = 1) -> dict[str, Any]:
-    """Return the errors of both tests in a cell, in fresh studies, with the standard error of the first."""
+    """Return the errors of both tests in a cell, in fresh studies, with the standard error of the first, and what is noted."""
     tests = [next(iter(STUDY["tests"])), "paired-t, Holm"]
     batches = run_all(count_batch, ((cell, FRESH + k, tests) for k in range(cell.studies // BATCH)), n_jobs)
     error, holm = (summarise(batches, test)["error"] for test in range(2))
     return {
         "about": about, "kind": cell.kind, "design": cell.design, "runs": cell.n_runs, "topics": cell.n_topics,
         "studies": cell.studies, "error": error, "se": round(float(np.sqrt(error * (1 - error) / cell.studies)), 6),
-        "holm": holm,
+        "holm": holm, "noted": share_noted(cell),
     }  # fmt: skip
+
+
+def share_noted(cell: Cell) -> float:
+    """Return in which share of a batch of studies a result would carry a note on the differences of runs."""
+    values = cell.simulate(FRESH).values
+    skewness = np.abs(shape_of_differences(values)[1])
+    noted = (np.nanmedian(skewness, axis=1) >= SKEWED) | (np.nanmax(skewness, axis=1) >= ODD)
+    return float((noted | count_failures(values).any(axis=1)).mean())
 
 
 def summarise(batches: Sequence[Sequence[Sequence[float]]], test: int) -> dict[str, float]:

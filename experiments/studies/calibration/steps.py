@@ -10,7 +10,7 @@ import pandas as pd
 import metaeval
 from experiments.page import Folder
 from experiments.paper import HERE, Results, Settings
-from experiments.studies.calibration import boards, clusters, collections, intervals, measures, reliability
+from experiments.studies.calibration import boards, clusters, collections, intervals, measures, rank_claims, reliability
 from experiments.studies.calibration.designs import STUDY, load_scores
 from experiments.studies.calibration.pictures import draw_errors, draw_power
 from experiments.studies.calibration.rates import (
@@ -20,13 +20,14 @@ from experiments.studies.calibration.rates import (
     list_worst,
     summarise_copies,
 )
-from experiments.studies.calibration.simulation import confirm_cells, count_cells, list_cells
+from experiments.studies.calibration.simulation import confirm_cells, count_cells, count_edges, list_cells
 
 CAPTIONS = {
     "counts": "What was counted, test by test and cell by cell.",
     "error": "Largest family-wise error by kind of scores, half and number of runs, with 25 topics or more.",
     "power": "Share of true differences that each test finds.",
     "confirmed": "Share of fresh studies with a false difference by bootstrap-t, in every checking cell of the domain.",
+    "edges": "Share of fresh studies with a false difference by bootstrap-t and by Holm's test, in cells beside both halves.",
     "changes": "Rankings of measures by discriminative power, before and after something was changed, by collection.",
     "means": "The same, averaged over the collections to which it applies, with standard errors from the spread between them: "
     "τ_b between the two rankings of measures, and the share of pairs of rankings with another measure at the top.",
@@ -44,7 +45,9 @@ CAPTIONS = {
     "their mean width over that of ±1.96 standard deviations of the number over studies.",
     "collections": "Share of intervals for other collections that hold the pooled power of all, and their mean width.",
     "boards": "Share of simulated boards of which all claims are true, and how many ranks a run may have on average, by "
-    "rank sets and by what letters leave.",
+    "rank sets and by their first step alone.",
+    "rank_claims": "Share of simulated boards of which a claim is wrong, or the best run is missing, or either, and how many "
+    "ranks a run may have: by rank sets, by their first step alone, and by ranks of the single task.",
     "clusters": "Share of studies of equal runs with a false difference, with topics drawn by clusters or one by one.",
     "halves": "Reliability, τ and detectable difference as predicted from half of the topics, and what the other half "
     "shows; means over splits.",
@@ -64,6 +67,7 @@ SIMULATED: dict[str, Callable[[int], pd.DataFrame]] = {
     "crossed": measures.count_crossed,
     "collections": collections.count_collections,
     "boards": boards.count_boards,
+    "rank_claims": rank_claims.count_rank_claims,
     "clusters": lambda _: clusters.count_clusters(),
     "halves": lambda _: clusters.predict_matrices(),
 }
@@ -103,6 +107,7 @@ def run(settings: Settings) -> Results:
 
     compute(("counts", "error", "power"), count)
     compute(("confirmed",), confirm)
+    compute(("edges",), lambda: [count_edges(settings.n_jobs)])
     compute(("changes", "means"), change)
     for name, make in SIMULATED.items():
         compute((name,), lambda make=make: [make(settings.n_jobs).round(6)])  # type: ignore[misc]
