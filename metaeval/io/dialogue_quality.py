@@ -68,30 +68,29 @@ def _get_inside(where: Any, key: str, kind: type, place: dict[str, Any]) -> Any:
 def _count_votes(dialogue: dict[str, Any], aspect: str, place: dict[str, Any]) -> list[float]:
     """Return the number of votes for each class."""
     annotations = _get_inside(dialogue, "annotations", list, place)
-    if not annotations:
-        raise DataError("there are no annotations", **place)
-    counts = [0.0] * len(CLASSES)
-    for annotation in annotations:
-        quality = _get_inside(annotation, "quality", dict, place)
-        if aspect not in quality:
-            raise DataError(f"there is no vote on aspect {aspect}", **place)
-        vote = quality[aspect]
+    votes = [_get_inside(annotation, "quality", dict, place).get(aspect) for annotation in annotations]
+    wrong = [] if annotations else ["there are no annotations"]
+    for vote in votes:
         if type(vote) is not int or str(vote) not in CLASSES:
-            raise DataError(f"the vote {vote!r} on aspect {aspect} is not a whole number from -2 to 2", **place)
-        counts[CLASSES.index(str(vote))] += 1
-    return counts
+            is_there = f"the vote {vote!r} on aspect {aspect} is not a whole number from -2 to 2"
+            wrong.append(f"there is no vote on aspect {aspect}" if vote is None else is_there)
+    for problem in wrong[:1]:
+        raise DataError(problem, **place)
+    return [float(votes.count(int(name))) for name in CLASSES]
 
 
 def _take_shares(dialogue: dict[str, Any], aspect: str, place: dict[str, Any]) -> list[float]:
     """Return the probabilities of the classes."""
     given = _get_inside(_get_inside(dialogue, "quality", dict, place), aspect, dict, place)
-    for name in (*CLASSES, *given):
-        if name not in given:
-            raise DataError(f"there is no probability of class {name} for aspect {aspect}", **place)
-        if name not in CLASSES:
-            raise DataError(f"{name!r} is not one of the classes -2 to 2", **place)
-        if type(given[name]) not in (int, float):
-            raise DataError(f"the probability of class {name} is {given[name]!r}, not a number from 0 to 1", **place)
+    wrong = [f"there is no probability of class {name} for aspect {aspect}" for name in CLASSES if name not in given]
+    wrong += [f"{name!r} is not one of the classes -2 to 2" for name in given if name not in CLASSES]
+    wrong += [
+        f"the probability of class {name} is {value!r}, not a number from 0 to 1"
+        for name, value in given.items()
+        if type(value) not in (int, float)
+    ]
+    for problem in wrong[:1]:
+        raise DataError(problem, **place)
     return [given[name] for name in CLASSES]
 
 

@@ -67,7 +67,9 @@ Level = Literal["topics", "runs"]
 
 def name_collection(sources: Sources) -> str:
     """Return what the scores in a file or a folder are called."""
-    return stem(sources) if isinstance(sources, str | Path) else ""
+    if not isinstance(sources, str | Path):
+        return ""
+    return stem(sources) or Path(sources).resolve().name  # the folder "." has the name that it has elsewhere
 
 
 # Lines with a run, a topic, a measure and a score.

@@ -278,6 +278,10 @@ CASES = {
         {"--from trec_eval": {("alpha", "delight", t): ONE["alpha", t] for t in TOPICS},
          "--from ir_measures": {("alpha", t, "delight"): ONE["alpha", t] for t in TOPICS}},
     ),
+    "a folder of files of any ending": (
+        {f"{run}.compatibility": "".join(f"delight\t{topic}\t{ONE[run, topic]}\n" for topic in TOPICS) for run in RUNS}, "",
+        {"--from trec_eval": of("delight"), "--from ir_measures": {(r, "delight", t): s for (r, t), s in ONE.items()}},
+    ),
     "four columns": (
         {"s.txt": "".join(f"{run} delight {topic} {score}\n" for (run, topic), score in ONE.items())}, "",
         {"--from tot": of("delight"), "--from ir_measures": {(r, "delight", t): s for (r, t), s in ONE.items()}},
