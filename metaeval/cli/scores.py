@@ -187,4 +187,3 @@ convert.__doc__ = (convert.__doc__ or "").replace(
     f"Formats: {_list_layouts(formats.SCORE_FORMATS)}; store (a folder of Parquet files). Logs that are read: "
     f"{_list_layouts(formats.LOG_FORMATS)}.",
 )
-COMMANDS = {"score": (score, SCORE), "convert": (convert, CONVERT)}
