@@ -44,7 +44,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings=SETTINGS | {"max_content_width": 100},
 )
-add_commands(app, {**lookup.COMMANDS, **scores.COMMANDS, **inspect.COMMANDS, **compare.COMMANDS})
+COMMANDS = {
+    "measures": (lookup.show_measures, lookup.MEASURES),
+    "cite": (lookup.print_citations, lookup.CITE),
+    "score": (scores.score, scores.SCORE),
+    "convert": (scores.convert, scores.CONVERT),
+    "inspect": (inspect.inspect, inspect.INSPECT),
+    "compare": (compare.compare, compare.COMPARE),
+    "app": (lookup.start, lookup.APP),
+    "help": (lookup.explain, lookup.HELP),
+}
+"""The commands written by hand, with their options; those of analyses are in `metaeval.cli.analyses`."""
+add_commands(app, COMMANDS)
 app.add_typer(lookup.data, name="data")
 
 

@@ -184,6 +184,3 @@ def _join_scores(values: Values, sources: list[str]) -> list[Any]:
         scores.add_measures(tidy.read(file, measure=names[0], columns=own), first=True)
         for file, scores in zip(files, opened, strict=True)
     ]
-
-
-COMMANDS = {"compare": (compare, COMPARE)}

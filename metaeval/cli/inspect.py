@@ -148,6 +148,3 @@ def _list_questions(found: Inspection, values: Values) -> tuple[list[tuple[str, 
     if kept:
         lacks.append(("all else", "a score of every run on every topic: --missing drop-topic or drop-run"))
     return answers, lacks
-
-
-COMMANDS = {"inspect": (inspect, INSPECT)}

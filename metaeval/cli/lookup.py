@@ -306,6 +306,3 @@ add_commands(
         "path": (print_paths, {"name": _DATA_SET}),
     },
 )
-COMMANDS = {
-    "measures": (show_measures, MEASURES), "cite": (print_citations, CITE), "help": (explain, HELP), "app": (start, APP),
-}  # fmt: skip

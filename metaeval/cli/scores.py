@@ -189,4 +189,3 @@ score.__doc__ = (score.__doc__ or "").replace("LAYOUTS", f"Layouts: {_list_layou
 convert.__doc__ = (convert.__doc__ or "").replace(
     "FORMATS", f"Formats: {_WRITTEN}; store (a folder of Parquet files). Read, not written: {_READ}."
 )
-COMMANDS = {"score": (score, SCORE), "convert": (convert, CONVERT)}
