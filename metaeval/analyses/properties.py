@@ -42,7 +42,10 @@ _CASES = {
 
 @dataclass(frozen=True, eq=False)
 class Properties(Result):
-    """Which properties measures have, as far as a search can tell: `checks` of each, of the properties of its kind."""
+    """Which properties measures have, as far as a search can tell.
+
+    `checks` are measure by measure, each with the properties of its kind.
+    """
 
     measures: tuple[Measure, ...]
     checks: tuple[PropertyCheck, ...]
