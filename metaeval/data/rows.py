@@ -220,10 +220,12 @@ class Rows:
             problem = f"the score {shown!r} is not a finite number"
             problem += f" ({count:,} such rows in all)" if count > 1 else ""
             advice = "write decimals with a point" if comma else None
-            marks = {"%": "the percent signs", ",": "what separates thousands", " ": "what separates thousands"}
-            for mark, text in marks.items() if advice is None and isinstance(shown, str) else ():
-                if np.isfinite(number(shown.strip().replace(mark, ""))):
-                    advice = f"leave out {text}"
+            patterns = {
+                r"[+-]?[\d.]+ ?%": "the percent signs",
+                r"[+-]?\d{1,3}([ ,]\d{3})+(\.\d+)?": "what separates thousands",
+            }
+            for pattern, text in patterns.items() if advice is None and isinstance(shown, str) else ():
+                advice = f"leave out {text}" if re.fullmatch(pattern, shown.strip()) else advice
             raise DataError(problem, value=shown, hint=advice, **self.locate(row))
         return scores
 
