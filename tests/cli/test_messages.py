@@ -22,6 +22,11 @@ FILES = {
     "power tiny.csv tiny.csv": "the collection tiny is there twice: it would count double",
     "power ''": "the source has an empty name",
     "power gap.csv": "gap.csv: run b, topic u, measure AP: there is no score (choose what to do about it: --missing",
+    "power turned.csv": "higher_is_better is false, true; it is true or false, the same in all rows of a measure",
+    "score both.csv both.csv -l labels --classes 0,1": "it has a column 'label' and a column 'gold': leave one of them out",
+    "score class.csv class.csv -l probabilities": "there are columns of 1 classes, at least two are needed",
+    "judges people.csv judges.csv --classes 1,2": "item 1: nobody labelled it",
+    "power mixed": "a_AP.csv names its topics, this table does not, so their lines cannot be matched",
     "power nothing": "nothing: there are no files in this folder",
     "power tiny.csv --out tiny.csv": "tiny.csv: this is a file, not a folder",
     "convert tiny.csv empty.csv/x.csv": "empty.csv/x.csv: it cannot be written: Not a directory",
@@ -85,14 +90,18 @@ def broken(tmp_path_factory):
     """A folder with files that are wrong in many ways."""
     folder = tmp_path_factory.mktemp("broken")
     (folder / "empty.csv").touch()
-    (folder / "nothing").mkdir()
+    for name in ("nothing", "mixed"):
+        (folder / name).mkdir()
     (folder / "binary.csv").write_bytes(bytes(range(256)))
     ties = "".join(f"{run},{topic},AP,0.5\n" for run in "abc" for topic in range(6))
     header = "run,topic,measure,score\n"
     texts = {
         "table.csv": "name,size\na,1\n", "wrong.parquet": "PAR1 nothing PAR1", "gold.txt": "q1 0 d1 0\nq2 0 d1 1\n",
         "one.csv": f"{header}a,t,AP,1\na,u,AP,0\n", "ties.csv": f"{header}{ties}",
-        "gap.csv": f"{header}a,t,AP,1\na,u,AP,0\nb,t,AP,1\n",
+        "gap.csv": f"{header}a,t,AP,1\na,u,AP,0\nb,t,AP,1\n", "class.csv": "topic,a\nt,1\n",
+        "turned.csv": "run,topic,measure,score,higher_is_better\na,t,AP,1,true\nb,t,AP,1,false\n",
+        "both.csv": "item,label,gold\n1,0,0\n", "people.csv": "item,ann\n1,\n2,1\n", "judges.csv": "item,m\n1,1\n2,1\n",
+        "mixed/a_AP.csv": "topic,x,y\nq1,1,0\nq2,0,1\n", "mixed/a_RR.csv": "x,y\n0.5,0.25\n0.25,0.5\n",
     }  # fmt: skip
     for name, text in texts.items():
         (folder / name).write_text(text)
