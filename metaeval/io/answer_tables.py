@@ -211,7 +211,7 @@ def probabilities(
     true = open_table(gold, columns)
     names = unique_labels([name for name in true.header if name != "topic"] if classes is None else classes, "class")
     if len(names) < 2:
-        raise DataError(f"there are columns of {len(names)} classes, at least two are needed", file=true.file, line=1)
+        raise DataError(f"classes that have a column: {len(names)}; at least two are needed", file=true.file, line=1)
     estimates = {run: _read_shares(open_table(source, columns), names, run) for run, source in runs.items()}
     return _read_shares(true, names), estimates, names
 

@@ -24,7 +24,7 @@ FILES = {
     "power gap.csv": "gap.csv: run b, topic u, measure AP: there is no score (choose what to do about it: --missing",
     "power turned.csv": "higher_is_better is false, true; it is true or false, the same in all rows of a measure",
     "score both.csv both.csv -l labels --classes 0,1": "it has a column 'label' and a column 'gold': leave one of them out",
-    "score class.csv class.csv -l probabilities": "there are columns of 1 classes, at least two are needed",
+    "score class.csv class.csv -l probabilities": "classes that have a column: 1; at least two are needed",
     "judges people.csv judges.csv --classes 1,2": "item 1: nobody labelled it",
     "power mixed": "a_AP.csv names its topics, this table does not, so their lines cannot be matched",
     "power nothing": "nothing: there are no files in this folder",

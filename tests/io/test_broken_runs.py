@@ -101,7 +101,7 @@ BROKEN = [
     ("semeval-e", "11\t#x\t7\n12\ty\t2\n", "g:1: topic #x, item 11: the label '7' is not one of the classes"),
     ("semeval-e", "#x\t0\t0.5\t0.25\t0\t0\n", "g:1: topic #x: probabilities sum to 0.75, not 1"),
     ("semeval-c", "11\t#x\t1\n11\t#x\t2\n", "g:2: topic #x, item 11: the item occurs twice, first on line 1"),
-    ("probabilities", "topic,lo\nt,1\n", "g:1: there are columns of 1 classes, at least two"),
+    ("probabilities", "topic,lo\nt,1\n", "g:1: classes that have a column: 1; at least two"),
     ("votes", "topic,ann\nt,lo\nt,lo\n", "g:3: topic t: there is a second vote of ann"),
     ("votes", "topic,ann\nt,maybe\n", "g:2: topic t: the vote 'maybe' of ann is not one of the classes lo, hi"),
     ("votes", "topic,ann\nt,lo\nu,NA\n", "g: topic u: there are no votes"),
