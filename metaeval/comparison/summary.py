@@ -53,7 +53,7 @@ def choose_measures(comparison: ComparisonResults, measure: str | None = None, m
     named = {name}
     if "tau" in frame:
         tau = frame["tau"].drop(name).fillna(0.0)
-        named |= {tau.idxmax(), *([tau.idxmin()] if tau.min() <= -ALIKE else [])}
+        named |= {str(tau.idxmax()), *([str(tau.idxmin())] if tau.min() <= -ALIKE else [])}
     if "contradictions" in frame and comparison.agreement is None:
         named |= {*frame["contradictions"][frame["contradictions"] > 0].nlargest(MOST_NAMED).index}
     ranked = sorted(
