@@ -531,12 +531,15 @@ def _standardise(values: np.ndarray) -> np.ndarray:
     return np.asarray((values - values.mean()) / values.std())
 
 
+def _number(values: np.ndarray) -> np.ndarray:
+    """Return which of the different values each one is, from the smallest."""
+    return np.asarray(np.unique(values, return_inverse=True)[1])
+
+
 _TESTS: dict[str, Callable[[np.ndarray, np.ndarray], bool]] = {
     "copy": np.array_equal,
     "linear": lambda mine, other: bool(np.abs(_standardise(mine) - _standardise(other)).max() < _SLACK),
-    "monotone": lambda mine, other: np.array_equal(
-        np.unique(mine, return_inverse=True)[1], np.unique(other, return_inverse=True)[1]
-    ),
+    "monotone": lambda mine, other: np.array_equal(_number(mine), _number(other)),
     "opposite": lambda mine, other: bool(np.abs(_standardise(mine) + _standardise(other)).max() < _SLACK),
 }
 """Whether scores are those of another measure in some way, the closest first."""
