@@ -13,6 +13,8 @@ import pytest
 
 from metaeval import ScoreStore
 
+pytest.importorskip("openpyxl", reason="workbooks need openpyxl")
+
 RUNS, TOPICS, MEASURES = ("alpha", "beta", "gamma"), ("q1", "q2", "q3", "q4"), ("BLEU", "TER")
 SCORES = {key: round(0.11 + 0.01 * (7 * n % 80) + 0.001 * (n % 9), 3)
           for n, key in enumerate(product(RUNS, TOPICS, MEASURES))}  # fmt: skip

@@ -5,11 +5,12 @@ import subprocess
 import sys
 
 import numpy as np
-import openpyxl
 import pytest
 
 from metaeval.errors import DataError, PolicyWarning
 from metaeval.io import read_scores
+
+openpyxl = pytest.importorskip("openpyxl", reason="workbooks need openpyxl")
 
 TOPICS = ["t1", "t2", "t3"]
 VALUES = np.random.default_rng(3).random((2, 3, 2)).round(3)  # systems × topics × measures
