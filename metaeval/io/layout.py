@@ -192,7 +192,8 @@ def _find_long(table: Table, roles: dict[str, str], stated: Mapping[str, str], k
         if role not in roles:
             _refuse_lack(table, role, roles)
     parts = {part for name in stated.values() for part in name.split("+")}
-    rest = [name for name in table.columns if name not in (*roles.values(), *parts)]
+    named = {*roles.values(), *parts}
+    rest = [name for name in table.columns if name not in named]
     scores = _find_numbers(table, rest, roles)
     if kind == "measures" and "score" in roles:
         scores = [*scores, roles.pop("score")]
@@ -214,7 +215,8 @@ def _find_long(table: Table, roles: dict[str, str], stated: Mapping[str, str], k
     if not scores:
         question = f"there is no column of scores beside {roles['run']!r} and {roles['topic']!r} {_list(table)}"
         _ask(table, question, needed=NEEDED)
-    unused = tuple(name for name in rest if name not in (*scores, *roles.values()) and not is_index(name))
+    used = {*scores, *roles.values()}
+    unused = tuple(name for name in rest if name not in used and not is_index(name))
     return Layout("tidy" if "score" in roles else "measures", table, roles, tuple(scores), unused)
 
 
@@ -318,7 +320,8 @@ def _matrix(table: Table, kind: str, roles: Mapping[str, str | None], scores: li
         line = 1 if table.lines else None
         raise DataError(f"there are {rows}, but no column of a {column}", file=table.file, line=line)
     named = {role: name for role, name in roles.items() if name is not None}
-    unused = (name for name in table.columns if name not in (*named.values(), *scores) and not counts_rows(table, name))
+    used = {*named.values(), *scores}
+    unused = (name for name in table.columns if name not in used and not counts_rows(table, name))
     return Layout(kind, table, named, tuple(scores), tuple(unused))
 
 
