@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metaeval.cli.generate import Values
@@ -36,11 +37,16 @@ def inspect(values: Values) -> None:
       metaeval inspect board.parquet --columns collection=task --doubled latest --missing drop-run
       metaeval inspect logs/
     """
+    from metaeval.datasets import datasets
     from metaeval.io.inspection import inspect_scores
 
+    named = {dataset.name for dataset in datasets()}
     options = {name: getattr(values, name) for name in (*OPENING, "measure")}
     blocks = []
     for source in values.sources:
+        if source in named and not Path(source).exists():
+            blocks.append(f"{source}: a named data set, not a file; what it is: metaeval data info {source}")
+            continue
         with working(f"reading {source}"):
             found = inspect_scores(source, **{**options, "columns": parse_columns(values.columns)})
         blocks.append("\n".join(_describe(found, values)))

@@ -574,7 +574,8 @@ def list_warnings(comparison: ComparisonResults) -> list[str]:
         if (study.similarity and study.similarity.no_interval) or (study.power and study.power.over_topics.no_interval):
             drawn = len(set(study.scores.clusters))
             topics = format_count(drawn or len(study.scores.topics), "cluster" if drawn else "topic")
-            warnings.append(f"{study.name} has {format_count(len(d.runs), 'run')} and {topics}: too few for intervals.")
+            needed = f"intervals need at least {FEWEST_RUNS} and {FEWEST_TOPICS}"
+            warnings.append(f"{study.name} has {format_count(len(d.runs), 'run')} and {topics}: {needed}.")
         copies += [f"{sum(map(len, d.identical))} in {study.name}"] if d.never_significant else []
     if copies:
         warnings.append(

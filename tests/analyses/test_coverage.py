@@ -126,6 +126,7 @@ def test_differences_that_are_equal_as_fractions_are_ties(seed, n_topics):
     [
         (None, [], "at least one reference measure"),
         (None, ["Accuracy", "kappa"], "reference measure kappa is not among the scores, which hold Accuracy"),
+        (None, ["Accuracy,kappa"], "give each name a reference of its own, or score the runs with it too"),
         (["r00"], "MI", "1 run; at least 2"),
     ],
 )

@@ -141,7 +141,7 @@ def test_below_and_at_chance(columns, headline):
 def test_too_few_runs_or_topics_are_said_first():
     few = answer({name: column[:6] for name, column in BASE.items()})
     assert few.headline == "Too few runs to judge: at least 10 are needed"
-    assert few.before[1] == "made has 6 runs and 40 topics: too few for intervals."
+    assert few.before[1] == "made has 6 runs and 40 topics: intervals need at least 10 and 25."
     for columns in (BASE, {**BASE, **people()}):
         few = answer({name: column[:, :15] for name, column in columns.items()})
         assert few.headline == "Too few topics to judge: at least 25 are needed"

@@ -95,7 +95,7 @@ def test_what_cannot_be_told_is_not_told():
     assert {found[key].outcome for key in ("similarity", "power")} == {"cannot tell"}
     assert found["power"].phrase.startswith("Whether it finds more differences than others, or fewer, is undecided (")
     assert found["similarity"].phrase.startswith("Gives the same ranking of these runs as AP")
-    assert "made has 6 runs and 20 topics: too few for intervals." in list_warnings(result)
+    assert "made has 6 runs and 20 topics: intervals need at least 10 and 25." in list_warnings(result)
 
 
 def test_a_measure_that_contradicts_the_reference_is_told_so():
