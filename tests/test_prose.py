@@ -216,10 +216,10 @@ def test_nothing_in_the_package_knows_a_path_of_results():
         ("docs/simulations/tests.md", "As only cells that looked bad were run again"),
         ("docs/concepts/which-test.md", "a test that does not err there may err on real scores"),
         ("docs/simulations/tests.md", "Two notes hint that your scores may be outside, and miss much"),
-        ("docs/simulations/intervals.md", "succeed on a twentieth of the topics and others on half are beyond it"),
+        ("docs/simulations/intervals.md", "succeed on a twentieth of the topics and others on half can fail"),
         ("docs/concepts/correction.md", "A judge equal to people but for a rare favour"),
         ("results/calibration/README.md", "errs in at most 6.5 % of studies"),
-        ("results/few_labels/README.md", "of judges that err often and of judges that err rarely"),
+        ("results/few_labels/README.md", "of real judges, and of two made-up ones that seldom err"),
     ],
 )  # fmt: skip
 def test_pages_say_where_what_was_checked_ends(page, words):
