@@ -12,6 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import metaeval
+from experiments.claims import NotComputed
 from experiments.page import Folder
 from experiments.paper import Settings
 from metaeval.analyses.study import Study
@@ -173,9 +174,11 @@ def draw_curves(tables: Folder, collections: Sequence[str], alpha: float) -> Fig
     """Draw curves of discriminative power side by side: pairs of runs by falling p-value."""
     frame = tables.read("curves")
     shown = [name for name in collections if name in set(frame["collection"])]
+    if not shown:
+        raise NotComputed(f"none of {', '.join(collections)} was computed")
     with house_style():
-        figure = Figure(figsize=(3.6 * max(1, len(shown)), 3.2), layout="constrained")
-        for axes, name in zip(figure.subplots(1, max(1, len(shown)), squeeze=False)[0], shown, strict=True):
+        figure = Figure(figsize=(3.6 * len(shown), 3.2), layout="constrained")
+        for axes, name in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
             own = frame[frame["collection"] == name].dropna(axis=1, how="all")
             measures = [column for column in own if column not in ("collection", "pair")]
             for measure, look in choose_looks(measures).items():

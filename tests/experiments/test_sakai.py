@@ -11,7 +11,9 @@ from typer.testing import CliRunner
 from experiments import sakai
 from experiments.__main__ import run
 from experiments.acl2021 import claims as acl_claims, steps as acl2021
+from experiments.check import check_results
 from experiments.lq2021 import claims as lq_claims, steps as lq2021
+from experiments.paper import Results
 
 APP = typer.Typer()
 APP.command()(run)
@@ -25,13 +27,16 @@ LQ_SLIPS = {("DialEval-1 DQ-S", "NVD", "RNSS"), ("DialEval-1 DQ-S", "NVD", "JSD"
 FEW = {"n_permutations": 500, "n_trials": 100, "n_bootstrap": 200}
 
 
-def write_matrices(folder, seed=1):
-    """Made matrices of one collection of each kind, in the layout that the documentation shows."""
+CHOSEN = (("sem17t4c", "classification", 20, 40), ("dq-a", "quantification", 22, 60))
+
+
+def write_matrices(folder, seed=1, collections=CHOSEN, baselines=("A_BL-popularity", "A_BL-uniform")):
+    """Made matrices, by default of one collection of each kind, in the layout that the documentation shows."""
     rng = np.random.default_rng(seed)
-    for name, kind, n_runs, n_topics in (("sem17t4c", "classification", 20, 40), ("dq-a", "quantification", 22, 60)):
+    for name, kind, n_runs, n_topics in collections:
         path = folder / "acl2021" / name
         path.mkdir(parents=True)
-        runs = [f"run{number}" for number in range(n_runs - 2)] + ["A_BL-popularity", "A_BL-uniform"]
+        runs = [f"run{number}" for number in range(n_runs - 2)] + list(baselines)
         path.joinpath("runs").write_text("\n".join(runs) + "\n")
         for measure in acl2021.ORDERS[kind]:
             values = np.clip(rng.normal(np.linspace(0.3, 0.7, n_runs), 0.15, size=(n_topics, n_runs)), 0, 1)
@@ -95,13 +100,45 @@ def test_overlaps_of_print_add_up_to_its_significant_pairs_and_pooled_numbers_ar
             assert abs(100 * b / (a + b + c) - float(share)) <= 0.05 + 1e-9
 
 
-def test_a_users_matrices_are_compared_with_print_on_a_page_that_speaks_of_them(tmp_path, monkeypatch):
-    write_matrices(tmp_path)
+@pytest.fixture
+def compute(tmp_path, monkeypatch):
+    """Compute papers from matrices below the folder of a test, with few trials."""
     for study, (name, number) in itertools.product((acl2021.STUDY, lq2021.STUDY), FEW.items()):
         monkeypatch.setitem(study, name, number)
-    found = CliRunner().invoke(
-        APP, ["acl2021", "lq2021", "--matrices", str(tmp_path), "--out", str(tmp_path / "mine"), "--n-jobs", "1"]
-    )
+
+    def call(*papers):
+        out = tmp_path / "mine"
+        found = CliRunner().invoke(APP, [*papers, "--matrices", str(tmp_path), "--out", str(out), "--n-jobs", "1"])
+        assert isinstance(found.exception, SystemExit | None), found.exception
+        return found, [out / paper / "README.md" for paper in papers]
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("collection", "kind", "papers", "drawn"),
+    [
+        ("sem16t4c", "classification", ["acl2021"], {"figure1"}),
+        ("sem16t4e", "quantification", ["acl2021", "lq2021"], set()),
+        ("dq-e", "quantification", ["acl2021", "lq2021"], {"figure2"}),
+    ],
+)
+def test_a_single_collection_without_baselines_has_its_page_and_the_pictures_that_it_allows(
+    collection, kind, papers, drawn, tmp_path, compute
+):
+    write_matrices(tmp_path, collections=[(collection, kind, 12, 12)], baselines=("first", "second"))
+    found, pages = compute(*papers)
+    assert found.exit_code == 0, found.output
+    for page, expected in zip(pages, (drawn, set()), strict=False):
+        text = page.read_text("utf-8")
+        assert {path.stem for path in page.parent.glob("*.svg")} == expected
+        assert all((f"({name}.svg)" in text) == (name in expected) for name in ("figure1", "figure2", "figure3"))
+        assert check_results(Results(page.parent.name), page.parent).differences == []
+
+
+def test_a_users_matrices_are_compared_with_print_on_a_page_that_speaks_of_them(tmp_path, compute):
+    write_matrices(tmp_path)
+    found, _ = compute("acl2021", "lq2021")
     assert found.exit_code == 0, found.output
     for paper, table in (("acl2021", "Table 6"), ("lq2021", "Table 3")):
         cells = pd.read_csv(tmp_path / "mine" / paper / "comparison.csv")
