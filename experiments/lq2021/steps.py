@@ -360,5 +360,4 @@ PICTURES = {"figure1": draw_deltas, "figure3": draw_topics}
 
 def describe(tables: Folder) -> dict[str, Any]:
     """Return what the page names."""
-    given = "given" in set(tables.read("collections")["relation"]) if "collections" in tables.tables else False
-    return {"given": given, "names": list(STUDY["public"]), "measures": MEASURES}
+    return {**sakai.describe_given(tables), "names": list(STUDY["public"]), "measures": MEASURES}

@@ -146,11 +146,42 @@ def test_a_users_matrices_are_compared_with_print_on_a_page_that_speaks_of_them(
         assert own["ours"].notna().all()
         assert set(own["verdict"]) <= {"exact", "matches", "differs"}
         page = (tmp_path / "mine" / paper / "README.md").read_text("utf-8")
-        assert "your matrices decide" in page
+        assert "These are not the paper's matrices: " in page
+        assert "stand beside yours" in page
         assert "need runs that have to be downloaded" not in page
     cells = pd.read_csv(tmp_path / "mine" / "lq2021" / "comparison.csv").set_index(["item", "row", "column"])["ours"]
     power = pd.read_csv(tmp_path / "mine" / "lq2021" / "power.csv").set_index(["collection", "measure"])["S_D"]
     assert cells["Table 3", "DialEval-1 DQ-A", "NMD S_D"] == power["DialEval-1 DQ-A", "NMD"]
+
+
+OTHERS = (
+    "llmjudge", "LLMJudge", "semeval2017", "waseda", "Table 6, DQ-E", "Table 4, DialEval-1 DQ-S", "runs of STC-3",
+    "its score matrices", "../docs/",
+)  # fmt: skip
+"""What a page speaks of other collections, of the paper and public ones."""
+
+
+def test_a_page_of_given_matrices_speaks_of_no_other_collection_and_says_what_cannot_be_told(tmp_path, compute):
+    write_matrices(tmp_path, collections=[("dq-a", "quantification", 8, 12)])
+    _, pages = compute("acl2021", "lq2021")
+    for page in pages:
+        text = page.read_text("utf-8")
+        assert not [word for word in OTHERS if word in text]
+        assert f"python -m experiments {page.parent.name} --matrices FOLDER" in text
+        assert "**cannot tell** (no collection has what it asks for, and 10 runs or more) |" in text
+        assert " |  |" not in text.partition("## Headline claims")[2].partition("What words count as")[0]
+        assert "\n| runs below which rankings" in text or "\n| fewest runs |" in text
+        cells = pd.read_csv(page.parent / "comparison.csv")
+        assert {"not in your folder"} == set(cells[cells["row"].str.contains("16T4E")]["data"])
+
+
+def test_measures_that_a_folder_lacks_are_named_with_the_folder(tmp_path, compute):
+    write_matrices(tmp_path, collections=[("dq-a", "quantification", 12, 12)])
+    for measure in ("RNSS", "NVD"):
+        (tmp_path / "acl2021" / "dq-a" / measure).unlink()
+    found, _ = compute("acl2021")
+    assert found.exit_code == 2
+    assert f"{tmp_path / 'acl2021' / 'dq-a'} lacks RNSS, NVD: " in found.output
 
 
 ROWS = {"collection": ["DQ-A"], "relation": ["given"], "runs": [22], "constant runs": [0]}
