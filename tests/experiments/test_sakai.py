@@ -172,7 +172,17 @@ def test_a_page_of_given_matrices_speaks_of_no_other_collection_and_says_what_ca
         assert " |  |" not in text.partition("## Headline claims")[2].partition("What words count as")[0]
         assert "\n| runs below which rankings" in text or "\n| fewest runs |" in text
         cells = pd.read_csv(page.parent / "comparison.csv")
+        noisy = cells[cells["verdict"] == "matches"]
+        assert text.partition("## Headline claims")[0].count(" ± ") >= len(noisy) > 0
         assert {"not in your folder"} == set(cells[cells["row"].str.contains("16T4E")]["data"])
+
+
+def test_of_a_claim_on_formulas_what_breaks_it_is_shown_first(tables):
+    rows = [(one, "ordinal", 5 * (one in (*acl_claims.NOMINAL, "RSNOD")), 9)
+            for one in (*acl_claims.ORDINAL, *acl_claims.NOMINAL, "NMD", "RSNOD", "RNOD")]  # fmt: skip
+    made = tables(properties=pd.DataFrame(rows, columns=["measure", "property", "failed", "cases"]))
+    answer = acl_claims.order_of_classes.decide(made)
+    assert (answer.word, answer.figures[0]) == ("does not hold", "RSNOD: failing of 9 cases 5")
 
 
 def test_measures_that_a_folder_lacks_are_named_with_the_folder(tmp_path, compute):
