@@ -12,6 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import metaeval
+from experiments.claims import NotComputed
 from experiments.page import Folder
 from experiments.paper import Settings
 from metaeval.analyses.study import Study
@@ -68,14 +69,29 @@ def _read_matrices(
         raise MetaevalError(f"{base} has none of the folders {folders} (docs/how-to/reproduce.md shows the layout)")
     for name, path in found.items():
         about = collections[name]
-        scores = read_scores(path, format="sakai", collection=name).sel(measures=list(measures[about.get("kind", "")]))
+        chosen = measures[about.get("kind", "")]
+        if lacking := [measure for measure in ("runs", *chosen) if not (path / measure).is_file()]:
+            raise MetaevalError(
+                f"{path} lacks {', '.join(lacking)}: a folder has a file called runs, and one for each of {', '.join(chosen)}"
+            )
+        scores = read_scores(path, format="sakai", collection=name).sel(measures=list(chosen))
         yield Source(name, str(path), scores, None, "given", about)
 
 
 def say_reason(study: Mapping[str, Any], sources: Iterable[Source]) -> dict[str, str]:
     """Return of each collection of the paper why it is not computed; nothing of those that are."""
-    here = {source.label for source in sources if source.relation != "other"}
-    return {name: "its score matrices are not public" for name in study["collections"] if name not in here}
+    here = {source.label: source.relation for source in sources if source.relation != "other"}
+    reason = "not in your folder" if "given" in here.values() else "its score matrices are not public"
+    return {name: reason for name in study["collections"] if name not in here}
+
+
+def describe_given(tables: Folder) -> dict[str, Any]:
+    """Return what a page names of matrices that were given: which collections, and those whose size is not the paper's."""
+    frame = tables.read("collections") if "collections" in tables.tables else pd.DataFrame({"relation": []})
+    own = list(frame[frame["relation"] == "given"].get("collection", []))
+    sizes = tables.comparison[tables.comparison["column"].isin(["topics", "runs"])] if own else pd.DataFrame()
+    others = list(dict.fromkeys(sizes[sizes["verdict"] == "differs"]["row"])) if own else []
+    return {"given": bool(own), "own": own, "others": others}
 
 
 def pair_up(rows: Mapping[str, Sequence[Any]], order: Sequence[str]) -> dict[tuple[str, str], Any]:
@@ -173,9 +189,11 @@ def draw_curves(tables: Folder, collections: Sequence[str], alpha: float) -> Fig
     """Draw curves of discriminative power side by side: pairs of runs by falling p-value."""
     frame = tables.read("curves")
     shown = [name for name in collections if name in set(frame["collection"])]
+    if not shown:
+        raise NotComputed(f"none of {', '.join(collections)} was computed")
     with house_style():
-        figure = Figure(figsize=(3.6 * max(1, len(shown)), 3.2), layout="constrained")
-        for axes, name in zip(figure.subplots(1, max(1, len(shown)), squeeze=False)[0], shown, strict=True):
+        figure = Figure(figsize=(3.6 * len(shown), 3.2), layout="constrained")
+        for axes, name in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
             own = frame[frame["collection"] == name].dropna(axis=1, how="all")
             measures = [column for column in own if column not in ("collection", "pair")]
             for measure, look in choose_looks(measures).items():

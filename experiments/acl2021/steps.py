@@ -371,9 +371,8 @@ def describe(tables: Folder) -> dict[str, Any]:
     """Return what the page names: how near the numbers of Table 2 come to print, and the data sets."""
     cells = tables.comparison
     near = cells[(cells["item"] == "Table 2") & cells["ours"].notna()] if len(cells) else cells
-    given = "given" in set(tables.read("collections")["relation"]) if "collections" in tables.tables else False
     pairs = near[["printed", "ours"]].astype(float) if len(near) else pd.DataFrame({"printed": [], "ours": []})
     return {
-        "given": given, "names": list(STUDY["public"]), "pearson": pairs["printed"].corr(pairs["ours"]),
+        **sakai.describe_given(tables), "names": list(STUDY["public"]), "pearson": pairs["printed"].corr(pairs["ours"]),
         "difference": (pairs["printed"] - pairs["ours"]).abs().mean(),
     }  # fmt: skip

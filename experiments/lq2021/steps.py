@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 import metaeval
 from experiments import sakai
+from experiments.claims import NotComputed
 from experiments.page import Folder
 from experiments.paper import Results, Settings, cell, read_study
 from metaeval.analyses.study import Study, study_collection
@@ -333,7 +334,9 @@ def draw_deltas(tables: Folder) -> Figure:
 def draw_topics(tables: Folder) -> Figure:
     """Draw gold, Popularity and Uniform on the divergent topics of the first collection whose shares are known: Figure 3."""
     frame = tables.read("topics").dropna(subset=["share"])
-    own = frame[frame["collection"] == frame["collection"].iloc[0]] if len(frame) else frame
+    if not len(frame):
+        raise NotComputed("no shares of classes were given")
+    own = frame[frame["collection"] == frame["collection"].iloc[0]]
     looks = {"gold": ("#333333", ""), POPULARITY: ("#D55E00", "/"), UNIFORM: ("#56B4E9", "")}
     with house_style():
         figure = Figure(figsize=(4.6 * SHOWN, 3.4), layout="constrained")
@@ -357,5 +360,4 @@ PICTURES = {"figure1": draw_deltas, "figure3": draw_topics}
 
 def describe(tables: Folder) -> dict[str, Any]:
     """Return what the page names."""
-    given = "given" in set(tables.read("collections")["relation"]) if "collections" in tables.tables else False
-    return {"given": given, "names": list(STUDY["public"]), "measures": MEASURES}
+    return {**sakai.describe_given(tables), "names": list(STUDY["public"]), "measures": MEASURES}

@@ -11,7 +11,9 @@ from typer.testing import CliRunner
 from experiments import sakai
 from experiments.__main__ import run
 from experiments.acl2021 import claims as acl_claims, steps as acl2021
+from experiments.check import check_results
 from experiments.lq2021 import claims as lq_claims, steps as lq2021
+from experiments.paper import Results
 
 APP = typer.Typer()
 APP.command()(run)
@@ -25,13 +27,16 @@ LQ_SLIPS = {("DialEval-1 DQ-S", "NVD", "RNSS"), ("DialEval-1 DQ-S", "NVD", "JSD"
 FEW = {"n_permutations": 500, "n_trials": 100, "n_bootstrap": 200}
 
 
-def write_matrices(folder, seed=1):
-    """Made matrices of one collection of each kind, in the layout that the documentation shows."""
+CHOSEN = (("sem17t4c", "classification", 20, 40), ("dq-a", "quantification", 22, 60))
+
+
+def write_matrices(folder, seed=1, collections=CHOSEN, baselines=("A_BL-popularity", "A_BL-uniform")):
+    """Made matrices, by default of one collection of each kind, in the layout that the documentation shows."""
     rng = np.random.default_rng(seed)
-    for name, kind, n_runs, n_topics in (("sem17t4c", "classification", 20, 40), ("dq-a", "quantification", 22, 60)):
+    for name, kind, n_runs, n_topics in collections:
         path = folder / "acl2021" / name
         path.mkdir(parents=True)
-        runs = [f"run{number}" for number in range(n_runs - 2)] + ["A_BL-popularity", "A_BL-uniform"]
+        runs = [f"run{number}" for number in range(n_runs - 2)] + list(baselines)
         path.joinpath("runs").write_text("\n".join(runs) + "\n")
         for measure in acl2021.ORDERS[kind]:
             values = np.clip(rng.normal(np.linspace(0.3, 0.7, n_runs), 0.15, size=(n_topics, n_runs)), 0, 1)
@@ -95,13 +100,45 @@ def test_overlaps_of_print_add_up_to_its_significant_pairs_and_pooled_numbers_ar
             assert abs(100 * b / (a + b + c) - float(share)) <= 0.05 + 1e-9
 
 
-def test_a_users_matrices_are_compared_with_print_on_a_page_that_speaks_of_them(tmp_path, monkeypatch):
-    write_matrices(tmp_path)
+@pytest.fixture
+def compute(tmp_path, monkeypatch):
+    """Compute papers from matrices below the folder of a test, with few trials."""
     for study, (name, number) in itertools.product((acl2021.STUDY, lq2021.STUDY), FEW.items()):
         monkeypatch.setitem(study, name, number)
-    found = CliRunner().invoke(
-        APP, ["acl2021", "lq2021", "--matrices", str(tmp_path), "--out", str(tmp_path / "mine"), "--n-jobs", "1"]
-    )
+
+    def call(*papers):
+        out = tmp_path / "mine"
+        found = CliRunner().invoke(APP, [*papers, "--matrices", str(tmp_path), "--out", str(out), "--n-jobs", "1"])
+        assert isinstance(found.exception, SystemExit | None), found.exception
+        return found, [out / paper / "README.md" for paper in papers]
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("collection", "kind", "papers", "drawn"),
+    [
+        ("sem16t4c", "classification", ["acl2021"], {"figure1"}),
+        ("sem16t4e", "quantification", ["acl2021", "lq2021"], set()),
+        ("dq-e", "quantification", ["acl2021", "lq2021"], {"figure2"}),
+    ],
+)
+def test_a_single_collection_without_baselines_has_its_page_and_the_pictures_that_it_allows(
+    collection, kind, papers, drawn, tmp_path, compute
+):
+    write_matrices(tmp_path, collections=[(collection, kind, 12, 12)], baselines=("first", "second"))
+    found, pages = compute(*papers)
+    assert found.exit_code == 0, found.output
+    for page, expected in zip(pages, (drawn, set()), strict=False):
+        text = page.read_text("utf-8")
+        assert {path.stem for path in page.parent.glob("*.svg")} == expected
+        assert all((f"({name}.svg)" in text) == (name in expected) for name in ("figure1", "figure2", "figure3"))
+        assert check_results(Results(page.parent.name), page.parent).differences == []
+
+
+def test_a_users_matrices_are_compared_with_print_on_a_page_that_speaks_of_them(tmp_path, compute):
+    write_matrices(tmp_path)
+    found, _ = compute("acl2021", "lq2021")
     assert found.exit_code == 0, found.output
     for paper, table in (("acl2021", "Table 6"), ("lq2021", "Table 3")):
         cells = pd.read_csv(tmp_path / "mine" / paper / "comparison.csv")
@@ -109,11 +146,52 @@ def test_a_users_matrices_are_compared_with_print_on_a_page_that_speaks_of_them(
         assert own["ours"].notna().all()
         assert set(own["verdict"]) <= {"exact", "matches", "differs"}
         page = (tmp_path / "mine" / paper / "README.md").read_text("utf-8")
-        assert "your matrices decide" in page
+        assert "These are not the paper's matrices: " in page
+        assert "stand beside yours" in page
         assert "need runs that have to be downloaded" not in page
     cells = pd.read_csv(tmp_path / "mine" / "lq2021" / "comparison.csv").set_index(["item", "row", "column"])["ours"]
     power = pd.read_csv(tmp_path / "mine" / "lq2021" / "power.csv").set_index(["collection", "measure"])["S_D"]
     assert cells["Table 3", "DialEval-1 DQ-A", "NMD S_D"] == power["DialEval-1 DQ-A", "NMD"]
+
+
+OTHERS = (
+    "llmjudge", "LLMJudge", "semeval2017", "waseda", "Table 6, DQ-E", "Table 4, DialEval-1 DQ-S", "runs of STC-3",
+    "its score matrices", "../docs/",
+)  # fmt: skip
+"""What a page speaks of other collections, of the paper and public ones."""
+
+
+def test_a_page_of_given_matrices_speaks_of_no_other_collection_and_says_what_cannot_be_told(tmp_path, compute):
+    write_matrices(tmp_path, collections=[("dq-a", "quantification", 8, 12)])
+    _, pages = compute("acl2021", "lq2021")
+    for page in pages:
+        text = page.read_text("utf-8")
+        assert not [word for word in OTHERS if word in text]
+        assert f"python -m experiments {page.parent.name} --matrices FOLDER" in text
+        assert "**cannot tell** (no collection has what it asks for, and 10 runs or more) |" in text
+        assert " |  |" not in text.partition("## Headline claims")[2].partition("What words count as")[0]
+        assert "\n| runs below which rankings" in text or "\n| fewest runs |" in text
+        cells = pd.read_csv(page.parent / "comparison.csv")
+        noisy = cells[cells["verdict"] == "matches"]
+        assert text.partition("## Headline claims")[0].count(" ± ") >= len(noisy) > 0
+        assert {"not in your folder"} == set(cells[cells["row"].str.contains("16T4E")]["data"])
+
+
+def test_of_a_claim_on_formulas_what_breaks_it_is_shown_first(tables):
+    rows = [(one, "ordinal", 5 * (one in (*acl_claims.NOMINAL, "RSNOD")), 9)
+            for one in (*acl_claims.ORDINAL, *acl_claims.NOMINAL, "NMD", "RSNOD", "RNOD")]  # fmt: skip
+    made = tables(properties=pd.DataFrame(rows, columns=["measure", "property", "failed", "cases"]))
+    answer = acl_claims.order_of_classes.decide(made)
+    assert (answer.word, answer.figures[0]) == ("does not hold", "RSNOD: failing of 9 cases 5")
+
+
+def test_measures_that_a_folder_lacks_are_named_with_the_folder(tmp_path, compute):
+    write_matrices(tmp_path, collections=[("dq-a", "quantification", 12, 12)])
+    for measure in ("RNSS", "NVD"):
+        (tmp_path / "acl2021" / "dq-a" / measure).unlink()
+    found, _ = compute("acl2021")
+    assert found.exit_code == 2
+    assert f"{tmp_path / 'acl2021' / 'dq-a'} lacks RNSS, NVD: " in found.output
 
 
 ROWS = {"collection": ["DQ-A"], "relation": ["given"], "runs": [22], "constant runs": [0]}
