@@ -448,6 +448,8 @@ def _read_plain(path: PathLike) -> Table | None:
             end = piece[-2:]
         check_cells(counts[b"\n"], path, what="lines")
         check_cells(counts.total(), path)
+        if len(header.split(delimiter)) > 100 * counts[b"\n"]:  # every column of Arrow takes kilobytes by itself
+            return None
         stream.seek(0)
         return _parse_plain(path, stream, header.split(delimiter), [line.split(delimiter) for line in lines], delimiter)
 
