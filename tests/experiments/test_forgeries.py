@@ -123,5 +123,5 @@ def test_what_cannot_be_done_is_refused(words, said, offline, tmp_path, monkeypa
 def test_a_folder_without_the_committed_tables_gets_what_was_computed_and_no_page(offline, tmp_path):
     found = CliRunner().invoke(APP, ["calibration", "cardoso2011", "--out", str(tmp_path), "--n-jobs", "1"])
     assert found.exit_code == 0, found.output
-    assert found.output.count("tables only, no page: error was not computed") == 1
+    assert found.output.count("tables only, no page: counts was not computed") == 1
     assert [path.parent.name for path in sorted(tmp_path.glob("*/README.md"))] == ["cardoso2011"]
