@@ -111,11 +111,7 @@ class Texts(Sequence[Any]):
         repeated = self._column is None or pa.types.is_dictionary(self._column.type)
         try:
             cells = pa.array(self.coded.categories, pa.string()) if repeated else self._column
-            read = (
-                cells.cast(pa.float64()).to_numpy(zero_copy_only=False)
-                if repeated
-                else cells.cast(pa.float64()).to_numpy()
-            )
+            read = np.asarray(cells.cast(pa.float64()))
         except pa.ArrowException:
             return None
         read = read[self.coded.codes] if repeated else read
