@@ -1,6 +1,7 @@
 """Both papers of Sakai: transcriptions satisfy identities, a user's matrices get pages of their own, claims read tables."""
 
 import itertools
+import json
 
 import numpy as np
 import pandas as pd
@@ -164,7 +165,14 @@ OTHERS = (
 def test_a_page_of_given_matrices_speaks_of_no_other_collection_and_says_what_cannot_be_told(tmp_path, compute):
     write_matrices(tmp_path, collections=[("dq-a", "quantification", 8, 12)])
     _, pages = compute("acl2021", "lq2021")
+    for page in pages:  # a table of a former folder goes
+        listed = json.loads((page.parent / "tables.json").read_text("utf-8"))
+        (page.parent / "tables.json").write_text(json.dumps(listed | {"former": listed["collections"]}), "utf-8")
+        (page.parent / "former.csv").write_text("x\n", "utf-8")
+    compute("acl2021", "lq2021")
     for page in pages:
+        assert not (page.parent / "former.csv").exists()
+        assert check_results(Results(page.parent.name), page.parent).differences == []
         text = page.read_text("utf-8")
         assert not [word for word in OTHERS if word in text]
         assert f"python -m experiments {page.parent.name} --matrices FOLDER" in text
