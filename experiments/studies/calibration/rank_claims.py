@@ -25,6 +25,12 @@ PLACES = {
 }
 """Where runs stand; standard errors are those of the difference of two typical runs."""
 
+OF_FIVE_TASKS = (
+    "gamma(1.5)", "gamma(2), three 4x", "six lognormal(.4)", "beta(2, 10) and beta(10, 2)", "zeros, .88 to .5",
+    "binary .35 and .6", "binary .08 and .4", "failures .08 and .4", "beta(.1, .9) and beta(4, 36)", "one lognormal(1)",
+)  # fmt: skip
+"""Designs of which boards of five tasks are tried with equal runs, skewed alike in every task; chosen before any was."""
+
 
 class Cell(NamedTuple):
     """One kind of simulated boards: scores of a design, where runs stand, and the sizes."""
@@ -55,10 +61,11 @@ class Cell(NamedTuple):
 
 
 def list_cells() -> Iterator[Cell]:
-    """Yield all cells: designs of the checking half, of kinds in the domain of the recommended test."""
+    """Yield all cells: of one task, designs of the checking half, of kinds in the domain of the recommended test."""
     yield from (Cell("Student's t of 10", means, 22, 50, 1) for means in ("equal", "two lead"))
     yield from (Cell("gamma(2), three 4x", means, 22, 50, 1) for means in PLACES)
     yield from (Cell("beta(2, 10) and beta(10, 2)", means, 10, 25, 1) for means in PLACES)
+    yield from (Cell(design, "equal", *sizes, 5) for design in OF_FIVE_TASKS for sizes in ((22, 20), (10, 10)))
 
 
 def count_batch(cell: Cell, batch: int) -> pd.DataFrame:
