@@ -45,7 +45,7 @@ def run(settings: Settings) -> Results:
     add("similarity", frame.set_index("collection"), "τ of the rankings of runs by two measures.")
     add("consistency", sakai.tabulate_consistency(studies).drop(columns="error"), "Mean τ over halves of the topics.")
     add("power", sakai.tabulate_power(studies), "Significant pairs of runs by randomised Tukey HSD.")
-    pooled = metaeval.pooled_discriminative_power([study.power for study in studies.values()], seed=settings.seed)
+    pooled = metaeval.pooled_discriminative_power([study.power for study in studies.values()])
     add("pooled", pooled.to_table().frame, "Discriminative power pooled over the five sets.")
     return results
 

@@ -21,11 +21,10 @@ from metaeval.analyses.prepare import (
     check_scores,
     check_trials,
     prepare,
-    remark_shared_topics,
     warn_of_constant_measures,
     warn_of_same_data,
 )
-from metaeval.analyses.result import MeasureRows, list_intervals, tabulate_conclusions, tabulate_differences
+from metaeval.analyses.result import MeasureRows, tabulate_conclusions, tabulate_differences
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure, find_signs
@@ -47,7 +46,7 @@ from metaeval.stats.pair_tests import (
 )
 from metaeval.stats.resampling import draw_weights
 from metaeval.stats.significant_counts import resample_power, significant_count_error
-from metaeval.stats.streams import generator, stream_key
+from metaeval.stats.streams import stream_key
 
 PAPERS_TEST: PairedTest = "randomised-tukey-hsd"
 """The all-pairs test of ACL 2021 and LQ 2021."""
@@ -66,8 +65,7 @@ class Variation:
 
     `shares` is power on resampled topics, shape (trial, measure), without a trial if there is no interval, and `no_interval`
     says why if one was asked for; `steps` is the share of pairs that turns when two different runs do, shape (measure,).
-    Intervals of differences hold together if they are `simultaneous`. Of `few`, the spread is known as well as Student's t
-    allows for.
+    Intervals of differences hold together.
     """
 
     n: int
@@ -75,15 +73,12 @@ class Variation:
     steps: np.ndarray
     confidence: float
     no_interval: str
-    simultaneous: bool
-    few: bool = False
 
     def find_power_ends(self, power: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return both ends of the interval for the power of every measure, each of shape (measure,)."""
         return intervals.centre_interval(
-            power, self.shares, self.n, confidence=self.confidence, scale="share", step=self.steps, least=self.steps,
-            student=self.few,
-        )  # fmt: skip
+            power, self.shares, self.n, confidence=self.confidence, scale="share", step=self.steps, least=self.steps
+        )
 
     def find_difference_ends(self, power: np.ndarray, confidence: float | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return both ends for the first less the second measure's power, each of shape (pair of measures,)."""
@@ -91,8 +86,7 @@ class Variation:
         step = np.maximum(self.steps[first], self.steps[second])
         return intervals.centre_interval(
             power[first] - power[second], self.shares[:, first] - self.shares[:, second], self.n, step=step, least=step,
-            confidence=self.confidence if confidence is None else confidence, student=self.few,
-            simultaneous=self.simultaneous,
+            confidence=self.confidence if confidence is None else confidence, simultaneous=True,
         )  # fmt: skip
 
     def compare(self, measures: Sequence[Measure], power: np.ndarray, margin: float) -> pd.DataFrame:
@@ -134,13 +128,13 @@ class PowerRows(MeasureRows):
             return f"{most}, but not clearly more than any other measure."
         whom = " and ".join(others) if len(others) <= 2 else f"{len(others)} of the {n_others} other measures"
         whom = "every other measure" if len(others) == n_others > 1 else whom
-        return f"{most}, clearly more than {whom}{'' if self.over_topics.simultaneous else ', each pair for itself'}."
+        return f"{most}, clearly more than {whom}."
 
     def tabulate(self, caption: str, legend: str) -> list[Table]:
         """Return counts of significant pairs as the papers head them, #sig, #all and percent, and what is known of the best."""
         names = {"significant": "#sig", "mc_se": "±", "pairs": "#all", "power": "%"}
         shown = self.rows.set_index("measure").rename(columns=names)
-        percent = shown.columns.intersection(["%", "low", "high", "collections_low", "collections_high"], sort=False)
+        percent = shown.columns.intersection(["%", "low", "high"], sort=False)
         shown[percent] *= 100
         shown = shown[[*names.values(), *percent[1:]]].dropna(axis="columns", how="all")
         if "±" in shown:
@@ -235,7 +229,7 @@ class DiscriminativePower(PowerRows):
         if self.rows["low"].notna().any():
             legend = (
                 f"Low and high: {100 * over.confidence:g} % interval for the percentage on other topics. Finds more than: how "
-                f"many measures, where the {'simultaneous' if over.simultaneous else 'single'} interval of the difference "
+                f"many measures, where the simultaneous interval of the difference "
                 "leaves 0 out."
             )
         short, paper, *known = self.tabulate(f"Significant pairs of runs by {self.test} at α = {self.alpha:g}.", legend)
@@ -267,15 +261,13 @@ class PooledDiscriminativePower(PowerRows):
     """Significant pairs over all pairs, added up over collections, of which `parts` are the powers.
 
     Its rows (`to_frame`) have columns measure, significant, pairs, power (ΣS_D / ΣT_D); low and high, the interval over topics
-    for these collections and runs; collections_low and collections_high, that for other collections of the same kind; and
-    mc_se, the Monte Carlo standard error of significant: collections have trials of their own, so that its square is the sum
-    of theirs. Intervals are NaN where there are too few topics, runs or collections. Its `differences` have columns as those of
-    `DiscriminativePower`, and collections_low and collections_high, which rest on `over_collections`.
+    for these collections and runs, NaN where there are too few; and mc_se, the Monte Carlo standard error of significant:
+    collections have trials of their own, so that its square is the sum of theirs. Its `differences` have columns as those of
+    `DiscriminativePower`.
     """
 
     collections: tuple[str, ...]
     parts: tuple[DiscriminativePower, ...]
-    over_collections: Variation
 
     @property
     def by_collection(self) -> pd.DataFrame:
@@ -298,12 +290,10 @@ class PooledDiscriminativePower(PowerRows):
         """Return the pooled power with its interval (LQ 2021, Table 3, last row)."""
         legend = ""
         if self.rows["low"].notna().any():
-            legend = f"Low and high: {100 * self.over_topics.confidence:g} % interval on other topics"
-            legend += ", and of other collections." if self.rows["collections_low"].notna().any() else "."
+            legend = f"Low and high: {100 * self.over_topics.confidence:g} % interval on other topics."
         names = ", ".join(self.collections)
         caption = f"Discriminative power pooled over {len(self.collections)} collections ({names})."
-        why = filter(None, [legend, self.no_interval, self.over_collections.no_interval])
-        return self.tabulate(caption, " ".join(why))
+        return self.tabulate(caption, f"{legend} {self.no_interval}")
 
 
 class Testing(TypedDict, total=False):
@@ -323,7 +313,6 @@ class _Options(Testing, total=False):
     test: PairedTest
     n_bootstrap: int
     confidence: float
-    simultaneous: bool
     margin: float
 
 
@@ -348,7 +337,6 @@ def discriminative_power(
     distinct_runs: bool = False,
     n_bootstrap: int = 1000,
     confidence: float = 0.95,
-    simultaneous: bool = True,
     margin: float = 0.05,
     n_jobs: int = 1,
 ) -> DiscriminativePower | PooledDiscriminativePower:
@@ -382,10 +370,9 @@ def discriminative_power(
         Resamples of the topics for the intervals; 0 for none. The test is not repeated on them.
     confidence : float, optional
         Level of all intervals.
-    simultaneous : bool, optional
-        Make the intervals of differences correct for all pairs of measures at once; otherwise each is for its pair alone.
     margin : float, optional
-        Two measures are alike if their shares of significant pairs differ by at most this.
+        Two measures are alike if their shares of significant pairs differ by at most this; claims about all pairs of measures
+        hold together.
     n_jobs : int, optional
         Threads; any number gives the same results.
 
@@ -399,7 +386,7 @@ def discriminative_power(
     """
     if isinstance(scores, Sequence) and not isinstance(scores, str):
         options = {name: value for name, value in locals().items() if name != "scores"}
-        return pooled_discriminative_power([discriminative_power(each, **options) for each in scores], seed=seed)
+        return pooled_discriminative_power([discriminative_power(each, **options) for each in scores])
     check_options(
         margin=margin, alpha=alpha, n_jobs=n_jobs, n_permutations=n_permutations, n_bootstrap=n_bootstrap,
         confidence=confidence, test=Within(test, PairedTest), correction=Within(correction, Correction),
@@ -433,8 +420,7 @@ def discriminative_power(
     errors, add_one = np.full(len(p_values), 0.0 if exact else np.nan), add_one or test in MAX_T
     if counts is not None and drawn:
         errors = significant_count_error(counts, n_permutations, alpha, correction=correction, add_one=add_one)
-    levels = {"confidence": confidence, "simultaneous": simultaneous}
-    over_topics = _resample_topics(ready, result, test, alpha, n_bootstrap, **levels)
+    over_topics = _resample_topics(ready, result, test, alpha, n_bootstrap, confidence)
     rows = pd.DataFrame({"measure": list(map(str, scores.measures)), "significant": (p_values <= alpha).sum(axis=1)})
     power = (rows["significant"] / n_pairs).to_numpy()
     low, high = over_topics.find_power_ends(power)
@@ -446,7 +432,7 @@ def discriminative_power(
     settings |= ({"B": n_permutations, "seed": seed} if drawn else {}) | {"alpha": alpha}
     settings |= {"p": "(count + 1)/(B + 1)"} if drawn and add_one else {}
     if len(over_topics.shares):
-        settings |= {"bootstrap": n_bootstrap, "seed": seed} | list_intervals(simultaneous, margin, 0.05)
+        settings |= {"bootstrap": n_bootstrap, "seed": seed} | ({"margin": margin} if margin != 0.05 else {})
     return DiscriminativePower(
         measures=scores.measures, rows=rows.assign(pairs=n_pairs, power=power, mc_se=errors, low=low, high=high),
         differences=over_topics.compare(scores.measures, power, margin), over_topics=over_topics, margin=margin,
@@ -459,7 +445,7 @@ def discriminative_power(
 
 
 def _resample_topics(
-    ready: Prepared, result: PairedTestResult, test: PairedTest, alpha: float, n_bootstrap: int, **levels: Any
+    ready: Prepared, result: PairedTestResult, test: PairedTest, alpha: float, n_bootstrap: int, confidence: float
 ) -> Variation:
     """Resample topics after a test of all pairs of runs; collections that share topics have the same ones drawn."""
     n_runs, n_topics, n_measures = ready.values.shape
@@ -475,7 +461,7 @@ def _resample_topics(
         if test in MAX_T:
             centre = shares.mean(axis=0)
             shares = centre + np.sqrt(1 + _OWN_NULL / n_topics) * (shares - centre)
-    return Variation(n_topics, shares, steps, no_interval=no_interval, **levels)
+    return Variation(n_topics, shares, steps, confidence, no_interval)
 
 
 def _deviate(values: np.ndarray) -> np.ndarray:
@@ -501,16 +487,14 @@ def take_tests(
     return scores
 
 
-def pooled_discriminative_power(powers: Sequence[DiscriminativePower], *, seed: int = 0) -> PooledDiscriminativePower:
+def pooled_discriminative_power(powers: Sequence[DiscriminativePower]) -> PooledDiscriminativePower:
     """How many significant differences does a measure find over several collections?
 
     Parameters
     ----------
     powers : sequence of DiscriminativePower
-        One a collection, of the same measures, by the same test at the same α. Intervals over topics rest on theirs;
-        collections with the same topics have the same topics drawn. For other collections, collections are drawn too.
-    seed : int, optional
-        Of the draws of collections.
+        One a collection, of the same measures, by the same test at the same α. Intervals rest on theirs; collections with
+        the same topics have the same topics drawn.
 
     Examples
     --------
@@ -521,80 +505,47 @@ def pooled_discriminative_power(powers: Sequence[DiscriminativePower], *, seed: 
        significant  pairs
     0            4      6
     """
-    check_options(seed=seed)
     powers = list(powers)
     if not powers:
         raise MetaevalError("pooling needs the discriminative power of at least one collection")
-    _check_poolable(powers)
-    first, measures = powers[0], powers[0].measures
+    first, measures, data = powers[0], powers[0].measures, [power.signature.data for power in powers]
+    for number, other in enumerate(powers):
+        name = other.collection or f"collection {number + 1}"
+        if data[number] in data[:number]:
+            raise MetaevalError(f"the collection {name} is there twice: it would count double")
+        for option in ("measures", "test", "alpha", "confidence", "margin"):
+            its, usual = (getattr(p if hasattr(p, option) else p.over_topics, option) for p in (other, first))
+            if its != usual:
+                its, usual = (", ".join(map(str, each)) if option == "measures" else each for each in (its, usual))
+                raise MetaevalError(
+                    f"{name} has {option} {its}, the first collection {usual}: only like is pooled with like"
+                )
     labels = tuple(power.collection or f"collection {number}" for number, power in enumerate(powers, start=1))
     warn_of_same_data(labels, [power.means for power in powers])
     found, n_pairs = (np.sum([power.rows[column] for power in powers], axis=0) for column in ("significant", "pairs"))
     share, over_topics = found / n_pairs, pool_over_topics(powers)
-    settings, redrawn, resampled = first.signature.settings, over_topics.shares[:0], len(over_topics.shares) > 0
-    if resampled and len(powers) >= intervals.FEWEST_COLLECTIONS:
-        # Collections are drawn in the order of their labels.
-        pairs, drawn = _list_drawn(powers)
-        order = np.argsort(np.array(labels, dtype=object), kind="stable")
-        rng = generator(seed, *sorted(labels), "pooled_discriminative_power")
-        redrawn = intervals.redraw_collections([drawn[number] for number in order], pairs[order], rng)
-        settings = (*(s for s in settings if s[0] != "seed"), ("collections", "drawn"), ("seed", str(seed)))
-    few = intervals.explain_too_few(len(powers)) if resampled else ""
-    over_collections = replace(over_topics, n=max(len(powers), 2), shares=redrawn, no_interval=few, few=True)
     low, high = over_topics.find_power_ends(share)
-    collections_low, collections_high = over_collections.find_power_ends(share)
     rows = pd.DataFrame({"measure": list(map(str, measures)), "significant": found, "pairs": n_pairs, "power": share})
-    rows = rows.assign(low=low, high=high, collections_low=collections_low, collections_high=collections_high)
-    rows["mc_se"] = np.sqrt(sum(np.square(power.rows["mc_se"].to_numpy()) for power in powers))
-    low, high = over_collections.find_difference_ends(share)
-    differences = over_topics.compare(measures, share, first.margin).assign(collections_low=low, collections_high=high)
-    data = tuple(part for power in powers for part in power.signature.data)
-    shared = remark_shared_topics(labels, [power.topics for power in powers])
+    errors = np.sqrt(sum(np.square(power.rows["mc_se"].to_numpy()) for power in powers))
     return PooledDiscriminativePower(
-        measures=measures, rows=rows, differences=differences, over_topics=over_topics,
-        over_collections=over_collections, margin=first.margin, collections=labels, parts=tuple(powers),
-        signature=Signature("pooled_discriminative_power", data, settings, first.signature.version),
+        measures=measures, rows=rows.assign(low=low, high=high, mc_se=errors),
+        differences=over_topics.compare(measures, share, first.margin), over_topics=over_topics, margin=first.margin,
+        collections=labels, parts=tuple(powers),
+        signature=Signature("pooled_discriminative_power", sum(data, ()), first.signature.settings, first.signature.version),
         diagnostics=tuple(part for power in powers for part in power.diagnostics),
-        remarks=(*dict.fromkeys(remark for power in powers for remark in power.remarks), *shared),
+        remarks=tuple(dict.fromkeys(remark for power in powers for remark in power.remarks)),
         no_interval=over_topics.no_interval,
     )  # fmt: skip
 
 
-def _check_poolable(powers: Sequence[DiscriminativePower]) -> None:
-    """Refuse a collection that is there twice, and powers of different measures, or by different tests or levels."""
-    first, data = powers[0], [power.signature.data for power in powers]
-    for number, other in enumerate(powers):
-        problem = ""
-        if data[number] in data[:number]:
-            problem = f"the collection {other.collection or number + 1} is there twice: it would count double"
-        measures, usual = (", ".join(map(str, power.measures)) for power in (other, first))
-        if measures != usual:
-            problem = problem or (
-                f"{other.collection or 'a collection'} has measures {measures}, "
-                f"{first.collection or 'the first'} has {usual}: they can only be pooled for the same ones"
-            )
-        for option in ("confidence", "simultaneous", "test", "alpha", "margin"):
-            its, usual = (getattr(p if hasattr(p, option) else p.over_topics, option) for p in (other, first))
-            if its != usual:
-                problem = (
-                    problem or f"{other.collection} was tested with {option} {its}, {first.collection} with {usual}"
-                )
-        if problem:
-            raise MetaevalError(problem)
-
-
 def pool_over_topics(powers: Sequence[DiscriminativePower]) -> Variation:
-    """Return how the pooled power varies over topics."""
-    parts, (pairs, drawn) = [power.over_topics for power in powers], _list_drawn(powers)
+    """Return how the pooled power varies over topics, of as many trials of each collection."""
+    parts = [power.over_topics for power in powers]
+    n_trials = min(len(part.shares) for part in parts)
+    pairs = np.array([power.p_values.shape[1] for power in powers], dtype=np.float64)
+    drawn = [part.shares[:n_trials] for part in parts]
     steps = intervals.pool([part.steps for part in parts], pairs) / len(parts)  # a step of one collection alone
     why = next((part.no_interval for part in parts if part.no_interval), "")
     return replace(
         parts[0], n=min(part.n for part in parts), shares=intervals.pool(drawn, pairs), steps=steps, no_interval=why
     )
-
-
-def _list_drawn(powers: Sequence[DiscriminativePower]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return pairs of runs of every collection, and power on resampled topics, as many trials of each."""
-    n_trials = min(len(power.over_topics.shares) for power in powers)
-    pairs = np.array([power.p_values.shape[1] for power in powers], dtype=np.float64)
-    return pairs, [power.over_topics.shares[:n_trials] for power in powers]

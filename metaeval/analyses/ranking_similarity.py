@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.prepare import Within, check_options, prepare
-from metaeval.analyses.result import MeasurePairs, list_intervals, tabulate_conclusions
+from metaeval.analyses.result import MeasurePairs, tabulate_conclusions
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_option
 from metaeval.measures.base import Measure
@@ -45,7 +45,6 @@ class RankingSimilarity(MeasurePairs):
 
     variant: str
     confidence: float
-    simultaneous: bool
     margin: float
 
     @property
@@ -129,7 +128,6 @@ def ranking_similarity(
     tau: str = "tau_a",
     n_bootstrap: int = 1000,
     confidence: float = 0.95,
-    simultaneous: bool = True,
     margin: float = INTERCHANGEABLE,
     distinct_runs: bool = False,
     seed: int = 0,
@@ -149,9 +147,7 @@ def ranking_similarity(
         1. For tau_ap, tau_gap and @k it matters which measure is the reference: the first of a pair, a row of the table. See
         `metaeval.stats.weighted_correlation.correlate`.
     confidence : float, optional
-        Level of the interval: how often it contains the expected τ of as many new topics, for the same runs.
-    simultaneous : bool, optional
-        Make the intervals of all pairs of measures correct at once; otherwise each is for its pair alone.
+        Level of the intervals: how often they all contain the expected τ of as many new topics, for the same runs.
     margin : float, optional
         Two measures rank runs alike if their τ is at least this.
     n_bootstrap, distinct_runs, seed : as for `discriminative_power`
@@ -185,17 +181,17 @@ def ranking_similarity(
     if n_bootstrap and not no_interval:
         drawn = _resample(oriented, which, n_bootstrap, ready.generator(), (places[first], places[second]))
         step = 4 / (n_ranked * (n_ranked - 1))  # one pair of runs the other way round
-        interval = partial(centre_interval, taus, drawn, n_topics, step=step, simultaneous=simultaneous)
+        interval = partial(centre_interval, taus, drawn, n_topics, step=step, simultaneous=True)
         low, high = interval(confidence=confidence)
         least, _ = interval(confidence=max(2 * confidence - 1, 0.0))
     words = judge_level(taus, Ends(low, high), Ends(least, high), margin, n_topics)
     names = np.array([str(measure) for measure in measures], dtype=object)
     pairs = {"measure_1": names[first], "measure_2": names[second], "tau": taus, "low": low, "high": high}
     resampling: dict[str, object] = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
-    resampling |= list_intervals(simultaneous, margin, INTERCHANGEABLE) if n_bootstrap else {}
+    resampling |= {"margin": margin} if n_bootstrap and margin != INTERCHANGEABLE else {}
     return RankingSimilarity(
         ready.scores.collection, measures, square, pd.DataFrame({**pairs, "conclusion": words}), str(which), confidence,
-        simultaneous, margin, signature=ready.sign(tau=which, **resampling), diagnostics=(ready.diagnostics,),
+        margin, signature=ready.sign(tau=which, **resampling), diagnostics=(ready.diagnostics,),
         no_interval=no_interval,
     )  # fmt: skip
 

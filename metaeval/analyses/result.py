@@ -278,12 +278,6 @@ def write_ends(low: float, high: float, digits: int = 3) -> str:
     return "–" if np.isnan(low) else f"{low:.{digits}f} – {high:.{digits}f}"
 
 
-def list_intervals(simultaneous: bool, margin: float, usual: float) -> dict[str, object]:
-    """Return what a signature says of intervals and conclusions, where it is not as usual."""
-    settings: dict[str, object] = {} if simultaneous else {"intervals": "single"}
-    return settings | ({"margin": margin} if margin != usual else {})
-
-
 def tabulate_conclusions(
     pairs: pd.DataFrame, value: str, heading: str, caption: str, signature: Signature, best: str = ""
 ) -> Table:

@@ -259,7 +259,7 @@ def compare(
     pooled = agreed = None
     if len(studies) > 1:
         tell("pooling")
-        pooled = pooled_discriminative_power([study.power for study in studies if study.power], seed=seed)
+        pooled = pooled_discriminative_power([study.power for study in studies if study.power])
     repeats: Repeats = repeat_studies(studies, asks, seed, n_jobs) if thorough else dict.fromkeys(CHANGES, NOT_TRIED)
     tell("trying properties")
     tried = properties(scored.scores[0].measures, n_random=100)

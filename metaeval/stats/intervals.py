@@ -56,13 +56,6 @@ def explain_no_interval(n_runs: int, n_topics: int, over: Over = "topics") -> st
     return f"No interval: {needed}; there are {n_runs} and {n_topics}." if few else ""
 
 
-def explain_too_few(n_collections: int) -> str:
-    """Return why there is no interval for other collections; empty if there is one, or a single collection."""
-    needed = f"it needs {FEWEST_COLLECTIONS} to cover what it claims"
-    few = 1 < n_collections < FEWEST_COLLECTIONS
-    return f"No interval for other collections: {needed}; there are {n_collections}." if few else ""
-
-
 def centre_interval(
     estimate: npt.ArrayLike,
     resampled: npt.ArrayLike,
@@ -72,7 +65,6 @@ def centre_interval(
     scale: Scale = "correlation",
     step: npt.ArrayLike = 0.0,
     least: npt.ArrayLike = 0.0,
-    student: bool = True,
     simultaneous: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the ends of an interval centred at the estimate, as wide as the resamples spread.
@@ -92,10 +84,8 @@ def centre_interval(
     step, least : array_like of float, shape (...), optional
         The smallest step between two values, of which an estimate at an end of the scale counts as half away from it; and how
         far the ends are from the estimate at least: a number of few values may not move in any resample.
-    student : bool, optional
-        Take the quantile of Student's t with n − 1 degrees of freedom, and not of the normal distribution.
     simultaneous : bool, optional
-        Take that of the largest standardised deviation of a trial: all intervals hold together.
+        Take the quantile of the largest standardised deviation of a trial: all intervals hold together.
 
     Returns
     -------
@@ -119,7 +109,7 @@ def centre_interval(
     squares = (deviations**2).sum(axis=0)
     variance = squares / np.maximum(count - 1, 1) * (n_topics / (n_topics - 1))
     level = (1 + confidence) / 2
-    quantile = stdtrit(n_topics - 1, level) if student else ndtri(level)
+    quantile = ndtri(level)
     if simultaneous and len(drawn) > 1 and np.prod(drawn.shape[1:]) > 1:
         quantile = stdtrit(n_topics - 1, ndtr(_find_largest(deviations, squares, count, confidence)))
     reach = quantile * np.sqrt(variance)
@@ -242,28 +232,6 @@ def pool(values: Sequence[FloatArray], weights: FloatArray) -> FloatArray:
     if len(values) == 1:
         return values[0]
     return np.asarray(np.tensordot(weights / weights.sum(), np.array(values), axes=1))
-
-
-def redraw_collections(drawn: Sequence[FloatArray], weights: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Return numbers pooled over collections drawn with replacement, each on topics drawn anew: shape (trial, ...).
-
-    `drawn` is of every collection, shape (trial, ...), and `weights` have shape (collection,). The same draws serve all
-    numbers of a trial. Topics count twice, in what collections differ by and again: in simulation the intervals without that,
-    of which some were too short, were hardly shorter.
-
-    >>> still = [np.full((500, 1), 0.2), np.full((500, 1), 0.6)]
-    >>> np.unique(redraw_collections(still, np.ones(2), np.random.default_rng(0))).round(2)
-    array([0.2, 0.4, 0.6])
-    """
-    sampled, n_collections = np.array(drawn), len(drawn)
-    n_trials, rest = sampled.shape[1], (1,) * (sampled.ndim - 2)
-    total, weight = np.zeros(sampled.shape[1:]), np.zeros((n_trials, *rest))
-    for _ in range(n_collections):
-        collection, trial = rng.integers(n_collections, size=n_trials), rng.integers(n_trials, size=n_trials)
-        share = weights[collection].reshape(-1, *rest)
-        total += share * sampled[collection, trial]
-        weight += share
-    return np.asarray(total / weight)
 
 
 class Ends(NamedTuple):

@@ -10,7 +10,7 @@ import pandas as pd
 import metaeval
 from experiments.page import Folder
 from experiments.paper import HERE, Results, Settings
-from experiments.studies.calibration import boards, clusters, collections, intervals, measures, rank_claims, reliability
+from experiments.studies.calibration import boards, clusters, intervals, measures, rank_claims, reliability
 from experiments.studies.calibration.designs import STUDY, load_scores
 from experiments.studies.calibration.pictures import draw_errors, draw_power
 from experiments.studies.calibration.rates import (
@@ -43,7 +43,6 @@ CAPTIONS = {
     "of how many others a better one is.",
     "crossed": "Share of intervals that hold the expected number for other topics, and for other runs too where they say so; "
     "their mean width over that of ±1.96 standard deviations of the number over studies.",
-    "collections": "Share of intervals for other collections that hold the pooled power of all, and their mean width.",
     "boards": "Share of simulated boards of which all claims are true, and how many ranks a run may have on average, by "
     "rank sets and by their first step alone.",
     "rank_claims": "Share of simulated boards of which a claim is wrong, or the best run is missing, or either, and how many "
@@ -65,7 +64,6 @@ SIMULATED: dict[str, Callable[[int], pd.DataFrame]] = {
     "exchanges": measures.count_exchanges,
     "together": measures.count_together,
     "crossed": measures.count_crossed,
-    "collections": collections.count_collections,
     "boards": boards.count_boards,
     "rank_claims": rank_claims.count_rank_claims,
     "clusters": lambda _: clusters.count_clusters(),

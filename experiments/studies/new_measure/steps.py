@@ -166,7 +166,7 @@ def add_collections(
     """Add the tables that need all collections."""
     how = f"randomised-tukey-hsd | B {STUDY['permutations']:,} | splits {STUDY['splits']:,} | alpha {STUDY['alpha']:g}"
     how += f" | seed {settings.seed}"
-    pooled = metaeval.pooled_discriminative_power([study.power for study in studies], seed=settings.seed)
+    pooled = metaeval.pooled_discriminative_power([study.power for study in studies])
     caption = (
         f"Discriminative power pooled over {len(studies)} collections. Low and high: 95 % interval on other topics, and of "
         "other collections. ±: Monte Carlo standard error of #sig."
