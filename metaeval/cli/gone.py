@@ -5,6 +5,9 @@ from __future__ import annotations
 GONE = {
     "agreement --test": "metaeval compare --reference counts which significant pairs of runs a reference confirms",
     "agreement --n-jobs": "it works in one thread",
+    "agreement --runs": "--missing drop-run leaves out the runs and topics that the reference lacks",
+    "agreement --topics": "--missing drop-topic leaves out the runs and topics that the reference lacks",
+    "agreement --no-simultaneous": "-m two measures: the interval of their difference is then for this pair alone",
     "--resume": "run the command again from its beginning",
     "--cluster": "call the function in Python inside joblib.parallel_config, as docs/how-to/scale-out.md shows",
     "--sweep": "run coverage once for each set of reference measures, which -r names",
