@@ -19,7 +19,7 @@ GONE = {
     "ranks --task-weights": "every task counts the same; take the mean of tasks in pandas to weigh them",
     "ranks --categories": "every task counts the same; --columns collection=category makes a category a task",
     "--plan": "draw the topics to label next at random",
-    "--pair": "--out writes what is concluded about every pair of runs, and how many labels would decide it",
+    "--pair": "--out writes what is concluded about every pair of runs",
     "--groups": "take the documents that only a group's runs found out of the judgements, and compare the two files",
     "--pool-depth": "take the documents that only a group's runs found out of the judgements, and compare the two files",
     "--scale": "write the grades on people's scale into the file",
