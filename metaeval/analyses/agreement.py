@@ -11,9 +11,9 @@ import pandas as pd
 
 from metaeval.analyses.diagnostics import remark_copies
 from metaeval.analyses.power import discriminative_power
-from metaeval.analyses.prepare import Prepared, Within, check_options, prepare, warn_of_same_data
-from metaeval.analyses.references import Share, match_references
-from metaeval.analyses.result import Result, list_intervals, tabulate_conclusions, tabulate_differences, write_ends
+from metaeval.analyses.prepare import Prepared, Within, check_options, list_collections, prepare, warn_of_same_data
+from metaeval.analyses.references import match_references
+from metaeval.analyses.result import Result, tabulate_conclusions, tabulate_differences, write_ends
 from metaeval.data.clusters import order_clusters
 from metaeval.data.policies import MissingPolicy, check_policy
 from metaeval.data.scores import PartialScores, Scores
@@ -23,10 +23,9 @@ from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.signature import sign
 from metaeval.show.table import Table, cross
 from metaeval.stats.agreement import BY_DEFAULT, STATISTICS, Estimate, Sides, Statistic, compare_halves, parse_statistic
-from metaeval.stats.arrays import average, scale_scores
+from metaeval.stats.arrays import scale_scores
 from metaeval.stats.intervals import ELSEWHERE, Ends, Over, centre_interval, explain_no_interval, judge_difference, pool
 from metaeval.stats.letters import find_clusters, swap_p_values
-from metaeval.stats.run_agreement import settle_ties
 from metaeval.stats.streams import generator, stream_key
 
 ENOUGH_TOPICS = 60
@@ -46,7 +45,7 @@ class StatisticAgreement:
     half of the annotators `halves` against the others. ``p_values[i, j]``, one-sided: how often exchanging measures i and j at
     random gives i as large a lead, by `exchanged`, shape (trial, measure pair). `gap_ends`, shape (2, measure pair), is the
     interval of the first less the second measure's value, paired, and `conclusions` say whether they agree with the
-    reference alike. `by_collection` has shape (collection, measure).
+    reference alike.
     """
 
     name: str
@@ -63,7 +62,6 @@ class StatisticAgreement:
     exchanged: np.ndarray
     gap_ends: np.ndarray
     conclusions: tuple[str, ...]
-    by_collection: np.ndarray
 
     @property
     def better(self) -> np.ndarray:
@@ -91,9 +89,9 @@ class StatisticAgreement:
         return np.argsort(-np.nan_to_num(self.values, nan=-2.0), kind="stable").tolist()
 
 
-def _stack(name: str, axis: int = 0) -> Any:
-    """Return a property: what every statistic's result calls so, as one array with the statistics on an axis."""
-    return property(lambda agreement: np.stack([getattr(result, name) for result in agreement.results], axis=axis))
+def _stack(name: str) -> Any:
+    """Return a property: what every statistic's result calls so, as one array with the statistics on the first axis."""
+    return property(lambda agreement: np.stack([getattr(result, name) for result in agreement.results]))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -102,9 +100,7 @@ class Agreement(Result):
 
     Its rows (`to_frame`) have columns statistic, measure, value, low, high, chance, ceiling, cluster, and better_than: how many
     of the other measures, by the intervals of `differences`. What each of `results` holds is an array over statistics too, as
-    ``values[s, m]``; ``by_collection[c, s, m]``. `disagreements` are of every collection the runs and the topics where measures
-    and reference differ, and `is_noise` says that the randomised Tukey HSD test finds no two runs that the reference tells
-    apart.
+    ``values[s, m]``. `is_noise` says that the randomised Tukey HSD test finds no two runs that the reference tells apart.
     """
 
     collections: tuple[str, ...]
@@ -114,14 +110,12 @@ class Agreement(Result):
     results: tuple[StatisticAgreement, ...]
     alpha: float
     confidence: float
-    disagreements: tuple[dict[str, pd.DataFrame], ...]
     over: Over = "topics"
     is_noise: bool = False
 
     values, low, high, gap_ends = _stack("values"), _stack("low"), _stack("high"), _stack("gap_ends")
     chance, ceiling, clusters = _stack("chance"), _stack("ceiling"), _stack("clusters")
     p_values, exchanged, beaten = _stack("p_values"), _stack("exchanged"), _stack("beaten")
-    by_collection = _stack("by_collection", axis=1)
 
     def answer(self) -> str:
         """Say which measure agrees best with the reference, how many may be as good, and which are not better than chance."""
@@ -172,18 +166,14 @@ class Agreement(Result):
         return pd.concat(parts, ignore_index=True)
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Return every statistic of every measure, differences, and runs and topics where measures and reference disagree."""
-        names = [str(measure) for measure in self.measures]
-        labels = {"statistic": self.statistics, "measure": names}
+        """Return every statistic of every measure, differences, and what halves of annotators reach, if there are any."""
         rows = cross(
-            labels, value=self.values, low=self.low, high=self.high, chance=self.chance[:, np.newaxis],
+            {"statistic": self.statistics, "measure": list(map(str, self.measures))},
+            value=self.values, low=self.low, high=self.high, chance=self.chance[:, np.newaxis],
             ceiling=self.ceiling[:, np.newaxis], cluster=self.clusters,
             better_than=[each.better.sum(axis=1) for each in self.results],
         )  # fmt: skip
         frames = {"rows": rows, "differences": self.differences()}
-        frames |= {what: pd.concat([each[what] for each in self.disagreements]) for what in ("runs", "topics")}
-        if len(self.collections) > 1:
-            frames["collections"] = cross({"collection": self.collections, **labels}, value=self.by_collection)
         halves = [each.halves for each in self.results]
         annotators = pd.DataFrame({"statistic": self.statistics, "halves": halves}).dropna()
         return frames | ({"annotators": annotators} if len(annotators) else {})
@@ -258,13 +248,10 @@ def agreement(
     annotators: bool = False,
     statistics: Sequence[str] | None = None,
     missing: MissingPolicy = "raise",
-    runs: Share = "all",
-    topics: Share = "all",
     n_permutations: int = 1000,
     n_bootstrap: int = 1000,
     alpha: float = 0.05,
     confidence: float = 0.95,
-    simultaneous: bool = True,
     margin: float = 0.05,
     over: Over = "topics",
     distinct_runs: bool = False,
@@ -276,14 +263,13 @@ def agreement(
     ----------
     scores : Scores or sequence of Scores
         At least two runs and two topics. Several collections with the same measures are pooled: pairwise accuracy adds
-        pairs of runs, other statistics are averaged. Several collections with one separate reference are judges of the
-        same runs: each becomes a measure named after its collection.
+        pairs of runs, other statistics are averaged.
     reference : str, Measure, Scores or sequence of Scores
         The name of a measure in the scores, or separate scores of one measure, which may have further runs and topics;
         with several collections, one for each, in the same order.
     run_scores : Scores or sequence of Scores, optional
         Scores of whole runs, with one topic, for measures whose run score is not the mean over topics: they replace it in
-        statistics of runs. With several collections one for each; of several judges a measure called as each.
+        statistics of runs. With several collections one for each.
     reference_measure : str, optional
         The measure of a separate reference to use, if it has several.
     annotators : bool, optional
@@ -295,12 +281,8 @@ def agreement(
         tau_ap_b and tau_gap, which weigh the head of the ranking; tau_b@15 is of the reference's first 15 runs.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do with topics, or runs, without a score in a separate reference: leave them out, or raise.
-    runs, topics : {"all", "shared"}, optional
-        all: each needs a reference score. shared: keep only those found in every file.
     n_permutations : int, optional
         Trials of the exchange tests between measures, and of the sign flips of spa.
-    simultaneous : bool, optional
-        Make the intervals of differences correct for all pairs of measures at once; otherwise each is for its pair alone.
     margin : float, optional
         Two measures agree with the reference alike if they differ by at most this share of the statistic's range.
     over : {"topics", "runs and topics"}, optional
@@ -322,17 +304,15 @@ def agreement(
     2     acc_t    good   0.80        1
     3     acc_t     bad   0.48        2
     """
-    check_options(
-        margin=margin, over=Within(over, Over), runs=Within(runs, Share), topics=Within(topics, Share), alpha=alpha,
-        confidence=confidence, n_permutations=n_permutations, n_bootstrap=n_bootstrap,
-    )  # fmt: skip
+    check_options(margin=margin, over=Within(over, Over), alpha=alpha, confidence=confidence)
+    check_options(n_permutations=n_permutations, n_bootstrap=n_bootstrap)
     check_policy(missing, MissingPolicy)
     asked = [parse_statistic(name) for name in dict.fromkeys(BY_DEFAULT if statistics is None else statistics)]
     if not asked:
         raise MetaevalError(f"no statistic was asked for: use {', '.join(STATISTICS)}")
     joined, (standard, *others), whole, people = match_references(
         scores, reference, run_scores,
-        annotators=annotators, reference_measure=reference_measure, missing=missing, shares={"runs": runs, "topics": topics},
+        annotators=annotators, reference_measure=reference_measure, missing=missing,
     )  # fmt: skip
     if unlike := {str(each) for each in others} - {str(standard)}:
         names = format_list(sorted({*unlike, str(standard)}))
@@ -355,10 +335,9 @@ def agreement(
         _compare(each, run_level, raters, [*measures, standard], asked, n_permutations, 0 if gap else n_bootstrap, over)
         for each, run_level, raters, gap in zip(ready, whole, people, gaps, strict=True)
     ]
-    sides, estimates, disagreements = zip(*compared, strict=True)
-    levels: dict[str, Any] = {"alpha": alpha, "confidence": confidence, "simultaneous": simultaneous, "margin": margin}
+    sides, estimates = zip(*compared, strict=True)
     pooled = [
-        _pool_estimates(statistic, each, min(sizes), over=over, **levels)
+        _pool_estimates(statistic, each, min(sizes), alpha=alpha, confidence=confidence, margin=margin, over=over)
         for statistic, *each in zip(asked, *estimates, strict=True)
     ]
     test: dict[str, Any] = {"n_bootstrap": 0, "n_permutations": n_permutations, "alpha": alpha, "seed": seed}
@@ -368,7 +347,7 @@ def agreement(
     settings: dict[str, object] = {"reference": standard, "statistics": ", ".join(each.name for each in asked)}
     settings |= {"B": n_permutations, "seed": seed, "alpha": alpha}
     settings |= {"bootstrap": n_bootstrap} if n_bootstrap else {}
-    settings |= ({"over": over} if over != "topics" else {}) | list_intervals(simultaneous, margin, 0.05)
+    settings |= ({"over": over} if over != "topics" else {}) | ({"margin": margin} if margin != 0.05 else {})
     labels = [f"{each.collection or 'scores'}@{each.fingerprint}" for each in whole if each is not None]
     settings |= {"run scores": "; ".join(labels)} if labels else {}
     remarks = (
@@ -380,7 +359,7 @@ def agreement(
     return Agreement(
         collections=tuple(each.collection for each in collections), measures=measures, reference=standard,
         statistics=tuple(each.name for each in asked), results=tuple(pooled), alpha=alpha, confidence=confidence,
-        disagreements=disagreements, over=over, is_noise=not any(each.significant.any() for each in by_reference),
+        over=over, is_noise=not any(each.significant.any() for each in by_reference),
         no_interval=_explain_given(asked, [*measures, standard], sides) if intervals else no_interval,
         signature=sign("agreement", collections, **settings, **diagnostics[0].settings),
         diagnostics=diagnostics, remarks=remarks,
@@ -392,6 +371,7 @@ def _find_run_scores(scores: Scores, whole: Scores | None, names: Sequence[str])
     run_scores = np.full((len(scores.runs), len(names)), np.nan)
     if whole is None:
         return run_scores
+    list_collections([whole])
     known = [str(measure) for measure in whole.measures]
     shared, lacking = [name for name in names if name in known], [run for run in scores.runs if run not in whole.runs]
     problem = f"the scores of whole runs {whole.collection} lack {format_list(lacking)}" if lacking else ""
@@ -413,8 +393,8 @@ def _find_run_scores(scores: Scores, whole: Scores | None, names: Sequence[str])
 def _compare(
     ready: Prepared, whole: Scores | None, people: Scores | None, measures: Sequence[Measure], asked: Sequence[Statistic],
     n_permutations: int, n_bootstrap: int, over: Over,
-) -> tuple[Sides, list[Estimate], dict[str, pd.DataFrame]]:  # fmt: skip
-    """Return every statistic of one collection, and where its measures disagree with the reference, the last one.
+) -> tuple[Sides, list[Estimate]]:  # fmt: skip
+    """Return every statistic of one collection, whose reference is the last measure.
 
     Measures stay in the order given: nothing is drawn for them, and the same pairs of them are pooled.
     """
@@ -435,7 +415,7 @@ def _compare(
 
     means = ready.values.mean(axis=1)[:, columns]
     stated = _find_run_scores(scores, whole, labels)
-    run_scores = np.where(np.isnan(stated), means, stated)  # run by run they are shown on the measures' own scales
+    run_scores = np.where(np.isnan(stated), means, stated)
     given = ~np.isclose(run_scores, means, rtol=1e-9, atol=1e-9 * np.abs(means).max(axis=0)).all(axis=0)
     scaled_runs = np.where(np.isnan(stated), scaled.mean(axis=1), stated)
     sides = Sides(scaled, scaled_runs, key, n_permutations, tuple(asked), clusters, given)
@@ -447,7 +427,7 @@ def _compare(
         labelled = by_person.values * find_signs(by_person.measures)
         halves = compare_halves(asked, sides, labelled, ready.generator("annotators"))
         estimates = [each._replace(halves=half) for each, half in zip(estimates, halves, strict=True)]
-    return sides, estimates, _list_disagreement(scores, measures, run_scores, sides.by_topic["tau_b"])
+    return sides, estimates
 
 
 def remark_coverage(statistics: Sequence[Statistic], n_topics: int) -> tuple[str, ...]:
@@ -496,18 +476,13 @@ def _explain_given(asked: Sequence[Statistic], measures: Sequence[Measure], side
 
 
 def _remark_ties(asked: Sequence[Statistic], measures: Sequence[Measure], sides: Sequence[Sides]) -> tuple[str, ...]:
-    """Return on how many topics a measure ties all runs, which counts as 0, and what its mean over the others is."""
+    """Return on how many topics a measure ties all runs, which counts as 0."""
     names = [each.name for each in asked if each.of == "topics"]
-    by_topic = [each.by_topic["tau_b"] for each in sides]
-    tied = sum((np.isnan(tau_b) & each.known).sum(axis=1) for tau_b, each in zip(by_topic, sides, strict=True))
+    tied = sum((np.isnan(each.by_topic["tau_b"]) & each.known).sum(axis=1) for each in sides)
     if not names or not np.any(tied):
         return ()
-    others = pool([average(tau_b) for tau_b in by_topic], np.ones(len(sides)))
-    n_topics = sum(int(each.known.sum()) for each in sides)
-    counted = []
-    for m in np.argsort(-tied, kind="stable")[: np.count_nonzero(tied)]:
-        rest = "" if np.isnan(others[m]) else f" (τ_b {others[m]:.3f} over the others)"
-        counted.append(f"{measures[m]} on {tied[m]:,} of {n_topics:,}{rest}")
+    n_topics, most = sum(int(each.known.sum()) for each in sides), np.argsort(-tied, kind="stable")
+    counted = [f"{measures[m]} on {tied[m]:,} of {n_topics:,}" for m in most if tied[m]]
     return (
         f"{format_list(names)} count topics on which a measure ties all runs as 0: {format_list(counted, 3)}\n"
         "The topics are those on which the reference orders runs, the same for all measures.",
@@ -516,7 +491,7 @@ def _remark_ties(asked: Sequence[Statistic], measures: Sequence[Measure], sides:
 
 def _pool_estimates(
     statistic: Statistic, estimates: Sequence[Estimate], n_topics: int,
-    *, alpha: float, confidence: float, simultaneous: bool, margin: float, over: Over,
+    *, alpha: float, confidence: float, margin: float, over: Over,
 ) -> StatisticAgreement:  # fmt: skip
     """Pool one statistic over collections, the smallest of `n_topics`: pairs of runs are added, others averaged."""
     share = np.array([each.n_pairs if statistic.kind == "pairwise_accuracy" else 1.0 for each in estimates])
@@ -535,7 +510,7 @@ def _pool_estimates(
     first, second = np.triu_indices(len(value), 1)
     gap, gaps = ((numbers[..., first] - numbers[..., second]) / size for numbers in (mean.value, mean.drawn))
     # A difference that never moves is at least a step away from the ends.
-    options |= {"least": step, "simultaneous": simultaneous}
+    options |= {"least": step, "simultaneous": True}
     two_sided, one_sided = (
         size * np.array(centre_interval(gap, gaps, n_topics, confidence=level, **options))
         for level in (confidence, max(2 * confidence - 1, 0.0))
@@ -547,24 +522,4 @@ def _pool_estimates(
         statistic.name, statistic.title, mean.value, mean.observed, low, high,
         float(mean.chance), float(mean.ceiling), float(mean.halves),
         p_values, find_clusters(mean.value, p_values, alpha), mean.exchanged, two_sided, tuple(words),
-        by_collection=np.array([each.value for each in estimates]),
     )  # fmt: skip
-
-
-def _list_disagreement(
-    scores: Scores, measures: Sequence[Measure], run_scores: np.ndarray, tau_b: np.ndarray
-) -> dict[str, pd.DataFrame]:
-    """Return ranks of runs and τ_b on topics by each measure and the reference, the last one: what disagrees most comes first.
-
-    Ranks begin with 1, the best, and ties have their average; a difference is above 0 where a measure ranks the run worse.
-    """
-    labels = {"collection": [scores.collection], "run": sorted(scores.runs), "measure": list(map(str, measures[:-1]))}
-    ranks = pd.DataFrame(-settle_ties(run_scores)).rank(method="average").to_numpy()
-    shown, (rank, reference_rank) = run_scores * find_signs(measures), (ranks[:, :-1], ranks[:, -1:])
-    runs = cross(
-        labels, score=shown[:, :-1], reference_score=shown[:, -1:], rank=rank, reference_rank=reference_rank,
-        difference=rank - reference_rank,
-    )  # fmt: skip
-    labels = {"collection": labels["collection"], "topic": sorted(scores.topics), "measure": labels["measure"]}
-    far = runs.sort_values("difference", key=lambda gap: -gap.abs(), kind="stable", ignore_index=True)
-    return {"runs": far, "topics": cross(labels, tau_b=tau_b.T).sort_values("tau_b", kind="stable", ignore_index=True)}

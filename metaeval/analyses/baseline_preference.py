@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.diagnostics import diagnose
+from metaeval.analyses.prepare import check_scores
 from metaeval.analyses.result import Result, name_pairs
 from metaeval.analyses.topic_noise import refuse_clusters
 from metaeval.data.scores import Scores
@@ -107,6 +108,7 @@ def baseline_preference(scores: Scores, first: str, second: str) -> BaselinePref
     """
     if first == second:
         raise MetaevalError(f"both runs are {first!r}; name two different ones")
+    check_scores(scores, topics=1)
     refuse_clusters(scores)
     pair = scores.sel(runs=[first, second])
     # The power of two that brings scores near to 1 decides on ties, so that their unit does not.

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from metaeval.analyses.result import Result
 from metaeval.datasets.registry import datasets
 from metaeval.errors import MetaevalError, one_line
 from metaeval.measures.base import Measure, find_registered
 from metaeval.show.bibliography import find_labels, format_bibtex, list_labels
 
-_OWN = "metaeval"
-
-ANALYSES: dict[str, str] = {
+SOURCES: dict[str, str] = {
+    "metaeval": "metaeval",
     "agreement": "Kocmi et al. 2021; Deutsch et al. 2023; Deutsch et al. 2021; Thompson et al. 2024; Freitag et al. 2023",
     "alternative_annotator_test": "Calderon et al. 2025; Benjamini and Yekutieli 2001",
     "baseline_preference": "LQ 2021, §5.3",
@@ -33,10 +31,6 @@ ANALYSES: dict[str, str] = {
     "split_half_consistency": "Sakai 2021, §5.2",
     "topic_set_size": "Sakai 2016; Sakai 2018, Part 6; Bodoff and Li 2007; Urbano et al. 2013",
     "variance_components": "Brennan 2001; Bodoff and Li 2007; Urbano et al. 2013",
-}
-"""Where each analysis is from, by the name of its function."""
-
-METHODS: dict[str, str] = {
     "randomised-tukey-hsd": "Carterette 2012; Sakai 2012; Sakai 2018",
     "max-t": "Westfall and Young 1993; Romano and Wolf 2005",
     "bootstrap-t": "Romano and Wolf 2005; Tusher et al. 2001",
@@ -47,53 +41,16 @@ METHODS: dict[str, str] = {
     "tau_ap_b": "Urbano and Marrero 2017",
     "tau_gap": "Gao and Oard 2015",
 }
-"""Where tests and rank correlations are from, by the value of the option that chooses them."""
+"""Where analyses are from, by the names of their functions, and tests and rank correlations, by the values that choose them."""
 
 
-def find_sources(name: str | Measure | Result) -> dict[str, str]:
-    """Return where something is from: each thing named, and its source in words.
-
-    >>> find_sources("NMD")
-    {'NMD': 'Sakai 2021, Eq. 11; LQ 2021, Eq. 1'}
-    >>> find_sources("llmjudge")
-    {'llmjudge': 'Rahmani et al. 2024'}
-    """
-    if isinstance(name, Measure):
-        return {str(name): name.source}
-    if isinstance(name, Result):
-        methods = [value for _, value in name.signature.settings if value.partition("@")[0] in METHODS]
-        data = [part.partition("@")[0] for part in name.signature.data]
-        sources: dict[str, str] = {}
-        for part in (_OWN, name.signature.analysis, *methods, *data):
-            sources |= _look_up(part)
-        return sources | {str(measure): measure.source for measure in name.list_measures()}
-    sources, measure = _look_up(name), find_registered(name)
-    if measure is not None:  # which may have the name of a rank correlation: who asks for tau_b may mean either
-        sources[str(measure)] = "; ".join(filter(None, [sources.get(str(measure)), measure.source]))
-    if not sources:
-        raise MetaevalError(
-            f"there is no measure, analysis or data set {one_line(name)!r}; `metaeval measures`, `metaeval --help` and "
-            "`metaeval data list` list them"
-        )
-    return sources
-
-
-def _look_up(name: str) -> dict[str, str]:
-    """Return the source of an analysis, a method or a data set, if there is one of this name."""
-    known = {_OWN: _OWN, **METHODS, **ANALYSES}
-    if found := [key for key in (name.partition("@")[0], name.replace("-", "_")) if key in known]:
-        return {found[0]: known[found[0]]}
-    return {entry.name: "; ".join(list_labels(entry.credits)) for entry in datasets() if entry.name == name}
-
-
-def cite(*names: str | Measure | Result) -> str:
-    """What is to be cited for measures, analyses, tests and data sets, or for a result?
+def cite(*names: str | Measure) -> str:
+    """What is to be cited for measures, analyses, tests and data sets?
 
     Parameters
     ----------
-    *names : str, Measure or Result
-        Names such as ``"NMD"``, ``"discriminative_power"``, ``"max-t"`` or ``"stc3-dq-a"``, or results of analyses. A
-        result stands for its analysis, its measures, its test and its data. Without any: metaeval itself.
+    *names : str or Measure
+        Names such as ``"NMD"``, ``"discriminative_power"``, ``"max-t"`` or ``"stc3-dq-a"``. Without any: metaeval itself.
 
     Returns
     -------
@@ -108,7 +65,21 @@ def cite(*names: str | Measure | Result) -> str:
     @article{lin-1991-divergence,
     ...
     """
-    sources = {thing: source for name in names or (_OWN,) for thing, source in find_sources(name).items()}
+    sources: dict[str, str] = {}
+    for name in names or ("metaeval",):
+        text = str(name)
+        keys = (text.partition("@")[0], text.replace("-", "_"))
+        found = {} if isinstance(name, Measure) else {key: SOURCES[key] for key in keys if key in SOURCES}
+        found |= {entry.name: "; ".join(list_labels(entry.credits)) for entry in datasets() if entry.name == text}
+        if measure := name if isinstance(name, Measure) else find_registered(text):
+            # It may have the name of a rank correlation: who asks for tau_b may mean either.
+            found[str(measure)] = "; ".join(filter(None, [found.get(str(measure)), measure.source]))
+        if not found:
+            raise MetaevalError(
+                f"there is no measure, analysis or data set {one_line(text)!r}; `metaeval measures`, `metaeval --help` and "
+                "`metaeval data list` list them"
+            )
+        sources |= found
     comments = [
         f"% {one_line(thing)}: {one_line(source) or 'no reference is known'}" for thing, source in sources.items()
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,9 +41,6 @@ REVERSED = -3.1
 OUT_OF_REACH = 1e100
 """Scores so large, or all as small as its inverse, cannot be squared."""
 
-OTHER_SCALE = 3.0
-"""How many times as much one's scores spread as the other's before judge and people are on different scales."""
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CorrectedScores(Result):
@@ -55,12 +52,11 @@ class CorrectedScores(Result):
     if all topics are labelled. `confidence` is of all intervals together.
 
     `rows`, runs by rank, have columns run, mean (corrected), error (its standard error), rank, low and high (between which
-    ranks it stands), letters, judge_rank and bias (how much higher the first judge scores the run than people; NaN if on
-    another scale). `summary`, of each judge alone, people alone and both: evidence; decided (pairs of runs); reversed and open
-    (how many of these both together reverse, or leave open); first (which run, or how many may be). `pairs` of runs: first,
-    second, difference, low, high; judge, people and both, 1 where the first run is better, −1 where the second is and 0 where
-    it is open; flips: whether people reverse the first judge's conclusion, or one is lost or new; topics_needed: labelled
-    topics that would decide an open pair whose difference is as large as it seems, if any number would.
+    ranks it stands), letters and judge_rank. `summary`, of each judge alone, people alone and both: evidence; decided (pairs
+    of runs); reversed and open (how many of these both together reverse, or leave open); first (which run, or how many may
+    be). `pairs` of runs: first, second, difference, low, high; judge, people and both, 1 where the first run is better, −1
+    where the second is and 0 where it is open; flips: whether people reverse the first judge's conclusion, or one is lost or
+    new.
     """
 
     collection: str
@@ -171,7 +167,7 @@ def corrected_scores(
     boards = [_rank(each, scores.collection, data.runs, measure, confidence, signature) for each in evidence]
     order, rows, summary = boards[-1].order(0), boards[-1].to_frame().drop(columns=["measure", "near_first"]), []
     rows.insert(2, "error", both.errors[order])
-    rows = rows.assign(judge_rank=boards[0].ranks[0][order], bias=_find_bias(data, judges[0])[order])
+    rows["judge_rank"] = boards[0].ranks[0][order]
     for name, each, board in zip(names, evidence, boards, strict=True):
         flips = name_flips(each.signs, both.signs).tolist()
         firsts = board.to_frame().query("near_first")["run"].tolist()
@@ -181,15 +177,19 @@ def corrected_scores(
     if n < of:
         best, most, least = ((1 / (1 / of + (1 / n - 1 / of) * each) - n) / (of - n) for each in both.ratio)
         worth = best, max(least, 0.0), most
-    result = CorrectedScores(
-        collection=scores.collection, judges=judges, measure=measure, people=by_people, both=both,
-        ranks=boards[-1], rows=rows, pairs=_list_pairs(data, alone[0], by_people, both, n, target),
+    first, second = np.array(data.runs, dtype=object)[np.array(np.triu_indices(len(data.runs), 1))]
+    differences = data.sign * both.differences
+    pairs = pd.DataFrame({"first": first, "second": second, "difference": differences})
+    pairs = pairs.assign(low=differences - both.reach, high=differences + both.reach)
+    pairs = pairs.assign(judge=alone[0].signs, people=by_people.signs, both=both.signs)
+    return CorrectedScores(
+        collection=scores.collection, judges=judges, measure=measure, people=by_people, both=both, ranks=boards[-1],
+        rows=rows, pairs=pairs.assign(flips=name_flips(alone[0].signs, both.signs)),
         summary=pd.DataFrame(summary, columns=["evidence", "decided", "reversed", "open", "first"]),
         boards={"judge alone": boards[0].rows, "people alone": boards[-2].rows, "corrected": boards[-1].rows},
-        n_labelled=n, n_topics=of, worth=worth, target=target, confidence=confidence,
-        signature=signature,
+        n_labelled=n, n_topics=of, worth=worth, target=target, confidence=confidence, signature=signature,
+        remarks=(*_remark_labels(data, target), *_remark_judges(data, judges, worth)),
     )  # fmt: skip
-    return replace(result, remarks=(*_remark(result, data), *_remark_gain(result, alone[0])))
 
 
 class Data(NamedTuple):
@@ -251,38 +251,9 @@ def _rank(
     )  # fmt: skip
 
 
-def _list_pairs(
-    data: Data, judge: Corrected, people: Corrected, both: Corrected, n: int, target: Target
-) -> pd.DataFrame:
-    """Return what is concluded about every pair of runs, with n topics labelled, as `CorrectedScores` has it."""
-    first, second = np.triu_indices(len(data.runs), 1)
-    names, differences, of = np.array(data.runs, dtype=object), data.sign * both.differences, data.given.shape[1]
-    frame = pd.DataFrame({"first": names[first], "second": names[second], "difference": differences})
-    frame = frame.assign(low=differences - both.reach, high=differences + both.reach)
-    frame = frame.assign(judge=judge.signs, people=people.signs, both=both.signs)
-    # The variance falls as 1/n − 1/N, to the part that is left when every topic is labelled.
-    rest = np.maximum(both.variances - both.residual, 0.0) if target == "population" else 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        aim = both.variances * (both.differences / both.reach) ** 2 - rest
-        needed = np.ceil(1 / (aim / both.residual * (1 / n - 1 / of) + 1 / of))
-    possible = (both.signs == 0) & (needed > n) & (needed <= of)
-    return frame.assign(flips=name_flips(judge.signs, both.signs), topics_needed=np.where(possible, needed, np.nan))
-
-
-def _find_bias(data: Data, judge: Measure) -> np.ndarray:
-    """Return how much higher the first judge scores each run than people, shape (run,); NaN on other scales or directions."""
-    scored, people = data.judges[0][data.known], data.given[data.known]
-    narrow, wide = sorted([float(scored.std()), float(people.std())])
-    far = abs(float(scored.mean() - people.mean())) > OTHER_SCALE * wide
-    if wide > OTHER_SCALE * narrow or far or judge.sign != data.sign:
-        return np.full(len(data.given), np.nan)
-    gaps = np.where(data.known, data.judges[0] - np.nan_to_num(data.given), 0.0)
-    return np.asarray(data.sign * (gaps * data.weights).sum(axis=1) / gaps.shape[1])
-
-
-def _remark(result: CorrectedScores, data: Data) -> Iterator[str]:
-    """Yield what makes the result doubtful, and which judges tell nothing or the reverse, a note each."""
-    n = result.n_labelled
+def _remark_labels(data: Data, target: Target) -> Iterator[str]:
+    """Yield what is doubtful about the labels, a note each."""
+    n = int(data.known.sum(axis=1).min())
     traits = {"place in the file": data.order[np.newaxis], "the judge's mean score": data.judges.mean(axis=1)}
     traits |= {"how far the judge sees runs apart": data.judges.std(axis=1)}
     p = {name: float(find_unlike(data.weights.mean(axis=0), values).min()) for name, values in traits.items()}
@@ -299,15 +270,18 @@ def _remark(result: CorrectedScores, data: Data) -> Iterator[str]:
         yield f"{topics} of the list {'has' if data.unfilled == 1 else 'have'} no label yet: results hold when all are labelled"
     if n < ENOUGH_LABELS:
         yield f"{n} labelled topics are few: intervals hold less often than they claim (docs/concepts/correction.md)"
-    if result.target == "topics" and not are_whole_topics(data.weights):
+    if target == "topics" and not are_whole_topics(data.weights):
         yield "people labelled other topics of some runs than of others: intervals are a little too wide"
 
+
+def _remark_judges(data: Data, judges: Sequence[Measure], worth: tuple[float, float, float]) -> Iterator[str]:
+    """Yield which judges tell nothing or the reverse, and what their scores are worth, a note each."""
     n_known = np.maximum(data.known.sum(axis=0), 1)
     people, *scored = (
         np.where(data.known, each - np.where(data.known, each, 0.0).sum(axis=0) / n_known, 0.0)
         for each in (data.given, *data.judges)
     )
-    for judge, values, deviations in zip(result.judges, data.judges, scored, strict=True):
+    for judge, values, deviations in zip(judges, data.judges, scored, strict=True):
         by_topic = (deviations * people).sum(axis=0)
         if not np.ptp(values, axis=0).any():
             yield f"{judge} gives all runs the same score on every topic: it tells nothing about them"
@@ -318,32 +292,13 @@ def _remark(result: CorrectedScores, data: Data) -> Iterator[str]:
                 f"{judge} scores low what people score high: check its direction\n"
                 "Its λ is negative: the correction reverses its scores."
             )
-
-
-def _remark_gain(result: CorrectedScores, alone: Corrected) -> Iterator[str]:
-    """Yield what the judge's scores are worth, which labels would decide the first place, and how biased the judge is."""
-    n, of = result.n_labelled, result.n_topics
+    n, of = int(data.known.sum(axis=1).min()), data.given.shape[1]
     if n < of:
-        equal, low, high = (f"{n + each * (of - n):,.0f}" for each in result.worth)
-        worth, least, most = (f"{each + 0.0:.2f}" for each in result.worth)  # which is never −0
+        equal, low, high = (f"{n + each * (of - n):,.0f}" for each in worth)
+        best, least, most = (f"{each + 0.0:.2f}" for each in worth)  # which is never −0
         yield (
-            f"the judge makes {n} labelled topics worth {equal} ({low} to {high}): its score is worth {worth} labels "
+            f"the judge makes {n} labelled topics worth {equal} ({low} to {high}): its score is worth {best} labels "
             f"({least} to {most})"
         )
-        if not result.worth[1]:
+        if not worth[1]:
             yield "nothing shows that the judge's scores tell more of the runs than chance would"
-        mine = (result.pairs[["first", "second"]] == result.rows["run"].iloc[0]).any(axis=1)  # of the first run
-        seems = "if differences are as large as they seem"
-        need = result.pairs.loc[mine & (result.pairs["both"] == 0), "topics_needed"]
-        if need.isna().any():
-            yield f"{seems}, labelling all topics would not decide the first place"
-        elif len(need):
-            yield f"{seems}, about {need.max():,.0f} labelled topics would decide the first place"
-
-    bias, judge = result.rows["bias"].dropna(), result.judges[0]
-    if bias.any():
-        mean, ends = float(bias.mean()), f"{bias.min():+.3g} to {bias.max():+.3g} by run"
-        way = "higher" if mean > 0 else "lower"
-        yield f"the scores of {judge} are {abs(mean):.3g} {way} than people's on average, {ends}"
-    elif not len(bias) and alone.differences.any():
-        yield f"{judge} uses another scale than people: its scores were rescaled, and its bias is not stated"

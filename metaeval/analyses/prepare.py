@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -97,7 +97,7 @@ def prepare(
     """
     least = {"runs": runs, "topics": topics, "measures": measures}
     check_scores(scores, **least)
-    check_options(seed=seed)
+    check_options(seed=seed, distinct_runs=distinct_runs)
     chosen, identical = scores, tuple[tuple[str, ...], ...]()
     if distinct_runs is not False:
         identical = find_identical_runs(scores) if distinct_runs is True else tuple(map(tuple, distinct_runs))
@@ -137,12 +137,22 @@ def restore_pairs(places: np.ndarray) -> np.ndarray:
     return np.asarray(pair[places[first], places[second]])
 
 
+def list_collections(scores: Scores | Iterable[Scores]) -> list[Scores]:
+    """Return the scores of one collection, or of several, as a list; anything else is refused."""
+    listed: list[Any] = [scores]
+    if isinstance(scores, Iterable) and not isinstance(scores, str):
+        listed = list(scores)
+    for each in listed:
+        if not isinstance(each, Scores):
+            raise MetaevalError(
+                f"analyses take Scores, not {type(each).__name__}: see metaeval.score and metaeval.io.from_frame"
+            )
+    return listed
+
+
 def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int = 1) -> None:
     """Refuse scores of fewer runs, topics or measures than an analysis can compare."""
-    if not isinstance(scores, Scores):
-        raise MetaevalError(
-            f"analyses take Scores, not {type(scores).__name__}: see metaeval.score and metaeval.io.from_frame"
-        )
+    (scores,) = list_collections([scores])
     refuse_gaps(scores)
     least = {"run": runs, "topic": topics, "measure": measures}
     for (what, asked), present in zip(least.items(), scores.values.shape, strict=True):
@@ -180,6 +190,8 @@ def check_options(**options: Any) -> None:
             problem = "" if value in choices else f"{what}: use {', '.join(choices)}"
         elif name == "seed":
             problem = "" if whole else f"the seed is {value!r}; it is a whole number"
+        elif name == "distinct_runs":
+            problem = "" if isinstance(value, bool | list | tuple) else f"{wrong}; it is True or False"
         elif name == "n_jobs":
             problem = "" if whole and value else f"{wrong}; it is 1 or more, or -1 for all processors"
         elif isinstance(bound, int):

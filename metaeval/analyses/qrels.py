@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,12 +37,6 @@ COUNTS = ("kept", "reversed", "new", "lost", "clear")
 DEEPEST = 1_000_000
 """Documents that a measure may look at."""
 
-_HEADINGS = {
-    "lacking": "lines lacking", "extra": "lines besides", "same_grade": "same grade", "kappa": "κ", "run": "worst run",
-    "unjudged_of_run": "unjudged of it",
-}  # fmt: skip
-"""How tables call columns of the frames of grades and of unjudged documents."""
-
 REVERSED = -0.1
 """τ_b of grades below which a note asks whether they are turned round."""
 
@@ -59,9 +53,7 @@ class QrelsComparison(Result):
     simultaneous intervals, and clear: whether that of the change leaves 0 out.
 
     `grades` say whether judges give documents the reference's grades: τ_b, κ with linear weights, and the share of the same
-    grade. `unjudged`, by measure and set: share of documents down to the measure's cut without a grade, and the run with most
-    of them. `others`, by measure: differences of judges in tau; ranks of runs and τ_b on topics beside the reference's; family:
-    whether judges favour runs of a model, if that was asked.
+    grade. `differences` are those of judges in tau, and `family` says whether judges favour runs of a model, if that was asked.
     """
 
     collection: str
@@ -70,17 +62,14 @@ class QrelsComparison(Result):
     rows: pd.DataFrame
     flips: pd.DataFrame
     grades: pd.DataFrame
-    unjudged: pd.DataFrame
-    others: Mapping[str, pd.DataFrame]
+    differences: pd.DataFrame
+    family: pd.DataFrame
     statistic: str
     n_runs: int
     alpha: float
     confidence: float
 
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """Return judges, flips, grades, unjudged documents, differences of judges, runs and topics, and families if any."""
-        judges = {"judges": self.rows.drop(columns="chance"), "flips": self.flips}
-        return {**judges, "grades": self.grades, "unjudged": self.unjudged, **self.others}
+    called: ClassVar[Mapping[str, str]] = {"rows": "judges"}
 
     def _take(self, measure: Measure) -> pd.DataFrame:
         """Return the rows of one measure, the judge that ranks runs most like the reference first."""
@@ -105,7 +94,7 @@ class QrelsComparison(Result):
         return f"{ranks} {'and' if how == 'unlike' else 'but'} reverses {format_count(turned, 'conclusion')}."
 
     def tables(self) -> list[Table]:
-        """Return rank correlations and flips by each measure, and then with grades and unjudged documents."""
+        """Return rank correlations and flips by each measure, then all of them, and grades."""
         people, tables = self.sets[0], []
         written = self.rows.set_index("judge").rename(columns={"tau": self.statistic}).drop(columns="chance")
         for name in COUNTS:
@@ -134,12 +123,10 @@ class QrelsComparison(Result):
         )
         caption = f"Conclusions about runs, compared with those of {people}."
         tables.append(Table(written, caption, self.signature, legend=legend.strip(), at=("all",)))
-        of_grades = f"Grades of documents, compared with those of {people}; lines that a judge lacks, or has besides."
-        of_gaps = "Share of the documents down to a measure's cut without a grade, and the run with most of them."
-        for frame, caption in ((self.grades, of_grades), (self.unjudged, of_gaps)):
-            shown = frame.set_index("judge").rename(columns=_HEADINGS)
-            tables.append(Table(shown, caption, self.signature, at=("all",)))
-        return tables
+        names = {"lacking": "lines lacking", "extra": "lines besides", "same_grade": "same grade", "kappa": "κ"}
+        caption = f"Grades of documents, compared with those of {people}; lines that a judge lacks, or has besides."
+        shown = self.grades.set_index("judge").rename(columns=names)
+        return [*tables, Table(shown, caption, self.signature, at=("all",))]
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return, by the first measure, the rank correlation of every judge, and which conclusions it loses and adds."""
@@ -214,7 +201,7 @@ def compare_qrels(
     retrieval, family = parse_measures(measures), family or {}
     find_labels(family, tuple(judged.runs), "run")
     known, labelled = tuple(each.measure for each in retrieval), []
-    for measure, array in zip(known, score_judged(judged, retrieval, judged.judgements), strict=True):
+    for measure, array in zip(known, score_judged(judged, retrieval), strict=True):
         for name in np.array(judged.sets)[~array.any(axis=(0, 1))]:
             hint = "do its grades begin at 0, and reach what the measure calls relevant?"
             raise DataError("every run scores 0 on every topic", file=name, measure=measure, hint=hint)
@@ -238,26 +225,24 @@ def compare_qrels(
         rows[list(COUNTS)] = counts
         rows[[f"{name}_error" for name in COUNTS]] = errors
         frames = {"rows": rows.rename(columns={"value": "tau"}), "flips": flips}
-        frames |= {name: ranked.frames()[name] for name in ("differences", "runs", "topics")}
-        if chosen:
-            frames["family"] = find_favours(scores, chosen, confidence)
+        frames |= {"differences": ranked.differences().drop(columns=["p_first", "p_second"])}
+        frames |= {"family": find_favours(scores, chosen, confidence)} if chosen else {}
         for name, frame in frames.items():
             named = frame.rename(columns=lambda column: column.replace("measure", "judge"))
             named.insert(0, "measure", str(measure))
-            parts.setdefault(name, []).append(named.drop(columns=["p_first", "p_second"], errors="ignore"))
+            parts.setdefault(name, []).append(named)
     joined = {name: pd.concat(some, ignore_index=True) for name, some in parts.items()}
-    rows, flips, favours = joined.pop("rows"), joined.pop("flips"), joined.get("family", pd.DataFrame())
-
-    grades, unjudged = compare_grades(judged.judgements), measure_gaps(judged, retrieval)
+    joined.setdefault("family", pd.DataFrame())
+    grades = compare_grades(judged.judgements)
     settings = {"measures": ", ".join(map(str, known)), "judgements": ", ".join(judged.sets)}
     settings |= {"family": f"{format_count(len(family), 'run')} of {len(set(family.values()))}"} if family else {}
     settings |= {"statistic": statistic, "test": "bootstrap-t"}
     numbers = {"B": n_permutations, "alpha": alpha, "bootstrap": n_bootstrap, "seed": seed}
-    remarks = list(_remark(judged.judgements, grades, unjudged, favours))
+    remarks = [*_remark(judged.judgements, grades, joined["family"]), *_remark_gaps(judged, retrieval)]
     if n_bootstrap and not ranked.no_interval:
         remarks += remark_coverage([which], len(judged.topics))
     return QrelsComparison(
-        judged.collection, judged.sets, known, rows, flips, grades, unjudged, joined,
+        judged.collection, judged.sets, known, **joined, grades=grades,
         statistic=ranked.results[0].title.partition(",")[0], n_runs=len(scored[0].runs), alpha=alpha, confidence=confidence,
         signature=sign("compare_qrels", scored, **settings, **numbers, **diagnostics[0].settings),
         no_interval=ranked.no_interval, diagnostics=diagnostics, remarks=tuple(remarks),
@@ -307,10 +292,8 @@ def list_flips(
     return flips, np.column_stack([counts, number]), errors
 
 
-def _remark(
-    sets: Mapping[str, Grades], grades: pd.DataFrame, unjudged: pd.DataFrame, favours: pd.DataFrame
-) -> Iterator[str]:
-    """Yield what is doubtful about judges, whom they favour by the first measure, and what judgements lack, a note each."""
+def _remark(sets: Mapping[str, Grades], grades: pd.DataFrame, favours: pd.DataFrame) -> Iterator[str]:
+    """Yield what is doubtful about judges, and whom they favour by the first measure, a note each."""
     reference, *judges = sets
     for name, alike in zip(judges, grades["tau_b"], strict=True):
         given = {grade for some in sets[name].values() for grade in some.values()}
@@ -329,19 +312,32 @@ def _remark(
             listed.append(f"{judge} –" if np.isnan(value) else f"{judge} {value:+.3f}{interval}")
         favoured = "; ".join(clear) or "no judge clearly favours runs of its own model"
         yield f"{favoured}, compared with other runs of the same score\nBy {own['measure'].iloc[0]}: {'; '.join(listed)}."
-    worst = unjudged.iloc[int(unjudged["unjudged"].to_numpy().argmax())]
-    if worst["unjudged"]:
-        yield (
-            f"{worst['judge']} leaves {100 * worst['unjudged']:.1f} % of the documents that {worst['measure']} looks at "
-            "unjudged\n"
-            f"They count as not relevant. Most are those of {worst['run']}, {100 * worst['unjudged_of_run']:.1f} %."
-        )
-    lacking = [f"{name} {count:,}" for name, count in zip(grades["judge"], grades["lacking"], strict=True) if count]
-    if lacking:
-        yield f"lines of {reference} that a judge lacks count as unjudged: {', '.join(lacking)}"
     counts = {name: sum(max(some.values(), default=0) <= 0 for some in each.values()) for name, each in sets.items()}
     if empty := [f"{name} {format_count(count, 'topic')}" for name, count in counts.items() if count]:
         yield f"topics without a relevant document, on which all runs tie: {', '.join(empty)}"
+
+
+def _remark_gaps(judged: JudgedRuns, measures: Sequence[RetrievalMeasure]) -> Iterator[str]:
+    """Yield how many documents down to the cut of a measure are unjudged, on average over runs, where most are."""
+    shares: list[tuple[float, str, str]] = []
+    for each, (name, grades) in itertools.product(measures, judged.judgements.items()):
+        by_run = [
+            np.mean(
+                [
+                    document not in grades[topic]
+                    for topic, listed in topics.items()
+                    for document in listed[: each.cutoff]
+                ]
+            )
+            for topics in judged.runs.values()
+        ]
+        shares.append((float(np.mean(by_run)), name, str(each.measure)))
+    share, name, measure = max(shares, key=lambda one: one[0])
+    if share:
+        yield (
+            f"{name} leaves {100 * share:.1f} % of the documents that {measure} looks at unjudged\n"
+            "They count as not relevant."
+        )
 
 
 class RetrievalMeasure(NamedTuple):
@@ -376,10 +372,11 @@ def parse_measures(names: Sequence[str]) -> list[RetrievalMeasure]:
     return result
 
 
-def score_judged(judged: JudgedRuns, measures: Sequence[RetrievalMeasure], sets: Mapping[str, Grades]) -> np.ndarray:
+def score_judged(judged: JudgedRuns, measures: Sequence[RetrievalMeasure]) -> np.ndarray:
     """Score all runs under each set of judgements, shape (measure, run, topic, set)."""
     import ir_measures
 
+    sets = judged.judgements
     position = {each.parsed: m for m, each in enumerate(measures)}
     place = {topic: t for t, topic in enumerate(judged.topics)}
     values = np.zeros((len(measures), len(judged.runs), len(judged.topics), len(sets)))
@@ -398,18 +395,6 @@ def score_judged(judged: JudgedRuns, measures: Sequence[RetrievalMeasure], sets:
                 names = format_list([str(each.measure) for each in measures])
                 raise MetaevalError(f"ir_measures cannot compute {names} of these runs: {error}") from None
     return values
-
-
-def measure_gaps(judged: JudgedRuns, measures: Sequence[RetrievalMeasure]) -> pd.DataFrame:
-    """How many documents down to the cut are unjudged, on average over runs and in the worst? A row a measure and set."""
-    rows = []
-    for each, (name, grades) in itertools.product(measures, judged.judgements.items()):
-        shares = pd.Series({
-            run: np.mean([d not in grades[topic] for topic, ranked in topics.items() for d in ranked[: each.cutoff]])
-            for run, topics in judged.runs.items()
-        })  # fmt: skip
-        rows.append((str(each.measure), name, shares.to_numpy().mean(), shares.idxmax(), shares.max()))
-    return pd.DataFrame(rows, columns=["measure", "judge", "unjudged", "run", "unjudged_of_run"])
 
 
 def compare_grades(judgements: Mapping[str, Grades]) -> pd.DataFrame:

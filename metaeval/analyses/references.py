@@ -1,58 +1,38 @@
-"""Scores and the reference that they are compared with: brought together by label, judges side by side, annotators averaged."""
+"""Scores and the reference that they are compared with: brought together by label, annotators averaged."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from metaeval.analyses.prepare import list_collections
 from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.scores import PartialScores, Scores
 from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 
-Share: TypeAlias = Literal["all", "shared"]
-"""Whether all runs or topics count, or those that scores and their reference share."""
-
-AXES = ("runs", "topics")
-
 
 def match_references(
     scores: Scores | Sequence[Scores], reference: Any, run_scores: Any,
-    *, annotators: bool, reference_measure: str | None, missing: MissingPolicy, shares: Mapping[str, Share],
+    *, annotators: bool, reference_measure: str | None, missing: MissingPolicy,
 ) -> tuple[list[Scores], list[Measure], list[Any], list[Any]]:  # fmt: skip
-    """Return collections with the reference among the measures, and for each which it is, scores of runs, and annotators.
-
-    Several collections with one reference of its own are judges of the same runs, which become one collection.
-    """
-    collections = [scores] if isinstance(scores, Scores) else list(scores)
-    people = list(reference) if isinstance(reference, list | tuple) else [reference]
+    """Return collections with the reference among the measures, and for each which it is, scores of runs, and annotators."""
+    collections = list_collections(scores)
+    if not collections:
+        raise MetaevalError("there are no scores")
+    people = list_for_each(reference, collections, "reference")
     references = [_average_annotators(each) for each in people] if annotators else people
-    judges, shared = isinstance(reference, Scores) and len(collections) > 1, [a for a in AXES if shares[a] == "shared"]
-    problem = "" if collections else "there are no scores"
-    if judges and isinstance(run_scores, list | tuple) and len(run_scores) > 1:
-        one = f"{format_option('run_scores')} of several judges is one table, with a measure called as each judge"
-        problem = f"{one}; there are {len(run_scores)}"
-    if named := [each for each in references if not isinstance(each, Scores)]:
-        if shared:
-            option = format_option(shared[0], "shared")
-            problem = f"{option} is for a reference of its own: a measure has the runs and topics of the others"
-        if reference_measure is not None:
-            problem = f"{format_option('reference_measure')} chooses from scores, not from {named[0]}"
-    if problem:
-        raise MetaevalError(problem)
     if reference_measure is not None:
+        if named := [each for each in references if not isinstance(each, Scores)]:
+            option = format_option("reference_measure")
+            raise MetaevalError(f"{option} chooses from scores, not from {named[0]}")
         references = [each.sel(measures=reference_measure) for each in references]
-    if judges:
-        *collections, references[0] = _take_shared([*collections, *references], shared)
-        collections = [replace(_join_judges(collections), collection=references[0].collection)]
-    references = list_for_each(references if len(references) > 1 else references[0], collections, "reference")
     whole = list_for_each(run_scores, collections, "run_scores")
     pairs = zip(collections, references, strict=True)
-    joined, known = zip(*(join_reference(*pair, missing, shares) for pair in pairs), strict=True)
+    joined, known = zip(*(join_reference(*pair, missing) for pair in pairs), strict=True)
     return list(joined), list(known), whole, people if annotators else [None] * len(joined)
 
 
@@ -63,7 +43,8 @@ def list_for_each(given: Any, collections: Sequence[Any], option: str) -> list[A
     if len(objects) != len(collections):
         raise MetaevalError(
             f"{format_option(option)}: there {'is' if len(objects) == 1 else 'are'} {len(objects)} for "
-            f"{format_count(len(collections), 'collection')}; give one each, in the order of the collections"
+            f"{format_count(len(collections), 'collection')}; give one each, in the order of the collections "
+            "(judges of the same runs are measures of one table)"
         )
     return objects
 
@@ -82,55 +63,15 @@ def _average_annotators(people: Any) -> Scores:
         raise DataError("no annotator scored it", file=people.collection, run=people.runs[r], topic=people.topics[t])
     average = np.nanmean if isinstance(people, PartialScores) else np.mean
     mean = Measure("mean of annotators", directions.pop())
-    labels = people.named(*AXES, "collection", "provenance", "clusters")
+    labels = people.named("runs", "topics", "collection", "provenance", "clusters")
     return Scores(average(people.values, axis=-1, keepdims=True), measures=(mean,), **labels)
 
 
-def _take_shared(collections: Sequence[Scores], axes: Collection[str]) -> list[Scores]:
-    """Return scores with the runs, or topics, that all of them have, and say which of each are left out."""
-    chosen = list(collections)
-    for axis in axes:
-        common = set.intersection(*(set(getattr(scores, axis)) for scores in chosen))
-        if not common:
-            raise DataError(f"the scores and their reference have no {axis} in common")
-        for number, scores in enumerate(chosen):
-            labels = getattr(scores, axis)
-            if left_out := [label for label in labels if label not in common]:
-                name = scores.collection or format_list([str(measure) for measure in scores.measures])
-                report_policy(
-                    f"left out {len(left_out)} of {format_count(len(labels), axis[:-1])} of {name}, which not all scores "
-                    f"have: {format_list(left_out)}"
-                )
-                chosen[number] = scores.sel(**{axis: [label for label in labels if label in common]})
-    return chosen
-
-
-def _join_judges(judges: Sequence[Scores]) -> Scores:
-    """Return what several judges say of the same runs as the measures of one collection."""
-    names = [judge.collection or f"judge {number}" for number, judge in enumerate(judges, start=1)]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise DataError(f"two judges are called {twice[0]}: a judge is called as its collection, by default its file")
-    try:
-        return reduce(Scores.add_measures, map(_name_judge, judges, names))
-    except DataError as error:
-        hint = f"{format_option('runs', 'shared')} and {format_option('topics', 'shared')} take those that all have"
-        raise DataError(error.problem, hint=hint) from None
-
-
-def _name_judge(judge: Scores, name: str) -> Scores:
-    """Return scores whose only measure is called as the judge; one of several is called ``judge measure``."""
-    single = len(judge.measures) == 1
-    renamed = (Measure(name if single else f"{name} {m}", m.higher_is_better, m.range) for m in judge.measures)
-    return replace(judge, measures=tuple(renamed))
-
-
-def join_reference(
-    scores: Scores, reference: object, missing: MissingPolicy, shares: Mapping[str, Share] | None = None
-) -> tuple[Scores, Measure]:
+def join_reference(scores: Scores, reference: object, missing: MissingPolicy) -> tuple[Scores, Measure]:
     """Return scores that have the reference among their measures, and which it is.
 
-    The reference is a measure, its name, or scores of one measure. What it has no score of is left out, if `missing` or
-    `shares` say so, which a message offers where the caller has them; what it alone has always is.
+    The reference is a measure, its name, or scores of one measure. Runs and topics that it has no score of are left out, if
+    `missing` says so, and those that it alone has always are; what is left out is said.
     """
     if not isinstance(reference, Scores):
         named = [measure for measure in scores.measures if str(measure) == str(reference)]
@@ -143,23 +84,33 @@ def join_reference(
             f"it is one: choose it with {format_option('reference_measure', 'NAME')}"
         )
     (known,) = reference.measures
-    for axis in AXES:
-        scored, drop = set(getattr(reference, axis)), f"drop-{axis[:-1]}"
-        lacking = [label for label in getattr(scores, axis) if label not in scored]
-        if lacking and missing != drop and (not shares or shares[axis] == "all"):
-            ways = [format_option("missing", drop), *([format_option(axis, "shared")] if shares else [])]
+    for axis in ("runs", "topics"):
+        own, scored = getattr(scores, axis), set(getattr(reference, axis))
+        common = [label for label in own if label in scored]
+        lacking = [label for label in own if label not in scored]
+        if not common:
+            raise DataError(f"the scores and their reference have no {axis} in common")
+        if lacking and not missing.startswith("drop"):
             problem = f"the reference {known} has no score of {format_count(len(lacking), axis[:-1])}"
-            raise DataError(f"{problem}: {format_list(lacking)}", hint=f"{' or '.join(ways)} leaves them out")
-    scores, reference = _take_shared([scores, reference], AXES)
+            hint = f"{format_option('missing', f'drop-{axis[:-1]}')} leaves them out"
+            raise DataError(f"{problem}: {format_list(lacking)}", hint=hint)
+        further = [label for label in getattr(reference, axis) if label not in set(common)]
+        for each, left_out in ((scores, lacking), (reference, further)):
+            if left_out:
+                name = each.collection or format_list([str(measure) for measure in each.measures])
+                report_policy(
+                    f"left out {len(left_out)} of {format_count(len(getattr(each, axis)), axis[:-1])} of {name}, which not "
+                    f"all scores have: {format_list(left_out)}"
+                )
+        scores, reference = scores.sel(**{axis: common}), reference.sel(**{axis: common})
     names = [str(measure) for measure in scores.measures]
-    if str(known) in names:  # other scores of its name are a judge's, and are called as it
-        judge, namesake = scores.collection or "judge", scores.sel(measures=str(known))
-        if len(names) == 1:
-            scores = _name_judge(scores, judge)
-        elif np.array_equal(namesake.values, reference.sel(runs=scores.runs, topics=scores.topics).values):
+    if str(known) in names:  # other scores of its name are called as their collection
+        called, namesake = scores.collection or "judge", scores.sel(measures=str(known))
+        if len(names) > 1 and np.array_equal(namesake.values, reference.values):
             scores = scores.sel(measures=[name for name in names if name != str(known)])
         else:
-            (renamed,) = _name_judge(namesake, f"{judge} {known}").measures
-            measures = [renamed if str(each) == str(known) else each for each in scores.measures]
-            scores = replace(scores, measures=tuple(measures))
+            title = called if len(names) == 1 else f"{called} {known}"
+            renamed = Measure(title, namesake.measures[0].higher_is_better, namesake.measures[0].range)
+            measures = tuple(renamed if str(each) == str(known) else each for each in scores.measures)
+            scores = replace(scores, measures=measures)
     return scores.add_measures(reference, first=True), known

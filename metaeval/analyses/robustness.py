@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.prepare import check_scores, prepare, warn_of_same_data
+from metaeval.analyses.prepare import check_options, check_scores, list_collections, prepare, warn_of_same_data
 from metaeval.analyses.result import MeasureRows
 from metaeval.data.scores import Scores, find_identical_runs
 from metaeval.errors import MetaevalError, PolicyWarning, format_list
@@ -88,7 +88,8 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
         parts = [prepare(scores, "robustness", distinct_runs=distinct_runs, runs=3)]
         given, over, units, values = [scores], "topics", parts[0].scores.topics, parts[0].values
     else:
-        given, over = list(scores), "collections"
+        check_options(distinct_runs=distinct_runs)
+        given, over = list_collections(scores), "collections"
         shared = _take_shared(given)
         same = find_identical_runs(*shared) if distinct_runs else False
         parts = [prepare(each, "robustness", distinct_runs=same, runs=3, topics=1, clusters="pool") for each in shared]

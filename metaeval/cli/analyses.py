@@ -115,7 +115,7 @@ ANALYSES = {
             "agreement scores.csv --reference human.csv --missing drop-topic --out agreement/",
             "agreement wmt23-en-de --reference mqm --run-scores wmt23-en-de-runs",
             "agreement one.csv two.csv --reference people1.csv --reference people2.csv",
-            "agreement judges/*.txt --reference truth.txt --runs shared --topics shared --statistic tau_b@10",
+            "agreement judge.txt --reference truth.txt --missing drop-run --statistic tau_b@10",
         ),
         takes="several",
     ),

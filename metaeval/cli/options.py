@@ -38,7 +38,7 @@ METAVARS = {
     "classes": "A,B,...", "clusters": "COLUMN", "columns": "WHAT=NAME,...", "family": "RUN=MODEL", "format": "FORMAT",
     "gold": "FILE", "judges": "COLUMN", "layout": "LAYOUT", "new_scores": "FILE", "out": "FOLDER", "people": "FILE",
     "prices": "WHAT=PRICE", "reference": "SOURCE", "repeats": "COLUMN", "run_scores": "SOURCE",
-    "separator": "TEXT", "sizes": "N,...", "task_weights": "TASK=W,...", "tasks": "COLUMN",
+    "separator": "TEXT", "sizes": "N,...", "tasks": "COLUMN",
     "to_format": "FORMAT",
 }  # fmt: skip
 """What help calls the values of options whose type does not tell."""

@@ -85,17 +85,12 @@ def test_livebench_counts_what_is_partial_and_lacking(livebench):
     assert frame["lacking"].tolist() == (missing == 1).sum(axis=1).tolist()
     assert "160 lack some topics and 92 lack all topics" in found.notes()[0]
     same = table.nunique() == 1
-    assert found.summary()["all_or_none"].item() == sum(
-        same[topic] and table[topic].max() in (table[topic[0]].max().max(), table[topic[0]].min().min())
-        for topic in same.index
-    )
-
-
-def test_shares_of_the_spread_sum_to_one_and_are_those_of_topics():
-    found = me.board_ranks(make_tasks())
-    assert found.tasks["share"].sum() == pytest.approx(1)
-    by_task = found.topics.groupby("task")["share"].sum()
-    assert found.tasks.set_index("task")["share"].to_dict() == pytest.approx(by_task.to_dict())
+    solved = found.tasks.set_index("task")[["all_solve", "none_solve"]]
+    for task, counts in solved.iterrows():
+        ends = table[task].max().max(), table[task].min().min()
+        assert counts.tolist() == [
+            sum(same[topic] and table[topic].max() == end for topic in table[[task]]) for end in ends
+        ]
 
 
 def test_rank_sets_hold_all_true_ranks_as_often_as_they_claim():
@@ -104,7 +99,7 @@ def test_rank_sets_hold_all_true_ranks_as_often_as_they_claim():
     assert np.mean(held) > 0.86  # three standard errors below .95; the study of calibration says more
 
 
-@pytest.mark.parametrize("options", [{}, {"aggregate": "win-rate"}, {"gaps": "present"}, {"over": "tasks"}])
+@pytest.mark.parametrize("options", [{}, {"aggregate": "win-rate"}, {"gaps": "present"}])
 def test_the_sentence_to_paste_says_that_skewed_differences_may_make_sets_too_narrow(options):
     rng = np.random.default_rng(3)
     share = np.where(np.arange(12) < 6, 0.05, 0.5)[:, None]
@@ -112,7 +107,7 @@ def test_the_sentence_to_paste_says_that_skewed_differences_may_make_sets_too_na
         (rng.random((12, 50)) < share)[..., None] / share[..., None], runs=range(12), topics=range(50), measures=["accuracy"],
         collection=name,
     ) for name in "abc"]  # fmt: skip
-    for tasks, skewed in ((rare, "over" not in options), (make_tasks(12), False)):
+    for tasks, skewed in ((rare, True), (make_tasks(12), False)):
         found = me.board_ranks(tasks, n_bootstrap=100, **options)
         assert ("rank sets, perhaps too narrow since differences are skewed" in found.sentence) == skewed
         assert any("may miss more often than they claim" in note for note in found.notes()) == skewed
@@ -161,7 +156,7 @@ def test_a_run_with_one_topic_of_a_task_is_separated_from_none(aggregate):
     assert found.differ.sum() >= whole.differ[0, 1:, 1:].sum() / 2  # the others are compared as before
 
 
-@pytest.mark.parametrize("options", [{}, {"over": "topics", "aggregate": "borda"}])
+@pytest.mark.parametrize("options", [{}, {"aggregate": "borda"}])
 def test_neither_the_order_of_rows_nor_that_of_tasks_changes_anything(options):
     tasks = make_tasks()
     turned = [task.sel(runs=task.runs[::-1], topics=task.topics[::-1]) for task in tasks[::-1]]
@@ -180,25 +175,15 @@ def test_neither_the_unit_nor_the_direction_of_scores_changes_anything_but_the_m
     pd.testing.assert_frame_equal(first.assign(**scaled), second)
 
 
-def test_categories_weigh_the_same():
-    tasks = make_tasks(sizes=(20, 20, 20))
-    named = [replace(task, collection=name) for task, name in zip(tasks, ("a/one", "a/two", "b/three"), strict=True)]
-    means = [task.values[..., 0].mean(axis=1) for task in tasks]
-    for options in ({"categories": True}, {"task_weights": {"b/three": 2}}):
-        found = rank(named, **options).set_index("run")["mean"].loc[list(tasks[0].runs)]
-        assert found.tolist() == pytest.approx(((means[0] + means[1]) / 4 + means[2] / 2).tolist())
-
-
 def test_the_sentence_says_what_was_resampled_json_holds_it_and_every_run_is_drawn(tmp_path):
     tasks = make_tasks(sizes=(12,) * 6)
-    assert "topics resampled within tasks" in me.board_ranks(tasks).sentence
-    found = me.board_ranks(tasks, over="tasks")
-    assert "; tasks resampled" in found.sentence
+    found = me.board_ranks(tasks)
+    assert "topics resampled within tasks" in found.sentence
     held = json.loads(json.dumps(found.to_dict()))
     assert held["settings"]["sentence"] == found.sentence
-    assert {"summary", "tasks", "topics", "aggregates"} <= set(held["details"])
+    assert {"summary", "tasks"} <= set(held["details"])
     found.write_tables(tmp_path, "ranks")
-    assert (tmp_path / "ranks.tex").read_text("utf-8").count(r"\begin{table") >= 3
+    assert (tmp_path / "ranks.tex").read_text("utf-8").count(r"\begin{table") >= 2
     (axes,) = found.plot().axes
     assert [text.get_text() for text in axes.get_yticklabels()][::-1] == found.to_frame()["run"].tolist()
 
@@ -217,12 +202,6 @@ def other_measure(tasks):
         (one_run, {"gaps": "present"}, "task2 has scores of r00 only"),
         (one_run, {}, r"5 of 6 runs lack scores \(5 of a whole task\)"),
         (one_run, {"gaps": "complete"}, "too few runs are complete: 1 of 6"),
-        (None, {"task_weights": {"task7": 2}}, "no task 'task7' to weigh"),
-        (None, {"task_weights": {"task1": 0}}, "the weight of task1 is 0; it is a finite number above 0"),
-        (None, {"task_weights": {"task1": -1.5}}, "the weight of task1 is -1.5"),
-        (lambda tasks: tasks[:2], {"over": "tasks"}, "over=tasks needs 3 tasks or more; there are 2"),
-        (lambda tasks: tasks[0], {"over": "tasks"}, "there is 1; name the column of tasks: columns=collection=NAME"),
-        (None, {"categories": True}, "task0 names no category"),
         (None, {"aggregate": "median"}, "there is no aggregate 'median'"),
         (None, {"gaps": "drop"}, "there is no policy for gaps 'drop'"),
         (None, {"n_bootstrap": 10}, "n_bootstrap is 10"),
@@ -230,7 +209,8 @@ def other_measure(tasks):
         (lambda tasks: [*tasks, tasks[0]], {}, "task0 is there twice"),
         (lambda tasks: [], {}, "at least one task"),
         (lambda tasks: tasks[0].sel(topics=["0-1"]), {}, "task0 has one topic"),
-        (lambda tasks: [5], {}, "a task is Scores, not int"),
+        (lambda tasks: [5], {}, "analyses take Scores, not int"),
+        (lambda tasks: None, {}, "analyses take Scores, not NoneType"),
     ],
 )
 def test_what_cannot_be_ranked_is_refused_in_a_sentence(change, options, message):
@@ -241,7 +221,7 @@ def test_what_cannot_be_ranked_is_refused_in_a_sentence(change, options, message
 
 def test_tasks_of_unlike_measures_can_be_ranked_by_win_rate():
     found = me.board_ranks(other_measure(make_tasks()), aggregate="win-rate")
-    assert found.aggregates["aggregate"].tolist() == ["win-rate", "borda"]
+    assert found.sentence.startswith("Of 6 runs ranked by mean win rate (3 tasks, ")
 
 
 def test_scores_with_gaps_are_for_boards_only(tmp_path):
@@ -261,9 +241,8 @@ def test_scores_with_gaps_are_for_boards_only(tmp_path):
     assert rank(scores, gaps="present", n_bootstrap=100)["partial"].tolist() == [1] * 4
 
 
-@pytest.mark.parametrize("over", ["topics", "tasks"])
 @pytest.mark.parametrize("aggregate", AGGREGATES)
-def test_no_claim_is_against_the_ranking_and_letters_show_the_claims_however_the_tasks_agree(over, aggregate):
+def test_no_claim_is_against_the_ranking_and_letters_show_the_claims_however_the_tasks_agree(aggregate):
     """Runs that differ by the same in every task have no spread: neither may the worse one be called better."""
     boards = [np.add.outer([1.0, 0.0], [5.0, 6.0, 8.0]), np.add.outer([0.1, 0.0], [0.4, 0.5, 0.65])]
     boards += [np.vstack([boards[0], [1.0, 9.0, 2.0]]), np.repeat(np.arange(4.0)[:, None], 3, axis=1)]
@@ -273,10 +252,8 @@ def test_no_claim_is_against_the_ranking_and_letters_show_the_claims_however_the
         for board in boards
     ]  # fmt: skip
     for tasks in [*given, make_tasks(9)]:
-        frame = rank(tasks, over=over, aggregate=aggregate, n_bootstrap=200)
+        frame = rank(tasks, aggregate=aggregate, n_bootstrap=200)
         apart = np.triu([[not set(one) & set(two) for two in frame["letters"]] for one in frame["letters"]])
         assert frame["low"].tolist() == (1 + apart.sum(axis=0)).tolist()
         assert frame["high"].tolist() == (len(frame) - apart.sum(axis=1)).tolist()
         assert frame["rank"].between(frame["low"], frame["high"]).all()
-        if over == "tasks" and len(frame) == 2:
-            assert frame["high"].tolist() == [2, 2]  # three equal differences are no proof

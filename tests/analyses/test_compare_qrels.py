@@ -88,11 +88,6 @@ def test_rankings_are_those_of_scores_by_the_definition(found):
     frame = found.to_frame().query("measure == 'nDCG@10'").set_index("judge")
     for s, judge in enumerate(("near", "noise"), start=1):
         assert frame.loc[judge, "tau"] == pytest.approx(kendalltau(means[:, 0], means[:, s]).statistic)
-    ranks = 12 - means.argsort(axis=0).argsort(axis=0)
-    for row in found.frames()["runs"].query("measure == 'nDCG@10' and judge == 'near'").itertuples():
-        run = int(row.run[1:])
-        assert (row.rank, row.reference_rank) == (ranks[run, 1], ranks[run, 0])
-        assert row.score == pytest.approx(means[run, 1])
 
 
 def loop_over_pairs(scores, power, alpha=0.05):
@@ -235,12 +230,8 @@ def test_lines_that_a_judge_lacks_and_documents_without_a_grade_are_counted():
         me.JudgedRuns({"people": people, "judge": judge}, runs), measures=["RR@2", "P@1"], n_permutations=20
     )
     assert result.grades[["documents", "lacking", "extra"]].to_numpy().tolist() == [[3, 1, 1]]
-    rows = result.unjudged.set_index(["measure", "judge"])
-    # Of the six documents of both runs at most two deep, people do not judge x: one/q1 first, one/q2 second.
-    assert rows.loc[("RR@2", "people"), "unjudged"] == pytest.approx((2 / 4 + 0) / 2)
-    assert rows.loc[("RR@2", "people"), ["run", "unjudged_of_run"]].tolist() == ["one", 0.5]
-    assert rows.loc[("P@1", "judge"), "unjudged"] == pytest.approx((1 / 2 + 0) / 2)
-    assert "lines of people that a judge lacks count as unjudged: judge 1" in result.notes()
+    # Of the documents of the first run at most two deep, people do not judge x: q1's first, and q2's second.
+    assert any(note.startswith("people leaves 25.0 % of the documents that RR@2 looks at") for note in result.notes())
 
 
 def score_favours(people, *judges):
@@ -344,7 +335,7 @@ def test_of_deep_learning_2021_scores_are_those_of_trec_eval_and_flips_those_of_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         printed = me.io.read_scores(DL21 / "ndcg_cut10.csv")
-    values = score_judged(real, parse_measures(["nDCG@10"]), real.judgements)[0]
+    values = score_judged(real, parse_measures(["nDCG@10"]))[0]
     scores = label(values, real.sets, "human", runs=real.runs, topics=real.topics, higher_is_better=True)
     people = scores.sel(measures="human", runs=printed.runs, topics=printed.topics)
     assert people.values.shape == (63, 53, 1)

@@ -1,7 +1,5 @@
 """A judge corrected by people: what is said of runs, of the judge, and of labels to come; and what is refused."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -54,7 +52,6 @@ def test_a_favoured_run_falls_behind_and_judge_people_and_both_stand_side_by_sid
     frame = found.to_frame().set_index("run")
     assert frame.index.tolist()[:2] == ["d", "c"]
     assert frame.loc["a", "judge_rank"] == 2
-    assert frame["bias"].to_dict() == pytest.approx({"a": 0.9, "b": 0, "c": 0, "d": 0}, abs=0.15)
     summary = found.frames()["summary"].set_index("evidence")
     assert summary.index.tolist() == ["nDCG alone", "people alone", "both"]
     assert summary.loc["nDCG alone", "reversed"] == 1
@@ -68,7 +65,6 @@ def test_a_favoured_run_falls_behind_and_judge_people_and_both_stand_side_by_sid
         f"({low:.2f} to {high:.2f})"
     )
     assert 0 < low < worth < high < 1
-    assert found.notes()[-1].startswith("the scores of nDCG are 0.2")
 
 
 def test_what_a_judge_is_worth_is_the_number_of_labels_that_would_do_the_same():
@@ -91,21 +87,6 @@ def test_what_a_judge_is_worth_is_the_number_of_labels_that_would_do_the_same():
         errors.append(pair)
     both, alone = np.mean(errors, axis=0)
     assert both == pytest.approx(alone, rel=0.25)
-
-
-def test_as_many_labels_as_are_said_to_be_needed_decide_about_half_of_the_time():
-    scores, people, truth = made(3, n=25)
-    pairs = correct(scores, people, n_trials=500, target="topics").pairs
-    row = pairs[pairs["topics_needed"].notna()].iloc[0]
-    pair = [*itertools.combinations(RUNS, 2)].index((row["first"], row["second"]))
-    reach = []
-    for seed in range(20):
-        known = np.zeros((4, 150), dtype=bool)
-        known[:, np.random.default_rng(seed).permutation(150)[: int(row["topics_needed"])]] = True
-        given, options = np.where(known, truth, np.nan), {"key": 1, "n_trials": 500, "target": "topics"}
-        each = correct_means(given, scores.values[None, ..., 0], spread_weights(known), **options)
-        reach.append(each.reach[pair])
-    assert np.mean(reach) == pytest.approx(abs(row["difference"]), rel=0.25)
 
 
 def test_the_order_of_rows_and_columns_moves_nothing():
@@ -141,18 +122,16 @@ def test_two_judges_with_errors_of_their_own_are_better_than_one():
 def test_where_all_is_labelled_nothing_is_said_of_labels(target):
     scores, _, truth = made()
     found = correct(scores, judge_of(truth), target=target)
-    assert len(found.notes()) == 1
+    assert not found.notes()
     means = found.to_frame().set_index("run")["mean"]
     assert means[RUNS].tolist() == pytest.approx(truth.mean(axis=1).tolist())
     assert (found.pairs["both"] == found.pairs["people"]).all()
 
 
-def test_another_scale_is_said_and_changes_no_conclusion(found):
+def test_another_scale_changes_no_conclusion(found):
     scores, people, _ = made()
     other = correct(relabel(scores, 50 + 20 * scores.values), people, n_trials=500)
-    assert other.notes()[-1].startswith("nDCG uses another scale than people")
     assert other.pairs["low"].tolist() == pytest.approx(found.pairs["low"].tolist())
-    assert other.to_dict()["rows"][0]["bias"] is None
 
 
 def tiny_probability():

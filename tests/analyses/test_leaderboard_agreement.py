@@ -1,11 +1,11 @@
 """Leaderboards of judges compared with a leaderboard: the correlations of TREC AutoJudge's own program, to the last digits."""
 
 from dataclasses import replace
+from functools import reduce
 from statistics import mean
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import metaeval as me
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
@@ -76,9 +76,15 @@ def files(tmp_path):
     return truth, judges
 
 
+def join(paths):
+    """Return judges as the measures of one collection, each called as its file."""
+    named = (replace(read(path), measures=[me.Measure(path.stem, higher_is_better=True)]) for path in paths)
+    return reduce(me.Scores.add_measures, named)
+
+
 def test_correlations_are_those_of_autojudge_evaluate(files):
     truth, judges = files
-    found = me.agreement([read(one) for one in judges], reference=read(truth), **QUICK)
+    found = me.agreement(join(judges), reference=read(truth), **QUICK)
     values = dict(zip(map(str, found.measures), found.values.T, strict=True))
     assert values.keys() == EXPECTED.keys()
     for judge, numbers in EXPECTED.items():
@@ -86,24 +92,24 @@ def test_correlations_are_those_of_autojudge_evaluate(files):
         np.testing.assert_allclose(values[judge][same], np.array(numbers)[same], rtol=0, atol=2e-15)
 
 
-def test_shared_runs_and_topics_are_those_of_all_judges_and_the_reference_and_the_rest_is_said(files):
+def test_every_collection_keeps_what_its_own_reference_has_and_the_rest_is_said(files):
     truth, judges = files
-    cells = make_cells(0.3, 13)
-    cells |= {("teamZ", topic): 0.5 for topic in TOPICS}
-    write_tot(truth, cells, "nugget_coverage", [*RUNS[1:], "teamZ"], TOPICS[:6])
-    write_tot(judges[2], make_cells(*JUDGES["sharp"]), "quality", RUNS[:11], TOPICS[1:])
-    given = [read(one) for one in judges]
-    with pytest.raises(DataError, match=r"teamL is in one of them only .runs=shared and topics=shared take"):
-        me.agreement(given, reference=read(truth), **QUICK)
+    given = [replace(read(path), measures=[me.Measure("quality", True)]) for path in judges[:2]]
+    people, options = read(truth), {"statistics": ["tau_a"], **FEW}
+    references = [people.sel(topics=people.topics[1:], runs=people.runs[1:]), people.sel(runs=people.runs[2:])]
+    with pytest.raises(DataError, match=r"no score of 1 run: teamA .missing=drop-run leaves them out"):
+        me.agreement(given, reference=references, **options)
     with pytest.warns(PolicyWarning) as told:
-        found = me.agreement(given, reference=read(truth), runs="shared", topics="shared", **QUICK)
-    said = [str(one.message) for one in told]
-    assert said[0] == "left out 2 of 12 runs of blunt, which not all scores have: teamA, teamL"
-    assert said[-1] == "left out 1 of 6 topics of truth, which not all scores have: t1"
-    assert len(said) == 8
-    kept = {"runs": RUNS[1:11], "topics": TOPICS[1:6]}
-    alone = me.agreement([one.sel(**kept) for one in given], reference=read(truth).sel(**kept), **QUICK)
-    np.testing.assert_array_equal(found.values, alone.values)
+        found = me.agreement(given, reference=references, missing="drop-topic", **options)
+    assert [str(one.message).partition(", which")[0] for one in told] == [
+        "left out 1 of 12 runs of blunt", "left out 1 of 8 topics of blunt", "left out 2 of 12 runs of graded",
+    ]  # fmt: skip
+    kept = [one.sel(runs=each.runs, topics=each.topics) for one, each in zip(given, references, strict=True)]
+    np.testing.assert_array_equal(found.values, me.agreement(kept, reference=references, **options).values)
+    with pytest.raises(MetaevalError, match=r"there is 1 for 2 collections; .* .judges of the same runs are measures"):
+        me.agreement(given, reference=people, **options)
+    with pytest.raises(DataError, match="have no runs in common"):
+        me.agreement(given[0].sel(runs="teamA"), reference=references[0], missing="drop-run", **options)
 
 
 def test_rows_that_sum_up_a_run_stand_for_the_means_where_they_are_given(files):
@@ -118,112 +124,29 @@ def test_rows_that_sum_up_a_run_stand_for_the_means_where_they_are_given(files):
     assert found.values[0, 0] == pytest.approx(np.corrcoef(sums, means)[0, 1])
 
 
-@pytest.mark.parametrize(
-    ("names", "measures"),
-    [
-        (["quality", "fluency"], ["blunt quality", "blunt fluency", "graded"]),
-        (["nugget_coverage"], ["blunt", "graded"]),  # as that of the reference, and no copy of it
-        (["quality", "nugget_coverage"], ["blunt quality", "blunt nugget_coverage", "graded"]),
-    ],
-)
-def test_a_judge_is_called_as_its_file_and_may_have_several_measures(files, names, measures):
+def test_the_namesake_of_the_reference_is_called_as_its_file_and_the_reference_itself_is_left_out(files):
     truth, judges = files
     text = judges[0].read_text()
-    judges[0].write_text("".join(text.replace("quality", name) for name in names))
-    options = {"reference": read(truth), "statistics": ["tau_b"], **FEW}
-    found = me.agreement([read(path) for path in judges[:2]], **options)
-    assert list(map(str, found.measures)) == measures
-    assert found.values[0].tolist() == pytest.approx([EXPECTED[name.split()[0]][0] for name in measures])
-    with pytest.raises(DataError, match="two judges are called graded"):
-        me.agreement([read(judges[1])] * 2, **options)
-
-
-def test_of_one_judge_the_namesake_of_the_reference_is_called_as_the_judge_and_the_reference_itself_is_left_out(files):
-    truth, judges = files
-    text, options = judges[0].read_text(), {"reference": read(truth), "statistics": ["tau_b"], **FEW}
     namesake = text.replace("quality", "nugget_coverage")
-    for content, names in ((namesake, ["blunt"]), (text + namesake, ["quality", "blunt nugget_coverage"])):
+    for content, names in (
+        (namesake, ["blunt"]),
+        (text + namesake, ["quality", "blunt nugget_coverage"]),
+        (text + truth.read_text(), ["quality"]),
+    ):
         judges[0].write_text(content)
-        found = me.agreement(read(judges[0]), **options)
+        found = me.agreement(read(judges[0]), reference=read(truth), statistics=["tau_b"], **FEW)
         assert [str(one) for one in found.measures] == names
         assert found.values[0].tolist() == pytest.approx([EXPECTED["blunt"][0]] * len(names))
-    judges[0].write_text(text + truth.read_text())
-    found = me.agreement(read(judges[0]), runs="shared", topics="shared", **options)
-    assert [str(one) for one in found.measures] == ["quality"]
 
 
 def test_of_a_reference_with_several_measures_one_is_chosen(files):
     truth, judges = files
     text = truth.read_text()
     truth.write_text(text + text.replace("nugget_coverage", "length"))
-    options = {"statistics": ["tau_b"], **FEW}
+    options, judge = {"statistics": ["tau_b"], **FEW}, read(judges[0])
     with pytest.raises(MetaevalError, match="it is one: choose it with reference_measure=NAME"):
-        me.agreement(read(judges[0]), reference=read(truth), **options)
-    found = me.agreement(read(judges[0]), reference=read(truth), reference_measure="nugget_coverage", **options)
+        me.agreement(judge, reference=read(truth), **options)
+    found = me.agreement(judge, reference=read(truth), reference_measure="nugget_coverage", **options)
     assert found.values.item() == pytest.approx(EXPECTED["blunt"][0])
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"reference": "quality", "runs": "shared"}, "runs=shared is for a reference of its own"),
-        ({"reference": "quality", "reference_measure": "x"}, "reference_measure chooses from scores"),
-        ({"topics": "some"}, "there is no choice of topics 'some': use all, shared"),
-    ],
-)
-def test_options_without_a_reference_of_its_own_are_refused(files, options, message):
-    judge = read(files[1][0])
-    with pytest.raises(MetaevalError, match=message):
-        me.agreement(judge, **{"reference": judge, **options})
-
-
-def test_which_runs_and_topics_disagree_is_listed_the_worst_first(files):
-    truth, judges = files
-    given = [read(one) for one in judges]
-    found = me.agreement(given, reference=read(truth), statistics=["tau_b"], **FEW)
-    runs, topics = (found.frames()[what] for what in ("runs", "topics"))
-    assert len(runs) == 3 * len(RUNS)
-    assert len(topics) == 3 * len(TOPICS)
-    assert (runs["difference"] == runs["rank"] - runs["reference_rank"]).all()
-    assert runs["difference"].abs().is_monotonic_decreasing
-    assert topics["tau_b"].is_monotonic_increasing
-    means = given[2].means()["quality"]
-    sharp = runs[runs["measure"] == "sharp"].set_index("run").loc[list(means.index)]
-    np.testing.assert_allclose(sharp["score"], means)
-    np.testing.assert_array_equal(sharp["rank"], means.rank(ascending=False))
-    one = topics[(topics["measure"] == "graded") & (topics["topic"] == "t3")]["tau_b"].item()
-    sides = [scores.sel(topics=["t3"]).values.ravel() for scores in (given[1], read(truth))]
-    assert one == pytest.approx(stats.kendalltau(*sides).statistic)
-
-
-def test_judges_bring_their_own_scores_of_whole_runs_in_one_table(files):
-    truth, judges = files
-    given, options = [read(one) for one in judges], {"statistics": ["tau_a", "acc_t"], **FEW}
-    names, runs = [one.collection for one in given], given[0].runs[::-1]
-    means = [one.sel(runs=runs).values.mean(axis=1) for one in given]
-    whole = me.Scores(np.stack(means, axis=-1) * [1, -1, 1], runs=runs, topics=["all"], measures=names)
-    plain, own, some = (
-        me.agreement(given, reference=read(truth), run_scores=scores, **options)
-        for scores in (None, whole, whole.sel(measures=names[1]))
-    )
-    np.testing.assert_allclose(own.values[0], plain.values[0] * [1, -1, 1])
-    np.testing.assert_allclose(own.values[1], plain.values[1])
-    np.testing.assert_allclose(some.values, own.values)
-    for wrong, message in (
-        ([whole] * 3, "of several judges is one table, with a measure called as each judge; there are 3"),
-        (given[0], "scores of whole runs have one topic"),
-        (whole.sel(runs=runs[1:]), "the scores of whole runs .* lack"),
-    ):
-        with pytest.raises(MetaevalError, match=message):
-            me.agreement(given, reference=read(truth), run_scores=wrong, **options)
-
-
-def test_every_collection_shares_what_it_has_with_its_own_reference(files):
-    truth, judges = files
-    given = [replace(read(path), measures=(me.Measure("quality", True),)) for path in judges[:2]]
-    people, shared = read(truth), {"runs": "shared", "topics": "shared", "statistics": ["tau_a"], **FEW}
-    references = [people.sel(topics=people.topics[1:]), people.sel(runs=people.runs[2:])]
-    with pytest.warns(PolicyWarning, match="1 of 8 topics"), pytest.warns(PolicyWarning, match="2 of 12 runs"):
-        found = me.agreement(given, reference=references, **shared)
-    first = me.agreement(given[0].sel(topics=people.topics[1:]), reference=references[0], **shared)
-    np.testing.assert_allclose(found.by_collection[0], first.values)
+    with pytest.raises(MetaevalError, match="reference_measure chooses from scores"):
+        me.agreement(judge, reference="quality", reference_measure="x")

@@ -32,13 +32,11 @@ def test_several_tasks_have_one_answer_and_options_of_boards_reach_it(ok):
     assert "topics resampled" in out
     assert "1 lack some topics and 1 lack all topics" in err
     assert out.count("may be") == 2  # in the sentence, and above the column
-    words = "--missing complete --over tasks --aggregate borda --task-weights sums=2,nouns=0.5 --format json"
+    words = "--missing complete --aggregate borda --format json"
     found = json.loads(ok(f"{RANKS} {words}")[0])
     assert found["result"] == "BoardRanks"
     assert [row["run"] for row in found["rows"]] == ["a", "b"]
-    assert "weights nouns 0.5, sums 2" in found["signature"]
-    columns = "--columns collection=category+task --categories"
-    ok(f"ranks board.csv {columns} --missing present --all-higher-is-better")
+    assert "aggregate borda" in found["signature"]
 
 
 def test_files_are_tasks(ok, here):
@@ -49,11 +47,7 @@ def test_files_are_tasks(ok, here):
 
 REFUSED = {
     "--missing present --test max-t": "--test does nothing for a board of tasks",
-    "--missing present --task-weights nix=2": "no task 'nix' to weigh",
-    "--missing present --task-weights sums": "--task-weights sums: names with numbers, such as",
-    "--missing present --task-weights sums=-1": "the weight of sums is -1.0",
     "--missing some": "there is no policy 'some'",
-    "--missing present --categories": "--columns collection=category+task",
     "": "--missing present or complete keeps gaps",
 }
 
@@ -63,7 +57,6 @@ REFUSED = {
     ("line", "message"),
     [
         *((f"{RANKS} {words}", message) for words, message in REFUSED.items()),
-        ("ranks board.csv --columns ignore=category+task --over tasks --missing present", "--columns collection=NAME"),
         (f"{RANKS} --missing keep".replace("ranks", "power"), "1 score is missing"),
     ],
 )

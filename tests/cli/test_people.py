@@ -61,7 +61,8 @@ def test_every_collection_has_a_reference_file_of_its_own(ok):
     references = "two.csv --reference people.csv --reference people2.csv"
     assert "wrong: ranks runs opposite to people: is the direction right?" in ok(f"{COMPARE} {references}")[0]
     result = json.loads(ok(f"{AGREEMENT} {references} --statistic tau_a --format json")[0])
-    assert {row["collection"] for row in result["details"]["collections"]} == {"made", "two"}
+    assert "made@" in result["signature"]
+    assert "two@" in result["signature"]
     assert result["rows"][0]["value"] > 0.5 > result["rows"][1]["value"]
 
 
@@ -173,7 +174,7 @@ def test_a_correction_answers_first_and_labels_may_have_gaps_and_a_direction(ok)
     assert out.startswith("d is first by nDCG.\n")
     assert "Conclusions about 6 pairs of runs: people reverse 1 of the judge's conclusions." in out
     assert max(map(len, out.splitlines())) <= 80
-    assert err.count("metaeval: note: ") == 2
+    assert err.count("metaeval: note: ") == 1
     assert ok(f"{CORRECT} few.csv --higher-is-better score")[0].startswith("d is first by score.\n")
     out, _ = ok(f"{CORRECT} few.csv --lower-is-better score")
     assert re.match(r"[ab] is first by score; 1 other run may be as good\.\n", out)

@@ -61,7 +61,7 @@ def files(here):
 
 
 QRELS = "qrels people.txt gpt-4.txt binary.txt --runs runs -B 50 --bootstrap 30"
-DETAILS = {"flips", "grades", "unjudged", "differences", "runs", "topics", "family"}
+DETAILS = {"flips", "grades", "differences", "family"}
 
 
 def test_judges_are_compared_and_everything_is_written(ok):
@@ -82,10 +82,8 @@ def test_the_answer_comes_first_in_twelve_words_and_tables_are_narrow(ok):
     assert len(answer.split()) <= 12
     assert all(len(line) <= 80 for line in table.splitlines())
     explained = ok(f"{QRELS} --explain")[0]
-    assert "Share of the documents down to a measure's cut without a grade" in " ".join(explained.split())
     assert "same grade" in " ".join(line for line in explained.splitlines() if line.startswith("judge"))
     assert "_grade" not in explained
-    assert "_of_run" not in explained
 
 
 @pytest.mark.parametrize(

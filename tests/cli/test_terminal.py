@@ -171,7 +171,6 @@ OFFERED = {
     "metaeval compare stc3": "stc3-dq-s",
     "metaeval data fetch llm": "llmjudge",
     "metaeval measures kap": "kappa",
-    "metaeval agreement x.csv --topics s": "shared",
     "metaeval score stc3-dq-a --format l": "latex",
     "metaeval power m": "mine.csv\nmore/",
 }

@@ -37,7 +37,7 @@ ANALYSES = {  # an analysis, what makes it quick, and options of its own with va
     "coverage": ("-r AP --bootstrap 10", {**BOOTSTRAP, "-r": "RR nothing"}),
     "agreement": ("-r AP --bootstrap 10 -B 20", {
         **DRAWS, "--statistic": "tau_b@2 acc_t tau_b@02 tau_b@99 spa@3 ", "--reference-measure": "AP",
-        "--run-scores": "tiny.csv", "--runs": "shared x",
+        "--run-scores": "tiny.csv",
     }),
     "ranks": ("-B 50", {**DRAWS, **CORRECTION, "--test": "max-t x"}),
     "topic-set-size": ("--bootstrap 10", {

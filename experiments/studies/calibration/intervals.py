@@ -16,7 +16,7 @@ import pandas as pd
 
 import metaeval
 from experiments.studies.calibration.designs import load_scores
-from experiments.studies.calibration.measures import STATISTICS
+from experiments.studies.calibration.measures import STATISTICS, agree_by_pairs
 from experiments.studies.calibration.simulation import run_all
 from metaeval.stats.rank_correlation import tau
 
@@ -244,12 +244,11 @@ JUDGED = (
 
 def compute_agreement(scores: metaeval.Scores, seed: int, resamples: int) -> Numbers:
     """Return all statistics of agreement, and their differences, each with its interval."""
-    agreement = metaeval.agreement(
-        scores, reference=str(scores.measures[0]), statistics=STATISTICS, n_permutations=100, n_bootstrap=resamples,
-        confidence=NOMINAL, simultaneous=False, seed=seed,
-    )  # fmt: skip
+    options: dict[str, Any] = {"statistics": STATISTICS, "n_permutations": 100, "n_bootstrap": resamples}
+    options |= {"confidence": NOMINAL, "seed": seed}
+    agreement = metaeval.agreement(scores, reference=str(scores.measures[0]), **options)
     of_one = agreement.to_frame().groupby("statistic", sort=False)
-    of_two = agreement.differences().groupby("statistic", sort=False)
+    of_two = agree_by_pairs(scores, **options).groupby("statistic", sort=False)
     return {
         **{str(name): take_columns(rows, "value", "low", "high") for name, rows in of_one},
         **{f"difference of {name}": take_columns(rows, "difference", "low", "high") for name, rows in of_two},

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -49,6 +49,16 @@ def simulate_measures(seed: int, size: Size, study: int, n_measures: int, spread
     return metaeval.Scores(values, **labels, higher_is_better=True)
 
 
+def agree_by_pairs(scores: metaeval.Scores, **options: Any) -> pd.DataFrame:
+    """Return the differences of every two measures in agreement with the first one, each pair with an interval for itself."""
+    reference, *measures = map(str, scores.measures)
+    parts = [
+        metaeval.agreement(scores.sel(measures=[reference, *pair]), reference=reference, **options).differences()
+        for pair in itertools.combinations(measures, 2)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
 # Exchange tests and paired intervals of agreement, of five equally good measures.
 
 ALPHA = 0.05
@@ -65,12 +75,12 @@ def judge_exchanges(
     size: Size, study: int, statistics: Sequence[str] = STATISTICS, trials: int = 200
 ) -> list[list[float]]:
     """Return by statistic and rule the share of wrong judgements of one study."""
-    agreement = metaeval.agreement(
-        simulate_measures(5, size, study, 5, 1.0), reference="reference", statistics=statistics, n_permutations=trials,
-        n_bootstrap=trials, alpha=ALPHA, confidence=1 - ALPHA, simultaneous=False, seed=study,
+    differences = agree_by_pairs(
+        simulate_measures(5, size, study, 5, 1.0), statistics=statistics, n_permutations=trials, n_bootstrap=trials,
+        alpha=ALPHA, confidence=1 - ALPHA, seed=study,
     )  # fmt: skip
     rows = []
-    for _, pairs in agreement.differences().groupby("statistic", sort=False):
+    for _, pairs in differences.groupby("statistic", sort=False):
         p = pairs[["p_first", "p_second"]].to_numpy() <= ALPHA
         better = np.stack([pairs["low"] > 0, pairs["high"] < 0], axis=1)
         rows.append([float(p.mean()), float(better.any(axis=1).mean()), float((p & better).any(axis=1).mean())])
@@ -115,10 +125,11 @@ def judge_together(size: Size, study: int, trials: int = 1000) -> list[tuple[str
             power = metaeval.discriminative_power(measures, test=test, n_permutations=trials, **options)
             better[f"power, {test}"] = power.differences["finds_more"]
         statistics = ("pairwise_accuracy", "pearson", "tau_a", "topic_pearson", "acc_t")
-        agreement = metaeval.agreement(
-            scores, reference="reference", statistics=statistics, n_permutations=1, **options
-        )
-        for statistic, pairs in agreement.differences().groupby("statistic", sort=False):
+        asked: dict[str, Any] = {"statistics": statistics, "n_permutations": 1, "n_bootstrap": trials, "seed": study}
+        differences = agree_by_pairs(scores, **asked)
+        if simultaneous:
+            differences = metaeval.agreement(scores, reference="reference", **asked).differences()
+        for statistic, pairs in differences.groupby("statistic", sort=False):
             better[f"agreement, {statistic}"] = pairs["better"]
         for question, names in better.items():
             claimed, found = float((names != "cannot tell").any()), float((names == "measure 1").sum() / 7)
@@ -148,13 +159,13 @@ WAYS: dict[Over, int] = {"runs and topics": 600, "topics": 1000}
 
 def judge_crossed(size: Size, study: int, over: Over, trials: int = 300) -> list[tuple[str, float, float, float]]:
     """Return numbers with their intervals: every statistic of one measure, and of two."""
-    scores = simulate_measures(9, size, study, 3)
+    scores = simulate_measures(9, size, study, 3).sel(measures=["reference", "measure 1", "measure 2"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MetaevalWarning)
         agreement = metaeval.agreement(
             scores, reference="reference",
             statistics=("pairwise_accuracy", "spa", "pearson", "tau_a", "topic_pearson", "acc_t"),
-            n_permutations=200, n_bootstrap=trials, seed=study, simultaneous=False, confidence=0.95, over=over,
+            n_permutations=200, n_bootstrap=trials, seed=study, confidence=0.95, over=over,
         )  # fmt: skip
         of_one = agreement.to_frame().query("measure == 'measure 1'")
         of_two = agreement.differences().query("measure_1 == 'measure 1' and measure_2 == 'measure 2'")
