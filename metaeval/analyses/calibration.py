@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 
 from metaeval.analyses.prepare import Within, check_options, prepare
 from metaeval.analyses.result import MeasureRows, list_rows
 from metaeval.data.scores import Scores
-from metaeval.errors import MeasureError, MetaevalError, format_list
-from metaeval.measures.base import Measure
-from metaeval.measures.calls import call_formula
-from metaeval.measures.user_file import is_reference, load_function
+from metaeval.errors import MetaevalError, format_list
 from metaeval.show.charts import IntervalChart
 from metaeval.show.table import Table, cross
-from metaeval.stats.error_rates import Procedure, count_errors, decide
+from metaeval.stats.error_rates import count_errors, decide
 from metaeval.stats.intervals import interval_of_share
 from metaeval.stats.pair_tests import RECOMMENDED, PairedTest
 from metaeval.stats.parallel import run_parts, tell
@@ -103,7 +100,7 @@ class TestCalibration(MeasureRows):
 def calibrate_tests(
     scores: Scores,
     *,
-    tests: Sequence[str | Procedure] | None = None,
+    tests: Sequence[PairedTest] | PairedTest = TESTS,
     n_studies: int = 400,
     n_topics: int | None = None,
     difference: float | None = None,
@@ -124,10 +121,8 @@ def calibrate_tests(
     ----------
     scores : Scores
         At least two runs and 10 topics.
-    tests : sequence of str or function, optional
-        A test of ``metaeval power`` (paired tests with Holm's correction), or ``"file.py:function"``; by default bootstrap-t,
-        randomised-tukey-hsd, max-t and paired-t. A function of your own takes an array of shape (run, topic) and returns
-        the p-value of every pair (0, 1), (0, 2), …, (1, 2), ….
+    tests : sequence of str, optional
+        Tests of ``metaeval power``, paired ones with Holm's correction.
     n_studies : int, optional
         Simulated studies with equal runs, for each measure; a fifth as many are simulated with runs that differ.
     n_topics : int, optional
@@ -153,8 +148,12 @@ def calibrate_tests(
     1  randomised-tukey-hsd   True
     """
     ready = prepare(scores, "calibrate_tests", seed=seed, distinct_runs=distinct_runs, topics=10)
-    procedures = _list_tests(tests)
+    tests = (tests,) if isinstance(tests, str) else tuple(dict.fromkeys(tests))
+    if not tests:
+        raise MetaevalError("name at least one test")
     n_topics = len(ready.scores.topics) if n_topics is None else n_topics
+    for test in tests:
+        check_options(test=Within(test, PairedTest))
     check_options(
         n_studies=Within(n_studies, BATCH), n_permutations=n_permutations, n_topics=Within(n_topics, 2), alpha=alpha,
         n_jobs=n_jobs, difference=1.0 if difference is None else difference,
@@ -164,22 +163,21 @@ def calibrate_tests(
     starts = [*range(0, n_studies, BATCH), *range(n_studies, n_all, BATCH), n_all]
     parts = list(map(range, starts, starts[1:]))
     sizes, shifts, done = (n_studies, n_topics, n_permutations), [], 0
-    counts = np.empty((len(ready.scores.measures), len(procedures), n_all, 2))
+    counts = np.empty((len(ready.scores.measures), len(tests), n_all, 2))
     for m, of_measure in zip(ready.places[2], counts, strict=True):
         column = np.ascontiguousarray(ready.values[..., m])
         model, step = fit_scores(column), STANDARD_ERRORS * _find_typical_error(column, n_topics)
         shifts.append(step if difference is None else float(difference))
-        for (name, test), of_test in zip(procedures.items(), of_measure, strict=True):
+        for test, of_test in zip(tests, of_measure, strict=True):
             compute = partial(_count_errors, model, test, sizes, alpha, shifts[-1], place)
-            jobs = 1 if callable(test) else n_jobs  # what the user wrote runs where it was defined
-            arrays = run_parts(compute, parts, n_jobs=jobs, sharing={"prefer": "processes"})
+            arrays = run_parts(compute, parts, n_jobs=n_jobs, sharing={"prefer": "processes"})
             for part, array in zip(parts, arrays, strict=True):
                 of_test[part], done = array, done + len(part)
-                tell(f"studies by {name}", done, counts[..., 0].size)
+                tell(f"studies by {test}", done, counts[..., 0].size)
     wrong, found = (counts[:, :, :n_studies, 0] > 0).sum(axis=2), counts[:, :, n_studies:, 1]
     low, high = interval_of_share(wrong, n_studies)
     rows = cross(
-        {"measure": list(map(str, ready.scores.measures)), "test": list(procedures)},
+        {"measure": list(map(str, ready.scores.measures)), "test": list(tests)},
         error=wrong / n_studies, low=low, high=high,
         errs=interval_of_share(wrong, n_studies, confidence=1 - 2 * 0.05 / wrong.size)[0] > alpha,
         difference=np.array(shifts)[:, np.newaxis], power=found.mean(axis=2),
@@ -196,42 +194,13 @@ def calibrate_tests(
         f"{RECOMMENDED} was checked."
     )
     remarks = [f"outside the domain of {RECOMMENDED}: {' and '.join(outside)}\n{why}"] if outside else []
-    settings = {"tests": ", ".join(procedures), "studies": n_studies, "topics": n_topics, "B": n_permutations}
+    settings = {"tests": ", ".join(tests), "studies": n_studies, "topics": n_topics, "B": n_permutations}
     return TestCalibration(
-        collection=ready.scores.collection, measures=ready.scores.measures, rows=rows, tests=tuple(procedures),
+        collection=ready.scores.collection, measures=ready.scores.measures, rows=rows, tests=tests,
         n_studies=n_studies, n_topics=n_topics, alpha=alpha,
         signature=ready.sign(**settings, alpha=alpha, seed=seed), diagnostics=(ready.diagnostics,),
         remarks=(*remarks, *about_pairs), outside=(*outside, *(["see the notes"] if about_pairs else [])),
     )  # fmt: skip
-
-
-def _list_tests(tests: Sequence[str | Procedure] | None) -> dict[str, PairedTest | Procedure]:
-    """Return what is tried by name: tests of metaeval, and procedures, imported where a file is named."""
-    tests = TESTS if tests is None else [tests] if isinstance(tests, str) or callable(tests) else tests
-    procedures: dict[str, PairedTest | Procedure] = {}
-    for test in tests:
-        if callable(test):
-            procedures[getattr(test, "__name__", "procedure")] = test
-        elif is_reference(test):
-            function = load_function(test)
-            if isinstance(function, Measure):
-                expected = "a test takes scores of shape (run, topic) and returns p-values"
-                raise MetaevalError(f"{test} is a measure; {expected}")
-            procedures[test.rpartition(":")[2]] = partial(_call, function, test)
-        else:
-            check_options(test=Within(test, PairedTest))
-            procedures[test] = cast(PairedTest, test)
-    if not procedures:
-        raise MetaevalError("name at least one test")
-    return procedures
-
-
-def _call(function: Callable[..., object], reference: str, scores: np.ndarray) -> np.ndarray:
-    """Return the p-values of a test of a file; its failures say which test failed."""
-    try:
-        return np.asarray(call_formula(function, (scores,), {}))
-    except MeasureError as error:
-        raise MetaevalError(f"{reference}: {error}") from None
 
 
 def _find_typical_error(scores: np.ndarray, n_topics: int) -> float:
@@ -245,7 +214,7 @@ def _find_typical_error(scores: np.ndarray, n_topics: int) -> float:
 
 
 def _count_errors(
-    model: ScoreModel, test: PairedTest | Procedure, sizes: tuple[int, int, int], alpha: float, shift: float,
+    model: ScoreModel, test: PairedTest, sizes: tuple[int, int, int], alpha: float, shift: float,
     place: tuple[int, str, str], studies: range,
 ) -> np.ndarray:  # fmt: skip
     """Return false differences, and the share of true ones found, of each study, shape (study, 2).

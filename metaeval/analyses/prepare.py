@@ -21,7 +21,7 @@ from metaeval.stats.pair_tests import RESAMPLING
 from metaeval.stats.significant_counts import trials_needed
 from metaeval.stats.streams import generator, stream_key
 
-BOUNDS = {"n_bootstrap": 0, "n_random": 0, "difference": np.inf, "budget": np.inf, "margin": np.inf}
+BOUNDS = {"n_bootstrap": 0, "n_random": 0, "difference": np.inf, "margin": np.inf}
 """The least of a count, or the top of a number, where it is not 1."""
 
 WORDS = {"tau": "τ", "gaps": "policy for gaps", "runs": "choice of runs", "topics": "choice of topics"}

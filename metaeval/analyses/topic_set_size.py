@@ -85,7 +85,7 @@ def topic_set_size(
     """How many topics should a new collection have, so that a measure finds a given difference between runs?
 
     A view of `variance_components` (metaeval variance) for runs on topics and a difference that matters. Take that one for
-    repeats, judges, tasks or prices.
+    repeats, judges or tasks.
 
     Parameters
     ----------

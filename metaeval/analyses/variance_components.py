@@ -1,4 +1,4 @@
-"""Where does the noise of scores come from, and what should be bought next: topics, repeats, judges or tasks?"""
+"""Where does the noise of scores come from, and what would help most: more topics, repeats, judges or tasks?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from metaeval.analyses.result import Result, list_rows
 from metaeval.analyses.topic_noise import refuse_clusters
 from metaeval.data.ratings import GapPolicy, Ratings
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, format_count, format_list, format_option
+from metaeval.errors import MetaevalError, format_count, format_list
 from metaeval.measures.base import Measure
 from metaeval.show.charts import IntervalChart
 from metaeval.show.signature import Signature
@@ -26,7 +26,6 @@ from metaeval.stats.variance_components import (
     detectable_difference,
     find_components,
     find_reliability,
-    list_designs,
 )
 
 LITTLE = 0.005
@@ -38,37 +37,24 @@ _FEWEST_HALVES = 4  # topics from which halves can be compared
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class VarianceComponents(Result):
-    """Components of variance of every measure, how reliable means of runs are, and what a budget buys.
+    """Components of variance of every measure, and how reliable means of runs are.
 
     `components` have columns measure, component, variance with low and high, share, and estimate: before a negative one was
     set to 0. `reliability`: measure, Eρ² and Φ with their intervals, the detectable difference of two runs, the expected τ with
-    as many new topics, and for each facet but run the Eρ² of twice as many. `designs`, what the budget buys: measure, the
-    numbers of what there is but runs, cost, coefficient, phi, detectable and best; empty without a budget. `numbers` say how
-    many runs, topics, … there are.
+    as many new topics, and for each facet but run the Eρ² of twice as many. `numbers` say how many runs, topics, … there are.
     """
 
     measures: tuple[Measure, ...]
     components: pd.DataFrame
     reliability: pd.DataFrame
-    designs: pd.DataFrame
     numbers: Mapping[str, float]
     confidence: float
     alpha: float
     beta: float
-    budget: float | None
 
     def answer(self) -> str:
-        """Say what the budget buys, or else what would help most, or how reliable means are."""
+        """Say what would help most, or how reliable means are."""
         values, many = self.reliability["Eρ²"].to_numpy(), len(self.measures) > 1
-        if len(self.designs):
-            best = self.designs[self.designs["best"]].iloc[0]
-            bought = format_count(int(best["topics"]), "topic")
-            each = [format_count(int(best[f"{f}s"]), f) for f in ("repeat", "judge") if f in self.numbers]
-            bought += f" with {' and '.join(each)} each" * bool(each)
-            bought += f" in {format_count(int(best['tasks']), 'task')}" if "task" in self.numbers else ""
-            whose = f" by {self.measures[0]}" * many
-            less = f" What you have is more reliable (Eρ² {values[0]:.2f}, not {best['coefficient']:.2f})."
-            return f"For {self.budget:g}, buy {bought}{whose}.{less * bool(best['coefficient'] < values[0])}"
         if many:
             (high, most), (low, least) = ((self.measures[m], values[m]) for m in (np.argmax(values), np.argmin(values)))
             return f"{high} is most reliable (Eρ² {most:.2f}), {low} least ({least:.2f})."
@@ -76,13 +62,17 @@ class VarianceComponents(Result):
             return "The scores do not vary."
         gains = self.reliability.iloc[0].filter(like="twice").astype(float)
         if len(gains) == 1:
-            return f"{100 * min(values[0], 0.999):.3g} % of the variance of runs' means is between runs."
+            share = self.components.query("component == 'run'")["share"].item()
+            means = (
+                f"{100 * min(values[0], 0.999):.3g} % of the variance of means over {self.numbers['topic']:,.0f} topics"
+            )
+            return f"{means} is between runs, and {100 * share:.2g} % of that of a single score."
         if gains.max() - values[0] < LITTLE:
             return f"Reliability (Eρ²) is {values[0]:.2f}; doubling anything would add little."
         return f"More {str(gains.idxmax()).split()[-1]} would help most; reliability (Eρ²) is {values[0]:.2f} now."
 
     def tables(self) -> list[Table]:
-        """Return components, of several measures their shares first; how reliable means are; and what the budget buys."""
+        """Return components, of several measures their shares first, and how reliable means are."""
         shown = self.components.drop(columns="estimate")
         shown["share"] = [f"{100 * share:.1f} %" for share in shown["share"]]
         many = len(self.measures) > 1
@@ -107,12 +97,6 @@ class VarianceComponents(Result):
         caption = f"Reliability of runs' means over {now}."
         tables = [brief, replace(whole, at=("all",))] if many else [whole]
         tables.append(Table(known[["Eρ²", "Φ", "detectable", "expected τ"]], caption, self.signature, legend=legend))
-        columns = [f"{facet}s" for facet in self.numbers if facet != "run"]
-        for measure in self.designs["measure"].unique() if len(self.designs) else ():
-            best = self.designs[self.designs["measure"] == measure].head(5).rename(columns={"coefficient": "Eρ²"})
-            best = best[[*columns, "cost", "Eρ²", "detectable"]].astype(dict.fromkeys(columns, int))
-            title = f"Best designs for {self.budget:g}{f' by {measure}' if many else ''}, cheapest of equals first."
-            tables.append(Table(best.set_index(columns[0]), title, self.signature))
         return tables
 
     def charts(self) -> Sequence[IntervalChart]:
@@ -129,14 +113,12 @@ def variance_components(
     ratings: Ratings | Scores,
     *,
     missing: GapPolicy = "raise",
-    budget: float | None = None,
-    prices: Mapping[str, float] | None = None,
     alpha: float = 0.05,
     beta: float = 0.2,
     confidence: float = 0.95,
     seed: int = 0,
 ) -> VarianceComponents:
-    """Where does the noise of scores come from, and what to buy next: topics, repeats, judges or tasks?
+    """Where does the noise of scores come from, and what would help most: more topics, repeats, judges or tasks?
 
     Parameters
     ----------
@@ -144,11 +126,6 @@ def variance_components(
         At least two runs and topics; perhaps with repeats, judges and tasks.
     missing : {"raise", "drop-topic", "drop-run"}, optional
         What to do if cells of runs, topics and judges lack scores.
-    budget : float, optional
-        What a new collection may cost; needs prices.
-    prices : mapping of str to float, optional
-        Price of a topic, of a repeat of all runs on a topic, of a judge's scores of such a repeat, of a task. What has no
-        price stays as it is.
     alpha : float, optional
     beta : float, optional
         Probability of missing the detectable difference.
@@ -161,14 +138,14 @@ def variance_components(
     >>> rng = np.random.default_rng(0)
     >>> values = rng.normal(size=(8, 1)) + rng.normal(size=30) + rng.normal(size=(8, 30))
     >>> scores = Scores(values[..., None], runs=list("abcdefgh"), topics=range(30), measures=["X"])
-    >>> found = variance_components(scores, budget=200, prices={"topic": 10})
+    >>> found = variance_components(scores)
     >>> found.to_frame()[["component", "variance"]].round(2)
                    component  variance
     0                    run      0.26
     1                  topic      0.56
     2  run × topic and error      1.07
     >>> found.answer()
-    'For 200, buy 20 topics. What you have is more reliable (Eρ² 0.88, not 0.83).'
+    '88 % of the variance of means over 30 topics is between runs, and 14 % of that of a single score.'
     """
     if isinstance(ratings, Scores):
         refuse_clusters(ratings)
@@ -182,10 +159,7 @@ def variance_components(
     if "repeat" in numbers:  # which need not have the same names everywhere
         cells = [facet for facet in given.facets if facet != "repeat"]
         numbers["repeat"] = float(frame.groupby([*cells, "measure"]).size().iloc[0])
-    _check_budget(budget, prices, numbers)
-    present = {facet: float(max(1, round(number))) for facet, number in numbers.items() if facet != "run"}
-    bought = None if budget is None else list_designs(budget, prices or {}, present)
-    components, rows, designs, key = [], [], [pd.DataFrame()], "variance_components"
+    components, rows, key = [], [], "variance_components"
     merged: dict[str, None] = {}  # in the order in which they come
     for measure in given.measures:
         part = frame[frame["measure"] == str(measure)]
@@ -199,41 +173,16 @@ def variance_components(
         halves = stream_key(seed, given.collection, key, "halves")
         rows.append({"measure": str(measure), **_rate(estimate, part, numbers, (alpha, beta), confidence, halves)})
         merged |= dict.fromkeys(estimate.merged)
-        if bought is not None:
-            designs.append(_rate_designs(estimate, bought, (alpha, beta)))
-            designs[-1].insert(0, "measure", str(measure))
     table = pd.concat(components, ignore_index=True)
     settings = {"measures": ", ".join(map(str, given.measures)), "facets": ", ".join(given.facets)}
     settings |= {"confidence": f"{confidence:g}", "alpha": f"{alpha:g}", "beta": f"{beta:g}", "seed": str(seed)}
-    if budget is not None and prices:
-        listed = ", ".join(f"{part} {price:g}" for part, price in prices.items())
-        settings |= {"budget": f"{budget:g}", "prices": listed}
     size = f"{given.collection or 'ratings'}@{given.fingerprint} {given.size}"
     return VarianceComponents(
         measures=given.measures, components=table, reliability=pd.DataFrame(rows),
-        designs=pd.concat(designs, ignore_index=True),
-        numbers=numbers, confidence=confidence, alpha=alpha, beta=beta, budget=budget,
+        numbers=numbers, confidence=confidence, alpha=alpha, beta=beta,
         signature=Signature("variance_components", (size,), tuple(settings.items()), metaeval.__version__),
         remarks=_remark(table, list(merged)),
     )  # fmt: skip
-
-
-def _check_budget(budget: float | None, prices: Mapping[str, float] | None, numbers: Mapping[str, float]) -> None:
-    """Refuse a budget without prices, prices without a budget, and prices of what is not there."""
-    problem, known = "", [facet for facet in numbers if facet != "run"]
-    if (budget is None) != (not prices):
-        lacking = format_option("prices", "topic=10") if budget is not None else format_option("budget", "100")
-        problem = f"a budget and prices go together: give {lacking} too"
-    elif budget is not None:
-        check_options(budget=budget)
-    for part, price in (prices or {}).items():
-        if part not in known:
-            have = f"{format_list(known)} {'has' if len(known) == 1 else 'have'} one here"
-            problem = problem or f"{format_option('prices', part)}: the scores tell nothing of {part}; {have}"
-        elif isinstance(price, bool) or not isinstance(price, int | float) or not 0 < price < np.inf:
-            problem = problem or f"the price of a {part} is {price!r}; it is a number above 0"
-    if problem:
-        raise MetaevalError(problem)
 
 
 def _rate(
@@ -261,16 +210,6 @@ def _rate(
             doubled = find_reliability(estimate.effects, estimate.variance, twice).relative_coefficient
             row[f"Eρ² with twice the {facet}s"] = float(doubled)
     return row
-
-
-def _rate_designs(estimate: Components, bought: Mapping[str, np.ndarray], errors: tuple[float, float]) -> pd.DataFrame:
-    """Return how reliable the designs are that a budget buys, by one measure: the best first."""
-    known = find_reliability(estimate.effects, estimate.variance[np.newaxis], bought)
-    frame = pd.DataFrame({f"{facet}s": numbers for facet, numbers in bought.items()}).rename(columns={"costs": "cost"})
-    frame["coefficient"], frame["phi"] = known.relative_coefficient, known.absolute_coefficient
-    frame["detectable"] = detectable_difference(known.relative, bought.get("task", bought["topic"]), *errors)
-    frame = frame.sort_values(["coefficient", "cost"], ascending=[False, True], kind="stable", ignore_index=True)
-    return frame.assign(best=frame.index == 0)
 
 
 def _remark(components: pd.DataFrame, merged: Sequence[str]) -> tuple[str, ...]:

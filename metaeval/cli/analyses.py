@@ -75,7 +75,7 @@ ANALYSES = {
         (
             "calibrate scores.csv",
             "calibrate trec-web-2013 -m AP --topics 25 --studies 1000",
-            "calibrate scores.csv --test bootstrap-t --test my_test.py:my_test",
+            "calibrate scores.csv --test bootstrap-t --test paired-t",
         ),
     ),
     "overlap": Analysis("analyses.power_pairs:significance_overlap", ("overlap scores.csv",)),
@@ -95,7 +95,7 @@ ANALYSES = {
     "variance": Analysis(
         "analyses.variance_components:variance_components",
         (
-            "variance scores.csv --repeats seed --budget 100 --price topic=10 --price repeat=0.1",
+            "variance scores.csv --repeats seed",
             "variance ratings.csv --judges annotator",
             "variance board.parquet --tasks task --doubled latest",
         ),

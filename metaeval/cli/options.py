@@ -24,7 +24,6 @@ FLAGS: dict[str, tuple[str, ...]] = {
     "n_topics": ("--topics",),
     "n_trials": ("--trials",),
     "out": ("--out", "-o"),
-    "prices": ("--price",),
     "reference": ("--reference", "-r"),
     "rescale": ("--normalise",),
     "statistics": ("--statistic",),
@@ -37,7 +36,7 @@ FLAGS: dict[str, tuple[str, ...]] = {
 METAVARS = {
     "classes": "A,B,...", "clusters": "COLUMN", "columns": "WHAT=NAME,...", "family": "RUN=MODEL", "format": "FORMAT",
     "gold": "FILE", "judges": "COLUMN", "layout": "LAYOUT", "new_scores": "FILE", "out": "FOLDER", "people": "FILE",
-    "prices": "WHAT=PRICE", "reference": "SOURCE", "repeats": "COLUMN", "run_scores": "SOURCE",
+    "reference": "SOURCE", "repeats": "COLUMN", "run_scores": "SOURCE",
     "separator": "TEXT", "sizes": "N,...", "tasks": "COLUMN",
     "to_format": "FORMAT",
 }  # fmt: skip

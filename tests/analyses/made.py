@@ -32,7 +32,7 @@ def ask_everything(scores):
     yield me.split_half_consistency(scores, n_trials=10, n_permutations=50)
     yield me.sample_size(scores, sizes=[5, 10, 40], n_trials=3)
     yield me.topic_set_size(scores, n_bootstrap=20)
-    yield me.variance_components(scores, budget=100, prices={"topic": 5})
+    yield me.variance_components(scores)
     yield me.baseline_preference(scores, *scores.runs[:2])
     yield me.calibrate_tests(scores, tests=["bootstrap-t", "paired-t"], n_studies=20, n_permutations=20, n_jobs=1)
     if len(scores.measures) > 1:

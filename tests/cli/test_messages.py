@@ -67,19 +67,13 @@ VALUES = {
     "baselines": "r0 r0; r0 nobody; r0",
     "sample-size": "--sizes 1; --sizes 0,13; --sizes -4; --sizes 4,x; --trials 0; --confidence 7",
     "topic-set-size": "--difference 0; --difference nan; --beta 1; --target 0; --bootstrap -1",
-    "variance": "--budget 10; --price topic=1; --budget 10 --price topic; --budget 10 --price topic=x; --budget -1 --price "
-    "topic=1; --budget 10 --price topic=0; --budget 10 --price topic=nan; --budget 10 --price repeat=1; --budget 1 --price "
-    "topic=2; --alpha 1; --confidence 0; --tasks nothing; -m nobody; --from xml; --doubled never",
+    "variance": "--alpha 1; --confidence 0; --tasks nothing; -m nobody; --from xml; --doubled never",
     "coverage": "; -r nobody; -r AP --bootstrap -1; -r AP --confidence -1",
 }
 OTHERWISE = {
     "consistency --size 7": "two disjoint sets of 7 topics need 14; there are 12",
     "power --correction holm": "randomised-tukey-hsd allows for all pairs by itself",
     "baselines r0": "missing argument 'NAME'",
-    "variance --budget 10": "a budget and prices go together: give --price topic=10 too",
-    "variance --price topic=1": "a budget and prices go together: give --budget 100 too",
-    "variance --budget 10 --price topic=0": "the price of a topic is 0.0; it is a number above 0",
-    "variance --budget 10 --price topic=nan": "the price of a topic is nan; it is a number above 0",
     "coverage ": "missing option '--reference'",
 }
 """Values whose message names neither the option nor what was given for it."""
@@ -159,7 +153,7 @@ NASTY = {
 COMMANDS = [
     "similarity s.csv --bootstrap 20", "consistency s.csv --trials 20 -B 20", "power s.csv -B 20", "overlap s.csv -B 20",
     "contradictions s.csv -B 20", "baselines s.csv r0 r1", "robustness s.csv", "sample-size s.csv --trials 5",
-    "topic-set-size s.csv --bootstrap 20", "variance s.csv --budget 100 --price topic=5",
+    "topic-set-size s.csv --bootstrap 20", "variance s.csv",
     "coverage s.csv -r m0 --bootstrap 20",
 ]  # fmt: skip
 
