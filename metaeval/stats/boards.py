@@ -26,9 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.arrays import FloatArray, IntArray, average, round_scaled
-from metaeval.stats.clusters import add_by_cluster, effective_number, pool_clusters
 from metaeval.stats.pair_tests import WeightedPairs
-from metaeval.stats.resampling import draw_weights
+from metaeval.stats.resampling import add_by_cluster, draw_weights, effective_number, pool_clusters
 
 Aggregate: TypeAlias = Literal["mean", "win-rate", "borda"]
 OverTasks: TypeAlias = Literal["topics", "tasks"]

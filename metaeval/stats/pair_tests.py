@@ -34,7 +34,7 @@ from metaeval.stats.arrays import (
     scale_scores,
     scale_squares,
 )
-from metaeval.stats.parallel import run_parts, tell
+from metaeval.stats.parallel import run_parts
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
 from metaeval.stats.resampling import draw_weights, topic_signs
 
@@ -416,8 +416,7 @@ def _run_trials(
 
     parts = [range(start, min(start + size, n_trials)) for start in range(0, n_trials, size)]
     # A process would need a copy of the differences.
-    sharing, say = {"require": "sharedmem"}, lambda done: tell(f"trials of {test}", done, n_trials)
-    return list(run_parts(work, parts, n_jobs=n_jobs, sharing=sharing, say=say))
+    return list(run_parts(work, parts, n_jobs=n_jobs, sharing={"require": "sharedmem"}, what=f"trials of {test}"))
 
 
 def _merge_equal(statistics: FloatArray, tolerance: float) -> FloatArray:

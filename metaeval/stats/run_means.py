@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.arrays import FloatArray, IntArray, average
-from metaeval.stats.clusters import pool_clusters
 from metaeval.stats.intervals import interval_of_share
+from metaeval.stats.resampling import pool_clusters
 
 ROUNDING = 1e-12
 """Share of the largest mean up to which a standard error is rounding."""
@@ -31,7 +31,7 @@ def interval_of_means(
     Student's t interval; of scores that are all 0 or 1 that of Clopper and Pearson (Biometrika 26(4), 1934), which has a width
     where a run has a mean of 0 or 1, too. Of topics in clusters, this is for such means, with each cluster as one topic.
 
-    Takes scores of shape (run, topic), and pseudo-values of clusters of `metaeval.stats.clusters.pool_clusters`, shape (run,
+    Takes scores of shape (run, topic), and pseudo-values of clusters of `metaeval.stats.resampling.pool_clusters`, shape (run,
     cluster); each interval holds by itself. Ends are of shape (run,), NaN for a run that has the same score, but neither 0 nor
     1, throughout: nothing tells how much it may vary.
 

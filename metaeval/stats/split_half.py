@@ -30,7 +30,6 @@ from metaeval.stats.arrays import (
     quantise,
     round_scaled,
     scale_scores,
-    tie_tolerance,
 )
 from metaeval.stats.intervals import centre_interval
 from metaeval.stats.parallel import tell
@@ -153,7 +152,8 @@ def split_half_tau(
     scores = quantise(raw).reshape(n_topics, -1).T.astype(np.float64)
     all_topics = scores.sum(axis=1, keepdims=True)
     lengths = (n_topics // 2, n_topics - n_topics // 2) if size is None else (size, size)
-    tolerances = np.array([[[tie_tolerance(length)]] for length in lengths], dtype=np.float64)
+    # Each score is off by half a unit at most: equal sums of as many lie as many units apart.
+    tolerances = np.array(lengths, dtype=np.float64)[:, np.newaxis, np.newaxis]
     first, second = splits(key, n_trials, n_topics, size)
     taus = []
     few = max(1, min(CELLS_A_PRODUCT // n_topics, VALUES_A_BLOCK // (2 * len(scores))))
