@@ -157,7 +157,10 @@ class Statistic:
         if self.of == "cells":
             z = sides.cells
             sums = sides.weigh(n_trials, *(each.sum(axis=1) for each in (z, z**2, z * z[-1])))
-            return topic_agreement.correlate_sums(*(each / z[0].size for each in sums)), np.nan
+            x, xx, xy = (each / z[0].size for each in sums)
+            spread = np.maximum(xx - x**2, 0)
+            r = divide((xy - x * x[:, -1:])[:, :-1], np.sqrt(spread[:, :-1] * spread[:, -1:]))
+            return np.clip(r, -1, 1), np.nan
         if self.of == "topics":
             total, count = sides.weigh(n_trials, self._count(sides), sides.known[np.newaxis].astype(float))
             return divide(total, count), np.nan

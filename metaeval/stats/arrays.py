@@ -117,12 +117,12 @@ def check_count(number: int, what: str) -> int:
     return count
 
 
-def split_pairs(scores: Scaled) -> Iterator[tuple[slice, FloatArray]]:
-    """Yield a slice of the pairs of runs and their differences, shape (pair, topic, measure), one first run after the other."""
-    n_runs, start = len(scores.values), 0
+def split_pairs(scores: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
+    """Yield the pairs of a run, on the first axis, with later ones, a slice of all, and its scores less those of the others."""
+    n_runs, start = len(scores), 0
     for run in range(n_runs - 1):
         pairs = slice(start, start + n_runs - 1 - run)
-        yield pairs, scores.values[run] - scores.values[run + 1 :]
+        yield pairs, scores[run] - scores[run + 1 :]
         start = pairs.stop
 
 

@@ -202,7 +202,7 @@ def compare_runs(
             enough = ~pairs.find_silent(some, sums, squares) & (squares > 0)
             yield np.divide(sums, np.sqrt(squares), out=np.zeros_like(sums), where=enough)
 
-    return _square(_keep_sure(sizes, t, freedom, alpha), len(units[0])), draw_rows
+    return _keep_sure(sizes, t, freedom, alpha, len(units[0])), draw_rows
 
 
 def _compare_ranks(board: Board, n_trials: int, keys: Sequence[int], key: int, alpha: float) -> tuple[FloatArray, Rows]:
@@ -245,21 +245,16 @@ def _compare_ranks(board: Board, n_trials: int, keys: Sequence[int], key: int, a
             gaps, scale = normal[run] - normal[run + 1 :], np.sqrt(both[run, run + 1 :, np.newaxis])
             yield np.divide(gaps, scale, out=np.zeros_like(gaps), where=scale > 0)
 
-    return _square(_keep_sure(sizes, sizes, freedom, alpha), len(deviation)), draw_rows
+    return _keep_sure(sizes, sizes, freedom, alpha, len(deviation)), draw_rows
 
 
-def _keep_sure(sizes: FloatArray, t: FloatArray, freedom: FloatArray, alpha: float) -> FloatArray:
-    """Return sizes of all pairs, 0 where there are few degrees of freedom and Bonferroni's t test finds no difference."""
+def _keep_sure(sizes: FloatArray, t: FloatArray, freedom: FloatArray, alpha: float, n_runs: int) -> FloatArray:
+    """Return sizes as an antisymmetric matrix, 0 where few degrees of freedom and Bonferroni's t test find no difference."""
     from scipy.special import stdtr
 
     unsure = (freedom < MANY) & (2 * stdtr(np.minimum(freedom, 1e9), -np.abs(t)) > alpha / len(sizes))
-    return np.where(unsure, 0.0, sizes)
-
-
-def _square(pairs: FloatArray, n_runs: int) -> FloatArray:
-    """Return numbers of pairs as an antisymmetric matrix."""
     matrix = np.zeros((n_runs, n_runs))
-    matrix[np.triu_indices(n_runs, 1)] = pairs
+    matrix[np.triu_indices(n_runs, 1)] = np.where(unsure, 0.0, sizes)
     return matrix - matrix.T
 
 

@@ -13,19 +13,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.arrays import FloatArray, IntArray, divide, round_scaled, scale_squares
+from metaeval.stats.arrays import FloatArray, IntArray, divide, round_scaled, scale_squares, split_pairs
 from metaeval.stats.parallel import split_work, tell
 from metaeval.stats.resampling import WEIGHTS_HELD, add_by_cluster, add_signed, draw_weights, topic_signs
 from metaeval.stats.run_agreement import ByName, RunStatistic, run_statistics
 
 _NUMBERS = 2**22  # that are held at once: 32 MB
-
-
-def correlate_sums(x: FloatArray, xx: FloatArray, xy: FloatArray) -> FloatArray:
-    """Return Pearson's r with the last measure from means of x, x² and x times the last, each of shape (trial, measure + 1)."""
-    spread = np.maximum(xx - x**2, 0)
-    lengths = np.sqrt(spread[:, :-1] * spread[:, -1:])
-    return np.clip(divide((xy - x * x[:, -1:])[:, :-1], lengths), -1, 1)
 
 
 def swap_cells(cells: FloatArray, key: int, n_trials: int, clusters: IntArray | None = None) -> FloatArray:
@@ -47,7 +40,7 @@ def swap_cells(cells: FloatArray, key: int, n_trials: int, clusters: IntArray | 
     for one, other in ((first, second), (second, first)):
         products, scores, squares = np.moveaxis(retained[..., one] + given[..., other], 1, 0)
         spread = np.sqrt(np.maximum(squares - scores**2, 0))
-        sides.append(np.divide(products, spread, out=np.zeros(products.shape), where=spread > 1e-12))
+        sides.append(divide(products, spread * (spread > 1e-12), 0.0))
     return np.asarray(sides[0] - sides[1])
 
 
@@ -93,10 +86,10 @@ def tie_accuracy(scores: FloatArray) -> TieAccuracy:
     ([1.0], [0.1])
     """
     n_topics, n_measures = scores.shape[1], scores.shape[2] - 1
-    order = _decide(_subtract_runs(scores[..., -1]))
+    order = _decide(np.concatenate([gaps for _, gaps in split_pairs(scores[..., -1])]))
     thresholds, totals, by_topic = np.empty(n_measures), np.empty(n_measures), np.empty((n_measures, n_topics))
     for measure in range(n_measures):
-        gaps = _subtract_runs(scores[..., measure])
+        gaps = np.concatenate([gaps for _, gaps in split_pairs(scores[..., measure])])
         thresholds[measure], totals[measure] = _find_threshold(gaps, order)
         by_topic[measure] = (_decide(gaps, thresholds[measure]) == order).sum(axis=0) / len(order)
         tell("tie thresholds", measure + 1, n_measures)
@@ -118,11 +111,6 @@ def _find_threshold(gaps: FloatArray, order: npt.NDArray[np.int8]) -> tuple[floa
         return 0.0, without_ties
     best = last[right[last].argmax()]
     return float(sizes[best]), int(right[best])
-
-
-def _subtract_runs(scores: FloatArray) -> FloatArray:
-    """Return the differences of every two runs, shape (run, topic), the first less the second: shape (pair, topic)."""
-    return np.concatenate([scores[run] - scores[run + 1 :] for run in range(len(scores) - 1)])
 
 
 def _decide(gaps: FloatArray, threshold: float = 0.0) -> npt.NDArray[np.int8]:

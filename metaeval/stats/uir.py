@@ -22,7 +22,7 @@ SAME = 1e-9
 
 def count_unanimous(reference: Scaled) -> IntArray:
     """Return UIR times the number of topics: |{t: s ≥ s'}| − |{t: s' ≥ s}| (Amigó et al. 2020, §5.1), shape (pair,)."""
-    decided = [_decide(gaps).sum(axis=1, dtype=np.int64) for _, gaps in split_pairs(reference)]
+    decided = [_decide(gaps).sum(axis=1, dtype=np.int64) for _, gaps in split_pairs(reference.values)]
     return np.concatenate(decided)
 
 
@@ -40,14 +40,16 @@ def signed_ranks(differences: npt.ArrayLike) -> FloatArray:
     A difference occurs with both signs: its centred rank is its sign times the number of smaller magnitudes plus half of the
     number of equal ones, no more than `SAME` apart.
     """
-    from scipy.stats import rankdata
-
     values = np.asarray(differences, dtype=np.float64)
-    size = np.abs(values)
+    size, position = np.abs(values), np.arange(values.shape[-1])
     order = np.argsort(size, axis=-1)
-    farther = np.diff(np.take_along_axis(size, order, axis=-1), axis=-1, prepend=0.0) > SAME
+    new = np.diff(np.take_along_axis(size, order, axis=-1), axis=-1, prepend=-np.inf) > SAME
+    # The first position of each block of ties, and the one after its last.
+    start = np.maximum.accumulate(np.where(new, position, 0), axis=-1)
+    end = np.where(np.roll(new, -1, axis=-1), position + 1, values.shape[-1])
+    end = np.minimum.accumulate(end[..., ::-1], axis=-1)[..., ::-1]
     ranks = np.empty(values.shape)
-    np.put_along_axis(ranks, order, rankdata(np.cumsum(farther, axis=-1), axis=-1) - 0.5, axis=-1)
+    np.put_along_axis(ranks, order, (start + end) / 2, axis=-1)
     return np.where(size > SAME, np.sign(values), 0.0) * ranks
 
 
@@ -75,7 +77,7 @@ def coverage_resampled(
     for trials in split_work(n_trials, CELLS // (n_pairs * (n_measures + 1)), "resampling topics"):
         weights = draw(range(trials.start, trials.stop))
         counts = np.empty((len(weights), n_pairs))
-        for pairs, gaps in split_pairs(reference):
+        for pairs, gaps in split_pairs(reference.values):
             counts[:, pairs] = weights @ _decide(gaps).T.astype(np.float64)  # whole numbers, whose sums are exact
         coverage[trials] = _correlate(counts, scores.weigh(weights).transpose(0, 2, 1) / n_topics)
     return coverage
