@@ -19,16 +19,9 @@ SKEWED = 0.75
 docs/concepts/which-test.md says what it does not see."""
 
 CHANCE = 0.05  # how often, at most, some run of runs with equal spread may seem wide by chance
-FEWEST_PAIRS, NUMBERS, MOST_NUMBERS = (
-    100,
-    2**17,
-    2**22,
-)  # pairs looked at in any case, numbers held, and numbers at most
+FEWEST_PAIRS, NUMBERS, MOST_NUMBERS = 100, 2**17, 2**22  # pairs at least, numbers that are held, and numbers at most
 ODD = 2.5  # absolute skewness of the differences of two runs from which on a note names them
-FEW_FAILURES, CLEAR = (
-    0.1,
-    1.5,
-)  # share of topics at most, and standard deviations at least from there to all other scores
+FEW_FAILURES, CLEAR = 0.1, 1.5  # share of topics at most, and standard deviations to all other scores at least
 SAME = 1e-24  # variance of scaled differences that is rounding
 FAR, MAD_OF_NORMAL = 3.5, 0.6745  # modified z-score beyond which a mean is far off (Iglewicz and Hoaglin, 1993)
 FEWEST_MEANS = 5  # runs below which nothing is said about a mean far from those of the others

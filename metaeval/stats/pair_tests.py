@@ -68,9 +68,7 @@ ENUMERATED_TOPICS = 16
 NUMBERS_A_BLOCK, MOST_TRIALS, FEWEST_TRIALS = 2**21, 2048, 32  # weights, and trials, that are held at once
 MOST_BITS_APART = 20  # powers of two by which scores of runs may differ, and have the same unit
 EXACT_BITS = 52  # whole numbers below 2 ** 52 are exact as floats, and so are their sums, in any order
-SAME_UNITS = (
-    3  # whole numbers that two differences of scores, which are rounded to these, may be apart, and yet be equal
-)
+SAME_UNITS = 3  # whole numbers that equal differences of scores, which are rounded to these, may be apart
 NO_VARIANCE = 1e-12  # share of the squared mean of a sample up to which its variance is due to rounding
 
 SAME_STATISTIC = {"max-t": 1e-9, "paired-randomisation": 1e-9, "bootstrap-t": 1e-6, "paired-bootstrap": 2e-8}
@@ -109,7 +107,7 @@ def all_pairs_test(
     Two runs with the same scores have p = 1. ``"auto"`` corrects the last three of these tests for the number of pairs by
     Holm's method; the others account for all pairs.
 
-    - ``"randomised-tukey-hsd"``: `metaeval.stats.randomised_tukey`, whose p-values may `add_one`.
+    - ``"randomised-tukey-hsd"``: `metaeval.stats.randomised_tukey`.
     - ``"max-t"``: the largest d²/Σ(x_i − x_k)² of all pairs, with a random sign for every topic, or all of few.
     - ``"bootstrap-t"``: the largest d²/V and d²/(V + `variance_offset` A) of all pairs in resampled topics, with d the mean
       difference less the observed one, V the variance of the differences in the sample, and A the median observed V
@@ -117,7 +115,8 @@ def all_pairs_test(
     - ``"tukey-hsd"``: the studentised range of the two-way analysis of variance.
     - ``"paired-t"``; ``"paired-randomisation"``, which swaps two runs on random topics; ``"paired-bootstrap"`` (Sakai 2006).
 
-    Tests that resample take the number of trials and a `key` of `metaeval.stats.streams.stream_key`; `n_jobs` are threads.
+    Tests that resample take the number of trials and a `key` of `metaeval.stats.streams.stream_key`; `n_jobs` are threads. With
+    `add_one` p is (count + 1)/(B + 1), as it always is of max-T tests, unless they try all signs.
 
     >>> values = np.random.default_rng(0).random((3, 40, 1)) + np.array([0.0, 0.0, 0.5]).reshape(3, 1, 1)
     >>> all_pairs_test(values, test="bootstrap-t", n_permutations=1000, key=1).p[0] < 0.05
