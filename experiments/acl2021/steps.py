@@ -284,7 +284,7 @@ def grade_power(results: Sequence[Any]) -> dict[str, str]:
     net = np.mean([count_clearly_fewer(result.significant.sum(axis=1).astype(float)) for result in results], axis=0)
     resampled = np.mean([count_clearly_fewer(each.shares[:trials]) for each in variations], axis=0)
     step = 2 / (len(results) * max(1, len(net) - 1))
-    low, high = centre_interval(net, resampled, min(each.n for each in variations), step=step)
+    low, high = centre_interval(net, resampled, min(each.n for each in variations), step=step, student=False)
     words = [
         grade(low) if low <= high and grade(low) == grade(high) else "cannot tell"
         for low, high in zip(low.tolist(), high.tolist(), strict=True)

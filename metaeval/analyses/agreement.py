@@ -502,7 +502,7 @@ def _pool_estimates(
     is_share = statistic.of in ("certainty", "pairs") or statistic.kind == "pairwise_accuracy"
     base, size = (0.0, 1.0) if is_share else (-1.0, 2.0)
     step = float((share / share.sum() * [each.step for each in estimates]).min()) / size
-    options: dict[str, Any] = {"step": step}
+    options: dict[str, Any] = {"step": step, "student": False}
     value, values = ((numbers - base) / size for numbers in (mean.value, mean.drawn))
     low, high = base + size * np.array(
         centre_interval(value, values, n_topics, confidence=confidence, scale="share", **options)

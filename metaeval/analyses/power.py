@@ -77,8 +77,9 @@ class Variation:
     def find_power_ends(self, power: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return both ends of the interval for the power of every measure, each of shape (measure,)."""
         return intervals.centre_interval(
-            power, self.shares, self.n, confidence=self.confidence, scale="share", step=self.steps, least=self.steps
-        )
+            power, self.shares, self.n, confidence=self.confidence, scale="share", step=self.steps, least=self.steps,
+            student=False,
+        )  # fmt: skip
 
     def find_difference_ends(self, power: np.ndarray, confidence: float | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return both ends for the first less the second measure's power, each of shape (pair of measures,)."""
@@ -86,7 +87,7 @@ class Variation:
         step = np.maximum(self.steps[first], self.steps[second])
         return intervals.centre_interval(
             power[first] - power[second], self.shares[:, first] - self.shares[:, second], self.n, step=step, least=step,
-            confidence=self.confidence if confidence is None else confidence, simultaneous=True,
+            confidence=self.confidence if confidence is None else confidence, student=False, simultaneous=True,
         )  # fmt: skip
 
     def compare(self, measures: Sequence[Measure], power: np.ndarray, margin: float) -> pd.DataFrame:

@@ -20,8 +20,8 @@ from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names, drop_contradicted, turn_measures
 from metaeval.measures.resolve import MeasureLike, list_measures, measure_of_label, tells_direction
-from metaeval.stats.clusters import pool_clusters
 from metaeval.stats.irregular_runs import equal_rows
+from metaeval.stats.resampling import pool_clusters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -204,7 +204,7 @@ class Scores(Labelled):
         Parameters
         ----------
         sums : bool, optional
-            Take sums of clusters in place of pseudo-values (see `metaeval.stats.clusters.pool_clusters`).
+            Take sums of clusters in place of pseudo-values (see `metaeval.stats.resampling.pool_clusters`).
 
         Returns
         -------

@@ -1,5 +1,1 @@
-"""The statistics of the analyses, on arrays without names of runs, topics or measures.
-
-All functions are plain functions; import them from their modules. Large libraries are imported only when they are
-needed.
-"""
+"""The statistics of the analyses: plain functions of arrays without names of runs, topics or measures, module by module."""

@@ -54,11 +54,8 @@ _SHIFT3 = np.uint64(LAST_SHIFT)
 
 @contextlib.contextmanager
 def _private_cache() -> Iterator[bool]:
-    """Let Numba keep machine code, which is run, only where nobody else can write; yield whether there is such a folder.
-
-    Beside the package, whoever can write machine code can write the package too.
-    """
-    if _config.CACHE_DIR or os.access(Path(__file__).parent, os.W_OK):
+    """Let Numba keep machine code, which is run, only where nobody else can write; yield whether there is such a folder."""
+    if _config.CACHE_DIR or os.access(Path(__file__).parent, os.W_OK):  # who writes there can write the package, too
         yield True
         return
     folder = Path(platformdirs.user_cache_dir("metaeval")) / "kernels"
@@ -271,10 +268,7 @@ def permute_row(keys, topic, n_columns, mask, steps, cells):  # type: ignore[no-
 
 @intrinsic
 def _add_rows(typing, sums, at, scores, begin, stride, cells, cell, cells_a_topic):  # type: ignore[no-untyped-def]
-    """Add a row of eight scores for each topic of a block: of the run that `cells[cell]`, `cells[cell + …]`, … say.
-
-    Two scores share a word of 64 bits. Added are the words, modulo 2**64, and their upper halves.
-    """
+    """Add the eight scores, two a word, of the run that a cell says for each topic of a block: words and their upper halves."""
 
     def write(context: Any, code: Any, signature: Any, arguments: Any) -> Any:
         base, rows, runs = (_data(context, code, signature, arguments, number) for number in (0, 2, 5))

@@ -1,7 +1,7 @@
 """The statistics of `metaeval.agreement`: how measures agree with a reference, how that varies, and by chance.
 
 A statistic is one record, and what several of them need is computed once, by `Sides`. Those of scores on topics are a function
-of weights of the topics: equal weights give the value, and how often each topic is drawn the value on resampled topics.
+of how often each topic is drawn: equal weights give the value.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ import numpy as np
 
 from metaeval.errors import MetaevalError
 from metaeval.stats import run_agreement, topic_agreement
-from metaeval.stats.arrays import FloatArray, IntArray, round_scaled, scale_scores
-from metaeval.stats.clusters import add_by_cluster, pool_clusters
+from metaeval.stats.arrays import FloatArray, IntArray, divide, round_scaled, scale_scores
 from metaeval.stats.intervals import CROSSED_TRIALS, vary_runs
-from metaeval.stats.resampling import weigh_by_topic
+from metaeval.stats.resampling import add_by_cluster, pool_clusters, weigh_by_topic
 from metaeval.stats.run_agreement import RunStatistic, settle_ties
 from metaeval.stats.topic_agreement import soft_accuracy
 from metaeval.stats.weighted_correlation import DEPTH
@@ -32,11 +31,10 @@ MOST_SPLITS = 50  # of annotators into halves: all are tried, or as many random 
 class Sides:
     """Measures beside their reference in one collection, and what several statistics need of them.
 
-    `scores` has shape (run, topic, measure + 1), at a common scale, with runs and topics in the order of their labels; higher
-    is better, and the last measure is the reference. `run_scores`, shape (run, measure + 1), are those of whole runs. `key`
-    gives the key of the draws for a purpose, and `statistics` are those that are asked for. `clusters`, shape (topic,), are
-    drawn as a whole. `given`, shape (measure + 1,), says whose run scores are not means over topics, so that topics drawn
-    anew do not tell how they vary.
+    `scores` has shape (run, topic, measure + 1), at a common scale, in the order of labels; higher is better, and the last
+    measure is the reference. `run_scores`, shape (run, measure + 1), are those of whole runs. `key` gives the key of the draws
+    for a purpose. `given`, shape (measure + 1,), says whose run scores are no means over topics, which topics drawn anew do not
+    move.
     """
 
     scores: FloatArray
@@ -100,7 +98,7 @@ class Sides:
         return np.sort(np.argsort(-settle_ties(self.run_scores)[:, -1], kind="stable")[:first])
 
     def of_runs(self, what: Literal["values", "samples", "exchanges"], first: int | None, n_trials: int = 0) -> Any:
-        """Return what is asked for of all statistics of the same runs, the first ones or all: signs of pairs serve all."""
+        """Return what is asked for of all statistics of the same runs, whose signs of pairs serve all."""
         if (what, first, n_trials) in self._of_runs:
             return self._of_runs[what, first, n_trials]
         runs = self.choose_runs(first)
@@ -117,12 +115,11 @@ class Sides:
 
 
 class Estimate(NamedTuple):
-    """What a statistic came to in one collection; `n_pairs` pairs of runs count.
+    """What a statistic came to in one collection; `n_pairs` pairs of runs count, and two values differ by `step` at least.
 
     `value` and `observed`, with which exchanges are compared, have shape (measure,), `exchanged` (trial, measure pair), and
     `drawn`, on topics drawn anew, (trial, measure). A measure that knows nothing reaches `chance`, the reference on other
-    topics `ceiling`, and half of the annotators `halves` against the other half, NaN of a reference that is no mean of some.
-    Two values differ by `step` at least.
+    topics `ceiling`, and half of the annotators `halves` against the other half.
     """
 
     value: FloatArray
@@ -147,10 +144,7 @@ class Statistic:
     first: int | None = None
 
     def compute(self, sides: Sides, n_trials: int = 0) -> tuple[FloatArray, float]:
-        """Return the statistic on topics drawn anew, shape (trial, measure), and what the reference reaches there.
-
-        With no trials there is one, the topics as they are. What the reference reaches is NaN where that is not defined.
-        """
+        """Return the statistic on topics drawn anew, or as they are, (trial, measure), and what the reference reaches."""
         if self.of == "runs" and n_trials:
             drawn, ceilings = sides.of_runs("samples", self.first, n_trials)
             return drawn[self.kind], ceilings[self.kind]
@@ -163,24 +157,26 @@ class Statistic:
         if self.of == "cells":
             z = sides.cells
             sums = sides.weigh(n_trials, *(each.sum(axis=1) for each in (z, z**2, z * z[-1])))
-            return topic_agreement.correlate_sums(*(each / z[0].size for each in sums)), np.nan
+            x, xx, xy = (each / z[0].size for each in sums)
+            spread = np.maximum(xx - x**2, 0)
+            r = divide((xy - x * x[:, -1:])[:, :-1], np.sqrt(spread[:, :-1] * spread[:, -1:]))
+            return np.clip(r, -1, 1), np.nan
         if self.of == "topics":
             total, count = sides.weigh(n_trials, self._count(sides), sides.known[np.newaxis].astype(float))
-            return np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0), np.nan
+            return divide(total, count), np.nan
         if n_trials:  # with ε held on other topics: its best value moves acc-t only in second order
             return sides.weigh(n_trials, sides.ties.by_topic)[0] / sides.scores.shape[1], np.nan
         return sides.ties.value[np.newaxis], np.nan
 
     def _count(self, sides: Sides) -> FloatArray:
-        """Return what each topic adds to the mean over the topics on which the reference orders runs, shape (measure, topic).
+        """Return what each topic adds to the summary-level correlation of Deutsch, Dror and Roth (TACL 2021), (measure, topic).
 
-        A measure that ties all runs of such a topic has the correlation 0 there, so that all measures are averaged over
-        the same topics. This is the summary-level correlation of Deutsch, Dror and Roth (TACL 2021).
+        It is 0 where a measure ties all runs, so that all are averaged over the topics on which the reference orders runs.
         """
         return np.where(sides.known, np.nan_to_num(sides.by_topic[self.kind]), 0.0)
 
     def exchange(self, sides: Sides, value: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what exchanges are compared with, shape (measure,), and the differences after them, (trial, measure pair)."""
+        """Return what exchanges are compared with, (measure,), and the differences after them, (trial, measure pair)."""
         n_trials, clusters = sides.n_exchanges, sides.clusters
         if self.of == "runs":
             observed, exchanged = sides.of_runs("exchanges", self.first, n_trials)
@@ -234,10 +230,7 @@ class Statistic:
 def compare_halves(
     statistics: Sequence[Statistic], sides: Sides, people: np.ndarray, rng: np.random.Generator
 ) -> FloatArray:
-    """Return what half of the annotators, scores of shape (run, topic, annotator), reach against the other half.
-
-    Halves are made in every way, or in a random choice of ways.
-    """
+    """Return what half of the annotators, (run, topic, annotator), reach against the other half: a mean over splits."""
     n_annotators, half = people.shape[2], people.shape[2] // 2
     if comb(n_annotators, half) <= 2 * MOST_SPLITS:
         halves = [list(some) for some in combinations(range(n_annotators), half)]

@@ -7,13 +7,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.arrays import FloatArray, IntArray
+from metaeval.stats.arrays import FloatArray, IntArray, divide
 
 Agreement: TypeAlias = Literal["accuracy", "squared-error"]
 """How near two labels are: 1 if they are the same, else 0; or minus the square of the classes between them."""
 
-ROUNDING = 1e-6
-"""Difference of two sums of agreements that is due to rounding: one answer that differs makes more."""
+ROUNDING = 1e-6  # difference of two sums of agreements that is due to rounding: one answer that differs makes more
 
 
 def tabulate_agreement(n_classes: int, agreement: Agreement) -> IntArray:
@@ -36,13 +35,7 @@ def _add_agreement(
 
 
 def mean_agreement(labels: IntArray, judged: IntArray, agreement: IntArray) -> tuple[FloatArray, float]:
-    """How well do judges agree with people, shape (judge,), and people with each other? Means over people and their items.
-
-    >>> labels = np.array([[0, 2], [0, 2], [1, -1]])
-    >>> judges, people = mean_agreement(labels, np.array([[0, 1]]), tabulate_agreement(3, "accuracy"))
-    >>> judges.tolist(), people
-    ([0.4], 0.6)
-    """
+    """How well do judges agree with people, shape (judge,), and people with each other? Means over people and their items."""
     known, of_judge, of_human = _add_agreement(labels, judged, agreement)
     others = np.maximum((labels >= 0).sum(axis=0) - 1, 1)
     count = max(1, int(known.sum()))
@@ -52,11 +45,7 @@ def mean_agreement(labels: IntArray, judged: IntArray, agreement: IntArray) -> t
 def shuffle_answers(
     labels: IntArray, judged: IntArray, agreement: IntArray, n_shuffles: int, rng: np.random.Generator
 ) -> FloatArray:
-    """How probable is it that a judge agrees as well if its answers are given to the items in random order, shape (judge,)?
-
-    The mean agreement with the people of an item, summed over items, is compared with that of shuffled answers: p is
-    (1 + how many reach it)/(1 + shuffles), which is 1 where no order changes anything.
-    """
+    """How probable is it that a judge agrees as well if its answers are given to the items in random order, shape (judge,)?"""
     votes = (labels[..., np.newaxis] == np.arange(len(agreement))).sum(axis=0)  # shape (item, class)
     some = votes.sum(axis=1) > 0
     by_class = (votes @ agreement)[some] / votes[some].sum(axis=1, keepdims=True)  # of every answer to an item
@@ -71,13 +60,9 @@ def shuffle_answers(
 def sum_wins(labels: IntArray, judged: IntArray, agreement: IntArray, topic: IntArray) -> FloatArray:
     """On which items of a topic does a judge, or a person, agree at least as well with the other people?
 
-    With labels of shape (annotator, item), −1 for none, answers (judge, item), an agreement from `tabulate_agreement`, and the
-    number of each item's topic from 0. Returns whole numbers, shape (topic, judge, annotator, 4): the person's items that
-    another person labelled too, the judge's wins, the sum of the person's wins less the judge's, and of its squares.
-
-    >>> labels = np.array([[0, 2], [0, 2], [1, -1]])
-    >>> sum_wins(labels, np.array([[0, 1]]), tabulate_agreement(3, "accuracy"), np.array([0, 0]))[0, 0].astype(int).tolist()
-    [[2, 1, 1, 1], [2, 1, 1, 1], [1, 1, -1, 1]]
+    With labels of shape (annotator, item), −1 for none, and answers (judge, item). Returns whole numbers, shape (topic, judge,
+    annotator, 4): the person's items that another person labelled too, the judge's wins, the sum of the person's wins less the
+    judge's, and of its squares.
     """
     known, of_judge, of_human = _add_agreement(labels, judged, agreement)
     judge, human = (of_judge >= of_human) & known, (of_human >= of_judge) & known
@@ -91,20 +76,15 @@ def sum_wins(labels: IntArray, judged: IntArray, agreement: IntArray, topic: Int
 def average_advantage(sums: FloatArray) -> FloatArray:
     """Return ρ, the share of items that a judge wins, averaged over people who have any: of `sum_wins` added over topics."""
     n, wins = sums[..., 0], sums[..., 1]
-    shares = np.divide(wins, n, out=np.zeros_like(n), where=n > 0)
-    return np.asarray(shares.sum(axis=-1) / np.maximum((n > 0).sum(axis=-1), 1))
+    return np.asarray(divide(wins, n, 0.0).sum(axis=-1) / np.maximum((n > 0).sum(axis=-1), 1))
 
 
 def find_p_values(
     n_items: npt.ArrayLike, totals: npt.ArrayLike, squares: npt.ArrayLike, epsilon: npt.ArrayLike
 ) -> FloatArray:
-    """How probable is so low a mean if it is at least ε? The one-sided t-test of the alternative annotator test.
+    """How probable is so low a mean if it is at least ε? The one-sided t-test, from sums of values and of their squares.
 
-    Of the number of values, their sum and the sum of their squares, whole numbers of shape (...). Where values do not vary, p
-    is 0 if they are less than ε and 1 if not; 1 for fewer than two values.
-
-    >>> float(find_p_values(4, -2, 4, 0.1).round(4)), float(find_p_values(9, -9, 9, 0.1))
-    (0.1581, 0.0)
+    Where values do not vary, p is 0 if they are less than ε and 1 if not; 1 for fewer than two values.
     """
     from scipy.special import stdtr
 
@@ -113,7 +93,7 @@ def find_p_values(
     mean = total / count
     variance = (count * square - total**2) / (count * (count - 1))
     gap = mean - np.asarray(epsilon, dtype=np.float64)
-    ratio = np.divide(gap, np.sqrt(variance / count), out=np.zeros_like(gap), where=variance > 0)
+    ratio = divide(gap, np.sqrt(np.maximum(variance, 0.0) / count), 0.0)
     p = np.where(variance > 0, stdtr(count - 1, ratio), np.where(gap < 0, 0.0, 1.0))
     return np.where(n < 2, 1.0, p)
 

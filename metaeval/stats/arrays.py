@@ -1,9 +1,7 @@
 """Arrays of scores: at a common scale, as integers, and pair by pair.
 
-Scores are brought to a common scale by powers of two, which round nothing and so change no result. As integers, their
-sums are exact and equal differences compare as equal. On discrete scores a plain float comparison is wrong: 0.3 - 0.2
-and 0.2 - 0.1 differ in floating point, and the comparison that decides a tie then falls either way. Integer sums do not
-depend on their order, and a tolerance of a few units decides the ties.
+Scores are brought to a common scale by powers of two, which round nothing. As integers their sums are exact, in any order, and
+a tolerance of a few units decides ties: as floats, 0.3 - 0.2 and 0.2 - 0.1 differ.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ DIGITS = 9
 
 
 class Scaled:
-    """Scores as `scale_scores` makes them, shape (run, topic, measure); `measures` choose some of the last axis, in order."""
+    """Scores at a common scale, shape (run, topic, measure); `measures` choose some of the last axis, in order."""
 
     def __init__(self, values: FloatArray, measures: npt.ArrayLike | None = None) -> None:
         chosen = values if measures is None else values[..., np.asarray(measures, dtype=np.intp)]
@@ -51,11 +49,7 @@ class Scaled:
 
 
 def find_exponents(scores: FloatArray) -> npt.NDArray[np.intc]:
-    """Return the power of two by which `scale_scores` divides the scores of each measure, shape (measure,).
-
-    What counts as rounding depends on how large scores are. The typical score is the median magnitude of those that are not
-    zero, which a few huge scores do not move; it comes to lie between 1/2 and 1, and the largest below 2**1000.
-    """
+    """Return the power of two that brings the median score that is not 0 between 1/2 and 1, shape (measure,)."""
     typical = np.zeros(scores.shape[-1], dtype=np.intc)
     for measure in range(len(typical)):
         mantissas, exponents = np.frexp(scores[..., measure])
@@ -66,7 +60,7 @@ def find_exponents(scores: FloatArray) -> npt.NDArray[np.intc]:
 
 
 def scale_scores(values: npt.ArrayLike) -> FloatArray:
-    """Divide the scores of each measure, the last axis, by the power of two that `find_exponents` finds."""
+    """Divide the scores of each measure, the last axis, by its power of two."""
     scores = np.asarray(values, dtype=np.float64)
     return np.ldexp(scores, -find_exponents(scores))
 
@@ -88,6 +82,12 @@ def average(values: FloatArray) -> FloatArray:
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(known, values, 0.0).sum(axis=-1) / known.sum(axis=-1))
+
+
+def divide(left: npt.ArrayLike, right: npt.ArrayLike, otherwise: float = np.nan) -> FloatArray:
+    """Return the ratio, or `otherwise` where `right` is not above 0."""
+    over, under = np.broadcast_arrays(left, right)
+    return np.divide(over, under, out=np.full(over.shape, otherwise), where=under > 0)
 
 
 def check_shape(values: npt.ArrayLike) -> FloatArray:
@@ -117,23 +117,19 @@ def check_count(number: int, what: str) -> int:
     return count
 
 
-def split_pairs(scores: Scaled) -> Iterator[tuple[slice, FloatArray]]:
-    """Yield the differences of each run from later ones, the first less the second.
-
-    Pairs are a slice of the order of ``np.triu_indices(n_runs, 1)``, and their differences have shape (pair, topic, measure).
-    """
-    n_runs, start = len(scores.values), 0
+def split_pairs(scores: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
+    """Yield the pairs of a run, on the first axis, with later ones, a slice of all, and its scores less those of the others."""
+    n_runs, start = len(scores), 0
     for run in range(n_runs - 1):
         pairs = slice(start, start + n_runs - 1 - run)
-        yield pairs, scores.values[run] - scores.values[run + 1 :]
+        yield pairs, scores[run] - scores[run + 1 :]
         start = pairs.stop
 
 
 def quantise(values: npt.ArrayLike) -> UnitArray:
-    """Return scores of shape (run, topic, measure) as integers, shape (topic, run, measure).
+    """Return scores of shape (run, topic, measure), less the lowest of their topic, as integers, shape (topic, run, measure).
 
-    A unit is 1/(2**32 - 1) of the widest range of the measure within one topic. Measuring from the lowest score
-    on the topic keeps every difference between runs, and removes any constant added to all scores of a topic.
+    A unit is 1/(2**32 - 1) of the widest range of the measure within one topic, so that each score is off by half of one.
     """
     scores = Scaled(np.asarray(values, dtype=np.float64)).values
     above = scores - scores.min(axis=0)
@@ -141,8 +137,3 @@ def quantise(values: npt.ArrayLike) -> UnitArray:
     above /= np.where(widest > 0, widest, 1.0)
     above *= LARGEST_UNIT
     return np.asarray(np.rint(above, out=above).astype(np.uint32).transpose(1, 0, 2))
-
-
-def tie_tolerance(n_scores: int) -> int:
-    """Return how many units two equal sums of this many scores can differ by: each score is off by half a unit at most."""
-    return n_scores

@@ -4,10 +4,9 @@ The claim that one run is better than another is a one-sided hypothesis for ever
 and Wilhelm ("Inference for ranks with applications to mobility across neighbourhoods and academic achievement across
 countries", Review of Economic Studies 91(1), 2024, §3) reject them step by step with the critical value of the largest
 statistic: a rejected one leaves the family, and the next critical value is smaller (Romano and Wolf, Econometrica 73(4),
-2005). Here the reverse of a rejected one leaves too, as in the two-sided step-down, which makes the sets narrower. Counting
-claims gives a set of ranks for each run, simultaneous with the confidence asked for if the draws are those of the statistics.
-The first step alone is the two-sided test of all pairs on which letters rest, so that a rank set is never wider than the
-range that letters leave.
+2005). Here the reverse of a rejected one leaves too, which makes the sets narrower. Counting claims gives a set of ranks for
+each run, simultaneous with the confidence asked for if the draws are those of the statistics. The first step alone is the
+two-sided test of all pairs on which letters rest, so that a rank set is never wider than the range that letters leave.
 
 The statistics of means are those of bootstrap-t (`metaeval.stats.pair_tests`): the topics of each task are drawn among
 themselves, or tasks are, and the difference of two runs is divided by its standard error in the sample. What is drawn are
@@ -25,10 +24,9 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.arrays import FloatArray, IntArray, average, round_scaled
-from metaeval.stats.clusters import add_by_cluster, effective_number, pool_clusters
+from metaeval.stats.arrays import FloatArray, IntArray, average, divide, round_scaled
 from metaeval.stats.pair_tests import WeightedPairs
-from metaeval.stats.resampling import draw_weights
+from metaeval.stats.resampling import add_by_cluster, draw_weights, effective_number, pool_clusters
 
 Aggregate: TypeAlias = Literal["mean", "win-rate", "borda"]
 OverTasks: TypeAlias = Literal["topics", "tasks"]
@@ -36,18 +34,13 @@ OverTasks: TypeAlias = Literal["topics", "tasks"]
 Rows: TypeAlias = Callable[[], Iterator[FloatArray]]
 """Of every run but the last: draws of its standardised differences from the later runs, shape (later run, trial)."""
 
-ROUNDING = 1e-12
-"""Differences of what ranks add up to that are rounding, and their standard deviations."""
-
 FEWEST_TASKS = 10
 """Tasks below which no run is claimed to be better than another in other tasks too: where the effects of runs are skewed, no
 test of so few keeps its error rate."""
 
-MOST_HELD = 2**26
-"""Pairs of runs, both ways round, times trials, of which statistics are held."""
-
-MANY = 30
-"""Degrees of freedom from which on resamples alone tell how large a difference may be by chance."""
+ROUNDING = 1e-12  # differences of what ranks add up to that are rounding, and their standard deviations
+MOST_HELD = 2**26  # pairs of runs, both ways round, times trials, of which statistics are held
+MANY = 30  # degrees of freedom from which on resamples alone tell how large a difference may be by chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +50,6 @@ class Board:
     `values` are of every task, shape (run, topic), NaN where a run has no score, and `weights` have shape (task,). The
     `aggregate` of tasks is their mean; the share of other runs that a run beats, ties half, averaged over tasks; or the number
     of these runs, added up. `clusters` number from 0 the cluster of each topic of every task; None where topics are single.
-
-    >>> tasks = [np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[0.5], [0.1]])]
-    >>> Board(tasks, np.ones(2)).estimates.tolist()
-    [0.5, 0.55]
-    >>> Board(tasks, np.ones(2), "win-rate").estimates.tolist()
-    [0.5, 0.5]
     """
 
     values: Sequence[FloatArray]
@@ -134,8 +121,7 @@ class Board:
 def share(weights: FloatArray, parts: FloatArray) -> FloatArray:
     """Return the shares of the tasks that are there, which sum to 1 along the last axis, or are 0 if none is."""
     known = weights * ~np.isnan(parts)
-    total = known.sum(axis=-1, keepdims=True)
-    return np.divide(known, total, out=np.zeros(known.shape), where=total > 0)
+    return divide(known, known.sum(axis=-1, keepdims=True), 0.0)
 
 
 def find_scale(values: FloatArray) -> float:
@@ -144,11 +130,9 @@ def find_scale(values: FloatArray) -> float:
 
 
 class RankSets(NamedTuple):
-    """Which ranks runs may have, and the claims that they rest on.
+    """The first and last rank that each run may have, shape (run, 2), and the claims that they rest on, shape (run, run).
 
-    `sets`, shape (run, 2), are the first and last rank that a run may have, all runs together. ``better[i, j]``, shape
-    (run, run), says that run i is claimed to be better than run j, and `differ` which pairs of runs the first step alone
-    separates: the two-sided test with one critical value.
+    ``better[i, j]``: run i is claimed to be better than run j; `differ`: the first step alone separates the two.
     """
 
     sets: IntArray
@@ -161,12 +145,7 @@ def rank_board(
 ) -> RankSets:
     """Which ranks may every run of a board have, all of them at once? α is how often any claim may be wrong.
 
-    `keys` are of the draws of every task's topics, `key` of those of tasks, and of normal numbers, from
-    `metaeval.stats.streams.stream_key`.
-
-    >>> scores = np.random.default_rng(0).random((3, 30)) + np.array([[0.5], [0.4], [0.0]])
-    >>> rank_board(Board([scores], np.ones(1)), "topics", 500, [1], 2).sets.tolist()
-    [[1, 2], [1, 2], [3, 3]]
+    `keys` are of the draws of every task's topics, `key` of those of tasks, and of normal numbers.
     """
     return find_rank_sets(*compare_board(board, over, n_trials, keys, key, alpha), alpha)
 
@@ -201,8 +180,7 @@ def compare_runs(
 ) -> tuple[FloatArray, Rows]:
     """Return by how many standard errors every run is ahead of every other, shape (run, run), and draws of the same.
 
-    How far it is ahead is the sum over tasks of the mean of its `units`, shape (run, unit), which are drawn task by task.
-    `counts`, shape (run,), say how many they are worth.
+    What counts is the sum over tasks of the mean of its `units`, (run, unit), drawn task by task, and worth so many, (run,).
     """
     first, second = np.triu_indices(len(units[0]), 1)
     ends = np.cumsum([0, *(each.shape[1] for each in units)]).tolist()
@@ -224,7 +202,7 @@ def compare_runs(
             enough = ~pairs.find_silent(some, sums, squares) & (squares > 0)
             yield np.divide(sums, np.sqrt(squares), out=np.zeros_like(sums), where=enough)
 
-    return _square(_keep_sure(sizes, t, freedom, alpha), len(units[0])), draw_rows
+    return _keep_sure(sizes, t, freedom, alpha, len(units[0])), draw_rows
 
 
 def _compare_ranks(board: Board, n_trials: int, keys: Sequence[int], key: int, alpha: float) -> tuple[FloatArray, Rows]:
@@ -267,39 +245,21 @@ def _compare_ranks(board: Board, n_trials: int, keys: Sequence[int], key: int, a
             gaps, scale = normal[run] - normal[run + 1 :], np.sqrt(both[run, run + 1 :, np.newaxis])
             yield np.divide(gaps, scale, out=np.zeros_like(gaps), where=scale > 0)
 
-    return _square(_keep_sure(sizes, sizes, freedom, alpha), len(deviation)), draw_rows
+    return _keep_sure(sizes, sizes, freedom, alpha, len(deviation)), draw_rows
 
 
-def _keep_sure(sizes: FloatArray, t: FloatArray, freedom: FloatArray, alpha: float) -> FloatArray:
-    """Return sizes of all pairs, 0 where there are few degrees of freedom and Bonferroni's t test finds no difference.
-
-    Samples of few topics cannot show how large a studentised difference gets by chance.
-    """
+def _keep_sure(sizes: FloatArray, t: FloatArray, freedom: FloatArray, alpha: float, n_runs: int) -> FloatArray:
+    """Return sizes as an antisymmetric matrix, 0 where few degrees of freedom and Bonferroni's t test find no difference."""
     from scipy.special import stdtr
 
     unsure = (freedom < MANY) & (2 * stdtr(np.minimum(freedom, 1e9), -np.abs(t)) > alpha / len(sizes))
-    return np.where(unsure, 0.0, sizes)
-
-
-def _square(pairs: FloatArray, n_runs: int) -> FloatArray:
-    """Return numbers of pairs as an antisymmetric matrix."""
     matrix = np.zeros((n_runs, n_runs))
-    matrix[np.triu_indices(n_runs, 1)] = pairs
+    matrix[np.triu_indices(n_runs, 1)] = np.where(unsure, 0.0, sizes)
     return matrix - matrix.T
 
 
 def find_rank_sets(statistics: FloatArray, rows: Rows, alpha: float = 0.05) -> RankSets:
-    """Which ranks may every run have, all of them at once?
-
-    ``statistics[i, j]``, shape (run, run), say by how many standard errors run i is ahead of run j; antisymmetric, 0 where
-    nothing is known. `rows` draws the same, as they would be if both were equally good.
-
-    >>> noise = np.random.default_rng(0).standard_normal((3, 2000)) / np.sqrt(2)
-    >>> means = np.array([9.0, 1.0, 0.0])
-    >>> result = find_rank_sets(np.subtract.outer(means, means), lambda: (noise[i] - noise[i + 1 :] for i in range(2)))
-    >>> result.sets.tolist()
-    [[1, 1], [2, 3], [2, 3]]
-    """
+    """Which ranks may every run have, by how many standard errors it is ahead of others, (run, run), and draws of the same?"""
     n_runs = len(statistics)
     better = differ = np.zeros(statistics.shape, dtype=bool)
     for step in range(n_runs**2):

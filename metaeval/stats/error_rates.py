@@ -17,10 +17,7 @@ BoolArray: TypeAlias = np.typing.NDArray[np.bool_]
 
 
 class Errors(NamedTuple):
-    """What a test did in some studies, each of shape (study,).
-
-    How many pairs it called different that are not, how many that are, and how many there are of the latter.
-    """
+    """How many pairs a test called different that are not, how many that are, and how many there are of these, by study."""
 
     false: FloatArray
     found: FloatArray
@@ -45,8 +42,7 @@ def decide(
 ) -> BoolArray:
     """Test all pairs of runs in each study, scores of shape (run, topic, study): whether p ≤ α, shape (study, pair).
 
-    `options` go to `all_pairs_test`; with a correction ``n_permutations`` is raised until a pair that no trial reached can be
-    significant.
+    With a correction ``n_permutations`` is raised until a pair that no trial reached can be significant.
     """
     n_runs, n_topics, n_studies = values.shape
     if test == "tukey-hsd":

@@ -1,9 +1,8 @@
 """Intervals for numbers computed from means over topics, and what they say: where does the number lie on other topics?
 
 What is covered is the expected value of the same number on as many new topics of the same kind, with the runs fixed.
-The number itself estimates that without bias. The mean over resampled topics does not: a resample adds the noise
-of drawing topics a second time, which lowers τ, so that a percentile interval is off centre and misses. Only the
-*spread* of the resamples is used, and the interval is centred at the number.
+The number itself estimates that without bias. The mean over resampled topics does not: a resample adds the noise of drawing
+topics a second time, which lowers τ. So only the *spread* of the resamples is used, and the interval is centred at the number.
 
 For "other runs of this kind" each run is left out once: m times the variance of the number over runs left out is the
 jackknife's estimate of what drawing other runs adds (Efron and Stein, Annals of Statistics 9(3), 1981). It holds what runs
@@ -22,7 +21,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.arrays import FloatArray, IntArray
+from metaeval.stats.arrays import FloatArray, IntArray, divide
 
 Scale: TypeAlias = Literal["correlation", "share"]
 Over: TypeAlias = Literal["topics", "runs and topics"]
@@ -30,22 +29,17 @@ Over: TypeAlias = Literal["topics", "runs and topics"]
 ELSEWHERE: dict[Over, str] = {"topics": "on other topics", "runs and topics": "on other topics and of other runs"}
 """What intervals speak of, in words."""
 
-FEWEST_RUNS, FEWEST_TOPICS = 10, 25
-"""With fewer, the intervals' coverage was not measured, and none is given."""
-
-FEWEST_OTHER_RUNS = 12
-"""With fewer runs, intervals for other runs were not calibrated, and none are given."""
+FEWEST_RUNS, FEWEST_TOPICS, FEWEST_OTHER_RUNS = 10, 25, 12
+"""With fewer, the coverage of intervals, or of those for other runs too, was not measured, and none is given."""
 
 FEWEST_COLLECTIONS = 3
 """With two, Student's t has one degree of freedom and the interval is the whole scale: none is given."""
 
-CROSSED_TRIALS = 30
-"""Resamples of topics on which each run is left out, for what runs and topics do together."""
+CROSSED_TRIALS = 30  # resamples of topics on which each run is left out, for what runs and topics do together
 
 LIKE, DIFFERS, NO_WORSE, NO_BETTER, UNDECIDED = "like", "differs", "no worse", "no better", "undecided"
 
-FEASIBLE = 100
-"""Times as many topics as there are that somebody may still collect: more are not named."""
+FEASIBLE = 100  # times as many topics as there are that somebody may still collect: more are not named
 
 
 def explain_no_interval(n_runs: int, n_topics: int, over: Over = "topics") -> str:
@@ -65,35 +59,18 @@ def centre_interval(
     scale: Scale = "correlation",
     step: npt.ArrayLike = 0.0,
     least: npt.ArrayLike = 0.0,
+    student: bool = True,
     simultaneous: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the ends of an interval centred at the estimate, as wide as the resamples spread.
 
-    The standard deviation over resamples, times √(n/(n − 1)), is carried to the scale's transform by its derivative
-    at the estimate, multiplied by a quantile, and carried back.
+    The standard deviation over resamples, shape (trial, ...), times √(n/(n − 1)), is carried by its derivative at the estimate
+    to Fisher's z of a correlation or the logit of a share, multiplied by a quantile of Student's t, or if not
+    `student` of the normal distribution, and carried back. For `simultaneous` intervals, which hold together, the quantile is that of
+    the largest standardised deviation of a trial. An estimate at an end of the scale counts as half a `step` between two values
+    away from it; ends are as far as `least` from the estimate: a number of few values may not move in any resample. NaN where
+    the estimate is not defined, or in fewer than two resamples.
 
-    Parameters
-    ----------
-    estimate : array_like of float, shape (...)
-    resampled : array_like of float, shape (trial, ...)
-        The same number on resampled topics; NaN where it is not defined.
-    n_topics : int
-    confidence : float, optional
-    scale : {"correlation", "share"}, optional
-        Numbers from −1 to 1, by Fisher's z; or from 0 to 1, by the logit.
-    step, least : array_like of float, shape (...), optional
-        The smallest step between two values, of which an estimate at an end of the scale counts as half away from it; and how
-        far the ends are from the estimate at least: a number of few values may not move in any resample.
-    simultaneous : bool, optional
-        Take the quantile of the largest standardised deviation of a trial: all intervals hold together.
-
-    Returns
-    -------
-    low, high : ndarray of float64, shape (...)
-        The estimate lies between them; NaN if it is not defined, or in fewer than two resamples.
-
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> low, high = centre_interval(0.6, 0.7 + 0.05 * rng.normal(size=1000), 50)
     >>> round(float(low), 2), round(float(high), 2)
@@ -109,7 +86,7 @@ def centre_interval(
     squares = (deviations**2).sum(axis=0)
     variance = squares / np.maximum(count - 1, 1) * (n_topics / (n_topics - 1))
     level = (1 + confidence) / 2
-    quantile = ndtri(level)
+    quantile = stdtrit(n_topics - 1, level) if student else ndtri(level)
     if simultaneous and len(drawn) > 1 and np.prod(drawn.shape[1:]) > 1:
         quantile = stdtrit(n_topics - 1, ndtr(_find_largest(deviations, squares, count, confidence)))
     reach = quantile * np.sqrt(variance)
@@ -133,7 +110,7 @@ def centre_interval(
 
 
 def _find_largest(deviations: FloatArray, squares: FloatArray, count: IntArray, confidence: float) -> float:
-    """Return the quantile of the largest of all standardised deviations of a trial; that of one normal number at least."""
+    """Return the quantile of the largest of all standardised deviations of a trial; that of a normal number at least."""
     from scipy.special import ndtri
 
     spread = np.sqrt(squares / np.maximum(count - 1, 1))
@@ -147,18 +124,14 @@ def interval_of_differences(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return Student's interval of mean differences of two runs, and standardised differences d with theirs: five arrays.
 
-    `deviations` are those of the differences over topics, with n − 1. d is the mean over them, with standard error
-    √(1/n + d²/(2n)); NaN where the differences do not vary.
-
-    >>> [round(float(end), 2) for end in interval_of_differences(0.1, 0.4, 25)]
-    [-0.07, 0.27, 0.25, -0.17, 0.67]
+    d is the mean over the deviation of the differences, with standard error √(1/n + d²/(2n)).
     """
     from scipy.special import stdtrit
 
     mean, spread = np.asarray(differences, dtype=np.float64), np.asarray(deviations, dtype=np.float64)
     quantile = stdtrit(n_topics - 1, (1 + confidence) / 2)
     reach = quantile * spread / np.sqrt(n_topics)
-    d = np.divide(mean, spread, out=np.full(mean.shape, np.nan), where=spread > 0)
+    d = divide(mean, spread)
     reach_d = quantile * np.sqrt((1 + d**2 / 2) / n_topics)
     return mean - reach, mean + reach, d, d - reach_d, d + reach_d
 
@@ -166,11 +139,7 @@ def interval_of_differences(
 def interval_of_share(
     part: npt.ArrayLike, whole: npt.ArrayLike, *, confidence: float = 0.95
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the ends of the interval of a share, of independent trials: Clopper and Pearson (Biometrika 26(4), 1934).
-
-    >>> [round(float(end), 3) for end in interval_of_share(0, 20)]
-    [0.0, 0.168]
-    """
+    """Return the ends of the interval of a share, of independent trials: Clopper and Pearson (Biometrika 26(4), 1934)."""
     from scipy.stats import beta
 
     k, n = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
@@ -188,11 +157,7 @@ def interval_of_pairs(
 
     Pairs that share a run are not independent. The share of pairs that two independent rankings of m runs order
     differently has (2m + 5)/9 times the variance of a share of as many independent pairs (Kendall 1938), so that n
-    pairs count as 9n/(2m + 5). Topics are not resampled. Takes numbers of pairs, shape (collection, ...), which are added over
-    collections, and of runs, shape (collection,); the ends, shape (...), are 0 and 1 where there are no pairs.
-
-    >>> [round(float(end), 2) for end in interval_of_pairs([15], [42], [12])]
-    [0.12, 0.66]
+    pairs count as 9n/(2m + 5). Numbers of pairs, shape (collection, ...), are added over collections.
     """
     independent = 9 / (2 * np.asarray(n_runs, dtype=np.float64) + 5)
     return interval_of_share(
@@ -205,8 +170,8 @@ def vary_runs(drawn: FloatArray, left_out: FloatArray, crossed: FloatArray, rng:
     """Add to numbers on resampled topics, shape (trial, number), what they vary with other runs.
 
     `left_out`, of shape (run, number), are the numbers without each run, and `crossed`, of shape (run, some trials, number),
-    the same on resampled topics. All numbers of a trial share their random weights, so that differences of two of them vary
-    as they should. Of few runs the spread is known as well as Student's t allows for.
+    the same on resampled topics. All numbers of a trial share their random weights. Of few runs the spread is known as well as
+    Student's t allows for.
     """
     from scipy.special import ndtri, stdtrit
 
@@ -247,10 +212,8 @@ def judge_difference(
     """Return in a word what is known of each difference, and how many topics would decide what is not.
 
     `two_sided` are intervals at 1 − α, `one_sided` those at 1 − 2α, whose ends are those of one-sided tests. *like*: within
-    ± `margin`, whether or not 0 lies outside. *differs*: 0 lies outside the two-sided interval. *no worse*: above −`margin`;
-    *no better*: below `margin`.
-    An interval is taken to become narrower as the root of the number of topics; one that speaks of other runs too, as that
-    of runs and topics.
+    ± `margin`, whether or not 0 lies outside. *differs*: 0 lies outside the two-sided interval. An interval is taken to become
+    narrower as the root of the number of topics, or, if it speaks of other runs too, of runs and topics.
     """
     words = []
     gaps = np.atleast_1d(np.asarray(difference, dtype=np.float64))

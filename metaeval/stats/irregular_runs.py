@@ -14,46 +14,26 @@ WIDE = 1.5
 """Ratio to the median residual spread from which on a run is wide; docs/concepts/discriminative-power.md says what such
 runs do to the randomised Tukey HSD test."""
 
-CHANCE = 0.05
-"""How often, at most, some run of runs with equal spread may seem wide by chance."""
-
 SKEWED = 0.75
 """Median absolute skewness of the differences of two runs from which on a note says that tests of all pairs may err;
 docs/concepts/which-test.md says what it does not see."""
 
-FEWEST_PAIRS, NUMBERS, MOST_NUMBERS = 100, 2**17, 2**22
-"""Pairs of runs at least whose differences are looked at, numbers that are held at once, and numbers at most beyond that."""
-
-ODD = 2.5
-"""Absolute skewness of the differences of two runs from which on a note names them."""
-
-FEW_FAILURES, CLEAR = 0.1, 1.5
-"""Share of topics up to which a run fails on a few, and standard deviations by which its other scores are clear of failing."""
-
-SAME = 1e-24
-"""Variance of scaled differences that is rounding."""
-
-FAR = 3.5
-"""Modified z-score beyond which a mean is far off (Iglewicz and Hoaglin, 1993)."""
-
-MAD_OF_NORMAL = 0.6745
-"""Median absolute deviation of the standard normal distribution."""
-
-FEWEST_MEANS = 5
-"""Runs below which nothing is said about a mean far from those of the others."""
+CHANCE = 0.05  # how often, at most, some run of runs with equal spread may seem wide by chance
+FEWEST_PAIRS, NUMBERS, MOST_NUMBERS = 100, 2**17, 2**22  # pairs at least, numbers that are held, and numbers at most
+ODD = 2.5  # absolute skewness of the differences of two runs from which on a note names them
+FEW_FAILURES, CLEAR = 0.1, 1.5  # share of topics at most, and standard deviations to all other scores at least
+SAME = 1e-24  # variance of scaled differences that is rounding
+FAR, MAD_OF_NORMAL = 3.5, 0.6745  # modified z-score beyond which a mean is far off (Iglewicz and Hoaglin, 1993)
+FEWEST_MEANS = 5  # runs below which nothing is said about a mean far from those of the others
 
 
 def residual_spread(values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
     """How much does each run vary from topic to topic, beyond what its mean and the topic's difficulty explain?
 
-    The residual of a score is x_ti - mean of run i - mean of topic t + grand mean; its spread is the standard
-    deviation over topics. A run is wide if its spread is at least `WIDE` times the median, and the logarithm of that
-    ratio is more than chance explains if the residuals of each topic are exchanged among the runs: the normal quantile
-    at level `CHANCE` over all runs (Bonferroni) times its standard error (delta method).
-
-    Takes scores of shape (run, topic, measure); returns the ratio to the median spread, and whether a run is wide, both of
-    shape (measure, run). The ratio is NaN where no score has a residual, and where there are fewer than three runs or
-    topics: the residuals of two runs mirror each other.
+    Takes scores of shape (run, topic, measure); returns the ratio of the standard deviation of a run's residuals to the median
+    one, and whether the run is wide, shape (measure, run): its ratio is at least `WIDE`, and the logarithm more than chance
+    explains if the residuals of each topic are exchanged among the runs: the normal quantile at level `CHANCE` over all runs
+    (Bonferroni) times its standard error (delta method). The residuals of two runs, or topics, mirror each other: NaN.
     """
     n_runs, n_topics, n_measures = values.shape
     ratio = np.full((n_measures, n_runs), np.nan)
@@ -81,10 +61,9 @@ def residual_spread(values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool
 def shape_of_differences(values: FloatArray) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
     """How skewed are the differences of two runs over topics, how many are 0, and how much rests on a single topic?
 
-    Takes scores of shape (run, topic, measure). Returns pairs of runs, shape (pair, 2); and of each, shape (measure, pair), the
-    skewness m₃ / m₂^1.5 of the differences of the first less the second run, the share of topics on which both have the same
-    score, and the largest share of one topic in the sum of squared deviations. NaN where a pair differs in no more than its
-    mean. Of very many pairs some are looked at, evenly spaced.
+    Returns pairs of runs, shape (pair, 2), some of very many; and of each, shape (measure, pair), the skewness m₃ / m₂^1.5 of
+    the differences, the share of topics on which both have the same score, and the largest share of one topic in the sum of
+    squared deviations. NaN where a pair differs in no more than its mean.
     """
     n_runs, n_topics, n_measures = values.shape
     n_pairs = n_runs * (n_runs - 1) // 2
@@ -118,8 +97,7 @@ def count_failures(oriented: FloatArray) -> IntArray:
     """On how many topics does each run fail outright, if it does so on a few and is well clear of failing on all others?
 
     Takes scores of shape (run, topic, measure), higher being better; to fail is to have the lowest score, if that occurs more
-    than once. Returns a count of shape (measure, run), 0 where a run fails on none, or on more than a tenth of the topics, or
-    its other scores come near to failing, or do not vary.
+    than once. Shape (measure, run); 0, too, of a run whose other scores do not vary.
     """
     scores = np.ldexp(oriented, -np.frexp(np.abs(oriented).max(axis=(0, 1)))[1] - 1)
     failed = scores == scores.min(axis=(0, 1))
@@ -134,11 +112,7 @@ def count_failures(oriented: FloatArray) -> IntArray:
 
 
 def far_behind(oriented_means: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return whether each run is so far behind that no test is needed to say so, shape (measure, run).
-
-    A mean, shape (run, measure), higher being better, is below the median of all by more than `FAR` times their median
-    absolute deviation / 0.6745. None is where there are fewer than five runs, or most means are equal.
-    """
+    """Is a mean, shape (run, measure), below the median by more than `FAR` median absolute deviations / 0.6745?"""
     if len(oriented_means) < FEWEST_MEANS:
         return np.zeros(oriented_means.T.shape, dtype=bool)
     means = np.ldexp(oriented_means, -1)  # halves, so that no difference overflows
@@ -149,17 +123,14 @@ def far_behind(oriented_means: FloatArray) -> npt.NDArray[np.bool_]:
 
 def equal_rows(*values: FloatArray) -> npt.NDArray[np.intp]:
     """Return for each row the position of the first one that is equal to it in every cell of every array, shape (row,)."""
-    # Equal rows have equal sums of bits, which are quick to make; only rows with an equal sum are looked at closely. The bits
-    # of −0 are made those of 0.
-    rows = [np.ascontiguousarray(array + 0.0).reshape(len(array), -1).view(np.uint64) for array in values]
-    _, number, size = np.unique(sum(bits.sum(axis=1) for bits in rows), return_inverse=True, return_counts=True)
+    # The bits of −0 are made those of 0.
+    arrays = [np.ascontiguousarray(array + 0.0).reshape(len(array), -1) for array in values]
     digests: dict[bytes, int] = {}
-    first = np.arange(len(rows[0]))
-    for row in np.flatnonzero(size[number] > 1).tolist():
-        # Different rows have different checksums: none are known that do not, and rows themselves would take as much memory
-        # as the scores.
+    first = np.arange(len(arrays[0]))
+    for row in range(len(first)):
+        # Checksums: rows themselves would take as much memory as the scores.
         digest = hashlib.sha256()
-        for bits in rows:
-            digest.update(bits[row].data)
+        for array in arrays:
+            digest.update(array[row].data)
         first[row] = digests.setdefault(digest.digest(), row)
     return first

@@ -2,8 +2,7 @@
 
 *Letters* are the compact letter display: groups that share one do not differ. Piepho (2004), "An algorithm for a
 letter-based representation of all-pairwise comparisons", Journal of Computational and Graphical Statistics 13(2). His
-insertion and absorption leave every largest set of groups no two of which differ; here these sets grow group by group. Then
-his sweep. Two thousand groups take a second or two.
+insertion and absorption leave every largest set of groups no two of which differ; here these sets grow group by group.
 
 *Clusters* rest on tests that exchange two measures at random: if both were equally good, that would change nothing.
 PERM-BOTH (Deutsch, Dror and Roth, "A statistical analysis of summarization evaluation metrics", TACL 2021) standardises
@@ -21,23 +20,12 @@ import numpy.typing as npt
 from metaeval.errors import MetaevalError
 from metaeval.stats.arrays import FloatArray, IntArray, round_scaled
 
-MOST_SETS = 5_000
-"""Letters beyond which a display says nothing to anybody, and takes long."""
-
-ROUNDING = 1e-11
-"""Two differences that are this close are equal: one has as many trials on either side."""
+MOST_SETS = 5_000  # letters beyond which a display says nothing to anybody, and takes long
+ROUNDING = 1e-11  # two differences that are this close are equal: one has as many trials on either side
 
 
 def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    """Which groups share which letters, shape (group, letter)? Letters are ordered by the first group that has them.
-
-    ``different[i, j]``, symmetric, says whether groups i and j differ; if and only if they do not, they share a letter.
-
-    >>> letter_groups([[0, 0, 1], [0, 0, 0], [1, 0, 0]]).astype(int)
-    array([[1, 0],
-           [1, 1],
-           [0, 1]])
-    """
+    """Which groups share which letters, (group, letter), exactly if they do not differ? Letters are ordered by first group."""
     differs = np.asarray(different).astype(bool)
     if not len(differs):
         return np.zeros((0, 0), dtype=bool)
@@ -48,15 +36,8 @@ def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
 
 
 def compact_letters(different: npt.ArrayLike) -> list[str]:
-    """Return the letters of each group: a to z, then A to Z, then a2, b2 and so on.
-
-    `different` is that of `letter_groups`, with the groups in the order in which they will be shown.
-
-    >>> compact_letters([[0, 0, 1], [0, 0, 0], [1, 0, 0]])
-    ['a', 'ab', 'b']
-    """
-    table = letter_groups(different)
-    alphabet = string.ascii_letters
+    """Return the letters of each group, in the order in which they will be shown: a to z, A to Z, a2, b2 and so on."""
+    table, alphabet = letter_groups(different), string.ascii_letters
     cycles = [divmod(letter, len(alphabet)) for letter in range(table.shape[1])]
     names = [f"{alphabet[position]}{cycle + 1 if cycle else ''}" for cycle, position in cycles]
     return ["".join(name for name, has in zip(names, row, strict=True) if has) for row in table]
@@ -87,10 +68,9 @@ def _find_largest_sets(differs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
 
 
 def _sweep(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Remove a letter from a group if the group, and each pair that the letter joins, also share another letter (sweep).
+    """Remove a letter from a group if the group, and each pair that the letter joins, also share another letter.
 
-    Letter by letter, all such groups at once: taken one after the other they would be the same. A group that shares only
-    this letter with another keeps it, and so does the other, so that no removal makes a further one possible.
+    A group that shares only this letter with another keeps it, and so does the other: no removal makes a further one possible.
     """
     swept = table.copy()
     shared = (swept.astype(np.float32) @ swept.T.astype(np.float32)).astype(np.int16)
@@ -105,16 +85,9 @@ def _sweep(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
 
 
 def rank_intervals(better: npt.NDArray[np.bool_], significant: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
-    """Return the rank of every run by its mean, shape (run,), and the ranks that significant differences leave, (run, 2).
+    """Return the rank of every run by its mean, and the first and last that significant differences leave, shape (run, 2).
 
-    ``better[i, j]``: run i has the better mean; `significant`, symmetric, says whether two runs differ. The first rank left is
-    1 + the number of significantly better runs, the last one the number of runs less that of significantly worse ones.
-
-    >>> better = np.triu(np.ones((3, 3), dtype=bool), 1)
-    >>> differ = np.array([[False, False, True], [False, False, False], [True, False, False]])
-    >>> ranks, ends = rank_intervals(better, differ)
-    >>> ranks.tolist(), ends.tolist()
-    ([1, 2, 3], [[1, 2], [1, 3], [2, 3]])
+    ``better[i, j]``: run i has the better mean; `significant`, symmetric, says whether two runs differ.
     """
     ranks = 1 + better.sum(axis=0)
     sure = better & significant
@@ -124,12 +97,9 @@ def rank_intervals(better: npt.NDArray[np.bool_], significant: npt.NDArray[np.bo
 def swap_p_values(observed: FloatArray, exchanged: FloatArray) -> FloatArray:
     """How often does exchanging two measures give as large a difference in agreement as there is? Shape (measure, measure).
 
-    Takes how each measure agrees with the reference, shape (measure,), and the first less the second measure's agreement after
-    each exchange, shape (trial, measure pair), pairs in the order (0, 1), (0, 2), …. ``p[i, j]`` is (count + 1)/(trials + 1),
-    one-sided, for measure i agreeing no better than j; 1 on the diagonal, NaN where an agreement is not defined.
-
-    >>> swap_p_values(np.array([0.9, 0.5]), np.array([[0.1], [-0.2], [0.4]])).tolist()
-    [[1.0, 0.5], [1.0, 1.0]]
+    Takes how each measure agrees with the reference, and the first less the second measure's agreement after each exchange,
+    shape (trial, measure pair). ``p[i, j]`` is one-sided, for measure i agreeing no better than j; NaN where an agreement is
+    not defined.
     """
     n_trials, n_measures = len(exchanged), len(observed)
     first, second = np.triu_indices(n_measures, 1)
@@ -146,14 +116,8 @@ def swap_p_values(observed: FloatArray, exchanged: FloatArray) -> FloatArray:
 def find_clusters(observed: FloatArray, p_values: FloatArray, alpha: float) -> IntArray:
     """Return the significance cluster of every measure, from 1, the best; 0 where its agreement is not defined.
 
-    Takes agreements, shape (measure,), and p-values from `swap_p_values`. Going down the ranking, a new cluster begins with a
-    measure that one of the current cluster beats significantly. Two measures of one cluster do not differ significantly; two
-    of different clusters need not differ either. Measures that agree equally well, but for rounding, are gone through in their
-    own order.
-
-    >>> p = np.array([[1, 0.2, 0.01], [0.8, 1, 0.2], [0.99, 0.8, 1]])
-    >>> find_clusters(np.array([0.9, 0.3, 0.1 + 0.2]), p, 0.05).tolist()
-    [1, 1, 2]
+    Going down the ranking, a new cluster begins with a measure that one of the current cluster beats significantly. Two
+    measures of one cluster do not differ significantly; two of different clusters need not differ either.
     """
     clusters = np.zeros(len(observed), dtype=np.int64)
     current: list[int] = []

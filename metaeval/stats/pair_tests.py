@@ -34,7 +34,7 @@ from metaeval.stats.arrays import (
     scale_scores,
     scale_squares,
 )
-from metaeval.stats.parallel import run_parts, tell
+from metaeval.stats.parallel import run_parts
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
 from metaeval.stats.resampling import draw_weights, topic_signs
 
@@ -65,20 +65,11 @@ false differences, as they do if a tenth of the variance of every pair is added 
 ENUMERATED_TOPICS = 16
 """With this many topics or fewer, max-t tries all sign vectors: at most 2 ** 15."""
 
-NUMBERS_A_BLOCK, MOST_TRIALS, FEWEST_TRIALS = 2**21, 2048, 32
-"""Weights, and trials, that are held at once."""
-
-MOST_BITS_APART = 20
-"""Powers of two by which scores of one run may be larger than those of another, and have the same unit."""
-
-EXACT_BITS = 52
-"""Whole numbers below 2 ** 52 are exact as floats, and so are their sums, in any order."""
-
-SAME_UNITS = 3
-"""Whole numbers that two differences of scores may be apart, and yet be equal, because scores are rounded to these."""
-
-NO_VARIANCE = 1e-12
-"""Share of the squared mean of a sample up to which its variance is due to rounding."""
+NUMBERS_A_BLOCK, MOST_TRIALS, FEWEST_TRIALS = 2**21, 2048, 32  # weights, and trials, that are held at once
+MOST_BITS_APART = 20  # powers of two by which scores of runs may differ, and have the same unit
+EXACT_BITS = 52  # whole numbers below 2 ** 52 are exact as floats, and so are their sums, in any order
+SAME_UNITS = 3  # whole numbers that equal differences of scores, which are rounded to these, may be apart
+NO_VARIANCE = 1e-12  # share of the squared mean of a sample up to which its variance is due to rounding
 
 SAME_STATISTIC = {"max-t": 1e-9, "paired-randomisation": 1e-9, "bootstrap-t": 1e-6, "paired-bootstrap": 2e-8}
 """Relative difference below which two squared statistics are equal, since rounding may cause it."""
@@ -87,10 +78,9 @@ SAME_STATISTIC = {"max-t": 1e-9, "paired-randomisation": 1e-9, "bootstrap-t": 1e
 class PairedTestResult(NamedTuple):
     """The p-value of each pair of runs after any correction, and the exceedance counts before it, shape (measure, pair).
 
-    Pairs are in the order of ``np.triu_indices(n_runs, 1)``. A test that does not resample has no counts and no `n_trials`.
-    `exact`: p has no Monte Carlo error, without trials or with one for each possible sign vector. Of max-T tests, `largest`
-    are the largest squared statistics, shape (measure, kind, trial), and `spread` is what a pair's mean difference is divided
-    by, shape (measure, kind, pair).
+    Pairs are in the order of ``np.triu_indices(n_runs, 1)``. `exact`: p has no Monte Carlo error. Of max-T tests, `largest` are
+    the largest squared statistics, shape (measure, kind, trial), and `spread` is what a pair's mean difference is divided by,
+    shape (measure, kind, pair).
     """
 
     p: FloatArray
@@ -112,42 +102,23 @@ def all_pairs_test(
     variance_offset: float | None = None,
     n_jobs: int = 1,
 ) -> PairedTestResult:
-    """Which runs differ significantly, under each measure?
+    """Which runs differ significantly, under each measure, by scores of shape (run, topic, measure)?
 
-    Parameters
-    ----------
-    values : array_like of float, shape (run, topic, measure)
-    test : str
-        ``"randomised-tukey-hsd"`` (`metaeval.stats.randomised_tukey`); ``"max-t"``, the largest d²/Σ(x_i − x_k)² of all pairs,
-        with a random sign for every topic, or all sign vectors of up to 16 topics; ``"bootstrap-t"``, the largest d²/V and
-        d²/(V + `variance_offset` A) of all pairs in resampled topics, with d the mean difference less the observed one, V the
-        variance of the differences in the sample, and A the median observed V (docs/concepts/which-test.md);
-        ``"tukey-hsd"``, the studentised range of the two-way analysis of variance; ``"paired-t"``;
-        ``"paired-randomisation"``, swapping two runs on random topics; ``"paired-bootstrap"`` of Sakai (SIGIR 2006).
-    correction : {"auto", "none", "holm", "bonferroni", "benjamini-hochberg"}
-        For the number of pairs of a measure. ``"auto"`` is Holm's for the last three tests, and none for the others, which
-        account for all pairs.
-    n_permutations : int
-        Trials of the resampling tests, B.
-    key : int, optional
-        From `metaeval.stats.streams.stream_key`; the resampling tests need one.
-    add_one : bool
-        As in `metaeval.stats.randomised_tukey.p_values`; the max-T tests always add one, unless they try all sign vectors.
-    variance_offset : float, optional
-        Of bootstrap-t, 0.25 by default; 0 leaves the first statistic alone.
-    n_jobs : int
-        Threads; any number gives the same result.
+    Two runs with the same scores have p = 1. ``"auto"`` corrects the last three of these tests for the number of pairs by
+    Holm's method; the others account for all pairs.
 
-    Returns
-    -------
-    PairedTestResult
-        Two runs with the same scores have p = 1.
+    - ``"randomised-tukey-hsd"``: `metaeval.stats.randomised_tukey`.
+    - ``"max-t"``: the largest d²/Σ(x_i − x_k)² of all pairs, with a random sign for every topic, or all of few.
+    - ``"bootstrap-t"``: the largest d²/V and d²/(V + `variance_offset` A) of all pairs in resampled topics, with d the mean
+      difference less the observed one, V the variance of the differences in the sample, and A the median observed V
+      (docs/concepts/which-test.md). The offset is 0.25; 0 leaves the first statistic alone.
+    - ``"tukey-hsd"``: the studentised range of the two-way analysis of variance.
+    - ``"paired-t"``; ``"paired-randomisation"``, which swaps two runs on random topics; ``"paired-bootstrap"`` (Sakai 2006).
 
-    Examples
-    --------
+    Tests that resample take the number of trials and a `key` of `metaeval.stats.streams.stream_key`; `n_jobs` are threads. With
+    `add_one` p is (count + 1)/(B + 1), as it always is of max-T tests, unless they try all signs.
+
     >>> values = np.random.default_rng(0).random((3, 40, 1)) + np.array([0.0, 0.0, 0.5]).reshape(3, 1, 1)
-    >>> all_pairs_test(values, test="paired-t").p[0] < 0.05
-    array([False,  True,  True])
     >>> all_pairs_test(values, test="bootstrap-t", n_permutations=1000, key=1).p[0] < 0.05
     array([False,  True,  True])
     """
@@ -185,12 +156,7 @@ def all_pairs_test(
 def simultaneous_reach(result: PairedTestResult, alpha: float = 0.05) -> FloatArray:
     """How far do intervals of all pairs' differences, which hold together, reach to either side? Shape (measure, pair).
 
-    They turn bootstrap-t round: an interval leaves 0 out where the pair is significant, p ≤ α. Infinite where so few trials
-    were drawn that no pair could be significant.
-
-    >>> values = np.random.default_rng(0).random((3, 40, 1)) + np.array([0.0, 0.0, 0.5]).reshape(3, 1, 1)
-    >>> simultaneous_reach(all_pairs_test(values, test="bootstrap-t", n_permutations=1000, key=1)).round(2)
-    array([[0.13, 0.19, 0.18]])
+    They turn bootstrap-t round: an interval leaves 0 out where p ≤ α; infinite where too few trials were drawn for that.
     """
     if result.largest is None or result.spread is None:
         raise MetaevalError("only a max-T test has intervals of all pairs that hold together")
@@ -207,11 +173,7 @@ def simultaneous_reach(result: PairedTestResult, alpha: float = 0.05) -> FloatAr
 
 
 def correct(p: npt.ArrayLike, correction: Correction = "holm") -> FloatArray:
-    """Correct p-values, shape (measure, pair), for the pairs of a measure (Holm 1979; Benjamini and Hochberg 1995).
-
-    >>> correct([[0.01, 0.02, 0.5]], "bonferroni")
-    array([[0.03, 0.06, 1.  ]])
-    """
+    """Correct p-values, shape (measure, pair), for the pairs of a measure (Holm 1979; Benjamini and Hochberg 1995)."""
     families = np.array(p, dtype=np.float64)
     if correction == "none":
         return families
@@ -230,13 +192,12 @@ def correct(p: npt.ArrayLike, correction: Correction = "holm") -> FloatArray:
 
 
 class WeightedPairs:
-    """Differences of all pairs of runs, observed and with other weights of the topics, from scores of shape (run, topic).
+    """Differences of all pairs of runs, observed and with other weights of the topics, from scaled scores (run, topic).
 
     All are in units of 2 ** -`exponent`: `units`, the scores above the lowest of their topic, as whole numbers; `sums` over
-    topics of the differences, shape (pair,), and `squares`, their summed squared deviations from the mean, shape (pair,), and
-    by part, (part, pair). `parts` of the topics, by default one, are drawn among themselves, and have means of their own. If
-    topics are flipped, squares are summed without the mean, and stay as they are. Scores were scaled, so that squares are
-    floats.
+    topics of the differences, shape (pair,), and `squares`, their summed squared deviations from the mean, by part too. `parts`
+    of the topics are drawn among themselves, and have means of their own. If topics are flipped, squares are summed without
+    the mean, and stay as they are.
     """
 
     def __init__(self, scores: FloatArray, *, flips: bool = False, parts: Sequence[slice] = (slice(None),)) -> None:
@@ -272,14 +233,10 @@ class WeightedPairs:
         gaps *= gaps
         return gaps
 
-    def _find_hidden(self, sums: FloatArray) -> FloatArray:
-        """Return the squares up to which those of samples are rounding, by the sums from which they were taken."""
-        return NO_VARIANCE * np.square(sums) / self.n_topics
-
     def weigh(self, weights: FloatArray) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
-        """Yield the pairs of one run after the other, with their sums and squares if topics have weights, (topic, trial).
+        """Yield the pairs of one run after the other, with sums and squares, (pair, trial), by weights of shape (topic, trial).
 
-        Both have the shape (pair, trial). If topics are drawn, sums are less the observed ones.
+        If topics are drawn, sums are less the observed ones.
         """
         if self.flips:
             totals = self.units @ weights
@@ -307,7 +264,7 @@ class WeightedPairs:
             # Of samples with almost no variance it is rounding; where a pair has none, it is all that there is.
             rounding = self.rounding**2 * self.n_topics
             if squares.min() <= NO_VARIANCE * largest + rounding:
-                equal = squares <= self._find_hidden(sums) + rounding
+                equal = squares <= NO_VARIANCE * np.square(sums) / self.n_topics + rounding
                 squares[equal] = 0.0
                 sums[equal & (np.abs(sums) <= self.rounding * self.n_topics)] = 0.0
             yield pairs, sums, squares
@@ -316,17 +273,18 @@ class WeightedPairs:
         """Return which samples of `weigh` say nothing of a pair, since they hold little of what its runs differ by."""
         silent = squares < LEAST_VARIANCE * (1 - SAME_STATISTIC["bootstrap-t"]) * self.squares[pairs, np.newaxis]
         if silent.any():
-            known = np.maximum(squares, self._find_hidden(sums))  # what is hidden may be as large as that
+            hidden = NO_VARIANCE * np.square(sums) / self.n_topics  # may be as large as this
+            known = np.maximum(squares, hidden)
             clear = CLEAR**2 * (1 + SAME_STATISTIC["bootstrap-t"]) * known
             clear += (self.rounding * self.n_topics) ** 2
             silent &= np.square(sums + self.sums[pairs, np.newaxis]) <= clear
         return silent
 
 
-def divide(squared_sums: FloatArray, squares: FloatArray) -> FloatArray:
-    """Return a statistic: infinite for a difference without variance, and NaN for none."""
+def studentise(numbers: FloatArray, spread: FloatArray) -> FloatArray:
+    """Return a statistic, or its square: infinite for a difference without variance, and NaN for none."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(squared_sums / squares)
+        return np.asarray(numbers / spread)
 
 
 def _test_largest(
@@ -350,7 +308,7 @@ def _test_largest(
                 silent = None if pairs.flips else pairs.find_silent(rows, sums, squares)
                 sums *= sums
                 for of_kind, number in zip(of_measure, more, strict=True):
-                    statistics = divide(sums, squares + number if number else squares)
+                    statistics = studentise(sums, squares + number if number else squares)
                     if silent is not None and not number:
                         statistics[silent] = 0.0
                     np.fmax(of_kind, np.fmax.reduce(statistics, axis=0), out=of_kind)
@@ -360,7 +318,7 @@ def _test_largest(
     counts, spread = [], []
     for of_trials, pairs, more, exponent in zip(largest, measures, added, find_exponents(scores), strict=True):
         squares = pairs.squares + np.array(more)[:, np.newaxis]
-        observed = _merge_equal(np.nan_to_num(divide(pairs.sums**2, squares), posinf=np.inf), same)
+        observed = _merge_equal(np.nan_to_num(studentise(pairs.sums**2, squares), posinf=np.inf), same)
         of_trials[:] = _merge_equal(of_trials, same)
         # How extreme something is of one kind is the number of trials that reach it, and of several the smallest number.
         ordered = np.sort(of_trials, axis=1)
@@ -383,7 +341,7 @@ def _count_single(scores: FloatArray, test: PairedTest, n_trials: int, key: int,
         alike = not len(sizes) or np.ptp(sizes) <= MOST_BITS_APART
         groups = [np.arange(n_runs)] if alike else list(np.stack(np.triu_indices(n_runs, 1), axis=1))
         listed += [WeightedPairs(column[group], flips=test in FLIPPING) for group in groups]
-    observed = [divide(pairs.sums**2, pairs.squares) * (1 - SAME_STATISTIC[test]) for pairs in listed]
+    observed = [studentise(pairs.sums**2, pairs.squares) * (1 - SAME_STATISTIC[test]) for pairs in listed]
 
     def count(weights: FloatArray) -> IntArray:
         counts = []
@@ -391,7 +349,7 @@ def _count_single(scores: FloatArray, test: PairedTest, n_trials: int, key: int,
             of_group = np.empty(len(reached), dtype=np.int64)
             for some, sums, squares in pairs.weigh(weights):
                 sums *= sums
-                statistics = divide(sums, squares)
+                statistics = studentise(sums, squares)
                 of_group[some] = np.count_nonzero(statistics >= reached[some, np.newaxis], axis=1)
             of_group[~pairs.differ] = weights.shape[1]
             counts.append(of_group)
@@ -416,8 +374,7 @@ def _run_trials(
 
     parts = [range(start, min(start + size, n_trials)) for start in range(0, n_trials, size)]
     # A process would need a copy of the differences.
-    sharing, say = {"require": "sharedmem"}, lambda done: tell(f"trials of {test}", done, n_trials)
-    return list(run_parts(work, parts, n_jobs=n_jobs, sharing=sharing, say=say))
+    return list(run_parts(work, parts, n_jobs=n_jobs, sharing={"require": "sharedmem"}, what=f"trials of {test}"))
 
 
 def _merge_equal(statistics: FloatArray, tolerance: float) -> FloatArray:
@@ -448,8 +405,10 @@ def _t_p_values(scores: FloatArray) -> FloatArray:
         by_topic = scores[..., measure].T
         for pairs in (slice(start, start + size) for start in range(0, len(first), size)):
             gaps = scale_squares(by_topic[:, first[pairs]] - by_topic[:, second[pairs]], axis=0)
-            statistics[measure, pairs] = _studentise(gaps.mean(axis=0), gaps.var(axis=0, ddof=1) / n_topics)
-    return np.asarray(2 * stdtr(n_topics - 1, -statistics))
+            statistics[measure, pairs] = studentise(
+                np.abs(gaps.mean(axis=0)), np.sqrt(gaps.var(axis=0, ddof=1) / n_topics)
+            )
+    return np.asarray(2 * stdtr(n_topics - 1, -np.nan_to_num(statistics, posinf=np.inf)))
 
 
 def _tukey_p_values(scores: FloatArray) -> FloatArray:
@@ -460,11 +419,7 @@ def _tukey_p_values(scores: FloatArray) -> FloatArray:
         # A separate copy, so that the rounding for one measure does not depend on the other measures.
         matrix = scale_squares(np.ascontiguousarray(scores[..., measure].T))
         means = matrix.mean(axis=0)
-        ranges[measure] = _studentise(means[first] - means[second], residual_variance(matrix) / n_topics)
-    return studentised_range_tail(ranges, n_runs, (n_runs - 1) * (n_topics - 1))
-
-
-def _studentise(means: FloatArray, variances: FloatArray) -> FloatArray:
-    """Divide means by their standard errors: 0 for no difference, infinite for a difference without variance."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(means == 0, 0.0, np.abs(means) / np.sqrt(variances))
+        ranges[measure] = studentise(
+            np.abs(means[first] - means[second]), np.sqrt(residual_variance(matrix) / n_topics)
+        )
+    return studentised_range_tail(np.nan_to_num(ranges, posinf=np.inf), n_runs, (n_runs - 1) * (n_topics - 1))

@@ -1,7 +1,4 @@
-"""Long work: on threads, or on any backend of joblib that the user configures, with the same results, and told of.
-
-Nothing is printed here: kernels tell how far they are, and the command line listens.
-"""
+"""Long work: on threads, or on any backend of joblib that the user configures; kernels tell, and the command line listens."""
 
 from __future__ import annotations
 
@@ -25,13 +22,14 @@ def tell(what: str, done: int = 0, total: int = 0) -> None:
         listener(what, done, total)
 
 
-def split_work(total: int, size: int, what: str) -> Iterator[slice]:
-    """Yield parts of so many things, at least one at a time, and tell after each how far the work has come."""
+def split_work(total: int, size: int, what: str = "") -> Iterator[slice]:
+    """Yield parts of so many things, at least one at a time, and tell after each how far the work has come, if it is named."""
     size = max(1, size)
     for start in range(0, total, size):
         part = slice(start, min(start + size, total))
         yield part
-        tell(what, part.stop, total)
+        if what:
+            tell(what, part.stop, total)
 
 
 @contextmanager
@@ -44,24 +42,15 @@ def listen(listener: Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
-def count_jobs(n_jobs: int) -> int:
-    """Return how many jobs joblib runs at once if it is asked for this number."""
-    if n_jobs == 1:
-        return 1
-    import joblib
-
-    return int(joblib.effective_n_jobs(n_jobs))
-
-
 def run_parts(
     compute: Callable[[range], npt.NDArray[Any]],
     parts: Sequence[range],
     *,
     n_jobs: int = 1,
     sharing: dict[str, str] | None = None,
-    say: Callable[[int], None] = lambda done: None,
+    what: str = "",
 ) -> Iterator[npt.NDArray[Any]]:
-    """Yield the array of each range of trials, in order, as soon as it is there; `say` takes how many trials are computed.
+    """Yield the array of each range of trials, in order, as soon as it is there, and tell how far the work has come, if named.
 
     `sharing` are options `prefer` or `require` of joblib, by default for threads.
     """
@@ -72,8 +61,7 @@ def run_parts(
 
         pool = joblib.Parallel(n_jobs=n_jobs, return_as="generator", **(sharing or {"prefer": "threads"}))
         arrays = pool(joblib.delayed(compute)(part) for part in parts)
-    done = 0
     for part, array in zip(parts, arrays, strict=True):
-        done += len(part)
-        say(done)
+        if what:
+            tell(what, part.stop, parts[-1].stop)
         yield array

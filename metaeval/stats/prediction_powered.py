@@ -16,14 +16,14 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from metaeval.stats.arrays import FloatArray, IntArray
+from metaeval.stats.arrays import FloatArray, IntArray, divide
 from metaeval.stats.pair_tests import VARIANCE_OFFSET
+from metaeval.stats.parallel import split_work
 from metaeval.stats.resampling import draw_weights
 
 Target: TypeAlias = Literal["population", "topics"]
 
-NUMBERS_A_BLOCK = 2**15
-"""Numbers held at once while pairs of runs are resampled: as many as the processor's cache takes."""
+NUMBERS_A_BLOCK = 2**15  # held at once while pairs of runs are resampled: as many as the processor's cache takes
 
 SKEW_CORRECTION = 0.5
 """Share of 1 − confidence at which the bootstrap's quantile is taken: that of skewed scores falls short. By simulation."""
@@ -31,17 +31,15 @@ SKEW_CORRECTION = 0.5
 RULE_OF_THREE = 3.0
 """Errors of a judge that n labelled topics may hide: of events in 3/n of the topics none is seen once in twenty times."""
 
-RIDGE = 1e-9
-"""Share of a judge's own sum of squares that is added to it, so that two equal judges share a weight."""
+RIDGE = 1e-9  # share of a judge's own sum of squares that is added to it, so that two equal judges share a weight
 
 
 @dataclass(frozen=True, eq=False)
 class Corrected:
     """Means of runs with standard errors, and differences of pairs with how far simultaneous intervals reach on either side.
 
-    Pairs are in the order of ``np.triu_indices(n_runs, 1)``. `residual` is the variance of a pair's difference that comes from
-    labelling only some topics, `weights` the λ of each judge, and `ratio` says, with the ends of an interval, which share of
-    the variance of people alone is left with the judges, summed over pairs.
+    `residual` is the variance of a pair's difference that comes from labelling only some topics, `weights` the λ of each
+    judge, and `ratio`, with the ends of an interval, the share of the variance of people alone that is left, summed over pairs.
     """
 
     means: FloatArray
@@ -60,11 +58,7 @@ class Corrected:
 
 
 def spread_weights(labelled: np.ndarray, probabilities: FloatArray | None = None) -> FloatArray:
-    """Return how many topics each labelled cell stands for, shape (run, topic); those of a run sum to all topics.
-
-    >>> spread_weights(np.array([[True, False, True, False]]), np.array([[0.5, np.nan, 0.25, np.nan]])).round(2).tolist()
-    [[1.33, 0.0, 2.67, 0.0]]
-    """
+    """Return how many topics each labelled cell stands for, shape (run, topic); those of a run sum to all topics."""
     raw = labelled.astype(np.float64)
     if probabilities is not None:
         raw[labelled] /= probabilities[labelled]
@@ -86,30 +80,12 @@ def correct_means(
     n_trials: int = 2000,
     confidence: float = 0.95,
 ) -> Corrected:
-    """Which runs differ, by a judge's scores on all topics and people's on some?
+    """Which runs differ, by judges' scores on all topics, shape (judge, run, topic), and people's on some, shape (run, topic)?
 
-    Parameters
-    ----------
-    people : ndarray, shape (run, topic)
-        NaN where there is no label.
-    judges : ndarray, shape (judge, run, topic)
-        Without judges, people alone.
-    weights : ndarray, shape (run, topic)
-        From `spread_weights`.
-    key : int
-        A 64-bit key, from `metaeval.stats.streams.stream_key`.
-    target : {"population", "topics"}, optional
-        The mean of the population that the topics are from, or of these topics.
-    n_trials : int, optional
-    confidence : float, optional
-        Of all differences together.
+    People have NaN where there is no label, and weights from `spread_weights`. The target is the mean of the population that
+    the topics are from, or of these topics; the confidence is that of all differences together, and the key one of
+    `metaeval.stats.streams.stream_key`.
 
-    Returns
-    -------
-    Corrected
-
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> judge = rng.normal(size=(3, 200)) + [[0], [0], [1]]
     >>> people = judge + rng.normal(0, 0.3, (3, 200))
@@ -150,9 +126,8 @@ def correct_means(
 def _find_unseen(weights: FloatArray, predicted: FloatArray) -> FloatArray:
     """Return the variance of each run's mean that one error of the judge more would make, which the labels may not show.
 
-    Of n labelled topics none may show an error that a judge makes on one topic in n. If its size is M, that is
-    M²/n (1/n − 1/N): nothing where all N topics are labelled, or the judge does not count. M² is the mean square of what the
-    judge sees between two runs on a topic, where it sees a difference.
+    Of size M on one topic in n, that is M²/n (1/n − 1/N): nothing where all N topics are labelled. M² is the mean square of
+    what the judge sees between two runs on a topic, where it sees a difference.
     """
     n_runs, n_topics = predicted.shape
     ordered = np.sort(predicted.T, axis=1)
@@ -167,10 +142,7 @@ def _find_unseen(weights: FloatArray, predicted: FloatArray) -> FloatArray:
 def _compare_variances(
     with_judges: FloatArray, without: FloatArray, unseen: float, counts: FloatArray, confidence: float
 ) -> FloatArray:
-    """Return which share of the variance of all pairs is left with the judges, and the ends of its interval over topics.
-
-    The share counts one unseen error about each run; its upper end is not below three of them.
-    """
+    """Return which share of the variance of all pairs is left with the judges, and the ends of its interval over topics."""
     remaining, whole = (np.square(parts - parts.mean(axis=0)).sum(axis=0) for parts in (with_judges, without))
     if not whole.any():
         return np.ones(3)
@@ -194,8 +166,7 @@ def _find_scale(weights: FloatArray, target: Target) -> FloatArray:
 def _fit_weights(people: FloatArray, judges: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the λ of each judge that minimise the sum of the variances of all pairs of runs: least squares within topics.
 
-    And the same for the residuals of each topic, shape (judge, topic): of several judges without that topic, since so many
-    numbers fit few labelled topics too well.
+    And those for the residuals of each topic, shape (judge, topic): of several judges without that topic, lest they overfit.
     """
     target, columns = people - people.mean(axis=0), judges - judges.mean(axis=1, keepdims=True)
     products = np.einsum("jrt,krt->tjk", columns, columns)
@@ -242,15 +213,14 @@ def _resample(
     noise = vectors * np.sqrt(np.maximum(values, 0.0)) @ normal  # with the covariances of the sums of the others
     first, second = np.triu_indices(len(labelled), 1)
     added, largest = fixed + unseen + offset, np.zeros(n_trials)
-    size = max(1, NUMBERS_A_BLOCK // max(n, n_trials))
-    for start in range(0, len(first), size):
-        i, k = first[start : start + size], second[start : start + size]
+    for some in split_work(len(first), NUMBERS_A_BLOCK // max(n, n_trials)):
+        i, k = first[some], second[some]
         gaps = sums[i] - sums[k]
         spread = np.square(labelled[i] - labelled[k]) @ drawn
         spread -= gaps**2 / n
         np.maximum(spread, 0.0, out=spread)
         spread *= inflate
-        spread += added[start : start + size, np.newaxis]
+        spread += added[some, np.newaxis]
         if others.size:
             gaps += noise[i] - noise[k]
         gaps *= gaps
@@ -263,12 +233,7 @@ def _resample(
 def find_unlike(weights: FloatArray, traits: FloatArray) -> FloatArray:
     """Return how improbable the labelled topics are if they were chosen as stated, one p-value a trait, shape (trait, topic).
 
-    The weighted sum of the ranks of labelled topics is compared with that of all topics; the errors of a topic's weight are
-    taken as independent.
-
-    >>> weights = np.repeat([4.0, 0.0], [25, 75])
-    >>> find_unlike(weights, np.array([np.arange(100), np.tile([1, 2], 50)])).round(3).tolist()
-    [0.0, 0.817]
+    The weighted sum of the ranks of labelled topics is compared with that of all topics.
     """
     from scipy.special import ndtr
     from scipy.stats import rankdata
@@ -276,5 +241,4 @@ def find_unlike(weights: FloatArray, traits: FloatArray) -> FloatArray:
     ranks = rankdata(traits, axis=1)
     parts = (weights - 1) * (ranks - ranks.mean(axis=1, keepdims=True))
     spread = np.sqrt((parts**2).sum(axis=1))
-    z = np.divide(parts.sum(axis=1), spread, out=np.zeros(len(traits)), where=spread > 0)
-    return np.asarray(2 * ndtr(-np.abs(z)))
+    return np.asarray(2 * ndtr(-np.abs(divide(parts.sum(axis=1), spread, 0.0))))

@@ -1,10 +1,8 @@
 """Kendall's tau for many pairs of rankings at once, with ties decided by a tolerance.
 
-Two runs whose means are mathematically equal often differ in the last bit as floats, because sums of floats
-depend on their order. An exact comparison would turn such a tie into an arbitrary order and change tau. So every
-value stands for the interval in which it may lie, and two values are tied if their intervals meet. Each pair is
-decided by itself: a huge score of a third run ties no others. Of three values, the first can be tied with the second
-and the second with the third, but not the first with the third; tau counts pairs, so that this is no contradiction.
+Equal means of two runs often differ in the last bit as floats, because sums depend on their order. So every value stands for
+the interval in which it may lie, and two values are tied if their intervals meet. Each pair is decided by itself: a huge score
+of a third run ties no others, and a value may be tied with two that are not tied with each other.
 """
 
 from __future__ import annotations
@@ -16,20 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.arrays import FloatArray, IntArray
+from metaeval.stats.arrays import FloatArray, IntArray, divide
+from metaeval.stats.parallel import split_work
 
 TauVariant: TypeAlias = Literal["tau_a", "tau_b"]
 Ordered: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.int16] | npt.NDArray[np.int32]
 
-# The error of a mean of n scores is at most about n rounding errors of 1e-16. A difference of a thousand times
-# that is still not a real difference.
-HALF_TOLERANCE = 1e-12 / 2
-
-# Values per block: enough to make the overhead of a NumPy call negligible, few enough to stay in the cache.
-VALUES_A_BLOCK = 160_000
-
-# From here on merging the rankings of one pair is quicker than comparing two runs of all pairs.
-MANY_RUNS = 256
+HALF_TOLERANCE = 1e-12 / 2  # the error of a mean of n scores is at most about n rounding errors of 1e-16
+VALUES_A_BLOCK = 160_000  # so few that they stay in the cache
+MANY_RUNS = 256  # from here on merging the rankings of one pair is quicker than comparing two runs of all pairs
 
 
 def tau(
@@ -39,33 +32,15 @@ def tau(
     variant: TauVariant = "tau_a",
     tolerance: float | tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
 ) -> FloatArray:
-    """Do two score vectors rank the runs alike?
+    """Do two score vectors, shape (..., run), rank the runs alike?
 
-    With C concordant and D discordant pairs of runs among n(n - 1)/2, tau_a is (C - D)/(n(n - 1)/2), and
-    tau_b divides by the geometric mean of the numbers of pairs not tied in either vector instead (Kendall,
-    "The treatment of ties in ranking problems", 1945).
+    Of n(n - 1)/2 pairs of runs τ_a is the share of concordant less that of discordant ones; τ_b divides by the geometric mean
+    of the numbers of pairs not tied on either side instead (Kendall 1945), and is NaN if all are. Values that differ by no more
+    than `tolerance` are tied: one number, or that of each value of both sides, whose mean decides; by default 1e-12 times the
+    magnitude of each value.
 
-    Parameters
-    ----------
-    first, second : array_like of float, shape (..., run)
-        Scores of the runs, with the same direction in both; leading axes are broadcast.
-    variant : {"tau_a", "tau_b"}
-        The denominator.
-    tolerance : float or pair of array_like, optional
-        Two values that differ by no more than this are tied. A pair of arrays of shape (..., run) holds the tolerance of each
-        value of `first` and `second`, whose mean decides. The default is 1e-12 times the magnitude of each value.
-
-    Returns
-    -------
-    ndarray of float64, shape (...)
-        From -1 to 1; tau_b is NaN if all runs are tied in one vector.
-
-    Examples
-    --------
     >>> tau([1, 2, 3, 4], [[1, 2, 3, 4], [4, 3, 2, 1], [1, 2, 2, 3]])
     array([ 1.        , -1.        ,  0.83333333])
-    >>> float(tau([0.1 + 0.2, 0.3, 0.4], [1, 1, 2], variant="tau_b"))
-    1.0
     """
     sides = tolerance if isinstance(tolerance, tuple) else (tolerance, tolerance)
     left, right = np.broadcast_arrays(place_intervals(first, sides[0]), place_intervals(second, sides[1]))
@@ -75,12 +50,7 @@ def tau(
 def tau_matrix(
     means: npt.ArrayLike, *, variant: TauVariant = "tau_a", tolerance: npt.ArrayLike | None = None
 ) -> FloatArray:
-    """Do the measures rank the runs alike? `tau` of every two, of means (..., run, measure) and their tolerances.
-
-    >>> tau_matrix([[1, 3], [2, 2], [3, 1]])
-    array([[ 1., -1.],
-           [-1.,  1.]])
-    """
+    """Do the measures rank the runs alike? `tau` of every two, of means (..., run, measure) and their tolerances."""
     columns = np.asarray(means, dtype=np.float64)
     if columns.ndim < 2:
         raise MetaevalError(f"Means must have two axes (run, measure), not {columns.ndim}.")
@@ -96,11 +66,7 @@ def tau_matrix(
 
 
 def place_intervals(scores: npt.ArrayLike, tolerance: npt.ArrayLike | None) -> Ordered:
-    """Return the places of the lower and the upper end of each value among all ends, shape (..., run, 2).
-
-    Whole numbers of two bytes are compared several times faster than the scores, and each score takes part in as many
-    comparisons as there are runs and measures.
-    """
+    """Return the places of both ends of each value among all ends, quicker to compare than these: shape (..., run, 2)."""
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim == 0 or values.shape[-1] < 2:
         raise MetaevalError("A ranking needs at least two runs, on the last axis.")
@@ -122,9 +88,7 @@ def _tau_of_places(left: Ordered, right: Ordered, variant: TauVariant) -> FloatA
     leading, n_runs = left.shape[:-2], left.shape[-2]
     sides = left.reshape(-1, n_runs, 2), right.reshape(-1, n_runs, 2)
     values = np.empty(len(sides[0]))
-    size = max(1, VALUES_A_BLOCK // (2 * n_runs))
-    for start in range(0, len(values), size):
-        part = slice(start, start + size)
+    for part in split_work(len(values), VALUES_A_BLOCK // (2 * n_runs)):
         ends = np.stack([side[part] for side in sides])
         low, high = np.ascontiguousarray(ends.transpose(3, 0, 2, 1))
         values[part] = tau_by_run(low, high, variant)
@@ -132,11 +96,7 @@ def _tau_of_places(left: Ordered, right: Ordered, variant: TauVariant) -> FloatA
 
 
 def tau_by_run(low: Ordered, high: Ordered, variant: TauVariant) -> FloatArray:
-    """Compute tau for many pairs of rankings, which come last so that comparisons are vectorised, shape (pair,).
-
-    `low` and `high` have shape (2, run, pair): `low[0, :, i]` and `low[1, :, i]` are the two vectors of pair i, each value at
-    its lowest, and `high` the same at its highest. Two runs are tied where their intervals meet.
-    """
+    """Compute tau for many pairs of rankings, whose values are from `low` to `high`, of shape (2, run, pair): shape (pair,)."""
     if variant not in ("tau_a", "tau_b"):
         raise MetaevalError(f'The variant of tau must be "tau_a" or "tau_b", not {variant!r}.')
     n_runs = low.shape[1]
@@ -144,8 +104,7 @@ def tau_by_run(low: Ordered, high: Ordered, variant: TauVariant) -> FloatArray:
     balance, untied = compare(low, high, count_untied=variant == "tau_b")
     if variant == "tau_a":
         return np.asarray(balance / (n_runs * (n_runs - 1) // 2))
-    geometric = np.sqrt(untied[0].astype(np.float64) * untied[1])
-    return np.divide(balance, geometric, out=np.full(len(balance), np.nan), where=geometric > 0)
+    return divide(balance, np.sqrt(untied[0].astype(np.float64) * untied[1]))
 
 
 def _compare_all(low: Ordered, high: Ordered, *, count_untied: bool) -> tuple[IntArray, IntArray]:

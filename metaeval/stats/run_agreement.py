@@ -1,7 +1,6 @@
 """Do two sets of run scores agree? Pairwise accuracy, τ, Spearman's ρ and Pearson's r, for very many sets at once.
 
-All but Pearson's r follow from the signs of the differences of every two runs: a run's rank is half the sum of its
-signs, up to a constant. So one array of signs gives them all.
+All but Pearson's r follow from one array: the signs of the differences of every two runs.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.arrays import FloatArray, round_scaled, scale_scores, scale_squares
+from metaeval.stats.arrays import FloatArray, divide, round_scaled, scale_scores, scale_squares
 from metaeval.stats.parallel import split_work
-from metaeval.stats.resampling import draw_weights, topic_signs, trials_a_pass
-from metaeval.stats.weighted_correlation import correlate, divide
+from metaeval.stats.resampling import WEIGHTS_HELD, draw_weights, topic_signs
+from metaeval.stats.weighted_correlation import correlate
 
 RunStatistic: TypeAlias = Literal["pairwise_accuracy", "tau_a", "tau_b", "spearman", "pearson", "tau_ap_b", "tau_gap"]
 
@@ -31,19 +30,17 @@ def settle_ties(scores: npt.ArrayLike) -> FloatArray:
 
 def standardise(values: FloatArray) -> FloatArray:
     """Return scores, shape (measure, cell), with mean 0 and standard deviation 1; zeros for a constant measure."""
-    largest = np.abs(values).max(axis=1, keepdims=True)
-    scaled = np.divide(values, largest, out=np.zeros(values.shape), where=largest > 0)
+    scaled = divide(values, np.abs(values).max(axis=1, keepdims=True), 0.0)
     centred = scaled - scaled.mean(axis=1, keepdims=True)
     spread = np.sqrt((centred**2).mean(axis=1, keepdims=True))
-    varies = (np.ptp(values, axis=1, keepdims=True) > 0) & (spread > 0)
-    return np.divide(centred, spread, out=np.zeros(values.shape), where=varies)
+    return divide(centred, spread * (np.ptp(values, axis=1, keepdims=True) > 0), 0.0)
 
 
 def run_statistics(scores: npt.ArrayLike, reference: npt.ArrayLike, which: Sequence[RunStatistic]) -> ByName:
     """How do run scores, shape (..., run), agree with those of the reference? Arrays of shape (...) by name.
 
     Pairwise accuracy is the share of run pairs whose difference has the same sign in both, zero included (Kocmi et al. 2021).
-    Equal numbers are ties. NaN where one of the two is constant, but for pairwise accuracy and τ_a.
+    NaN where one of the two is constant, but for pairwise accuracy and τ_a.
     """
     left, right = np.asarray(scores, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     first, second = np.triu_indices(left.shape[-1], 1)
@@ -105,11 +102,10 @@ def compare_runs(scores: FloatArray, which: Sequence[RunStatistic]) -> ByName:
 def swap_runs(
     scores: FloatArray, runs: npt.NDArray[np.intp], which: Sequence[RunStatistic], key: int, n_trials: int
 ) -> tuple[ByName, ByName]:
-    """Exchange every two measures' scores of random runs, shape (run, measure + 1), the reference last.
+    """Exchange every two measures' scores of random runs, shape (run, measure + 1), the reference last; only `runs` count.
 
     Returns agreement before any exchange, shape (measure,), of the same arrays, so that an exchange that changes nothing is a
     tie; and the differences in agreement, shape (trial, measure pair), where a correlation that is not defined counts as 0.
-    Only `runs` count; the others are drawn all the same.
     """
     retained = topic_signs(key, range(n_trials), len(scores))[:, runs] > 0
     settled, gold = settle_ties(scores)[runs], scores[runs, -1]
@@ -158,13 +154,13 @@ def resample_runs(
 ) -> tuple[ByName, dict[RunStatistic, float]]:
     """How do means of runs on topics drawn anew agree, shape (trial, measure), and the reference with itself on all topics?
 
-    The last measure of the scores, shape (run, topic, measure + 1), is the reference. The number beside each array is the mean
-    over trials: what a measure would reach that knew what the reference only estimates from so many topics.
+    Scores have shape (run, topic, measure + 1). The number beside each array is the mean over trials: what a measure would
+    reach that knew what the reference, the last one, only estimates from so many topics.
     """
     n_runs, n_topics, n_columns = scores.shape
     whole = round_scaled(scores[..., -1].mean(axis=1))
     by_topic = scores.transpose(1, 2, 0).reshape(n_topics, -1)
-    size = min(trials_a_pass(n_topics, n_trials), 2 * _CELLS // (n_columns * n_runs * max(1, n_runs - 1)))
+    size = min(WEIGHTS_HELD // n_topics, 2 * _CELLS // (n_columns * n_runs * max(1, n_runs - 1)))
     parts, alone = [], []
     for part in split_work(n_trials, size, "resampling topics"):
         weights = draw_weights(key, range(part.start, part.stop), n_topics)

@@ -3,8 +3,7 @@
 Comparisons with the best are those of Hsu ("Constrained simultaneous confidence intervals for multiple comparisons with the
 best", Annals of Statistics 12(3), 1984). If a run is the best, others are ahead of it by chance only, and by more than its
 largest difference from any is in resamples in a share of at most α of samples. A run that is further behind some other is not
-the best. So the best one, whichever it is, stays with confidence 1 − α. Each run is compared with all others, and no other
-pairs are: less is claimed than of all pairs, and more can be said. Differences are taken on both sides, other than by Hsu:
+the best: the best one, whichever it is, stays with confidence 1 − α. Differences are taken on both sides, other than by Hsu:
 where scores are skewed, one side alone erred too often in simulations; and of two runs the claim is that of their pair.
 """
 
@@ -16,28 +15,20 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.arrays import FloatArray, IntArray, average
-from metaeval.stats.clusters import pool_clusters
 from metaeval.stats.intervals import interval_of_share
+from metaeval.stats.resampling import pool_clusters
 
-ROUNDING = 1e-12
-"""Share of the largest mean up to which a standard error is rounding."""
+ROUNDING = 1e-12  # share of the largest mean up to which a standard error is rounding
 
 
 def interval_of_means(
     values: FloatArray, *, pooled: FloatArray | None = None, confidence: float = 0.95
 ) -> tuple[FloatArray, FloatArray]:
-    """Where does the mean of each run lie on other topics of the same kind?
+    """Where does the mean of each run, by itself, lie on other topics of the same kind? Ends are of shape (run,).
 
-    Student's t interval; of scores that are all 0 or 1 that of Clopper and Pearson (Biometrika 26(4), 1934), which has a width
-    where a run has a mean of 0 or 1, too. Of topics in clusters, this is for such means, with each cluster as one topic.
-
-    Takes scores of shape (run, topic), and pseudo-values of clusters of `metaeval.stats.clusters.pool_clusters`, shape (run,
-    cluster); each interval holds by itself. Ends are of shape (run,), NaN for a run that has the same score, but neither 0 nor
-    1, throughout: nothing tells how much it may vary.
-
-    >>> low, high = interval_of_means(np.array([[1.0, 1.0, 1.0, 1.0], [1.0, 0.0, 1.0, 0.0]]))
-    >>> low.round(2).tolist(), high.round(2).tolist()
-    ([0.4, 0.07], [1.0, 0.93])
+    Student's t interval of scores, shape (run, topic), or pseudo-values of clusters, shape (run, cluster); of scores that are
+    all 0 or 1 that of Clopper and Pearson, which has a width where a run has a mean of 0 or 1, too. Of topics in clusters, this
+    is for such means, with each cluster as one topic. NaN for a run that has the same score throughout, but neither 0 nor 1.
     """
     from scipy.special import stdtrit
 
@@ -46,8 +37,7 @@ def interval_of_means(
     exponent = np.frexp(np.abs(drawn).max())[1]  # squares of huge scores are more than a float holds
     drawn = np.ldexp(drawn, -exponent)
     means, spread = drawn.mean(axis=1), drawn.std(axis=1, ddof=1)
-    # Nothing tells how much a constant run may vary, whose deviations are rounding.
-    varies = drawn.min(axis=1) < drawn.max(axis=1)
+    varies = drawn.min(axis=1) < drawn.max(axis=1)  # nothing tells how much a constant run may vary
     reach = np.where(varies, -stdtrit(n - 1, tail) * spread / np.sqrt(n), np.nan)
     low, high = np.ldexp(means - reach, exponent), np.ldexp(means + reach, exponent)
     if not np.isin(values, (0, 1)).all():
@@ -93,19 +83,13 @@ def find_best(
 ) -> npt.NDArray[np.bool_]:
     """Which runs may be the best, shape (run,)? The best one is missing in a share of at most α of samples.
 
-    ``statistics[i, j]`` says by how many standard errors run i is ahead of run j. `rows` returns an iterator: of each run but
-    the last, draws of the statistics of it and every later run as they would be if both were equally good, shape
-    (later run, trial).
-
-    >>> noise = np.random.default_rng(0).standard_normal((3, 2000)) / np.sqrt(2)
-    >>> means = np.array([3.0, 2.0, 0.0])
-    >>> find_best(np.subtract.outer(means, means), lambda: (noise[i] - noise[i + 1 :] for i in range(2))).tolist()
-    [True, True, False]
+    ``statistics[i, j]`` says by how many standard errors run i is ahead of run j, and `rows` draws the same, of each run but
+    the last and every later run, as they would be if both were equally good, shape (later run, trial).
     """
-    largest = np.zeros((len(statistics), 0))
+    largest = np.zeros((len(statistics), 1))
     for run, drawn in enumerate(rows()):
         if not run:
-            largest = np.zeros((len(statistics), drawn.shape[1]), dtype=drawn.dtype)
+            largest = np.zeros((len(statistics), drawn.shape[1]))
         sizes = np.abs(drawn)
         np.maximum(largest[run + 1 :], sizes, out=largest[run + 1 :])
         np.maximum(largest[run], sizes.max(axis=0), out=largest[run])

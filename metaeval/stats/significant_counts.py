@@ -26,19 +26,15 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.anova import residual_variance
-from metaeval.stats.arrays import FloatArray, IntArray, scale_squares
+from metaeval.stats.arrays import FloatArray, IntArray, divide, scale_squares
 from metaeval.stats.irregular_runs import equal_rows
-from metaeval.stats.pair_tests import WeightedPairs, divide
-from metaeval.stats.parallel import tell
+from metaeval.stats.pair_tests import WeightedPairs, studentise
+from metaeval.stats.parallel import split_work
 
-SMALLEST_VARIANCE = 0.25
-"""Share of a pair's observed variance below which its variance in a resample does not count."""
+SMALLEST_VARIANCE = 0.25  # share of a pair's observed variance below which its variance in a resample does not count
+TRIALS_A_BLOCK, WEIGHTS_A_BLOCK = 200, 2**21  # resamples, and weights, that are held at once, in the processor's cache
 
-TRIALS_A_BLOCK, WEIGHTS_A_BLOCK = 200, 2**21
-"""Resamples that are drawn at once, so that their weights stay in the processor's cache, and numbers of weights at most."""
-
-Find: TypeAlias = Callable[[FloatArray], FloatArray]
-"""From weights of topics, shape (trial, topic), to shares, shape (trial, measure)."""
+Find: TypeAlias = Callable[[FloatArray], FloatArray]  # from weights of topics to shares, shape (trial, measure)
 
 _NEVER = 1e-12  # a p-value of 0 has an infinite quantile
 
@@ -48,11 +44,7 @@ def significance_chances(
 ) -> FloatArray:
     """How likely are at least 1, 2, 3, … significant pairs, if the test is repeated with other trials? Shape (..., pair).
 
-    Takes the counts of trials that are at least as extreme as each pair, of that shape. A correction belongs to tests in which
-    every pair has trials of its own, whose counts are taken to move together too; with `add_one` p is (count + 1)/(B + 1).
-
-    >>> significance_chances([0, 45, 200], 1000, 0.05).round(2)
-    array([1. , 0.8, 0. ])
+    A correction belongs to tests in which every pair has trials of its own, whose counts are taken to move together too.
     """
     from scipy.special import bdtr
 
@@ -85,15 +77,10 @@ def significance_chances(
 def significant_count_error(
     counts: npt.ArrayLike, n_permutations: int, alpha: float, *, correction: str = "none", add_one: bool = False
 ) -> FloatArray:
-    """What is the Monte Carlo standard error of the number of significant pairs?
+    """What is the standard deviation of the number of significant pairs over repetitions of the test with other trials?
 
-    The standard deviation of S over repetitions of the test with other trials. Exact, but for the estimated p, where all
-    pairs share their trials' maxima. An approximation where each pair has trials of its own: in a trial of 45 pairs it was
-    0.7 to 1.6 times the observed one, and less where a correction leaves a handful of trials to decide. Takes what
-    `significance_chances` takes.
-
-    >>> significant_count_error([0, 45, 200], 1000, 0.05).round(2)
-    np.float64(0.4)
+    Exact, but for the estimated p, where all pairs share their trials' maxima. An approximation where each pair has trials of
+    its own: in a trial of 45 pairs it was 0.7 to 1.6 times the observed one, and less where few trials decide.
     """
     chances = significance_chances(counts, n_permutations, alpha, correction=correction, add_one=add_one)
     mean = chances.sum(axis=-1)
@@ -102,11 +89,7 @@ def significant_count_error(
 
 
 def trials_needed(n_pairs: int, alpha: float) -> int:
-    """Return the smallest B with n_pairs/(B + 1) ≤ α, which a single significant pair needs if p is corrected for all pairs.
-
-    With fewer even a count of 0 gives a corrected (count + 1)/(B + 1) above α, by Holm's and by Bonferroni's correction; by
-    Benjamini and Hochberg's too, unless several pairs are significant together.
-    """
+    """Return the smallest B with n_pairs/(B + 1) ≤ α, which a single significant pair needs if p is corrected for all pairs."""
     trials = max(1, math.ceil(n_pairs / alpha) - 1)
     while n_pairs / (trials + 1) > alpha:  # rounding
         trials += 1
@@ -130,34 +113,28 @@ def resample_power(
 ) -> tuple[FloatArray, FloatArray]:
     """Which share of pairs of runs would be significant on resampled topics, shape (trial, measure)?
 
-    `values` have shape (run, topic, measure), and `p`, after any correction, shape (measure, pair). It says where the test's
-    critical value lies: between the statistics of the last significant pair and the first that is not; a p of 0 counts as
-    `smallest_p`, half a trial of a resampling test. `draw` returns how often each topic occurs in each trial, shape
-    (trial, topic). A `studentised` test divides a pair's difference by its own standard error, and not by that of all runs.
-    Returned is too the smallest step of each measure: the share that turns when two different runs do, which is more than one
-    pair where runs are identical.
+    Corrected `p`, shape (measure, pair), say where the critical value of a test lies: between the statistics of the last
+    significant pair and the first that is not; a p of 0 counts as `smallest_p`. A `studentised` test divides a pair's
+    difference by its own standard error, and not by that of all runs. Returned is too the smallest step of each measure: the
+    share that turns when two different runs do, which is more than one pair where runs are identical.
     """
     scores, given = np.asarray(values, dtype=np.float64), np.maximum(np.asarray(p, dtype=np.float64), smallest_p)
     n_runs, n_topics, n_measures = scores.shape
     by_run = [scale_squares(np.ascontiguousarray(scores[..., measure])) for measure in range(n_measures)]
     find_shares = (_compare_studentised if studentised else _compare_means)(by_run, given, alpha)
     shares = np.empty((n_trials, n_measures))
-    size = max(1, min(TRIALS_A_BLOCK, WEIGHTS_A_BLOCK // n_topics))
-    for start in range(0, n_trials, size):
-        trials = range(start, min(start + size, n_trials))
-        shares[start : trials.stop] = find_shares(draw(trials))
-        tell("resampling topics", trials.stop, n_trials)
+    for trials in split_work(n_trials, min(TRIALS_A_BLOCK, WEIGHTS_A_BLOCK // n_topics), "resampling topics"):
+        shares[trials] = find_shares(draw(range(trials.start, trials.stop)))
     # The pairs between the two largest groups of identical runs: one pair where none are.
     groups = [np.sort(np.append(np.bincount(equal_rows(scores)), 0))[-2:] for scores in by_run]
     return shares, np.array([float(first * second) for first, second in groups]) / (n_runs * (n_runs - 1) / 2)
 
 
 def find_critical_value(statistics: FloatArray, p: FloatArray, alpha: float) -> float:
-    """Find the value from which on a statistic is significant, as far as the p-values of all pairs, shape (pair,), tell it.
+    """Find the value that as many statistics reach as p-values, shape (pair,), are at most alpha.
 
     Between two statistics it is interpolated, and beyond the largest it is extrapolated, in proportion to the
-    quantiles that their p-values have as p-values of the largest of as many absolute normal numbers. As many statistics are
-    at least this large as p-values are at most alpha.
+    quantiles that their p-values have as p-values of the largest of as many absolute normal numbers.
     """
     from scipy.special import ndtri  # scipy.stats would take as long to import as everything else together
 
@@ -192,7 +169,7 @@ def _compare_means(by_run: list[FloatArray], p: FloatArray, alpha: float) -> Fin
         noise[measure] = squares.mean(axis=1).sum() - np.square(means - means.mean()).sum()
         moves[:, measure, 0] = (_shrinkage(scores) - 1) * (means - means.mean())
     varies, given = noise > 0, np.mean(p <= alpha, axis=1)[:, np.newaxis]
-    scale = np.divide(critical**2, noise, out=np.zeros_like(noise), where=varies) * (n_topics / (n_topics - 1))
+    scale = divide(critical**2, noise, 0.0) * (n_topics / (n_topics - 1))
 
     def find_shares(weights: FloatArray) -> FloatArray:
         sums = (rows.reshape(-1, n_topics) @ weights.T).reshape(n_runs + 1, n_measures, -1)
@@ -229,7 +206,7 @@ def _compare_studentised(by_run: list[FloatArray], p: FloatArray, alpha: float) 
     pairs, limits, gaps = [WeightedPairs(scores) for scores in by_run], [], []
     varies, constant = [of_measure.squares.any() for of_measure in pairs], np.mean(p <= alpha, axis=1)
     for of_measure, scores, given in zip(pairs, by_run, p, strict=True):
-        size = np.sqrt(np.nan_to_num(divide(of_measure.sums**2, of_measure.squares), posinf=0.0))
+        size = np.sqrt(np.nan_to_num(studentise(of_measure.sums**2, of_measure.squares), posinf=0.0))
         limits.append(find_critical_value(size, given, alpha))
         gaps.append(of_measure.sums * _shrinkage(scores))
 

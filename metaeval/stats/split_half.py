@@ -1,7 +1,7 @@
 """Split-half consistency: does a measure rank the runs alike on two halves of the topics, and on any number of new ones?
 
-Sakai (ACL 2021), Section 5.2: split the topics at random into two sets, rank the runs by their means on each
-set, compute Kendall's tau between the two rankings, and repeat.
+Sakai (ACL 2021), Section 5.2: split the topics at random into two sets, rank the runs by their means on each set, compute
+Kendall's tau between the two rankings, and repeat.
 
 For numbers of topics beyond half of the data a model has one number fitted. The true difference of two runs is taken as
 normal: its prior variance is that of all pairs of runs, noise removed, and the difference that was seen shrinks it
@@ -30,10 +30,9 @@ from metaeval.stats.arrays import (
     quantise,
     round_scaled,
     scale_scores,
-    tie_tolerance,
 )
 from metaeval.stats.intervals import centre_interval
-from metaeval.stats.parallel import tell
+from metaeval.stats.parallel import split_work
 from metaeval.stats.rank_correlation import VALUES_A_BLOCK, TauVariant, tau, tau_by_run
 from metaeval.stats.streams import UInt64Array, attempt_keys, trial_keys, words
 
@@ -41,20 +40,11 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 _Belief: TypeAlias = tuple[FloatArray, FloatArray, BoolArray]
 _Agree: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 
-MOST_TOPICS = 2**21
-"""Sums of this many 32-bit scores are exact as floats, so a matrix product gives exact sums."""
-
-CELLS_A_PRODUCT = 2**17
-"""Numbers, 1 MB, that a product of matrices takes at once of the bits of trials."""
-
-WORDS_A_BLOCK = 2**14
-"""Random words drawn and partitioned by one NumPy call: few enough to stay in the cache."""
-
-FAR = 1e4
-"""Times their range that scores may lie from 0 before they are brought near it: of what is left, digits would be lost."""
-
-N_GROUPS = 20
-"""Groups of topics, each left out once, on which intervals rest."""
+MOST_TOPICS = 2**21  # sums of this many 32-bit scores are exact as floats, and so are products of matrices
+CELLS_A_PRODUCT = 2**17  # numbers, 1 MB, that a product of matrices takes at once of the bits of trials
+WORDS_A_BLOCK = 2**14  # random words drawn and partitioned by one NumPy call: few enough to stay in the cache
+FAR = 1e4  # times their range from 0, from which on scores are brought near it: digits of what is left would be lost
+N_GROUPS = 20  # groups of topics, each left out once, on which intervals rest
 
 _FACTORS = (0.2, 1.5)
 """Between which numbers the factor of the true differences is sought. Those of 23 measures on six collections were 0.75 to
@@ -65,15 +55,9 @@ _NO_VARIANCE = 1e-12  # of the mean square: a smaller variance is rounding
 
 
 def splits(key: int, n_trials: int, n_topics: int, size: int | None = None) -> tuple[BoolArray, BoolArray]:
-    """Draw the two sets of topics of each trial.
+    """Draw the two sets of topics of each trial, from (key, trial, n_topics, size) alone: two arrays (trial, topic) of flags.
 
-    Every pair of disjoint sets of the given sizes is equally likely. A split is a pure function of (key, trial,
-    n_topics, size) and is shared by all measures. Sets have `size` topics, by default ``n_topics // 2`` the first one and the
-    others the second. Returns for both sets whether topic t is in that of trial b, shape (trial, topic).
-
-    >>> first, second = splits(3, n_trials=4, n_topics=5)
-    >>> first.sum(axis=1).tolist(), second.sum(axis=1).tolist()
-    ([2, 2, 2, 2], [3, 3, 3, 3])
+    Every pair of disjoint sets is equally likely, of `size` topics, or ``n_topics // 2`` and the others.
     """
     n_trials = check_count(n_trials, "trials")
     if n_topics < 2:
@@ -83,9 +67,7 @@ def splits(key: int, n_trials: int, n_topics: int, size: int | None = None) -> t
         raise MetaevalError(f"{which}; the size must lie between 1 and {n_topics // 2}.")
     keys = trial_keys(key, range(n_trials))
     first, second = np.empty((2, n_trials, n_topics), dtype=np.bool_)
-    block = max(1, WORDS_A_BLOCK // n_topics)
-    for start in range(0, n_trials, block):
-        part = slice(start, start + block)
+    for part in split_work(n_trials, WORDS_A_BLOCK // n_topics):
         first[part], second[part] = _draw_splits(keys[part], n_topics, size, 0)
     return first, second
 
@@ -100,8 +82,7 @@ def _draw_splits(keys: UInt64Array, n_topics: int, size: int | None, attempt: in
     bounds = ordered[:, [in_first - 1, in_both - 1]]
     first = drawn <= bounds[:, :1]
     second = ~first if size is None else ~first & (drawn <= bounds[:, 1:])
-    # Equal numbers at a bound would put too many topics into a set; drawing such trials again keeps all splits
-    # equally likely.
+    # Equal numbers at a bound would put too many topics into a set; drawing such trials again keeps splits equally likely.
     n_first = np.count_nonzero(first)
     if n_first > keys.size * in_first or n_first + np.count_nonzero(second) > keys.size * in_both:
         tied = np.flatnonzero((first.sum(axis=1) > in_first) | (second.sum(axis=1) != in_both - in_first))
@@ -117,31 +98,13 @@ def split_half_tau(
     key: int,
     variant: TauVariant = "tau_a",
 ) -> FloatArray:
-    """How similarly does each measure rank the runs on two random sets of topics?
+    """How similarly does each measure rank the runs on two random sets of topics? Kendall's tau, shape (trial, measure).
 
-    Parameters
-    ----------
-    values : array_like of float, shape (run, topic, measure)
-        Finite; at least two runs and topics.
-    n_trials : int
-        Number of splits.
-    size : int, optional
-        Number of topics in each set; by default half of them.
-    key : int
-        A 64-bit key, from `metaeval.stats.streams.stream_key`.
-    variant : {"tau_a", "tau_b"}
-        As in `metaeval.stats.rank_correlation.tau`.
+    Takes scores of shape (run, topic, measure), the number of topics in each set, by default half of them, and a key of
+    `metaeval.stats.streams.stream_key`. Means that are mathematically equal are tied, regardless of rounding; τ_b is NaN if
+    all runs are tied on one set.
 
-    Returns
-    -------
-    ndarray of float64, shape (trial, measure)
-        Kendall's tau between the rankings by mean over the first set and over the second set. Means that are
-        mathematically equal are tied, regardless of rounding. tau_b is NaN if all runs are tied on one set.
-
-    Examples
-    --------
-    >>> quality = np.linspace(0, 1, 6).reshape(6, 1, 1)
-    >>> values = quality + 0.1 * np.random.default_rng(0).random((6, 40, 1))
+    >>> values = np.linspace(0, 1, 6).reshape(6, 1, 1) + 0.1 * np.random.default_rng(0).random((6, 40, 1))
     >>> split_half_tau(values, n_trials=3, key=1).T
     array([[1., 1., 1.]])
     """
@@ -153,13 +116,12 @@ def split_half_tau(
     scores = quantise(raw).reshape(n_topics, -1).T.astype(np.float64)
     all_topics = scores.sum(axis=1, keepdims=True)
     lengths = (n_topics // 2, n_topics - n_topics // 2) if size is None else (size, size)
-    tolerances = np.array([[[tie_tolerance(length)]] for length in lengths], dtype=np.float64)
+    # Each score is off by half a unit at most: equal sums of as many lie as many units apart.
+    tolerances = np.array(lengths, dtype=np.float64)[:, np.newaxis, np.newaxis]
     first, second = splits(key, n_trials, n_topics, size)
     taus = []
-    few = max(1, min(CELLS_A_PRODUCT // n_topics, VALUES_A_BLOCK // (2 * len(scores))))
-    for start in range(0, n_trials, few):
-        part = slice(start, min(start + few, n_trials))
-        sums = np.empty((2, len(scores), part.stop - start))
+    for part in split_work(n_trials, min(CELLS_A_PRODUCT // n_topics, VALUES_A_BLOCK // (2 * len(scores))), "splits"):
+        sums = np.empty((2, len(scores), part.stop - part.start))
         np.matmul(scores, first[part].T.astype(np.float64), out=sums[0])
         if size is None:  # the second half is what the first leaves
             np.subtract(all_topics, sums[0], out=sums[1])
@@ -168,7 +130,6 @@ def split_half_tau(
         # Whole numbers: a sum with its tolerance is exact too.
         low, high = (ends.reshape(2, n_runs, -1) for ends in (sums, sums + tolerances))
         taus.append(tau_by_run(low, high, variant).reshape(n_measures, -1).T)
-        tell("splits", part.stop, n_trials)
     return np.concatenate(taus)
 
 
@@ -232,10 +193,7 @@ def expected_tau(
 def _observe_halves(
     scores: FloatArray, included: BoolArray, halves: tuple[BoolArray, BoolArray], variant: TauVariant
 ) -> FloatArray:
-    """Return the mean τ between two halves without the topics left out, shape (group, measure).
-
-    All groups see the same halves: what they have in common would otherwise drown what a group changes.
-    """
+    """Return the mean τ between the same two halves without the topics left out, shape (group, measure)."""
     n_runs, n_topics, n_measures = scores.shape
     by_topic = scores.transpose(1, 2, 0).reshape(n_topics, -1)
     sizes = np.abs(by_topic)
@@ -252,9 +210,9 @@ def _observe_halves(
 
 
 def _believe(scores: FloatArray, included: BoolArray) -> _Belief:
-    """Return mean and spread of what is believed of each pair's true difference, over the deviation of a topic.
+    """Return what is believed of each pair's true difference, over the deviation of a topic: mean, spread, and if it differs.
 
-    Both have shape (group left out, pair), as has the third array: whether the runs differ on any topic.
+    All have shape (group left out, pair).
     """
     weights = included.astype(np.float64)
     counts = weights.sum(axis=1)[:, np.newaxis]

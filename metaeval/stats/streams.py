@@ -1,12 +1,8 @@
-"""Random numbers: one key per analysis, and draws that are a pure function of their position.
+"""Random numbers: one key per analysis, and two kinds of draws.
 
-Two kinds of randomness are used in `metaeval.stats`. The permutations and the splits use *counter-based*
-draws: the 32 bits for (key, trial, topic, column) are computed from this position alone, without any state, so
-that any number of jobs and any order of blocks gets the same bits. Everything else uses
-`generator`, an ordinary NumPy generator seeded by the same kind of key.
-
-The mixing function and its increment are those of SplitMix64 (Steele, Lea and Flood, "Fast splittable
-pseudorandom number generators", OOPSLA 2014).
+Signs, permutations and splits are *counter-based*: the bits for (key, trial, topic, column) are computed from this position
+alone, so that any number of jobs and any order of blocks gets the same. Everything else uses `generator`, seeded by the same
+kind of key. The mixing function and its increment are those of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 """
 
 from __future__ import annotations
@@ -32,13 +28,7 @@ UInt64Array = npt.NDArray[np.uint64]
 def stream_key(seed: int, *names: str) -> int:
     """Derive the 64-bit key of the random draws for one analysis of one collection.
 
-    The key depends only on the seed of a study, any integer, and the names, such as the collection and the analysis. Do not
-    include measures in the names, so that adding, removing or reordering measures does not change the draws.
-
-    >>> stream_key(1, "stc3-dq-a", "power") == stream_key(1, "stc3-dq-a", "power")
-    True
-    >>> stream_key(1, "ab", "c") == stream_key(1, "a", "bc")
-    False
+    Leave measures out of the names, so that adding, removing or reordering measures does not change the draws.
     """
     try:
         seed = operator.index(seed)

@@ -1,9 +1,8 @@
 """Agreement of scores of runs on topics: Pearson over cells, correlation topic by topic, ties, and certainty of differences.
 
-Scores have shape (run, topic, measure + 1), as `metaeval.stats.arrays.scale_scores` makes them; the last measure is the
-reference. What would be if two measures were equally good is seen by exchanging them at random, with the same draws for all
-pairs of measures: differences after that have shape (trial, measure pair). Topics of one cluster, whose numbers have shape
-(topic,), are exchanged together.
+Scores have shape (run, topic, measure + 1), at a common scale; the last measure is the reference. What would be if two measures
+were equally good is seen by exchanging them at random, with the same draws for all pairs of measures: differences after that
+have shape (trial, measure pair). Topics of one cluster are exchanged together.
 """
 
 from __future__ import annotations
@@ -14,36 +13,25 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.arrays import FloatArray, IntArray, round_scaled, scale_squares
-from metaeval.stats.clusters import add_by_cluster
+from metaeval.stats.arrays import FloatArray, IntArray, divide, round_scaled, scale_squares, split_pairs
 from metaeval.stats.parallel import split_work, tell
-from metaeval.stats.resampling import add_signed, draw_weights, split_trials, topic_signs
+from metaeval.stats.resampling import WEIGHTS_HELD, add_by_cluster, add_signed, draw_weights, topic_signs
 from metaeval.stats.run_agreement import ByName, RunStatistic, run_statistics
-from metaeval.stats.weighted_correlation import divide
 
-_NUMBERS = 2**22
-"""Numbers that are held at once: 32 MB."""
-
-
-def correlate_sums(x: FloatArray, xx: FloatArray, xy: FloatArray) -> FloatArray:
-    """Return Pearson's r with the last measure from means of x, x² and x times the last, each of shape (trial, measure + 1)."""
-    spread = np.maximum(xx - x**2, 0)
-    lengths = np.sqrt(spread[:, :-1] * spread[:, -1:])
-    return np.clip(divide((xy - x * x[:, -1:])[:, :-1], lengths), -1, 1)
+_NUMBERS = 2**22  # that are held at once: 32 MB
 
 
 def swap_cells(cells: FloatArray, key: int, n_trials: int, clusters: IntArray | None = None) -> FloatArray:
-    """Exchange every two measures in random cells, standardised, shape (measure + 1, run, topic): differences in r.
+    """Exchange every two measures in random cells, standardised, shape (measure + 1, run, topic): differences in r, or 0.
 
-    The sums over cells that r needs, of one mixture, are those of one measure where it was kept and of the other where it
-    was not; so sums of each measure alone, with random signs, give all pairs. An r that is not defined counts as 0.
+    Sums over the cells of a mixture are those of one measure where it was kept and of the other where it was not; so sums of
+    each measure alone, with random signs, give all pairs.
     """
     z, reference = cells[:-1], cells[-1]
     added = add_by_cluster(np.concatenate([z * reference, z, z**2]), clusters)
     columns = added.reshape(len(added), -1).T.copy()
     signed, total = np.zeros((n_trials, 3 * len(z))), columns.sum(axis=0)
     add_signed(signed, columns, key, 0)
-    tell("exchanging cells", n_trials, n_trials)
     retained, given = (
         (sums / 2 / reference.size).reshape(n_trials, 3, len(z)) for sums in (total + signed, total - signed)
     )
@@ -52,7 +40,7 @@ def swap_cells(cells: FloatArray, key: int, n_trials: int, clusters: IntArray | 
     for one, other in ((first, second), (second, first)):
         products, scores, squares = np.moveaxis(retained[..., one] + given[..., other], 1, 0)
         spread = np.sqrt(np.maximum(squares - scores**2, 0))
-        sides.append(np.divide(products, spread, out=np.zeros(products.shape), where=spread > 1e-12))
+        sides.append(divide(products, spread * (spread > 1e-12), 0.0))
     return np.asarray(sides[0] - sides[1])
 
 
@@ -60,10 +48,8 @@ def correlate_topics(scores: FloatArray, which: Sequence[RunStatistic]) -> ByNam
     """Return how the scores of runs on each topic correlate with the reference's, shape (measure, topic) by name."""
     by_topic = round_scaled(scores).transpose(2, 1, 0)
     n_columns, n_topics, n_runs = by_topic.shape
-    size = _NUMBERS // max(1, n_runs * (n_runs - 1) // 2 * (n_columns - 1))
-    parts = []
-    for some in split_work(n_topics, size, "topics"):
-        parts.append(run_statistics(by_topic[:-1, some], by_topic[-1, some], which))
+    work = split_work(n_topics, _NUMBERS // max(1, n_runs * (n_runs - 1) // 2 * (n_columns - 1)), "topics")
+    parts = [run_statistics(by_topic[:-1, some], by_topic[-1, some], which) for some in work]
     return {name: np.concatenate([part[name] for part in parts], axis=1) for name in which}
 
 
@@ -76,10 +62,9 @@ def swap_signs(columns: npt.NDArray[np.floating], key: int, n_trials: int, start
 
 
 class TieAccuracy(NamedTuple):
-    """acc_eq* of every measure, shape (measure,), with the smallest ε that maximises it.
+    """acc_eq* of every measure, shape (measure,), at the smallest ε that maximises it, and by topic, shape (measure, topic).
 
-    `by_topic`, shape (measure, topic), is the share of pairs of runs about which the measure is right, at that ε. `tied` is
-    the share of pairs that are tied in the reference.
+    `tied` is the share of pairs that are tied in the reference.
     """
 
     value: FloatArray
@@ -89,34 +74,22 @@ class TieAccuracy(NamedTuple):
 
 
 def tie_accuracy(scores: FloatArray) -> TieAccuracy:
-    """How often does each measure order two runs on a topic as the reference does, at its best tie threshold?
+    """How often does each measure order two runs on a topic as the reference, the last one, does, at its best tie threshold?
 
     Of all pairs of runs on all topics, C are ordered alike and T are tied in both; acc_eq is (C + T)/all. Two scores of the
     measure are tied if they differ by no more than ε, and acc_eq* is the largest over all ε (Deutsch, Foster and Freitag,
-    "Ties matter: meta-evaluating modern metrics with pairwise accuracy and tie calibration", EMNLP 2023). Every absolute
-    difference between two scores is a candidate for ε, and so is 0. Differences are sorted; a running count of pairs that
-    become right or wrong as ε grows gives the accuracy at every candidate.
+    "Ties matter: meta-evaluating modern metrics with pairwise accuracy and tie calibration", EMNLP 2023). Candidates for ε are
+    0 and every difference of two scores. Takes scores of shape (run, topic, measure + 1).
 
-    Parameters
-    ----------
-    scores : ndarray of float, shape (run, topic, measure + 1)
-        The last measure is the reference, whose equal scores are tied.
-
-    Returns
-    -------
-    TieAccuracy
-
-    Examples
-    --------
     >>> accuracy = tie_accuracy(np.array([[[0.5, 1.0]], [[0.6, 1.0]], [[0.9, 2.0]]]))
     >>> accuracy.value.tolist(), accuracy.threshold.round(2).tolist()
     ([1.0], [0.1])
     """
     n_topics, n_measures = scores.shape[1], scores.shape[2] - 1
-    order = _decide(_subtract_runs(scores[..., -1]))
+    order = _decide(np.concatenate([gaps for _, gaps in split_pairs(scores[..., -1])]))
     thresholds, totals, by_topic = np.empty(n_measures), np.empty(n_measures), np.empty((n_measures, n_topics))
     for measure in range(n_measures):
-        gaps = _subtract_runs(scores[..., measure])
+        gaps = np.concatenate([gaps for _, gaps in split_pairs(scores[..., measure])])
         thresholds[measure], totals[measure] = _find_threshold(gaps, order)
         by_topic[measure] = (_decide(gaps, thresholds[measure]) == order).sum(axis=0) / len(order)
         tell("tie thresholds", measure + 1, n_measures)
@@ -140,11 +113,6 @@ def _find_threshold(gaps: FloatArray, order: npt.NDArray[np.int8]) -> tuple[floa
     return float(sizes[best]), int(right[best])
 
 
-def _subtract_runs(scores: FloatArray) -> FloatArray:
-    """Return the differences of every two runs, shape (run, topic), the first less the second: shape (pair, topic)."""
-    return np.concatenate([scores[run] - scores[run + 1 :] for run in range(len(scores) - 1)])
-
-
 def _decide(gaps: FloatArray, threshold: float = 0.0) -> npt.NDArray[np.int8]:
     """Return whether the first or the second of two runs is better, 1 or -1, or 0 where they are tied."""
     return (gaps > threshold).astype(np.int8) - (gaps < -threshold)
@@ -155,8 +123,7 @@ def swap_ties(
 ) -> FloatArray:
     """Exchange who of two measures is right about random pairs of runs on random topics, each at its own ε.
 
-    An exchange turns the sign of right_A − right_B, which is −1, 0 or 1; the signs of a trial are the same for all measures,
-    so that all pairs of measures need one matrix product.
+    The signs of a trial are the same for all measures, so that all pairs of measures need one matrix product.
     """
     columns, (first, second) = np.ascontiguousarray(np.moveaxis(scores, -1, 0)), np.triu_indices(len(scores), 1)
     size, n_measures = _NUMBERS // (len(thresholds) * scores.shape[1]), len(thresholds)
@@ -172,20 +139,13 @@ def swap_ties(
 
 
 def flip_p_values(scores: FloatArray, key: int, n_trials: int) -> FloatArray:
-    """How often do random signs of the topics favour the first of two runs as much as the scores do? Shape (measure, run pair).
-
-    The shares of trials are near 0 where the first run is better.
-
-    >>> flip_p_values(np.array([[[3.0]] * 20, [[1.0]] * 20]), 7, 500).tolist()
-    [[0.0]]
-    """
+    """How often do random signs of topics favour the first of two runs as much as scores do? (measure, run pair)."""
     n_runs, n_topics, n_columns = scores.shape
     by_topic = scores.transpose(1, 0, 2).reshape(n_topics, -1)
     flipped = np.empty((n_trials, n_runs, n_columns))
-    for trials in split_trials(n_topics, n_trials):
-        some = topic_signs(key, trials, n_topics).astype(np.float64) @ by_topic
-        flipped[trials.start : trials.stop] = some.reshape(len(trials), n_runs, n_columns)
-        tell("flipping topics", trials.stop, n_trials)
+    for trials in split_work(n_trials, WEIGHTS_HELD // n_topics, "flipping topics"):
+        signs = topic_signs(key, range(trials.start, trials.stop), n_topics).astype(np.float64)
+        flipped[trials] = (signs @ by_topic).reshape(-1, n_runs, n_columns)
     total, size = scores.sum(axis=1), np.abs(scores).sum(axis=1)
     rows = []
     for run in range(n_runs - 1):
@@ -195,12 +155,7 @@ def flip_p_values(scores: FloatArray, key: int, n_trials: int) -> FloatArray:
 
 
 def soft_accuracy(p_values: FloatArray, reference: FloatArray) -> FloatArray:
-    """Are a measure's differences between runs as certain as the reference's, by p-values of shape (..., run pair)?
-
-    1 − the mean difference of p-values of the one-sided paired sign-flip test, whose flips are shared by all pairs and
-    measures (Thompson, Mathur, Deutsch and Khayrallah, "Improving statistical significance in human evaluation of automatic
-    metrics via soft pairwise accuracy", WMT 2024).
-    """
+    """Return 1 − the mean difference of one-sided p-values, shape (..., run pair): Thompson et al. (WMT 2024)."""
     return np.asarray(1 - np.abs(p_values - reference).mean(axis=-1))
 
 
@@ -225,24 +180,21 @@ def _list_tails(scores: FloatArray, weights: FloatArray) -> Iterator[tuple[slice
 
 
 def normal_p_values(scores: FloatArray) -> FloatArray:
-    """Return what `flip_p_values` tends to with many topics, the tail of a normal distribution, shape (measure, run pair)."""
+    """Return what `flip_p_values` tends to with many topics, tails of a normal distribution, shape (measure, run pair)."""
     whole = np.ones((1, scores.shape[1]))
     return np.concatenate([np.concatenate(tails) for _, tails in _list_tails(scores, whole)], axis=1)
 
 
 def resample_softly(scores: FloatArray, key: int, n_trials: int) -> tuple[FloatArray, float]:
-    """Return soft accuracy by `normal_p_values` on topics drawn anew, shape (trial, measure).
-
-    With it the mean agreement between the reference on the topics drawn and on all topics.
-    """
+    """Return soft accuracy by normal p-values on topics drawn anew, (trial, measure), and the reference's own."""
     n_topics, n_columns = scores.shape[1:]
     reference = normal_p_values(scores[..., -1:])[0]
     apart = np.zeros((n_trials, n_columns))
-    for trials in split_trials(n_topics, n_trials):
-        for pairs, tails in _list_tails(scores, draw_weights(key, trials, n_topics)):
+    for trials in split_work(n_trials, WEIGHTS_HELD // n_topics):
+        for pairs, tails in _list_tails(scores, draw_weights(key, range(trials.start, trials.stop), n_topics)):
             for column, tail in enumerate(tails):
                 other = tails[-1] if column < n_columns - 1 else reference[pairs]
-                apart[trials.start : trials.stop, column] += np.abs(tail - other).sum(axis=1)
+                apart[trials, column] += np.abs(tail - other).sum(axis=1)
     soft = 1 - apart / len(reference)
     return soft[:, :-1], float(soft[:, -1].mean())
 
@@ -252,12 +204,10 @@ def swap_softly(
 ) -> FloatArray:
     """Exchange every two measures in random cells, standardised, shape (measure, run, topic): differences in soft accuracy.
 
-    Each mixture has its own p-values: those of the normal distribution that the sum of flipped differences of two runs tends
-    to. `reference`, shape (run pair,), are the `normal_p_values` of the reference.
-
-    A mixture of two measures is their mean and, with a random sign s in each cell, half of their difference h; the other
-    mixture is the mean less that. So for runs i and j, whose means differ by g, its differences g + s_i h_i − s_j h_j and
-    their squares add up to products of signs, s_i, s_j and s_i s_j, with what does not depend on the trial.
+    `reference`, shape (run pair,), are its normal p-values. A mixture of two measures is their mean and, with a random sign s
+    in each cell, half of their difference h; the other mixture is the mean less that. So for runs i and j, whose means differ
+    by g, its differences g + s_i h_i − s_j h_j and their squares add up to products of signs, s_i, s_j and s_i s_j, with what
+    does not depend on the trial.
     """
     z = add_by_cluster(cells, clusters)
     n_measures, n_runs, n_units = z.shape

@@ -1,7 +1,6 @@
 """Unanimous improvement of a run on another run, and its correlation with a measure (Amigó et al. 2020, §5.1).
 
-Pairs of runs are in the order of `numpy.triu_indices(n_runs, 1)`. Every quantity for an ordered pair (s, s') is the
-negative of that for (s', s), so one of the two orders is enough.
+Every quantity for an ordered pair of runs (s, s') is the negative of that for (s', s), so one of the two orders is enough.
 """
 
 from __future__ import annotations
@@ -12,30 +11,18 @@ from functools import reduce
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.arrays import FloatArray, IntArray, Scaled, split_pairs
+from metaeval.stats.arrays import FloatArray, IntArray, Scaled, divide, split_pairs
 from metaeval.stats.parallel import split_work
 
 CELLS = 4_000_000  # numbers that are ranked at once: 32 MB
 
 SAME = 1e-9
-"""Differences of scaled scores that are no farther apart are equal.
-
-Differences that are equal as fractions differ as floats by much less, different ones by much more. Rounding instead would
-tear apart equal fractions half-way between two rounded numbers.
-"""
+"""Differences of scaled scores that are no farther apart are equal: rounded, equal fractions half-way would not be."""
 
 
 def count_unanimous(reference: Scaled) -> IntArray:
-    """Count topics of unanimous improvement: |{t: s ≥ s'}| − |{t: s' ≥ s}| (Amigó et al. 2020, §5.1).
-
-    The result, shape (pair,), is UIR times the number of topics; higher is better for all measures. A topic on which two runs
-    are equal in every measure counts for both, and so cancels out.
-
-    >>> gaps = np.array([[0.1, 0.2], [0.1, -0.2], [0.0, 0.0]])
-    >>> count_unanimous(Scaled(np.array([gaps, np.zeros_like(gaps)]))).tolist()
-    [1]
-    """
-    decided = [_decide(gaps).sum(axis=1, dtype=np.int64) for _, gaps in split_pairs(reference)]
+    """Return UIR times the number of topics: |{t: s ≥ s'}| − |{t: s' ≥ s}| (Amigó et al. 2020, §5.1), shape (pair,)."""
+    decided = [_decide(gaps).sum(axis=1, dtype=np.int64) for _, gaps in split_pairs(reference.values)]
     return np.concatenate(decided)
 
 
@@ -50,49 +37,33 @@ def _decide(gaps: FloatArray) -> npt.NDArray[np.int8]:
 def signed_ranks(differences: npt.ArrayLike) -> FloatArray:
     """Rank differences of pairs, on the last axis, together with their negatives, and subtract the mean rank.
 
-    Differences no more than `SAME` apart are ties, at their average. Over ordered pairs each difference occurs with both
-    signs. Its centred rank is therefore its sign times the number of smaller magnitudes plus half of the number of equal ones.
+    A difference occurs with both signs: its centred rank is its sign times the number of smaller magnitudes plus half of the
+    number of equal ones, no more than `SAME` apart.
     """
     values = np.asarray(differences, dtype=np.float64)
-    size = np.abs(values)
+    size, position = np.abs(values), np.arange(values.shape[-1])
     order = np.argsort(size, axis=-1)
-    ascending = np.take_along_axis(size, order, axis=-1)
-    n = values.shape[-1]
-    position = np.arange(n)
-    new = np.ones(values.shape, dtype=bool)
-    new[..., 1:] = ascending[..., 1:] - ascending[..., :-1] > SAME
-    # For each value, the first position of its block of ties, and the position after the last.
+    new = np.diff(np.take_along_axis(size, order, axis=-1), axis=-1, prepend=-np.inf) > SAME
+    # The first position of each block of ties, and the one after its last.
     start = np.maximum.accumulate(np.where(new, position, 0), axis=-1)
-    last = np.ones(values.shape, dtype=bool)
-    last[..., :-1] = new[..., 1:]
-    end = np.flip(np.minimum.accumulate(np.flip(np.where(last, position + 1, n), axis=-1), axis=-1), axis=-1)
+    end = np.where(np.roll(new, -1, axis=-1), position + 1, values.shape[-1])
+    end = np.minimum.accumulate(end[..., ::-1], axis=-1)[..., ::-1]
     ranks = np.empty(values.shape)
     np.put_along_axis(ranks, order, (start + end) / 2, axis=-1)
     return np.where(size > SAME, np.sign(values), 0.0) * ranks
 
 
 def _correlate(counts: npt.ArrayLike, means: FloatArray) -> FloatArray:
-    """Return Spearman's ρ over all ordered pairs of runs, shape (..., measure), of shapes (..., pair) and (..., measure, run).
-
-    NaN if all differences on one side are 0.
-    """
+    """Return Spearman's ρ over ordered pairs of runs, (..., measure), of shapes (..., pair) and (..., measure, run), or NaN."""
     first, second = np.triu_indices(means.shape[-1], 1)
     left, right = signed_ranks(counts)[..., np.newaxis, :], signed_ranks(means[..., first] - means[..., second])
     product = (left @ np.swapaxes(right, -1, -2))[..., 0, :]
     lengths = (left**2).sum(axis=-1) * (right**2).sum(axis=-1)
-    rho = np.divide(product, np.sqrt(lengths), out=np.full(product.shape, np.nan), where=lengths > 0)
-    return np.clip(rho, -1.0, 1.0)
+    return np.clip(divide(product, np.sqrt(lengths)), -1.0, 1.0)
 
 
 def find_coverage(scores: Scaled, reference: Scaled) -> FloatArray:
-    """Compute the coverage of every measure with respect to the reference measures, shape (measure,).
-
-    NaN if a measure, or the UIR of the reference, does not distinguish any two runs; higher is better for all measures.
-
-    >>> scores = Scaled(np.array([[[0.5], [0.6]], [[0.7], [0.5]], [[0.9], [0.9]]]))
-    >>> find_coverage(scores, scores).round(2)
-    array([0.96])
-    """
+    """Compute the coverage of every measure with respect to the reference measures, shape (measure,), or NaN."""
     return _correlate(count_unanimous(reference), scores.means().T)
 
 
@@ -106,7 +77,7 @@ def coverage_resampled(
     for trials in split_work(n_trials, CELLS // (n_pairs * (n_measures + 1)), "resampling topics"):
         weights = draw(range(trials.start, trials.stop))
         counts = np.empty((len(weights), n_pairs))
-        for pairs, gaps in split_pairs(reference):
+        for pairs, gaps in split_pairs(reference.values):
             counts[:, pairs] = weights @ _decide(gaps).T.astype(np.float64)  # whole numbers, whose sums are exact
         coverage[trials] = _correlate(counts, scores.weigh(weights).transpose(0, 2, 1) / n_topics)
     return coverage

@@ -27,15 +27,8 @@ from metaeval.stats.arrays import FloatArray, IntArray
 FACETS = ("run", "task", "topic", "judge", "repeat")
 """What scores may differ by, in the order of cells. Topics lie within tasks, and repeats within cells of all others."""
 
-N_DRAWS = 20_000
-"""Draws of the components on which intervals rest."""
-
-LADDER = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000)
-"""Numbers of repeats, judges and tasks that are tried."""
-
-MOST_TOPICS = 10_000_000
-"""Aims that need more topics need infinitely many."""
-
+N_DRAWS = 20_000  # of the components, on which intervals rest
+MOST_TOPICS = 10_000_000  # aims that need more topics need infinitely many
 _LARGEST = 1e150  # whose square a float holds, and that of its inverse
 _CROSSED = (("run",), ("topic",), ("run", "task", "topic"))
 
@@ -48,10 +41,9 @@ class Effect(NamedTuple):
 
 
 class Components(NamedTuple):
-    """The variance of each effect, shape (effect,), the last one that of error, or of repeats.
+    """The variance of each effect, the last one that of error, or of repeats; `raw` before negative ones were set to 0.
 
-    `drawn`, shape (draw, effect), says how well they are known: what fits the data as well as the estimates. `raw` are
-    estimates before negative ones were set to 0. `merged` names effects that the design does not separate.
+    `drawn`, shape (draw, effect), is what fits the data as well. `merged` names effects that the design does not separate.
     """
 
     effects: tuple[Effect, ...]
@@ -64,14 +56,7 @@ class Components(NamedTuple):
 def find_components(scores: npt.ArrayLike, facets: Mapping[str, IntArray], rng: np.random.Generator) -> Components:
     """How much of the variance of scores is due to runs, topics, judges, tasks, repeats, and what they have together?
 
-    `facets` say for each facet of `FACETS` that there is, run and topic at least, which level each score has, from 0. The
-    variances are in squares of the scores' unit. A table that is not balanced is refused.
-
-    >>> table = np.array([[1.0, 2.0, 4.0], [3.0, 3.0, 8.0]])
-    >>> run, topic = np.indices(table.shape).reshape(2, -1)
-    >>> found = find_components(table.ravel(), {"run": run, "topic": topic}, np.random.default_rng(0))
-    >>> [effect.name for effect in found.effects], found.variance.round(2).tolist()
-    (['run', 'topic', 'run × topic and error'], [2.33, 4.17, 1.17])
+    `facets` say for each facet of `FACETS` that there is, run and topic at least, which level each score has.
     """
     values, unit = _standardise(np.asarray(scores, dtype=np.float64))
     levels = {facet: np.unique(facets[facet], return_inverse=True)[1] for facet in FACETS if facet in facets}
@@ -88,8 +73,7 @@ def find_components(scores: npt.ArrayLike, facets: Mapping[str, IntArray], rng: 
 def resample_components(table: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[FloatArray, np.float64]:
     """Return components of run, topic, and run × topic with error on resampled topics, shape (trial, 3), and their unit.
 
-    `table` has the shape (run, topic); `weights`, shape (trial, topic), say how often each topic counts, and sum to the number
-    of topics. Negative estimates are not set to 0. The components are in squares of the unit, which no number may hold.
+    Negative estimates are not set to 0. The components are in squares of the unit, which no number may hold.
     """
     values, unit = _standardise(np.asarray(table, dtype=np.float64))
     cells = values[:, np.newaxis, :, np.newaxis, np.newaxis]
@@ -199,7 +183,7 @@ def _separate(squares: FloatArray, facets: Sequence[Sequence[str]], shape: Seque
 
 
 class Reliability(NamedTuple):
-    """Of means of runs, each array of one shape: relative and absolute error, Eρ² and Φ."""
+    """Relative and absolute error of means of runs, Eρ² and Φ."""
 
     relative: FloatArray
     absolute: FloatArray
@@ -214,13 +198,7 @@ def find_reliability(
 
     Eρ² = σ²(run)/(σ²(run) + σ²(δ)) and Φ = σ²(run)/(σ²(run) + σ²(Δ)), with the relative error σ²(δ) of all other effects
     that runs take part in, and the absolute error σ²(Δ) of all other effects (Brennan 2001, Eqs. 4.19 to 4.23).
-    `variance` has shape (..., effect), and `numbers` say for each facet but run over how many a mean is taken; topics are those
-    of all tasks together.
-
-    >>> effects = [Effect(("run",), "run"), Effect(("topic",), "topic"), Effect(("run", "topic"), "run × topic")]
-    >>> found = find_reliability(effects, [0.2, 0.5, 1.0], {"topic": 5})
-    >>> float(found.relative_coefficient), round(float(found.absolute_coefficient), 3)
-    (0.5, 0.4)
+    `variance` has shape (..., effect); topics are those of all tasks together.
     """
     divisors = []
     for effect in effects:
@@ -246,39 +224,6 @@ def generalisability(ratio: npt.ArrayLike, n_topics: npt.ArrayLike) -> FloatArra
         return np.asarray(1 / (1 + 1 / times))
 
 
-def list_designs(budget: float, prices: Mapping[str, float], present: Mapping[str, float]) -> dict[str, FloatArray]:
-    """Which numbers of topics, repeats, judges and tasks does a budget pay for, as many topics as possible?
-
-    A design costs tasks·P(task) + topics·(P(topic) + repeats·(P(repeat) + judges·P(judge))): all runs are scored, and a judge
-    judges each repeat of a topic. What has no price stays as it is.
-    The result holds an array of shape (design,) for each facet that is `present`, and for the cost.
-
-    >>> designs = list_designs(100, {"topic": 10, "repeat": 5}, {"topic": 50, "repeat": 2})
-    >>> designs["topic"][:3].tolist(), designs["repeat"][:3].tolist(), designs["cost"][:3].tolist()
-    ([6.0, 5.0, 4.0], [1.0, 2.0, 3.0], [90.0, 100.0, 100.0])
-    """
-    shared = ("repeat", "judge", "task")
-    tried = [LADDER if part in prices else (present.get(part, 1.0),) for part in shared]
-    repeats, judges, tasks = np.array(list(product(*tried)), dtype=np.float64).T
-    price = {part: prices.get(part, 0.0) for part in ("topic", *shared)}
-    each = price["topic"] + repeats * (price["repeat"] + judges * price["judge"])
-    fixed = tasks * price["task"]
-    topics = np.full(len(each), float(present["topic"]))
-    if "topic" in prices:
-        topics = np.floor((budget - fixed) / each * (1 + 1e-12))
-        topics -= topics % tasks if "task" in present else 0  # as many in each task
-    cost = fixed + topics * each
-    least = tasks if "task" in present else np.ones_like(tasks)
-    possible = (topics >= least) & (cost <= budget * (1 + 1e-12))
-    if not possible.any():
-        cheapest = float((fixed + (least if "topic" in prices else topics) * each).min())
-        what = "one topic" + " of each task" * ("task" in present) + ", which takes"
-        what = what if "topic" in prices else "the present topics, which take"
-        raise MetaevalError(f"{format_option('budget', f'{budget:g}')} does not pay for {what} {cheapest:g} at least")
-    numbers = {"topic": topics, "repeat": repeats, "judge": judges, "task": tasks, "cost": cost}
-    return {part: values[possible] for part, values in numbers.items() if part in (*present, "cost")}
-
-
 def power_of_t_test(n_topics: npt.ArrayLike, effect: npt.ArrayLike, alpha: float) -> FloatArray:
     """How probably does a two-sided paired t-test find an effect? It is a difference over the deviation of the differences."""
     from scipy.stats import nct, t
@@ -294,14 +239,7 @@ def power_of_t_test(n_topics: npt.ArrayLike, effect: npt.ArrayLike, alpha: float
 def fewest_topics(
     enough: Callable[[FloatArray], npt.NDArray[np.bool_]], like: npt.ArrayLike, least: int = 2
 ) -> FloatArray:
-    """How many topics are enough, where more of them are enough as well?
-
-    The numbers have the shape of `like`, for which topics are counted: infinite beyond MOST_TOPICS, NaN where `like` is.
-
-    >>> effects = np.array([0.2, 0.5])  # differences of two runs over the standard deviation of the differences
-    >>> fewest_topics(lambda n: power_of_t_test(n, effects, 0.05) >= 0.8, effects)
-    array([199.,  34.])
-    """
+    """How many topics are enough, where more are as well? As many numbers as in `like`, NaN where it is, or infinite."""
     low = high = np.full(np.shape(like), float(least))
     while (short := ~enough(high) & (high < MOST_TOPICS)).any():
         low, high = np.where(short, high, low), np.where(short, np.minimum(high * 2, MOST_TOPICS), high)
@@ -317,13 +255,7 @@ def fewest_topics(
 def detectable_difference(
     relative: npt.ArrayLike, n_topics: npt.ArrayLike, alpha: float = 0.05, beta: float = 0.2
 ) -> FloatArray:
-    """Which difference of two runs' means does a paired t-test over topics find with probability 1 - β?
-
-    `relative` is the relative error of a mean, σ²(δ); NaN below two topics.
-
-    >>> detectable_difference([0.5 / 34], [34]).round(3).tolist()
-    [0.495]
-    """
+    """Which difference of two runs' means, of the relative error σ²(δ), does a paired t-test find with probability 1 - β?"""
     errors, topics = np.broadcast_arrays(np.asarray(relative, dtype=np.float64), np.asarray(n_topics))
     n, place = np.unique(np.floor(topics), return_inverse=True)
     known = np.where(n >= 2, n, 2)

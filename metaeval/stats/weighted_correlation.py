@@ -1,7 +1,6 @@
-"""Rank correlations by name: those that weigh the head of a ranking, and any of them over the first k runs.
+"""Rank correlations by name: those that weigh the head of a ranking, and any of them over the first k runs, as ``tau_b@15``.
 
-``tau_b@15`` is τ_b over the 15 runs that the reference ranks first. All are computed from which of two runs each side
-puts above the other; runs are tied where their intervals meet, as in `metaeval.stats.rank_correlation`.
+All are computed from which of two runs each side puts above the other, ties as in `metaeval.stats.rank_correlation`.
 """
 
 from __future__ import annotations
@@ -16,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.rank_correlation import FloatArray, place_intervals
+from metaeval.stats.arrays import FloatArray, divide
+from metaeval.stats.parallel import split_work
+from metaeval.stats.rank_correlation import place_intervals
 
 SYMBOLS = {
     "tau_a": "τ_a", "tau_b": "τ_b", "tau_ap": "τ_AP", "tau_ap_b": "τ_AP,b", "tau_gap": "τ_GAP", "spearman": "Spearman's ρ",
@@ -31,10 +32,7 @@ _CELLS = 400_000  # cells of squares of runs held at once: they stay in the cach
 
 @dataclass(frozen=True)
 class RankCorrelation:
-    """Which rank correlation, of `SYMBOLS`, and over how many runs.
-
-    With a depth, only so many runs count that the reference ranks first, and those tied with the last of them.
-    """
+    """Which rank correlation, of `SYMBOLS`; with a depth, of so many runs that the reference ranks first, ties included."""
 
     name: str
     depth: int | None = None
@@ -74,35 +72,21 @@ def correlate(
     *,
     tolerance: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
 ) -> FloatArray:
-    """How alike does another score vector rank the runs as the reference does?
+    """How alike does another score vector, shape (..., run), higher being better, rank the runs as the reference does?
 
-    Parameters
-    ----------
-    reference, other : array_like of float, shape (..., run)
-        Scores of the runs, higher is better in both; leading axes are broadcast.
-    which : RankCorrelation or str
-        - ``tau_a``, ``tau_b``: Kendall's.
-        - ``tau_ap``: AP correlation (Yilmaz, Aslam and Robertson 2008). For every run but the first of `other`, the
-          share of the runs above it that the reference puts above it too; twice their mean, less 1. With ties it is
-          the mean over all ways to break them, which is τ_AP,a of Urbano and Marrero (2017) if the reference has none.
-        - ``tau_ap_b``: τ_AP,b of Urbano and Marrero (2017), for two rankings with ties.
-        - ``tau_gap``: ``tau_ap`` in which every run above weighs as much as the reference's gap between the two (after
-          Gao and Oard 2015); of ties in `other`, the mean over the best and the worst way to break them.
-        - ``spearman``: Spearman's ρ, tied runs at their average rank.
+    NaN where all runs are tied in a vector, but for ``tau_a``, ``tau_ap`` and ``tau_gap``; `tolerance` is that of
+    `metaeval.stats.rank_correlation.tau`.
 
-        With ``@k``, the same over the k runs that the reference ranks first, and those tied with the last of them.
-    tolerance : pair of array_like of float, shape (..., run), optional
-        As in `metaeval.stats.rank_correlation.tau`.
+    - ``tau_a``, ``tau_b``: Kendall's; ``spearman``: Spearman's ρ, tied runs at their average rank.
+    - ``tau_ap``: AP correlation (Yilmaz, Aslam and Robertson 2008). For every run but the first of `other`, the
+      share of the runs above it that the reference puts above it too; twice their mean, less 1. With ties it is
+      the mean over all ways to break them, which is τ_AP,a of Urbano and Marrero (2017) if the reference has none.
+    - ``tau_ap_b``: τ_AP,b of Urbano and Marrero (2017), for two rankings with ties.
+    - ``tau_gap``: ``tau_ap`` in which every run above weighs as much as the reference's gap between the two (after
+      Gao and Oard 2015); of ties in `other`, the mean over the best and the worst way to break them.
+    - With ``@k``, the same over the k runs that the reference ranks first, and those tied with the last of them.
 
-    Returns
-    -------
-    ndarray of float64, shape (...)
-        From -1 to 1; NaN where all runs are tied in a vector, but for ``tau_a``, ``tau_ap`` and ``tau_gap``.
-
-    Examples
-    --------
-    >>> reference, other = [4, 3, 2, 1], [3, 4, 2, 1]
-    >>> [round(float(correlate(reference, other, which)), 3) for which in ("tau_a", "tau_ap", "tau_a@2")]
+    >>> [round(float(correlate([4, 3, 2, 1], [3, 4, 2, 1], which)), 3) for which in ("tau_a", "tau_ap", "tau_a@2")]
     [0.667, 0.333, -1.0]
     """
     chosen = parse_rank_correlation(which) if isinstance(which, str) else which
@@ -115,9 +99,7 @@ def correlate(
         places.append(np.broadcast_to(place_intervals(side, reach), (*side.shape, 2)).reshape(-1, n_runs, 2))
     first = scores[0].reshape(-1, n_runs)
     values = np.empty(len(first))
-    size = max(1, _CELLS // n_runs**2)
-    for start in range(0, len(values), size):
-        part = slice(start, start + size)
+    for part in split_work(len(values), _CELLS // n_runs**2):
         above = [place[part, np.newaxis, :, 0] > place[part, :, np.newaxis, 1] for place in places]
         inside = np.ones(above[0].shape[:2], dtype=np.bool_)
         if chosen.depth is not None:
@@ -131,10 +113,7 @@ def correlate(
 def correlation_matrix(
     means: npt.ArrayLike, which: RankCorrelation, *, tolerance: npt.ArrayLike | None = None
 ) -> FloatArray:
-    """How alike does every measure rank the runs as every other does? ``[..., i, j]``: measure i is the reference.
-
-    `means` and `tolerance` have shape (..., run, measure).
-    """
+    """Correlate the means of every two measures, shape (..., run, measure), of which ``[..., i, j]`` has i as the reference."""
     columns = np.asarray(means, dtype=np.float64).swapaxes(-1, -2)
     n_measures = columns.shape[-2]
     first, second = np.triu_indices(n_measures) if which.symmetric else np.indices((n_measures,) * 2).reshape(2, -1)
@@ -151,10 +130,9 @@ def correlation_matrix(
 
 
 class _Pair(NamedTuple):
-    """Two rankings, and many such pairs of them on the first axis.
+    """Many pairs b of rankings: ``above[side][b, i, j]`` if run j is above run i, ``inside[b, i]`` if run i counts.
 
-    ``above[0][b, i, j]``: the reference puts run j above run i; ``above[1]``: the other does. `reference` are its scores, and
-    ``inside[b, i]`` says whether run i counts.
+    The first side is the reference, whose scores are `reference`.
     """
 
     above: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
@@ -230,12 +208,6 @@ def _spearman(pair: _Pair) -> FloatArray:
     left, right = (pair.signs(side).sum(axis=2, dtype=np.float64) for side in (0, 1))
     lengths = np.sqrt((left**2).sum(axis=1) * (right**2).sum(axis=1))
     return np.clip(divide((left * right).sum(axis=1), lengths), -1.0, 1.0)
-
-
-def divide(left: npt.ArrayLike, right: npt.ArrayLike) -> FloatArray:
-    """Return the ratio, NaN where `right` is not above 0."""
-    over, under = np.broadcast_arrays(left, right)
-    return np.divide(over, under, out=np.full(over.shape, np.nan), where=under > 0)
 
 
 _FORMULAS: dict[str, Callable[[_Pair], FloatArray]] = {

@@ -8,8 +8,7 @@ import pytest
 from scipy.stats import binomtest, ttest_1samp, ttest_ind
 
 from metaeval.stats.boards import Board, compare_runs, find_rank_sets, rank_board
-from metaeval.stats.clusters import pool_clusters
-from metaeval.stats.resampling import draw_weights
+from metaeval.stats.resampling import draw_weights, pool_clusters
 from metaeval.stats.run_means import find_best, interval_of_means, interval_of_tasks
 
 

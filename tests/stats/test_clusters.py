@@ -7,9 +7,8 @@ import pytest
 import metaeval as me
 from metaeval.errors import DataError, MetaevalError
 from metaeval.stats.agreement import STATISTICS
-from metaeval.stats.clusters import add_by_cluster, pool_clusters
 from metaeval.stats.pair_tests import all_pairs_test
-from metaeval.stats.resampling import draw_weights, weigh_by_topic
+from metaeval.stats.resampling import add_by_cluster, draw_weights, pool_clusters, weigh_by_topic
 
 LABELS = {"runs": [f"r{r:02}" for r in range(12)], "measures": ["X", "Y", "human"], "higher_is_better": True}
 

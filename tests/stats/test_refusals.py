@@ -1,6 +1,5 @@
-"""What cannot be computed is refused with a sentence that says why; what researchers call is documented in full."""
+"""What cannot be computed is refused with a sentence that says why; what researchers call shows an example."""
 
-import ast
 import importlib
 import re
 from pathlib import Path
@@ -8,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import metaeval.stats
 from metaeval.errors import MetaevalError
 from metaeval.stats.pair_tests import all_pairs_test
 from metaeval.stats.randomised_tukey import randomised_tukey_hsd
@@ -88,22 +86,13 @@ def test_what_cannot_be_computed_is_refused(function, arguments, options, compla
 PAGE = Path(__file__).parents[2] / "docs/reference/stats.md"
 
 
-def test_the_page_of_kernels_lists_what_is_documented_in_full():
+def test_the_page_of_kernels_lists_functions_that_show_an_example_of_what_they_take():
     if not PAGE.exists():
         pytest.skip("the source tree is not here")
-    listed = {
-        (module, name)
-        for module, names in re.findall(
-            r"^% functions: metaeval\.stats\.(\w+) (.*)", PAGE.read_text("utf-8"), re.MULTILINE
-        )
-        for name in names.split()
-    }
-    full = set()
-    for path in Path(metaeval.stats.__path__[0]).glob("*.py"):
-        for node in ast.parse(path.read_text("utf-8")).body:
-            if isinstance(node, ast.FunctionDef) and "\nParameters\n---" in (ast.get_docstring(node) or ""):
-                full.add((path.stem, node.name))
-    assert full == listed
-    for module, name in listed:
-        text = getattr(importlib.import_module(f"metaeval.stats.{module}"), name).__doc__
-        assert all(f"\n{title}\n" in re.sub("\n +", "\n", text) for title in ("Returns", "Examples")), name
+    listed = re.findall(r"^% functions: metaeval\.stats\.(\w+) (.*)", PAGE.read_text("utf-8"), re.MULTILINE)
+    assert len(listed) > 5
+    for module, names in listed:
+        for name in names.split():
+            text = getattr(importlib.import_module(f"metaeval.stats.{module}"), name).__doc__
+            assert "shape (" in text, name
+            assert ">>>" in text, name

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from metaeval.stats.clusters import pool_clusters
 from metaeval.stats.pair_tests import FLIPPING, all_pairs_test
+from metaeval.stats.resampling import pool_clusters
 
 RUNS, SIZE, B, ALPHA = 22, 10, 400, 0.05
 STUDIES, MANY_STUDIES = 1000, 4000
