@@ -2,8 +2,10 @@
 
 import itertools
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binomtest, ttest_1samp, ttest_ind
 
@@ -66,34 +68,21 @@ def test_few_topics_claim_no_more_than_many(aggregate, sizes):
     assert claims / 100 < 0.116
 
 
-# PISA 2018, mathematics: means and standard errors of the countries of the OECD (https://www.oecd.org/pisa/data/).
-PISA = """Australia 491.3600252 1.939833031|Austria 498.9423138 2.970998694|Belgium 508.0703063 2.262662011
-Canada 512.0169429 2.357475749|Chile 417.4065563 2.41588757|Colombia 390.9322732 2.989559274
-Czech-Republic 499.4676508 2.460661531|Denmark 509.3983746 1.735002337|Estonia 523.4145802 1.743602224
-Finland 507.3013618 1.967920411|France 495.4075794 2.320214487|Germany 500.0437805 2.647083096
-Greece 451.3703438 3.091228197|Hungary 481.0826364 2.319596741|Iceland 495.1873762 1.953082603
-Ireland 499.632894 2.198621128|Israel 463.0345488 3.498563228|Italy 486.5898573 2.780045867
-Japan 526.9732502 2.471475318|Korea 525.933002 3.121394315|Latvia 496.1263306 1.962766789
-Lithuania 481.1911884 1.953282039|Luxembourg 483.421485 1.097632409|Mexico 408.8014734 2.493225544
-Netherlands 519.2309824 2.632277885|New-Zealand 494.489676 1.705942856|Norway 500.9637885 2.219044878
-Poland 515.6478747 2.602085176|Portugal 492.4874062 2.684570081|Slovak-Republic 486.1648542 2.555595707
-Slovenia 508.8975441 1.363877596|Spain 481.3926126 1.462417763|Sweden 502.3877022 2.654250935
-Switzerland 515.3147131 2.908003898|Turkey 453.5077774 2.260406789|United-Kingdom 501.7698992 2.564428111
-United-States 478.2447174 3.235444099"""
+PISA = pd.read_csv(Path(__file__).with_name("pisa2018.csv"), index_col="country")
+"""Mathematics, the OECD (https://www.oecd.org/pisa/data/)."""
 
 
 def rank_countries(alpha):
-    rows = [country.split() for line in PISA.splitlines() for country in line.split("|")]
-    means, errors = np.array([row[1:] for row in rows], dtype=float).T
-    noise = np.random.default_rng(0).standard_normal((len(rows), 20_000)) * errors[:, None]
+    means, errors = PISA.to_numpy().T
+    noise = np.random.default_rng(0).standard_normal((len(PISA), 20_000)) * errors[:, None]
     spread = np.hypot.outer(errors, errors)
 
     def draw():
-        return ((noise[i] - noise[i + 1 :]) / spread[i, i + 1 :, None] for i in range(len(rows) - 1))
+        return ((noise[i] - noise[i + 1 :]) / spread[i, i + 1 :, None] for i in range(len(PISA) - 1))
 
     found = find_rank_sets(np.subtract.outer(means, means) / spread, draw, alpha)
     assert (found.better | found.better.T)[found.differ].all(), "a rank set is never wider than letters leave it"
-    return dict(zip([name for name, _, _ in rows], found.sets.tolist(), strict=True))
+    return dict(zip(PISA.index, found.sets.tolist(), strict=True))
 
 
 def test_rank_sets_of_countries_are_those_that_were_published():

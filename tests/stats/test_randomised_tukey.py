@@ -33,29 +33,6 @@ def permutations(key, trials, n_topics, n_runs):
 # Permutations
 
 
-def sort_by_steps(columns):
-    """Sort whole numbers, shape (column, trial), as the kernel sorts keys."""
-    n_columns, n_trials = columns.shape
-    ordered = np.empty_like(columns)
-    for start in range(0, n_trials, kernel.LANES):
-        cells = np.full((n_columns + -n_columns % 8, kernel.LANES), 0xFFFFFFFF, dtype=np.uint32)
-        some = columns[:, start : start + kernel.LANES]
-        cells[:n_columns, : some.shape[1]] = some
-        kernel._run_steps(kernel.plan_sorting(n_columns), cells.reshape(-1))
-        ordered[:, start : start + kernel.LANES] = cells[:n_columns, : some.shape[1]]
-    return ordered
-
-
-def test_the_network_sorts_every_sequence_of_zeros_and_ones_and_large_ones_sort_numbers():
-    """A network that sorts all sequences of zeros and ones sorts everything (Knuth)."""
-    for n_columns in range(2, 18):
-        columns = np.array(list(itertools.product((0, 1), repeat=n_columns)), dtype=np.uint32).T.copy()
-        assert (np.diff(sort_by_steps(columns).astype(int), axis=0) >= 0).all(), n_columns
-    for n_columns in (23, 24, 25, 31, 32, 33, 63, 64, 65, 100, 127, 128):
-        columns = np.random.default_rng(0).integers(2**32, size=(n_columns, 500), dtype=np.uint32)
-        assert (sort_by_steps(columns) == np.sort(columns, axis=0)).all(), n_columns
-
-
 def number_orders(orders):
     """Number each order from 0 to n! - 1; what is no order has no number."""
     table = {order: number for number, order in enumerate(itertools.permutations(range(orders.shape[-1])))}
@@ -93,22 +70,23 @@ def test_asking_for_other_trials_or_more_topics_moves_nothing(key, start, n_topi
     assert (whole[[4, 1], :n_topics] == part).all()
 
 
-def test_rows_with_tied_keys_are_drawn_again():
-    # With 128 columns, 25 bits are random, and about one row in four thousand has a tie.
-    n_runs, n_topics, trials = 128, 50, np.arange(400)
+@pytest.mark.parametrize("n_runs", [*range(2, 18), 23, 24, 25, 31, 32, 33, 63, 64, 65, 100, 127, 128])
+def test_an_order_sorts_the_random_bits_of_a_row_and_rows_with_tied_bits_are_drawn_again(n_runs):
+    """With 128 columns, 25 bits are random, and about one row in four thousand has a tie."""
+    n_topics, trials = 50, np.arange(400 if n_runs == 128 else 40)
     orders = permutations(5, trials, n_topics, n_runs)
-    key, redrawn = trial_keys(5, trials), 0
+    key, redrawn, half = trial_keys(5, trials), 0, (n_runs + 1) // 2
     for topic in range(n_topics):
         waiting = np.ones(len(trials), dtype=bool)
         for attempt in range(2):
-            drawn = words(attempt_keys(key, attempt)[:, np.newaxis], topic * 64 + np.arange(64))
-            bits = drawn.astype("<u8").view("<u4") & np.uint32(0xFFFFFF80)
+            drawn = words(attempt_keys(key, attempt)[:, np.newaxis], topic * half + np.arange(half))
+            bits = drawn.astype("<u8").view("<u4")[:, :n_runs] & ~kernel.column_mask(n_runs)
             tied = (np.diff(np.sort(bits, axis=1), axis=1) == 0).any(axis=1)
             here = waiting & ~tied
             assert (np.argsort(bits, axis=1)[here] == orders[here, topic]).all()
             waiting &= tied
             redrawn += attempt * here.sum()
-    assert redrawn > 0
+    assert redrawn > 0 or n_runs < 128
 
 
 @pytest.mark.parametrize(("n_runs", "n_topics", "biased_rows"), [(130, 5, False), (131, 5, False), (3000, 60, True)])
@@ -196,12 +174,6 @@ def test_the_bits_are_those_of_the_engines_that_were_here_before():
         counts = count_reached(quantise(values), ranges)
         bits = ranges.astype("<i8").tobytes() + counts.astype("<i8").tobytes()
         assert hashlib.sha256(bits).hexdigest()[:16] == fingerprint, numbers
-
-
-def test_adding_dropping_or_reordering_measures_moves_no_other_number():
-    values = np.random.default_rng(0).random((6, 20, 11))
-    whole = randomised_tukey_hsd(values, n_permutations=200, key=KEY)
-    assert (randomised_tukey_hsd(values[..., [9, 2]], n_permutations=200, key=KEY) == whole[[9, 2]]).all()
 
 
 @given(st.integers(0, 2**32), st.integers(-1000, 1000), st.sampled_from([0.25, 2.0, 3.0, 7.0, 2.0**40]))

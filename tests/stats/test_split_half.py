@@ -131,19 +131,6 @@ def test_twice_and_eight_times_as_many_topics_are_predicted():
         assert np.mean([truth[place, 0, 0] for _, truth in found]) == pytest.approx(expected[1], abs=0.04)
 
 
-@pytest.mark.nightly
-def test_intervals_hold_what_is_expected():
-    rng = np.random.default_rng(3)
-    quality = rng.normal(0, 0.08, 12)
-    means = np.stack([draw(rng, 80, quality).mean(axis=1) for _ in range(600)])
-    between = tau(means[::2], means[1::2]).mean()
-    held = []
-    for k in range(50):
-        ends, _ = expected_tau(draw(rng, 40, quality)[..., None], [80], key=k, n_trials=50)
-        held.append(ends[0, 0, 1] <= between <= ends[0, 0, 2])
-    assert 0.84 <= np.mean(held) <= 1.0  # 0.95 give or take three standard errors
-
-
 def test_at_half_of_the_topics_it_is_what_is_observed_and_runs_that_always_differ_by_the_same_are_ordered():
     rng = np.random.default_rng(4)
     values = draw(rng, 50, rng.normal(0, 0.1, 15))[..., None]
