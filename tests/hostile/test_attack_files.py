@@ -130,7 +130,10 @@ def make_columns():
 BLANKS = b" " * ((1 << 28) + 1)
 KEYS = ", ".join(f'"k{i}": 0' for i in range(100_000))
 LOG = "there is no log of the format every-eval-ever"
-TIDY, TOTALS = ("run", "topic", "measure", "score"), [(*line, round(sum(line[1:]) / 7, 6)) for line in scores_of(SYSTEMS)]
+TIDY, TOTALS = (
+    ("run", "topic", "measure", "score"),
+    [(*line, round(sum(line[1:]) / 7, 6)) for line in scores_of(SYSTEMS)],
+)
 CASES = [
     # a file, what makes it, what is said, and what is typed; wrong probabilities are tried in tests/io/test_partial_scores.py
     ("comet.csv", make_rated, "(assumed: higher is better)", "ranks {} --explain"),
