@@ -164,20 +164,27 @@ def read_columns(header, rows, measure=None):
     return readings
 
 
+def number_of(rows, j):
+    """What reads a cell of a column of scores; 1 and 0 where all cells are true or false."""
+    truths = {row[j].strip().lower() for row in rows} <= {"true", "false"}
+    return (lambda cell: float(cell.strip().lower() == "true")) if truths else number
+
+
 def _has_numbers(rows, j):
     with contextlib.suppress(Unreadable):
-        return any(number(row[j]) is not None for row in rows)
+        return any(number_of(rows, j)(row[j]) is not None for row in rows)
     return False
 
 
 def _rows(header, plain, rows, at, columns, measure):
     run, topic, named = at
     stated = [j for j, name in enumerate(plain) if name == "higher_is_better" and len(columns) == 1][:1]
+    readers = {j: number_of(rows, j) for j in columns}
     for row, j in itertools.product(rows, columns):
         alone = measure if len(columns) == 1 and measure is not None else header[j]
         name = row[named] if named is not None else alone
         if measure in (None, name):
-            yield row[run], row[topic], name, number(row[j]), *(row[k].strip().lower() for k in stated)
+            yield row[run], row[topic], name, readers[j](row[j]), *(row[k].strip().lower() for k in stated)
 
 
 def wide(files):
@@ -191,9 +198,9 @@ def _wide(files, delimiters):
         header, rows = table_of(content, delimiter)
         named = header[0].lower() in TOPICS | {"id", ""}
         need(header[named:], "no runs")
-        for place, row in enumerate(rows, start=1):
-            for run, cell in zip(header[named:], row[named:], strict=True):
-                yield run, row[0] if named else str(place), measure, number(cell)
+        for j in range(named, len(header)):
+            for place, row in enumerate(rows, start=1):
+                yield header[j], row[0] if named else str(place), measure, number_of(rows, j)(row[j])
 
 
 @readings

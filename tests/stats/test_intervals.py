@@ -85,11 +85,15 @@ def test_alike_is_what_two_one_sided_tests_of_statsmodels_find_so(seed, margin):
     second = first + rng.normal(0.05, 0.3, 30)
     mean, error = (first - second).mean(), (first - second).std(ddof=1) / np.sqrt(30)
     reaches = t.ppf([0.975, 0.95], 29) * error
-    two_sided, one_sided = (Ends(np.array([mean - reach]), np.array([mean + reach])) for reach in reaches)
+    two_sided, one_sided = (ends_of((mean - reach, mean + reach)) for reach in reaches)
     (word,) = judge_difference(mean, two_sided, one_sided, margin, 30)
     p, above, _ = ttost_paired(first, second, -margin, margin)
     assert (word == "like") == (p < 0.05)
     assert word in ("like", "no worse", "differs") or above[1] >= 0.05
+
+
+def ends_of(interval):
+    return Ends(*np.array(interval, dtype=float).reshape(2, 1))
 
 
 CASES = [
@@ -107,24 +111,23 @@ CASES = [
 
 @pytest.mark.parametrize(("gap", "two", "one", "word"), CASES)
 def test_words_follow_from_the_intervals(gap, two, one, word):
-    ends = [Ends(np.array([low]), np.array([high])) for low, high in (two, one)]
+    ends = [ends_of(two), ends_of(one)]
     assert judge_difference([gap], *ends, 0.05, 50) == [word]
     if "450" in word:  # for other runs too, words count runs with topics
         words = "undecided: about 9 times the runs and topics would decide"
         assert judge_difference([gap], *ends, 0.05, 50, "runs and topics") == [words]
 
 
-@pytest.mark.parametrize(
-    ("value", "two", "one", "word"),
-    [
-        (0.95, (0.8, 1.0), (0.92, 1.0), "like"),
-        (0.6, (0.5, 0.7), (0.52, 0.69), "differs"),
-        (0.9, (0.8, 1.0), (0.8, 1.0), "undecided"),
-    ],
-)
+LEVELS = [
+    (0.95, (0.8, 1), (0.92, 1), "like"),
+    (0.6, (0.5, 0.7), (0.52, 0.69), "differs"),
+    (0.9, (0.8, 1), (0.8, 1), "undecided"),
+]
+
+
+@pytest.mark.parametrize(("value", "two", "one", "word"), LEVELS)
 def test_levels_are_reached_by_the_lower_end(value, two, one, word):
-    ends = [Ends(np.array([low]), np.array([high])) for low, high in (two, one)]
-    assert judge_level([value], *ends, 0.9, 50) == [word]
+    assert judge_level([value], *map(ends_of, (two, one)), 0.9, 50) == [word]
 
 
 DRAWN = [np.array([[0.1, 0.5], [0.3, 0.4]]), np.array([[0.6, 0.2], [0.7, 0.0]]), np.array([[0.9, 0.9], [0.8, 1.0]])]
@@ -189,18 +192,14 @@ def test_a_mean_varies_over_runs_as_the_two_way_analysis_of_variance_says(effect
 def test_what_runs_and_topics_do_together_never_adds_to_the_jackknife_nor_takes_more_than_it():
     rng = np.random.default_rng(7)
     left_out = rng.standard_normal((12, 20)) * np.logspace(-6, 3, 20)  # more numbers than runs, of unlike size
-    drawn = 1e9 * rng.standard_normal((5000, 20))
-    crossed = left_out[:, np.newaxis] + rng.standard_normal((12, 30, 20)) * 0.5 * np.abs(left_out[:, np.newaxis])
-    some, all_of_it, none = (
-        vary_runs(drawn, left_out, each, np.random.default_rng(8)) - drawn
-        for each in (crossed, left_out[:, np.newaxis], 10 * crossed)
-    )
-    assert (some.var(axis=0) <= all_of_it.var(axis=0) * (1 + 1e-9)).all()
-    assert (none.var(axis=0) < 0.2 * all_of_it.var(axis=0)).all()
-    for directions in rng.standard_normal((50, 20)) / np.logspace(-6, 3, 20):
-        assert (some @ directions).var() <= (all_of_it @ directions).var() * (1 + 1e-6)
-    constant = vary_runs(drawn, np.ones((12, 20)), np.ones((12, 30, 20)), rng)
-    assert (constant == drawn).all()
+    drawn, each = 1e9 * rng.standard_normal((5000, 20)), left_out[:, np.newaxis]
+    crossed = each + rng.standard_normal((12, 30, 20)) * 0.5 * np.abs(each)
+    added = [vary_runs(drawn, left_out, one, np.random.default_rng(8)) - drawn for one in (crossed, each, 10 * crossed)]
+    directions = np.vstack([np.eye(20), rng.standard_normal((50, 20)) / np.logspace(-6, 3, 20)])
+    some, everything, _ = ((one @ directions.T).var(axis=0) for one in added)
+    assert (some <= everything * (1 + 1e-6)).all()
+    assert (added[2].var(axis=0) < 0.2 * added[1].var(axis=0)).all()
+    assert (vary_runs(drawn, np.ones((12, 20)), np.ones((12, 30, 20)), rng) == drawn).all()
 
 
 def test_collections_of_the_same_runs_have_the_same_ones_drawn():
