@@ -1,5 +1,6 @@
 """The randomised Tukey HSD test: permutations are uniform and independent, p-values those of enumeration, bits the same."""
 
+import contextlib
 import csv
 import hashlib
 import itertools
@@ -191,90 +192,64 @@ def test_shifting_or_rescaling_scores_changes_no_count(seed, shift, scale):
 # Where the work is done
 
 
-@pytest.fixture(scope="module")
-def count():
-    """Return a function that tests with any number of jobs, and what every test finds with one."""
+DASK = pytest.param("dask", marks=[pytest.mark.nightly, pytest.mark.filterwarnings("ignore")])  # its own and tornado's
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky", "sequential", DASK])
+def test_every_backend_gives_the_same_counts(backend):
     values = np.random.default_rng(8).random((9, 30, 3)).round(2)
     scores = metaeval.Scores(values, runs=range(9), topics=range(30), measures=["AP", "RR", "P@10"], collection="c")
-    options = {"n_permutations": 3000, "n_bootstrap": 0}
 
-    def run(n_jobs=1):
+    def count(n_jobs):
+        options = {"n_permutations": 3000, "n_bootstrap": 0, "n_jobs": n_jobs}
         tests = ("randomised-tukey-hsd", "max-t", "bootstrap-t")
-        return [metaeval.discriminative_power(scores, test=test, n_jobs=n_jobs, **options).counts for test in tests]
+        return [metaeval.discriminative_power(scores, test=test, **options).counts for test in tests]
 
-    return run, run()
-
-
-@pytest.mark.parametrize("backend", ["threading", "loky", "sequential"])
-def test_every_backend_gives_the_same_counts(count, backend):
-    run, expected = count
-    with joblib.parallel_config(backend, n_jobs=2):
-        assert np.array_equal(run(n_jobs=2), expected)
-
-
-@pytest.mark.nightly
-@pytest.mark.filterwarnings("ignore")  # dask's and tornado's own
-def test_an_analysis_on_a_cluster_of_two_workers_gives_the_same_counts(count):
-    distributed = pytest.importorskip("dask.distributed", reason="Dask is not installed")
-    run, expected = count
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
-    with (
-        distributed.LocalCluster(processes=True, **options) as cluster,
-        distributed.Client(cluster),
-        joblib.parallel_config(backend="dask"),
-    ):
-        assert np.array_equal(run(n_jobs=-1), expected)
+    with contextlib.ExitStack() as stack:
+        if backend == "dask":
+            distributed = pytest.importorskip("dask.distributed", reason="Dask is not installed")
+            options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+            cluster = stack.enter_context(distributed.LocalCluster(processes=True, **options))
+            stack.enter_context(distributed.Client(cluster))
+        stack.enter_context(joblib.parallel_config(backend, n_jobs=2))
+        assert np.array_equal(count(2), count(1))
 
 
-@pytest.fixture
-def first_call(tmp_path):
-    """Return a function that calls the test in a new process, from a copy of the package, and says what it tells."""
-    copy = tmp_path / "package"
-    shutil.copytree(Path(metaeval.__file__).parent, copy / "metaeval", ignore=shutil.ignore_patterns("__pycache__"))
-    code = (
-        "import os, sys, numpy as np\n"
-        # Who may do anything may write everywhere; for others the package is often not theirs.
-        "honest = os.access\n"
-        "if sys.argv[1:]: os.access = lambda path, mode: 'package/metaeval' not in str(path) and honest(path, mode)\n"
-        "from metaeval.stats.parallel import listen\n"
-        "from metaeval.stats.randomised_tukey import randomised_tukey_hsd as test\n"
-        "told = []\n"
-        "values = np.random.default_rng(0).random((3, 5, 1))\n"
-        "with listen(lambda what, *_: told.append(what)): counts = test(values, key=1, n_permutations=20)\n"
-        "print(counts.tolist(), len(told), told)\n"
-    )
-    values = np.random.default_rng(0).random((3, 5, 1))
-    counts = randomised_tukey_hsd(values, key=1, n_permutations=20).tolist()
-
-    def run(*words, **variables):
-        environment = {**os.environ, "PYTHONPATH": str(copy), "HOME": str(tmp_path), **variables}
-        environment = {name: value for name, value in environment.items() if name != "XDG_CACHE_HOME" and value}
-        command, options = [sys.executable, "-c", code, *words], {"env": environment, "cwd": tmp_path}
-        printed = subprocess.run(command, capture_output=True, text=True, check=True, **options).stdout
-        assert printed.startswith(f"{counts} ")
-        return printed.removeprefix(f"{counts} ").strip()
-
-    return run
-
-
+FIRST_CALL = """
+import os, sys, numpy as np
+honest = os.access  # who may do anything may write everywhere; for others the package is often not theirs
+if sys.argv[1:]: os.access = lambda path, mode: 'package/metaeval' not in str(path) and honest(path, mode)
+from metaeval.stats.parallel import listen
+from metaeval.stats.randomised_tukey import randomised_tukey_hsd as test
+told = []
+values = np.random.default_rng(0).random((3, 5, 1))
+with listen(lambda what, *_: told.append(what)): counts = test(values, key=1, n_permutations=20)
+print(counts.tolist(), len(told), told)
+"""
 COMPILED = "1 ['compiling the test, which takes some seconds once on this machine']"
 
 
 @pytest.mark.nightly
-def test_it_is_compiled_once_beside_the_package(first_call, tmp_path):
-    assert [first_call(NUMBA_CACHE_DIR="") for _ in range(2)] == [COMPILED, "0 []"]
-    assert list(tmp_path.glob("package/**/_permuted_sums.write_ranges*.nbi"))
+def test_it_is_compiled_once_beside_the_package_or_where_nobody_but_the_user_can_write(tmp_path):
+    copy, named = tmp_path / "package", tmp_path / "named"
+    shutil.copytree(Path(metaeval.__file__).parent, copy / "metaeval", ignore=shutil.ignore_patterns("__pycache__"))
+    counts = randomised_tukey_hsd(np.random.default_rng(0).random((3, 5, 1)), key=1, n_permutations=20).tolist()
 
+    def call(*words, cache=""):
+        variables = {**os.environ, "PYTHONPATH": str(copy), "HOME": str(tmp_path), "NUMBA_CACHE_DIR": str(cache)}
+        variables = {name: value for name, value in variables.items() if name != "XDG_CACHE_HOME" and value}
+        command, options = [sys.executable, "-c", FIRST_CALL, *words], {"env": variables, "cwd": tmp_path}
+        printed = subprocess.run(command, capture_output=True, text=True, check=True, **options).stdout
+        assert printed.startswith(f"{counts} ")
+        return printed.removeprefix(f"{counts} ").strip()
 
-@pytest.mark.nightly
-def test_where_the_package_cannot_be_written_a_folder_of_the_user_keeps_what_is_compiled(first_call, tmp_path):
-    named = tmp_path / "named"
-    assert first_call("read-only", NUMBA_CACHE_DIR=str(named)) == COMPILED
+    assert call("read-only", cache=named) == COMPILED
     assert list(named.glob("**/*.nbi")), "a folder that the user names for Numba is used"
-    assert [first_call("read-only", NUMBA_CACHE_DIR="") for _ in range(2)] == [COMPILED, "0 []"]
+    assert [call("read-only") for _ in range(2)] == [COMPILED, "0 []"]
     (folder,) = tmp_path.glob("**/metaeval/kernels")
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert not list(tmp_path.glob("package/**/*.nbi"))
-    # What others could have put there is not run: each process compiles for itself.
-    folder.chmod(0o777)
-    assert first_call("read-only", NUMBA_CACHE_DIR="") == COMPILED
+    assert not list(copy.glob("**/*.nbi"))
+    folder.chmod(0o777)  # what others could have put there is not run: each process compiles for itself
+    assert call("read-only") == COMPILED
+    assert [call() for _ in range(2)] == [COMPILED, "0 []"]
+    assert list(copy.glob("**/_permuted_sums.write_ranges*.nbi"))
