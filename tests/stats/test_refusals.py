@@ -91,13 +91,8 @@ PAGE = Path(__file__).parents[2] / "docs/reference/stats.md"
 def test_the_page_of_kernels_lists_what_is_documented_in_full():
     if not PAGE.exists():
         pytest.skip("the source tree is not here")
-    listed = {
-        (module, name)
-        for module, names in re.findall(
-            r"^% functions: metaeval\.stats\.(\w+) (.*)", PAGE.read_text("utf-8"), re.MULTILINE
-        )
-        for name in names.split()
-    }
+    lines = re.findall(r"^% functions: metaeval\.stats\.(\w+) (.*)", PAGE.read_text("utf-8"), re.MULTILINE)
+    listed = {(module, name) for module, names in lines for name in names.split()}
     full = set()
     for path in Path(metaeval.stats.__path__[0]).glob("*.py"):
         for node in ast.parse(path.read_text("utf-8")).body:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, studentized_range
 
 from metaeval.stats.pair_tests import all_pairs_test
 from metaeval.stats.randomised_tukey import p_values
@@ -59,22 +59,15 @@ def test_chances_and_errors_of_plain_cases():
         assert n_pairs / (least + 1) <= 0.05 < n_pairs / least
 
 
-@pytest.mark.parametrize("correction", ["none", "holm"])
-def test_equal_counts_have_the_chances_that_each_would_have_alone(correction):
+@pytest.mark.parametrize("factors", [np.ones(50), 50 - np.arange(50)], ids=["none", "holm"])
+def test_equal_counts_have_the_chances_that_each_would_have_alone(factors, request):
+    correction = request.node.callspec.id
     counts = np.random.default_rng(0).integers(0, 6, (3, 50))
-    ordered = np.sort(counts, axis=1)
     chances = significance_chances(counts, 1000, 0.05, correction=correction, add_one=True)
-    factors = 50 - np.arange(50) if correction == "holm" else np.ones(50)
-    for row, own in zip(ordered, chances, strict=True):
-        most = [sum((c + 1) / 1001 <= 0.05 / factor for c in range(1001)) - 1 for factor in factors]
+    most = [sum((c + 1) / 1001 <= 0.05 / factor for c in range(1001)) - 1 for factor in factors]
+    for row, own in zip(np.sort(counts, axis=1), chances, strict=True):
         alone = [binom.cdf(c, 1000, count / 1000) if c >= 0 else 0.0 for c, count in zip(most, row, strict=True)]
         np.testing.assert_allclose(own, np.minimum.accumulate(alone), rtol=1e-12)
-
-
-def test_what_two_measures_have_in_common_is_counted():
-    first, second = np.random.default_rng(0).random((2, 4, 57)) < 0.5
-    expected = [[np.count_nonzero(one & other) for other in second] for one in first]
-    assert count_common(first, second).tolist() == expected
 
 
 def resample(values, p, weights, **options):
@@ -88,8 +81,6 @@ def graded(n_runs=12, n_topics=40, noise=1.0, seed=0):
 
 @pytest.mark.parametrize("test", ["randomised-tukey-hsd", "tukey-hsd"])
 def test_the_critical_value_is_tukeys(test):
-    from scipy.stats import studentized_range
-
     values = graded()
     p = all_pairs_test(values, test=test, n_permutations=4000, key=1).p[0]
     means = values[..., 0].mean(axis=1)
@@ -119,11 +110,14 @@ def test_the_mean_over_resamples_is_near_the_power_itself(studentised):
     assert (shares.std(axis=0) > 0).all()
 
 
-def test_identical_runs_turn_together():
+def test_identical_runs_turn_together_and_what_two_measures_have_in_common_is_counted():
     values = graded()
-    assert resample(values, np.ones((2, 66)), np.ones((1, 40)))[1].tolist() == [1 / 66] * 2
-    values[1:4] = values[0]
-    assert resample(values, np.ones((2, 66)), np.ones((1, 40)))[1].tolist() == [4 / 66] * 2
+    for alike, share in ((1, 1 / 66), (4, 4 / 66)):
+        values[1:alike] = values[0]
+        assert resample(values, np.ones((2, 66)), np.ones((1, 40)))[1].tolist() == [share] * 2
+    first, second = np.random.default_rng(0).random((2, 4, 57)) < 0.5
+    expected = [[np.count_nonzero(one & other) for other in second] for one in first]
+    assert count_common(first, second).tolist() == expected
 
 
 def test_pairs_that_lie_apart_are_counted_without_looking_at_every_one():

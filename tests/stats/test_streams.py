@@ -51,13 +51,13 @@ def make_scores(n_runs=6, n_topics=21, n_measures=3, seed=0):
 
 def test_exponents_are_those_of_the_median_magnitude_that_is_not_zero():
     rng = np.random.default_rng(1)
-    cases = [
+    for values in (
         make_scores(),
         np.zeros((3, 4, 2)),
         np.ldexp(rng.normal(size=(5, 8, 4)), rng.integers(-1060, 1000, (5, 8, 4))),
-    ]
-    cases += [np.full((2, 3, 1), 5e-324), np.where(rng.random((4, 8, 2)) < 0.7, 0.0, 1e308)]
-    for values in cases:
+        np.full((2, 3, 1), 5e-324),
+        np.where(rng.random((4, 8, 2)) < 0.7, 0.0, 1e308),
+    ):
         expected = []
         for column in values.reshape(-1, values.shape[-1]).T.tolist():
             known = sorted(math.frexp(score)[1] for score in column if score) or [0]

@@ -33,7 +33,7 @@ def solve(scores, **facets):
 
 
 def name(found):
-    return {effect.name: variance for effect, variance in zip(found.effects, found.variance, strict=True)}
+    return dict(zip((effect.name for effect in found.effects), found.variance, strict=True))
 
 
 def simulate(n_runs, n_topics, n_third, seed=0, third="repeat"):
@@ -125,10 +125,15 @@ def test_intervals_hold_what_was_simulated_as_often_as_they_claim(monkeypatch):
     assert (held / 100 < 0.99).all()
 
 
-def test_negative_estimates_are_kept_aside_and_set_to_0():
+def test_negative_estimates_are_kept_aside_and_set_to_0_and_what_a_design_does_not_separate_has_one_component():
     found = solve([[0.0, 1.0], [1.0, 0.0]], run=np.array([0, 0, 1, 1]), topic=np.array([0, 1, 0, 1]))
     assert found.raw == pytest.approx([-0.5, -0.5, 1.0])
     assert found.variance.tolist() == [0, 0, 1]
+    run, topic = np.indices((4, 6)).reshape(2, -1)
+    scores = np.random.default_rng(0).normal(size=24)
+    one_each = solve(scores, run=run, topic=topic, task=topic)
+    assert list(name(one_each)) == ["run", "task or topic", "run × task or run × topic and error"]
+    assert one_each.variance == pytest.approx(solve(scores, run=run, topic=topic).variance)
 
 
 @pytest.mark.parametrize(
@@ -144,18 +149,6 @@ def test_a_table_that_is_not_balanced_is_refused(kept, facets, message):
     codes = {facet: levels[kept] for facet, levels in ({"run": run, "topic": topic} | facets).items()}
     with pytest.raises(MetaevalError, match=message):
         solve(np.random.default_rng(0).normal(size=24)[kept], **codes)
-
-
-def test_what_a_design_does_not_separate_has_one_component():
-    run, topic = np.indices((4, 6)).reshape(2, -1)
-    scores = np.random.default_rng(0).normal(size=24)
-    one_each = solve(scores, run=run, topic=topic, task=topic)
-    assert [effect.name for effect in one_each.effects] == [
-        "run",
-        "task or topic",
-        "run × task or run × topic and error",
-    ]
-    assert one_each.variance == pytest.approx(solve(scores, run=run, topic=topic).variance)
 
 
 def test_the_best_design_is_the_best_of_all_that_the_budget_pays_for():
@@ -185,13 +178,13 @@ def test_prices_of_judges_and_tasks_add_up():
     assert only_repeats["repeat"].max() == 7
 
 
-@pytest.mark.parametrize(
-    ("budget", "prices", "message"),
-    [
-        (5, {"topic": 10}, "does not pay for one topic, which takes 10 at least"),
-        (10, {"repeat": 1}, "does not pay for the present topics, which take 40 at least"),
-    ],
-)
+BELOW = [
+    (5, {"topic": 10}, "does not pay for one topic, which takes 10 at least"),
+    (10, {"repeat": 1}, "does not pay for the present topics, which take 40 at least"),
+]
+
+
+@pytest.mark.parametrize(("budget", "prices", "message"), BELOW)
 def test_a_budget_below_one_topic_is_refused(budget, prices, message):
     with pytest.raises(MetaevalError, match=message):
         list_designs(budget, prices, {"topic": 40.0, "repeat": 2.0})
@@ -201,20 +194,15 @@ def topics_for_t_test(effect, alpha, beta):
     return design.fewest_topics(lambda n: design.power_of_t_test(n, effect, alpha) >= 1 - beta, effect)
 
 
-@pytest.mark.parametrize("n", [5, 34, 200])
-@pytest.mark.parametrize("effect", [0.1, 0.5, 1.2])
-def test_power_is_statsmodels(n, effect):
-    power = pytest.importorskip("statsmodels.stats.power")
-    assert design.power_of_t_test(n, effect, 0.05) == pytest.approx(power.TTestPower().power(effect, n, 0.05))
-
-
-@pytest.mark.parametrize(
-    ("effect", "alpha", "beta"), list(itertools.product((0.1, 0.3, 1.0), (0.01, 0.05), (0.1, 0.2, 0.5)))
-)
-def test_topics_for_a_t_test_are_sakais_closed_approximation_give_or_take_one(effect, alpha, beta):
-    z, z_beta = norm.isf(alpha / 2), norm.isf(beta)
-    closed = ((z + z_beta) / effect) ** 2 + z**2 / 2
-    assert abs(topics_for_t_test(effect, alpha, beta) - np.ceil(closed)) <= 1
+@pytest.mark.parametrize("effect", [0.1, 0.3, 0.5, 1.0, 1.2])
+def test_power_is_statsmodels_and_topics_are_sakais_closed_approximation_give_or_take_one(effect):
+    power = pytest.importorskip("statsmodels.stats.power").TTestPower()
+    for n in (5, 34, 200):
+        assert design.power_of_t_test(n, effect, 0.05) == pytest.approx(power.power(effect, n, 0.05))
+    for alpha, beta in itertools.product((0.01, 0.05), (0.1, 0.2, 0.5)):
+        z, z_beta = norm.isf(alpha / 2), norm.isf(beta)
+        closed = ((z + z_beta) / effect) ** 2 + z**2 / 2
+        assert abs(topics_for_t_test(effect, alpha, beta) - np.ceil(closed)) <= 1
 
 
 def test_the_number_is_the_least_that_is_enough_the_detectable_difference_its_inverse_and_extremes_have_an_answer():
@@ -248,9 +236,8 @@ def test_power_at_small_levels_is_that_of_the_upper_tail(alpha):
     threshold = t.isf(alpha / 2, n - 1)
 
     def density(spread):
-        return (
-            norm.sf(threshold * spread - np.sqrt(n) * effect) * chi.pdf(spread * np.sqrt(n - 1), n - 1) * np.sqrt(n - 1)
-        )
+        tail = norm.sf(threshold * spread - np.sqrt(n) * effect)
+        return tail * chi.pdf(spread * np.sqrt(n - 1), n - 1) * np.sqrt(n - 1)
 
     expected = quad(density, 0, 4, points=[0.8, 1.0, 1.2])[0]
     assert float(design.power_of_t_test(n, effect, alpha)) == pytest.approx(expected, rel=1e-6)
