@@ -1,5 +1,6 @@
 """The study of error rates: its simulated scores have the truth that it says, and its counts and rates are right."""
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -100,58 +101,46 @@ def test_cells_that_seem_to_err_are_simulated_again(monkeypatch):
 
 
 def test_both_halves_have_other_designs_and_collections_of_the_same_kinds():
-    halves = {half: {d.kind for d in DESIGNS.values() if d.half == half} for half in ("choosing", "checking")}
-    assert halves["choosing"] - set(STUDY["special"]) == halves["checking"]
+    choosing, checking = ({d.kind for d in DESIGNS.values() if d.half == half} for half in ("choosing", "checking"))
+    assert choosing - set(STUDY["special"]) == checking
     assert not set(STUDY["collections"]["choosing"]) & set(STUDY["collections"]["checking"])
-    made_up = [group for group in STUDY["groups"] if "designs" in group]
-    cells = list(list_cells([{**group, "collections": []} for group in made_up]))
-    assert len({(cell.name, cell.group) for cell in cells}) == len(cells)
+    cells = [
+        (cell.name, cell.group)
+        for cell in list_cells([{**g, "collections": []} for g in STUDY["groups"] if "designs" in g])
+    ]
+    assert len(set(cells)) == len(cells)
 
 
-def make_rates(errors):
-    """Counts of made-up tests: {test: ({(half, kind): error}, power, precise copies found)}, as rates."""
+def conclude_of(**errors):
+    """What the study says of made-up tests: {test: (error, power, precise copies found, errors of other cells)}."""
     rows = []
-    for test, (cells, power, precise) in errors.items():
-        for (half, kind), error in cells.items():
-            row = {"half": half, "kind": kind, "design": kind, "runs": 22, "topics": 25, "test": test, "studies": 1000}
-            row |= {"power_se": 0.0, "with_false": 0, "error": 0.0, "power": 0.0}
+    for test, (error, power, precise, *others) in errors.items():
+        for half, kind in itertools.product(("choosing", "checking"), "ab"):
+            error_here = dict(others).get(f"{half}_{kind}", error)
+            row = {"half": half, "kind": kind, "design": kind, "runs": 22, "topics": 25, "test": test.replace("_", "-")}
+            row |= {"studies": 1000, "power_se": 0.0, "with_false": 0, "error": 0.0, "power": 0.0}
             rows += [
-                row | {"group": "equal means", "truth": "", "with_false": error * 1000, "error": error},
+                row | {"group": "equal means", "truth": "", "with_false": error_here * 1000, "error": error_here},
                 row | {"group": "true effects", "truth": "effects", "power": power},
                 row | {"group": "precise copies", "truth": "precise copy", "topics": 50, "power": precise},
             ]
-    return compute_rates(pd.DataFrame(rows))
+    found = conclude(compute_rates(pd.DataFrame(rows)))
+    return found, fill_template("{{ say.conclusion(found) }}", found=found, study=STUDY)
 
 
-def everywhere(error, **others):
-    return {
-        (half, kind): others.get(f"{half}_{kind}", error) for half in ("choosing", "checking") for kind in ("a", "b")
-    }
-
-
-SEVERAL = {
-    "bootstrap-t": (everywhere(0.05), 0.6, 0.5), "randomised-tukey-hsd": (everywhere(0.25), 0.9, 0.5),
-    "tukey-hsd": (everywhere(0.05), 0.8, 0.0), "max-t": (everywhere(0.05), 0.4, 0.5),
-}  # fmt: skip
-CONCLUSIONS = [  # counts of tests, those that hold, kinds outside of the domain, failures while checking, and what is said
-    (SEVERAL, ("bootstrap-t", "max-t"), [], 0, "**Use bootstrap-t.** On the choosing half, bootstrap-t and max-t pass"),
-    ({"bootstrap-t": (everywhere(0.05, choosing_b=0.2, checking_b=0.3), 0.6, 0.5)},
-     ("bootstrap-t",), ["b"], 0, "- Not in the domain: fewer than 25 topics or 10 runs; b"),
-    ({"bootstrap-t": (everywhere(0.05, checking_b=0.3), 0.6, 0.5)},
-     ("bootstrap-t",), [], 1, "errs too often in 1 of 2 kinds of studies; its largest error is 0.300"),
-    ({"bootstrap-t": (everywhere(0.05), 0.6, 0.5), "max-t": (everywhere(0.05), 0.7, 0.5)},
-     ("max-t", "bootstrap-t"), [], 0, "**Use bootstrap-t**, although the rule prefers max-t."),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("counts", "holding", "excluded", "failed", "said"), CONCLUSIONS)
-def test_the_most_powerful_test_that_holds_and_finds_precise_copies_is_recommended(
-    counts, holding, excluded, failed, said
-):
-    found = conclude(make_rates(counts))
-    assert said in fill_template("{{ say.conclusion(found) }}", found=found, study=STUDY)
-    assert (found.excluded, found.recommended.failed) == (excluded, failed)
-    assert found.holding == holding
+def test_the_most_powerful_test_that_holds_and_finds_precise_copies_is_recommended():
+    several = {"randomised_tukey_hsd": (0.25, 0.9, 0.5), "tukey_hsd": (0.05, 0.8, 0.0), "max_t": (0.05, 0.4, 0.5)}
+    found, said = conclude_of(bootstrap_t=(0.05, 0.6, 0.5), **several)
+    assert (found.holding, found.excluded, found.recommended.failed) == (("bootstrap-t", "max-t"), [], 0)
+    assert "**Use bootstrap-t.** On the choosing half, bootstrap-t and max-t pass" in said
+    found, said = conclude_of(bootstrap_t=(0.05, 0.6, 0.5, ("choosing_b", 0.2), ("checking_b", 0.3)))
+    assert (found.excluded, "- Not in the domain: fewer than 25 topics or 10 runs; b" in said) == (["b"], True)
+    found, said = conclude_of(bootstrap_t=(0.05, 0.6, 0.5, ("checking_b", 0.3)))
+    assert (found.excluded, found.recommended.failed) == ([], 1)
+    assert "errs too often in 1 of 2 kinds of studies; its largest error is 0.300" in said
+    found, said = conclude_of(bootstrap_t=(0.05, 0.6, 0.5), max_t=(0.05, 0.7, 0.5))
+    assert found.holding == ("max-t", "bootstrap-t")
+    assert "**Use bootstrap-t**, although the rule prefers max-t." in said
 
 
 @pytest.fixture(scope="module")
@@ -178,25 +167,25 @@ def test_nothing_is_simulated_without_being_asked_for_and_every_table_has_a_capt
 
 
 def test_rankings_of_measures_are_compared_between_seeds_tests_topics_and_runs(monkeypatch):
-    monkeypatch.setitem(reliability.SETTINGS, "permutations", 100)
-    monkeypatch.setitem(reliability.SETTINGS, "seeds", 2)
-    monkeypatch.setitem(reliability.SETTINGS, "splits", 2)
-    rng = np.random.default_rng(4)
-    noise = rng.normal(0, [0.1, 1.0, 10.0], (6, 20, 3))
+    for name, number in (("permutations", 100), ("seeds", 2), ("splits", 2)):
+        monkeypatch.setitem(reliability.SETTINGS, name, number)
+    noise = np.random.default_rng(4).normal(0, [0.1, 1.0, 10.0], (6, 20, 3))
     values = np.linspace(0, 1, 6)[:, None, None] + noise
     values[5] = values[4]
     runs = ["BL-one", "b", "c", "d", "e", "f"]
     scores = Scores(values, runs=runs, topics=range(20), measures=["AP", "RR", "ERR@20"], collection="made")
     changes = reliability.measure_reliability({"made": scores})
-    sizes = changes.set_index(["changed", "test"])[["runs", "topics"]]
-    assert sizes.loc[("without baselines", "bootstrap-t")].tolist() == [5, 20]
-    assert sizes.loc[("distinct runs only", "bootstrap-t")].tolist() == [5, 20]
-    assert sizes.loc[("the other half of the topics", "bootstrap-t")].tolist() == [6, 10]
+    sizes = changes.set_index(["changed", "test"])[["runs", "topics"]].apply(tuple, axis=1)
+    for changed, size in (
+        ("without baselines", (5, 20)),
+        ("distinct runs only", (5, 20)),
+        ("the other half of the topics", (6, 10)),
+    ):
+        assert sizes[changed, "bootstrap-t"] == size
     assert (changes["other top"] == 0).all()  # the measure with least noise always finds most
     assert reliability.find_power(scores, "max-t", 0)[0] == 14 / 15  # all but the pair of identical runs
     means = reliability.average_collections(changes).set_index(["changed", "test"])
     assert means.loc[("another seed", "max-t"), "collections"] == 1
-
     change = reliability.Change("another seed", "max-t", 3, 9, [(np.array([1.0, 0.5]), np.array([0.5, 1.0]))] * 2)
     found = reliability.summarise_change(change)
     assert (found["tau"], found["other top"]) == (-1, 1)

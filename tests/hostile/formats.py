@@ -1,10 +1,15 @@
 """One table of formats: how right files are made, how metaeval reads them, and what they say."""
 
+import io
 import itertools
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 import metaeval as me
 from metaeval.datasets import polarity
@@ -28,6 +33,7 @@ class Format:
     read: Callable  # (folder, files, options) -> what metaeval makes of the files in a folder
     cells: Callable  # what metaeval read -> cells by labels
     mutate: Callable = mutate_text
+    mutated: float = 0.9  # the share of mutated files
 
 
 def pick(rng, least, most, names=NAMES):
@@ -92,6 +98,16 @@ def expect_wide(files, options):
     return readings
 
 
+def make_sakai(rng):
+    runs, n_topics = pick(rng, 1, 4), rng.randint(1, 4)
+    files = {"runs": lines([[run] for run in runs], "{}")}
+    if rng.choice([True, False]):
+        files["topics"] = lines([[topic] for topic in pick(rng, n_topics, n_topics)], "{}")
+    for measure in pick(rng, 1, 2, MEASURES):
+        files[measure] = "".join(" ".join(repr(score(rng)) for _ in runs) + "\n" for _ in range(n_topics)).encode()
+    return files, {"format": "sakai"}
+
+
 def make_trec_eval(rng):
     files, topics = {}, pick(rng, 1, 4, ["1", "2", "301", "q7", "Δ"])
     for position in range(rng.randint(1, 3)):
@@ -101,6 +117,15 @@ def make_trec_eval(rng):
             rows += [[measure, topic, f"{score(rng):.4f}"] for measure in ("map", "recip_rank")]
         files[f"file{position}.eval"] = lines([*rows, ["map", "all", "0.5000"]], "{:<22}\t{}\t{}")
     return files, {"format": "trec_eval"}
+
+
+def make_wmt(rng):
+    runs, n_topics, gaps = pick(rng, 1, 4), rng.randint(1, 4), rng.choice([0, 0, 0.1])
+    start, files = rng.choice(["", "en-de."]), {}
+    for measure in pick(rng, 1, 2, ["AP", "NMD", "mine"]):
+        rows = [[run, "None" if chance(rng, gaps) else repr(score(rng))] for run in runs for _ in range(n_topics)]
+        files[f"{start}{measure}{rng.choice(['', '-src', '-refA'])}.seg.score"] = lines(rows, "{}\t{}")
+    return files, {}
 
 
 LAYOUTS = {"tot": "{0}\t{2} {1}\t{3}", "ir_measures": "{0}\t{1}\t{2}\t{3}", "ranking": "{1} Q0 {0} 1 {3} {2}"}
@@ -119,6 +144,62 @@ def make_board(rng):
     write = lambda part: lines(map(dump, part), "{}") if layout == "jsonl" else lines(part, LAYOUTS[layout])  # noqa: E731
     only_sums = any(all(row[1] == "all" for row in part) for part in parts)
     return {f"board{k}": write(part) for k, part in enumerate(parts)}, {"format": layout, "excused": only_sums}
+
+
+LABEL_TYPES = [  # usual ones, and unusual ones that may be refused
+    *[lambda labels: pa.array(labels, pa.string())] * 5, lambda labels: pa.array(labels, pa.large_string()),
+    lambda labels: pa.array(labels).dictionary_encode(),
+    lambda labels: pa.array([sorted(set(labels)).index(one) for one in labels], pa.int64()),
+    lambda labels: pa.array([one.encode() for one in labels], pa.binary()),
+    lambda labels: pa.array([None, *labels[1:]], pa.string()), lambda labels: pa.array(["", *labels[1:]], pa.string()),
+    lambda labels: pa.array([[one] for one in labels]),
+]  # fmt: skip
+SCORE_TYPES = [
+    *[lambda values, whole: pa.array(values, pa.float64())] * 12, lambda values, whole: pa.array(values, pa.float32()),
+    lambda values, whole: pa.array(whole, pa.int32()), lambda values, whole: pa.array(whole, pa.uint64()),
+    lambda values, whole: pa.array([value == 0 for value in values]), lambda values, whole: pa.array(list(map(repr, values))),
+    lambda values, whole: pa.array(whole, pa.timestamp("ms")), lambda values, whole: pa.array([float("nan"), *values[1:]]),
+    lambda values, whole: pa.array([float("inf"), *values[1:]]), lambda values, whole: pa.array([None, *values[1:]]),
+    lambda values, whole: pa.array(whole, pa.int64()).cast(pa.decimal128(30, 3)),
+    lambda values, whole: pa.array([[value] for value in values]),
+]  # fmt: skip
+
+
+def make_parquet(rng):
+    keys = list(zip(*itertools.product(pick(rng, 2, 4), pick(rng, 1, 4), pick(rng, 1, 2, MEASURES)), strict=True))
+    kinds, of_score = [rng.randrange(len(LABEL_TYPES)) for _ in keys], rng.randrange(len(SCORE_TYPES))
+    columns = {name: LABEL_TYPES[kind](list(labels))
+               for name, kind, labels in zip(("run", "topic", "measure"), kinds, keys, strict=True)}  # fmt: skip
+    values = [score(rng) for _ in keys[0]]
+    columns["score"] = SCORE_TYPES[of_score](values, [int(4 * value) for value in values])
+    if chance(rng, 0.2):
+        columns["extra"] = pa.array(range(len(values)))
+    sink = io.BytesIO()
+    pq.write_table(
+        pa.table(columns), sink, write_page_checksum=True, compression=rng.choice(["snappy", "zstd", "none", "gzip"]),
+        row_group_size=rng.choice([1, 3, 1000]), use_dictionary=rng.choice([True, False]),
+    )  # fmt: skip
+    return {"pilot.parquet": sink.getvalue()}, {"excused": max(kinds) > 6 or of_score > 11}
+
+
+def expect_parquet(files, options):
+    """Every reading of what pandas sees; none where it cannot read the file, or no score is in it."""
+    say = lambda cell: cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)  # noqa: E731
+    try:
+        frame = pd.read_parquet(io.BytesIO(files["pilot.parquet"]))
+        rows = [
+            ["" if cell is None or cell != cell else say(cell) for cell in row] for row in frame.itertuples(index=False)
+        ]
+        return truth.read_columns([str(name) for name in frame.columns], rows)
+    except Exception:
+        return []
+
+
+def damage(rng, content):
+    at = rng.randrange(len(content))
+    return content[:at] + (
+        b"" if chance(rng, 0.3) else bytes([content[at] ^ 1 << rng.randrange(8)]) + content[at + 1 :]
+    )
 
 
 def score_cells(scores):
@@ -279,7 +360,10 @@ TABLE = {True: "label", False: "predicted"}
 FORMATS = {
     "tidy": of_scores(make_tidy, lambda files, options: truth.tidy(files, options["measure"])),
     "wide": of_scores(make_wide, expect_wide),
+    "sakai": of_scores(make_sakai, lambda files, _: truth.sakai(files)),
     "trec_eval": of_scores(make_trec_eval, lambda files, _: truth.trec_eval(files), whole=True),
+    "wmt": of_scores(make_wmt, lambda files, _: truth.wmt(files), whole=True),
+    "parquet": of_scores(make_parquet, expect_parquet, mutate=damage, mutated=0.4),
     "leaderboard": of_scores(make_board, lambda files, options: truth.leaderboard(files, options["format"])),
     "semeval-c": of_labels("semeval-c", FIVE, lambda rows, _: lines(rows, "{1}\t{0}\t{2}"), truth.semeval_labels),
     "judgements": of_labels(

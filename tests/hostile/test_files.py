@@ -18,7 +18,7 @@ def check_format(name, rng, folder):
     form = FORMATS[name]
     files, options = form.make(rng)
     right = not options.pop("excused", False)
-    if chance(rng, 0.9):
+    if chance(rng, form.mutated):
         victim, right = rng.choice(list(files)), False
         files[victim] = form.mutate(rng, files[victim])
     for file, content in files.items():

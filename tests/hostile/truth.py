@@ -204,6 +204,20 @@ def _wide(files, delimiters):
 
 
 @readings
+def sakai(files):
+    need("runs" in files and set(files) - {"runs", "topics"}, "no runs or no measure")
+    runs, *topics = ([line.strip() for line in lines_of(files[name])] for name in ("runs", "topics") if name in files)
+    lengths = set()
+    for measure in set(files) - {"runs", "topics"}:
+        rows = [line.split() for line in lines_of(files[measure])]
+        lengths.add(len(rows))
+        names = topics[0] if topics else [str(place) for place in range(1, len(rows) + 1)]
+        need(len(names) == len(rows) and len(lengths) == 1 and all(len(row) == len(runs) for row in rows), "shape")
+        for topic, row in zip(names, rows, strict=True):
+            yield from ((run, topic, measure, number(cell)) for run, cell in zip(runs, row, strict=True))
+
+
+@readings
 def trec_eval(files):
     names = set()
     for name, content in files.items():
@@ -222,6 +236,24 @@ def trec_eval(files):
         need(run not in names and cells, "the same run twice, or no score of a topic")
         names.add(run)
         yield from ((run, *cell) for cell in cells)
+
+
+@readings
+def wmt(files):
+    """A line is ``run<TAB>score``; a run that one of the files lacks has no scores there."""
+    tables = {}
+    for name, content in files.items():
+        table = tables.setdefault(re.sub(r"^en-de\.|(-src|-refA)?\.seg\.score$", "", name), {})
+        for line in lines_of(content):
+            run, tab, text = line.partition("\t")
+            need(tab and "\t" not in text and run.strip(), "a line")
+            table.setdefault(run, []).append(None if text.strip().lower() == "none" else number(text))
+    lengths = {len(scores) for table in tables.values() for scores in table.values()}
+    need(len(lengths) == 1, "not the same numbers of topics")
+    for measure, table in tables.items():
+        for run in {run: None for each in tables.values() for run in each}:
+            for place, score in enumerate(table.get(run, [None] * max(lengths)), start=1):
+                yield run, str(place), measure, score
 
 
 PLACES = {"tot": (0, 2, 1, 3), "ir_measures": (0, 1, 2, 3), "ranking": (2, 0, 5, 4)}

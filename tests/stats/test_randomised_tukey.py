@@ -14,7 +14,6 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 from scipy.stats import chi2
 
 import metaeval
@@ -61,14 +60,6 @@ def test_every_row_is_a_permutation_and_every_run_equally_likely_in_every_column
     assert (np.sort(orders, axis=-1) == np.arange(n_runs)).all()
     for column in (0, 1, n_runs // 2, n_runs - 1):
         assert chi_square_p(np.bincount(orders[..., column].ravel(), minlength=n_runs)) > 0.0005
-
-
-@given(st.integers(0, 2**64 - 1), st.integers(0, 10_000), st.integers(1, 8), st.integers(2, 9))
-@settings(max_examples=30, deadline=None)
-def test_asking_for_other_trials_or_more_topics_moves_nothing(key, start, n_topics, n_runs):
-    whole = permutations(key, range(start, start + 6), n_topics + 3, n_runs)
-    part = permutations(key, [start + 4, start + 1], n_topics, n_runs)
-    assert (whole[[4, 1], :n_topics] == part).all()
 
 
 @pytest.mark.parametrize("n_runs", [*range(2, 18), 23, 24, 25, 31, 32, 33, 63, 64, 65, 100, 127, 128])
@@ -175,18 +166,6 @@ def test_the_bits_are_those_of_the_engines_that_were_here_before():
         counts = count_reached(quantise(values), ranges)
         bits = ranges.astype("<i8").tobytes() + counts.astype("<i8").tobytes()
         assert hashlib.sha256(bits).hexdigest()[:16] == fingerprint, numbers
-
-
-@given(st.integers(0, 2**32), st.integers(-1000, 1000), st.sampled_from([0.25, 2.0, 3.0, 7.0, 2.0**40]))
-@settings(max_examples=60, deadline=None)
-def test_shifting_or_rescaling_scores_changes_no_count(seed, shift, scale):
-    """Whole numbers stay exact under these changes, so not one count may differ."""
-    rng = np.random.default_rng(seed)
-    values = rng.integers(0, 21, (rng.integers(2, 7), rng.integers(2, 9), 1)).astype(float)
-    counts = randomised_tukey_hsd(values, n_permutations=50, key=KEY)
-    by_topic = rng.integers(-99, 100, (values.shape[1], 1))
-    for changed in (values + shift, values + by_topic, values * scale, -values):
-        assert (randomised_tukey_hsd(changed, n_permutations=50, key=KEY) == counts).all()
 
 
 # Where the work is done
