@@ -1,4 +1,4 @@
-"""Functions of users' files: what is no measure is refused, and the program is as it was after they were called."""
+"""Measures of users: names, files, functions and labels are one door; what is no measure is refused, and nothing else changes."""
 
 import os
 import random
@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from metaeval.errors import MeasureError
+from metaeval.errors import DataError, MeasureError, MetaevalWarning
 from metaeval.measures.conformance import conformance
 from metaeval.measures.registry import _MEASURES, is_shipped
+from metaeval.measures.resolve import measure, measure_of_label, resolve_measures
 
 HEAD = """
 import os, random, signal, sys, time, warnings
@@ -28,6 +29,16 @@ def gap(estimated, gold, *, power=1):
     {body}
     return d**power
 """
+PLAIN = """
+import numpy as np
+print("the file was run")
+def gap(estimated, gold):
+    return np.abs(estimated - gold).max(axis=-1)
+def accuracy(counts):
+    return np.trace(counts) / counts.sum()
+not_a_measure = 3
+"""
+quiet = pytest.mark.filterwarnings("ignore:.*not decorated")
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +55,170 @@ def write(tmp_path_factory):
 
 
 @pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(PLAIN)
+    return path
+
+
+@pytest.fixture
 def runs():
     rng = np.random.default_rng(0)
     gold, estimated = rng.dirichlet(np.ones(4), 7), rng.dirichlet(np.ones(4), (3, 7))
     return me.QuantificationRuns(estimated, gold, runs=list("abc"), topics=range(7), classes=range(4))
 
 
+def gap(estimated, gold):
+    return np.abs(estimated - gold).max(axis=-1)
+
+
 def largest_gap(runs):
-    return np.abs(runs.estimated - runs.gold).max(axis=-1)
+    return gap(runs.estimated, runs.gold)
+
+
+def define(text):
+    space = {"__name__": "here"}
+    exec(text, space)  # noqa: S102  (written here)
+    return space
+
+
+# Names, files, functions and labels
+
+
+def test_what_is_assumed_about_a_plain_function_is_said(file):
+    with pytest.warns(MetaevalWarning, match="gap is not decorated: taken as a quantification .* lower is better"):
+        found = measure(gap)
+    assert (str(found), found.kind, found.higher_is_better) == ("gap", "quantification", False)
+    with pytest.warns(MetaevalWarning, match="accuracy is not decorated: taken as a classification .* higher is bett"):
+        found = measure(f"{file}:accuracy")
+    assert (str(found), found.kind, found.higher_is_better) == ("accuracy", "classification", True)
+    counts = np.array([[[3, 1], [0, 4]], [[2, 0], [0, 2]]])
+    assert found.score(counts).tolist() == [0.875, 1.0], "it takes one topic at a time, and is called so"
+    with pytest.warns(MetaevalWarning, match=r"called as unnamed\(estimated, gold\)"):
+        measure(define("def unnamed(a, b):\n    return abs(a - b).max(axis=-1)")["unnamed"])
+
+
+DIVERGENCE = """
+import numpy as np
+import metaeval
+
+def plain({first}, {second}):
+    return ({gold} * np.log(({gold} + 0.001) / ({estimated} + 0.001))).sum(axis=-1)
+
+@metaeval.register_measure(kind="quantification", higher_is_better=False, range=(-1, 9), name="decorated_{place}")
+def decorated({first}, {second}):
+    return plain({first}, {second})
+"""
+
+
+@quiet
+@pytest.mark.parametrize("place", ["here", "file"])
+@pytest.mark.parametrize("gold_first", [False, True])
+@pytest.mark.parametrize(
+    "names",
+    [
+        *("estimated gold", "predicted gold", "y_pred y_true", "p gold_shares", "est q", "predicted_gold gold"),
+        *("preds labels", "yPred yTrue", "run gold_run", "systems golds", "a b"),
+    ],
+)
+def test_a_users_arrays_are_told_apart_by_their_names(names, gold_first, place, tmp_path, runs):
+    estimated, gold = names.split()
+    first, second = (gold, estimated) if gold_first and names != "a b" else (estimated, gold)
+    path = tmp_path / "mine.py"
+    path.write_text(DIVERGENCE.format(first=first, second=second, gold=gold, estimated=estimated, place=place))
+    expected = np.array([[np.sum(g * np.log((g + 0.001) / (e + 0.001))) for e, g in zip(one, runs.gold, strict=True)]
+                         for one in runs.estimated])  # fmt: skip
+    defined = define(path.read_text() if place == "here" else "")
+    for form in ("plain", "decorated"):
+        scores = me.score(runs, defined[form] if place == "here" else f"{path}:{form}")
+        np.testing.assert_allclose(scores.values[..., 0], expected, rtol=1e-12, atol=1e-15)
+    _MEASURES.pop(f"decorated_{place}")
+
+
+@pytest.mark.parametrize("arrays", [("gold", "reference"), ("predicted", "y_hat")])
+def test_arrays_with_names_of_one_side_are_asked_about_and_counts_are_one_array(arrays):
+    message = f"which of {' and '.join(arrays)} is the gold. call them gold and estimated"
+    with pytest.raises(MeasureError, match=message):
+        measure(define(f"def twice({', '.join(arrays)}):\n    return 0 * {arrays[0]}[..., 0]")["twice"])
+    counts = me.ClassificationRuns([[[[2, 0], [1, 1]]]], runs=["a"], topics=["t"], classes=["no", "yes"])
+    with pytest.warns(MetaevalWarning), pytest.raises(MeasureError, match=r"of class counts is written gap\(counts\)"):
+        me.score(counts, gap)
+
+
+@quiet
+@pytest.mark.parametrize("form", ["function", "reference"])
+def test_every_function_takes_a_plain_function_and_a_file(form, file, tmp_path, runs):
+    mine = gap if form == "function" else f"{file}:gap"
+    scores = me.score(runs, ["NMD", mine])
+    assert [str(one) for one in scores.measures] == ["NMD", "gap"]
+    assert scores.sel(measures=mine).values.shape == (3, 7, 1)
+    assert scores.matrix(mine).equals(scores.matrix("gap"))
+    assert [str(one) for one in me.coverage(scores, reference=mine, n_bootstrap=0).reference] == ["gap"]
+    assert me.properties(mine, n_random=0).measures[0].formula is not None
+    me.io.write_scores(scores, tmp_path / "scores.csv")
+    assert [str(one) for one in me.open_scores(str(tmp_path / "scores.csv"), [mine]).measures] == ["gap"]
+    if form == "function":
+        labelled = me.Scores([[[0.5]]], runs=["a"], topics=["t"], measures=mine)
+        assert labelled.measures[0].higher_is_better is False
+
+
+@quiet
+def test_a_file_that_is_named_twice_is_run_once_and_a_label_from_data_never_runs_one(file, capfd):
+    label = f"{file}:gap"
+    scores = me.Scores([[[0.5]], [[0.2]]], runs=["a", "b"], topics=["t"], measures=[label])
+    assert [str(one) for one in scores.sel(measures=[label]).measures] == [label]
+    assert scores.matrix(label).shape == (2, 1)
+    with pytest.raises(DataError, match="there is no measure 'RNOD'"):
+        scores.sel(measures="RNOD")
+    assert capfd.readouterr() == ("", "")
+    for _ in range(3):
+        resolve_measures([label, f"{file}:accuracy"])
+    printed = capfd.readouterr()
+    assert (printed.out, printed.err.count("the file was run")) == ("", 1)
+
+
+def test_two_files_of_one_name_do_not_take_each_others_measures(tmp_path):
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text(HEAD.format(body="pass").replace("def gap(", "def only_one_of_me("))
+    found = measure(f"{tmp_path}/one/mine.py:only_one_of_me")
+    assert measure(f"{tmp_path}/one/mine.py:only_one_of_me") is found
+    with pytest.raises(MeasureError, match="there is a measure only_one_of_me already"):
+        measure(f"{tmp_path}/two/mine.py:only_one_of_me")
+    _MEASURES.pop("only_one_of_me")
+
+
+NO_MEASURES = [
+    ("{file}:nothing", "has nothing called 'nothing'"),
+    ("{file}:not_a_measure", "not_a_measure is not a measure"),
+    ("{folder}/none.py:gap", "there is no file"),
+    ("NMDD", "did you mean NMD"),
+    (3, "3 is not a measure"),
+    (dict, "is not a measure"),
+    ("mine.py", r"mine\.py is a file of measures: name the function in it too, as mine\.py:my_measure"),
+]
+
+
+@pytest.mark.parametrize(("wanted", "message"), NO_MEASURES)
+def test_what_is_no_measure_is_said_in_a_sentence(wanted, message, file):
+    with pytest.raises(MeasureError, match=message):
+        measure(wanted.format(file=file, folder=file.parent) if isinstance(wanted, str) else wanted)
+
+
+def test_a_measure_is_given_once_and_a_label_is_known_by_its_scores_where_it_is_not_registered():
+    for given, options, message in (
+        (["NMD", measure("NMD")], {}, "NMD is given twice"),
+        (["cost", "cost"], {"labels": ()}, "cost is given twice"),
+        ("cost", {}, "no measure 'cost'"),
+    ):
+        with pytest.raises(MeasureError, match=message):
+            resolve_measures(given, **options)
+    assert measure_of_label("NMD").formula is not None
+    assert measure_of_label("nDCG@20").higher_is_better is True
+    assert measure_of_label("cost") == resolve_measures("cost", labels=())[0] == me.Measure("cost")
+
+
+# What a function may do
 
 
 def test_what_the_decorator_states_comes_back_and_scores_are_those_of_the_function(write, runs):
@@ -93,8 +260,8 @@ REFUSED = [
     "d = d - d.mean(axis=-1, keepdims=True) + 0.5 if d.ndim else d", "d = d / d.shape[0] if d.ndim > 1 else d",
     "d = d + np.arange(d.size).reshape(d.shape) * 1e-4", "d = d[..., ::-1] if d.ndim else d",
     "d = np.minimum(1, np.cumsum(d, axis=-1)) if d.ndim else d", "d = d * (1 - 1e-3 * np.random.rand(*d.shape))",
-    "d = np.array(d); d.ravel()[:1] = 0.125 if d.size > 1 else d", "d = d * (1 - 1e-3 * np.random.default_rng().random(d.shape))",
-    "calls[0] += 1; d = d * (1 - 1e-3 * (calls[0] % 2))", "d = d * (1 - 1e-3 * np.random.RandomState(0).rand(*d.shape))",
+    "d = np.array(d); d.ravel()[:1] = 0.125 if d.size > 1 else d", "calls[0] += 1; d = d * (1 - 1e-3 * (calls[0] % 2))",
+    "d = d * (1 - 1e-3 * np.random.default_rng().random(d.shape))",
 ]  # fmt: skip
 
 
@@ -133,17 +300,15 @@ def score_function(runs, formula):
     return me.score(runs, me.Measure("own", False, (-9, 9), kind="quantification", formula=formula))
 
 
-def test_scores_that_change_only_on_the_real_data_are_found_there(runs):
+def test_what_shows_only_on_the_real_data_is_found_there_and_what_refuses_artificial_data_is_tried_there(runs):
     """The artificial data and the tried cells never come in batches of 3 × 7, so only scoring again can see it."""
     with pytest.raises(MeasureError, match=r"own: run \w, topic \d scored 0\.\d+ with the others and 0\.\d+ alone"):
-        score_function(runs, lambda p, q: np.abs(p - q).max(-1) * (0.5 if p.shape == (3, 7, 4) else 1))
+        score_function(runs, lambda p, q: gap(p, q) * (0.5 if p.shape == (3, 7, 4) else 1))
 
-
-def test_a_measure_that_refuses_artificial_data_is_tried_on_the_real_ones(runs):
     def strict(p, q):
         if (q == 0).any():
             raise ValueError("gold is 0")
-        return np.abs(p - q).max(-1)
+        return gap(p, q)
 
     assert np.array_equal(score_function(runs, strict).values[..., 0], largest_gap(runs))
 
@@ -169,16 +334,16 @@ def test_a_measure_whose_file_was_changed_is_another_one(write, runs, tmp_path):
 
 
 def test_a_file_is_tried_anew_without_a_trace(write, runs):
-    measure = me.measure(write())
-    known, module = dict(_MEASURES), sys.modules[measure.formula.__module__]
-    me.score(runs, measure)
+    found = me.measure(write())
+    known, module = dict(_MEASURES), sys.modules[found.formula.__module__]
+    me.score(runs, found)
     assert known.keys() == _MEASURES.keys()
     assert all(_MEASURES[name] is known[name] for name in known)
-    assert sys.modules[measure.formula.__module__] is module
+    assert sys.modules[found.formula.__module__] is module
     assert not list(Path(module.__file__).parent.glob("__pycache__"))
 
 
-@pytest.mark.filterwarnings("ignore:.*not decorated")
+@quiet
 @pytest.mark.parametrize("statement", ["def plain(p, q):\n    return", "plain = lambda p, q:"])
 def test_a_plain_function_that_keeps_its_first_scale_is_refused(statement, runs, tmp_path):
     body = "abs(p - q).max(-1) / seen.setdefault('scale', 2 + float(abs(p - q).max()))"
