@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from tests.hostile.case import by_day_and_night, call, result_of, try_inputs
-from tests.hostile.test_metamorphic import QUESTIONS
+from tests.hostile.case import call
 
 MOMENT = datetime.datetime(2020, 1, 1)
 ARRAYS = {
@@ -48,47 +47,6 @@ def test_an_array_of_any_type_is_scores_or_refused(kind, shape):
     found, _ = call(me.Scores, given, **labels)
     assert found is not None or kind not in ARRAYS or kind in ("text", "truths")
     assert found is None or (kind in ARRAYS and np.array_equal(found.values, np.asarray(given, dtype=float)))
-
-
-def odd_values(rng):
-    """Scores with up to three oddities: constants, ties, copies, mirrors, huge and tiny numbers, offsets."""
-    shape = (rng.randint(2, 7), rng.randint(2, 9), rng.randint(1, 4))
-    values = np.random.default_rng(rng.getrandbits(32)).random(shape)
-    plain = values.copy()
-    for _ in range(rng.randint(0, 3)):
-        what, m = rng.randrange(11), rng.randrange(shape[2])
-        column, first = values[..., m], values[..., 0].copy()
-        if what < 7:
-            power = 2.0 ** rng.choice([-1060, -540, -300, 300, 520, 1000])
-            half = np.nextafter(0.5, 1) - (column > 0.5) * 2.0**-53
-            with np.errstate(over="ignore"):
-                column[...] = [0.25 + 0 * first, first, 1 - first, column * power, column + 1e9, half, -column][what]
-        elif what == 7:
-            values = np.round(values, 1)
-        elif what == 8:
-            values[0] = values[-1]
-        elif what == 9:
-            values[:, 0] = 0
-        else:
-            values[0, 0, m] = rng.choice([1e13, 1e300, -1e13])
-    return values if np.isfinite(values).all() else plain
-
-
-def analyse(rng, folder):
-    values = odd_values(rng)
-    measures = [me.Measure(f"m{k}", rng.choice([True, False])) for k in range(values.shape[2])]
-    runs = [f"r{k}" for k in range(len(values))]
-    scores = me.Scores(values, runs=runs, topics=range(values.shape[1]), measures=measures)
-    name = rng.choice(list(QUESTIONS))
-    result = result_of(QUESTIONS[name](rng), scores)
-    for show in (result.to_frame, result.to_text, result.to_latex, result.to_dict):
-        call(show)
-    assert name != "power" or result.run_pairs()["p_value"].between(0, 1).all(), "p-values outside of 0 to 1"
-
-
-@by_day_and_night("numbers", 40, 100)
-def test_odd_but_legal_scores_give_numbers_that_are_possible_or_a_sentence(numbers, tmp_path):
-    try_inputs(analyse, numbers, tmp_path, seconds=60)
 
 
 VALUES = np.random.default_rng(3).random((4, 8, 2))

@@ -1,4 +1,4 @@
-"""Measures of users: names, files, functions and labels are one door; what is no measure is refused, and nothing else changes."""
+"""Measures of users: names, files, functions and labels are one door; what is no measure is refused and changes nothing."""
 
 import os
 import random

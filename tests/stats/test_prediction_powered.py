@@ -119,19 +119,3 @@ def test_a_choice_at_random_is_seldom_called_something_else_and_the_easiest_topi
     assert np.mean(np.array(p) < 0.05, axis=0) == pytest.approx([0.05, 0.05], abs=0.04)
     best = np.argsort(-judge.mean(axis=0))[:30]
     assert find_unlike(spread_weights(np.isin(np.arange(N_TOPICS), best)[None])[0], traits)[1] < 1e-6
-
-
-def test_single_cells_are_on_the_safe_side_and_estimate_without_bias():
-    _, truth, judge = made(7, n_topics=60)
-    errors, variances = [], []
-    for seed in range(150):
-        known = np.random.default_rng(seed).random(truth.shape) < 0.5
-        found = correct_means(
-            np.where(known, truth, np.nan), judge[None], spread_weights(known), key=1, target="topics", n_trials=10
-        )
-        errors.append(found.means - truth.mean(axis=1))
-        variances.append(found.variances)
-    i, k = np.triu_indices(N_RUNS, 1)
-    errors = np.array(errors)
-    assert np.abs(errors.mean(axis=0)) == pytest.approx(np.zeros(N_RUNS), abs=0.05)
-    assert (np.mean(variances, axis=0) > 0.9 * (errors[:, i] - errors[:, k]).var(axis=0)).all()
