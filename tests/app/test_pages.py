@@ -166,17 +166,12 @@ def test_figure_3_of_lq_2021_leaves_one_gold_distribution_of_twenty_ratings():
         assert np.allclose(counts, [printed["gold"]]), printed["name"]
 
 
-def test_the_first_page_keeps_what_its_title_says_and_answers_the_guess(pages):
-    page, (lesson, *_) = pages["runs"], find_presets("runs")
-    choose(page, "runs", lesson)
+def test_the_first_page_answers_the_guess_a_step_is_done_for_good_and_another_lesson_begins_anew(pages):
+    page, (first, second, *_) = pages["runs"], find_presets("runs")
+    choose(page, "runs", first)
     assert page.title[0].value == "Which system is better? Nine measures say A, nine say B"
     assert page.markdown[0].value.startswith("✓ You said a tie; 9 of 27 agree. ")
     assert (find_table(page, "prefers")["prefers"].value_counts() == 9).all()
-
-
-def test_a_step_is_done_for_good_and_another_lesson_begins_anew(pages):
-    page, (first, second, *_) = pages["runs"], find_presets("runs")
-    choose(page, "runs", first)
     for worse, done in ((0, 0), (2, 1), (1, 1), (3, 2)):
         if worse:
             page.text_area(key="second").set_value(f"12 0 0 / {worse} {6 - worse} 0 / 0 0 2").run()
@@ -189,16 +184,13 @@ def test_a_step_is_done_for_good_and_another_lesson_begins_anew(pages):
     assert not all_tables(page)
 
 
-def test_what_is_dragged_stands_in_the_fields(pages):
+def test_what_is_dragged_stands_in_the_fields_and_an_edit_that_no_bar_can_send_changes_nothing(pages, monkeypatch):
     page = pages["closeness"]
     choose(page, "closeness", next(iter(find_presets("closeness"))))
     page.text_input(key="items").set_value("1 2 3").run()
     assert [json.loads(drawn)["values"] for drawn in all_parts(page, "bars")] == [[[[1, 2, 3]]]]
     fields = candidates.write_runs(np.array([[[1, 0], [0, 1]], [[0, 2], [2, 0]]]))
     assert (fields["first"], fields["second"]) == ("1 0\n0 2", "0 1\n2 0")
-
-
-def test_an_edit_that_no_bar_can_send_changes_nothing(monkeypatch):
     state = {"bars": {}}
     monkeypatch.setattr(bars.st, "session_state", state)
     for sent in (None, "x", {}, [], [[["a"]]], [[1]], [[[1, 2]]], [[[1, 2], [3, 4], [5, 6], [7, 8]]]):
@@ -229,7 +221,7 @@ def test_a_wrong_input_is_one_sentence_and_no_traceback(name, key, text, message
     assert "](" not in error.value
 
 
-def test_the_fewest_moves_are_those_of_the_api():
+def test_moves_are_those_of_the_api_labels_can_be_pasted_and_names_of_runs_are_no_markup():
     page, name = open_page("runs"), "A tie for Accuracy, a clear winner for others"
     choose(page, "runs", name, "runs_0")
     page.selectbox(key="turn").select("CEM_ORD").run()
@@ -237,9 +229,6 @@ def test_the_fewest_moves_are_those_of_the_api():
     found = metaeval.measures.fewest_moves(metaeval.measure("CEM_ORD"), *both)
     assert candidates.describe_moves(found) in " ".join(text.value.replace("\\", "") for text in page.markdown)
     assert len(find_table(page, "from")) == len(found.moves)
-
-
-def test_labels_can_be_pasted_instead_of_matrices_and_names_of_runs_are_text_and_no_markup():
     page = open_page("runs")
     page.radio(key="how").set_value(candidates.INPUTS[1]).run()
     page.text_area(key="labels").set_value("classes: a, b\na a b\nb b b\nb a b").run()
@@ -268,17 +257,13 @@ def test_moving_mass_keeps_a_distribution_and_its_curves_are_drawn(pages):
 def test_rows_are_sorted_by_the_share_of_each_measure_s_own_range():
     """Otherwise a measure with a wide range would stand on top whatever the runs are."""
 
-    made = {
-        "unbounded": (-np.inf, np.inf, 9.0), "none": (0, 1, np.nan), "wide": (-1, 1, 0.4), "narrow": (0, 1, 0.3),
-        "other": (-1, 1, -1.0), "even": (0, 1, 0.0),
-    }  # fmt: skip
-    measures = [
-        metaeval.Measure(
-            name, True, (low, high), kind="quantification", formula=lambda shares, _, m=most: shares[..., 0] * m
-        )
-        for name, (low, high, most) in made.items()
-    ]
-    rows = candidates.score_pairs(measures, np.eye(2), np.array([0.5, 0.5]))
+    def make(name, low, high, most):
+        formula = lambda shares, _: shares[..., 0] * most  # noqa: E731
+        return metaeval.Measure(name, True, (low, high), kind="quantification", formula=formula)
+
+    made = [("unbounded", -np.inf, np.inf, 9), ("none", 0, 1, np.nan), ("wide", -1, 1, 0.4), ("narrow", 0, 1, 0.3),
+            ("other", -1, 1, -1), ("even", 0, 1, 0)]  # fmt: skip
+    rows = candidates.score_pairs([make(*one) for one in made], np.eye(2), np.array([0.5, 0.5]))
     assert [str(row["measure"]) for row in rows] == ["narrow", "wide", "unbounded", "even", "other", "none"]
     first, second = np.array([[4, 0], [0, 4]]), np.array([[3, 1], [0, 4]])
     for name, share in (("Accuracy", 1 / 8), ("kappa", (1 - 0.75) / 2)):  # kappa reaches from -1 to 1
@@ -343,11 +328,17 @@ def test_an_edit_needs_no_library_of_tables_or_drawings():
 # What people type, and the image.
 
 
-def test_a_matrix_is_read_in_whatever_way_people_or_we_write_it():
+def test_matrices_labels_shares_and_classes_are_read_in_whatever_way_people_or_we_write_them():
     for text in ("5 1\n2 7", "5, 1\n2, 7", "5;1/2;7", "[[5, 1]\n[2, 7]]", "  5 1 \n\n 2 7\n"):
         assert parse_matrix(text).tolist() == [[5, 1], [2, 7]]
     counts = np.random.default_rng(0).integers(0, 1000, (7, 7))
     assert (parse_matrix(format_matrix(counts)) == counts).all()
+    classes, *both = parse_labels("classes: low, very high\nlow, low, very high\nvery high, low, very high")
+    assert classes == ["low", "very high"]
+    assert [one.tolist() for one in both] == [[[1, 0], [1, 0]], [[0, 1], [0, 1]]]
+    assert parse_labels("10 2 10\n2 2 2")[0] == ["2", "10"]
+    assert parse_shares("2 1 1").tolist() == [0.5, 0.25, 0.25]
+    assert parse_classes("a, a", 3) == ["a", "a (2)", "3"]
 
 
 @pytest.mark.parametrize(
@@ -376,16 +367,6 @@ def test_a_matrix_is_read_in_whatever_way_people_or_we_write_it():
 def test_what_cannot_be_read_is_said_in_a_sentence(read, text, message):
     with pytest.raises(MetaevalError, match=message):
         read(text)
-
-
-def test_labels_are_counted_shares_rescaled_and_classes_get_names():
-    classes, first, second = parse_labels("classes: low, very high\nlow, low, very high\nvery high, low, very high")
-    assert classes == ["low", "very high"]
-    assert first.tolist() == [[1, 0], [1, 0]]
-    assert second.tolist() == [[0, 1], [0, 1]]
-    assert parse_labels("10 2 10\n2 2 2")[0] == ["2", "10"]
-    assert parse_shares("2 1 1").tolist() == [0.5, 0.25, 0.25]
-    assert parse_classes("a, a", 3) == ["a", "a (2)", "3"]
 
 
 def test_the_recipe_of_the_image_copies_what_is_there_and_runs_the_command_as_somebody_else_than_root():
