@@ -139,11 +139,21 @@ def read():
     return lambda name: pd.read_csv(RESULTS / f"{name}.csv")
 
 
-def test_the_recommended_test_is_what_the_study_recommends(read):
+def test_the_test_that_the_study_recommends_is_that_of_the_package_and_all_statistics_were_simulated(read):
     found = conclude(compute_rates(read("counts")))
     assert found.holding[0] == RECOMMENDED == pair_tests.RECOMMENDED
     assert not found.recommended.failed
     assert STUDY["tests"][RECOMMENDED] == {"test": RECOMMENDED}
+    rates = read("exchanges")
+    assert set(STATISTICS) == set(ALL)
+    place = rates[["statistic", "rule", "n_runs", "n_topics", "run_effect"]]
+    wanted = [
+        (s, r, one.n_runs, one.n_topics, one.effect) for one in measures.EXCHANGED for s in STATISTICS for r in RULES
+    ]
+    assert list(place.itertuples(index=False, name=None)) == wanted
+    assert rates["rate"].between(0, 1).all()
+    wide = rates.pivot_table(index=["n_runs", "run_effect", "statistic"], columns="rule", values="rate")
+    assert (wide["both"] <= np.minimum(wide["interval"], 2 * wide["exchange test"]) + 2e-6).all()
 
 
 def test_nothing_is_simulated_without_being_asked_for_and_every_table_has_a_caption(monkeypatch):
@@ -227,20 +237,7 @@ def test_rank_sets_of_equal_runs_are_wrong_in_few_simulated_boards_and_hold_in_t
     assert (rows["coverage"] + 2 * rows["error"] >= 0.94).all()
 
 
-def test_every_statistic_was_simulated_by_every_rule_and_setting(read):
-    rates = read("exchanges")
-    assert set(STATISTICS) == set(ALL)
-    place = rates[["statistic", "rule", "n_runs", "n_topics", "run_effect"]]
-    wanted = [
-        (s, r, one.n_runs, one.n_topics, one.effect) for one in measures.EXCHANGED for s in STATISTICS for r in RULES
-    ]
-    assert list(place.itertuples(index=False, name=None)) == wanted
-    assert rates["rate"].between(0, 1).all()
-    wide = rates.pivot_table(index=["n_runs", "run_effect", "statistic"], columns="rule", values="rate")
-    assert (wide["both"] <= np.minimum(wide["interval"], 2 * wide["exchange test"]) + 2e-6).all()
-
-
-def test_a_result_remarks_the_tests_that_err_too_often_and_that_intervals_speak_of_these_runs(read):
+def test_what_a_result_remarks_is_what_the_study_found(read):
     rates = read("exchanges")
     assert set(find_excess(rates, "interval", True)) == set(STATISTICS)
     assert find_excess(rates, "interval", False) == {}
@@ -250,9 +247,6 @@ def test_a_result_remarks_the_tests_that_err_too_often_and_that_intervals_speak_
         assert "speaks of these runs only" in remark_levels([parse_statistic(one)], True)[-1]
         remarked = any("exchange tests" in line for line in remark_levels([parse_statistic(one)], False))
         assert remarked == (one in too_often), one
-
-
-def test_intervals_held_what_they_claim_where_nothing_is_remarked(read):
     simulated = read("agreement")
     names = simulated["interval"].str.removeprefix("difference of ")
     pairs = zip(map(parse_statistic, names), simulated["n_topics"], strict=True)

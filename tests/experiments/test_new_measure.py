@@ -114,14 +114,12 @@ def tables(collections):
     return {name: output.frame for name, output in results.outputs.items()}
 
 
-def test_a_new_measure_and_its_parent_split_what_is_significant_between_them(tables):
+def test_claims_and_significant_pairs_of_a_new_measure_follow_the_tables(tables):
     pooled, beside = tables["pooled_power"].set_index("measure")["#sig"], tables["beside"].groupby("measure").sum()
     for name in NEW:
         assert beside.loc[name, "new only"] + beside.loc[name, "both"] == pooled[name]
         assert beside.loc[name, "RNOD only"] + beside.loc[name, "both"] == pooled["RNOD"]
 
-
-def test_claims_are_tried_on_every_new_measure_and_follow_the_tables(tables):
     class Made:
         read = staticmethod(lambda name: tables[name])
 

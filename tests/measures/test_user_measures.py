@@ -333,7 +333,7 @@ def test_a_measure_whose_file_was_changed_is_another_one(write, runs, tmp_path):
         assert me.measure("gap") is third
 
 
-def test_a_file_is_tried_anew_without_a_trace(write, runs):
+def test_a_file_is_tried_anew_without_a_trace_also_by_threads_at_once(write, runs):
     found = me.measure(write())
     known, module = dict(_MEASURES), sys.modules[found.formula.__module__]
     me.score(runs, found)
@@ -341,6 +341,13 @@ def test_a_file_is_tried_anew_without_a_trace(write, runs):
     assert all(_MEASURES[name] is known[name] for name in known)
     assert sys.modules[found.formula.__module__] is module
     assert not list(Path(module.__file__).parent.glob("__pycache__"))
+    out, states = sys.stdout, random.getstate()
+    found = me.measure(write("time.sleep(0.001 * random.random()); print(1)"))
+    with ThreadPoolExecutor(4) as threads:
+        scores = list(threads.map(lambda _: found.evaluate(runs.estimated, runs.gold)[0], range(40)))
+    assert all(np.array_equal(one, largest_gap(runs)) for one in scores)
+    assert sys.stdout is out
+    assert random.getstate() == states
 
 
 @quiet
@@ -350,13 +357,3 @@ def test_a_plain_function_that_keeps_its_first_scale_is_refused(statement, runs,
     (tmp_path / "own.py").write_text(f"seen = {{}}\n{statement} {body}\n")
     with pytest.raises(MeasureError, match="when it was imported anew .* or earlier calls"):
         me.score(runs, f"{tmp_path}/own.py:plain")
-
-
-def test_measures_that_threads_call_at_once_leave_stdout_and_random_numbers_as_they_were(write, runs):
-    out, states = sys.stdout, random.getstate()
-    found = me.measure(write("time.sleep(0.001 * random.random()); print(1)"))
-    with ThreadPoolExecutor(4) as threads:
-        scores = list(threads.map(lambda _: found.evaluate(runs.estimated, runs.gold)[0], range(40)))
-    assert all(np.array_equal(one, largest_gap(runs)) for one in scores)
-    assert sys.stdout is out
-    assert random.getstate() == states

@@ -162,15 +162,12 @@ def test_draws_are_those_of_a_plain_loop_over_resampled_topics():
                 assert found == pytest.approx(expected)
 
 
-def test_equal_runs_never_differ_and_a_constant_lead_always_does():
+def test_equal_runs_never_differ_a_constant_lead_always_does_and_tasks_are_their_means_as_topics():
     scores = np.random.default_rng(0).random((1, 20)) + np.array([[0.0], [0.0], [0.5]])
     statistics, _ = compare([scores])
     assert (statistics[0, 1], statistics[2, 0]) == (0, np.inf)
     found = rank_board(Board([scores], np.ones(1)), "topics", 100, [1], 2)
     assert found.sets.tolist() == [[2, 3], [2, 3], [1, 1]]
-
-
-def test_rank_sets_over_tasks_are_those_of_their_means_as_topics_and_few_tasks_tell_nothing():
     tasks = draw_tasks(*[20] * 12)
     means = np.stack([task.mean(axis=1) for task in tasks], axis=1)
     found = rank_board(Board(tasks, np.ones(12)), "tasks", 200, [], 3)
@@ -180,7 +177,7 @@ def test_rank_sets_over_tasks_are_those_of_their_means_as_topics_and_few_tasks_t
     assert not rank_board(Board(tasks[:9], np.ones(9)), "tasks", 200, [], 3).better.any()
 
 
-def test_the_interval_is_students_and_of_zeros_and_ones_that_of_clopper_and_pearson():
+def test_intervals_are_students_or_clopper_and_pearsons_and_topics_in_clusters_are_as_many_as_these():
     rng = np.random.default_rng(0)
     values = rng.lognormal(size=(4, 17))
     expected = [ttest_1samp(row, 0).confidence_interval(0.9) for row in values]
@@ -193,9 +190,6 @@ def test_the_interval_is_students_and_of_zeros_and_ones_that_of_clopper_and_pear
     for factor in (2.0**-900, 2.0**900):
         again = np.transpose(interval_of_means(values * factor, confidence=0.9))
         np.testing.assert_allclose(again / factor, expected)
-
-
-def test_topics_in_clusters_are_as_many_as_there_are_clusters():
     rng = np.random.default_rng(1)
     single = (rng.random((3, 20)) < [[0.5], [0.9], [2.0]]).astype(float)
     codes = np.repeat(np.arange(20), 4)

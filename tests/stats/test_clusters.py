@@ -29,7 +29,7 @@ def copies(singles):
     return me.Scores(values, topics=topics, clusters=[topic[:3] for topic in topics], **LABELS)
 
 
-def test_a_cluster_counts_by_the_pseudo_value_of_the_jackknife_that_leaves_it_out():
+def test_a_cluster_counts_by_its_pseudo_value_with_gaps_over_the_topics_that_a_run_has():
     rng = np.random.default_rng(0)
     clusters = rng.permutation(np.repeat(np.arange(6), [1, 2, 3, 5, 8, 13]))
     values = rng.normal(size=(4, len(clusters), 2))
@@ -41,9 +41,6 @@ def test_a_cluster_counts_by_the_pseudo_value_of_the_jackknife_that_leaves_it_ou
     pooled = pool_clusters(values, clusters)
     np.testing.assert_allclose(pooled, means + centred * np.sqrt(5 / 6 * worth / (worth - 1)))
     np.testing.assert_allclose(pooled.mean(axis=1), whole)
-
-
-def test_with_gaps_each_run_is_pooled_over_the_topics_that_it_has():
     rng = np.random.default_rng(4)
     clusters = np.repeat(np.arange(6), [1, 2, 3, 5, 8, 13])
     values = rng.normal(size=(5, len(clusters)))

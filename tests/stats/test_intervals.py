@@ -27,25 +27,19 @@ from metaeval.stats.intervals import (
 )
 
 
-def test_the_interval_is_that_of_a_mean_on_the_transformed_scale():
+def test_the_interval_is_that_of_a_mean_on_the_transformed_scale_also_at_its_end_and_without_undefined_resamples():
     drawn = np.random.default_rng(0).normal(0.5, 0.01, 4000)
     for scale, forward in (("correlation", np.arctanh), ("share", logit)):
         low, high = centre_interval(0.4, drawn, 40, scale=scale)
         slope = (forward(0.4001) - forward(0.3999)) / 0.0002
         reach = t.ppf(0.975, 39) * drawn.std(ddof=1) * np.sqrt(40 / 39) * slope
         np.testing.assert_allclose(forward([low, high]), forward(0.4) + np.array([-reach, reach]), rtol=1e-6)
-
-
-def test_an_estimate_at_the_end_of_the_scale_lies_in_its_interval_and_undefined_resamples_are_left_out():
     low, high = centre_interval([1.0, -1.0], np.random.default_rng(0).uniform(0.8, 1, (200, 2)), 50, step=0.05)
     assert low[0] < 1 == high[0]
     assert low[1] == -1 < high[1]
     low, high = centre_interval([0.2, 0.2], np.array([[0.1, np.nan], [0.3, np.nan], [np.nan, 0.2]]), 30)
     assert low[0] < 0.2 < high[0]
     assert np.isnan([low[1], high[1]]).all()
-
-
-def test_ten_runs_and_twenty_five_topics_are_enough_for_an_interval():
     assert explain_no_interval(10, 25) == ""
     assert all(explain_no_interval(*few) for few in ((9, 500), (500, 24)))
 

@@ -54,7 +54,7 @@ def test_means_and_the_weight_of_the_judge_are_a_plain_loop(target):
     assert found.means == pytest.approx(means)
 
 
-def test_with_all_topics_labelled_it_is_the_classical_answer():
+def test_with_all_labels_it_is_the_classical_answer_and_a_right_judge_leaves_three_errors_open():
     _, truth, judge = made(1)
     everywhere = np.ones_like(truth)
     found = correct_means(truth, judge[None], everywhere, key=1)
@@ -65,10 +65,7 @@ def test_with_all_topics_labelled_it_is_the_classical_answer():
     known = correct_means(truth, judge[None], everywhere, key=1, target="topics")
     assert (known.reach == 0).all()
     assert (known.signs == np.sign(known.differences)).all()
-
-
-def test_a_judge_that_is_right_on_all_labels_leaves_open_what_three_errors_about_either_run_would_move():
-    """An error is as large as the difference of two runs on a topic; 40 of 120 topics are labelled, and 80 are not."""
+    # An error is as large as the difference of two runs on a topic; 40 of 120 topics are labelled, and 80 are not.
     people, truth, _ = made(2)
     found = correct_means(people, truth[None], spread_weights(~np.isnan(people)), key=1, target="topics")
     assert found.weights == pytest.approx([1])

@@ -44,7 +44,7 @@ def test_many_pairs_at_once_equal_one_at_a_time(n_runs):
         assert found[place] == correlate(many[0, place], many[1, place], "tau_ap")
 
 
-def test_means_that_are_equal_on_paper_are_tied_each_pair_by_its_own_values():
+def test_means_that_are_equal_on_paper_are_tied_and_every_value_can_have_its_own_tolerance():
     means = np.array([0.1 + 0.2, 0.3, 0.5])
     assert means[0] != means[1]
     assert tau(means, [1, 2, 3]) == pytest.approx(2 / 3)
@@ -53,9 +53,6 @@ def test_means_that_are_equal_on_paper_are_tied_each_pair_by_its_own_values():
     assert tau([1e-200, 2e-200, -1e300], [2, 3, 1]) == 1
     near = 1 + np.array([0, 0.7e-12, 1.4e-12])
     assert tau(near, [1, 2, 3]) == pytest.approx(1 / 3)  # only the first and the last differ
-
-
-def test_every_value_can_have_its_own_tolerance():
     first, second = np.array([1.0, 1.1, 5.0]), np.array([1, 2, 3])
     assert tau(first, second, tolerance=([0.1, 0.2, 0], [0, 0, 0])) == pytest.approx(2 / 3)
     assert tau(first, second, tolerance=([0.1, 0, 9], [0, 0, 0])) == pytest.approx(1 / 3)
@@ -137,15 +134,12 @@ def tied_pairs():
     return [rng.integers(0, rng.integers(1, 6), (2, 4)).astype(float) for _ in range(60)]
 
 
-def test_ap_correlation_is_the_mean_over_all_ways_to_break_ties_and_gap_correlation_between_the_ends(tied_pairs):
+def test_ap_gap_spearman_and_kendalls_are_those_of_all_ways_to_break_ties_scipy_and_the_kernel(tied_pairs):
     for one, two in tied_pairs:
         expected = np.mean([ap_correlation(a, b) for a in rankings(one) for b in rankings(two)])
         assert correlate(one, two, "tau_ap") == pytest.approx(expected)
         ends = [gap_correlation(one, ranking) for ranking in rankings(two)]
         assert correlate(one, two, "tau_gap") == pytest.approx((min(ends) + max(ends)) / 2)
-
-
-def test_spearman_is_scipys_and_the_matrix_has_the_reference_in_rows(tied_pairs):
     for one, two in [*tied_pairs, *np.random.default_rng(2).normal(size=(20, 2, 12))]:
         if np.ptp(one) and np.ptp(two):
             assert correlate(one, two, "spearman") == pytest.approx(scipy.stats.spearmanr(one, two).statistic)
@@ -153,9 +147,6 @@ def test_spearman_is_scipys_and_the_matrix_has_the_reference_in_rows(tied_pairs)
     one_sided = correlation_matrix(means, parse_rank_correlation("tau_ap"))
     assert one_sided[0, 1] == correlate(means[:, 0], means[:, 1], "tau_ap") != one_sided[1, 0]
     assert not parse_rank_correlation("tau_b@3").symmetric
-
-
-def test_kendalls_are_those_of_the_kernel_for_many_rankings(tied_pairs):
     means = np.random.default_rng(0).integers(0, 5, (3, 7, 4))
     for which in ("tau_a", "tau_b"):
         for one, two in tied_pairs:
@@ -165,17 +156,13 @@ def test_kendalls_are_those_of_the_kernel_for_many_rankings(tied_pairs):
 
 
 @pytest.mark.parametrize("which", SYMBOLS)
-def test_at_k_is_the_correlation_of_the_first_runs_and_those_tied_with_the_last(which):
+def test_at_k_is_of_the_first_runs_and_the_same_ranking_is_1_and_the_reverse_minus_1(which):
     one, two = np.random.default_rng(3).permuted(np.tile(np.arange(12.0), (2, 1)), axis=1)
     first = np.argsort(-one)[:7]
     assert correlate(one, two, f"{which}@7") == pytest.approx(correlate(one[first], two[first], which))
     assert correlate(one, two, f"{which}@12") == pytest.approx(correlate(one, two, which))
     tied, two = np.array([5.0, 4, 3, 3, 3, 2, 1]), np.array([1.0, 5, 2, 7, 4, 3, 9])
     assert correlate(tied, two, f"{which}@3") == pytest.approx(correlate(tied[:5], two[:5], which))
-
-
-@pytest.mark.parametrize("which", SYMBOLS)
-def test_all_are_1_for_the_same_ranking_and_minus_1_for_the_reverse_and_see_no_rounding(which):
     scores = np.random.default_rng(4).random(9)
     assert correlate(scores, 3 * scores, which) == pytest.approx(1)
     assert correlate(scores, -scores, which) == pytest.approx(-1)

@@ -252,7 +252,7 @@ def make_people(noise=0.5, seed=0):
     return me.Scores(judged, measures=["good", "bad"], higher_is_better=True, collection="made", **labels), people
 
 
-def test_halves_are_what_some_annotators_reach_against_the_others_by_plain_numpy():
+def test_halves_are_what_some_annotators_reach_against_the_others_and_averages_of_collections():
     scores, people = make_people()
     found = me.agreement(scores, reference=people, annotators=True, statistics=["tau_a", "pearson"], n_permutations=50)
     assert not found.no_interval
@@ -263,9 +263,6 @@ def test_halves_are_what_some_annotators_reach_against_the_others_by_plain_numpy
     for name, statistic in (("pearson", scipy_stats.pearsonr), ("tau_a", kendalltau)):
         halves = [statistic(own[:, one], rest[one]).statistic for one in range(3)]
         assert frame.loc[name, "halves"] == pytest.approx(np.mean(halves), abs=1e-12)
-
-
-def test_annotators_of_several_collections_are_averaged():
     pairs = [make_people(seed=seed) for seed in (0, 5)]
     scores = [replace(made, collection=name) for (made, _), name in zip(pairs, "xy", strict=True)]
     options = {"annotators": True, "statistics": ["topic_pearson"], "n_permutations": 20, "n_bootstrap": 100}

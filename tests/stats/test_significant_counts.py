@@ -91,13 +91,22 @@ def test_the_critical_value_is_tukeys(test):
     assert found == pytest.approx(studentized_range.ppf(0.95, 12, 11 * 39) * np.sqrt(residual / 40), rel=0.1)
 
 
-def test_as_many_statistics_reach_the_critical_value_as_pairs_are_significant():
+def test_as_many_statistics_reach_the_critical_value_as_pairs_are_significant_and_pairs_apart_are_counted():
     rng = np.random.default_rng(0)
     for found in (1, 4, 10):
         statistics = np.sort(rng.random(10))[::-1] + 0.1
         p = np.sort(np.concatenate([rng.uniform(0, 0.05, found), rng.uniform(0.06, 1, 10 - found)]))
         assert np.count_nonzero(statistics >= find_critical_value(statistics, p, 0.05)) == found
     assert find_critical_value(np.array([1.0, 2.0]), np.array([0.9, 0.5]), 0.05) > 2.0
+    rng = np.random.default_rng(0)
+    for case in range(200):
+        # Tenths, some of them off by rounding, so that many differences are the limit itself or next to it.
+        n_runs = int(rng.integers(2, 40))
+        means = rng.integers(0, 8, n_runs) / 10 + rng.choice([0, 1e-16], n_runs)
+        first, second = np.triu_indices(n_runs, 1)
+        for limit in (0.0, 0.1, 0.3, 0.1 + 0.2, abs(means[0] - means[-1]), np.inf):
+            expected = np.count_nonzero(np.abs(means[first] - means[second]) >= limit)
+            assert count_wide_pairs(means[:, np.newaxis], np.array([limit])).tolist() == [expected], (case, limit)
 
 
 @pytest.mark.parametrize("studentised", [False, True])
@@ -118,15 +127,3 @@ def test_identical_runs_turn_together_and_what_two_measures_have_in_common_is_co
     first, second = np.random.default_rng(0).random((2, 4, 57)) < 0.5
     expected = [[np.count_nonzero(one & other) for other in second] for one in first]
     assert count_common(first, second).tolist() == expected
-
-
-def test_pairs_that_lie_apart_are_counted_without_looking_at_every_one():
-    rng = np.random.default_rng(0)
-    for case in range(200):
-        # Tenths, some of them off by rounding, so that many differences are the limit itself or next to it.
-        n_runs = int(rng.integers(2, 40))
-        means = rng.integers(0, 8, n_runs) / 10 + rng.choice([0, 1e-16], n_runs)
-        first, second = np.triu_indices(n_runs, 1)
-        for limit in (0.0, 0.1, 0.3, 0.1 + 0.2, abs(means[0] - means[-1]), np.inf):
-            expected = np.count_nonzero(np.abs(means[first] - means[second]) >= limit)
-            assert count_wide_pairs(means[:, np.newaxis], np.array([limit])).tolist() == [expected], (case, limit)

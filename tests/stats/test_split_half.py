@@ -40,12 +40,9 @@ def test_all_splits_are_equally_likely(n_topics, size):
     assert chisquare(counts).pvalue > 0.001
 
 
-def test_a_split_is_a_pure_function_of_its_number():
+def test_a_split_is_a_function_of_its_number_and_one_whose_numbers_tie_is_drawn_again(monkeypatch):
     whole, part = splits(KEY, 300, 40, 10), module._draw_splits(trial_keys(KEY, range(77, 97)), 40, 10, 0)
     assert all((of_all[77:97] == own).all() for of_all, own in zip(whole, part, strict=True))
-
-
-def test_splits_whose_numbers_tie_are_drawn_again(monkeypatch):
     honest = module.words
     monkeypatch.setattr(module, "words", lambda *given: honest(*given) & np.uint64(0xF0000000F0000000))
     first, second = splits(KEY, 20_000, 4, 1)
@@ -108,7 +105,7 @@ def draw(rng, n_topics, quality):
     return quality[:, None] + topics + rng.gamma(1.0, 0.25, (len(quality), n_topics))
 
 
-def test_twice_and_eight_times_as_many_topics_are_predicted():
+def test_tau_of_more_topics_is_that_observed_at_half_of_them_and_is_predicted_at_twice_and_eight_times_as_many():
     rng = np.random.default_rng(0)
     quality = rng.normal(0, 0.06, 20)
     sizes = [30, 60, 240]
@@ -121,9 +118,6 @@ def test_twice_and_eight_times_as_many_topics_are_predicted():
         # The standard error of 25 predictions is about 0.015.
         assert np.mean([between[place, 0, 0] for between, _ in found]) == pytest.approx(expected[0], abs=0.04)
         assert np.mean([truth[place, 0, 0] for _, truth in found]) == pytest.approx(expected[1], abs=0.04)
-
-
-def test_at_half_of_the_topics_it_is_what_is_observed_and_runs_that_always_differ_by_the_same_are_ordered():
     rng = np.random.default_rng(4)
     values = draw(rng, 50, rng.normal(0, 0.1, 15))[..., None]
     between, _ = expected_tau(values, [25], key=9, n_trials=100, intervals=False)

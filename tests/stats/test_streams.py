@@ -12,15 +12,12 @@ from metaeval.stats.randomised_tukey import randomised_tukey_hsd
 from metaeval.stats.streams import generator, mix, stream_key, words
 
 
-def test_a_key_depends_on_the_seed_and_on_every_name():
+def test_a_key_depends_on_the_seed_and_on_every_name_and_generators_of_two_are_unrelated():
     given = [(1,), (2,), (1, "a"), (1, "b"), (1, "a", "b"), (1, "b", "a"), (1, "ab"), (1, "", "ab")]
     keys = [stream_key(*one) for one in given]
     assert len(set(keys)) == len(keys)
     assert all(0 <= key < 2**64 for key in keys)
     assert stream_key(np.int64(1), "a") == stream_key(1, "a")
-
-
-def test_generators_of_two_analyses_and_of_two_seeds_are_unrelated():
     of = [(3, "power"), (3, "power"), (3, "consistency"), (4, "power")]
     same, again, *others = (generator(*each).random(1000) for each in of)
     assert (same == again).all()

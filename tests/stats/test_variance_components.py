@@ -59,7 +59,7 @@ def fit_mixed_model(scores, columns):
     return dict(zip(model.exog_vc.names, fit.vcomp, strict=True)) | {"error": fit.scale}
 
 
-def test_a_persons_by_items_study_is_that_of_brennan_table_6_2_and_6_5():
+def test_studies_are_those_of_brennan_tables_6_2_6_5_and_3_2():
     found = solve(BRENNAN, run=PERSON, topic=ITEM)
     assert found.variance == pytest.approx([0.6258, 0.8840, 2.7872], abs=5e-5)
     both = np.concatenate([found.variance[np.newaxis], found.drawn])
@@ -71,9 +71,6 @@ def test_a_persons_by_items_study_is_that_of_brennan_table_6_2_and_6_5():
     assert np.quantile(known.absolute_coefficient[1:], [0.1, 0.9]) == pytest.approx([0.457, 0.845], abs=0.012)
     ratio = found.variance[0] / found.variance[2]
     assert fewest_topics(lambda n: generalisability(ratio, n) >= 0.95, ratio) == 85
-
-
-def test_raters_within_tasks_are_those_of_brennan_table_3_2():
     found = solve(BRENNAN, run=PERSON, topic=ITEM, task=ITEM // 4)
     expected = {
         "run": 0.4731, "task": 0.3252, "topic": 0.6475, "run × task": 0.5596, "run × topic and error": 2.3802,
@@ -140,7 +137,7 @@ def test_a_table_that_is_not_balanced_is_refused(kept, facets, message):
         solve(np.random.default_rng(0).normal(size=24)[kept], **codes)
 
 
-def test_the_best_design_is_the_best_of_all_that_the_budget_pays_for():
+def test_the_best_design_is_the_best_that_the_budget_pays_for_and_prices_add_up():
     effects = [Effect(("run",), "run"), Effect(("run", "topic"), "run × topic"),
                Effect(("run", "topic", "repeat"), "repeat")]  # fmt: skip
     prices = {"topic": 3.0, "repeat": 1.0}
@@ -154,9 +151,6 @@ def test_the_best_design_is_the_best_of_all_that_the_budget_pays_for():
     assert (designs["topic"][best], designs["repeat"][best]) == min(by_hand, key=by_hand.get)
     assert known.relative[best] == pytest.approx(min(by_hand.values()))
     assert (designs["cost"] <= 100).all()
-
-
-def test_prices_of_judges_and_tasks_add_up():
     prices = {"topic": 2.0, "repeat": 0.5, "judge": 0.25, "task": 10.0}
     designs = list_designs(300, prices, {"topic": 40.0, "repeat": 2.0, "judge": 3.0, "task": 4.0})
     each = 2 + designs["repeat"] * (0.5 + 0.25 * designs["judge"])
