@@ -325,9 +325,6 @@ def test_an_edit_needs_no_library_of_tables_or_drawings():
     assert done.stdout.strip() == "[]", done.stderr[-500:]
 
 
-# What people type, and the image.
-
-
 def test_matrices_labels_shares_and_classes_are_read_in_whatever_way_people_or_we_write_them():
     for text in ("5 1\n2 7", "5, 1\n2, 7", "5;1/2;7", "[[5, 1]\n[2, 7]]", "  5 1 \n\n 2 7\n"):
         assert parse_matrix(text).tolist() == [[5, 1], [2, 7]]
@@ -369,7 +366,7 @@ def test_what_cannot_be_read_is_said_in_a_sentence(read, text, message):
         read(text)
 
 
-def test_the_recipe_of_the_image_copies_what_is_there_and_runs_the_command_as_somebody_else_than_root():
+def test_the_image_copies_what_is_there_runs_as_somebody_else_than_root_and_docs_name_the_largest_file():
     lines = (ROOT / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
     steps = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
     copied = [name for step, rest in steps if step == "COPY" for name in rest.split()[:-1]]
@@ -381,8 +378,5 @@ def test_the_recipe_of_the_image_copies_what_is_there_and_runs_the_command_as_so
     known = {f"--{name}" for name in APP} | {"--no-browser"}
     assert words[:2] == ["metaeval", "app"]
     assert {word for word in words if word.startswith("--")} <= known
-
-
-def test_the_docs_name_the_largest_file_that_is_taken():
     said = " ".join((ROOT / "docs" / "how-to" / "playground.md").read_text(encoding="utf-8").split())
     assert f"A file may be {MOST_MEGABYTES} MB, and {MOST_UNPACKED >> 30} GiB when it is unpacked" in said

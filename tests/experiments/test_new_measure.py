@@ -32,9 +32,6 @@ def draw_shares(n, n_classes, seed=0, concentration=0.3):
     return drawn / drawn.sum(axis=1, keepdims=True)
 
 
-# What the page says of the formulas
-
-
 @pytest.mark.parametrize("distance", ["equal", "gold"])
 def test_rnod_and_rnadw_are_the_same_exactly_where_no_gold_class_is_empty(distance):
     p, q = draw_shares(500, 5, 1), draw_shares(500, 5, 2, 3.0)
@@ -85,9 +82,6 @@ def test_measures_that_ignore_the_order_are_undecided_in_every_comparison_and_nm
     assert found == {(g, a, b) for g, a, b in triples if abs(a - g) < abs(b - g) and (a - g) * (b - g) > 0}
     order, total = steps.tabulate_order(["NVD", "RNSS", "JSD", "NMD"], 5), len(list(steps.list_steps(5)))
     assert order.to_numpy().tolist() == [[0, total, 0, total]] * 3 + [[0, 0, 0, 0]]
-
-
-# Tables
 
 
 @pytest.fixture(scope="module")

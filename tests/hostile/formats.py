@@ -56,9 +56,6 @@ def lines(rows, form):
     return "".join(form.format(*row) + "\n" for row in rows).encode()
 
 
-# Score matrices.
-
-
 def make_tidy(rng):
     runs, topics = pick(rng, 2, 4), pick(rng, 1, 4)
     measures = pick(rng, 1, 2, MEASURES)
@@ -217,8 +214,6 @@ def of_scores(make, expect, whole=False, **more):
     return Format(make, settled, partial(read_scores, whole=whole), score_cells, **more)
 
 
-# Runs and gold: labels.
-
 TWEETS = ["amy", "#x", "t 1", "Δ", "007"]
 
 
@@ -265,9 +260,6 @@ def run_cells(runs):
     return cells if counts is not None else cells | gold
 
 
-# Runs and gold: distributions.
-
-
 def shares(rng, K):
     counts = [rng.randint(0, 5) for _ in range(K)]
     counts[rng.randrange(K)] += 1
@@ -309,8 +301,6 @@ def of_shares(format, K, write, read, **more):
     expect = lambda files, options: truth.distributions(files, read, options["rescale"])  # noqa: E731
     return Format(make, expect, partial(read_runs, format), run_cells, **more)
 
-
-# Labels of people, answers of judges.
 
 CLASSES = ("1", "2", "3")
 

@@ -1,14 +1,18 @@
-"""Mutated files of every format through their readers: equal to an independent reading, or refused in one sentence."""
+"""Mutated files of every format: equal to an independent reading, or refused in one sentence; and which of them are tried."""
 
 import ast
+import os
+import shutil
+import subprocess
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import conftest
 import metaeval as me
-from tests.hostile.case import Refused, by_day_and_night, call, chance, try_inputs
+from tests.hostile.case import SEED, Refused, by_day_and_night, call, chance, try_inputs
 from tests.hostile.formats import FORMATS
 from tests.hostile.truth import Unreadable
 
@@ -99,3 +103,27 @@ def test_expected_values_come_from_code_that_imports_nothing_of_metaeval():
         names = [node.module] if isinstance(node, ast.ImportFrom) else []
         names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         assert set(names) <= known
+
+
+GIT = shutil.which("git")
+
+
+@pytest.mark.skipif(GIT is None, reason="needs git")
+def test_every_commit_tries_other_inputs_and_the_same_commit_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(conftest, "__file__", str(tmp_path / "conftest.py"))
+    git = [GIT, "-C", tmp_path, "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    seeds = []
+    for message in ("One.", "Two."):
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", message], check=True)
+        seeds.append(conftest.choose_seed())
+        assert conftest.choose_seed() == seeds[-1]
+    assert seeds[0] != seeds[1]
+
+
+def test_the_seed_of_this_session_is_named_and_ci_fixes_one_while_every_night_has_another():
+    assert os.environ["HOSTILE_SEED"] == str(SEED)
+    assert conftest.pytest_report_header() == f"hostile inputs: HOSTILE_SEED={SEED}"
+    scripts = Path(__file__).parents[2] / ".ci"
+    assert "export HOSTILE_SEED=11\n" in (scripts / "run").read_text("utf-8")
+    assert 'HOSTILE_SEED="${HOSTILE_SEED:-$(date +%s)}"' in (scripts / "nightly").read_text("utf-8")

@@ -82,9 +82,6 @@ def define(text):
     return space
 
 
-# Names, files, functions and labels
-
-
 def test_what_is_assumed_about_a_plain_function_is_said(file):
     with pytest.warns(MetaevalWarning, match="gap is not decorated: taken as a quantification .* lower is better"):
         found = measure(gap)
@@ -216,9 +213,6 @@ def test_a_measure_is_given_once_and_a_label_is_known_by_its_scores_where_it_is_
     assert measure_of_label("NMD").formula is not None
     assert measure_of_label("nDCG@20").higher_is_better is True
     assert measure_of_label("cost") == resolve_measures("cost", labels=())[0] == me.Measure("cost")
-
-
-# What a function may do
 
 
 def test_what_the_decorator_states_comes_back_and_scores_are_those_of_the_function(write, runs):

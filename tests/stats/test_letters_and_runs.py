@@ -65,9 +65,6 @@ def test_letters_of_small_cases(n_groups, pairs, letters):
     assert (many[25:28], many[51:]) == (["z", "A", "B"], ["Z", "a2", "b2"])
 
 
-# Irregular runs
-
-
 def test_the_ratio_is_that_of_the_residuals_written_out_in_any_unit_and_there_is_none_without_residuals():
     x = np.random.default_rng(1).random((6, 9, 2))
     ratio, _ = residual_spread(x)

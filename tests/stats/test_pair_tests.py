@@ -38,9 +38,6 @@ def subtract(runs):
     return [runs[i] - runs[j] for i, j in pairs_of(runs)]
 
 
-# Oracles
-
-
 def test_paired_t_is_scipys_and_tukey_hsd_uses_the_residuals_of_topic_and_run(values):
     p = all_pairs_test(values, test="paired-t", correction="none").p
     expected = [[ttest_rel(values[i, :, m], values[j, :, m]).pvalue for i, j in pairs_of(values)] for m in (0, 1)]
@@ -197,9 +194,6 @@ def test_corrections_are_those_of_statsmodels_and_the_randomised_tukey_test_coun
         assert (all_pairs_test(values, n_permutations=300, key=KEY, **options).p == p).all()
 
 
-# What moves nothing
-
-
 @pytest.mark.parametrize("test", TESTS)
 def test_equal_runs_do_not_differ_a_constant_lead_is_as_certain_as_can_be_and_other_measures_move_nothing(values, test):
     options = {"test": test, "n_permutations": 150, "key": KEY}
@@ -282,9 +276,6 @@ def test_near_copies_that_differ_on_a_few_topics_hide_no_precise_difference(n_to
     p = all_pairs_test(values, test="bootstrap-t", n_permutations=1000, key=KEY).p[0]
     assert p[0] < 0.01
     assert p[pairs_of(values).index((20, 21))] > 0.05
-
-
-# Draws
 
 
 @pytest.mark.parametrize("n_topics", [3, 64, 65])
