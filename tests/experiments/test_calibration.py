@@ -53,7 +53,7 @@ def test_runs_of_equal_truth_have_equal_means(name):
     np.testing.assert_allclose(level, np.broadcast_to(expected, level.shape), atol=0.35)
 
 
-def test_half_of_all_pairs_differ_where_there_are_effects_and_holm_finds_half_of_the_precise_copies():
+def test_simulated_runs_collections_and_measures_have_the_truth_that_they_say(monkeypatch):
     _, means = simulate_design("normal", 22, 100, 50, effects=True, rng=np.random.default_rng(1))
     first, second = np.triu_indices(22, 1)
     assert (means[first] != means[second]).mean() == pytest.approx(0.5, abs=0.03)
@@ -62,9 +62,6 @@ def test_half_of_all_pairs_differ_where_there_are_effects_and_holm_finds_half_of
     counts = np.sum([count_batch(cell, batch, tests) for batch in range(6)], axis=0)
     assert counts[0, 2] / counts[0, 0] == pytest.approx(0.5, abs=0.1)
     assert counts[1, 2] == 0
-
-
-def test_a_simulated_collection_draws_other_runs_of_equal_means_in_every_study(monkeypatch):
     observed = np.random.default_rng(1).random((6, 50, 1)) * np.arange(1, 7)[:, None, None]
     scores = Scores(observed, runs=range(6), topics=range(50), measures=["NMD"])
     monkeypatch.setattr(designs, "load_columns", lambda _: scores)
@@ -74,6 +71,13 @@ def test_a_simulated_collection_draws_other_runs_of_equal_means_in_every_study(m
     np.testing.assert_allclose(values.mean(axis=1), 0, atol=0.35)
     spreads = np.abs(observed.std(axis=1) / values.std(axis=1).reshape(1, 30) - 1).argmin(axis=0).reshape(3, 10)
     assert len({tuple(study) for study in spreads.T}) > 3
+    for effect in (0.0, 2.0):
+        scores = measures.simulate_measures(5, Size(40, 400, 1, effect), 0, 5, 1.0)
+        noise = scores.values[..., 1:] - scores.values[..., :1]
+        # The standard deviation of 40 run effects is off by a ninth.
+        np.testing.assert_allclose(noise.mean(axis=1).std(axis=0), np.hypot(effect, 0.05), rtol=0.4)
+    better = measures.simulate_measures(8, Size(40, 400, 1, first=0.6), 0, 3).values
+    np.testing.assert_allclose((better[..., 1:] - better[..., :1]).std(axis=(0, 1)), [0.6, 1, 1], rtol=0.05)
 
 
 def test_counts_are_those_of_a_loop_over_studies():
@@ -89,7 +93,7 @@ def test_counts_are_those_of_a_loop_over_studies():
     assert counts == [50, sum(one > 0 for one in false), pytest.approx(sum(found))]
 
 
-def test_both_halves_have_other_designs_and_collections_of_the_same_kinds():
+def test_both_halves_have_other_designs_nothing_is_simulated_unasked_and_every_table_has_a_caption(monkeypatch):
     choosing, checking = ({d.kind for d in DESIGNS.values() if d.half == half} for half in ("choosing", "checking"))
     assert choosing - set(STUDY["special"]) == checking
     assert not set(STUDY["collections"]["choosing"]) & set(STUDY["collections"]["checking"])
@@ -98,6 +102,12 @@ def test_both_halves_have_other_designs_and_collections_of_the_same_kinds():
         for cell in list_cells([{**g, "collections": []} for g in STUDY["groups"] if "designs" in g])
     ]
     assert len(set(cells)) == len(cells)
+    assert set(steps.run(Settings(say=lambda _: None)).left_out) == set(steps.CAPTIONS)
+    monkeypatch.setitem(steps.SIMULATED, "boards", lambda _: pd.DataFrame({"a": [0.12345678]}))
+    made = steps.run(Settings(full=True, only=frozenset({"boards"}), say=lambda _: None))
+    assert {name: output.frame["a"].tolist() for name, output in made.outputs.items()} == {"boards": [0.123457]}
+    groups = {"counts", "error", "power", "confirmed", "edges", "changes", "means"}
+    assert groups | set(steps.SIMULATED) == set(steps.CAPTIONS)
 
 
 def conclude_of(**errors):
@@ -156,15 +166,6 @@ def test_the_test_that_the_study_recommends_is_that_of_the_package_and_all_stati
     assert (wide["both"] <= np.minimum(wide["interval"], 2 * wide["exchange test"]) + 2e-6).all()
 
 
-def test_nothing_is_simulated_without_being_asked_for_and_every_table_has_a_caption(monkeypatch):
-    assert set(steps.run(Settings(say=lambda _: None)).left_out) == set(steps.CAPTIONS)
-    monkeypatch.setitem(steps.SIMULATED, "boards", lambda _: pd.DataFrame({"a": [0.12345678]}))
-    made = steps.run(Settings(full=True, only=frozenset({"boards"}), say=lambda _: None))
-    assert {name: output.frame["a"].tolist() for name, output in made.outputs.items()} == {"boards": [0.123457]}
-    groups = {"counts", "error", "power", "confirmed", "edges", "changes", "means"}
-    assert groups | set(steps.SIMULATED) == set(steps.CAPTIONS)
-
-
 def test_rankings_of_measures_are_compared_between_seeds_tests_topics_and_runs(monkeypatch):
     for name, number in (("permutations", 100), ("seeds", 2), ("splits", 2)):
         monkeypatch.setitem(reliability.SETTINGS, name, number)
@@ -175,12 +176,8 @@ def test_rankings_of_measures_are_compared_between_seeds_tests_topics_and_runs(m
     scores = Scores(values, runs=runs, topics=range(20), measures=["AP", "RR", "ERR@20"], collection="made")
     changes = reliability.measure_reliability({"made": scores})
     sizes = changes.set_index(["changed", "test"])[["runs", "topics"]].apply(tuple, axis=1)
-    for changed, size in (
-        ("without baselines", (5, 20)),
-        ("distinct runs only", (5, 20)),
-        ("the other half of the topics", (6, 10)),
-    ):
-        assert sizes[changed, "bootstrap-t"] == size
+    assert sizes["without baselines", "bootstrap-t"] == sizes["distinct runs only", "bootstrap-t"] == (5, 20)
+    assert sizes["the other half of the topics", "bootstrap-t"] == (6, 10)
     assert (changes["other top"] == 0).all()  # the measure with least noise always finds most
     assert reliability.find_power(scores, "max-t", 0)[0] == 14 / 15  # all but the pair of identical runs
     means = reliability.average_collections(changes).set_index(["changed", "test"])
@@ -190,17 +187,10 @@ def test_rankings_of_measures_are_compared_between_seeds_tests_topics_and_runs(m
     assert (found["tau"], found["other top"]) == (-1, 1)
 
 
-COMPUTE = [
-    intervals.compute_numbers,
-    intervals.compute_correlations,
-    intervals.compute_designs,
-    intervals.compute_agreement,
-]
-
-
 def test_intervals_and_predictions_are_judged_against_the_population(monkeypatch):
     cells, load = [intervals.Cell("normal", 12, 25)], lambda _: make_normal_population(n_runs=12, n_topics=300)
-    for compute in COMPUTE:
+    for compute in ("numbers", "correlations", "designs", "agreement"):
+        compute = getattr(intervals, f"compute_{compute}")
         found = intervals.measure_coverage(cells, compute, 2, times=2, load=load)
         assert found["coverage"].between(0, 1).all()
         assert len(found) == len(found["interval"].unique()) >= 2
@@ -256,17 +246,7 @@ def test_what_a_result_remarks_is_what_the_study_found(read):
     assert (too_seldom & remarked).any()
 
 
-def test_simulated_measures_are_equally_good_and_favour_runs_where_there_is_an_effect():
-    for effect in (0.0, 2.0):
-        scores = measures.simulate_measures(5, Size(40, 400, 1, effect), 0, 5, 1.0)
-        noise = scores.values[..., 1:] - scores.values[..., :1]
-        # The standard deviation of 40 run effects is off by a ninth.
-        np.testing.assert_allclose(noise.mean(axis=1).std(axis=0), np.hypot(effect, 0.05), rtol=0.4)
-    better = measures.simulate_measures(8, Size(40, 400, 1, first=0.6), 0, 3).values
-    np.testing.assert_allclose((better[..., 1:] - better[..., :1]).std(axis=(0, 1)), [0.6, 1, 1], rtol=0.05)
-
-
-def test_what_errs_where_the_words_of_the_domain_end_is_outside_of_it(read):
+def test_what_errs_is_outside_of_the_domain_and_every_cell_inside_was_confirmed_by_fresh_studies(read, monkeypatch):
     about, cell = next((about, cell) for about, cell in list_edges() if cell.kind == "rare and steady")
     row = count_edge(about, replace(cell, studies=100))
     assert (row["studies"], row["noted"], row["error"] < row["holm"]) == (100, 1.0, True)
@@ -280,6 +260,17 @@ def test_what_errs_where_the_words_of_the_domain_end_is_outside_of_it(read):
     of_halves = {design.kind for design in DESIGNS.values() if design.half != "neither"}
     assert set(found.included) - {"real"} <= set(table["kind"]) | set(read("counts").query("runs == 10")["kind"])
     assert not set(failed["kind"]) & of_halves - set(STUDY["excluded_after_edges"])
+    counts, table = read("counts"), read("confirmed")
+    rates = compute_rates(counts)
+    inside = rates[(rates["half"] == "checking") & rates["domain"] & (rates["truth"] == "")]
+    inside = inside[inside["test"] == "bootstrap-t"]
+    assert len(table) == len(inside)
+    assert (table["studies"] == STUDY["again"]).all()
+    assert (table["error"] <= STUDY["most"]).all()
+    monkeypatch.setitem(STUDY, "again", 50)
+    monkeypatch.setitem(STUDY, "permutations", 99)
+    first = confirm_cells(inside[inside["design"] == table["design"].iloc[0]].head(1).reset_index(drop=True))
+    assert first.drop(columns="error").to_numpy().tolist() == [[*table.iloc[0, :3], 50]]
 
 
 def test_claims_of_a_board_are_judged_by_what_is_true(monkeypatch, read):
@@ -303,17 +294,3 @@ def test_claims_of_a_board_are_judged_by_what_is_true(monkeypatch, read):
     assert list(table[list(rank_claims.Cell._fields)].itertuples(index=False, name=None)) == cells
     assert (table[["wrong", "best missing", "all best missing"]].to_numpy() <= STUDY["most"]).all()
     assert table["more firsts"].max() > 0
-
-
-def test_every_cell_of_the_domain_was_confirmed_by_fresh_studies(read, monkeypatch):
-    counts, table = read("counts"), read("confirmed")
-    rates = compute_rates(counts)
-    inside = rates[(rates["half"] == "checking") & rates["domain"] & (rates["truth"] == "")]
-    inside = inside[inside["test"] == "bootstrap-t"]
-    assert len(table) == len(inside)
-    assert (table["studies"] == STUDY["again"]).all()
-    assert (table["error"] <= STUDY["most"]).all()
-    monkeypatch.setitem(STUDY, "again", 50)
-    monkeypatch.setitem(STUDY, "permutations", 99)
-    first = confirm_cells(inside[inside["design"] == table["design"].iloc[0]].head(1).reset_index(drop=True))
-    assert first.drop(columns="error").to_numpy().tolist() == [[*table.iloc[0, :3], 50]]

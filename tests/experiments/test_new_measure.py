@@ -67,16 +67,13 @@ def test_the_largest_rnod_with_gold_distance_is_the_closed_form_and_no_random_ca
         assert score("RNOD(distance=gold)", np.eye(n_classes)[:, None], q).max() <= bound + 1e-9
 
 
-def test_rnod_and_rsnod_exceed_one_and_gold_distances_alone_are_asymmetric():
+def test_extremes_and_order_of_measures_are_what_the_page_says():
     limits = steps.tabulate_limits(["RSNOD", "RNOD", "RNADW", *GOLD])
     assert limits.loc["RNOD", "largest value K = 5"] == pytest.approx(np.sqrt(13 / 12), abs=1e-6)
     assert limits.loc["RSNOD", "largest value K = 5"] > 1.04
     assert limits.loc["RNADW", "largest value K = 5"] == pytest.approx(1)
     assert limits.loc["RNADW", "asymmetry K = 5"] == 0
     assert (limits.loc[list(GOLD), "asymmetry K = 5"] > 0.1).all()
-
-
-def test_measures_that_ignore_the_order_are_undecided_in_every_comparison_and_nmd_in_none():
     found = set(steps.list_steps(4))
     triples = itertools.product(range(4), repeat=3)
     assert found == {(g, a, b) for g, a, b in triples if abs(a - g) < abs(b - g) and (a - g) * (b - g) > 0}
@@ -85,25 +82,16 @@ def test_measures_that_ignore_the_order_are_undecided_in_every_comparison_and_nm
 
 
 @pytest.fixture(scope="module")
-def collections():
-    made = {}
+def tables():
+    made, settings, results = {}, Settings(say=lambda _: None), Results("new_measure")
     for seed, name in enumerate(("one", "two")):
         rng, true = np.random.default_rng(seed), draw_shares(24, 5, seed, 2.0)
         weight = np.linspace(0.1, 0.9, 7)[:, None, None]
         estimated = (1 - weight) * true + weight * rng.dirichlet(np.ones(5), size=(7, 24))
-        made[name] = metaeval.QuantificationRuns(
-            estimated, true, runs=[f"r{r}" for r in range(7)], topics=range(24), classes=range(5), collection=name
-        )
-    return made
-
-
-@pytest.fixture(scope="module")
-def tables(collections):
-    settings, results = Settings(say=lambda _: None), Results("new_measure")
-    studies = [
-        steps.study_scores(metaeval.score(runs, steps.MEASURES), settings, OPTIONS) for runs in collections.values()
-    ]
-    steps.add_collections(results, studies, [study.contradictions for study in studies], collections, settings)
+        labels = {"runs": [f"r{r}" for r in range(7)], "topics": range(24), "classes": range(5), "collection": name}
+        made[name] = metaeval.QuantificationRuns(estimated, true, **labels)
+    studies = [steps.study_scores(metaeval.score(runs, steps.MEASURES), settings, OPTIONS) for runs in made.values()]
+    steps.add_collections(results, studies, [study.contradictions for study in studies], made, settings)
     results.add("order", steps.tabulate_order(steps.MEASURES, 5))
     return {name: output.frame for name, output in results.outputs.items()}
 

@@ -177,7 +177,7 @@ def test_equal_runs_never_differ_a_constant_lead_always_does_and_tasks_are_their
     assert not rank_board(Board(tasks[:9], np.ones(9)), "tasks", 200, [], 3).better.any()
 
 
-def test_intervals_are_students_or_clopper_and_pearsons_and_topics_in_clusters_are_as_many_as_these():
+def test_intervals_are_students_clopper_and_pearsons_or_welchs_and_clusters_count_once():
     rng = np.random.default_rng(0)
     values = rng.lognormal(size=(4, 17))
     expected = [ttest_1samp(row, 0).confidence_interval(0.9) for row in values]
@@ -198,9 +198,6 @@ def test_intervals_are_students_or_clopper_and_pearsons_and_topics_in_clusters_a
     assert (low[0], high[0]) == pytest.approx(tuple(expected))
     assert (low[2], high[2]) == pytest.approx(tuple(binomtest(20, 20).proportion_ci(0.95)))
     assert high.max() <= 1
-
-
-def test_the_mean_of_two_tasks_has_the_interval_of_welch():
     rng = np.random.default_rng(3)
     tasks = [rng.normal(size=(3, 9)), 3 * rng.normal(size=(3, 30))]
     expected = [ttest_ind(a, -b, equal_var=False).confidence_interval(0.95) for a, b in zip(*tasks, strict=True)]

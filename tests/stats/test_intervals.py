@@ -128,7 +128,7 @@ DRAWN = [np.array([[0.1, 0.5], [0.3, 0.4]]), np.array([[0.6, 0.2], [0.7, 0.0]]),
 WEIGHTS = np.array([1.0, 2.0, 5.0])
 
 
-def test_draws_of_collections_and_topics_are_distributed_as_enumeration_says():
+def test_redrawn_collections_are_distributed_as_enumeration_says_and_pools_are_weighted_means():
     """Every choice of three collections of three, each on either of its two drawn sets of topics: 27 · 8 of one weight."""
     expected = []
     for chosen in itertools.product(range(3), repeat=3):
@@ -145,9 +145,6 @@ def test_draws_of_collections_and_topics_are_distributed_as_enumeration_says():
     )
     support = {tuple(row) for row in expected.round(9)}
     assert {tuple(row) for row in found.round(9)} <= support
-
-
-def test_a_pool_is_the_weighted_mean_and_few_collections_have_a_reason_for_no_interval():
     values = [np.array([0.2, 0.4]), np.array([0.8, 0.0])]
     assert pool(values, np.array([3.0, 1.0])) == pytest.approx([0.35, 0.3])
     assert pool(values[:1], np.array([3.0])) is values[0]

@@ -1,4 +1,4 @@
-"""Rank correlations against counting pairs, scipy and all ways to break ties; and those of two halves of the topics or of more."""
+"""Rank correlations against counting pairs, scipy and all ways to break ties; those of halves of the topics, or of more."""
 
 from __future__ import annotations
 

@@ -252,7 +252,7 @@ def make_people(noise=0.5, seed=0):
     return me.Scores(judged, measures=["good", "bad"], higher_is_better=True, collection="made", **labels), people
 
 
-def test_halves_are_what_some_annotators_reach_against_the_others_and_averages_of_collections():
+def test_annotators_are_halved_averaged_over_collections_and_refused_where_they_are_no_people():
     scores, people = make_people()
     found = me.agreement(scores, reference=people, annotators=True, statistics=["tau_a", "pearson"], n_permutations=50)
     assert not found.no_interval
@@ -269,9 +269,6 @@ def test_halves_are_what_some_annotators_reach_against_the_others_and_averages_o
     both = me.agreement(scores, reference=[people for _, people in pairs], **options)
     alone = [me.agreement(one, reference=people, **options) for one, (_, people) in zip(scores, pairs, strict=True)]
     assert both.results[0].halves == pytest.approx(np.mean([each.results[0].halves for each in alone]))
-
-
-def test_annotators_need_scores_of_several_people_on_one_scale():
     scores, people = make_people()
     mixed = replace(people, measures=[Measure(name, name != "cas") for name in ("ann", "bob", "cas")])
     for reference, message in (("good", "a measure for each"), (people.sel(measures="ann"), "a measure for each"),

@@ -17,7 +17,7 @@ from metaeval.stats.significant_counts import (
 )
 
 
-def test_chances_are_those_of_resampled_maxima():
+def test_chances_are_those_of_resampled_maxima_and_of_plain_cases():
     rng = np.random.default_rng(8)
     maxima, thresholds = rng.normal(size=100), np.linspace(0.8, 2.2, 12)
     counts = (maxima >= thresholds[:, None]).sum(axis=1)
@@ -28,6 +28,14 @@ def test_chances_are_those_of_resampled_maxima():
     for at_least, chance in enumerate(chances, start=1):
         assert (found >= at_least).mean() == pytest.approx(chance, abs=0.012)
     assert significant_count_error(counts, 100, 0.05) == pytest.approx(found.std(), rel=0.03)
+    assert significance_chances([50], 1000, 0.05)[0] == pytest.approx(binom.cdf(50, 1000, 0.05))  # exactly at alpha
+    chances = significance_chances([40, 40], 1000, 0.05, correction="benjamini-hochberg")
+    assert chances == pytest.approx([binom.cdf(50, 1000, 0.04)] * 2)  # 25 would be the most for the first alone
+    assert significant_count_error([0, 0, 5000], 5000, 0.05) == 0
+    assert significant_count_error([0, 0], 10, 0.05, add_one=True) == 0  # 1/11 is above alpha in every repetition
+    for n_pairs in (1, 3, 231, 3160):
+        least = trials_needed(n_pairs, 0.05)
+        assert n_pairs / (least + 1) <= 0.05 < n_pairs / least
 
 
 @pytest.mark.parametrize("correction", ["none", "bonferroni", "holm", "benjamini-hochberg"])
@@ -46,17 +54,6 @@ def test_counts_that_move_together_give_the_chances_of_each_correction(correctio
     found = (p <= 0.05).sum(axis=1)
     chances = significance_chances(counts, n, 0.05, correction=correction, add_one=add_one)
     assert [(found >= s).mean() for s in range(1, 9)] == pytest.approx(chances.tolist(), abs=0.03)
-
-
-def test_chances_and_errors_of_plain_cases():
-    assert significance_chances([50], 1000, 0.05)[0] == pytest.approx(binom.cdf(50, 1000, 0.05))  # exactly at alpha
-    chances = significance_chances([40, 40], 1000, 0.05, correction="benjamini-hochberg")
-    assert chances == pytest.approx([binom.cdf(50, 1000, 0.04)] * 2)  # 25 would be the most for the first alone
-    assert significant_count_error([0, 0, 5000], 5000, 0.05) == 0
-    assert significant_count_error([0, 0], 10, 0.05, add_one=True) == 0  # 1/11 is above alpha in every repetition
-    for n_pairs in (1, 3, 231, 3160):
-        least = trials_needed(n_pairs, 0.05)
-        assert n_pairs / (least + 1) <= 0.05 < n_pairs / least
 
 
 @pytest.mark.parametrize("factors", [np.ones(50), 50 - np.arange(50)], ids=["none", "holm"])

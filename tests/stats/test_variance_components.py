@@ -81,7 +81,7 @@ def test_studies_are_those_of_brennan_tables_6_2_6_5_and_3_2():
     assert float(known.absolute - known.relative) == pytest.approx(0.3252 / 3 + 0.6475 / 12, abs=1e-4)
 
 
-def test_a_resample_is_the_collection_with_topics_repeated():
+def test_a_resample_repeats_topics_negative_estimates_are_0_and_what_is_not_separated_is_one_component():
     table = simulate(7, 15, 1)[0].reshape(7, 15)
     drawn = [0, 0, 3, 5, 5, 5, *range(6, 15)]
     weights = np.stack([np.ones(15), np.bincount(drawn, minlength=15)])
@@ -89,6 +89,14 @@ def test_a_resample_is_the_collection_with_topics_repeated():
     run, topic = np.indices(table.shape).reshape(2, -1)
     for one, columns in zip(found, (table, table[:, drawn]), strict=True):
         assert one * unit**2 == pytest.approx(solve(columns, run=run, topic=topic).raw)
+    found = solve([[0.0, 1.0], [1.0, 0.0]], run=np.array([0, 0, 1, 1]), topic=np.array([0, 1, 0, 1]))
+    assert found.raw == pytest.approx([-0.5, -0.5, 1.0])
+    assert found.variance.tolist() == [0, 0, 1]
+    run, topic = np.indices((4, 6)).reshape(2, -1)
+    scores = np.random.default_rng(0).normal(size=24)
+    one_each = solve(scores, run=run, topic=topic, task=topic)
+    assert list(name(one_each)) == ["run", "task or topic", "run × task or run × topic and error"]
+    assert one_each.variance == pytest.approx(solve(scores, run=run, topic=topic).variance)
 
 
 @pytest.mark.parametrize(
@@ -109,17 +117,6 @@ def test_balanced_tables_agree_with_statsmodels(shape, third, tolerance):
     found = solve(scores, **facets)
     ours = {short[effect]: name(found)[effect] for effect in columns} | {"error": found.variance[-1]}
     assert ours == pytest.approx(expected, rel=tolerance)
-
-
-def test_negative_estimates_are_kept_aside_and_set_to_0_and_what_a_design_does_not_separate_has_one_component():
-    found = solve([[0.0, 1.0], [1.0, 0.0]], run=np.array([0, 0, 1, 1]), topic=np.array([0, 1, 0, 1]))
-    assert found.raw == pytest.approx([-0.5, -0.5, 1.0])
-    assert found.variance.tolist() == [0, 0, 1]
-    run, topic = np.indices((4, 6)).reshape(2, -1)
-    scores = np.random.default_rng(0).normal(size=24)
-    one_each = solve(scores, run=run, topic=topic, task=topic)
-    assert list(name(one_each)) == ["run", "task or topic", "run × task or run × topic and error"]
-    assert one_each.variance == pytest.approx(solve(scores, run=run, topic=topic).variance)
 
 
 @pytest.mark.parametrize(
