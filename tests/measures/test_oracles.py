@@ -35,11 +35,14 @@ def score(name, *data):
     return float(metaeval.measure(name).evaluate(*data)[0])
 
 
+def package(name):
+    return pytest.importorskip(name, reason=f"{name} is an oracle here")
+
+
 def sklearn(name, **options):
     def oracle(gold, predicted, n_classes):
-        metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is the oracle here")
         chosen = {"labels": sorted(set(gold))} if options.get("average") == "macro" else {}
-        return getattr(metrics, name)(gold, predicted, **options, **chosen)
+        return getattr(package("sklearn.metrics"), name)(gold, predicted, **options, **chosen)
 
     return oracle
 
@@ -52,39 +55,36 @@ MACRO = {"average": "macro", "zero_division": 0}
 precision, recall = sklearn("precision_score", **MACRO), sklearn("recall_score", **MACRO)
 
 
-def cohen(weights):
-    def oracle(gold, predicted, n_classes):
-        if len({*gold, *predicted}) == 1:
-            return math.nan
-        return sklearn("cohen_kappa_score", weights=weights, labels=range(n_classes))(gold, predicted, n_classes)
-
-    return oracle
-
-
 def macro_error(gold, predicted, n_classes):
-    imblearn = pytest.importorskip("imblearn.metrics", reason="imbalanced-learn is the oracle here")
     if set(predicted) - set(gold):  # imbalanced-learn raises
         return np.mean([np.abs(predicted[gold == k] - k).mean() for k in set(gold)])
-    return imblearn.macro_averaged_mean_absolute_error(gold, predicted)
+    return package("imblearn.metrics").macro_averaged_mean_absolute_error(gold, predicted)
+
+
+def unless_constant(oracle, *, each=False):
+    """NaN, where the formula is 0/0: with a single class in all, or in the gold or the run."""
+
+    def checked(gold, predicted, n_classes):
+        constant = min(len(set(gold)), len(set(predicted))) == 1 if each else len({*gold, *predicted}) == 1
+        return math.nan if constant else oracle(gold, predicted, n_classes)
+
+    return checked
+
+
+def cohen(weights):
+    return unless_constant(lambda g, p, k: sklearn("cohen_kappa_score", weights=weights, labels=range(k))(g, p, k))
 
 
 def krippendorff(level):
     def oracle(gold, predicted, n_classes):
-        package = pytest.importorskip("krippendorff", reason="krippendorff is the oracle here")
-        data = np.array([gold, predicted], dtype=float)
-        if len(np.unique(data)) == 1:
-            return math.nan
-        return package.alpha(data, value_domain=list(range(n_classes)), level_of_measurement=level)
+        data, domain = np.array([gold, predicted], dtype=float), list(range(n_classes))
+        return package("krippendorff").alpha(data, value_domain=domain, level_of_measurement=level)
 
-    return oracle
+    return unless_constant(oracle)
 
 
 def scipy_stats(name):
-    def oracle(gold, predicted, n_classes):
-        constant = min(len(set(gold)), len(set(predicted))) < 2
-        return math.nan if constant else getattr(scipy.stats, name)(gold, predicted).statistic
-
-    return oracle
+    return unless_constant(lambda g, p, k: getattr(scipy.stats, name)(g, p).statistic, each=True)
 
 
 def signs_of_pairs(gold, predicted):
@@ -341,29 +341,19 @@ RNG = np.random.default_rng(3)
 
 def all_runs(gold, n_classes):
     """Every confusion matrix over a gold, by brute force."""
-    rows = []
-    for n_items in gold:
-        ways = itertools.combinations_with_replacement(range(n_classes), n_items)
-        rows.append([np.bincount(way, minlength=n_classes) for way in ways])
-    return np.array([np.stack(chosen) for chosen in itertools.product(*rows)])
-
-
-def distance(run, others):
-    """Predictions that differ, at least: half of the cells' differences."""
-    return np.abs(others - run).sum(axis=(1, 2)) // 2
+    ways = ([np.bincount(way, minlength=n_classes) for way in itertools.combinations_with_replacement(range(n_classes), n)]
+            for n in gold)  # fmt: skip
+    return np.array([np.stack(chosen) for chosen in itertools.product(*ways)])
 
 
 def fewest_by_enumeration(measure, first, second):
     runs = all_runs(first.sum(axis=1), len(first))
     scores = measure.sign * measure.evaluate(runs)[0]
     base = measure.sign * measure.evaluate(np.stack([first, second]))[0]
-    winner, loser = (first, second) if base[0] > base[1] else (second, first)
-    away = [distance(winner, runs), distance(loser, runs)]
-    return min(
-        k + n
-        for k, n in np.ndindex(away[0].max() + 1, away[1].max() + 1)
-        if scores[away[0] == k].min() < scores[away[1] == n].max() - 1e-9
-    )
+    ordered = (first, second) if base[0] > base[1] else (second, first)  # winner and loser
+    away = [np.abs(runs - run).sum(axis=(1, 2)) // 2 for run in ordered]  # predictions that differ, at least
+    steps = np.ndindex(away[0].max() + 1, away[1].max() + 1)
+    return min(k + n for k, n in steps if scores[away[0] == k].min() < scores[away[1] == n].max() - 1e-9)
 
 
 def move_items(moves, first, second):
