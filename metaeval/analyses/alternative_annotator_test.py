@@ -206,7 +206,9 @@ def alternative_annotator_test(
     gaps, drawn_gaps = rho[first] - rho[second], drawn_rho[:, first] - drawn_rho[:, second]
     few, step = max(n_topics, 2), 1 / sums.shape[2]
     rho_ends = centre_interval(rho, drawn_rho, few, confidence=confidence, scale="share")
-    omega_ends = centre_interval(omega, drawn_omega, few, confidence=confidence, scale="share", step=step, least=step, student=False)
+    omega_ends = centre_interval(
+        omega, drawn_omega, few, confidence=confidence, scale="share", step=step, least=step, student=False
+    )
     gap_ends = centre_interval(gaps, drawn_gaps, few, confidence=confidence)
 
     rows = pd.DataFrame({"judge": annotations.judges})

@@ -1,5 +1,3 @@
-"""Commands are run as the command line's tests run them; what takes the pictures of the docs is no test."""
+"""Commands are run as the command line's tests run them."""
 
 from tests.cli.conftest import refused, run  # noqa: F401  (fixtures)
-
-collect_ignore = ["take_pictures.py"]

@@ -1,6 +1,11 @@
-"""The playground as a process of its own, for tests in a browser and for the pictures of the docs."""
+"""The playground as a process of its own, for tests in a browser and for the pictures of the docs.
 
+``python -m tests.app.serve`` takes these pictures, one a page.
+"""
+
+import io
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -53,3 +58,30 @@ def running_app(*options):
         process.send_signal(signal.SIGHUP)  # the terminal is closed: it ends in order, so that temporary folders go
         process.communicate(timeout=30)
         assert process.returncode == 0
+
+
+def take_pictures():
+    from PIL import Image
+    from playwright.sync_api import sync_playwright
+
+    folder = ROOT / "docs" / "how-to" / "playground"
+    with running_app() as address, sync_playwright() as playwright:
+        chromium = os.environ.get("METAEVAL_CHROMIUM") or shutil.which("chromium")
+        page = playwright.chromium.launch(executable_path=chromium, args=FLAGS).new_page(
+            viewport={"width": 1280, "height": 860}
+        )
+        page.set_default_timeout(90_000)
+        for title in ("Two runs", "Two distributions", "Closeness"):
+            page.goto(f"{address}/?page={title.replace(' ', '+')}")
+            page.get_by_role("radio", name="a tie").click()
+            page.get_by_role("table").first.wait_for()
+            page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+            taken = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+            # A page has few colours: with a palette its picture is half as large.
+            taken.quantize(160, dither=Image.Dither.NONE).save(
+                folder / f"{title.lower().replace(' ', '-')}.png", optimize=True
+            )
+
+
+if __name__ == "__main__":
+    take_pictures()

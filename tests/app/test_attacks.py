@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import itertools
 import os
 import signal
 import socket
@@ -16,9 +17,11 @@ import pytest
 
 pytest.importorskip("streamlit")
 
+from streamlit import net_util
 from streamlit.testing.v1 import AppTest
+from streamlit.web import cli
 
-from metaeval.app import candidates, your_scores
+from metaeval.app import candidates, launch, your_scores
 from metaeval.app.inputs import clean_name
 from metaeval.app.launch import find_port
 from metaeval.app.your_scores import Folder
@@ -29,12 +32,14 @@ from tests.app.serve import ROOT, find_free_port, wait_for
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-CSV = "run,topic,measure,score\n" + "".join(
-    f"{run},{topic},{measure},{(7 * k + 3 * topic + len(measure)) % 10 / 10}\n"
-    for k, run in enumerate("abcd")
-    for topic in range(6)
-    for measure in ("AP", "nDCG")
-)
+
+def write_csv(runs, measures=("AP", "nDCG")):
+    rows = itertools.product(enumerate(runs), range(6), measures)
+    scores = (f"{run},{t},{name},{(7 * k + 3 * t + len(name)) % 10 / 10}\n" for (k, run), t, name in rows)
+    return "".join(["run,topic,measure,score\n", *scores])
+
+
+CSV = write_csv("abcd")
 
 
 def pack(**files):
@@ -133,47 +138,38 @@ def test_a_name_of_any_letters_is_kept_or_cleaned_and_no_file_leaves_its_folder(
 def test_a_table_that_is_a_program_with_a_measure_that_names_it_is_a_table(tmp_path, monkeypatch):
     """A file that is scores and Python, whose measure is called as a function in it, in the working folder."""
     monkeypatch.chdir(tmp_path)
-    label, proof = "scores.py:f", tmp_path / "ran"
-    first = f"__import__('pathlib').Path({str(proof)!r}).touch()"
-    content = '"run","topic","measure","score"\n' + "".join(
-        f"""{run},"t{topic}",{measure},{(7 * k + 3 * topic + len(measure)) % 10 / 10}\n"""
-        for k, run in enumerate((first, '"b"', '"c"', '"d"'))
-        for topic in range(6)
-        for measure in ('"AP"', f'"{label}"')
-    )
+    proof = tmp_path / "ran"
+    content = write_csv((f"__import__('pathlib').Path({str(proof)!r}).touch()", *"123"), ('"AP"', '"scores.py:f"'))
+    content = content.replace("run,topic,measure,score", '"run","topic","measure","score"')
     (tmp_path / "scores.py").write_text(content)
+    compile(content, "scores.py", "exec")
     page = open_page()
     assert send(page, {"scores.py": content.encode()}) == []
     for question, key in (("ranks", "which"), ("agreement", "reference"), ("compare", "which")):
         page.selectbox(key="question").select(question).run()
-        page.selectbox(key=key).select(label).run()
+        page.selectbox(key=key).select("scores.py:f").run()
         page.button(key="start").click().run()
         assert not page.exception
         assert not page.error, question
     assert not proof.exists()
 
 
-def test_what_was_sent_goes_with_the_visit_and_a_new_file_takes_the_place_of_the_old_one(page):
+def test_what_was_sent_goes_with_the_visit_and_two_visitors_share_nothing(page):
     folder = Folder()
     assert folder.path.stat().st_mode & 0o077 == 0  # nobody else may look into it
     (folder.path / "s.csv").write_text("x")
     path = folder.path
     del folder
     assert not path.exists()
-    for run in "az":
+    for run in "az":  # a new file takes the place of the old one
         assert send(page, {"s.csv": CSV.replace("a,", f"{run},").encode()}) == []
         assert run in page.session_state["opened"][1].runs
-
-
-def test_two_visitors_share_nothing():
-    one, other = open_page(), open_page()
+    one = open_page()
     send(one, {"mine.csv": CSV.encode()})
-    send(other, {"yours.csv": CSV.replace("a,", "z,").encode()})
-    one.run()
-    assert one.success[0].value.endswith("mine")
-    assert other.success[0].value.endswith("yours")
-    assert one.session_state["folder"].path != other.session_state["folder"].path
-    assert "a" not in other.session_state["opened"][1].runs
+    page.run()
+    assert (one.success[0].value[-4:], page.success[0].value[-1:]) == ("mine", "s")
+    assert one.session_state["folder"].path != page.session_state["folder"].path
+    assert "a" not in page.session_state["opened"][1].runs
 
 
 def test_a_data_set_that_cannot_be_downloaded_is_one_sentence(tmp_path, monkeypatch):
@@ -266,14 +262,6 @@ def test_a_playground_that_cannot_start_says_so_in_a_sentence(refused, words, me
     assert find_port("127.0.0.1", taken) == taken
 
 
-def test_without_streamlit_one_sentence_says_what_to_install(monkeypatch):
-    from metaeval.app import launch
-
-    monkeypatch.setattr(launch, "find_spec", lambda _: None)
-    with pytest.raises(MetaevalError, match=r'^the playground needs Streamlit: pip install "metaeval\[app\]"$'):
-        launch.launch()
-
-
 VISITED = """
 from metaeval.__main__ import main
 from metaeval.app.your_scores import Folder
@@ -314,12 +302,7 @@ def test_ctrl_c_leaves_one_line_and_nothing_else_and_strangers_are_refused(tmp_p
     assert not list(temporary.iterdir())
 
 
-def test_no_server_elsewhere_is_asked_for_the_address_of_this_machine(monkeypatch):
-    from streamlit import net_util
-    from streamlit.web import cli
-
-    from metaeval.app import launch
-
+def test_without_streamlit_one_sentence_says_what_to_install_and_with_it_no_server_elsewhere_is_asked(monkeypatch):
     asked = []
     monkeypatch.setenv(LARGEST_FILE_OPTION, "1000")
     monkeypatch.setattr(net_util, "get_external_ip", lambda: asked.append(1))
@@ -327,3 +310,6 @@ def test_no_server_elsewhere_is_asked_for_the_address_of_this_machine(monkeypatc
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     launch.launch(browser=False)
     assert asked == []
+    monkeypatch.setattr(launch, "find_spec", lambda _: None)
+    with pytest.raises(MetaevalError, match=r'^the playground needs Streamlit: pip install "metaeval\[app\]"$'):
+        launch.launch()

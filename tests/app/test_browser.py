@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import time
 import zipfile
 from urllib.parse import urlsplit
 
@@ -10,7 +9,6 @@ import pytest
 
 from metaeval.app.presets import find_presets
 from tests.app.serve import FLAGS, running_app
-from tests.hostile.case import patience
 
 pytest.importorskip("streamlit")
 sync_api = pytest.importorskip("playwright.sync_api", reason="the browser extra is not installed")
@@ -59,27 +57,6 @@ STILL = """addEventListener("DOMContentLoaded", () => {
   document.head.append(style);
 })"""
 """What turns while a command runs would be painted sixty times a second, without a graphics card."""
-EDIT = """key => new Promise((done) => {
-  const table = document.querySelector("table"), before = table.innerText, began = performance.now();
-  const watch = new MutationObserver(() => {
-    if (document.querySelector("table")?.innerText === before) return;
-    watch.disconnect();
-    requestAnimationFrame(() => done(performance.now() - began));
-  });
-  setTimeout(() => done(60000), 60000);
-  watch.observe(document.body, { subtree: true, childList: true, characterData: true });
-  let part = document.activeElement;
-  while (part.shadowRoot?.activeElement) part = part.shadowRoot.activeElement;
-  part.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true }));
-})"""
-"""Milliseconds from a key to the frame in which the table has other scores."""
-ENDED = """() => {
-  ended = new Promise((done) => {
-    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => done(end === "pointerup"), true);
-    setTimeout(() => done(false), 30000);
-  });
-}"""
-"""What becomes true when a pointer is lifted, and false when the browser takes it away."""
 CSV = "run,topic,measure,score\n" + "".join(
     f"{run},{topic},{measure},{(3 * k + 5 * topic + len(measure) * (topic % 4)) % 11 / 11 + k / 9}\n"
     for k, run in enumerate("abcdef")
@@ -182,63 +159,26 @@ def test_every_lesson_can_be_played_to_its_end_by_keyboard(page, address, name, 
         wait_until_drawn(page)
 
 
-@pytest.mark.parametrize("finger", [pytest.param(False, id="mouse"), pytest.param(True, id="finger", marks=LATER)])
-def test_a_bar_can_be_dragged_and_stays_where_it_was_left(browser, address, finger):
-    context = browser.new_context(viewport=PHONE if finger else DESK, has_touch=finger)
+def test_a_bar_can_be_dragged_and_stays_where_it_was_left(browser, address):
+    context = browser.new_context(viewport=DESK)
     context.set_default_timeout(PATIENCE)
     opened = context.new_page()
-    touch = context.new_cdp_session(opened)
-    for _ in range(20):  # a busy browser cancels a touch that waits too long: it is tried again on a fresh page
-        opened.goto(address)
-        bar = opened.get_by_role("slider", name="B, soon (6), routine", exact=True)
-        bar.wait_for()
-        wait_until_drawn(opened)
-        opened.evaluate("() => document.fonts.ready")
-        bar.scroll_into_view_if_needed()  # waits until it stands still
-        opened.evaluate(ENDED)
-        top = bar.locator(".number").bounding_box()
-        x, y, item = top["x"] + top["width"] / 2, top["y"] + top["height"] / 2, bar.bounding_box()["height"] / 6
-        if finger:
-            for kind, rise in (("touchStart", 0), ("touchMove", 1), ("touchMove", 2), ("touchEnd", None)):
-                points = [] if rise is None else [{"x": x, "y": y - rise * item}]
-                touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-        else:
-            opened.mouse.move(x, y)
-            opened.mouse.down()
-            opened.mouse.move(x, y - 2 * item, steps=4)
-            opened.mouse.up()
-        if opened.evaluate("() => ended") and bar.get_attribute("aria-valuenow") == "3":
-            break
-    else:
-        pytest.fail("no pull moved the bar by two items")
+    opened.goto(address)
+    bar = opened.get_by_role("slider", name="B, soon (6), routine", exact=True)
+    bar.wait_for()
+    wait_until_drawn(opened)
+    opened.evaluate("() => document.fonts.ready")
+    bar.scroll_into_view_if_needed()  # waits until it stands still
+    top, item = bar.locator(".number").bounding_box(), bar.bounding_box()["height"] / 6
+    x, y = top["x"] + top["width"] / 2, top["y"] + top["height"] / 2
+    opened.mouse.move(x, y)
+    opened.mouse.down()
+    opened.mouse.move(x, y - 2 * item, steps=4)
+    opened.mouse.up()
     opened.wait_for_function("new URLSearchParams(location.search).get('second')?.split('\\n')[1] === '3 3 0'")
     wait_until_drawn(opened)
     sync_api.expect(bar).to_have_attribute("aria-valuenow", "3")
     context.close()
-
-
-@pytest.mark.nightly
-def test_the_first_picture_is_there_in_three_seconds_and_an_edit_in_a_fifth_of_one(browser, address):
-    """The quickest of several: other work on the machine makes each of them slower, and never faster."""
-    first, edits = [], []
-    for _ in range(3):
-        context = browser.new_context(viewport=DESK)
-        context.set_default_timeout(PATIENCE)
-        opened = context.new_page()
-        began = time.monotonic()
-        opened.goto(address)
-        opened.get_by_role("slider").first.wait_for()
-        first.append(time.monotonic() - began)
-        opened.get_by_role("radio", name="a tie").click()
-        opened.get_by_role("table").first.wait_for()
-        opened.get_by_role("slider", name="B, soon (6), routine", exact=True).focus()
-        for key in (UP, DOWN) * 5:
-            wait_until_drawn(opened)
-            edits.append(opened.evaluate(EDIT, key))
-        context.close()
-    assert min(first) <= 3 * patience()
-    assert min(edits) <= 200 * patience(), edits
-    assert max(edits) < 60_000, edits  # none was lost
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=LATER)])
@@ -259,32 +199,24 @@ def test_axe_finds_nothing_that_keeps_anybody_out(browser, address, size, scheme
 
 
 @pytest.mark.nightly
-def test_all_pages_a_file_a_broken_file_and_a_report(page):
-    sizes = [DESK, PHONE]
-    for name in QUESTIONS:
+def test_all_pages_a_broken_file_and_a_report(page):
+    for name, size in zip(QUESTIONS, (DESK, PHONE) * 2, strict=True):
         go(page, name)
-        assert page.locator('[data-testid="stException"]').count() == 0
         if name in LESSONS:
             page.get_by_role("radio", name="a tie").click()
         if name == "Two distributions":  # Streamlit takes SVG out of text that it is given as HTML
             page.get_by_text("Where does each measure change sides?").click()
             page.locator("svg[role=img] title").nth(3).wait_for(state="attached")
-        for size in sizes:
-            fit(page, size)
-        sizes.reverse()  # every change of width draws all charts again
+        fit(page, size)
     send = page.locator('input[type="file"]')
-    page.set_viewport_size(PHONE)
-    send.set_input_files(
-        {"name": "broken.csv", "mimeType": "text/csv", "buffer": b"run,topic,measure,score\na,1,AP,high\n"}
-    )
-    page.get_by_test_id("stAlertContentError").wait_for()
-    assert "Traceback" not in page.content()
+    broken = b"run,topic,measure,score\na,1,AP,high\n"
+    send.set_input_files({"name": "broken.csv", "mimeType": "text/csv", "buffer": broken})
     page.get_by_text("broken.csv:2: run a, topic 1, measure AP", exact=False).wait_for()
+    assert "Traceback" not in page.content()
     page.get_by_role("button", name="Remove broken.csv").click()
     send.set_input_files({"name": "small.csv", "mimeType": "text/csv", "buffer": CSV.encode()})
     page.get_by_text("6 runs × 12 topics × 2 measures").wait_for()
     wait_until_drawn(page)
-    fit(page, PHONE)
     page.set_viewport_size(DESK)
     page.get_by_role("combobox", name="Question").click()
     page.get_by_role("option", name="A report on one measure").click()

@@ -22,7 +22,20 @@ pytest.importorskip("streamlit")
 from streamlit.testing.v1 import AppTest
 
 from metaeval.app import bars, candidates
+from metaeval.app.inputs import (
+    format_matrix,
+    parse_classes,
+    parse_items,
+    parse_labels,
+    parse_matrix,
+    parse_numbers,
+    parse_shares,
+)
+from metaeval.app.launch import MOST_MEGABYTES, MOST_UNPACKED
 from metaeval.app.lessons import OWN
+from metaeval.cli.lookup import APP
+from metaeval.errors import MetaevalError
+from tests.app.serve import ROOT
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # streamlit's own
 
@@ -153,17 +166,12 @@ def test_figure_3_of_lq_2021_leaves_one_gold_distribution_of_twenty_ratings():
         assert np.allclose(counts, [printed["gold"]]), printed["name"]
 
 
-def test_the_first_page_keeps_what_its_title_says_and_answers_the_guess(pages):
-    page, (lesson, *_) = pages["runs"], find_presets("runs")
-    choose(page, "runs", lesson)
+def test_the_first_page_answers_the_guess_a_step_is_done_for_good_and_another_lesson_begins_anew(pages):
+    page, (first, second, *_) = pages["runs"], find_presets("runs")
+    choose(page, "runs", first)
     assert page.title[0].value == "Which system is better? Nine measures say A, nine say B"
     assert page.markdown[0].value.startswith("✓ You said a tie; 9 of 27 agree. ")
     assert (find_table(page, "prefers")["prefers"].value_counts() == 9).all()
-
-
-def test_a_step_is_done_for_good_and_another_lesson_begins_anew(pages):
-    page, (first, second, *_) = pages["runs"], find_presets("runs")
-    choose(page, "runs", first)
     for worse, done in ((0, 0), (2, 1), (1, 1), (3, 2)):
         if worse:
             page.text_area(key="second").set_value(f"12 0 0 / {worse} {6 - worse} 0 / 0 0 2").run()
@@ -176,16 +184,13 @@ def test_a_step_is_done_for_good_and_another_lesson_begins_anew(pages):
     assert not all_tables(page)
 
 
-def test_what_is_dragged_stands_in_the_fields(pages):
+def test_what_is_dragged_stands_in_the_fields_and_an_edit_that_no_bar_can_send_changes_nothing(pages, monkeypatch):
     page = pages["closeness"]
     choose(page, "closeness", next(iter(find_presets("closeness"))))
     page.text_input(key="items").set_value("1 2 3").run()
     assert [json.loads(drawn)["values"] for drawn in all_parts(page, "bars")] == [[[[1, 2, 3]]]]
     fields = candidates.write_runs(np.array([[[1, 0], [0, 1]], [[0, 2], [2, 0]]]))
     assert (fields["first"], fields["second"]) == ("1 0\n0 2", "0 1\n2 0")
-
-
-def test_an_edit_that_no_bar_can_send_changes_nothing(monkeypatch):
     state = {"bars": {}}
     monkeypatch.setattr(bars.st, "session_state", state)
     for sent in (None, "x", {}, [], [[["a"]]], [[1]], [[[1, 2]]], [[[1, 2], [3, 4], [5, 6], [7, 8]]]):
@@ -197,17 +202,15 @@ def test_an_edit_that_no_bar_can_send_changes_nothing(monkeypatch):
     assert [state[key] for key in ("gold", "p", "q")] == ["1 0", "0.5 0.5", "0 1"]
 
 
-@pytest.mark.parametrize(
-    ("name", "key", "text", "message"),
-    [
-        ("closeness", "items", "1 x", "is not a number"),
-        ("closeness", "items", "", "there are 0 classes"),
-        ("distributions", "gold", "0 0 0 0 0", "sum to 0"),
-        ("distributions", "p", "1 2", "classes"),
-        ("distributions", "q", "![a](http://example.org/a.png) 1", "is not a number"),
-        ("runs", "second", "1 0 0\n0 1 0\n0 0 1", "gold class routine has 12 items"),
-    ],
-)
+WRONG = [
+    ("closeness", "items", "1 x", "is not a number"),
+    ("distributions", "p", "1 2", "classes"),
+    ("distributions", "q", "![a](http://example.org/a.png) 1", "is not a number"),
+    ("runs", "second", "1 0 0\n0 1 0\n0 0 1", "gold class routine has 12 items"),
+]
+
+
+@pytest.mark.parametrize(("name", "key", "text", "message"), WRONG)
 def test_a_wrong_input_is_one_sentence_and_no_traceback(name, key, text, message):
     page = open_page(name)
     field = page.text_area if name == "runs" else page.text_input
@@ -218,7 +221,7 @@ def test_a_wrong_input_is_one_sentence_and_no_traceback(name, key, text, message
     assert "](" not in error.value
 
 
-def test_the_fewest_moves_are_those_of_the_api():
+def test_moves_are_those_of_the_api_labels_can_be_pasted_and_names_of_runs_are_no_markup():
     page, name = open_page("runs"), "A tie for Accuracy, a clear winner for others"
     choose(page, "runs", name, "runs_0")
     page.selectbox(key="turn").select("CEM_ORD").run()
@@ -226,9 +229,6 @@ def test_the_fewest_moves_are_those_of_the_api():
     found = metaeval.measures.fewest_moves(metaeval.measure("CEM_ORD"), *both)
     assert candidates.describe_moves(found) in " ".join(text.value.replace("\\", "") for text in page.markdown)
     assert len(find_table(page, "from")) == len(found.moves)
-
-
-def test_labels_can_be_pasted_instead_of_matrices_and_names_of_runs_are_text_and_no_markup():
     page = open_page("runs")
     page.radio(key="how").set_value(candidates.INPUTS[1]).run()
     page.text_area(key="labels").set_value("classes: a, b\na a b\nb b b\nb a b").run()
@@ -257,17 +257,13 @@ def test_moving_mass_keeps_a_distribution_and_its_curves_are_drawn(pages):
 def test_rows_are_sorted_by_the_share_of_each_measure_s_own_range():
     """Otherwise a measure with a wide range would stand on top whatever the runs are."""
 
-    made = {
-        "unbounded": (-np.inf, np.inf, 9.0), "none": (0, 1, np.nan), "wide": (-1, 1, 0.4), "narrow": (0, 1, 0.3),
-        "other": (-1, 1, -1.0), "even": (0, 1, 0.0),
-    }  # fmt: skip
-    measures = [
-        metaeval.Measure(
-            name, True, (low, high), kind="quantification", formula=lambda shares, _, m=most: shares[..., 0] * m
-        )
-        for name, (low, high, most) in made.items()
-    ]
-    rows = candidates.score_pairs(measures, np.eye(2), np.array([0.5, 0.5]))
+    def make(name, low, high, most):
+        formula = lambda shares, _: shares[..., 0] * most  # noqa: E731
+        return metaeval.Measure(name, True, (low, high), kind="quantification", formula=formula)
+
+    made = [("unbounded", -np.inf, np.inf, 9), ("none", 0, 1, np.nan), ("wide", -1, 1, 0.4), ("narrow", 0, 1, 0.3),
+            ("other", -1, 1, -1), ("even", 0, 1, 0)]  # fmt: skip
+    rows = candidates.score_pairs([make(*one) for one in made], np.eye(2), np.array([0.5, 0.5]))
     assert [str(row["measure"]) for row in rows] == ["narrow", "wide", "unbounded", "even", "other", "none"]
     first, second = np.array([[4, 0], [0, 4]]), np.array([[3, 1], [0, 4]])
     for name, share in (("Accuracy", 1 / 8), ("kappa", (1 - 0.75) / 2)):  # kappa reaches from -1 to 1
@@ -327,3 +323,60 @@ def test_an_edit_needs_no_library_of_tables_or_drawings():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.stdout.strip() == "[]", done.stderr[-500:]
+
+
+def test_matrices_labels_shares_and_classes_are_read_in_whatever_way_people_or_we_write_them():
+    for text in ("5 1\n2 7", "5, 1\n2, 7", "5;1/2;7", "[[5, 1]\n[2, 7]]", "  5 1 \n\n 2 7\n"):
+        assert parse_matrix(text).tolist() == [[5, 1], [2, 7]]
+    counts = np.random.default_rng(0).integers(0, 1000, (7, 7))
+    assert (parse_matrix(format_matrix(counts)) == counts).all()
+    classes, *both = parse_labels("classes: low, very high\nlow, low, very high\nvery high, low, very high")
+    assert classes == ["low", "very high"]
+    assert [one.tolist() for one in both] == [[[1, 0], [1, 0]], [[0, 1], [0, 1]]]
+    assert parse_labels("10 2 10\n2 2 2")[0] == ["2", "10"]
+    assert parse_shares("2 1 1").tolist() == [0.5, 0.25, 0.25]
+    assert parse_classes("a, a", 3) == ["a", "a (2)", "3"]
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "message"),
+    [
+        (parse_matrix, "1 2\n3", "line 2: there are 1 numbers"),
+        (parse_matrix, "", "there are 0 classes"),
+        (parse_matrix, "1 x\n2 3", "'x' is not a number"),
+        (parse_matrix, "1 -2\n2 3", "not a number of 0 or more"),
+        (parse_matrix, "1 nan\n2 3", "not a number of 0 or more"),
+        (parse_matrix, "1 1e400\n2 3", "not a number of 0 or more"),
+        (parse_matrix, "1 2.5\n2 3", "not a whole number"),
+        (parse_matrix, "1 1e300\n2 3", "not a whole number"),
+        (parse_matrix, "0 0\n0 0", "no items"),
+        (parse_items, "7", "there are 1 classes"),
+        (parse_items, " ".join("1" * 13), "2 to 12"),
+        (parse_shares, "0 0", "sum to 0"),
+        (parse_shares, "1e308 1e308", "sum to inf"),
+        (parse_labels, "1 2", "line 1 has 2 labels"),
+        (parse_labels, "", "no labels yet: on each line write"),
+        (parse_labels, "classes: a, b\na b c", "'c' is none of the classes a, b"),
+        (parse_labels, "classes: a, a\na a a", "named twice"),
+        (parse_numbers, "<script>", "is not a number"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_a_sentence(read, text, message):
+    with pytest.raises(MetaevalError, match=message):
+        read(text)
+
+
+def test_the_image_copies_what_is_there_runs_as_somebody_else_than_root_and_docs_name_the_largest_file():
+    lines = (ROOT / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+    steps = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
+    copied = [name for step, rest in steps if step == "COPY" for name in rest.split()[:-1]]
+    assert "metaeval" in copied
+    assert all((ROOT / name).exists() for name in copied)
+    assert [rest for step, rest in steps if step == "USER"] == ["visitor"]
+    assert [step for step, _ in steps][-5:] == ["USER", "WORKDIR", "EXPOSE", "HEALTHCHECK", "CMD"]
+    words = json.loads(dict(steps)["CMD"])
+    known = {f"--{name}" for name in APP} | {"--no-browser"}
+    assert words[:2] == ["metaeval", "app"]
+    assert {word for word in words if word.startswith("--")} <= known
+    said = " ".join((ROOT / "docs" / "how-to" / "playground.md").read_text(encoding="utf-8").split())
+    assert f"A file may be {MOST_MEGABYTES} MB, and {MOST_UNPACKED >> 30} GiB when it is unpacked" in said

@@ -44,9 +44,6 @@ def test_each_kind_of_mistake_is_what_its_name_says():
     assert (displaced == np.minimum(gold + 1, 10)).all()
     errors = {kind: float(metaeval.measure("MAE_mu").score(counts(f"{kind}-1").sum(axis=0))) for kind in MISTAKES}
     assert errors["prox"] < errors["rand"] / 2
-
-
-def test_ordinal_displacement_takes_the_class_of_the_item_twenty_positions_up():
     for topic, sizes in zip(counts("odisp-1"), RUNS.gold, strict=True):
         gold = np.repeat(np.arange(11), sizes)
         by_hand = np.zeros((11, 11), dtype=int)
@@ -54,28 +51,22 @@ def test_ordinal_displacement_takes_the_class_of_the_item_twenty_positions_up():
         np.testing.assert_array_equal(topic, by_hand)
 
 
-def test_the_printed_tables_are_proof_read_by_what_the_text_says_of_them():
+def test_printed_tables_are_proof_read_and_one_seed_gives_the_committed_coverages(committed):
     """CEM_ORD is on top in all simulated columns, and in four of six real ones; it is second by 0.01 in the others."""
     assert SYNTHETIC.shape == (15, 6)
     assert (SYNTHETIC.argmax(axis=0) == OWN).all()
     assert (SYNTHETIC[OWN] > SYNTHETIC[FLAT]).all()
     assert sorted((REAL.max(axis=0) - REAL[OWN]).round(2).tolist()) == [0, 0, 0, 0, 0.01, 0.01]
-
-
-def test_one_seed_gives_the_committed_coverages_within_their_spread(committed):
     table = committed("amigo2020").read("table3")
     once = steps.cover_once(0).ravel()
     assert (once >= table["smallest"] - 1e-12).all()
     assert (once <= table["largest"] + 1e-12).all()
 
 
-def test_worked_examples_come_out_but_for_cosines_that_print_cuts_off_and_two_measures():
+def test_worked_examples_come_out_but_for_known_ones_and_only_the_papers_measure_has_no_counterexample(committed):
     wrong = [one for one in steps.compare_examples() if one["verdict"] != "exact"]
     assert [one["row"] for one in wrong] == ["(1, 2, 2, 3)", "(1, 1, 2, 2)", "Acc with n", "Cohen's kappa"]
     assert all(0 <= one["ours"] - float(one["printed"]) < 2 * one["tolerance"] for one in wrong[:2])
-
-
-def test_only_the_measure_of_the_paper_has_no_counterexample_to_any_property(committed):
     marks = committed("amigo2020").read("marks").query("measure == 'CEM_ORD'")
     assert (marks["counterexamples"] == 0).all()
     assert (marks["with empty classes"] > 0).sum() == 2

@@ -76,20 +76,21 @@ def test_numbers_within_the_tolerance_leave_committed_files_as_they_are(tmp_path
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
-@pytest.mark.parametrize(
-    ("answers", "word"),
-    [([True, True], "holds"), ([True, None], "cannot tell"), ([None, False], "does not hold"), ([], "holds")],
-)
-def test_answers_join_as_truth_and_ignorance_do(answers, word):
-    assert every(Answer(one) for one in answers).word == word
-
-
-@pytest.mark.parametrize(
-    ("value", "ends", "above", "at_most"),
-    [(0.1, (), True, False), (0.0, (), False, True), (0.1, (0.05, 0.2), True, False), (0.1, (-0.1, 0.2), None, None)],
-)
-def test_a_number_is_told_from_a_bound_by_its_interval(value, ends, above, at_most):
-    assert (is_above("x", value, 0, *ends).holds, is_at_most("x", value, 0, *ends).holds) == (above, at_most)
+def test_answers_join_as_truth_and_ignorance_do_and_a_number_is_told_from_a_bound_by_its_interval():
+    for answers, word in (
+        ([True, True], "holds"),
+        ([True, None], "cannot tell"),
+        ([None, False], "does not hold"),
+        ([], "holds"),
+    ):
+        assert every(Answer(one) for one in answers).word == word
+    for value, ends, above, at_most in (
+        (0.1, (), True, False),
+        (0.0, (), False, True),
+        (0.1, (0.05, 0.2), True, False),
+        (0.1, (-0.1, 0.2), None, None),
+    ):
+        assert (is_above("x", value, 0, *ends).holds, is_at_most("x", value, 0, *ends).holds) == (above, at_most)
     with pytest.raises(TypeError, match="cannot tell"):
         bool(Answer(None))
 

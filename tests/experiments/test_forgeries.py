@@ -84,7 +84,7 @@ def test_a_table_that_was_forged_with_its_page_is_named_unchecked_and_never_coun
 
 
 @pytest.mark.parametrize("name", PAPERS)
-def test_a_page_is_short_begins_with_whether_it_is_reproduced_and_has_no_dead_link(name):
+def test_committed_pages_are_short_and_begin_with_whether_it_is_reproduced_and_results_are_small(name):
     page = RESULTS / name / "README.md"
     text = page.read_text(encoding="utf-8")
     lines = text.splitlines()
@@ -93,9 +93,6 @@ def test_a_page_is_short_begins_with_whether_it_is_reproduced_and_has_no_dead_li
     assert lines[4].endswith("**")
     for link in re.findall(r"\]\(([^)#]+)\)", text):
         assert link.startswith("http") or (page.parent / link).exists(), link
-
-
-def test_committed_results_are_small_and_of_four_kinds():
     files = [path for path in RESULTS.rglob("*") if path.is_file()]
     assert len(files) <= 160
     assert sum(path.stat().st_size for path in files) < 2_000_000

@@ -77,14 +77,11 @@ def test_mean_taus_fall_and_marks_count_no_more_measures_than_stand_below_but_fo
     assert wrong <= SLIPS
 
 
-def test_effect_sizes_of_captions_follow_from_the_numbers_beside_them():
+def test_effect_sizes_overlaps_and_pooled_numbers_of_print_follow_from_the_numbers_beside_them():
     for table, name, split, better, worse, text in ACL["effect_sizes"]["examples"]:
         part = ACL[table][name][split]
         effect = (float(part[better][0]) - float(part[worse][0])) / float(part["V_E2"]) ** 0.5
         assert abs(effect - float(text)) <= 0.005 + 1e-9
-
-
-def test_overlaps_of_print_add_up_to_its_significant_pairs_and_pooled_numbers_are_sums():
     rows = [row for name, row in LQ["table3"].items() if name != "POOLED"]
     assert [sum(int(row["S_D"][m]) for row in rows) for m in range(6)] == list(map(int, LQ["table3"]["POOLED"]["S_D"]))
     wins = np.array([row for name, row in LQ["table7"].items() if name != "TOTAL"], dtype=int)
@@ -185,12 +182,20 @@ def test_a_page_of_given_matrices_speaks_of_no_other_collection_and_says_what_ca
         assert {"not in your folder"} == set(cells[cells["row"].str.contains("16T4E")]["data"])
 
 
-def test_of_a_claim_on_formulas_what_breaks_it_is_shown_first(tables):
+def test_claims_read_tables_as_they_say(tables):
     rows = [(one, "ordinal", 5 * (one in (*acl_claims.NOMINAL, "RSNOD")), 9)
             for one in (*acl_claims.ORDINAL, *acl_claims.NOMINAL, "NMD", "RSNOD", "RNOD")]  # fmt: skip
     made = tables(properties=pd.DataFrame(rows, columns=["measure", "property", "failed", "cases"]))
     answer = acl_claims.order_of_classes.decide(made)
     assert (answer.word, answer.figures[0]) == ("does not hold", "RSNOD: failing of 9 cases 5")
+    overlap = {
+        "collection": ["x", "y"], "measure_1": ["NMD", "RNOD"], "measure_2": ["RNOD", "NMD"],
+        "a": [1, 4], "b": [5, 2], "c": [3, 0],
+    }  # fmt: skip
+    source = lq_claims.Source(tables(overlap=overlap), ["x", "y"])
+    assert source.overlap("NMD", "RNOD") == pytest.approx((5 + 2) / (1 + 5 + 3 + 4 + 2 + 0))
+    assert source.counts("NMD", "RNOD").loc["y"].tolist() == [0, 2, 4]
+    assert source.counts("RNOD", "NMD").loc["x"].tolist() == [3, 5, 1]
 
 
 def test_measures_that_a_folder_lacks_are_named_with_the_folder(tmp_path, compute):
@@ -205,35 +210,19 @@ def test_measures_that_a_folder_lacks_are_named_with_the_folder(tmp_path, comput
 ROWS = {"collection": ["DQ-A"], "relation": ["given"], "runs": [22], "constant runs": [0]}
 
 
-@pytest.mark.parametrize(
-    ("halves", "ten", "power", "word"),
-    [
-        (["RSNOD NMD", "", ""], ["", "", ""], ["", "", ""], "holds"),
-        (["", "RNOD", ""], ["", "", ""], ["", "", ""], "does not hold"),
-        (["RSNOD", "", ""], ["", "RNOD", ""], ["", "", ""], "cannot tell"),
-        (["", "", ""], ["", "", ""], ["", "", ""], "cannot tell"),
-    ],
-)
-def test_a_measure_is_primary_where_it_is_best_by_one_criterion_and_beaten_by_none(halves, ten, power, word, tables):
-    measures = ["RNOD", "RSNOD", "NMD"]
-    consistency = {
-        "collection": "DQ-A", "split": ["full"] * 3 + ["ten"] * 3, "measure": measures * 2, "ahead of": halves + ten,
-    }  # fmt: skip
-    facts = {"collection": ["DQ-A"], "kind": ["quantification"], "figure": ["x"], "value": [0], "low": [0], "high": [0]}
-    made = tables(
-        collections=ROWS, facts=facts, consistency=consistency,
-        power={"collection": "DQ-A", "measure": measures, "finds more than": power},
-    )  # fmt: skip
-    ((name, answer),) = acl_claims.rnod_primary.decide(made)
-    assert (name, answer.word) == ("DQ-A", word)
-
-
-def test_overlaps_of_several_collections_are_added_before_they_are_divided(tables):
-    overlap = {
-        "collection": ["x", "y"], "measure_1": ["NMD", "RNOD"], "measure_2": ["RNOD", "NMD"],
-        "a": [1, 4], "b": [5, 2], "c": [3, 0],
-    }  # fmt: skip
-    source = lq_claims.Source(tables(overlap=overlap), ["x", "y"])
-    assert source.overlap("NMD", "RNOD") == pytest.approx((5 + 2) / (1 + 5 + 3 + 4 + 2 + 0))
-    assert source.counts("NMD", "RNOD").loc["y"].tolist() == [0, 2, 4]
-    assert source.counts("RNOD", "NMD").loc["x"].tolist() == [3, 5, 1]
+def test_a_measure_is_primary_where_it_is_best_by_one_criterion_and_beaten_by_none(tables):
+    measures, facts = ["RNOD", "RSNOD", "NMD"], {"figure": ["x"], "value": [0], "low": [0], "high": [0]}
+    for halves, ten, word in (
+        (["RSNOD NMD", "", ""], "", "holds"),
+        (["", "RNOD", ""], "", "does not hold"),
+        (["RSNOD", "", ""], "RNOD", "cannot tell"),
+        (["", "", ""], "", "cannot tell"),
+    ):
+        ahead = [*halves, "", ten, ""]
+        made = tables(
+            collections=ROWS, facts={"collection": ["DQ-A"], "kind": ["quantification"], **facts},
+            consistency={"collection": "DQ-A", "split": ["full"] * 3 + ["ten"] * 3, "measure": measures * 2, "ahead of": ahead},
+            power={"collection": "DQ-A", "measure": measures, "finds more than": ["", "", ""]},
+        )  # fmt: skip
+        ((name, answer),) = acl_claims.rnod_primary.decide(made)
+        assert (name, answer.word) == ("DQ-A", word)

@@ -15,9 +15,6 @@ from pathlib import Path
 import metaeval
 from tests.hostile.case import MEMORY, Refused, patience
 
-LEFT_BY_US = {".out", ".err", ".memory"}
-"""Files that `run_command` leaves in the folder."""
-
 
 @dataclass(frozen=True)
 class Done:
@@ -48,23 +45,20 @@ class Done:
         raise Refused(lines[-1])
 
 
-def run_command(folder, *words, encoding="utf-8", limit=20.0, stop_after=None, how=signal.SIGTERM) -> Done:
-    """Run the command line in a folder; after `stop_after` seconds it is sent a signal."""
-    for name in LEFT_BY_US:
+def run_command(folder, *words, encoding="utf-8", limit=20.0) -> Done:
+    """Run the command line in a folder; after `limit` seconds of an idle machine it is killed."""
+    for name in (".out", ".err", ".memory"):
         Path(folder, name).unlink(missing_ok=True)
     process = _context().Process(target=_run, args=([str(word) for word in words], str(folder), encoding))
     process.start()
     try:
-        process.join(limit * patience() if stop_after is None else stop_after)
-        ended = process.exitcode is not None
-        if not ended and stop_after is not None:
-            _stop(process, how)
-            ended = process.exitcode is not None
+        process.join(limit * patience())
+        status = process.exitcode
     finally:
         if process.exitcode is None:
-            _stop(process, signal.SIGKILL)
+            _kill(process)
     read = lambda name: Path(folder, name).read_bytes() if Path(folder, name).exists() else b""  # noqa: E731
-    return Done(process.exitcode if ended else None, read(".out"), read(".err"), int(read(".memory") or 0))
+    return Done(status, read(".out"), read(".err"), int(read(".memory") or 0))
 
 
 @cache
@@ -79,11 +73,11 @@ def _context():
     return context
 
 
-def _stop(process, with_signal) -> None:
-    """Send a signal to a process and those that it started."""
-    for target in (lambda: os.killpg(process.pid, with_signal), lambda: os.kill(process.pid, with_signal)):
+def _kill(process) -> None:
+    """Kill a process and those that it started."""
+    for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            target()
+            kill(process.pid, signal.SIGKILL)
             break
     process.join(10)
 

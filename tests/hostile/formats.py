@@ -1,13 +1,11 @@
-"""One table of formats: how right files are made, or cut from real ones, how metaeval reads them, and what they say."""
+"""One table of formats: how right files are made, how metaeval reads them, and what they say."""
 
 import io
 import itertools
 import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 
 import pandas as pd
 import pyarrow as pa
@@ -21,11 +19,9 @@ from tests.hostile.case import chance
 from tests.hostile.mutate import mutate_json, mutate_text
 from tests.hostile.truth import FIVE
 
-DATA = Path(os.environ.get("METAEVAL_DATA", "data"))
 NAMES = ["a", "b", "BM25", "007", "7", "NA", "null", "run 1", "Δ-run", "x$y", "true", "1e3", "a,b", 'q"q', "all2", "-"]
 WORDS = [name for name in NAMES if not set(name) & set(' ,"')]
 MEASURES = ["AP", "nDCG@20", "NMD", "mine"]
-POLICIES = ("raise", "raise", "drop-topic", "drop-run", "worst")
 
 
 @dataclass(frozen=True)
@@ -60,21 +56,6 @@ def lines(rows, form):
     return "".join(form.format(*row) + "\n" for row in rows).encode()
 
 
-@cache
-def real_lines(name):
-    return (DATA / name).read_text("utf-8").splitlines() if (DATA / name).is_file() else []
-
-
-def cut_real(rng, name, most):
-    """Some neighbouring lines of a real file, in four of ten cases; none where it is not there."""
-    rows = real_lines(name)
-    start = rng.randrange(len(rows) or 1)
-    return rows[start : start + rng.randint(1, most)] if chance(rng, 0.4) else []
-
-
-# Score matrices.
-
-
 def make_tidy(rng):
     runs, topics = pick(rng, 2, 4), pick(rng, 1, 4)
     measures = pick(rng, 1, 2, MEASURES)
@@ -100,9 +81,7 @@ def make_wide(rng):
         cells = [[repr(score(rng)) if chance(rng, 0.97) else rng.choice(["", "NA"]) for _ in runs] for _ in topics]
         rows = [[rng.choice(["topic", "qid", ""])] * labelled + runs]
         rows += [[topic] * labelled + row for topic, row in zip(topics, cells, strict=True)]
-        width, real = rng.randint(3, 8), real_lines(f"trec/web2013_{stem}.csv")[: rng.randint(5, 12)]
-        from_real = [line.split(",")[:width] for line in real] if chance(rng, 0.3) and not several else []
-        files[f"web2013_{stem}.csv"] = join(from_real or rows)
+        files[f"web2013_{stem}.csv"] = join(rows)
     return files, {"format": rng.choice(["wide", None])}
 
 
@@ -123,7 +102,7 @@ def make_sakai(rng):
         files["topics"] = lines([[topic] for topic in pick(rng, n_topics, n_topics)], "{}")
     for measure in pick(rng, 1, 2, MEASURES):
         files[measure] = "".join(" ".join(repr(score(rng)) for _ in runs) + "\n" for _ in range(n_topics)).encode()
-    return files, {"format": "sakai", "missing": "raise"}
+    return files, {"format": "sakai"}
 
 
 def make_trec_eval(rng):
@@ -143,7 +122,7 @@ def make_wmt(rng):
     for measure in pick(rng, 1, 2, ["AP", "NMD", "mine"]):
         rows = [[run, "None" if chance(rng, gaps) else repr(score(rng))] for run in runs for _ in range(n_topics)]
         files[f"{start}{measure}{rng.choice(['', '-src', '-refA'])}.seg.score"] = lines(rows, "{}\t{}")
-    return files, {"excused": bool(gaps)}
+    return files, {}
 
 
 LAYOUTS = {"tot": "{0}\t{2} {1}\t{3}", "ir_measures": "{0}\t{1}\t{2}\t{3}", "ranking": "{1} Q0 {0} 1 {3} {2}"}
@@ -164,66 +143,53 @@ def make_board(rng):
     return {f"board{k}": write(part) for k, part in enumerate(parts)}, {"format": layout, "excused": only_sums}
 
 
-LABEL_TYPES = [
-    *[lambda labels: pa.array(labels, pa.string())] * 5,
-    lambda labels: pa.array(labels, pa.large_string()),
+LABEL_TYPES = [  # usual ones, and unusual ones that may be refused
+    *[lambda labels: pa.array(labels, pa.string())] * 5, lambda labels: pa.array(labels, pa.large_string()),
     lambda labels: pa.array(labels).dictionary_encode(),
     lambda labels: pa.array([sorted(set(labels)).index(one) for one in labels], pa.int64()),
     lambda labels: pa.array([one.encode() for one in labels], pa.binary()),
-    lambda labels: pa.array([None, *labels[1:]], pa.string()),
-    lambda labels: pa.array(["", *labels[1:]], pa.string()),
+    lambda labels: pa.array([None, *labels[1:]], pa.string()), lambda labels: pa.array(["", *labels[1:]], pa.string()),
     lambda labels: pa.array([[one] for one in labels]),
-]
+]  # fmt: skip
 SCORE_TYPES = [
-    *[lambda values, whole: pa.array(values, pa.float64())] * 12,
-    lambda values, whole: pa.array(values, pa.float32()),
-    lambda values, whole: pa.array(whole, pa.int32()),
-    lambda values, whole: pa.array(whole, pa.uint64()),
-    lambda values, whole: pa.array([value == 0 for value in values]),
-    lambda values, whole: pa.array(list(map(repr, values))),
-    lambda values, whole: pa.array(whole, pa.timestamp("ms")),
-    lambda values, whole: pa.array([float("nan"), *values[1:]]),
-    lambda values, whole: pa.array([float("inf"), *values[1:]]),
-    lambda values, whole: pa.array([None, *values[1:]], pa.float64()),
+    *[lambda values, whole: pa.array(values, pa.float64())] * 12, lambda values, whole: pa.array(values, pa.float32()),
+    lambda values, whole: pa.array(whole, pa.int32()), lambda values, whole: pa.array(whole, pa.uint64()),
+    lambda values, whole: pa.array([value == 0 for value in values]), lambda values, whole: pa.array(list(map(repr, values))),
+    lambda values, whole: pa.array(whole, pa.timestamp("ms")), lambda values, whole: pa.array([float("nan"), *values[1:]]),
+    lambda values, whole: pa.array([float("inf"), *values[1:]]), lambda values, whole: pa.array([None, *values[1:]]),
     lambda values, whole: pa.array(whole, pa.int64()).cast(pa.decimal128(30, 3)),
     lambda values, whole: pa.array([[value] for value in values]),
-]
+]  # fmt: skip
 
 
 def make_parquet(rng):
-    """Columns of usual types, and of unusual ones that may be refused."""
-    keys = list(itertools.product(pick(rng, 2, 4), pick(rng, 1, 4), pick(rng, 1, 2, MEASURES)))
-    kinds = [rng.randrange(len(LABEL_TYPES)) for _ in range(3)] + [rng.randrange(len(SCORE_TYPES))]
-    columns = {
-        name: LABEL_TYPES[kind]([key[axis] for key in keys])
-        for axis, (name, kind) in enumerate(zip(("run", "topic", "measure"), kinds, strict=False))
-    }
-    values = [score(rng) for _ in keys]
-    columns["score"] = SCORE_TYPES[kinds[3]](values, [int(4 * value) for value in values])
+    keys = list(zip(*itertools.product(pick(rng, 2, 4), pick(rng, 1, 4), pick(rng, 1, 2, MEASURES)), strict=True))
+    kinds, of_score = [rng.randrange(len(LABEL_TYPES)) for _ in keys], rng.randrange(len(SCORE_TYPES))
+    columns = {name: LABEL_TYPES[kind](list(labels))
+               for name, kind, labels in zip(("run", "topic", "measure"), kinds, keys, strict=True)}  # fmt: skip
+    values = [score(rng) for _ in keys[0]]
+    columns["score"] = SCORE_TYPES[of_score](values, [int(4 * value) for value in values])
     if chance(rng, 0.2):
-        columns["extra"] = pa.array(range(len(keys)))
+        columns["extra"] = pa.array(range(len(values)))
     sink = io.BytesIO()
     pq.write_table(
         pa.table(columns), sink, write_page_checksum=True, compression=rng.choice(["snappy", "zstd", "none", "gzip"]),
         row_group_size=rng.choice([1, 3, 1000]), use_dictionary=rng.choice([True, False]),
     )  # fmt: skip
-    return {"pilot.parquet": sink.getvalue()}, {"excused": max(kinds[:3]) > 6 or kinds[3] > 11}
+    return {"pilot.parquet": sink.getvalue()}, {"excused": max(kinds) > 6 or of_score > 11}
 
 
 def expect_parquet(files, options):
     """Every reading of what pandas sees; none where it cannot read the file, or no score is in it."""
+    say = lambda cell: cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)  # noqa: E731
     try:
         frame = pd.read_parquet(io.BytesIO(files["pilot.parquet"]))
-        rows = [[_text(cell) for cell in row] for row in frame.itertuples(index=False)]
+        rows = [
+            ["" if cell is None or cell != cell else say(cell) for cell in row] for row in frame.itertuples(index=False)
+        ]
         return truth.read_columns([str(name) for name in frame.columns], rows)
     except Exception:
         return []
-
-
-def _text(cell):
-    if cell is None or cell != cell:
-        return ""
-    return cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
 
 
 def damage(rng, content):
@@ -243,71 +209,38 @@ def read_scores(folder, files, options, whole=False):
 
 
 def of_scores(make, expect, whole=False, **more):
-    """A format of scores: its readings, as the policy for what is missing leaves them."""
+    """A format of scores: those of its readings that lack no score."""
+    settled = lambda files, options: [each for one in expect(files, options) for each in truth.whole(one)]  # noqa: E731
+    return Format(make, settled, partial(read_scores, whole=whole), score_cells, **more)
 
-    def made(rng):
-        files, options = make(rng)
-        return files, {"missing": rng.choice(POLICIES)} | options
-
-    def settled(files, options):
-        return [each for reading in expect(files, options) for each in truth.settle(reading, options["missing"])]
-
-    return Format(made, settled, partial(read_scores, whole=whole), score_cells, **more)
-
-
-# Runs and gold: labels.
 
 TWEETS = ["amy", "#x", "t 1", "Δ", "007"]
 
 
-def make_labels(rng, classes, topics, real=None, places=()):
-    """Gold and runs as lists of (topic, item, label), the runs' in another order or with gaps and faults here and there."""
-    rows = [line.split("\t" if "\t" in line else None) for line in cut_real(rng, real, 20)] if real else []
-    topics = pick(rng, 1, min(3, len(topics)), topics)
-    gold = [tuple(row[place] for place in places) for row in rows] or [
-        (topic, f"{i}{j}", rng.choice(classes)) for i, topic in enumerate(topics) for j in range(rng.randint(1, 5))
-    ]
-    runs = {}
-    for k in range(rng.randint(1, 3)):
-        runs[f"run{k}"] = answers = [(*row[:2], rng.choice(classes)) for row in gold]
-        if rng.choice([True, False]):
-            rng.shuffle(answers)
-        if chance(rng, 0.1):
-            del answers[rng.randrange(len(answers))]
-        if answers and chance(rng, 0.1):
-            at = rng.randrange(len(answers))
-            answers[at] = (*answers[at][:2], rng.choice(["9", "-9", "x", ""]))
-    return gold, runs
-
-
-def of_labels(format, classes, write, read, topics=TWEETS, *, state_classes=True, **real):
-    """A format of labels; `write` takes rows and whether they are gold, `read` is of truth."""
-    is_polarity = format == "polarity"
-    names = {"positive": "1", "neutral": "0", "negative": "-1", "objective": "0"}
-    scale = (
-        list(dict.fromkeys(sorted((names.get(name.lower(), name) for name in classes), key=int)))
-        if is_polarity
-        else list(classes)
-    )
+def of_labels(format, classes, write, read, topics=TWEETS, scale=None):
+    """A format of labels; `write` takes rows and whether they are gold, `read` is of truth, classes may be called otherwise."""
 
     def make(rng):
-        gold, runs = make_labels(rng, classes, topics, **real)
-        none = is_polarity and chance(rng, 0.25)
+        gold = [(topic, f"{i}{j}", rng.choice(classes)) for i, topic in enumerate(pick(rng, 1, len(topics[:3]), topics))
+                for j in range(rng.randint(1, 5))]  # fmt: skip
+        none = format == "polarity" and chance(rng, 0.25)
         if none:
             gold[0] = (*gold[0][:2], rng.choice(["NULL", "null", ""]))
-        if format == "semeval-c" and chance(rng, 0.2):
-            runs["numbered"] = [(row[0], str(k), rng.choice(classes)) for k, row in enumerate(gold, start=1)]
-        options = {"missing": rng.choice(POLICIES), "invalid": rng.choice([*POLICIES, "clip"])}
-        excused = none or (options["invalid"] == "clip" and "yes" in classes)
-        if state_classes:
-            options["classes"] = scale
-        return {name: write(rows, name == "gold") for name, rows in {"gold": gold, **runs}.items()}, options | {
-            "excused": excused
-        }
+        files = {"gold": write(gold, True)}
+        for k in range(rng.randint(1, 3)):
+            answers = [(*row[:2], rng.choice(classes)) for row in gold]
+            if rng.choice([True, False]):
+                rng.shuffle(answers)
+            if chance(rng, 0.1):
+                answers[0] = (*answers[0][:2], rng.choice(["9", "-9", "x", ""]))
+            files[f"run{k}"] = write(answers[1:] if chance(rng, 0.1) else answers, False)
+        if format == "semeval-c" and chance(rng, 0.2):  # numbers of lines in place of the gold's ids
+            files["numbered"] = write(
+                [(row[0], str(k), rng.choice(classes)) for k, row in enumerate(gold, start=1)], False
+            )
+        return files, {"excused": none} | ({} if format == "semeval-c" else {"classes": scale or classes})
 
-    def expect(files, options):
-        return truth.confusion(files, read, scale, options["missing"], options["invalid"], unrelated=is_polarity)
-
+    expect = lambda files, _: truth.confusion(files, read, scale or classes, format == "polarity")  # noqa: E731
     return Format(make, expect, partial(read_runs, format), run_cells)
 
 
@@ -315,9 +248,7 @@ def read_runs(format, folder, files, options):
     paths = {name: folder / name for name in files if name != "gold"}
     if format == "polarity":
         return polarity.read(folder / "gold", find_named_files(paths, gold=folder / "gold"), **options)
-    return me.io.read_runs(
-        folder / "gold", folder if options.pop("by_folder", False) else paths, format=format, **options
-    )
+    return me.io.read_runs(folder / "gold", paths, format=format, **options)
 
 
 def run_cells(runs):
@@ -325,12 +256,8 @@ def run_cells(runs):
     values = runs.estimated if counts is None else counts
     pairs = itertools.product(range(len(runs.runs)), range(len(runs.topics)))
     cells = {(runs.runs[r], runs.topics[t]): values[r, t].tolist() for r, t in pairs}
-    return cells | (
-        {} if counts is not None else {(None, topic): runs.gold[t].tolist() for t, topic in enumerate(runs.topics)}
-    )
-
-
-# Runs and gold: distributions.
+    gold = {(None, topic): runs.gold[t].tolist() for t, topic in enumerate(runs.topics)}
+    return cells if counts is not None else cells | gold
 
 
 def shares(rng, K):
@@ -362,18 +289,6 @@ def write_dialogues(rng, rows, is_gold):
     return json.dumps(each).encode()
 
 
-@cache
-def real_dialogues(name):
-    return json.loads("\n".join(real_lines(name)) or "[]")
-
-
-def cut_dialogues(rng):
-    whole = real_dialogues("stc3/gold.json")
-    gold = whole[rng.randrange(len(whole) or 1) :][: rng.randint(1, 4)]
-    run = [each for each in real_dialogues("stc3/runs/181108-0.json") if each["id"] in {one["id"] for one in gold}]
-    return {"gold": json.dumps(gold).encode(), "181108-0": json.dumps(run).encode()} if gold else {}
-
-
 def of_shares(format, K, write, read, **more):
     def make(rng):
         topics = pick(rng, 1, 4, TWEETS)
@@ -381,16 +296,11 @@ def of_shares(format, K, write, read, **more):
         for k in range(rng.randint(1, 3)):
             rows = [(topic, shares(rng, K)) for topic in rng.sample(topics, len(topics))]
             files[f"run{k}"] = write(rng, rows[: -1 if chance(rng, 0.15) and len(rows) > 1 else None], False)
-        if format == "dialogue-quality":
-            files = (cut_dialogues(rng) if chance(rng, 0.3) else {}) or files
-        options = {"missing": rng.choice(POLICIES), "rescale": chance(rng, 0.4)}
-        return files, options | ({"aspect": "A"} if format == "dialogue-quality" else {})
+        return files, {"rescale": chance(rng, 0.4)} | ({"aspect": "A"} if format == "dialogue-quality" else {})
 
-    expect = lambda files, options: truth.distributions(files, read, options["missing"], options["rescale"])  # noqa: E731
+    expect = lambda files, options: truth.distributions(files, read, options["rescale"])  # noqa: E731
     return Format(make, expect, partial(read_runs, format), run_cells, **more)
 
-
-# Labels of people, answers of judges.
 
 CLASSES = ("1", "2", "3")
 
@@ -404,7 +314,7 @@ def make_annotations(rng):
         long = [["item", "annotator", "label"], *([item, one, labels[one][item]] for one in who for item in items)]
         wide = [["item", *who], *([item, *(labels[one][item] for one in who)] for item in items)]
         files[name] = json.dumps(labels).encode() if in_json else join(rng.choice([long, wide]))
-    return files, {"missing": rng.choice(POLICIES[:4]), "classes": CLASSES}
+    return files, {"classes": CLASSES}
 
 
 def read_annotations(folder, files, options):
@@ -426,9 +336,16 @@ def annotation_cells(found):
     return {key: CLASSES[k] for key, k in labels.items()} | many
 
 
+NO_BLANKS, SIGNS = ["amy", "#x", "t_1", "Δ"], ("-1", "0", "1")
 POLAR = ("positive", "neutral", "negative", "objective")
-SAID = ("POSITIVE", "NEUTRAL", "NEGATIVE")
-REPLAB = [("entity_id", "tweet_id", "polarity")]
+POLARITY = [
+    ("messages", POLAR, lambda rows, _: lines(rows, "NA\t{1}\t{2}\tsome text"), truth.polarity_labels, ["all"], SIGNS),
+    ("phrases", POLAR, lambda rows, _: lines(rows, "NA\t{1}\t3\t7\t{2}\tsome text"), truth.polarity_labels, ["all"], SIGNS),
+    ("entities", ("POSITIVE", "NEUTRAL", "NEGATIVE"),
+     lambda rows, _: lines([("entity_id", "tweet_id", "polarity"), *rows], '"{}"\t"{}"\t"{}"'),
+     truth.polarity_labels, TWEETS, SIGNS),
+    ("judgements", SIGNS, lambda rows, _: lines(rows, "{0} 0 {1} {2:x<1}"), truth.polarity_labels, ["amy", "t_1"]),
+]  # fmt: skip
 TABLE = {True: "label", False: "predicted"}
 FORMATS = {
     "tidy": of_scores(make_tidy, lambda files, options: truth.tidy(files, options["measure"])),
@@ -436,37 +353,22 @@ FORMATS = {
     "sakai": of_scores(make_sakai, lambda files, _: truth.sakai(files)),
     "trec_eval": of_scores(make_trec_eval, lambda files, _: truth.trec_eval(files), whole=True),
     "wmt": of_scores(make_wmt, lambda files, _: truth.wmt(files), whole=True),
-    "leaderboard": of_scores(make_board, lambda files, options: truth.leaderboard(files, options["format"])),
     "parquet": of_scores(make_parquet, expect_parquet, mutate=damage, mutated=0.4),
-    "semeval-c": of_labels(
-        "semeval-c", FIVE, lambda rows, _: lines(rows, "{1}\t{0}\t{2}"), truth.semeval_labels, state_classes=False,
-        real="semeval2016/twitter-2016test-CE.txt", places=(1, 0, 2),
-    ),
+    "leaderboard": of_scores(make_board, lambda files, options: truth.leaderboard(files, options["format"])),
+    "semeval-c": of_labels("semeval-c", FIVE, lambda rows, _: lines(rows, "{1}\t{0}\t{2}"), truth.semeval_labels),
     "judgements": of_labels(
-        "judgements", ("0", "1", "2", "3"), lambda rows, _: lines(rows, "{0} 0 {1} {2:x<1}"), truth.judgement_labels,
-        ["amy", "#x", "t_1", "Δ"], real="llmjudge/qrels.txt", places=(0, 2, 3),
+        "judgements", ("0", "1", "2", "3"), lambda rows, _: lines(rows, "{0} 0 {1} {2:x<1}"), truth.judgement_labels, NO_BLANKS,
     ),
     "labels": of_labels(
         "labels", ("no", "maybe", "yes"),
         lambda rows, is_gold: join([("topic", "item", TABLE[is_gold]), *rows]), truth.table_labels,
     ),
-    "polarity of messages": of_labels(
-        "polarity", POLAR, lambda rows, _: lines(rows, "NA\t{1}\t{2}\tsome text"), truth.polarity_labels, ["all"],
-    ),
-    "polarity of phrases": of_labels(
-        "polarity", POLAR, lambda rows, _: lines(rows, "NA\t{1}\t3\t7\t{2}\tsome text"), truth.polarity_labels, ["all"],
-    ),
-    "polarity of entities": of_labels(
-        "polarity", SAID, lambda rows, _: lines([*REPLAB, *rows], '"{}"\t"{}"\t"{}"'), truth.polarity_labels,
-    ),
-    "polarity of judgements": of_labels(
-        "polarity", ("-1", "0", "1"), lambda rows, _: lines(rows, "{0} 0 {1} {2:x<1}"), truth.polarity_labels, ["amy", "t_1"],
-    ),
+    **{f"polarity of {what}": of_labels("polarity", *more) for what, *more in POLARITY},
     "semeval-e": of_shares("semeval-e", 5, write_semeval_e, truth.semeval_shares),
     "probabilities": of_shares("probabilities", 3, write_probabilities, truth.table_shares),
     "dialogues": of_shares("dialogue-quality", 5, write_dialogues, truth.dialogue_shares, mutate=mutate_json),
     "annotations": Format(
-        make_annotations, lambda files, options: truth.annotations(files, CLASSES, options["missing"]),
+        make_annotations, lambda files, _: truth.annotations(files, CLASSES),
         read_annotations, annotation_cells,
         lambda rng, content: (mutate_json if content.startswith(b"{") else mutate_text)(rng, content),
     ),

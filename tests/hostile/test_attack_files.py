@@ -5,7 +5,6 @@ import io
 import json
 import os
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import openpyxl
@@ -16,7 +15,6 @@ import pytest
 from tests.hostile.case import Refused
 from tests.hostile.forks import run_command
 
-ATTACK = Path(os.environ.get("METAEVAL_DATA", "")) / "attack"
 TOPICS, SYSTEMS = range(1, 15), [f"sys{k}" for k in range(1, 8)]
 CELLS, LINES, VALUES = (
     f"it has more than the {number} that are read"
@@ -24,56 +22,6 @@ CELLS, LINES, VALUES = (
 )
 SHEET_CELLS = "it has more than the 1,677,721 cells that are read"
 PACKED = "more than the 268,435,456 that are read (unpack it first"
-
-CASES = [
-    # what is typed, and what is said; files with wrong probabilities are those of tests/io/test_partial_scores.py
-    ("ranks comet.csv --explain", "(assumed: higher is better)"),
-    ("inspect comet.csv", "measures"),
-    ("ranks hugerow.xlsx", "has a number above 1,048,576"),
-    ("inspect hugerow.xlsx", "has a number above 1,048,576"),
-    ("ranks many.xlsx", SHEET_CELLS),
-    ("ranks bomb.csv.gz", LINES),
-    ("inspect bomb.csv.gz", LINES),
-    ("ranks bomb.eval", "that are read"),
-    ("ranks keys.jsonl", CELLS),
-    ("ranks time.csv --doubled latest", "'25/11/2024' is no time, or not written as ISO 8601 has it"),
-    ("variance allrow.csv", "7 runs × 14 topics"),
-    ("variance meancol.csv", "7 runs × 14 topics"),
-    ("variance nojudge.csv --judges annotator", "nojudge.csv:5: run a, topic t2, measure score: the judge is missing"),
-    ("correct judge.csv --people few.csv --explain", "labels 56"),
-    ("correct judge.csv --people fewde.csv --explain", "labels 56"),
-    ("ranks aggregate.json", "there is no log of the format every-eval-ever"),
-    ("ranks passwd.json", "there is no log of the format every-eval-ever"),
-    ("ranks ke.csv", "0.450"),
-]
-OURS = [
-    ("ranks dimension.xlsx", "r1"),
-    ("ranks apart.xlsx", "r1"),
-    ("ranks nothing.xlsx", SHEET_CELLS),
-    ("ranks right.xlsx", SHEET_CELLS),
-    ("ranks wide.csv.gz", CELLS),
-    ("ranks empty.json.gz", VALUES),
-    ("ranks empty.jsonl.gz", LINES),
-    ("ranks commas.json --explain", "1 column not used: said"),
-    ("ranks blanks.csv.gz", PACKED),
-    ("ranks blanks.xlsx", PACKED),
-    ("ranks blanks.eval", PACKED),
-    # Below, any answer will do, but it comes soon.
-    ("convert diagonal.csv out.csv", ""),
-    ("convert diagonal.csv out.csv --missing drop-topic", ""),
-    ("convert pipe.csv out.csv", ""),
-    ("convert /dev/zero out.csv --from tidy", ""),
-    ("convert x_ap.csv out.csv --from wide", ""),
-    ("score keys.json keys.json -l dialogue-quality --aspect A", ""),
-    ("convert big.parquet out.csv", ""),
-]
-AT_NIGHT = [
-    ("ranks board.txt.gz", LINES),
-    ("ranks words.txt.gz", CELLS),
-    ("ranks cells.csv.gz", CELLS),
-    ("ranks returns.csv.gz", LINES),
-    ("ranks nested.json.gz", VALUES),
-]
 
 
 def score(run, topic):
@@ -181,90 +129,95 @@ def make_columns():
 
 BLANKS = b" " * ((1 << 28) + 1)
 KEYS = ", ".join(f'"k{i}": 0' for i in range(100_000))
-FILES = {
-    "comet.csv": make_rated,
-    "hugerow.xlsx": lambda: pack_workbook(row(1, 0.5, 0.25) * 8 + row(1, number=' r="999999999999"')),
-    "many.xlsx": lambda: pack_workbook(row(1, 1, 1) * 1_500_000),
-    "bomb.csv.gz": lambda: pack(b"topic,r1\n" + b"0,0\n" * 18_000_000),
-    "bomb.eval": make_log,
-    "keys.jsonl": lambda: "".join(f'{{"run": "a", "topic": "t{k}", "k{k}": 1}}\n' for k in range(4200)),
-    "time.csv": make_timed,
-    "allrow.csv": make_total,
-    "meancol.csv": lambda: table(
-        ("topic", *SYSTEMS, "mean"), [(*line, round(sum(line[1:]) / 7, 6)) for line in scores_of(SYSTEMS)]
-    ),
-    "nojudge.csv": make_judged,
-    "judge.csv": lambda: table(("topic", *SYSTEMS[:4]), scores_of(SYSTEMS[:4], range(1, 60))),
-    "few.csv": make_labels,
-    "fewde.csv": lambda: make_labels().replace(",", ";").replace(".", ","),
-    "aggregate.json": lambda: point_elsewhere("FOLDER/elsewhere/secret_samples.jsonl"),
-    "passwd.json": lambda: point_elsewhere("etc/passwd"),
-    "ke.csv": lambda: table(("topic", "r1", "r2"), [(f"t{t}", t / 10, 0.3 + t / 100) for t in range(1, 9)]),
-    "dimension.xlsx": lambda: pack_workbook(row(1, 0.5, 0.25) + row(2, 0.25, 1), '<dimension ref="A1:XFD99999999"/>'),
-    "apart.xlsx": lambda: pack_workbook(row(1, 0.5, 1) + row(2, 0.25, 0.5, number=' r="900000"')),
-    "nothing.xlsx": lambda: pack_workbook("<row>" + "<c/>" * 7_000_000 + "</row>"),
-    "right.xlsx": lambda: pack_workbook("".join(f'<row><c r="XFD{k}"><v>1</v></c></row>' for k in range(2, 500))),
-    "wide.csv.gz": lambda: pack(b"topic," + b",".join(b"r%d" % run for run in range(3000)) + (b"\n1" + b",0" * 3000) * 6000),
-    "empty.json.gz": lambda: pack(b"[" + b"{}," * 9_000_000 + b"{}]"),
-    "empty.jsonl.gz": lambda: pack(b"{}\n" * 18_000_000),
-    "commas.json": make_texts,
-    "blanks.csv.gz": lambda: pack(BLANKS),
-    "blanks.xlsx": lambda: pack_archive(**{"header.json": "{}", "summaries.json": BLANKS}),
-    "blanks.eval": lambda: pack_archive(**{"header.json": "{}", "summaries.json": BLANKS}),
-    "diagonal.csv": lambda: table(
-        ("run", "topic", "measure", "score"), [(f"r{i}", f"t{i}", f"m{i}", 0.5) for i in range(500)]
-    ),
-    "x_ap.csv": lambda: table([f"run{i}" for i in range(100_000)], [["0.5"] * 100_000]),
-    "keys.json": lambda: f'[{{"id": "1", {KEYS}, "k99999": 1}}]',
-    "big.parquet": make_columns,
-    "board.txt.gz": lambda: pack(b"a t AP 0.5\n" * 18_000_000),
-    "words.txt.gz": lambda: pack(b"a " * 20_000_000),
-    "cells.csv.gz": lambda: pack(b"a," * 20_000_000),
-    "returns.csv.gz": lambda: pack(b"topic,r1\r" + b"0,0\r" * 18_000_000),
-    "nested.json.gz": lambda: pack(b"[" + (b"[" * 500 + b"]" * 500 + b",") * 20_000 + b"1]"),
-}  # fmt: skip
-
-
-def say(folder, line, place):
-    """Run a command within 5 s of an idle machine and 1 GB, and return what it says: a result, or one sentence."""
-    words = [str(place / word) if (place / word).is_file() else word for word in line.split()]
-    try:
-        done = run_command(folder, *words, limit=30 if words[0] in ("convert", "score") else 5).check()
-    except Refused as refused:
-        return str(refused)
-    return f"{done.out.decode()}\n{done.message}"
+LOG = "there is no log of the format every-eval-ever"
+TIDY, TOTALS = (
+    ("run", "topic", "measure", "score"),
+    [(*line, round(sum(line[1:]) / 7, 6)) for line in scores_of(SYSTEMS)],
+)
+CASES = [
+    # a file, what makes it, what is said, and what is typed; wrong probabilities are tried in tests/io/test_partial_scores.py
+    ("comet.csv", make_rated, "(assumed: higher is better)", "ranks {} --explain"),
+    ("comet.csv", make_rated, "measures", "inspect {}"),
+    ("hugerow.xlsx", lambda: pack_workbook(row(1, 0.5, 0.25) * 8 + row(1, number=' r="999999999999"')),
+     "has a number above 1,048,576", "ranks {}", "inspect {}"),
+    ("many.xlsx", lambda: pack_workbook(row(1, 1, 1) * 1_500_000), SHEET_CELLS, "ranks {}"),
+    ("bomb.csv.gz", lambda: pack(b"topic,r1\n" + b"0,0\n" * 18_000_000), LINES, "ranks {}", "inspect {}"),
+    ("bomb.eval", make_log, "that are read", "ranks {}"),
+    ("keys.jsonl", lambda: "".join(f'{{"run": "a", "topic": "t{k}", "k{k}": 1}}\n' for k in range(4200)), CELLS, "ranks {}"),
+    ("time.csv", make_timed, "'25/11/2024' is no time, or not written as ISO 8601 has it", "ranks {} --doubled latest"),
+    ("allrow.csv", make_total, "7 runs × 14 topics", "variance {}"),
+    ("meancol.csv", lambda: table(("topic", *SYSTEMS, "mean"), TOTALS), "7 runs × 14 topics", "variance {}"),
+    ("nojudge.csv", make_judged, "nojudge.csv:5: run a, topic t2, measure score: the judge is missing",
+     "variance {} --judges annotator"),
+    ("few.csv", make_labels, "labels 56", "correct judge.csv --people {} --explain"),
+    ("fewde.csv", lambda: make_labels().replace(",", ";").replace(".", ","), "labels 56",
+     "correct judge.csv --people {} --explain"),
+    ("aggregate.json", lambda: point_elsewhere("FOLDER/elsewhere/secret_samples.jsonl"), LOG, "ranks {}"),
+    ("passwd.json", lambda: point_elsewhere("etc/passwd"), LOG, "ranks {}"),
+    ("ke.csv", lambda: table(("topic", "r1", "r2"), [(f"t{t}", t / 10, 0.3 + t / 100) for t in range(1, 9)]), "0.450",
+     "ranks {}"),
+    ("dimension.xlsx", lambda: pack_workbook(row(1, 0.5, 0.25) + row(2, 0.25, 1), '<dimension ref="A1:XFD99999999"/>'), "r1",
+     "ranks {}"),
+    ("apart.xlsx", lambda: pack_workbook(row(1, 0.5, 1) + row(2, 0.25, 0.5, number=' r="900000"')), "r1", "ranks {}"),
+    ("nothing.xlsx", lambda: pack_workbook("<row>" + "<c/>" * 7_000_000 + "</row>"), SHEET_CELLS, "ranks {}"),
+    ("right.xlsx", lambda: pack_workbook("".join(f'<row><c r="XFD{k}"><v>1</v></c></row>' for k in range(2, 500))),
+     SHEET_CELLS, "ranks {}"),
+    ("wide.csv.gz", lambda: pack(b"topic," + b",".join(b"r%d" % run for run in range(3000)) + (b"\n1" + b",0" * 3000) * 6000),
+     CELLS, "ranks {}"),
+    ("empty.json.gz", lambda: pack(b"[" + b"{}," * 9_000_000 + b"{}]"), VALUES, "ranks {}"),
+    ("empty.jsonl.gz", lambda: pack(b"{}\n" * 18_000_000), LINES, "ranks {}"),
+    ("commas.json", make_texts, "1 column not used: said", "ranks {} --explain"),
+    ("blanks.csv.gz", lambda: pack(BLANKS), PACKED, "ranks {}"),
+    *((f"blanks.{kind}", lambda: pack_archive(**{"header.json": "{}", "summaries.json": BLANKS}), PACKED, "ranks {}")
+      for kind in ("xlsx", "eval")),
+    # Below, any answer will do, but it comes soon.
+    ("diagonal.csv", lambda: table(TIDY, [(f"r{i}", f"t{i}", f"m{i}", 0.5) for i in range(500)]), "", "convert {} out.csv",
+     "convert {} out.csv --missing drop-topic"),
+    ("pipe.csv", None, "", "convert {} out.csv"),
+    ("/dev/zero", None, "", "convert {} out.csv --from tidy"),
+    ("x_ap.csv", lambda: table([f"run{i}" for i in range(100_000)], [["0.5"] * 100_000]), "", "convert {} out.csv --from wide"),
+    ("keys.json", lambda: f'[{{"id": "1", {KEYS}, "k99999": 1}}]', "", "score {0} {0} -l dialogue-quality --aspect A"),
+    ("big.parquet", make_columns, "", "convert {} out.csv"),
+]  # fmt: skip
+AT_NIGHT = [
+    ("board.txt.gz", lambda: pack(b"a t AP 0.5\n" * 18_000_000), LINES, "ranks {}"),
+    ("words.txt.gz", lambda: pack(b"a " * 20_000_000), CELLS, "ranks {}"),
+    ("cells.csv.gz", lambda: pack(b"a," * 20_000_000), CELLS, "ranks {}"),
+    ("returns.csv.gz", lambda: pack(b"topic,r1\r" + b"0,0\r" * 18_000_000), LINES, "ranks {}"),
+    ("nested.json.gz", lambda: pack(b"[" + (b"[" * 500 + b"]" * 500 + b",") * 20_000 + b"1]"), VALUES, "ranks {}"),
+]
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("name", "make", "said", "line"),
     [
-        pytest.param(*case, id=case[0], marks=pytest.mark.nightly if case in AT_NIGHT else ())
-        for case in CASES + OURS + AT_NIGHT
+        pytest.param(*case, line, id=line.format(case[0]), marks=pytest.mark.nightly if number >= len(CASES) else ())
+        for number, (*case, lines) in enumerate((*case[:3], case[3:]) for case in CASES + AT_NIGHT)
+        for line in lines
     ],
 )
-def test_a_small_file_ends_soon_in_a_right_answer_or_a_sentence(line, said, tmp_path):
+def test_a_small_file_ends_soon_in_a_right_answer_or_a_sentence(name, make, said, line, tmp_path):
+    """Within 5 s of an idle machine, most of them, and 1 GB."""
     inside = tmp_path / "in"
     inside.mkdir()
-    for name in FILES.keys() & set(line.split()):
-        content = FILES[name]()
-        if isinstance(content, str):
-            content = content.replace("FOLDER", str(tmp_path).lstrip("/")).encode()
-        (inside / name).write_bytes(content)
-    if "pipe.csv" in line:
-        os.mkfifo(tmp_path / "pipe.csv")
-    if "aggregate" in line:
+    content = make() if make else ""
+    if isinstance(content, str):
+        content = content.replace("FOLDER", str(tmp_path).lstrip("/")).encode()
+    (inside / (name if make else "nothing")).write_bytes(content)
+    (inside / "judge.csv").write_text(table(("topic", *SYSTEMS[:4]), scores_of(SYSTEMS[:4], range(1, 60))))
+    if name == "pipe.csv":
+        os.mkfifo(inside / name)
+    if name == "aggregate.json":
         (tmp_path / "elsewhere").mkdir()
         records = [
             {"evaluation_id": "x", "model_id": run, "evaluation_name": "secret", "sample_id": str(topic),
              "evaluation": {"score": score(run, topic)}} for run in "ab" for topic in range(5)
         ]  # fmt: skip
         (tmp_path / "elsewhere/secret_samples.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records))
-    assert said in " ".join(say(tmp_path, line, inside).split())
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(("line", "said"), CASES)
-def test_so_does_an_attackers_own_file(line, said, tmp_path):
-    if not ATTACK.is_dir():
-        pytest.skip("needs attack/ in the folder that METAEVAL_DATA names")
-    assert said in " ".join(say(tmp_path, line, ATTACK).split())
+    words = [str(inside / word) if word == "judge.csv" else word for word in line.format(inside / name).split()]
+    try:
+        done = run_command(tmp_path, *words, limit=30 if words[0] in ("convert", "score") else 5).check()
+        found = f"{done.out.decode()}\n{done.message}"
+    except Refused as refused:
+        found = str(refused)
+    assert said in " ".join(found.split())

@@ -1,6 +1,7 @@
 """Labels come from files and may be anything: whatever looks at one takes time in proportion to its length, or less."""
 
 import contextlib
+import itertools
 import json
 import time
 import warnings
@@ -50,11 +51,10 @@ def nasty(shape, n):
 
 def rows(label, role):
     usual = {"run": ("x", "y"), "topic": ("t", "u"), "measure": ("AP", "BLEU")}
-    runs, topics, measures = ((label, names[1]) if name == role else names for name, names in usual.items())
+    axes = ((label, names[1]) if name == role else names for name, names in usual.items())
     return [
-        {"run": run, "topic": topic, "measure": measure, "score": 0.5}
-        for run in runs for topic in topics for measure in measures
-    ]  # fmt: skip
+        dict(zip(("run", "topic", "measure", "score"), (*key, 0.5), strict=True)) for key in itertools.product(*axes)
+    ]
 
 
 def lines(role):
@@ -62,7 +62,7 @@ def lines(role):
 
 
 def wide(label):
-    return "topic\t" + "\t".join([f'"{label.replace(chr(34), "").strip()}"', "b"]) + "\nt\t0.5\t1\nu\t1\t0.25\n"
+    return f'topic\t"{label.replace(chr(34), "").strip()}"\tb\nt\t0.5\t1\nu\t1\t0.25\n'
 
 
 LABELS = {
@@ -86,15 +86,11 @@ LABELS = {
     "a selection": lambda label: me.io.from_frame(rows(label, "run")).sel(runs=[f"{label}b"]),
 }
 FILES = {  # how it is read, its name and its text
-    "run": (me.io.read_scores, "a.jsonl", lines("run")),
-    "topic": (me.io.read_scores, "a.jsonl", lines("topic")),
-    "measure": (me.io.read_scores, "a.jsonl", lines("measure")),
-    "table": (me.io.read_scores, "a.tsv", wide),
+    **{role: (me.io.read_scores, "a.jsonl", lines(role)) for role in ("run", "topic", "measure")},
     "any text": (me.io.read_scores, "a.txt", lambda label: f"{label}\n{label}\n"),
-    "inspection": (me.io.inspect_scores, "a.tsv", wide),
-    "ratings": (read_ratings, "a.tsv", wide),
-    "labels of people": (read_partial, "a.tsv", wide),
-}
+    "table": (me.io.read_scores, "a.tsv", wide), "inspection": (me.io.inspect_scores, "a.tsv", wide),
+    "ratings": (read_ratings, "a.tsv", wide), "labels of people": (read_partial, "a.tsv", wide),
+}  # fmt: skip
 
 
 def check_growth(function, shape):

@@ -1,5 +1,8 @@
-"""What must not change a result does not: scale, order, names, directions, other measures, threads."""
+"""What must not change a result does not: names, directions, other measures; odd arrays and options are taken or refused."""
 
+import datetime
+import itertools
+import math
 from dataclasses import replace
 from functools import partial
 
@@ -77,25 +80,16 @@ def frame_of(result):
 
 
 def numbers(frame, without):
-    """What a table says, by labels: independent of the order of runs and measures."""
+    """What a table says, by labels."""
     frame = frame.reset_index() if frame.index.name else frame
     if "measure" in frame and list(frame.columns[1:]) == frame["measure"].tolist():  # a square of measures
-        rows = frame.to_dict("records")  # tau_b@3 is about the best of the first: it has a direction
-        return {(row["measure"], other): row[other] for row in rows for other in frame.columns[1:]}
-    return dict(item for row in frame.to_dict("records") for item in _numbers_of_row(row, without))
-
-
-def _numbers_of_row(row, without):
-    for first, second in (("run_a", "run_b"), ("measure_1", "measure_2")):
-        if first in row and row[first] > row[second]:
-            for one, other in ((first, second), ("mean_a", "mean_b"), ("a", "c")):
-                row |= {one: row[other], other: row[one]} if {one, other} <= set(row) else {}
-            row |= {name: -row[name] for name in ("difference", "d") if name in row}
-            for low, high in (("low", "high"), ("d_low", "d_high")):
-                row |= {low: -row[high], high: -row[low]} if low in row else {}
-    words = {name: value for name, value in row.items() if isinstance(value, str) and name not in OF_OTHERS}
-    key = (*sorted(words.items()), row.get("topics") if "mean_tau" in row else None)
-    yield from (((key, name), value) for name, value in row.items() if name not in words and name not in without)
+        return {(row["measure"], other): row[other] for row in frame.to_dict("records") for other in frame.columns[1:]}
+    found = {}
+    for row in frame.to_dict("records"):
+        words = {name: value for name, value in row.items() if isinstance(value, str) and name not in OF_OTHERS}
+        key = (*sorted(words.items()), row.get("topics") if "mean_tau" in row else None)
+        found |= {(key, name): value for name, value in row.items() if name not in words and name not in without}
+    return found
 
 
 def alike(one, other):
@@ -115,19 +109,6 @@ def check_same(first, second, without=frozenset()):
     unlike = [key for key in shared if not alike(one[key], other[key])]
     assert shared, "no label in common"
     assert not unlike, f"{len(unlike)} of {len(shared)}, {unlike[0]}: {one[unlike[0]]} and {other[unlike[0]]}"
-
-
-def scale(rng, scores):
-    """All scores, or those of all measures but the first, times a power of two."""
-    exponents = np.full(len(scores.measures), rng.choice([1, -1, 10, -30, 200, -200, 520, -540, 900, -900]))
-    exponents[1:] *= rng.choice([0, 1])
-    return replace(scores, values=np.ldexp(scores.values, exponents))
-
-
-def order(rng, scores):
-    """Runs, topics and measures in another order."""
-    axes = {"runs": scores.runs, "topics": scores.topics, "measures": list(map(str, scores.measures))}
-    return scores.sel(**{axis: rng.sample(labels, len(labels)) for axis, labels in axes.items()})
 
 
 def rename(rng, scores):
@@ -152,21 +133,40 @@ def beside(rng, scores):
     return scores.sel(measures=["m0", *rng.sample(["m1", "m2"], 1)])
 
 
+def judges(rng):
+    """People, items and judges in another order, and classes of other names."""
+    generator = np.random.default_rng(rng.getrandbits(32))
+    sizes, n_classes = (4, rng.randint(32, 40), 2), rng.randint(2, 4)
+    labels = generator.integers(0, n_classes, sizes[:2])
+    labels[:, : sizes[1] // 2] = labels[0, : sizes[1] // 2]
+    answers = generator.multinomial(2, np.full(n_classes, 1 / n_classes), sizes[:0:-1])
+    agreement = rng.choice(["squared-error", "exact"])
+
+    def answer(people, items, judges, classes):
+        names = [[f"{letter}{k:02}" for k in axis] for letter, axis in zip("pij", (people, items, judges), strict=True)]
+        labelled, answered = labels[np.ix_(people, items)], answers[np.ix_(judges, items)]
+        axes = {"annotators": names[0], "items": names[1], "judges": names[2], "classes": list(classes[:n_classes])}
+        made = me.Annotations(labelled, answered, collection="c", **axes)
+        return me.alternative_annotator_test(made, agreement=agreement, n_bootstrap=20).to_frame()
+
+    check_same(
+        lambda: answer(*map(range, sizes), "1234"), lambda: answer(*(rng.sample(range(n), n) for n in sizes), "2345")
+    )
+
+
 CHANGES = {  # what is changed, questions that it changes, and columns that it changes (those of scores where runs are tested)
-    scale: ({"topic-set size", "baselines"}, set(), OF_SCORES),
-    order: (set(), OF_OTHERS - {"cluster"}, set()),
     rename: ({"baselines"}, set(), set()),
     turn: ({"baselines"}, set(), OF_SCORES | {"d", "d_low", "d_high"}),
     beside: (set(), OF_OTHERS | {"reference"}, set()),
+    judges: None,
 }
 
 
 @by_day_and_night("numbers", 20, 40)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_nothing_changes_that_must_not(change, numbers, tmp_path):
-    unfit, without, of_tests = CHANGES[change]
-
     def part(rng, folder):
+        unfit, without, of_tests = CHANGES[change]
         name = rng.choice([name for name in QUESTIONS if name not in unfit])
         question, scores = QUESTIONS[name](rng), make_scores(rng)
         other = change(rng, scores)
@@ -180,51 +180,73 @@ def test_nothing_changes_that_must_not(change, numbers, tmp_path):
 
         check_same(lambda: frame_of(question(scores)), answer_renamed, columns)
 
-    try_inputs(part, numbers, tmp_path, name=change.__name__, least_equal=0.5)
+    tried = part if CHANGES[change] else lambda rng, folder: judges(rng)
+    try_inputs(tried, numbers, tmp_path, name=change.__name__, least_equal=0.5)
 
 
-def threads(rng, folder):
-    questions = ("consistency", "power", "overlap", "contradictions", "ranks", "pooled power")
-    question, scores = QUESTIONS[rng.choice(questions)](rng), make_scores(rng)
-    check_same(lambda: frame_of(question(scores)), lambda: frame_of(question(scores, n_jobs=2)))
+MOMENT = datetime.datetime(2020, 1, 1)
+ARRAYS = {
+    "floats": lambda plain: plain,
+    "float32": lambda plain: plain.astype(np.float32),
+    "Fortran": np.asfortranarray,
+    "negative strides": lambda plain: plain[::-1],
+    "lists": lambda plain: plain.tolist(),
+    "whole": lambda plain: (plain * 9).astype(int),
+    "objects": lambda plain: plain.astype(object),
+    "text": lambda plain: plain.astype(str),
+    "truths": lambda plain: plain > 0.5,
+}
+NO_ARRAYS = {
+    "complex": lambda plain: plain + 1j,
+    "complex without imaginary part": lambda plain: plain + 0j,
+    "dates": lambda plain: np.zeros(plain.shape, "datetime64[s]"),
+    "durations": lambda plain: np.zeros(plain.shape, "timedelta64[s]"),
+    "masked": lambda plain: np.ma.masked_array(plain, mask=np.ones(plain.shape, bool)),
+    "object complex": lambda plain: (plain + 1j).astype(object),
+    "object dates": lambda plain: np.full(plain.shape, MOMENT, dtype=object),
+    "nan": lambda plain: np.where(plain == plain.flat[0], np.nan, plain),
+    "infinite": lambda plain: np.where(plain == plain.flat[0], -np.inf, plain),
+    "wrong shape": lambda plain: plain[..., None],
+    "ragged": lambda plain: [[[1.0], [2.0, 3.0]]],
+    "none": lambda plain: None,
+    "records": lambda plain: np.zeros(plain.shape, dtype=[("x", float)]),
+}
 
 
-def run_scores(rng, folder):
-    """Means given as scores of whole runs change nothing, nor do they with their direction turned round."""
-    scores = make_scores(rng)
-    question = partial(
-        me.agreement, scores, statistics=[rng.choice(OF_RUNS)], n_permutations=20, n_bootstrap=0, reference="m0"
-    )
-    values = scores.values.mean(axis=1, keepdims=True)
-    means = me.Scores(values, runs=scores.runs, topics=["all"], measures=scores.measures)
-    mirrored = [replace(one, higher_is_better=not one.higher_is_better) for one in means.measures]
-    for other in (means, replace(means, values=-values, measures=mirrored)):
-        check_same(lambda: frame_of(question()), lambda other=other: frame_of(question(run_scores=other)))
+@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 2, 2)], ids=str)
+@pytest.mark.parametrize("kind", [*ARRAYS, *NO_ARRAYS])
+def test_an_array_of_any_type_is_scores_or_refused(kind, shape):
+    given = {**ARRAYS, **NO_ARRAYS}[kind](np.random.default_rng(3).random(shape))
+    labels = {"runs": list("abc")[: shape[0]], "topics": range(shape[1]), "measures": ["AP", "RR"][: shape[2]]}
+    found, _ = call(me.Scores, given, **labels)
+    assert found is not None or kind not in ARRAYS or kind in ("text", "truths")
+    assert found is None or (kind in ARRAYS and np.array_equal(found.values, np.asarray(given, dtype=float)))
 
 
-def judges(rng, folder):
-    """People, items and judges in another order, and classes of other names."""
-    generator = np.random.default_rng(rng.getrandbits(32))
-    sizes, n_classes = (4, rng.randint(32, 40), 2), rng.randint(2, 4)
-    labels = generator.integers(0, n_classes, sizes[:2])
-    labels[:, : sizes[1] // 2] = labels[0, : sizes[1] // 2]
-    answers = generator.multinomial(2, np.full(n_classes, 1 / n_classes), sizes[:0:-1])
-    options = {"agreement": rng.choice(["squared-error", "exact"]), "n_bootstrap": 20}
-
-    def answer(places, classes):
-        people, items, judges = places
-        names = [[f"{letter}{k:02}" for k in axis] for letter, axis in zip("pij", places, strict=True)]
-        made = me.Annotations(
-            labels[np.ix_(people, items)], answers[np.ix_(judges, items)], annotators=names[0], items=names[1],
-            judges=names[2], classes=list(classes[:n_classes]), collection="c",
-        )  # fmt: skip
-        return me.alternative_annotator_test(made, **options).to_frame()
-
-    shuffled = [rng.sample(range(size), size) for size in sizes]
-    check_same(lambda: answer([list(range(size)) for size in sizes], "1234"), lambda: answer(shuffled, "2345"))
+VALUES = np.random.default_rng(3).random((4, 8, 2))
+SMALL = me.Scores(VALUES, runs=list("abcd"), topics=range(8), measures=["AP", "RR"])
+ODD = [
+    None, 0, 1, -1, 2, 3.5, math.nan, math.inf, "x", "", b"x", True, [], {}, (1, 2), 10**30, np.int64(2), np.float64(0.3),
+    object(), "tau_b", 0.05,
+]  # fmt: skip
+CALLS = {
+    me.ranking_similarity: {"tau": "tau_b", "n_bootstrap": 3, "confidence": 0.9, "seed": 0},
+    me.split_half_consistency: {
+        "n_trials": 5, "n_permutations": 9, "tau": "tau_a", "alpha": 0.05, "seed": 0, "n_jobs": 1, "size": None,
+    },
+    me.discriminative_power: {
+        "n_permutations": 9, "alpha": 0.05, "seed": 0, "test": "max-t", "correction": "auto", "p_add_one": True, "n_jobs": 1,
+    },
+    me.coverage: {"reference": ["AP"], "n_bootstrap": 3, "confidence": 0.9, "seed": 0},
+    me.sample_size: {"n_trials": 3, "sizes": [3], "confidence": 0.9, "seed": 0},
+    me.Scores.sel: {"runs": ["a", "b"], "topics": None, "measures": ["AP"]},
+}  # fmt: skip
 
 
-@by_day_and_night("numbers", 8, 16)
-@pytest.mark.parametrize("part", [threads, run_scores, judges])
-def test_nor_do_threads_means_and_the_order_of_judges(part, numbers, tmp_path):
-    try_inputs(part, numbers, tmp_path, least_equal=0.5)
+@pytest.mark.parametrize("function", CALLS, ids=lambda function: function.__name__)
+def test_odd_options_are_taken_or_refused_in_a_sentence(function):
+    for name, value in itertools.product(CALLS[function], ODD):
+        if value != 10**30 or name != "n_trials":  # as many would be tried
+            call(function, SMALL, **{**CALLS[function], name: value})
+    for subject in (None, VALUES, "scores", 3) if function is not me.Scores.sel else ():
+        assert call(function, subject, **CALLS[function])[0] is None

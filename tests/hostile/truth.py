@@ -48,7 +48,7 @@ def table_of(content, delimiter):
         rows = list(csv.reader(io.StringIO(text_of(content), newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
         raise Unreadable(str(error)) from None
-    rows = [row for row in rows if row and (len(row) > 1 or row[0].strip())]
+    rows = [row for row in rows if any(cell.strip() for cell in row)]
     need(len(rows) > 1, "no rows")
     header = [cell.strip() for cell in rows[0]]
     need(len(set(header)) == len(header) and all(header[1:]), "column names")
@@ -110,8 +110,7 @@ class Reading:
 
     cells: dict
     directions: dict = field(default_factory=dict)
-    reported: bool = False  # whether something was left out or filled in, and that has to be said
-    partial: bool = False  # whether there are more cells, of which nothing is known here
+    reported: bool = False  # whether something was left out, and that has to be said
 
 
 def attempt(read, *arguments):
@@ -165,20 +164,27 @@ def read_columns(header, rows, measure=None):
     return readings
 
 
+def number_of(rows, j):
+    """What reads a cell of a column of scores; 1 and 0 where all cells are true or false."""
+    truths = {row[j].strip().lower() for row in rows} <= {"true", "false"}
+    return (lambda cell: float(cell.strip().lower() == "true")) if truths else number
+
+
 def _has_numbers(rows, j):
     with contextlib.suppress(Unreadable):
-        return any(number(row[j]) is not None for row in rows)
+        return any(number_of(rows, j)(row[j]) is not None for row in rows)
     return False
 
 
 def _rows(header, plain, rows, at, columns, measure):
     run, topic, named = at
     stated = [j for j, name in enumerate(plain) if name == "higher_is_better" and len(columns) == 1][:1]
+    readers = {j: number_of(rows, j) for j in columns}
     for row, j in itertools.product(rows, columns):
         alone = measure if len(columns) == 1 and measure is not None else header[j]
         name = row[named] if named is not None else alone
         if measure in (None, name):
-            yield row[run], row[topic], name, number(row[j]), *(row[k].strip().lower() for k in stated)
+            yield row[run], row[topic], name, readers[j](row[j]), *(row[k].strip().lower() for k in stated)
 
 
 def wide(files):
@@ -192,9 +198,9 @@ def _wide(files, delimiters):
         header, rows = table_of(content, delimiter)
         named = header[0].lower() in TOPICS | {"id", ""}
         need(header[named:], "no runs")
-        for place, row in enumerate(rows, start=1):
-            for run, cell in zip(header[named:], row[named:], strict=True):
-                yield run, row[0] if named else str(place), measure, number(cell)
+        for j in range(named, len(header)):
+            for place, row in enumerate(rows, start=1):
+                yield header[j], row[0] if named else str(place), measure, number_of(rows, j)(row[j])
 
 
 @readings
@@ -282,27 +288,11 @@ def _object(line):
     return *labels, "" if value is None else value if isinstance(value, str) else repr(value)
 
 
-WORST = {"AP": 0.0, "nDCG@20": 0.0, "NMD": 1.0, "map": 0.0, "recip_rank": 0.0}
-
-
-def settle(reading, policy):
-    """The scores that a policy leaves, as a list of one reading without gaps; of none where it has to be an error."""
-    there = {key: value for key, value in reading.cells.items() if value is not None}
-    axes = [list(dict.fromkeys(key[axis] for key in reading.cells)) for axis in range(3)]
-    total = math.prod(map(len, axes))
-    if len(there) == total:
-        return [Reading(there, reading.directions)]
-    if policy in ("drop-topic", "drop-run"):
-        axis = 1 if policy == "drop-topic" else 0
-        given = [key[axis] for key in there]
-        whole = {name for name in axes[axis] if given.count(name) == total // len(axes[axis])}
-        kept = {key: value for key, value in there.items() if key[axis] in whole}
-        return [Reading(kept, reading.directions, reported=True)] if kept else []
-    if policy != "worst" or total > 100_000:
-        return []
-    gaps = [key for key in itertools.product(*axes) if key not in there]
-    filled = there | {key: WORST[key[2]] for key in gaps if key[2] in WORST}
-    return [Reading(filled, reading.directions, reported=True, partial=len(filled) < total)]
+def whole(reading):
+    """A list of the reading if it has a score of every run on every topic by every measure."""
+    numbers = [len({key[axis] for key in reading.cells}) for axis in range(3)]
+    full = None not in reading.cells.values() and len(reading.cells) == math.prod(numbers)
+    return [reading] if full else []
 
 
 # Labels: rows (topic, item, label), counted by gold and answer.
@@ -353,36 +343,20 @@ def polarity_labels(content, gold=None):
     return [("all", "/".join(row[1:4]) if phrase else row[1], known(row[4 if phrase else 2])) for row, phrase in rows]
 
 
-def confusion(files, read, classes, missing, invalid, unrelated=False):
+def confusion(files, read, classes, unrelated=False):
     """Counts by run and topic; items whose gold is no polarity may be left out if that is said."""
-    gold = read(files["gold"])
+    gold, counts = read(files["gold"]), {}
     without = {row[:2] for row in gold if unrelated and row[2] in ("", "NULL", "null")}
     truth = _once(row for row in gold if row[:2] not in without)
     _once(gold)
-    need(set(truth.values()) <= set(classes), "a gold label that is no class")
-    answers, gone, reported = {}, {"drop-run": set(), "drop-topic": set()}, bool(without)
+    need(truth and set(truth.values()) <= set(classes), "a gold label that is no class")
     for run in set(files) - {"gold"}:
         given = _once(row for row in read(files[run], gold) if row[:2] not in without)
-        need(set(given) <= set(truth), "an item that the gold does not have")
-        for key, true in truth.items():
-            said = given.get(key)
-            if said not in classes:
-                policy = missing if said is None or is_missing(said) else invalid
-                need(policy != "raise", "missing or invalid")
-                reported = True
-                if policy in gone:
-                    gone[policy].add((run, key[0]))
-                    continue
-                low = 2 * classes.index(true) <= len(classes) - 1
-                said = _clip(said, classes) if policy == "clip" else classes[-1 if low else 0]
-            answers.setdefault((run, key[0]), []).append((classes.index(true), classes.index(said)))
-    runs = {run for run, _ in gone["drop-run"]}
-    topics = {topic for run, topic in gone["drop-topic"] if run not in runs}
-    kept = {key: pairs for key, pairs in answers.items() if key[0] not in runs and key[1] not in topics}
-    need(kept, "nothing is left")
-    scale = range(len(classes))
-    counts = {key: [[pairs.count((g, p)) for p in scale] for g in scale] for key, pairs in kept.items()}
-    return [Reading(counts, reported=reported)]
+        need(set(given) == set(truth) and set(given.values()) <= set(classes), "other items, or no class")
+        for topic in {key[0] for key in truth}:
+            pairs = [(truth[key], given[key]) for key in truth if key[0] == topic]
+            counts[run, topic] = [[pairs.count((g, p)) for p in classes] for g in classes]
+    return [Reading(counts, reported=bool(without))]
 
 
 def _once(rows):
@@ -390,12 +364,6 @@ def _once(rows):
     found = {row[:2]: row[2] for row in rows}
     need(len(found) == len(rows), "an item twice")
     return found
-
-
-def _clip(said, classes):
-    scale, value = [number(name) for name in classes], number(said)
-    need(value is not None and not min(scale) <= value <= max(scale), "clip")
-    return classes[scale.index(max(scale) if value > max(scale) else min(scale))]
 
 
 # Distributions: rows (topic, shares).
@@ -445,28 +413,13 @@ def dialogue_shares(content, gold=None, aspect="A"):
     return rows
 
 
-def distributions(files, read, missing, rescale=False):
+def distributions(files, read, rescale=False):
     """Shares by run and topic, with those of the gold under the run None."""
     gold = read(files["gold"])
     truth = _shares(gold, gold, rescale)
-    given = {run: _shares(read(files[run], gold), gold, rescale) for run in files if run != "gold"}
-    need(all(set(rows) <= set(truth) for rows in given.values()), "a topic that the gold does not have")
-    gaps = [(run, topic) for run, rows in given.items() for topic in truth if topic not in rows]
-    need(not gaps or missing != "raise", "missing")
-    runs = {run for run, _ in gaps if missing == "drop-run"}
-    topics = {topic for _, topic in gaps if missing == "drop-topic"}
-    for run, topic in gaps if missing == "worst" else ():
-        K, centre = len(truth[topic]), sum(k * share for k, share in enumerate(truth[topic]))
-        given[run][topic] = [float(k == (K - 1 if centre <= (K - 1) / 2 + 1e-9 else 0)) for k in range(K)]
-    kept = {
-        (run, topic): rows[topic]
-        for run, rows in given.items()
-        for topic in rows
-        if run not in runs and topic not in topics
-    }
-    need(kept, "nothing is left")
-    of_gold = {(None, topic): shares for topic, shares in truth.items() if topic not in topics}
-    return [Reading(kept | of_gold, reported=bool(gaps))]
+    given = {None: truth} | {run: _shares(read(files[run], gold), gold, rescale) for run in files if run != "gold"}
+    need(all(set(rows) == set(truth) for rows in given.values()), "other topics than the gold's")
+    return [Reading({(run, topic): shares for run, rows in given.items() for topic, shares in rows.items()})]
 
 
 def _shares(rows, gold, rescale):
@@ -483,12 +436,12 @@ def _shares(rows, gold, rescale):
 # Labels of people and answers of judges: rows (who, item, label).
 
 
-def annotations(files, classes, policy):
+def annotations(files, classes):
     """Labels by person and item, and sorted answers by judge and item, of every pair of readings."""
     readings = []
     for said, answered in itertools.product(_answers(files["people"], True), _answers(files["judges"], False)):
         with contextlib.suppress(Unreadable):
-            readings.append(Reading(_judge(said, answered, classes, policy)))
+            readings.append(Reading(_judge(said, answered, classes)))
     return readings
 
 
@@ -514,19 +467,15 @@ def _answers(content, once):
             yield found
 
 
-def _judge(said, answered, classes, policy):
-    items = {item for _, item, _ in said}
-    labels = {(who, item): said for who, item, said in said if not is_missing(said)}
-    answers = {}
-    for who, item, answer in answered:
-        answers.setdefault((who, item), []).extend([] if is_missing(answer) else [answer])
-    given = {key: sorted(each) for key, each in answers.items() if each}
-    need({*labels.values(), *(one for each in given.values() for one in each)} <= set(classes), "no class")
-    need({item for _, item in given} <= items, "an item that nobody labelled")
-    gaps = {(judge, item) for judge, _ in answers for item in items if (judge, item) not in given}
-    need(not gaps or policy != "raise", "no answer")
-    judges = {judge for judge, _ in answers} - {judge for judge, _ in gaps if policy == "drop-run"}
-    items -= {item for _, item in gaps if policy == "drop-topic"}
-    kept = {("people", *key): label for key, label in labels.items() if key[1] in items}
-    need(judges and items and {key[2] for key in kept} == items, "nothing is left, or nobody labelled it")
-    return kept | {("judges", *key): each for key, each in given.items() if key[0] in judges and key[1] in items}
+def _judge(said, answered, classes):
+    items, answers = {item for _, item, _ in said}, {}
+    labels = {("people", who, item): label for who, item, label in said if not is_missing(label)}
+    for judge, item, answer in answered:
+        answers.setdefault(("judges", judge, item), []).extend([] if is_missing(answer) else [answer])
+    need({*labels.values(), *itertools.chain(*answers.values())} <= set(classes), "no class")
+    need({key[2] for key in labels} == items, "an item that nobody labelled")
+    judged = {(judge, item) for (_, judge, item), each in answers.items() if each}
+    need(
+        judged and judged == set(itertools.product({judge for _, judge, _ in answers}, items)), "no answer, or to what"
+    )
+    return labels | {key: sorted(each) for key, each in answers.items()}

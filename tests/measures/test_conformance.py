@@ -70,12 +70,14 @@ def swapped(measure, data):
     return (data[0].swapaxes(-1, -2),) if measure.kind == "classification" else data[::-1]
 
 
-def test_a_measure_says_what_it_is_and_where_it_is_from_and_its_printed_form_finds_it(measure):
+def test_a_measure_says_what_it_is_and_conforms_and_its_printed_form_finds_it(measure):
     assert measure.description.endswith((".", "?"))
     assert measure.source
     assert measure.written
     assert isinstance(measure.higher_is_better, bool)
     assert me.measure(str(measure)) == measure
+    if str(measure) != "MI":  # how much there is to know depends on the gold
+        assert conformance(measure).measure is measure
 
 
 def test_scores_are_within_the_declared_range_and_none_is_better_than_the_perfect_run(measure):
@@ -107,16 +109,13 @@ def test_a_batch_scores_as_its_members_do_and_gold_broadcasts_over_runs(measure)
             np.testing.assert_allclose(measure.evaluate(data[0], data[1][0])[0], each, atol=1e-15)
 
 
-def test_the_number_of_classes_is_what_the_array_says_not_which_labels_occur(measure):
+def test_the_number_of_classes_is_the_arrays_and_symmetric_measures_do_not_tell_estimate_from_gold(measure):
     """An extra class that never occurs is part of the scale, and must not break anything; one class is none."""
     axes = 2 if measure.kind == "classification" else 1
     data = [np.pad(one, [(0, 0)] * (one.ndim - axes) + [(0, 1)] * axes) for one in data_for(measure, 3)]
     assert np.isfinite(measure.evaluate(*data)[0]).all()
     with pytest.raises(MeasureError, match="two classes"):
         measure.score(*([[3]],) if axes == 2 else ([1.0], [1.0]))
-
-
-def test_symmetric_measures_do_not_tell_estimate_from_gold_and_the_others_do(measure):
     gaps = []
     for n_classes in CLASSES:
         data = data_for(measure, n_classes)
@@ -149,11 +148,6 @@ def of_one_topic(p, q):
     return max(abs(a - b) for a, b in zip(p, q, strict=True))
 
 
-def test_every_shipped_measure_conforms(measure):
-    if str(measure) != "MI":  # how much there is to know depends on the gold
-        assert conformance(measure).measure is measure
-
-
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
@@ -175,12 +169,9 @@ def test_a_measure_that_does_not_satisfy_its_declaration_is_refused_with_an_exam
         conformance(measure)
 
 
-def test_a_measure_whose_batches_score_as_their_members_is_called_at_once():
+def test_one_topic_at_a_time_is_said_and_never_of_what_takes_batches():
     blurred = measure_of(lambda p, q: chebyshev(p, q) * np.ones(p.shape[:-1]).mean() + 0 * p.sum())
     assert conformance(blurred).notes == ()
-
-
-def test_a_function_of_one_topic_is_called_topic_by_topic_and_that_is_said():
     plain, _ = measure_of_function(of_one_topic, "gap")
     p, q = np.random.default_rng(0).dirichlet(np.ones(5), (2, 3, 4))
     for found in (conformance(measure_of(of_one_topic)), conformance(plain)):
@@ -188,16 +179,13 @@ def test_a_function_of_one_topic_is_called_topic_by_topic_and_that_is_said():
         assert np.allclose(found.measure.score(p, q), chebyshev(p, q))
 
 
-@pytest.mark.parametrize(
-    ("function", "message"),
-    [
+def test_a_plain_function_that_is_no_measure_is_told_what_to_write():
+    for function, message in (
         (lambda: 1, "takes 0 arrays"),
         (lambda p, q: p[0], r"direction cannot be seen.*register_measure\(kind=\"quantification\""),
-    ],
-)
-def test_a_plain_function_that_is_no_measure_is_told_what_to_write(function, message):
-    with pytest.raises(MeasureError, match=message):
-        measure_of_function(function, "f")
+    ):
+        with pytest.raises(MeasureError, match=message):
+            measure_of_function(function, "f")
 
 
 def test_a_direction_that_nobody_stated_is_assumed_to_be_higher():

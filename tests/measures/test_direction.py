@@ -7,11 +7,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import metaeval
+import metaeval as me
 from metaeval.data.scores import state_directions
 from metaeval.errors import DirectionWarning, MetaevalError
 from metaeval.measures.base import Measure, find_signs
 from metaeval.measures.resolve import measure_of_label
+
+
+def one_score(measures, score=0.5, **stated):
+    return me.Scores([[[score] * np.size(measures)]], runs=["a"], topics=["t"], measures=measures, **stated)
 
 
 @pytest.mark.parametrize(
@@ -29,31 +33,26 @@ def test_what_is_assumed_is_warned_of_once_with_all_names():
     with pytest.warns(DirectionWarning) as caught:
         signs = find_signs([Measure("cost"), Measure("time"), Measure("AP", True), Measure("loss", False)])
     assert signs.tolist() == [1, 1, 1, -1]
-    assert len(caught) == 1
-    assert "scores of cost, time are assumed to be better" in str(caught[0].message)
-    assert "lower_is_better=NAME" in str(caught[0].message)
-
-
-@pytest.fixture
-def scores():
-    rng = np.random.default_rng(0)
-    good = np.linspace(0.1, 0.9, 6)[:, None] + rng.normal(0, 0.02, (6, 30))
-    values = np.stack([good, -good], axis=-1)
-    return metaeval.Scores(values, runs=list("abcdef"), topics=range(30), measures=["AP", "turned"], collection="c")
+    (said,) = (str(one.message) for one in caught)
+    assert "scores of cost, time are assumed to be better" in said
+    assert "lower_is_better=NAME" in said
 
 
 @pytest.mark.filterwarnings("ignore::metaeval.errors.DirectionWarning")
 @pytest.mark.parametrize("stated", [None, False])
-def test_analyses_take_higher_as_better_and_say_so_in_the_signature_unless_a_direction_is_stated(scores, stated):
-    measures = [scores.measures[0], Measure("turned", higher_is_better=stated)]
-    scores = dataclasses.replace(scores, measures=measures)
-    similarity = metaeval.ranking_similarity(scores, n_bootstrap=0)
-    power = metaeval.discriminative_power(scores, n_permutations=200)
-    found = metaeval.significance_contradictions(power)
+def test_analyses_take_higher_as_better_and_say_so_in_signature_and_json_unless_a_direction_is_stated(stated):
+    good = np.linspace(0.1, 0.9, 6)[:, None] + np.random.default_rng(0).normal(0, 0.02, (6, 30))
+    labels = {"runs": list("abcdef"), "topics": range(30), "collection": "c"}
+    scores = me.Scores(np.stack([good, -good], axis=-1), measures=["AP", Measure("turned", stated)], **labels)
+    similarity = me.ranking_similarity(scores, n_bootstrap=0)
+    found = me.significance_contradictions(me.discriminative_power(scores, n_permutations=200))
     assert similarity.tau[0, 1] == (1 if stated is False else -1)
     assert found.run_pairs().empty == (stated is False)
     for one in (similarity, found):
         assert ("turned (assumed: higher is better)" in str(one.signature)) == (stated is None)
+        assert ("| measures AP, turned | lower is better turned |" in str(one.signature)) == (stated is False)
+    directions = {"AP": "higher", "turned": "assumed: higher" if stated is None else "lower"}
+    assert similarity.to_dict()["directions"] == directions
 
 
 KNOWN = {
@@ -70,83 +69,62 @@ def test_directions_of_usual_names_are_known_and_ambiguous_ones_are_not(directio
 
 
 def test_scores_of_mqm_tell_whether_they_are_negated_error_points():
-    def known(score, **stated):
-        return metaeval.Scores([[[score]]], runs=["a"], topics=["t"], measures="MQM", **stated).measures[0]
-
+    known = lambda score, **stated: one_score("MQM", score, **stated).measures[0]  # noqa: E731
     assert [known(score).higher_is_better for score in (-3, 0, 3)] == [True, True, None]
     assert [known(score, lower_is_better="MQM").higher_is_better for score in (-3, 3)] == [False, False]
     assert known(3, higher_is_better="MQM") == Measure("MQM", True)
 
 
 def of(names, **stated):
-    return {
-        str(one): one.higher_is_better
-        for one in metaeval.Scores([[[0.5] * len(names)]], runs=["a"], topics=["t"], measures=names, **stated).measures
-    }
+    return {str(one): one.higher_is_better for one in one_score(names, **stated).measures}
 
 
-def test_directions_can_be_stated_of_one_or_of_all():
+def test_directions_can_be_stated_of_one_or_of_all_in_scores_frames_and_several_collections():
     assert of(["cost", "AP"]) == {"cost": None, "AP": True}
     assert of(["cost", "AP"], lower_is_better="cost") == {"cost": False, "AP": True}
-    plain = metaeval.Scores([[[0.5]]], runs=["a"], topics=["t"], measures=["cost"])
-    assert dataclasses.replace(plain, lower_is_better="cost").measures == (Measure("cost", False),)
+    assert dataclasses.replace(one_score("cost"), lower_is_better="cost").measures == (Measure("cost", False),)
     assert of(["gain", "AP"], higher_is_better=["gain"]) == {"gain": True, "AP": True}
     assert of(["cost", "gain"], higher_is_better=True, lower_is_better=["cost"]) == {"cost": False, "gain": True}
     with pytest.warns(DirectionWarning, match="TER is known as a measure of which lower is better"):
         assert of(["TER", "gain"], higher_is_better=True) == {"TER": True, "gain": True}
-
-
-@pytest.mark.parametrize(
-    ("stated", "message"),
-    [
-        ({"lower_is_better": "nothing"}, "there is no measure 'nothing' whose direction"),
-        ({"higher_is_better": "cost", "lower_is_better": "cost"}, "cost cannot be both"),
-        ({"lower_is_better": True}, "lower_is_better is True: give names of measures"),
-    ],
-)
-def test_a_direction_that_cannot_be_is_refused(stated, message):
-    with pytest.raises(MetaevalError, match=message):
-        of(["cost", "AP", "TER"], **stated)
-
-
-def test_a_direction_stated_of_several_collections_changes_one_of_them_at_least():
-    one, two = (metaeval.Scores([[[0.5]]], runs=["a"], topics=["t"], measures=[name]) for name in ("cost", "gain"))
-    assert [s.measures[0].direction for s in state_directions([one, two], (), "cost")] == ["lower", "assumed: higher"]
-
-
-def test_what_contradicts_a_registered_measure_is_no_longer_computed_by_it():
-    with pytest.warns(DirectionWarning, match="NMD is known"):
-        scores = metaeval.Scores([[[0.5]]], runs=["a"], topics=["t"], measures="NMD", higher_is_better="NMD")
-    assert scores.measures[0].formula is None
-    assert copy.deepcopy(scores) == scores, "worker processes get what was stated"
-
-
-def test_frames_carry_directions():
+    both = state_directions([one_score("cost"), one_score("gain")], (), "cost")  # one of them at least
+    assert [scores.measures[0].direction for scores in both] == ["lower", "assumed: higher"]
     frame = pd.DataFrame({"run": list("aaabbb"), "topic": "t", "measure": ["cost", "AP", "gain"] * 2, "score": 0.5})
     frame = frame.assign(higher_is_better=[False, np.nan, True] * 2)
-    for read in (metaeval.io.from_frame, metaeval.io.read_scores):
+    for read in (me.io.from_frame, me.io.read_scores):
         assert [one.higher_is_better for one in read(frame).measures] == [False, True, True]
         with pytest.warns(DirectionWarning, match="cost is known as"):
             assert read(frame, higher_is_better="cost").measures[0].higher_is_better is True
 
 
-def test_directions_stand_in_signature_and_json(scores):
-    stated = metaeval.Scores(scores.values, runs=scores.runs, topics=scores.topics, measures=["AP", "TER"])
-    similarity = metaeval.ranking_similarity(stated, n_bootstrap=0)
-    assert "| measures AP, TER | lower is better TER |" in str(similarity.signature)
-    assert similarity.to_dict()["directions"] == {"AP": "higher", "TER": "lower"}
-    with pytest.warns(DirectionWarning):
-        assert metaeval.ranking_similarity(scores, n_bootstrap=0).to_dict()["directions"]["turned"] == "assumed: higher"
+REFUSED = [
+    ({"lower_is_better": "nothing"}, "there is no measure 'nothing' whose direction"),
+    ({"higher_is_better": "cost", "lower_is_better": "cost"}, "cost cannot be both"),
+    ({"lower_is_better": True}, "lower_is_better is True: give names of measures"),
+]
+
+
+@pytest.mark.parametrize(("stated", "message"), REFUSED)
+def test_a_direction_that_cannot_be_is_refused(stated, message):
+    with pytest.raises(MetaevalError, match=message):
+        of(["cost", "AP", "TER"], **stated)
+
+
+def test_what_contradicts_a_registered_measure_is_no_longer_computed_by_it():
+    with pytest.warns(DirectionWarning, match="NMD is known"):
+        scores = one_score("NMD", higher_is_better="NMD")
+    assert scores.measures[0].formula is None
+    assert copy.deepcopy(scores) == scores, "worker processes get what was stated"
 
 
 @pytest.mark.filterwarnings("ignore::metaeval.errors.DirectionWarning")
 @pytest.mark.parametrize("close", [True, False])
 def test_conformance_and_properties_agree_with_the_analyses(close):
-    nmd = metaeval.measures.quantification.NMD
+    nmd = me.measures.quantification.NMD
     unstated = Measure("own", kind="quantification", formula=lambda p, q: 1 - nmd(p, q) if close else nmd(p, q))
     if close:
-        assert metaeval.conformance(unstated).measure is unstated
-    found = metaeval.properties(unstated, n_random=20)
+        assert me.conformance(unstated).measure is unstated
+    found = me.properties(unstated, n_random=20)
     check = found.get_check("own", "ordinal")
     assert check.holds if close else check.failed == check.cases
     assert "own (assumed: higher is better)" in str(found.signature)

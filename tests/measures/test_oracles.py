@@ -1,4 +1,4 @@
-"""Every measure against an independent package, or its definition in loops over items; and against print."""
+"""Every measure against an independent package, or its definition in loops over items; against print; and the fewest moves."""
 
 import itertools
 import math
@@ -11,6 +11,8 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as npst
 
 import metaeval
+from metaeval.errors import MeasureError
+from metaeval.measures import fewest_moves, moves
 from metaeval.measures.ordinal import closer_items
 from metaeval.measures.quantification import distance_weighted_squares, order_aware_divergence
 from metaeval.measures.registry import is_shipped
@@ -33,11 +35,14 @@ def score(name, *data):
     return float(metaeval.measure(name).evaluate(*data)[0])
 
 
+def package(name):
+    return pytest.importorskip(name, reason=f"{name} is an oracle here")
+
+
 def sklearn(name, **options):
     def oracle(gold, predicted, n_classes):
-        metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is the oracle here")
         chosen = {"labels": sorted(set(gold))} if options.get("average") == "macro" else {}
-        return getattr(metrics, name)(gold, predicted, **options, **chosen)
+        return getattr(package("sklearn.metrics"), name)(gold, predicted, **options, **chosen)
 
     return oracle
 
@@ -50,39 +55,36 @@ MACRO = {"average": "macro", "zero_division": 0}
 precision, recall = sklearn("precision_score", **MACRO), sklearn("recall_score", **MACRO)
 
 
-def cohen(weights):
-    def oracle(gold, predicted, n_classes):
-        if len({*gold, *predicted}) == 1:
-            return math.nan
-        return sklearn("cohen_kappa_score", weights=weights, labels=range(n_classes))(gold, predicted, n_classes)
-
-    return oracle
-
-
 def macro_error(gold, predicted, n_classes):
-    imblearn = pytest.importorskip("imblearn.metrics", reason="imbalanced-learn is the oracle here")
     if set(predicted) - set(gold):  # imbalanced-learn raises
         return np.mean([np.abs(predicted[gold == k] - k).mean() for k in set(gold)])
-    return imblearn.macro_averaged_mean_absolute_error(gold, predicted)
+    return package("imblearn.metrics").macro_averaged_mean_absolute_error(gold, predicted)
+
+
+def unless_constant(oracle, *, each=False):
+    """NaN, where the formula is 0/0: with a single class in all, or in the gold or the run."""
+
+    def checked(gold, predicted, n_classes):
+        constant = min(len(set(gold)), len(set(predicted))) == 1 if each else len({*gold, *predicted}) == 1
+        return math.nan if constant else oracle(gold, predicted, n_classes)
+
+    return checked
+
+
+def cohen(weights):
+    return unless_constant(lambda g, p, k: sklearn("cohen_kappa_score", weights=weights, labels=range(k))(g, p, k))
 
 
 def krippendorff(level):
     def oracle(gold, predicted, n_classes):
-        package = pytest.importorskip("krippendorff", reason="krippendorff is the oracle here")
-        data = np.array([gold, predicted], dtype=float)
-        if len(np.unique(data)) == 1:
-            return math.nan
-        return package.alpha(data, value_domain=list(range(n_classes)), level_of_measurement=level)
+        data, domain = np.array([gold, predicted], dtype=float), list(range(n_classes))
+        return package("krippendorff").alpha(data, value_domain=domain, level_of_measurement=level)
 
-    return oracle
+    return unless_constant(oracle)
 
 
 def scipy_stats(name):
-    def oracle(gold, predicted, n_classes):
-        constant = min(len(set(gold)), len(set(predicted))) < 2
-        return math.nan if constant else getattr(scipy.stats, name)(gold, predicted).statistic
-
-    return oracle
+    return unless_constant(lambda g, p, k: getattr(scipy.stats, name)(g, p).statistic, each=True)
 
 
 def signs_of_pairs(gold, predicted):
@@ -267,7 +269,7 @@ def test_the_worked_examples_of_lq_2021_come_out():
     assert order_aware_divergence(gold, estimated) == pytest.approx(0.25 + 0.5)
 
 
-def test_kappa_is_zero_for_a_constant_run_and_large_topics_lose_no_precision():
+def test_kappa_is_zero_for_a_constant_run_takes_any_penalties_and_large_topics_lose_no_precision():
     for gold, always in itertools.product(([3, 4, 5], [0, 7, 1], [1, 0, 1]), range(3)):
         counts = np.zeros((3, 3))
         counts[:, always] = gold
@@ -276,9 +278,6 @@ def test_kappa_is_zero_for_a_constant_run_and_large_topics_lose_no_precision():
         assert score("R_s(constant=1)", counts) == (1 if undefined else value)
     for name in ("Pearson", "R_s", "tau_b"):
         assert score(name, [[0, 10**7, 0], [0, 0, 10**7], [0, 0, 0]]) == pytest.approx(1.0, abs=1e-12)
-
-
-def test_kappa_takes_a_penalty_for_every_pair_of_classes():
     kappa = metaeval.measures.agreement.kappa
     counts = random_counts(3, 5)[0]
     for weights in ([[0, 1, 2], [1, 0, 1], [2, 1, 0]], [[0, 1, 5], [2, 0, 1], [9, 3, 0]]):
@@ -335,3 +334,70 @@ REFUSED = {
 def test_parameters_that_mean_nothing_are_refused(text):
     with pytest.raises(metaeval.MeasureError, match=REFUSED[text]):
         metaeval.measure(text).score([[1, 2], [3, 4]])
+
+
+RNG = np.random.default_rng(3)
+
+
+def all_runs(gold, n_classes):
+    """Every confusion matrix over a gold, by brute force."""
+    ways = ([np.bincount(way, minlength=n_classes) for way in itertools.combinations_with_replacement(range(n_classes), n)]
+            for n in gold)  # fmt: skip
+    return np.array([np.stack(chosen) for chosen in itertools.product(*ways)])
+
+
+def fewest_by_enumeration(measure, first, second):
+    runs = all_runs(first.sum(axis=1), len(first))
+    scores = measure.sign * measure.evaluate(runs)[0]
+    base = measure.sign * measure.evaluate(np.stack([first, second]))[0]
+    ordered = (first, second) if base[0] > base[1] else (second, first)  # winner and loser
+    away = [np.abs(runs - run).sum(axis=(1, 2)) // 2 for run in ordered]  # predictions that differ, at least
+    steps = np.ndindex(away[0].max() + 1, away[1].max() + 1)
+    return min(k + n for k, n in steps if scores[away[0] == k].min() < scores[away[1] == n].max() - 1e-9)
+
+
+def move_items(moves, first, second):
+    runs = np.array([first, second])
+    for move in moves:
+        runs[move.run, move.gold, move.before] -= 1
+        runs[move.run, move.gold, move.after] += 1
+    return runs
+
+
+@pytest.mark.parametrize("name", ["Accuracy", "MAE_mu", "CEM_ORD", "kappa", "F1_M"])
+def test_the_fewest_moves_are_those_of_enumeration_and_turn_the_verdict(name, monkeypatch):
+    measure, tried = metaeval.measure(name), 0
+    while tried < 6:
+        gold = RNG.multinomial(6, [0.4, 0.4, 0.2])
+        first, second = (np.stack([RNG.multinomial(n, RNG.dirichlet(np.ones(3))) for n in gold]) for _ in range(2))
+        scores = measure.evaluate(np.stack([first, second]))[0]
+        if abs(scores[0] - scores[1]) < 1e-6:
+            continue
+        tried += 1
+        monkeypatch.setattr(moves, "WIDTH", 10**6)
+        found = fewest_moves(measure, first, second)
+        assert found.exact
+        assert len(found.moves) == found.at_least == fewest_by_enumeration(measure, first, second)
+        monkeypatch.setattr(moves, "WIDTH", 3)
+        narrow = fewest_moves(measure, first, second)
+        assert narrow.at_least <= len(found.moves) <= len(narrow.moves)
+        for one in (found, narrow):
+            turned = measure.sign * measure.evaluate(move_items(one.moves, first, second))[0]
+            assert one.difference * (turned[0] - turned[1]) < 0
+
+
+NOT_TURNED = [
+    ([[2, 0], [0, 2]], "alike"),
+    ([[2, 1], [0, 1]], "different numbers of items"),
+    ([[2, 0, 0], [0, 2, 0]], r"\(K, K\)"),
+    ([[1.5, 0.5], [0, 2]], "whole numbers"),
+    ([[np.inf, 0], [0, 2]], "whole numbers"),
+]
+
+
+@pytest.mark.parametrize(("second", "message"), NOT_TURNED)
+def test_what_cannot_be_turned_is_refused_and_what_no_few_moves_turn_stays(second, message):
+    with pytest.raises(MeasureError, match=message):
+        fewest_moves(metaeval.measure("Accuracy"), [[2, 0], [0, 2]], second)
+    found = fewest_moves(metaeval.measure("Accuracy"), [[500, 0], [0, 500]], [[0, 500], [500, 0]])
+    assert (found.moves, found.exact, found.at_least) == (None, False, moves.MOST + 1)

@@ -77,15 +77,7 @@ def test_the_index_lies_between_0_and_1_is_0_for_the_perfect_run_only_and_does_n
     assert value <= OCI(counts, beta=2 * share, gamma=gamma) + 1e-14
 
 
-def test_a_single_item_scores_by_the_formula_of_section_3_2():
-    for distance, beta in itertools.product(range(1, 8), [0, 0.05, 0.25, 0.5, 2]):
-        counts = np.zeros((8, 8))
-        counts[0, distance] = 1
-        wanted = min(1, 1 - 1 / (1 + distance) + beta * distance)
-        assert OCI(counts, beta=beta, absolute=True) == pytest.approx(wanted, abs=1e-15)
-
-
-def test_an_infinite_gamma_is_the_limit_of_large_ones_and_beta_may_differ_from_matrix_to_matrix():
+def test_an_infinite_gamma_is_the_limit_beta_may_differ_and_a_single_item_scores_by_section_3_2():
     counts = np.random.default_rng(0).integers(0, 5, (200, 4, 4))
     np.testing.assert_allclose(OCI(counts, gamma=math.inf), OCI(counts, gamma=1e6), atol=1e-4)
     far = np.array([[1, 0, 3], [0, 1, 0], [0, 0, 1]])
@@ -94,6 +86,11 @@ def test_an_infinite_gamma_is_the_limit_of_large_ones_and_beta_may_differ_from_m
     each = [float(OCI(one, beta=b)) for one, b in zip(counts[:3], betas, strict=True)]
     np.testing.assert_array_equal(OCI(counts[:3], beta=betas), each)
     np.testing.assert_array_equal(OCI(counts[0], beta=betas), [OCI(counts[0], beta=b) for b in betas])
+    for distance, beta in itertools.product(range(1, 8), [0, 0.05, 0.25, 0.5, 2]):
+        counts = np.zeros((8, 8))
+        counts[0, distance] = 1
+        wanted = min(1, 1 - 1 / (1 + distance) + beta * distance)
+        assert OCI(counts, beta=beta, absolute=True) == pytest.approx(wanted, abs=1e-15)
 
 
 def vectors(n_items=6, n_classes=4):

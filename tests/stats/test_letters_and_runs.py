@@ -15,16 +15,13 @@ from metaeval.stats.irregular_runs import count_failures, equal_rows, far_behind
 from metaeval.stats.letters import compact_letters, letter_groups
 
 
-def test_residual_variance_is_that_of_statsmodels():
+def test_residual_variance_is_that_of_statsmodels_and_effect_sizes_are_those_printed():
     matrices = np.random.default_rng(0).random((2, 3, 13, 5)) + np.arange(5) / 7
     rows, columns = np.indices((13, 5))
     frame = pd.DataFrame({"score": matrices[1, 2].ravel(), "row": rows.ravel(), "column": columns.ravel()})
     table = anova_lm(ols("score ~ C(row) + C(column)", data=frame).fit())
     assert residual_variance(matrices)[1, 2] == pytest.approx(table.loc["Residual", "mean_sq"])
-
-
-def test_effect_sizes_are_those_printed_and_without_variance_infinite():
-    """Sakai (ACL 2021): the captions of Tables 3, 6 and 9."""
+    # Sakai (ACL 2021): the captions of Tables 3, 6 and 9.
     found = effect_size([0.962, 0.909, 0.934], [0.806, 0.717, 0.847], [0.00211, 0.00130, 0.00175])
     assert found.round(2).tolist() == [3.40, 5.33, 2.08]
     assert effect_size([0.5, 0.4], 0.4, 0.0) == pytest.approx([np.inf, np.nan], nan_ok=True)
@@ -32,23 +29,20 @@ def test_effect_sizes_are_those_printed_and_without_variance_infinite():
 
 def make_different(n_groups, pairs):
     different = np.zeros((n_groups, n_groups), dtype=bool)
-    for one, two in pairs:
-        different[one, two] = different[two, one] = True
-    return different
+    different[tuple(np.array(pairs, dtype=int).reshape(-1, 2).T)] = True
+    return different | different.T
 
 
 @given(n_groups=st.integers(1, 8), flags=st.lists(st.booleans(), min_size=28, max_size=28))
 @settings(max_examples=100, deadline=None)
-def test_groups_share_a_letter_exactly_when_they_do_not_differ(n_groups, flags):
+def test_groups_share_a_letter_exactly_when_they_do_not_differ_and_no_letter_can_be_taken_away(n_groups, flags):
     pairs = list(itertools.combinations(range(n_groups), 2))
     different = make_different(n_groups, [pair for pair, flag in zip(pairs, flags, strict=False) if flag])
-    table = letter_groups(different)
-    shared = (table.astype(int) @ table.T.astype(int)) > 0
-    assert (shared == ~different).all()
-    # No letter can be taken away altogether.
+    table = letter_groups(different).astype(int)
+    assert ((table @ table.T > 0) == ~different).all()
     for letter in range(table.shape[1]):
         rest = np.delete(table, letter, axis=1)
-        assert ((rest.astype(int) @ rest.T.astype(int) > 0) != ~different).any()
+        assert ((rest @ rest.T > 0) != ~different).any()
 
 
 @pytest.mark.parametrize(
@@ -71,10 +65,7 @@ def test_letters_of_small_cases(n_groups, pairs, letters):
     assert (many[25:28], many[51:]) == (["z", "A", "B"], ["Z", "a2", "b2"])
 
 
-# Irregular runs
-
-
-def test_the_ratio_is_that_of_the_residuals_written_out_in_any_unit():
+def test_the_ratio_is_that_of_the_residuals_written_out_in_any_unit_and_there_is_none_without_residuals():
     x = np.random.default_rng(1).random((6, 9, 2))
     ratio, _ = residual_spread(x)
     for m in range(2):
@@ -85,6 +76,9 @@ def test_the_ratio_is_that_of_the_residuals_written_out_in_any_unit():
         assert ratio[m] == pytest.approx(np.array(spread) / np.median(spread))
     for exponent in (-1000, -60, 60, 1020):
         assert (residual_spread(np.ldexp(x, exponent - 3))[0] == ratio).all()
+    for ratio, wide in map(residual_spread, NO_RATIO):
+        assert np.isnan(ratio).all()
+        assert not wide.any()
 
 
 DRAWN = {
@@ -114,27 +108,20 @@ NO_RATIO = [
 ]
 
 
-@pytest.mark.parametrize("x", NO_RATIO)
-def test_without_residuals_or_with_two_runs_or_topics_there_is_no_ratio(x):
-    ratio, wide = residual_spread(x)
-    assert np.isnan(ratio).all()
-    assert not wide.any()
+BEHIND = [
+    ([0.5, 0.52, 0.53, 0.55, 0.56, 0.0, 1.1], [5]),  # the bad end only
+    ([-0.5, -0.52, -0.53, -0.55, -0.56, 0.0, -1.1], [6]),
+    ([0.5, 0.5, 0.5, 0.5, 0.1], []),  # most are equal
+    ([0.5, 0.51, 0.52, 0.0], []),  # few
+]
 
 
-@pytest.mark.parametrize(
-    ("means", "behind"),
-    [
-        ([0.5, 0.52, 0.53, 0.55, 0.56, 0.0, 1.1], [5]),  # the bad end only
-        ([-0.5, -0.52, -0.53, -0.55, -0.56, 0.0, -1.1], [6]),
-        ([0.5, 0.5, 0.5, 0.5, 0.1], []),  # most are equal
-        ([0.5, 0.51, 0.52, 0.0], []),  # few
-    ],
-)
-def test_runs_far_behind_are_those_at_the_bad_end(means, behind):
-    assert np.flatnonzero(far_behind(np.array(means)[:, None])[0]).tolist() == behind
+def test_runs_far_behind_are_those_at_the_bad_end():
+    for means, behind in BEHIND:
+        assert np.flatnonzero(far_behind(np.array(means)[:, None])[0]).tolist() == behind
 
 
-def test_equal_rows_are_equal_in_every_cell_and_the_pair_that_rests_on_one_topic_is_the_most_skewed():
+def test_equal_rows_the_most_skewed_pair_and_runs_that_fail_outright_on_a_few_topics_are_found():
     x = np.random.default_rng(6).random((5, 3, 2))
     x[3:] = x[1]
     x[4, 2, 1] = np.nextafter(x[4, 2, 1], 2)
@@ -151,9 +138,6 @@ def test_equal_rows_are_equal_in_every_cell_and_the_pair_that_rests_on_one_topic
     assert one_topic[0, worst] == pytest.approx(squares.max() / squares.sum())
     assert np.isnan(skewness[1, worst])  # where both are equal throughout
     assert np.nanmax(np.abs(np.delete(skewness, worst, axis=1))) < 2
-
-
-def test_runs_that_fail_outright_on_a_few_topics_are_found_and_no_others():
     rng = np.random.default_rng(8)
     x = rng.normal(0.6, 0.1, (12, 60, 2))
     x[3, [4, 30], 0] = x[9, 11, 0] = 0

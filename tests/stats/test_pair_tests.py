@@ -38,16 +38,10 @@ def subtract(runs):
     return [runs[i] - runs[j] for i, j in pairs_of(runs)]
 
 
-# Oracles
-
-
-def test_paired_t_is_that_of_scipy(values):
+def test_paired_t_is_scipys_and_tukey_hsd_uses_the_residuals_of_topic_and_run(values):
     p = all_pairs_test(values, test="paired-t", correction="none").p
     expected = [[ttest_rel(values[i, :, m], values[j, :, m]).pvalue for i, j in pairs_of(values)] for m in (0, 1)]
     assert p == pytest.approx(np.array(expected))
-
-
-def test_tukey_hsd_uses_the_residuals_of_topic_and_run(values):
     p = all_pairs_test(values, test="tukey-hsd").p
     matrix = values[..., 1].T
     residuals = matrix - matrix.mean(axis=0) - matrix.mean(axis=1, keepdims=True) + matrix.mean()
@@ -88,12 +82,9 @@ def test_sign_flips_are_those_of_a_plain_loop_of_t_statistics():
     for measure in (0, 1):
         gaps = np.array(subtract(values[..., measure]))
 
-        def studentise(signs, gaps=gaps):
-            flipped = gaps * signs
-            return np.abs(flipped.mean(axis=1)) / (flipped.std(axis=1, ddof=1) / np.sqrt(21))
-
-        largest = np.array([studentise(signs).max() for signs in topic_signs(KEY, range(300), 21)])
-        expected = [(largest >= one * (1 - 1e-9)).sum() for one in studentise(np.ones(21))]
+        flipped = np.stack([np.ones(21), *topic_signs(KEY, range(300), 21)])[:, np.newaxis] * gaps
+        observed, *drawn = np.abs(flipped.mean(axis=2)) / (flipped.std(axis=2, ddof=1) / np.sqrt(21))
+        expected = (np.max(drawn, axis=1) >= observed[:, np.newaxis] * (1 - 1e-9)).sum(axis=1).tolist()
         assert result.counts[measure].tolist() == expected
     assert (result.p == (result.counts + 1) / 301).all()
 
@@ -191,26 +182,16 @@ def test_tests_of_a_pair_are_those_of_rational_arithmetic(test, step, above, wil
                 assert counts[pair] == count_pair_in_fractions((whole[i] - whole[j]).tolist(), drawn, test)
 
 
-def test_the_randomised_tukey_test_counts_its_ranges_and_may_count_what_is_observed(values):
-    counts = randomised_tukey_hsd(values, n_permutations=300, key=KEY)
-    result = all_pairs_test(values, n_permutations=300, key=KEY)
-    assert (result.counts == counts).all()
-    assert (result.p == counts / 300).all()
-    assert (all_pairs_test(values, n_permutations=300, key=KEY, add_one=True).p == (counts + 1) / 301).all()
-
-
-@pytest.mark.parametrize(
-    ("correction", "name"), [("holm", "holm"), ("bonferroni", "bonferroni"), ("benjamini-hochberg", "fdr_bh")]
-)
-def test_corrections_are_those_of_statsmodels(values, correction, name):
+def test_corrections_are_those_of_statsmodels_and_the_randomised_tukey_test_counts_its_ranges(values):
     raw = all_pairs_test(values, test="paired-t", correction="none").p
-    corrected = all_pairs_test(values, test="paired-t", correction=correction).p
-    assert (corrected == [multipletests(family, method=name)[1] for family in raw]).all()
+    for correction, name in {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}.items():
+        corrected = all_pairs_test(values, test="paired-t", correction=correction).p
+        assert (corrected == [multipletests(family, method=name)[1] for family in raw]).all()
     assert (correct(raw, "none") == raw).all()
     assert (all_pairs_test(values, test="paired-t").p == correct(raw, "holm")).all()
-
-
-# What moves nothing
+    counts = randomised_tukey_hsd(values, n_permutations=300, key=KEY)
+    for options, p in (({}, counts / 300), ({"add_one": True}, (counts + 1) / 301)):
+        assert (all_pairs_test(values, n_permutations=300, key=KEY, **options).p == p).all()
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -272,11 +253,11 @@ def test_neither_unequal_spread_nor_runs_that_seldom_succeed_cause_false_differe
     wide = rng.normal(size=(10, n_topics, 200)) * np.r_[3.0, 3.0, np.ones(8)].reshape(10, 1, 1)
     chance = np.where(np.arange(14) % 2, 0.1, 0.5)[:, np.newaxis, np.newaxis]
     seldom = (rng.random((14, 25, 200)) < chance) / chance
-    for studies, test in (
-        (wide, "randomised-tukey-hsd"),
-        (wide, "max-t"),
-        (wide, "bootstrap-t"),
-        (seldom, "bootstrap-t"),
+    for test, studies in (
+        ("randomised-tukey-hsd", wide),
+        ("max-t", wide),
+        ("bootstrap-t", wide),
+        ("bootstrap-t", seldom),
     ):
         false = (all_pairs_test(studies, test=test, n_permutations=399, key=KEY).p <= 0.05).any(axis=1).sum()
         assert (false < 21) == (test in MAX_T)
@@ -297,9 +278,6 @@ def test_near_copies_that_differ_on_a_few_topics_hide_no_precise_difference(n_to
     assert p[pairs_of(values).index((20, 21))] > 0.05
 
 
-# Draws
-
-
 @pytest.mark.parametrize("n_topics", [3, 64, 65])
 def test_signs_are_fair_and_independent_and_every_topic_is_drawn_equally_often(n_topics):
     signs = topic_signs(KEY, range(20_000), n_topics).astype(int)
@@ -307,10 +285,9 @@ def test_signs_are_fair_and_independent_and_every_topic_is_drawn_equally_often(n
     assert (np.abs(signs.mean(axis=0)) < 4.5 / np.sqrt(20_000)).all()
     assert abs((signs[:, 0] * signs[:, -1]).mean()) < 4.5 / np.sqrt(20_000)
     assert (topic_signs(KEY, [17], n_topics) == signs[17]).all()
+    whole = topic_signs(KEY, range(5), 900)
     for first in (1, 63, 64, 100, 640):  # signs of later topics are those of all
-        assert (
-            topic_signs(KEY, range(5), 200, first=first) == topic_signs(KEY, range(5), 900)[:, first:][:, :200]
-        ).all()
+        assert (topic_signs(KEY, range(5), 200, first=first) == whole[:, first : first + 200]).all()
     counts = draw_weights(KEY, range(5000), n_topics)
     assert (counts.sum(axis=1) == n_topics).all()
     assert chi2.sf(np.square(counts.sum(axis=0) - 5000).sum() / 5000, n_topics - 1) > 0.001

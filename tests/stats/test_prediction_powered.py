@@ -54,7 +54,7 @@ def test_means_and_the_weight_of_the_judge_are_a_plain_loop(target):
     assert found.means == pytest.approx(means)
 
 
-def test_with_all_topics_labelled_it_is_the_classical_answer():
+def test_with_all_labels_it_is_the_classical_answer_and_a_right_judge_leaves_three_errors_open():
     _, truth, judge = made(1)
     everywhere = np.ones_like(truth)
     found = correct_means(truth, judge[None], everywhere, key=1)
@@ -65,10 +65,7 @@ def test_with_all_topics_labelled_it_is_the_classical_answer():
     known = correct_means(truth, judge[None], everywhere, key=1, target="topics")
     assert (known.reach == 0).all()
     assert (known.signs == np.sign(known.differences)).all()
-
-
-def test_a_judge_that_is_right_on_all_labels_leaves_open_what_three_errors_about_either_run_would_move():
-    """An error is as large as the difference of two runs on a topic; 40 of 120 topics are labelled, and 80 are not."""
+    # An error is as large as the difference of two runs on a topic; 40 of 120 topics are labelled, and 80 are not.
     people, truth, _ = made(2)
     found = correct_means(people, truth[None], spread_weights(~np.isnan(people)), key=1, target="topics")
     assert found.weights == pytest.approx([1])
@@ -77,40 +74,6 @@ def test_a_judge_that_is_right_on_all_labels_leaves_open_what_three_errors_about
     assert found.reach == pytest.approx(3 * np.sqrt(2 * size / 40 * (1 / 40 - 1 / 120)), rel=1e-3)
     assert found.ratio[1] == pytest.approx(0, abs=1e-6)
     assert 0 < found.ratio[0] < found.ratio[2] < 0.5
-
-
-def answer_questions(seed, kind, n_runs=12, n_topics=2000):
-    """Right and wrong answers of runs on questions of unlike difficulty, and a judge that is right but for a rare favour."""
-    rng = np.random.default_rng(seed)
-    skill = rng.normal(size=(n_runs, n_topics)) + rng.normal(size=n_topics) + np.linspace(-0.3, 0.3, n_runs)[:, None]
-    people = (skill > 0).astype(float)
-    judge = people.copy()
-    if kind == "a family":
-        judge[:4, rng.random(n_topics) < 0.03] = 1.0
-    else:
-        judge[:2][rng.random((2, n_topics)) < 0.04] = 1.0
-    return people, judge
-
-
-@pytest.mark.parametrize("n_labelled", [20, 50])
-@pytest.mark.parametrize("kind", ["a family", "two runs"])
-@pytest.mark.nightly
-def test_intervals_hold_with_a_judge_that_favours_some_runs_so_rarely_that_labels_show_it_seldom(kind, n_labelled):
-    people, judge = answer_questions(0, kind)
-    i, k = np.triu_indices(12, 1)
-    truth, known = (people[i] - people[k]).mean(axis=1), np.zeros(people.shape, dtype=bool)
-    held, shares = [], []
-    for seed in range(100):
-        known[:] = np.isin(np.arange(2000), np.random.default_rng(seed).permutation(2000)[:n_labelled])
-        labels = np.where(known, people, np.nan)
-        found = correct_means(labels, judge[None], spread_weights(known), key=seed, target="topics", n_trials=200)
-        held.append((np.abs(found.differences - truth) <= found.reach).all())
-        shares.append(found.ratio)
-    assert np.mean(held) >= 0.93
-    centred = [each - each.mean(axis=1, keepdims=True) for each in (people, people - judge)]
-    whole, left = (np.square(each - each.mean(axis=0)).sum() for each in centred)
-    low, high = np.array(shares)[:, 1:].T
-    assert np.mean((low <= left / whole) & (left / whole <= high)) >= 0.93
 
 
 def test_two_equal_judges_count_as_one_and_a_judge_of_noise_gets_little_weight():
@@ -153,36 +116,3 @@ def test_a_choice_at_random_is_seldom_called_something_else_and_the_easiest_topi
     assert np.mean(np.array(p) < 0.05, axis=0) == pytest.approx([0.05, 0.05], abs=0.04)
     best = np.argsort(-judge.mean(axis=0))[:30]
     assert find_unlike(spread_weights(np.isin(np.arange(N_TOPICS), best)[None])[0], traits)[1] < 1e-6
-
-
-def test_single_cells_are_on_the_safe_side_and_estimate_without_bias():
-    _, truth, judge = made(7, n_topics=60)
-    errors, variances = [], []
-    for seed in range(150):
-        known = np.random.default_rng(seed).random(truth.shape) < 0.5
-        found = correct_means(
-            np.where(known, truth, np.nan), judge[None], spread_weights(known), key=1, target="topics", n_trials=10
-        )
-        errors.append(found.means - truth.mean(axis=1))
-        variances.append(found.variances)
-    i, k = np.triu_indices(N_RUNS, 1)
-    errors = np.array(errors)
-    assert np.abs(errors.mean(axis=0)) == pytest.approx(np.zeros(N_RUNS), abs=0.05)
-    assert (np.mean(variances, axis=0) > 0.9 * (errors[:, i] - errors[:, k]).var(axis=0)).all()
-
-
-@pytest.mark.nightly
-def test_eight_judges_and_twelve_labels_do_not_make_intervals_too_narrow():
-    held, narrow = [], []
-    for seed in range(150):
-        people, truth, judge = made(seed, n_labelled=12)
-        rng = np.random.default_rng(10_000 + seed)
-        judges = np.array([judge, *(rng.normal(size=judge.shape) + rng.normal(size=N_TOPICS) for _ in range(7))])
-        weights = spread_weights(~np.isnan(people))
-        found = correct_means(people, judges, weights, key=seed, target="topics", n_trials=300)
-        i, k = np.triu_indices(N_RUNS, 1)
-        gaps = np.abs(found.differences - (truth[i] - truth[k]).mean(axis=1))
-        held.append((gaps <= found.reach).all())
-        narrow.append(found.reach.mean())
-    assert np.mean(held) > 0.90
-    assert np.mean(narrow) < 5

@@ -1,15 +1,21 @@
-"""Rank correlations against counting pairs, scipy, and all ways to break ties; ties are ties."""
+"""Rank correlations against counting pairs, scipy and all ways to break ties; those of halves of the topics, or of more."""
+
+from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
+import scipy.integrate
 import scipy.stats
 from hypothesis import given, settings, strategies as st
-from scipy.stats import kendalltau
+from scipy.stats import chisquare, kendalltau
 
-from metaeval.stats import rank_correlation
+from metaeval.stats import rank_correlation, split_half as module
 from metaeval.stats.rank_correlation import tau, tau_by_run, tau_matrix
+from metaeval.stats.split_half import _agree_between, _agree_with_truth, expected_tau, split_half_tau, splits
+from metaeval.stats.streams import stream_key, trial_keys
 from metaeval.stats.weighted_correlation import SYMBOLS, correlate, correlation_matrix, parse_rank_correlation
 
 vectors = st.integers(2, 9).flatmap(
@@ -30,18 +36,21 @@ def test_tau_a_counts_pairs_and_tau_b_is_that_of_scipy_in_any_unit_and_order(pai
     assert np.isnan(value) if constant else value == pytest.approx(kendalltau(*pair).statistic, abs=1e-12)
 
 
-@pytest.mark.parametrize("variant", ["tau_a", "tau_b"])
 @pytest.mark.parametrize("n_runs", [2, 20, 300])
-def test_many_pairs_at_once_equal_one_at_a_time(variant, n_runs):
+def test_many_pairs_at_once_equal_one_at_a_time(n_runs):
     rng = np.random.default_rng(0)
     first, second = rng.random((40, 3, n_runs)), rng.random((3, n_runs))
-    together = tau(first, second, variant=variant)
-    assert together.shape == (40, 3)
-    for i, j in ((0, 0), (13, 2), (39, 1)):
+    for variant, (i, j) in itertools.product(("tau_a", "tau_b"), ((0, 0), (13, 2), (39, 1))):
+        together = tau(first, second, variant=variant)
+        assert together.shape == (40, 3)
         assert together[i, j] == pytest.approx(kendalltau(first[i, j], second[j]).statistic, abs=1e-12)
+    many = rng.random((2, 30_000, 6))  # more than a block holds
+    found = correlate(many[0], many[1], "tau_ap")
+    for place in (0, 12_345, -1):
+        assert found[place] == correlate(many[0, place], many[1, place], "tau_ap")
 
 
-def test_means_that_are_equal_on_paper_are_tied_each_pair_by_its_own_values():
+def test_means_that_are_equal_on_paper_are_tied_and_every_value_can_have_its_own_tolerance():
     means = np.array([0.1 + 0.2, 0.3, 0.5])
     assert means[0] != means[1]
     assert tau(means, [1, 2, 3]) == pytest.approx(2 / 3)
@@ -50,9 +59,6 @@ def test_means_that_are_equal_on_paper_are_tied_each_pair_by_its_own_values():
     assert tau([1e-200, 2e-200, -1e300], [2, 3, 1]) == 1
     near = 1 + np.array([0, 0.7e-12, 1.4e-12])
     assert tau(near, [1, 2, 3]) == pytest.approx(1 / 3)  # only the first and the last differ
-
-
-def test_every_value_can_have_its_own_tolerance():
     first, second = np.array([1.0, 1.1, 5.0]), np.array([1, 2, 3])
     assert tau(first, second, tolerance=([0.1, 0.2, 0], [0, 0, 0])) == pytest.approx(2 / 3)
     assert tau(first, second, tolerance=([0.1, 0, 9], [0, 0, 0])) == pytest.approx(1 / 3)
@@ -134,15 +140,12 @@ def tied_pairs():
     return [rng.integers(0, rng.integers(1, 6), (2, 4)).astype(float) for _ in range(60)]
 
 
-def test_ap_correlation_is_the_mean_over_all_ways_to_break_ties_and_gap_correlation_between_the_ends(tied_pairs):
+def test_ap_gap_spearman_and_kendalls_are_those_of_all_ways_to_break_ties_scipy_and_the_kernel(tied_pairs):
     for one, two in tied_pairs:
         expected = np.mean([ap_correlation(a, b) for a in rankings(one) for b in rankings(two)])
         assert correlate(one, two, "tau_ap") == pytest.approx(expected)
         ends = [gap_correlation(one, ranking) for ranking in rankings(two)]
         assert correlate(one, two, "tau_gap") == pytest.approx((min(ends) + max(ends)) / 2)
-
-
-def test_spearman_is_scipys_and_the_matrix_has_the_reference_in_rows(tied_pairs):
     for one, two in [*tied_pairs, *np.random.default_rng(2).normal(size=(20, 2, 12))]:
         if np.ptp(one) and np.ptp(two):
             assert correlate(one, two, "spearman") == pytest.approx(scipy.stats.spearmanr(one, two).statistic)
@@ -150,30 +153,22 @@ def test_spearman_is_scipys_and_the_matrix_has_the_reference_in_rows(tied_pairs)
     one_sided = correlation_matrix(means, parse_rank_correlation("tau_ap"))
     assert one_sided[0, 1] == correlate(means[:, 0], means[:, 1], "tau_ap") != one_sided[1, 0]
     assert not parse_rank_correlation("tau_b@3").symmetric
-
-
-@pytest.mark.parametrize("which", ["tau_a", "tau_b"])
-def test_kendalls_are_those_of_the_kernel_for_many_rankings(which, tied_pairs):
-    for one, two in tied_pairs:
-        np.testing.assert_allclose(correlate(one, two, which), tau(one, two, variant=which))
     means = np.random.default_rng(0).integers(0, 5, (3, 7, 4))
-    np.testing.assert_allclose(
-        correlation_matrix(means, parse_rank_correlation(which)), tau_matrix(means, variant=which)
-    )
+    for which in ("tau_a", "tau_b"):
+        for one, two in tied_pairs:
+            np.testing.assert_allclose(correlate(one, two, which), tau(one, two, variant=which))
+        found = correlation_matrix(means, parse_rank_correlation(which))
+        np.testing.assert_allclose(found, tau_matrix(means, variant=which))
 
 
 @pytest.mark.parametrize("which", SYMBOLS)
-def test_at_k_is_the_correlation_of_the_first_runs_and_those_tied_with_the_last(which):
+def test_at_k_is_of_the_first_runs_and_the_same_ranking_is_1_and_the_reverse_minus_1(which):
     one, two = np.random.default_rng(3).permuted(np.tile(np.arange(12.0), (2, 1)), axis=1)
     first = np.argsort(-one)[:7]
     assert correlate(one, two, f"{which}@7") == pytest.approx(correlate(one[first], two[first], which))
     assert correlate(one, two, f"{which}@12") == pytest.approx(correlate(one, two, which))
     tied, two = np.array([5.0, 4, 3, 3, 3, 2, 1]), np.array([1.0, 5, 2, 7, 4, 3, 9])
     assert correlate(tied, two, f"{which}@3") == pytest.approx(correlate(tied[:5], two[:5], which))
-
-
-@pytest.mark.parametrize("which", SYMBOLS)
-def test_all_are_1_for_the_same_ranking_and_minus_1_for_the_reverse_and_see_no_rounding(which):
     scores = np.random.default_rng(4).random(9)
     assert correlate(scores, 3 * scores, which) == pytest.approx(1)
     assert correlate(scores, -scores, which) == pytest.approx(-1)
@@ -181,8 +176,122 @@ def test_all_are_1_for_the_same_ranking_and_minus_1_for_the_reverse_and_see_no_r
     assert correlate([4, 3, 5, 1], tied, which) == correlate([4, 3, 5, 1], [0.3, 0.3, 0.5, 0.1], which)
 
 
-def test_more_rankings_than_a_block_holds_are_computed_alike():
-    many = np.random.default_rng(6).random((2, 30_000, 6))
-    found = correlate(many[0], many[1], "tau_ap")
-    for place in (0, 12_345, -1):
-        assert found[place] == correlate(many[0, place], many[1, place], "tau_ap")
+KEY = stream_key(1, "tests")
+
+
+@pytest.mark.parametrize(
+    ("n_topics", "size", "sizes"), [(100, None, (50, 50)), (125, None, (62, 63)), (125, 10, (10, 10))]
+)
+def test_the_two_sets_are_disjoint_and_of_the_right_size(n_topics, size, sizes):
+    first, second = splits(KEY, 500, n_topics, size)
+    assert not (first & second).any()
+    assert (first.sum(axis=1) == sizes[0]).all()
+    assert (second.sum(axis=1) == sizes[1]).all()
+
+
+@pytest.mark.parametrize(("n_topics", "size"), [(5, None), (6, None), (6, 2), (5, 1)])
+def test_all_splits_are_equally_likely(n_topics, size):
+    first, second = splits(KEY, 40_000, n_topics, size)
+    powers = 3 ** np.arange(n_topics)
+    _, counts = np.unique((first + 2 * second) @ powers, return_counts=True)
+    in_first, in_second = first[0].sum(), second[0].sum()
+    n_splits = math.comb(n_topics, in_first) * math.comb(n_topics - in_first, in_second)
+    assert counts.size == n_splits
+    assert chisquare(counts).pvalue > 0.001
+
+
+def test_a_split_is_a_function_of_its_number_and_one_whose_numbers_tie_is_drawn_again(monkeypatch):
+    whole, part = splits(KEY, 300, 40, 10), module._draw_splits(trial_keys(KEY, range(77, 97)), 40, 10, 0)
+    assert all((of_all[77:97] == own).all() for of_all, own in zip(whole, part, strict=True))
+    honest = module.words
+    monkeypatch.setattr(module, "words", lambda *given: honest(*given) & np.uint64(0xF0000000F0000000))
+    first, second = splits(KEY, 20_000, 4, 1)
+    _, counts = np.unique(first @ [0, 1, 2, 3] * 4 + second @ [0, 1, 2, 3], return_counts=True)
+    assert counts.size == 12
+    assert chisquare(counts).pvalue > 0.001
+
+
+@pytest.mark.parametrize("variant", ["tau_a", "tau_b"])
+@pytest.mark.parametrize("size", [None, 4, 10])
+@pytest.mark.parametrize("decimals", [1, 15])
+def test_tau_is_that_of_the_means_over_either_set(variant, size, decimals):
+    values = np.random.default_rng(0).random((7, 25, 3)).round(decimals)
+    taus = split_half_tau(values, n_trials=40, size=size, key=KEY, variant=variant)
+    first, second = splits(KEY, 40, 25, size)
+    exact = np.rint(values * 10**decimals).astype(np.int64)
+    for trial, measure in itertools.product(range(0, 40, 3), range(3)):
+        one, two = (exact[:, chosen[trial], measure].sum(axis=1) for chosen in (first, second))
+        if variant == "tau_b":
+            expected = kendalltau(one, two).statistic
+        else:
+            gaps = [np.sign(side[:, np.newaxis] - side) for side in (one, two)]
+            expected = (gaps[0] * gaps[1]).sum() / 42
+        assert taus[trial, measure] == pytest.approx(expected, abs=1e-12)
+
+
+def test_blocks_and_other_measures_move_no_number(monkeypatch):
+    values = np.random.default_rng(0).random((6, 30, 5)).round(1)
+    whole = split_half_tau(values, n_trials=100, key=KEY)
+    assert (split_half_tau(values[..., [3]], n_trials=100, key=KEY)[:, 0] == whole[:, 3]).all()
+    monkeypatch.setattr(module, "VALUES_A_BLOCK", 7 * 60)
+    monkeypatch.setattr(module, "WORDS_A_BLOCK", 60)
+    assert (split_half_tau(values, n_trials=100, key=KEY) == whole).all()
+
+
+@pytest.mark.parametrize("variant", ["tau_a", "tau_b"])
+def test_where_nothing_differs_tau_a_is_0_and_tau_b_is_not_defined(variant):
+    values = np.full((4, 10, 1), 0.1)
+    wanted = 0 if variant == "tau_a" else np.nan
+    np.testing.assert_array_equal(split_half_tau(values, n_trials=5, key=KEY, variant=variant), wanted)
+    np.testing.assert_array_equal(expected_tau(values, [8], key=1, n_trials=5, variant=variant)[0], wanted)
+
+
+@pytest.mark.parametrize(("mean", "spread"), [(0.0, 0.5), (0.7, 0.01), (1.3, 2.0), (3.0, 1.0)])
+def test_the_closed_forms_are_the_integrals(mean, spread):
+    def integrate(agree):
+        ends = (mean - 9 * spread, mean + 9 * spread)
+        return scipy.integrate.quad(
+            lambda x: agree(x) * scipy.stats.norm.pdf(x, mean, spread), *ends, points=[0], limit=200
+        )[0]
+
+    between = integrate(lambda x: (2 * scipy.stats.norm.cdf(x) - 1) ** 2)
+    truth = integrate(lambda x: 2 * scipy.stats.norm.cdf(abs(x)) - 1)
+    assert _agree_between(np.array(mean), np.array(spread)) == pytest.approx(between, abs=1e-7)
+    assert _agree_with_truth(np.array(mean), np.array(spread)) == pytest.approx(truth, abs=1e-7)
+
+
+def draw(rng, n_topics, quality):
+    topics = rng.normal(0, 0.3, (1, n_topics))
+    return quality[:, None] + topics + rng.gamma(1.0, 0.25, (len(quality), n_topics))
+
+
+def test_tau_of_more_topics_is_that_observed_at_half_of_them_and_is_predicted_at_twice_and_eight_times_as_many():
+    rng = np.random.default_rng(0)
+    quality = rng.normal(0, 0.06, 20)
+    sizes = [30, 60, 240]
+    found = [
+        expected_tau(draw(rng, 60, quality)[..., None], sizes, key=k, n_trials=100, intervals=False) for k in range(25)
+    ]
+    for place, size in enumerate(sizes):
+        means = np.stack([draw(rng, size, quality).mean(axis=1) for _ in range(400)])
+        expected = tau(means[::2], means[1::2]).mean(), tau(means, quality).mean()
+        # The standard error of 25 predictions is about 0.015.
+        assert np.mean([between[place, 0, 0] for between, _ in found]) == pytest.approx(expected[0], abs=0.04)
+        assert np.mean([truth[place, 0, 0] for _, truth in found]) == pytest.approx(expected[1], abs=0.04)
+    rng = np.random.default_rng(4)
+    values = draw(rng, 50, rng.normal(0, 0.1, 15))[..., None]
+    between, _ = expected_tau(values, [25], key=9, n_trials=100, intervals=False)
+    observed = split_half_tau(values, n_trials=100, size=25, key=9).mean()
+    assert between[0, 0, 0] == pytest.approx(observed, abs=1e-3)
+    base = np.random.default_rng(5).random(12)
+    values = np.stack([base, base, base + 1, base + 2])[..., None]  # equal ones are never ordered
+    between, truth = expected_tau(values, [6, 100], key=1, n_trials=20)
+    assert between[:, 0, 0].tolist() == truth[:, 0, 0].tolist() == pytest.approx([5 / 6] * 2)
+    assert expected_tau(values, [100], key=1, n_trials=20, variant="tau_b")[0][0, 0, 0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e10, -1e12])
+def test_how_far_scores_lie_from_zero_changes_no_expected_tau(offset):
+    values = np.linspace(0, 1, 8)[:, None, None] + np.random.default_rng(0).normal(0, 1, (8, 60, 1))
+    near, far = (expected_tau(each, [30, 240], key=1, intervals=False)[0] for each in (values, values + offset))
+    assert far == pytest.approx(near, abs=0.01, nan_ok=True)

@@ -1,6 +1,7 @@
 """Agreement with a reference and between annotators: every shortcut against plain loops, scipy, statsmodels or enumeration."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -72,15 +73,10 @@ def plain_statistics(scores, reference):
 CASES = [([1, 2, 3, 4], [1, 3, 2, 5]), ([1, 1, 2, 2], [3, 3, 1, 5]), ([1, 1, 1], [1, 2, 3]), ([0.2, 0.1], [1, 1])]
 
 
-@pytest.mark.parametrize(("scores", "reference"), CASES)
-def test_statistics_of_runs_are_those_of_scipy_and_of_loops(scores, reference):
-    found = run_statistics(scores, reference, WHICH)
-    expected = plain_statistics(scores, reference)
-    for name in WHICH:
-        np.testing.assert_allclose(found[name], expected[name], atol=1e-12, err_msg=name)
-
-
-def test_run_scores_that_differ_by_rounding_are_tied():
+def test_statistics_of_runs_are_those_of_scipy_and_of_loops_and_rounding_makes_no_difference():
+    for scores, reference in CASES:
+        found, expected = run_statistics(scores, reference, WHICH), plain_statistics(scores, reference)
+        np.testing.assert_allclose([found[name] for name in WHICH], [expected[name] for name in WHICH], atol=1e-12)
     scores = settle_ties(np.array([[0.1 + 0.2], [0.3], [0.4]]))[:, 0]
     assert run_statistics(scores, [1, 1, 2], ["pairwise_accuracy"])["pairwise_accuracy"] == 1
 
@@ -125,26 +121,17 @@ def test_an_exchange_that_changes_nothing_counts(statistic, shift, factor):
 
 def plain_tie_accuracy(scores, reference, threshold):
     """Right pairs at a threshold, shape (run pair, topic)."""
-    pairs = itertools.combinations(range(len(scores)), 2)
-    return np.array(
-        [
-            [
-                reference[i, t] == reference[j, t]
-                if abs(scores[i, t] - scores[j, t]) <= threshold
-                else np.sign(scores[i, t] - scores[j, t]) == np.sign(reference[i, t] - reference[j, t])
-                for t in range(scores.shape[1])
-            ]
-            for i, j in pairs
-        ]
-    )
+    first, second = np.triu_indices(len(scores), 1)
+    gap, true = scores[first] - scores[second], reference[first] - reference[second]
+    return np.where(np.abs(gap) <= threshold, true == 0, np.sign(gap) == np.sign(true))
 
 
 @pytest.mark.parametrize("levels", [None, 1, 3])
-def test_the_best_threshold_is_the_best_of_all_differences_and_zero(levels):
+def test_the_best_threshold_is_the_best_of_all_differences_and_zero_and_exchanges_are_done_as_by_hand(levels):
     values, reference = draw(4, levels=levels)
     reference = np.round(reference)
     both = beside(values, reference)
-    found = tie_accuracy(both)
+    found, right = tie_accuracy(both), []
     for m in range(3):
         scores = both[..., m]
         thresholds = {0.0, *np.abs(scores[:, None] - scores[None]).ravel()}
@@ -152,23 +139,17 @@ def test_the_best_threshold_is_the_best_of_all_differences_and_zero(levels):
         best = max(accuracies.values())
         assert found.value[m] == pytest.approx(best)
         assert found.threshold[m] == min(one for one, value in accuracies.items() if value == best)
-        right = plain_tie_accuracy(scores, reference, found.threshold[m])
-        np.testing.assert_allclose(found.by_topic[m], right.mean(axis=0))
-
-
-def test_exchanging_who_is_right_is_done_as_by_hand():
-    values, reference = draw(5)
-    both = beside(values, np.round(reference))
-    accuracy = tie_accuracy(both)
-    found = swap_ties(both, accuracy.threshold, 9, 30)
-    right = [plain_tie_accuracy(both[..., m], both[..., 3], accuracy.threshold[m]) for m in range(3)]
+        right.append(plain_tie_accuracy(scores, reference, found.threshold[m]).astype(int))
+        np.testing.assert_allclose(found.by_topic[m], right[m].mean(axis=0))
+    exchanged = swap_ties(both, found.threshold, 9, 30)
     signs = topic_signs(9, range(30), right[0].size).astype(int)
     for pair, (a, b) in enumerate(itertools.combinations(range(3), 2)):
-        difference = (right[a].astype(int) - right[b]).ravel()
-        np.testing.assert_allclose(found[:, pair], signs @ difference / difference.size, atol=1e-15)
+        np.testing.assert_allclose(
+            exchanged[:, pair], signs @ (right[a] - right[b]).ravel() / right[a].size, atol=1e-15
+        )
 
 
-def test_pearson_over_cells_and_its_exchanges_are_those_of_numpy():
+def test_pearson_over_cells_and_its_exchanges_are_those_of_numpy_and_a_constant_measure_has_none():
     values, reference = draw(6)
     expected = [np.corrcoef(values[..., m].ravel(), reference.ravel())[0, 1] for m in range(3)]
     np.testing.assert_allclose(topic_pearson(values, reference), expected)
@@ -176,14 +157,10 @@ def test_pearson_over_cells_and_its_exchanges_are_those_of_numpy():
     found = swap_cells(sides(values, reference).cells, 3, 25)
     signs = topic_signs(3, range(25), reference.size)
     check_exchanges(found, signs, z, lambda side: np.corrcoef(side, reference.ravel())[0, 1])
-
-
-def test_a_constant_measure_has_no_correlation_and_no_p_value():
-    values, reference = draw(7)
     values[..., 1] = 0.1
     r = topic_pearson(values, reference)
-    assert np.isnan(r).tolist() == [False, True, False]
     p = swap_p_values(r, swap_cells(sides(values, reference).cells, 3, 20))
+    assert np.isnan(r).tolist() == [False, True, False]
     assert np.isnan(p[1]).all()
     assert np.isnan(p[:, 1]).all()
     assert np.isfinite(p[0, 2])
@@ -243,9 +220,9 @@ CLUSTERS = [
 ]
 
 
-@pytest.mark.parametrize(("observed", "p", "clusters"), CLUSTERS)
-def test_a_cluster_begins_with_a_measure_that_one_of_the_last_cluster_beats(observed, p, clusters):
-    assert find_clusters(np.array(observed), np.array(p), 0.05).tolist() == clusters
+def test_a_cluster_begins_with_a_measure_that_one_of_the_last_cluster_beats():
+    for observed, p, clusters in CLUSTERS:
+        assert find_clusters(np.array(observed), np.array(p), 0.05).tolist() == clusters
 
 
 @pytest.mark.parametrize(("n", "splits"), [(2, 1), (3, 3), (4, 3), (5, 10), (19, 50)])
@@ -275,39 +252,29 @@ def make_people(noise=0.5, seed=0):
     return me.Scores(judged, measures=["good", "bad"], higher_is_better=True, collection="made", **labels), people
 
 
-def test_halves_are_what_some_annotators_reach_against_the_others_by_plain_numpy():
+def test_annotators_are_halved_averaged_over_collections_and_refused_where_they_are_no_people():
     scores, people = make_people()
     found = me.agreement(scores, reference=people, annotators=True, statistics=["tau_a", "pearson"], n_permutations=50)
     assert not found.no_interval
     assert str(found.reference) == "mean of annotators"
-    rest = [np.delete(people.values, one, axis=2).mean(axis=(1, 2)) for one in range(3)]
-    halves = [np.corrcoef(people.values[..., one].mean(axis=1), rest[one])[0, 1] for one in range(3)]
     frame = found.frames()["annotators"].set_index("statistic")
-    assert frame.loc["pearson", "halves"] == pytest.approx(np.mean(halves), abs=1e-12)
-    halves = [kendalltau(people.values[..., one].mean(axis=1), rest[one]).statistic for one in range(3)]
-    assert frame.loc["tau_a", "halves"] == pytest.approx(np.mean(halves), abs=1e-12)
-
-
-def test_annotators_of_several_collections_are_averaged():
+    own = people.values.mean(axis=1)
+    rest = [np.delete(own, one, axis=1).mean(axis=1) for one in range(3)]
+    for name, statistic in (("pearson", scipy_stats.pearsonr), ("tau_a", kendalltau)):
+        halves = [statistic(own[:, one], rest[one]).statistic for one in range(3)]
+        assert frame.loc[name, "halves"] == pytest.approx(np.mean(halves), abs=1e-12)
     pairs = [make_people(seed=seed) for seed in (0, 5)]
-    scores = [me.Scores(s.values, runs=s.runs, topics=s.topics, measures=s.measures, collection=name) for (s, _), name in
-              zip(pairs, "xy", strict=True)]  # fmt: skip
+    scores = [replace(made, collection=name) for (made, _), name in zip(pairs, "xy", strict=True)]
     options = {"annotators": True, "statistics": ["topic_pearson"], "n_permutations": 20, "n_bootstrap": 100}
     both = me.agreement(scores, reference=[people for _, people in pairs], **options)
     alone = [me.agreement(one, reference=people, **options) for one, (_, people) in zip(scores, pairs, strict=True)]
     assert both.results[0].halves == pytest.approx(np.mean([each.results[0].halves for each in alone]))
-
-
-def test_annotators_need_scores_of_several_people_on_one_scale():
     scores, people = make_people()
-    with pytest.raises(MetaevalError, match="a measure for each"):
-        me.agreement(scores, reference="good", annotators=True)
-    with pytest.raises(MetaevalError, match="a measure for each"):
-        me.agreement(scores, reference=people.sel(measures="ann"), annotators=True)
-    directed = [Measure(name, name != "cas") for name in ("ann", "bob", "cas")]
-    mixed = me.Scores(people.values, runs=people.runs, topics=people.topics, measures=directed)
-    with pytest.raises(MetaevalError, match="one scale"):
-        me.agreement(scores, reference=mixed, annotators=True)
+    mixed = replace(people, measures=[Measure(name, name != "cas") for name in ("ann", "bob", "cas")])
+    for reference, message in (("good", "a measure for each"), (people.sel(measures="ann"), "a measure for each"),
+                               (mixed, "one scale")):  # fmt: skip
+        with pytest.raises(MetaevalError, match=message):
+            me.agreement(scores, reference=reference, annotators=True)
 
 
 def test_p_values_of_the_alternative_annotator_test_are_those_of_scipy_and_rejections_those_of_statsmodels():

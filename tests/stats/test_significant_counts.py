@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, studentized_range
 
 from metaeval.stats.pair_tests import all_pairs_test
 from metaeval.stats.randomised_tukey import p_values
@@ -17,7 +17,7 @@ from metaeval.stats.significant_counts import (
 )
 
 
-def test_chances_are_those_of_resampled_maxima():
+def test_chances_are_those_of_resampled_maxima_and_of_plain_cases():
     rng = np.random.default_rng(8)
     maxima, thresholds = rng.normal(size=100), np.linspace(0.8, 2.2, 12)
     counts = (maxima >= thresholds[:, None]).sum(axis=1)
@@ -28,6 +28,14 @@ def test_chances_are_those_of_resampled_maxima():
     for at_least, chance in enumerate(chances, start=1):
         assert (found >= at_least).mean() == pytest.approx(chance, abs=0.012)
     assert significant_count_error(counts, 100, 0.05) == pytest.approx(found.std(), rel=0.03)
+    assert significance_chances([50], 1000, 0.05)[0] == pytest.approx(binom.cdf(50, 1000, 0.05))  # exactly at alpha
+    chances = significance_chances([40, 40], 1000, 0.05, correction="benjamini-hochberg")
+    assert chances == pytest.approx([binom.cdf(50, 1000, 0.04)] * 2)  # 25 would be the most for the first alone
+    assert significant_count_error([0, 0, 5000], 5000, 0.05) == 0
+    assert significant_count_error([0, 0], 10, 0.05, add_one=True) == 0  # 1/11 is above alpha in every repetition
+    for n_pairs in (1, 3, 231, 3160):
+        least = trials_needed(n_pairs, 0.05)
+        assert n_pairs / (least + 1) <= 0.05 < n_pairs / least
 
 
 @pytest.mark.parametrize("correction", ["none", "bonferroni", "holm", "benjamini-hochberg"])
@@ -48,33 +56,15 @@ def test_counts_that_move_together_give_the_chances_of_each_correction(correctio
     assert [(found >= s).mean() for s in range(1, 9)] == pytest.approx(chances.tolist(), abs=0.03)
 
 
-def test_chances_and_errors_of_plain_cases():
-    assert significance_chances([50], 1000, 0.05)[0] == pytest.approx(binom.cdf(50, 1000, 0.05))  # exactly at alpha
-    chances = significance_chances([40, 40], 1000, 0.05, correction="benjamini-hochberg")
-    assert chances == pytest.approx([binom.cdf(50, 1000, 0.04)] * 2)  # 25 would be the most for the first alone
-    assert significant_count_error([0, 0, 5000], 5000, 0.05) == 0
-    assert significant_count_error([0, 0], 10, 0.05, add_one=True) == 0  # 1/11 is above alpha in every repetition
-    for n_pairs in (1, 3, 231, 3160):
-        least = trials_needed(n_pairs, 0.05)
-        assert n_pairs / (least + 1) <= 0.05 < n_pairs / least
-
-
-@pytest.mark.parametrize("correction", ["none", "holm"])
-def test_equal_counts_have_the_chances_that_each_would_have_alone(correction):
+@pytest.mark.parametrize("factors", [np.ones(50), 50 - np.arange(50)], ids=["none", "holm"])
+def test_equal_counts_have_the_chances_that_each_would_have_alone(factors, request):
+    correction = request.node.callspec.id
     counts = np.random.default_rng(0).integers(0, 6, (3, 50))
-    ordered = np.sort(counts, axis=1)
     chances = significance_chances(counts, 1000, 0.05, correction=correction, add_one=True)
-    factors = 50 - np.arange(50) if correction == "holm" else np.ones(50)
-    for row, own in zip(ordered, chances, strict=True):
-        most = [sum((c + 1) / 1001 <= 0.05 / factor for c in range(1001)) - 1 for factor in factors]
+    most = [sum((c + 1) / 1001 <= 0.05 / factor for c in range(1001)) - 1 for factor in factors]
+    for row, own in zip(np.sort(counts, axis=1), chances, strict=True):
         alone = [binom.cdf(c, 1000, count / 1000) if c >= 0 else 0.0 for c, count in zip(most, row, strict=True)]
         np.testing.assert_allclose(own, np.minimum.accumulate(alone), rtol=1e-12)
-
-
-def test_what_two_measures_have_in_common_is_counted():
-    first, second = np.random.default_rng(0).random((2, 4, 57)) < 0.5
-    expected = [[np.count_nonzero(one & other) for other in second] for one in first]
-    assert count_common(first, second).tolist() == expected
 
 
 def resample(values, p, weights, **options):
@@ -88,8 +78,6 @@ def graded(n_runs=12, n_topics=40, noise=1.0, seed=0):
 
 @pytest.mark.parametrize("test", ["randomised-tukey-hsd", "tukey-hsd"])
 def test_the_critical_value_is_tukeys(test):
-    from scipy.stats import studentized_range
-
     values = graded()
     p = all_pairs_test(values, test=test, n_permutations=4000, key=1).p[0]
     means = values[..., 0].mean(axis=1)
@@ -100,13 +88,22 @@ def test_the_critical_value_is_tukeys(test):
     assert found == pytest.approx(studentized_range.ppf(0.95, 12, 11 * 39) * np.sqrt(residual / 40), rel=0.1)
 
 
-def test_as_many_statistics_reach_the_critical_value_as_pairs_are_significant():
+def test_as_many_statistics_reach_the_critical_value_as_pairs_are_significant_and_pairs_apart_are_counted():
     rng = np.random.default_rng(0)
     for found in (1, 4, 10):
         statistics = np.sort(rng.random(10))[::-1] + 0.1
         p = np.sort(np.concatenate([rng.uniform(0, 0.05, found), rng.uniform(0.06, 1, 10 - found)]))
         assert np.count_nonzero(statistics >= find_critical_value(statistics, p, 0.05)) == found
     assert find_critical_value(np.array([1.0, 2.0]), np.array([0.9, 0.5]), 0.05) > 2.0
+    rng = np.random.default_rng(0)
+    for case in range(200):
+        # Tenths, some of them off by rounding, so that many differences are the limit itself or next to it.
+        n_runs = int(rng.integers(2, 40))
+        means = rng.integers(0, 8, n_runs) / 10 + rng.choice([0, 1e-16], n_runs)
+        first, second = np.triu_indices(n_runs, 1)
+        for limit in (0.0, 0.1, 0.3, 0.1 + 0.2, abs(means[0] - means[-1]), np.inf):
+            expected = np.count_nonzero(np.abs(means[first] - means[second]) >= limit)
+            assert count_wide_pairs(means[:, np.newaxis], np.array([limit])).tolist() == [expected], (case, limit)
 
 
 @pytest.mark.parametrize("studentised", [False, True])
@@ -119,20 +116,11 @@ def test_the_mean_over_resamples_is_near_the_power_itself(studentised):
     assert (shares.std(axis=0) > 0).all()
 
 
-def test_identical_runs_turn_together():
+def test_identical_runs_turn_together_and_what_two_measures_have_in_common_is_counted():
     values = graded()
-    assert resample(values, np.ones((2, 66)), np.ones((1, 40)))[1].tolist() == [1 / 66] * 2
-    values[1:4] = values[0]
-    assert resample(values, np.ones((2, 66)), np.ones((1, 40)))[1].tolist() == [4 / 66] * 2
-
-
-def test_pairs_that_lie_apart_are_counted_without_looking_at_every_one():
-    rng = np.random.default_rng(0)
-    for case in range(200):
-        # Tenths, some of them off by rounding, so that many differences are the limit itself or next to it.
-        n_runs = int(rng.integers(2, 40))
-        means = rng.integers(0, 8, n_runs) / 10 + rng.choice([0, 1e-16], n_runs)
-        first, second = np.triu_indices(n_runs, 1)
-        for limit in (0.0, 0.1, 0.3, 0.1 + 0.2, abs(means[0] - means[-1]), np.inf):
-            expected = np.count_nonzero(np.abs(means[first] - means[second]) >= limit)
-            assert count_wide_pairs(means[:, np.newaxis], np.array([limit])).tolist() == [expected], (case, limit)
+    for alike, share in ((1, 1 / 66), (4, 4 / 66)):
+        values[1:alike] = values[0]
+        assert resample(values, np.ones((2, 66)), np.ones((1, 40)))[1].tolist() == [share] * 2
+    first, second = np.random.default_rng(0).random((2, 4, 57)) < 0.5
+    expected = [[np.count_nonzero(one & other) for other in second] for one in first]
+    assert count_common(first, second).tolist() == expected

@@ -1,0 +1,161 @@
+"""Judges against people, few labels, and WMT 2023: print against itself, and made data of which the answer is plain."""
+
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import metaeval
+from experiments.alttest.claims import constant_does_not_pass, every_judge_beats_constant
+from experiments.alttest.steps import add_constant_judge
+from experiments.paper import Settings
+from experiments.studies.few_labels import steps
+from experiments.studies.few_labels.steps import NONE, Hidden, judge_draw, simulate, tabulate_draws
+from experiments.wmt2023 import steps as wmt
+from experiments.wmt2023.steps import FIRST, OWN, PROGRAM, SHARES, average_tasks
+from metaeval.analyses.corrected_scores import ENOUGH_LABELS
+from metaeval.data.annotations import Annotations
+from metaeval.stats.prediction_powered import Corrected
+
+
+def test_the_constant_judge_gives_the_usual_label():
+    labels, answers = [[0, 2, 2], [1, 2, -1]], [[[1, 0, 0]] * 3]
+    annotations = Annotations(
+        labels, answers, annotators=["a", "b"], judges=["j"], items=range(3), classes=["x", "y", "z"]
+    )
+    more = add_constant_judge(annotations)
+    assert more.judges == ("j", "always-z")
+    np.testing.assert_array_equal(more.answers[1], [[0, 0, 1]] * 3)
+
+
+def test_every_judge_beats_the_constant_one_by_the_intervals_of_rho_and_that_passes_with_half_of_the_people(tables):
+    for low, high, word in (
+        ([0.1, 0.05], [0.3, 0.2], "holds"),
+        ([0.1, -0.2], [0.3, -0.1], "does not hold"),
+        ([0.1, -0.1], [0.3, 0.1], "cannot tell"),
+    ):
+        leads = {
+            "set": "made",
+            "judge_1": ["j", "k"],
+            "difference": np.mean([low, high], axis=0),
+            "low": low,
+            "high": high,
+        }
+        ((name, answer),) = every_judge_beats_constant.decide(tables(leads=leads))
+        assert (name, answer.word) == ("made", word)
+    for low, high, word in ((0.0, 0.4, "holds"), (0.5, 1.0, "does not hold"), (0.4, 0.6, "cannot tell")):
+        row = {"set": ["made"], "label": ["x"], "ω": [(low + high) / 2], "ω low": [low], "ω high": [high]}
+        ((_, answer),) = constant_does_not_pass.decide(tables(constant=row))
+        assert answer.word == word
+
+
+RESULTS = Path(__file__).parents[2] / "results" / "few_labels"
+
+
+def test_a_draw_holds_if_every_interval_does_and_is_wrong_if_a_worse_or_equal_run_is_called_better():
+    zeros = np.zeros(3)
+    found = Corrected(zeros, zeros, np.array([0.5, -0.2, 0.1]), zeros, zeros, np.array([0.3, 0.1, 0.3]), zeros, zeros)
+    for truth, holds, wrong in (
+        ([0.4, -0.25, 0], True, False),
+        ([0.4, -0.35, 0], False, False),
+        ([0, -0.25, 0], False, True),
+    ):
+        assert judge_draw(found, np.array(truth)) == (holds, wrong, pytest.approx(2 / 3), pytest.approx(0.7 / 3))
+
+
+def test_a_judge_that_is_right_decides_more_and_a_poor_one_what_people_do():
+    rng = np.random.default_rng(0)
+    people = rng.normal(size=(4, 80)) + np.arange(4)[:, None] / 3
+    made = Hidden(people, {"right": people, "poor": rng.normal(size=people.shape)})
+    drawn = simulate(made, [NONE, "right", "poor"], 20, 30, 0)
+    rows = {row["judge"]: row for row in tabulate_draws("made", 20, drawn)}
+    assert rows["right"]["decided"] > 2 * rows["poor"]["decided"]
+    assert rows["right"]["wrong"] == 0
+    assert rows["right"]["width"] < 0.5
+    assert rows["poor"]["width"] == pytest.approx(1, abs=0.05)
+    assert rows[NONE]["width"] == 1
+    assert min(row["holds"] for row in rows.values()) >= 25
+
+
+def test_a_small_study_is_simulated_whole_and_nothing_without_being_asked_for(monkeypatch):
+    assert set(steps.STUDY["population"]) == set(steps.STUDY["labels"])
+    assert all(
+        judge in steps.STUDY["judges"][name.partition("-")[0]] for name, judge in steps.STUDY["population"].items()
+    )
+    monkeypatch.setitem(steps.STUDY, "labels", {"made-family": [20]})
+    monkeypatch.setitem(steps.STUDY, "draws", 4)
+    made = steps.run(Settings(full=True, say=lambda _: None))
+    assert [len(made.outputs[name].frame) for name in ("coverage", "population", "alone")] == [3, 2, 1]
+    assert set(steps.run(Settings(say=lambda _: None)).left_out) == set(steps.CAPTIONS)
+
+
+@pytest.mark.skipif(not RESULTS.is_dir(), reason="the committed results are not here")
+@pytest.mark.parametrize("name", ["coverage", "population"])
+def test_intervals_held_less_often_than_claimed_where_a_note_says_so(name):
+    table = pd.read_csv(RESULTS / f"{name}.csv")
+    worst = (table["holds"] / table["draws"]).groupby(table["labels"] >= ENOUGH_LABELS).min()
+    assert worst[False] < 0.93 < worst[True]
+
+
+real_data = pytest.mark.skipif(
+    not (Path(os.environ.get("METAEVAL_DATA", "nowhere")) / "wmt23").is_dir(), reason="METAEVAL_DATA has no wmt23"
+)
+PARTS = [FIRST, *OWN * 3]
+
+
+def test_transcribed_averages_are_those_of_the_transcribed_tasks_and_named_as_the_programs(committed):
+    weights = np.array([one["weight"] for one in PARTS])
+    assert len(PROGRAM["values"]) == 32
+    for metric, texts in PROGRAM["values"].items():
+        average, *tasks = map(float, texts)
+        scaled = [v if one["statistic"] in SHARES else (v + 1) / 2 for v, one in zip(tasks, PARTS, strict=True)]
+        assert abs(np.dot(weights, scaled) / weights.sum() - average) < 0.0011, metric
+    assert set(committed("wmt2023").comparison["item"]) == {"Tables 8 and 9, by the task's program"}
+    assert "the printed tables themselves are not compared" in (committed("wmt2023").path / "README.md").read_text(
+        "utf-8"
+    )
+
+
+def hold(collections, statistics, **options):
+    return metaeval.agreement(
+        collections, reference="mqm", statistics=statistics, n_permutations=20, n_bootstrap=0, **options
+    )
+
+
+def test_the_average_is_the_weighted_mean_of_tasks_and_so_are_its_exchanges():
+    rng = np.random.default_rng(0)
+    collections = [
+        metaeval.Scores(
+            rng.normal(size=(4, 6, 3)), runs=range(4), topics=range(6), measures=["mqm", "a", "b"], collection=name,
+            higher_is_better=True,
+        )
+        for name in "xyz"
+    ]  # fmt: skip
+    first = hold(collections, [FIRST["statistic"]])
+    held = {one.collection: hold([one], [task["statistic"] for task in wmt.STUDY["tasks"]]) for one in collections}
+    found = average_tasks(first, held)
+    assert found.tasks.shape == (10, 2)
+    parts = [first, *(one for one in held.values() for _ in OWN)]
+    total, drawn = 0.0, 0.0
+    for one, task in zip(parts, PARTS, strict=True):
+        place = one.statistics.index(task["statistic"])
+        share = task["statistic"] in SHARES
+        total = total + task["weight"] * (one.values[place] if share else (one.values[place] + 1) / 2)
+        drawn = drawn + task["weight"] * (one.exchanged[place, :, 0] if share else one.exchanged[place, :, 0] / 2)
+    np.testing.assert_allclose(found.average, total / 12)
+    lead = (total[0] - total[1]) / 12
+    assert found.p_values[0, 1] == pytest.approx((1 + (drawn / 12 >= lead - 1e-12).sum()) / 21)
+
+
+@real_data
+def test_values_of_english_german_are_those_of_the_tasks_program():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores, whole = (metaeval.load_dataset(f"wmt23-en-de{end}") for end in ("", "-runs"))
+    names = ["GEMBA-MQM", "BLEU", "prismSrc", "Random-sysname"]
+    found = hold([scores.sel(measures=["mqm", *names])], [one["statistic"] for one in OWN], run_scores=[whole])
+    given = np.array([PROGRAM["values"][name][2:5] for name in names], dtype=float)
+    assert np.abs(found.values.T - given).max() <= 0.0005 + 1e-9
