@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +20,7 @@ from metaeval.show.charts import ScatterChart
 from metaeval.show.signature import sign
 from metaeval.show.table import Table
 from metaeval.stats.arrays import scale_scores
+from metaeval.stats.intervals import interval_of_pearson
 
 TIE = 1e-9
 """Scores near 1 closer than this are tied: rounding is below 1e-15, differences that mean something above 1e-6."""
@@ -64,7 +64,7 @@ class BaselinePreference(Result):
         ``second`` are topics where the first delta is below 0, ``fourth`` the reverse (LQ 2021, Figures 1 and 2).
         """
         pairs = [self.deltas[:, pair].T for pair in itertools.combinations(range(len(self.measures)), 2)]
-        rows = [(*ScatterChart(x, y, "", "").corners, *_correlate(x, y)) for x, y in pairs]
+        rows = [(*ScatterChart(x, y, "", "").corners, *interval_of_pearson(x, y)) for x, y in pairs]
         known = pd.DataFrame(rows, columns=["second", "fourth", "r", "low", "high"])
         return pd.concat([pd.DataFrame(name_pairs(self.measures)), known], axis=1)
 
@@ -78,7 +78,7 @@ class BaselinePreference(Result):
         charts, places = [], [*range(len(self.measures))] * (2 if len(self.measures) == 1 else 1)
         for pair in itertools.islice(itertools.combinations(places, 2), 6):
             (x, y), (one, other) = self.deltas[:, pair].T, (self.measures[m].title for m in pair)
-            r, low, high = _correlate(x, y)
+            r, low, high = interval_of_pearson(x, y)
             title = f"r = {r:.3f} [{low:.3f}, {high:.3f}]"
             description = f"Score deltas of {other} against those of {one}, one point per topic"
             charts.append(ScatterChart(x, y, f"Δ {one}", f"Δ {other}", title, description))
@@ -123,16 +123,3 @@ def baseline_preference(scores: Scores, first: str, second: str) -> BaselinePref
         signature=sign("baseline_preference", scores, runs=f"{first} − {second}", tie=f"{TIE:g}"),
         diagnostics=(diagnose(pair),),
     )  # fmt: skip
-
-
-def _correlate(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
-    """Return Pearson's r with the ends of its 95 % interval, NaN where deltas do not vary."""
-    from scipy.stats import pearsonr  # half a second that other analyses need not wait for
-
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return (np.nan,) * 3
-    with np.errstate(all="ignore"), warnings.catch_warnings():  # of few topics, or of deltas that hardly vary
-        warnings.simplefilter("ignore")
-        result = pearsonr(x, y)
-        low, high = result.confidence_interval()
-    return float(result.statistic), float(low), float(high)

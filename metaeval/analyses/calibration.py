@@ -15,14 +15,13 @@ from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
 from metaeval.show.charts import IntervalChart
 from metaeval.show.table import Table, cross
-from metaeval.stats.error_rates import count_errors, decide
+from metaeval.stats.error_rates import count_study_errors, find_typical_error
 from metaeval.stats.intervals import interval_of_share
 from metaeval.stats.pair_tests import RECOMMENDED, PairedTest
 from metaeval.stats.parallel import run_parts, tell
-from metaeval.stats.resampling import ScoreModel, fit_scores
-from metaeval.stats.streams import generator, stream_key
+from metaeval.stats.resampling import fit_scores
 
-TESTS = (RECOMMENDED, "randomised-tukey-hsd", "max-t", "paired-t")
+TESTS: tuple[PairedTest, ...] = (RECOMMENDED, "randomised-tukey-hsd", "max-t", "paired-t")
 """What is tried by default: the recommended test, that of the papers, sign flips, and paired t tests with Holm's correction."""
 
 BATCH, POWER_STUDIES = 20, 5
@@ -166,10 +165,10 @@ def calibrate_tests(
     counts = np.empty((len(ready.scores.measures), len(tests), n_all, 2))
     for m, of_measure in zip(ready.places[2], counts, strict=True):
         column = np.ascontiguousarray(ready.values[..., m])
-        model, step = fit_scores(column), STANDARD_ERRORS * _find_typical_error(column, n_topics)
+        model, step = fit_scores(column), STANDARD_ERRORS * find_typical_error(column, n_topics)
         shifts.append(step if difference is None else float(difference))
         for test, of_test in zip(tests, of_measure, strict=True):
-            compute = partial(_count_errors, model, test, sizes, alpha, shifts[-1], place)
+            compute = partial(count_study_errors, model, test, sizes, alpha, shifts[-1], place)
             arrays = run_parts(compute, parts, n_jobs=n_jobs, sharing={"prefer": "processes"})
             for part, array in zip(parts, arrays, strict=True):
                 of_test[part], done = array, done + len(part)
@@ -201,36 +200,3 @@ def calibrate_tests(
         signature=ready.sign(**settings, alpha=alpha, seed=seed), diagnostics=(ready.diagnostics,),
         remarks=(*remarks, *about_pairs), outside=(*outside, *(["see the notes"] if about_pairs else [])),
     )  # fmt: skip
-
-
-def _find_typical_error(scores: np.ndarray, n_topics: int) -> float:
-    """Return the standard error of the mean difference of the median pair of runs, of those whose differences vary."""
-    scale = np.ldexp(1.0, np.frexp(np.abs(scores).max())[1])  # so that squares are neither too large nor too small
-    covariances = np.cov(scores / scale)
-    spreads = np.diagonal(covariances)
-    variances = (spreads[:, np.newaxis] + spreads - 2 * covariances)[np.triu_indices(len(scores), 1)]
-    varying = variances[variances > 1e-12 * spreads.max(initial=0.0)]
-    return float(np.sqrt(np.median(varying) / n_topics) * scale) if len(varying) else 0.0
-
-
-def _count_errors(
-    model: ScoreModel, test: PairedTest, sizes: tuple[int, int, int], alpha: float, shift: float,
-    place: tuple[int, str, str], studies: range,
-) -> np.ndarray:  # fmt: skip
-    """Return false differences, and the share of true ones found, of each study, shape (study, 2).
-
-    `sizes` are how many studies there are of runs of equal means, which come first, topics, and trials of a test.
-    """
-    n_equal, n_topics, n_permutations = sizes
-    rng = generator(*place, str(studies.start))
-    values = model.draw(n_topics, len(studies), rng)
-    means = np.zeros((len(values), len(studies)))
-    if studies.start >= n_equal:
-        means[: len(means) // 2] = shift
-        means = rng.permuted(means, axis=0)[model.copy_of]
-        values += means[:, np.newaxis]
-    key = stream_key(*place, str(studies.start), "trials")
-    significant = decide(test, values, alpha=alpha, key=key, options={"n_permutations": n_permutations})
-    errors = count_errors(significant, means)
-    found = np.divide(errors.found, errors.differing, out=np.zeros(len(studies)), where=errors.differing > 0)
-    return np.stack([errors.false, found], axis=1)

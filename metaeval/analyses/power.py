@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar, TypedDict, Unpack, overload
 
 import numpy as np
@@ -15,7 +14,6 @@ import pandas as pd
 
 from metaeval.analyses.diagnostics import remark_copies
 from metaeval.analyses.prepare import (
-    Prepared,
     Within,
     check_options,
     check_scores,
@@ -40,63 +38,15 @@ from metaeval.stats.pair_tests import (
     VARIANCE_OFFSET,
     Correction,
     PairedTest,
-    PairedTestResult,
     all_pairs_test,
+    deviate_pairs,
     simultaneous_reach,
 )
-from metaeval.stats.resampling import draw_weights
-from metaeval.stats.significant_counts import resample_power, significant_count_error
+from metaeval.stats.significant_counts import Variation, pool_variations, significant_count_error, vary_over_topics
 from metaeval.stats.streams import stream_key
 
 PAPERS_TEST: PairedTest = "randomised-tukey-hsd"
 """The all-pairs test of ACL 2021 and LQ 2021."""
-
-_OWN_ERROR = (*MAX_T, "paired-t", "paired-bootstrap")
-"""Tests that divide the difference of two runs by its own standard error; the others use that of all runs."""
-
-_OWN_NULL = 12
-"""The critical value of a max-t test is drawn from the same topics and varies with them; held, its share of the
-variance is missing. 12/n of the rest made up for it in simulation, where intervals without it held too seldom."""
-
-
-@dataclass(frozen=True, eq=False)
-class Variation:
-    """How far power varies where `n` topics, or collections, are drawn anew, and so how wide its intervals are.
-
-    `shares` is power on resampled topics, shape (trial, measure), without a trial if there is no interval, and `no_interval`
-    says why if one was asked for; `steps` is the share of pairs that turns when two different runs do, shape (measure,).
-    Intervals of differences hold together.
-    """
-
-    n: int
-    shares: np.ndarray
-    steps: np.ndarray
-    confidence: float
-    no_interval: str
-
-    def find_power_ends(self, power: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return both ends of the interval for the power of every measure, each of shape (measure,)."""
-        return intervals.centre_interval(
-            power, self.shares, self.n, confidence=self.confidence, scale="share", step=self.steps, least=self.steps,
-            student=False,
-        )  # fmt: skip
-
-    def find_difference_ends(self, power: np.ndarray, confidence: float | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return both ends for the first less the second measure's power, each of shape (pair of measures,)."""
-        first, second = np.triu_indices(len(power), 1)
-        step = np.maximum(self.steps[first], self.steps[second])
-        return intervals.centre_interval(
-            power[first] - power[second], self.shares[:, first] - self.shares[:, second], self.n, step=step, least=step,
-            confidence=self.confidence if confidence is None else confidence, student=False, simultaneous=True,
-        )  # fmt: skip
-
-    def compare(self, measures: Sequence[Measure], power: np.ndarray, margin: float) -> pd.DataFrame:
-        """Return the difference in power of every two measures, with its interval and what is known of it."""
-        first, second = np.triu_indices(len(measures), 1)
-        gap, levels = power[first] - power[second], (self.confidence, max(2 * self.confidence - 1, 0.0))
-        ends, one_sided = (intervals.Ends(*self.find_difference_ends(power, level)) for level in levels)
-        words = intervals.judge_difference(gap, ends, one_sided, margin, self.n)
-        return tabulate_differences(measures, gap, *ends, "finds_more").assign(conclusion=words)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -421,7 +371,13 @@ def discriminative_power(
     errors, add_one = np.full(len(p_values), 0.0 if exact else np.nan), add_one or test in MAX_T
     if counts is not None and drawn:
         errors = significant_count_error(counts, n_permutations, alpha, correction=correction, add_one=add_one)
-    over_topics = _resample_topics(ready, result, test, alpha, n_bootstrap, confidence)
+    # Collections that share topics have the same ones drawn.
+    key = stream_key(seed, *sorted(scores.topics), "discriminative_power", "interval")
+    over_topics = vary_over_topics(
+        values, result, test, key=key, alpha=alpha, n_trials=n_bootstrap, confidence=confidence
+    )
+    shares, steps = (ready.restore(each, "measure") for each in (over_topics.shares, over_topics.steps))
+    over_topics = replace(over_topics, shares=shares, steps=steps)
     rows = pd.DataFrame({"measure": list(map(str, scores.measures)), "significant": (p_values <= alpha).sum(axis=1)})
     power = (rows["significant"] / n_pairs).to_numpy()
     low, high = over_topics.find_power_ends(power)
@@ -436,42 +392,13 @@ def discriminative_power(
         settings |= {"bootstrap": n_bootstrap, "seed": seed} | ({"margin": margin} if margin != 0.05 else {})
     return DiscriminativePower(
         measures=scores.measures, rows=rows.assign(pairs=n_pairs, power=power, mc_se=errors, low=low, high=high),
-        differences=over_topics.compare(scores.measures, power, margin), over_topics=over_topics, margin=margin,
+        differences=_compare(scores.measures, power, over_topics, margin), over_topics=over_topics, margin=margin,
         collection=scores.collection, runs=scores.runs, topics=tuple(sorted(scores.topics)),
         means=ready.restore(values.mean(axis=1), "run", "measure"), p_values=p_values, counts=counts,
-        deviations=ready.restore(_deviate(values), "measure", "run pair"), reach=reach,
+        deviations=ready.restore(deviate_pairs(values), "measure", "run pair"), reach=reach,
         n_permutations=result.n_trials or n_permutations, alpha=alpha, test=test, signature=ready.sign(**settings),
         diagnostics=(ready.diagnostics,), remarks=remarks, no_interval=over_topics.no_interval,
     )  # fmt: skip
-
-
-def _resample_topics(
-    ready: Prepared, result: PairedTestResult, test: PairedTest, alpha: float, n_bootstrap: int, confidence: float
-) -> Variation:
-    """Resample topics after a test of all pairs of runs; collections that share topics have the same ones drawn."""
-    n_runs, n_topics, n_measures = ready.values.shape
-    no_interval = intervals.explain_no_interval(n_runs, n_topics) if n_bootstrap else ""
-    shares, steps = np.empty((0, n_measures)), np.zeros(n_measures)
-    if n_bootstrap and not no_interval:
-        key = stream_key(ready.seed, *sorted(ready.scores.topics), "discriminative_power", "interval")
-        shares, steps = resample_power(
-            ready.values, result.p, draw=partial(draw_weights, key, n_topics=n_topics), alpha=alpha, n_trials=n_bootstrap,
-            smallest_p=0.5 / result.n_trials if result.n_trials else 1e-12, studentised=test in _OWN_ERROR,
-        )  # fmt: skip
-        shares, steps = (ready.restore(each, "measure") for each in (shares, steps))
-        if test in MAX_T:
-            centre = shares.mean(axis=0)
-            shares = centre + np.sqrt(1 + _OWN_NULL / n_topics) * (shares - centre)
-    return Variation(n_topics, shares, steps, confidence, no_interval)
-
-
-def _deviate(values: np.ndarray) -> np.ndarray:
-    """Return the standard deviation over topics of the difference of every two runs, shape (measure, pair)."""
-    # Squares of huge scores are more than a float holds; in units of a power of two of the largest score they are exact.
-    units = np.maximum(np.frexp(np.abs(values).max(axis=(0, 1)))[1], -1000)
-    scores = np.ascontiguousarray(np.moveaxis(values * np.ldexp(1.0, -units), -1, 0))
-    spreads = [(scores[:, run + 1 :] - scores[:, run : run + 1]).std(axis=2, ddof=1) for run in range(len(values) - 1)]
-    return np.ldexp(np.concatenate(spreads, axis=1), units[:, np.newaxis])
 
 
 def take_tests(
@@ -530,7 +457,7 @@ def pooled_discriminative_power(powers: Sequence[DiscriminativePower]) -> Pooled
     errors = np.sqrt(sum(np.square(power.rows["mc_se"].to_numpy()) for power in powers))
     return PooledDiscriminativePower(
         measures=measures, rows=rows.assign(low=low, high=high, mc_se=errors),
-        differences=over_topics.compare(measures, share, first.margin), over_topics=over_topics, margin=first.margin,
+        differences=_compare(measures, share, over_topics, first.margin), over_topics=over_topics, margin=first.margin,
         collections=labels, parts=tuple(powers),
         signature=Signature("pooled_discriminative_power", sum(data, ()), first.signature.settings, first.signature.version),
         diagnostics=tuple(part for power in powers for part in power.diagnostics),
@@ -540,13 +467,12 @@ def pooled_discriminative_power(powers: Sequence[DiscriminativePower]) -> Pooled
 
 
 def pool_over_topics(powers: Sequence[DiscriminativePower]) -> Variation:
-    """Return how the pooled power varies over topics, of as many trials of each collection."""
-    parts = [power.over_topics for power in powers]
-    n_trials = min(len(part.shares) for part in parts)
+    """Return how the pooled power varies over topics."""
     pairs = np.array([power.p_values.shape[1] for power in powers], dtype=np.float64)
-    drawn = [part.shares[:n_trials] for part in parts]
-    steps = intervals.pool([part.steps for part in parts], pairs) / len(parts)  # a step of one collection alone
-    why = next((part.no_interval for part in parts if part.no_interval), "")
-    return replace(
-        parts[0], n=min(part.n for part in parts), shares=intervals.pool(drawn, pairs), steps=steps, no_interval=why
-    )
+    return pool_variations([power.over_topics for power in powers], pairs)
+
+
+def _compare(measures: Sequence[Measure], power: np.ndarray, over_topics: Variation, margin: float) -> pd.DataFrame:
+    """Return the difference in power of every two measures, with its interval and what is known of it."""
+    gap, ends, words = over_topics.judge_differences(power, margin)
+    return tabulate_differences(measures, gap, *ends, "finds_more").assign(conclusion=words)

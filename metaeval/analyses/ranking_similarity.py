@@ -20,17 +20,13 @@ from metaeval.show.colours import shade_marks
 from metaeval.show.table import MANY, Table, sum_up_matrix, take_upper_triangle
 from metaeval.stats.arrays import Scaled
 from metaeval.stats.intervals import Ends, centre_interval, explain_no_interval, judge_level
-from metaeval.stats.parallel import tell
-from metaeval.stats.rank_correlation import tau_matrix
-from metaeval.stats.weighted_correlation import RankCorrelation, correlation_matrix, parse_rank_correlation
+from metaeval.stats.weighted_correlation import compare_rankings, parse_rank_correlation, resample_rankings
 
 INTERCHANGEABLE = 0.9
 """τ from which on a conclusion says, unless a margin is stated, that one of two measures can stand for the other."""
 
 ALIKE = 0.8
 """τ from which on `compare` says that a measure ranks runs like another, and puts both in one group: they are of one kind."""
-
-_CELLS = 4_000_000  # run scores held at once while resampling: 32 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +167,7 @@ def ranking_similarity(
         )
     oriented, places, measures = Scaled(ready.values), ready.places[2], ready.scores.measures
     n_runs, n_topics, _ = oriented.shape
-    square = _compare_rankings(oriented.means(), np.abs(oriented.values).mean(axis=1), which)[np.ix_(places, places)]
+    square = compare_rankings(oriented.means(), np.abs(oriented.values).mean(axis=1), which)[np.ix_(places, places)]
     first, second = np.triu_indices(len(square), 1)
     if not which.symmetric:  # every pair both ways round
         first, second = np.nonzero(~np.eye(len(square), dtype=bool))
@@ -179,7 +175,7 @@ def ranking_similarity(
     low = high = least = np.full(len(taus), np.nan)
     no_interval = explain_no_interval(n_ranked, n_topics) if n_bootstrap else ""
     if n_bootstrap and not no_interval:
-        drawn = _resample(oriented, which, n_bootstrap, ready.generator(), (places[first], places[second]))
+        drawn = resample_rankings(oriented, which, n_bootstrap, ready.generator(), (places[first], places[second]))
         step = 4 / (n_ranked * (n_ranked - 1))  # one pair of runs the other way round
         interval = partial(centre_interval, taus, drawn, n_topics, step=step, simultaneous=True)
         low, high = interval(confidence=confidence)
@@ -194,36 +190,3 @@ def ranking_similarity(
         margin, signature=ready.sign(tau=which, **resampling), diagnostics=(ready.diagnostics,),
         no_interval=no_interval,
     )  # fmt: skip
-
-
-def _compare_rankings(means: np.ndarray, sizes: np.ndarray, which: RankCorrelation) -> np.ndarray:
-    """Return the rank correlation of every pair of measures, shape (..., measure, measure).
-
-    Means closer than what rounding can do are tied. Sums round in proportion to the magnitudes of what is added, whose means
-    are `sizes`; scores round too, in proportion to what a measure adds and subtracts inside: one that is zero on paper can
-    be 1e-17.
-    """
-    tolerance = 1e-12 * sizes + 1e-14
-    if which.name in ("tau_a", "tau_b") and which.depth is None:
-        return tau_matrix(means, variant=which.name, tolerance=tolerance)  # type: ignore[arg-type]
-    return correlation_matrix(means, which, tolerance=tolerance)
-
-
-def _resample(
-    oriented: Scaled, which: RankCorrelation, n_bootstrap: int, rng: np.random.Generator, pairs: tuple[np.ndarray, ...]
-) -> np.ndarray:
-    """Resample topics and rank anew: the rank correlation of pairs of measures, shape (trial, pair)."""
-    n_runs, n_topics, n_measures = oriented.shape
-    values = oriented.values
-    mixed = bool(((values.min(axis=(0, 1)) < 0) & (values.max(axis=(0, 1)) > 0)).any())
-    block = max(1, _CELLS // max(n_topics, n_measures**2 * n_runs))
-    drawn = np.empty((len(pairs[0]), n_bootstrap)).T  # sums over trials are of neighbours
-    for start in range(0, n_bootstrap, block):
-        part = drawn[start : start + block]
-        weights = rng.multinomial(n_topics, np.full(n_topics, 1 / n_topics), size=len(part)) / n_topics
-        means = oriented.weigh(weights)
-        # Sums of scores of either sign round as much as their magnitudes do; those of one sign are their magnitudes.
-        sizes = oriented.weigh(weights, np.abs) if mixed else np.abs(means)
-        part[:] = _compare_rankings(means, sizes, which)[:, pairs[0], pairs[1]]
-        tell("resampling topics", start + len(part), n_bootstrap)
-    return drawn

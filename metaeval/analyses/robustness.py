@@ -16,7 +16,8 @@ from metaeval.data.scores import Scores, find_identical_runs
 from metaeval.errors import MetaevalError, PolicyWarning, format_list
 from metaeval.show.signature import sign
 from metaeval.show.table import Table
-from metaeval.stats.arrays import round_scaled, scale_scores
+from metaeval.stats.arrays import scale_scores
+from metaeval.stats.rank_correlation import spearman_matrix
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -99,7 +100,7 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
     chosen = parts[0].scores
     scaled, rows = parts[0].restore(scale_scores(values), "measure"), []
     for m, measure in enumerate(chosen.measures):
-        rhos = _spearman(scaled[..., m])
+        rhos = spearman_matrix(scaled[..., m])
         known = rhos[~np.isnan(rhos)]
         about = (known.mean(), known.std(), *np.quantile(known, [0.25, 0.5, 0.75])) if len(known) else [np.nan] * 5
         rows.append((str(measure), *about, len(known), len(rhos) - len(known)))
@@ -130,14 +131,3 @@ def _take_shared(collections: Sequence[Scores]) -> list[Scores]:
         what = f"{len(runs)} runs that all collections have are compared; left out: {format_list(left_out)}"
         warnings.warn(what, PolicyWarning, stacklevel=3)
     return [each.sel(runs=runs, measures=names) for each in collections]
-
-
-def _spearman(values: np.ndarray) -> np.ndarray:
-    """Return Spearman's ρ between every two columns of run × unit scores, ties given average ranks."""
-    from scipy.stats import rankdata  # half a second that other analyses need not wait for
-
-    ranks = rankdata(round_scaled(values), axis=0)
-    ranks -= ranks.mean(axis=0)
-    length = np.sqrt((ranks**2).sum(axis=0))
-    unit = np.divide(ranks, length, out=np.full(ranks.shape, np.nan), where=length > 0)
-    return np.clip((unit.T @ unit)[np.triu_indices(values.shape[1], 1)], -1, 1)

@@ -20,7 +20,7 @@ from metaeval.stats.variance_components import (
     fewest_topics,
     generalisability,
     power_of_t_test,
-    resample_components,
+    resample_ratios,
 )
 
 DESIGNS = {
@@ -121,7 +121,7 @@ def topic_set_size(
     if n_bootstrap and not no_interval:
         weights = np.concatenate([weights, draw_weights(ready.key(), range(n_bootstrap), n_topics)])
     values = ready.restore(ready.values, "measure")
-    residual, rates = _find_variances(np.moveaxis(values, -1, 0), weights, confidence)
+    residual, rates = resample_ratios(np.moveaxis(values, -1, 0), weights, confidence)
     # More variance needs more topics, and so does a smaller ratio.
     ratio = (rates[:, [0, 2, 1]] - 1) / n_topics
     with np.errstate(divide="ignore"):
@@ -153,26 +153,3 @@ def topic_set_size(
         signature=ready.sign(difference=difference, alpha=alpha, beta=beta, target=target, **resampling),
         diagnostics=(ready.diagnostics,), remarks=(remark,) if loose else (),
     )  # fmt: skip
-
-
-def _find_variances(values: np.ndarray, weights: np.ndarray, confidence: float) -> list[np.ndarray]:
-    """Return V_E2, and F of the runs, 1 + n·σ²_r/V_E2, of each measure with their intervals, shape (measure, 3).
-
-    Both vary in proportion to themselves: intervals are symmetrical in the logarithm.
-    """
-    from scipy.stats import t
-
-    n_topics = weights.shape[1]
-    parts, units = map(np.stack, zip(*(resample_components(each, weights) for each in values), strict=True))
-    between, topic, residual = np.moveaxis(parts, -1, 0)
-    residual = np.where(residual > 1e-12 * (topic + residual), residual, 0.0)
-    ratio = np.divide(between, residual, out=np.where(between > 0, np.inf, np.nan), where=residual > 0)
-    results = []
-    for numbers, power in ((residual, 2), (1 + n_topics * ratio, 0)):
-        estimate, drawn, spread = numbers[:, 0], numbers[:, 1:], np.full(len(numbers), np.nan)
-        with np.errstate(over="ignore", invalid="ignore"):
-            if drawn.size:
-                spread = np.divide(drawn.std(axis=1, ddof=1), estimate, out=np.zeros_like(spread), where=estimate > 0)
-            reach = np.exp(t.ppf((1 + confidence) / 2, n_topics - 1) * np.sqrt(n_topics / (n_topics - 1)) * spread)
-            results.append(np.stack([estimate, estimate / reach, estimate * reach], axis=-1) * units[:, None] ** power)
-    return results

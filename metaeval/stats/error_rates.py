@@ -12,6 +12,8 @@ import numpy as np
 from metaeval.stats.anova import residual_variance, studentised_range_tail
 from metaeval.stats.arrays import FloatArray
 from metaeval.stats.pair_tests import FAMILYWISE, RESAMPLING, PairedTest, all_pairs_test
+from metaeval.stats.resampling import ScoreModel
+from metaeval.stats.streams import generator, stream_key
 
 BoolArray: TypeAlias = np.typing.NDArray[np.bool_]
 
@@ -67,3 +69,36 @@ def find_critical_range(n_runs: int, df: int, alpha: float) -> float:
     from scipy.optimize import brentq
 
     return float(brentq(lambda q: float(studentised_range_tail(np.array([q]), n_runs, df)[0]) - alpha, 1.0, 50.0))
+
+
+def find_typical_error(scores: FloatArray, n_topics: int) -> float:
+    """Return the standard error of the mean difference of the median pair of runs, of those whose differences vary."""
+    scale = np.ldexp(1.0, np.frexp(np.abs(scores).max())[1])  # so that squares are neither too large nor too small
+    covariances = np.cov(scores / scale)
+    spreads = np.diagonal(covariances)
+    variances = (spreads[:, np.newaxis] + spreads - 2 * covariances)[np.triu_indices(len(scores), 1)]
+    varying = variances[variances > 1e-12 * spreads.max(initial=0.0)]
+    return float(np.sqrt(np.median(varying) / n_topics) * scale) if len(varying) else 0.0
+
+
+def count_study_errors(
+    model: ScoreModel, test: PairedTest, sizes: tuple[int, int, int], alpha: float, shift: float,
+    place: tuple[int, str, str], studies: range,
+) -> FloatArray:  # fmt: skip
+    """Return false differences, and the share of true ones found, of each study, shape (study, 2).
+
+    `sizes` are how many studies there are of runs of equal means, which come first, topics, and trials of a test.
+    """
+    n_equal, n_topics, n_permutations = sizes
+    rng = generator(*place, str(studies.start))
+    values = model.draw(n_topics, len(studies), rng)
+    means = np.zeros((len(values), len(studies)))
+    if studies.start >= n_equal:
+        means[: len(means) // 2] = shift
+        means = rng.permuted(means, axis=0)[model.copy_of]
+        values += means[:, np.newaxis]
+    key = stream_key(*place, str(studies.start), "trials")
+    significant = decide(test, values, alpha=alpha, key=key, options={"n_permutations": n_permutations})
+    errors = count_errors(significant, means)
+    found = np.divide(errors.found, errors.differing, out=np.zeros(len(studies)), where=errors.differing > 0)
+    return np.stack([errors.false, found], axis=1)

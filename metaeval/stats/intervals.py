@@ -15,6 +15,7 @@ Equal, or unknown? Two one-sided tests with a stated margin tell (Schuirmann, J.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -65,9 +66,9 @@ def centre_interval(
     """Return the ends of an interval centred at the estimate, as wide as the resamples spread.
 
     The standard deviation over resamples, shape (trial, ...), times √(n/(n − 1)), is carried by its derivative at the estimate
-    to Fisher's z of a correlation or the logit of a share, multiplied by a quantile of Student's t, or if not
-    `student` of the normal distribution, and carried back. For `simultaneous` intervals, which hold together, the quantile is that of
-    the largest standardised deviation of a trial. An estimate at an end of the scale counts as half a `step` between two values
+    to Fisher's z of a correlation or the logit of a share, multiplied by a quantile of Student's t, or if not `student` of the
+    normal distribution, and carried back. For `simultaneous` intervals, which hold together, the quantile is that of the
+    largest standardised deviation of a trial. An estimate at an end of the scale counts as half a `step` between two values
     away from it; ends are as far as `least` from the estimate: a number of few values may not move in any resample. NaN where
     the estimate is not defined, or in fewer than two resamples.
 
@@ -262,3 +263,16 @@ def _say_undecided(times: float, n_topics: int, over: Over) -> str:
     number = n_topics * times
     scale = 10 ** max(0, len(str(int(number))) - 2)
     return f"{UNDECIDED}: about {int(np.ceil(number / scale - 1e-9) * scale):,} topics would decide"
+
+
+def interval_of_pearson(x: FloatArray, y: FloatArray) -> tuple[float, float, float]:
+    """Return Pearson's r with the ends of its 95 % interval, NaN where deltas do not vary."""
+    from scipy.stats import pearsonr  # half a second that other analyses need not wait for
+
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return (np.nan,) * 3
+    with np.errstate(all="ignore"), warnings.catch_warnings():  # of few topics, or of deltas that hardly vary
+        warnings.simplefilter("ignore")
+        result = pearsonr(x, y)
+        low, high = result.confidence_interval()
+    return float(result.statistic), float(low), float(high)

@@ -423,3 +423,12 @@ def _tukey_p_values(scores: FloatArray) -> FloatArray:
             np.abs(means[first] - means[second]), np.sqrt(residual_variance(matrix) / n_topics)
         )
     return studentised_range_tail(np.nan_to_num(ranges, posinf=np.inf), n_runs, (n_runs - 1) * (n_topics - 1))
+
+
+def deviate_pairs(values: FloatArray) -> FloatArray:
+    """Return the standard deviation over topics of the difference of every two runs, shape (measure, pair)."""
+    # Squares of huge scores are more than a float holds; in units of a power of two of the largest score they are exact.
+    units = np.maximum(np.frexp(np.abs(values).max(axis=(0, 1)))[1], -1000)
+    scores = np.ascontiguousarray(np.moveaxis(values * np.ldexp(1.0, -units), -1, 0))
+    spreads = [(scores[:, run + 1 :] - scores[:, run : run + 1]).std(axis=2, ddof=1) for run in range(len(values) - 1)]
+    return np.ldexp(np.concatenate(spreads, axis=1), units[:, np.newaxis])

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.arrays import FloatArray, IntArray, divide
+from metaeval.stats.arrays import FloatArray, IntArray, divide, round_scaled
 from metaeval.stats.parallel import split_work
 
 TauVariant: TypeAlias = Literal["tau_a", "tau_b"]
@@ -162,3 +162,14 @@ def _group_ties(low: Ordered, high: Ordered) -> IntArray | None:
     groups = np.empty(len(order), dtype=np.int64)
     groups[order] = np.repeat(np.arange(len(first)), np.diff(np.r_[first, len(order)]))
     return groups
+
+
+def spearman_matrix(values: FloatArray) -> FloatArray:
+    """Return Spearman's ρ between every two columns of run × unit scores, ties given average ranks."""
+    from scipy.stats import rankdata  # half a second that other analyses need not wait for
+
+    ranks = rankdata(round_scaled(values), axis=0)
+    ranks -= ranks.mean(axis=0)
+    length = np.sqrt((ranks**2).sum(axis=0))
+    unit = np.divide(ranks, length, out=np.full(ranks.shape, np.nan), where=length > 0)
+    return np.clip((unit.T @ unit)[np.triu_indices(values.shape[1], 1)], -1, 1)

@@ -19,22 +19,33 @@ they did. With F the ratio of the variance of run means to the part of it that i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.stats import intervals
 from metaeval.stats.anova import residual_variance
 from metaeval.stats.arrays import FloatArray, IntArray, divide, scale_squares
 from metaeval.stats.irregular_runs import equal_rows
-from metaeval.stats.pair_tests import WeightedPairs, studentise
+from metaeval.stats.pair_tests import MAX_T, PairedTest, PairedTestResult, WeightedPairs, studentise
 from metaeval.stats.parallel import split_work
+from metaeval.stats.resampling import draw_weights
 
 SMALLEST_VARIANCE = 0.25  # share of a pair's observed variance below which its variance in a resample does not count
 TRIALS_A_BLOCK, WEIGHTS_A_BLOCK = 200, 2**21  # resamples, and weights, that are held at once, in the processor's cache
 
 Find: TypeAlias = Callable[[FloatArray], FloatArray]  # from weights of topics to shares, shape (trial, measure)
+
+_OWN_ERROR = (*MAX_T, "paired-t", "paired-bootstrap")
+"""Tests that divide the difference of two runs by its own standard error; the others use that of all runs."""
+
+_OWN_NULL = 12
+"""The critical value of a max-t test is drawn from the same topics and varies with them; held, its share of the
+variance is missing. 12/n of the rest made up for it in simulation, where intervals without it held too seldom."""
 
 _NEVER = 1e-12  # a p-value of 0 has an infinite quantile
 
@@ -231,3 +242,76 @@ def _shrinkage(by_run: FloatArray) -> float:
     noise = float(residual_variance(by_run.T)) / by_run.shape[1]
     between = by_run.mean(axis=1).var(ddof=1)
     return float(np.sqrt(max(0.0, 1 - noise / between))) if between > 0 else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Variation:
+    """How far power varies where `n` topics, or collections, are drawn anew, and so how wide its intervals are.
+
+    `shares` is power on resampled topics, shape (trial, measure), without a trial if there is no interval, and `no_interval`
+    says why if one was asked for; `steps` is the share of pairs that turns when two different runs do, shape (measure,).
+    Intervals of differences hold together.
+    """
+
+    n: int
+    shares: FloatArray
+    steps: FloatArray
+    confidence: float
+    no_interval: str
+
+    def find_power_ends(self, power: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return both ends of the interval for the power of every measure, each of shape (measure,)."""
+        return intervals.centre_interval(
+            power, self.shares, self.n, confidence=self.confidence, scale="share", step=self.steps, least=self.steps,
+            student=False,
+        )  # fmt: skip
+
+    def find_difference_ends(self, power: FloatArray, confidence: float | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return both ends for the first less the second measure's power, each of shape (pair of measures,)."""
+        first, second = np.triu_indices(len(power), 1)
+        step = np.maximum(self.steps[first], self.steps[second])
+        return intervals.centre_interval(
+            power[first] - power[second], self.shares[:, first] - self.shares[:, second], self.n, step=step, least=step,
+            confidence=self.confidence if confidence is None else confidence, student=False, simultaneous=True,
+        )  # fmt: skip
+
+    def judge_differences(self, power: FloatArray, margin: float) -> tuple[FloatArray, intervals.Ends, list[str]]:
+        """Return the difference in power of every two measures, with both ends and what is known of it."""
+        first, second = np.triu_indices(len(power), 1)
+        gap, levels = power[first] - power[second], (self.confidence, max(2 * self.confidence - 1, 0.0))
+        ends, one_sided = (intervals.Ends(*self.find_difference_ends(power, level)) for level in levels)
+        return gap, ends, intervals.judge_difference(gap, ends, one_sided, margin, self.n)
+
+
+def vary_over_topics(
+    scores: FloatArray,
+    result: PairedTestResult,
+    test: PairedTest,
+    *,
+    key: int,
+    alpha: float,
+    n_trials: int,
+    confidence: float,
+) -> Variation:
+    """Resample topics, shape (run, topic, measure), after a test of all pairs of runs; the test is not repeated."""
+    n_runs, n_topics, n_measures = scores.shape
+    no_interval = intervals.explain_no_interval(n_runs, n_topics) if n_trials else ""
+    shares, steps = np.empty((0, n_measures)), np.zeros(n_measures)
+    if n_trials and not no_interval:
+        shares, steps = resample_power(
+            scores, result.p, draw=partial(draw_weights, key, n_topics=n_topics), alpha=alpha, n_trials=n_trials,
+            smallest_p=0.5 / result.n_trials if result.n_trials else 1e-12, studentised=test in _OWN_ERROR,
+        )  # fmt: skip
+        if test in MAX_T:
+            centre = shares.mean(axis=0)
+            shares = centre + np.sqrt(1 + _OWN_NULL / n_topics) * (shares - centre)
+    return Variation(n_topics, shares, steps, confidence, no_interval)
+
+
+def pool_variations(parts: Sequence[Variation], pairs: FloatArray) -> Variation:
+    """Return how power pooled over collections of so many pairs varies over topics, of as many trials of each."""
+    n_trials = min(len(part.shares) for part in parts)
+    steps = intervals.pool([part.steps for part in parts], pairs) / len(parts)  # a step of one collection alone
+    shares = intervals.pool([part.shares[:n_trials] for part in parts], pairs)
+    why = next((part.no_interval for part in parts if part.no_interval), "")
+    return replace(parts[0], n=min(part.n for part in parts), shares=shares, steps=steps, no_interval=why)

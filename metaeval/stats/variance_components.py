@@ -269,3 +269,26 @@ def detectable_difference(
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
     effects = np.where(n >= 2, high, np.nan)[place.reshape(topics.shape)]
     return np.asarray(effects * np.sqrt(2 * errors * topics))
+
+
+def resample_ratios(values: FloatArray, weights: FloatArray, confidence: float) -> list[FloatArray]:
+    """Return V_E2, and F of the runs, 1 + n·σ²_r/V_E2, of each measure with their intervals, shape (measure, 3).
+
+    Both vary in proportion to themselves: intervals are symmetrical in the logarithm.
+    """
+    from scipy.stats import t
+
+    n_topics = weights.shape[1]
+    parts, units = map(np.stack, zip(*(resample_components(each, weights) for each in values), strict=True))
+    between, topic, residual = np.moveaxis(parts, -1, 0)
+    residual = np.where(residual > 1e-12 * (topic + residual), residual, 0.0)
+    ratio = np.divide(between, residual, out=np.where(between > 0, np.inf, np.nan), where=residual > 0)
+    results = []
+    for numbers, power in ((residual, 2), (1 + n_topics * ratio, 0)):
+        estimate, drawn, spread = numbers[:, 0], numbers[:, 1:], np.full(len(numbers), np.nan)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if drawn.size:
+                spread = np.divide(drawn.std(axis=1, ddof=1), estimate, out=np.zeros_like(spread), where=estimate > 0)
+            reach = np.exp(t.ppf((1 + confidence) / 2, n_topics - 1) * np.sqrt(n_topics / (n_topics - 1)) * spread)
+            results.append(np.stack([estimate, estimate / reach, estimate * reach], axis=-1) * units[:, None] ** power)
+    return results

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.arrays import FloatArray, divide
-from metaeval.stats.parallel import split_work
-from metaeval.stats.rank_correlation import place_intervals
+from metaeval.stats.arrays import FloatArray, Scaled, divide
+from metaeval.stats.parallel import split_work, tell
+from metaeval.stats.rank_correlation import place_intervals, tau_matrix
 
 SYMBOLS = {
     "tau_a": "τ_a", "tau_b": "τ_b", "tau_ap": "τ_AP", "tau_ap_b": "τ_AP,b", "tau_gap": "τ_GAP", "spearman": "Spearman's ρ",
@@ -213,3 +213,36 @@ def _spearman(pair: _Pair) -> FloatArray:
 _FORMULAS: dict[str, Callable[[_Pair], FloatArray]] = {
     "tau_a": _tau_a, "tau_b": _tau_b, "tau_ap": _tau_ap, "tau_ap_b": _tau_ap_b, "tau_gap": _tau_gap, "spearman": _spearman,
 }  # fmt: skip
+
+
+def compare_rankings(means: FloatArray, sizes: FloatArray, which: RankCorrelation) -> FloatArray:
+    """Return the rank correlation of every pair of measures, shape (..., measure, measure).
+
+    Means closer than what rounding can do are tied. Sums round in proportion to the magnitudes of what is added, whose means
+    are `sizes`; scores round too, in proportion to what a measure adds and subtracts inside: one that is zero on paper can
+    be 1e-17.
+    """
+    tolerance = 1e-12 * sizes + 1e-14
+    if which.name in ("tau_a", "tau_b") and which.depth is None:
+        return tau_matrix(means, variant=which.name, tolerance=tolerance)  # type: ignore[arg-type]
+    return correlation_matrix(means, which, tolerance=tolerance)
+
+
+def resample_rankings(
+    oriented: Scaled, which: RankCorrelation, n_bootstrap: int, rng: np.random.Generator, pairs: tuple[FloatArray, ...]
+) -> FloatArray:
+    """Resample topics and rank anew: the rank correlation of pairs of measures, shape (trial, pair)."""
+    n_runs, n_topics, n_measures = oriented.shape
+    values = oriented.values
+    mixed = bool(((values.min(axis=(0, 1)) < 0) & (values.max(axis=(0, 1)) > 0)).any())
+    block = max(1, 4_000_000 // max(n_topics, n_measures**2 * n_runs))
+    drawn = np.empty((len(pairs[0]), n_bootstrap)).T  # sums over trials are of neighbours
+    for start in range(0, n_bootstrap, block):
+        part = drawn[start : start + block]
+        weights = rng.multinomial(n_topics, np.full(n_topics, 1 / n_topics), size=len(part)) / n_topics
+        means = oriented.weigh(weights)
+        # Sums of scores of either sign round as much as their magnitudes do; those of one sign are their magnitudes.
+        sizes = oriented.weigh(weights, np.abs) if mixed else np.abs(means)
+        part[:] = compare_rankings(means, sizes, which)[:, pairs[0], pairs[1]]
+        tell("resampling topics", start + len(part), n_bootstrap)
+    return drawn

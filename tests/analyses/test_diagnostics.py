@@ -137,7 +137,7 @@ def test_what_follows_from_power_carries_its_diagnostics(scores):
         assert result.notes() == power.notes()
         assert ("runs", "distinct") in result.signature.settings
     pooled = me.pooled_discriminative_power([power, other])
-    assert pooled.notes()[:-1] == [*power.notes(), *other.notes()]
+    assert pooled.notes() == [*power.notes(), *other.notes()]
     assert pooled.to_frame()["mc_se"].tolist() == pytest.approx(np.hypot(power.rows["mc_se"], other.rows["mc_se"]))
     assert "±" in pooled.to_table().frame
 
