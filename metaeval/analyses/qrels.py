@@ -18,10 +18,8 @@ from metaeval.analyses.result import Result, list_rows, write_ends
 from metaeval.data.judged import Grades, JudgedRuns
 from metaeval.data.labels import find_labels
 from metaeval.data.scores import Scores, find_identical_runs
-from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
-from metaeval.measures.agreement import kappa
+from metaeval.errors import DataError, MetaevalError, format_count, format_list
 from metaeval.measures.base import Measure, find_signs
-from metaeval.measures.correlation import tau_b
 from metaeval.measures.resolve import measure_of_label
 from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.signature import sign
@@ -37,9 +35,6 @@ COUNTS = ("kept", "reversed", "new", "lost", "clear")
 DEEPEST = 1_000_000
 """Documents that a measure may look at."""
 
-REVERSED = -0.1
-"""τ_b of grades below which a note asks whether they are turned round."""
-
 
 @dataclass(frozen=True, eq=False)
 class QrelsComparison(Result):
@@ -52,8 +47,7 @@ class QrelsComparison(Result):
     if only that is significant) and run_2; their difference by_reference, by_judge and its change, each with low and high of
     simultaneous intervals, and clear: whether that of the change leaves 0 out.
 
-    `grades` say whether judges give documents the reference's grades: τ_b, κ with linear weights, and the share of the same
-    grade. `differences` are those of judges in tau, and `family` says whether judges favour runs of a model, if that was asked.
+    `differences` are those of judges in tau, and `family` says whether judges favour runs of a model, if that was asked.
     """
 
     collection: str
@@ -61,10 +55,8 @@ class QrelsComparison(Result):
     measures: tuple[Measure, ...]
     rows: pd.DataFrame
     flips: pd.DataFrame
-    grades: pd.DataFrame
     differences: pd.DataFrame
     family: pd.DataFrame
-    statistic: str
     n_runs: int
     alpha: float
     confidence: float
@@ -83,27 +75,27 @@ class QrelsComparison(Result):
         if np.isnan(best["tau"]):
             return f"The ranking of runs by {people} cannot be compared with any other."
         if best["low"] <= best["chance"] <= best["high"] and not (rows["low"] > rows["chance"]).any():
-            most = f"{best['judge']} {self.statistic} {best['tau']:.2f}"
+            most = f"{best['judge']} τ_b {best['tau']:.2f}"
             return f"No judge is shown to rank runs like {people} better than chance ({most})."
         alike = "like" if best["tau"] >= (1 + best["chance"]) / 2 else "unlike"
         how = "most like" if len(self.sets) > 2 else alike
-        ranks = f"{best['judge']} ranks runs {how} {people} ({self.statistic} {best['tau']:.2f})"
+        ranks = f"{best['judge']} ranks runs {how} {people} (τ_b {best['tau']:.2f})"
         turned = int(self.rows.loc[self.rows["judge"] == best["judge"], "reversed"].sum())  # by any measure
         if not turned:
             return f"{ranks} and reverses no conclusion."
         return f"{ranks} {'and' if how == 'unlike' else 'but'} reverses {format_count(turned, 'conclusion')}."
 
     def tables(self) -> list[Table]:
-        """Return rank correlations and flips by each measure, then all of them, and grades."""
+        """Return rank correlations and flips by each measure, then all of them."""
         people, tables = self.sets[0], []
-        written = self.rows.set_index("judge").rename(columns={"tau": self.statistic}).drop(columns="chance")
+        written = self.rows.set_index("judge").rename(columns={"tau": "τ_b"}).drop(columns="chance")
         for name in COUNTS:
             counts = zip(self.rows[name], written.pop(f"{name}_error"), strict=True)
             written[name] = [f"{count:,} ± {error:.1f}" if error else f"{count:,}" for count, error in counts]
         for measure in self.measures:
             rows = self._take(measure).set_index("judge")
             of_measure = written[written["measure"] == str(measure)].loc[rows.index]
-            shown = of_measure[[self.statistic, "reversed", "lost", "new"]]
+            shown = of_measure[["τ_b", "reversed", "lost", "new"]]
             if rows["low"].notna().any():
                 shown.insert(
                     1, "interval", [write_ends(low, high, 2) for low, high in rows[["low", "high"]].to_numpy()]
@@ -115,23 +107,19 @@ class QrelsComparison(Result):
             )
             tables.append(Table(shown, caption, self.signature, at=("short", "paper")))
         legend = (
-            f"{self.statistic}: of the rankings of runs, low and high its {100 * self.confidence:g} % interval over topics; "
+            f"τ_b: of the rankings of runs, low and high its {100 * self.confidence:g} % interval over topics; "
             f"ceiling: what {people} reaches on topics drawn anew. Of the pairs of runs that {people} finds "
             f"significant (bootstrap-t, α = {self.alpha:g}), the judge finds the same (kept), the opposite (reversed), or "
             f"nothing (lost); new: only the judge finds it. Clear: flips whose change is significant itself. ±: by how much "
             f"other random trials of the test would move a count. {self.no_interval}"
         )
         caption = f"Conclusions about runs, compared with those of {people}."
-        tables.append(Table(written, caption, self.signature, legend=legend.strip(), at=("all",)))
-        names = {"lacking": "lines lacking", "extra": "lines besides", "same_grade": "same grade", "kappa": "κ"}
-        caption = f"Grades of documents, compared with those of {people}; lines that a judge lacks, or has besides."
-        shown = self.grades.set_index("judge").rename(columns=names)
-        return [*tables, Table(shown, caption, self.signature, at=("all",))]
+        return [*tables, Table(written, caption, self.signature, legend=legend.strip(), at=("all",))]
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return, by the first measure, the rank correlation of every judge, and which conclusions it loses and adds."""
         rows = self._take(self.measures[0])
-        ceiling, label = rows["ceiling"].iloc[0], f"{self.statistic} with {self.sets[0]}"
+        ceiling, label = rows["ceiling"].iloc[0], f"τ_b with {self.sets[0]}"
         levels = [(ceiling, "--")] if np.isfinite(ceiling) else []
         charts = [IntervalChart(list_rows(rows, "tau", name="judge"), label, str(self.measures[0]), levels=levels)]
         lost, both = rows["lost"] + rows["reversed"], rows["kept"] + rows["reversed"]
@@ -149,7 +137,6 @@ def compare_qrels(
     judged: JudgedRuns,
     *,
     measures: Sequence[str] = ("nDCG@10",),
-    statistic: str = "tau_b",
     family: Mapping[str, str] | None = None,
     alpha: float = 0.05,
     n_permutations: int = 2000,
@@ -168,8 +155,6 @@ def compare_qrels(
     judged : JudgedRuns
     measures : sequence of str, optional
         As ir_measures writes them: nDCG@10, AP(rel=2), RR@10; may be repeated. A document without a grade is not relevant.
-    statistic : str, optional
-        How rankings of runs are compared: tau_b, tau_a, tau_ap_b, tau_b@15 and others of runs, as for `agreement`.
     family : mapping of str to str, optional
         Which runs are made with which model: run=model, or a file of both. A judge is of the model that its name, or a part of
         it between - and _, names.
@@ -194,10 +179,6 @@ def compare_qrels(
         raise MetaevalError(f"this takes JudgedRuns, not {type(judged).__name__}: see metaeval.io.read_judged_runs")
     check_options(alpha=alpha, confidence=confidence, n_bootstrap=n_bootstrap, n_jobs=n_jobs)
     check_options(n_permutations=Within(n_permutations, trials_needed(1, alpha)))
-    which = parse_statistic(statistic)
-    if which.of != "runs":
-        others = "use tau_b, tau_a, tau_ap_b, tau_gap, spearman, pearson or pairwise_accuracy"
-        raise MetaevalError(f"{format_option('statistic', statistic)} does not compare rankings of runs: {others}")
     retrieval, family = parse_measures(measures), family or {}
     find_labels(family, tuple(judged.runs), "run")
     known, labelled = tuple(each.measure for each in retrieval), []
@@ -217,7 +198,7 @@ def compare_qrels(
     for measure, scores in zip(known, scored, strict=True):
         # Judges are measures here, and none is exchanged for another.
         ranked = agreement(
-            scores, reference=scores.measures[0], statistics=[statistic], n_permutations=1,
+            scores, reference=scores.measures[0], statistics=["tau_b"], n_permutations=1,
             n_bootstrap=n_bootstrap, confidence=confidence, seed=seed,
         )  # fmt: skip
         flips, counts, errors = list_flips(scores, n_permutations, alpha, seed, n_jobs)
@@ -233,17 +214,15 @@ def compare_qrels(
             parts.setdefault(name, []).append(named)
     joined = {name: pd.concat(some, ignore_index=True) for name, some in parts.items()}
     joined.setdefault("family", pd.DataFrame())
-    grades = compare_grades(judged.judgements)
     settings = {"measures": ", ".join(map(str, known)), "judgements": ", ".join(judged.sets)}
     settings |= {"family": f"{format_count(len(family), 'run')} of {len(set(family.values()))}"} if family else {}
-    settings |= {"statistic": statistic, "test": "bootstrap-t"}
+    settings |= {"statistic": "tau_b", "test": "bootstrap-t"}
     numbers = {"B": n_permutations, "alpha": alpha, "bootstrap": n_bootstrap, "seed": seed}
-    remarks = [*_remark(judged.judgements, grades, joined["family"]), *_remark_gaps(judged, retrieval)]
+    remarks = [*_remark(judged.judgements, joined["family"]), *_remark_gaps(judged, retrieval)]
     if n_bootstrap and not ranked.no_interval:
-        remarks += remark_coverage([which], len(judged.topics))
+        remarks += remark_coverage([parse_statistic("tau_b")], len(judged.topics))
     return QrelsComparison(
-        judged.collection, judged.sets, known, **joined, grades=grades,
-        statistic=ranked.results[0].title.partition(",")[0], n_runs=len(scored[0].runs), alpha=alpha, confidence=confidence,
+        judged.collection, judged.sets, known, **joined, n_runs=len(scored[0].runs), alpha=alpha, confidence=confidence,
         signature=sign("compare_qrels", scored, **settings, **numbers, **diagnostics[0].settings),
         no_interval=ranked.no_interval, diagnostics=diagnostics, remarks=tuple(remarks),
     )  # fmt: skip
@@ -292,17 +271,15 @@ def list_flips(
     return flips, np.column_stack([counts, number]), errors
 
 
-def _remark(sets: Mapping[str, Grades], grades: pd.DataFrame, favours: pd.DataFrame) -> Iterator[str]:
+def _remark(sets: Mapping[str, Grades], favours: pd.DataFrame) -> Iterator[str]:
     """Yield what is doubtful about judges, and whom they favour by the first measure, a note each."""
     reference, *judges = sets
-    for name, alike in zip(judges, grades["tau_b"], strict=True):
+    for name in judges:
         given = {grade for some in sets[name].values() for grade in some.values()}
         if len(given) == 1:
             yield f"{name} gives every document the grade {given.pop()}: it only tells which documents it judged"
         elif sets[name] == sets[reference]:
             yield f"{name} gives every document the grade of {reference}: was it copied?"
-        elif alike < REVERSED:
-            yield f"{name} grades low what {reference} grades high: check its grades"
     if len(favours):
         own = favours[favours["own"] & (favours["measure"] == favours["measure"].iloc[0])]
         clear, listed = [], []
@@ -395,30 +372,6 @@ def score_judged(judged: JudgedRuns, measures: Sequence[RetrievalMeasure]) -> np
                 names = format_list([str(each.measure) for each in measures])
                 raise MetaevalError(f"ir_measures cannot compute {names} of these runs: {error}") from None
     return values
-
-
-def compare_grades(judgements: Mapping[str, Grades]) -> pd.DataFrame:
-    """Do judges give documents the grades of the reference? A row a judge, of all documents that both judge.
-
-    τ_b asks for the same order only. κ, with linear weights, and the share of equal grades need one scale: the largest grades
-    are the same. Grades below 0 count as 0.
-    """
-    known = {
-        name: {(topic, d): max(grade, 0) for topic, some in grades.items() for d, grade in some.items()}
-        for name, grades in judgements.items()
-    }
-    (_, people), *judges = known.items()
-    rows, largest = [], max(1, *people.values())
-    for name, grades in judges:
-        shared, top = people.keys() & grades.keys(), max(1, *grades.values())
-        n, counts = len(shared), np.zeros((max(largest, top) + 1,) * 2)
-        np.add.at(counts, ([people[each] for each in shared], [grades[each] for each in shared]), 1)
-        order, same, chance_corrected = float(tau_b(counts)) if n else np.nan, np.nan, np.nan
-        if n and top == largest:
-            same, chance_corrected = np.trace(counts) / n, float(kappa(counts))
-        rows.append((name, f"0–{top}", n, len(people) - n, len(grades) - n, order, same, chance_corrected))
-    columns = ["judge", "scale", "documents", "lacking", "extra", "tau_b", "same_grade", "kappa"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def find_favours(scores: Scores, family: Mapping[str, str], confidence: float) -> pd.DataFrame:
