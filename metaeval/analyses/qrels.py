@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,16 +14,13 @@ from metaeval.analyses.agreement import agreement, remark_coverage
 from metaeval.analyses.prepare import Within, check_options, prepare
 from metaeval.analyses.reference_pairs import count_conclusions, name_flips
 from metaeval.analyses.result import Result, list_rows, write_ends
-from metaeval.data.judged import Grades, JudgedRuns
+from metaeval.data.judged import JudgedRuns
 from metaeval.data.labels import find_labels
-from metaeval.data.scores import Scores, find_identical_runs
-from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
-from metaeval.measures.agreement import kappa
+from metaeval.data.scores import Scores
+from metaeval.errors import DataError, MetaevalError, format_count, format_list
 from metaeval.measures.base import Measure, find_signs
-from metaeval.measures.correlation import tau_b
 from metaeval.measures.resolve import measure_of_label
 from metaeval.show.charts import IntervalChart, Row
-from metaeval.show.signature import sign
 from metaeval.show.table import Table
 from metaeval.stats.agreement import parse_statistic
 from metaeval.stats.pair_tests import all_pairs_test, simultaneous_reach
@@ -37,103 +33,82 @@ COUNTS = ("kept", "reversed", "new", "lost", "clear")
 DEEPEST = 1_000_000
 """Documents that a measure may look at."""
 
-REVERSED = -0.1
-"""τ_b of grades below which a note asks whether they are turned round."""
-
 
 @dataclass(frozen=True, eq=False)
 class QrelsComparison(Result):
     """What other judgements change, compared with those of the reference, the first of the sets; the others are judges.
 
-    `rows`, by measure and judge: tau with low and high, chance and ceiling; of the pairs of runs that the reference finds
-    significant how many the judge finds too (kept), reverses and loses; new: only the judge finds them; clear: flips of which
-    the change itself is significant. Each count has an error: how far other random trials would move it. `flips`, pairs of
-    runs whose conclusion changes: measure, judge, flip (reversed, lost or new), run_1 (ahead by the reference, or by the judge
-    if only that is significant) and run_2; their difference by_reference, by_judge and its change, each with low and high of
-    simultaneous intervals, and clear: whether that of the change leaves 0 out.
+    `rows`, by judge, the one that ranks runs most like the reference first: tau with low and high, chance and ceiling; of the
+    pairs of runs that the reference finds significant how many the judge finds too (kept), reverses and loses; new: only the
+    judge finds them; clear: flips of which the change itself is significant. Each count has an error: how far other random
+    trials would move it. `flips`, pairs of runs whose conclusion changes: judge, flip (reversed, lost or new), run_1 (ahead by
+    the reference, or by the judge if only that is significant) and run_2; their difference by_reference, by_judge and its
+    change, each with low and high of simultaneous intervals, and clear: whether that of the change leaves 0 out.
 
-    `grades` say whether judges give documents the reference's grades: τ_b, κ with linear weights, and the share of the same
-    grade. `differences` are those of judges in tau, and `family` says whether judges favour runs of a model, if that was asked.
+    `differences` are those of judges in tau, and `family` says whether judges favour runs of a model, if that was asked.
     """
 
     collection: str
     sets: tuple[str, ...]
-    measures: tuple[Measure, ...]
+    measure: Measure
     rows: pd.DataFrame
     flips: pd.DataFrame
-    grades: pd.DataFrame
     differences: pd.DataFrame
     family: pd.DataFrame
-    statistic: str
     n_runs: int
     alpha: float
     confidence: float
 
     called: ClassVar[Mapping[str, str]] = {"rows": "judges"}
 
-    def _take(self, measure: Measure) -> pd.DataFrame:
-        """Return the rows of one measure, the judge that ranks runs most like the reference first."""
-        rows = self.rows[self.rows["measure"] == str(measure)]
-        return rows.sort_values("tau", ascending=False, kind="stable")
-
     def answer(self) -> str:
         """Say which judge ranks runs most like the reference, and whether it reverses conclusions."""
-        rows, people = self._take(self.measures[0]), self.sets[0]
-        best = rows.iloc[0]
+        people, best = self.sets[0], self.rows.iloc[0]
         if np.isnan(best["tau"]):
             return f"The ranking of runs by {people} cannot be compared with any other."
-        if best["low"] <= best["chance"] <= best["high"] and not (rows["low"] > rows["chance"]).any():
-            most = f"{best['judge']} {self.statistic} {best['tau']:.2f}"
+        if best["low"] <= best["chance"] <= best["high"] and not (self.rows["low"] > self.rows["chance"]).any():
+            most = f"{best['judge']} τ_b {best['tau']:.2f}"
             return f"No judge is shown to rank runs like {people} better than chance ({most})."
         alike = "like" if best["tau"] >= (1 + best["chance"]) / 2 else "unlike"
         how = "most like" if len(self.sets) > 2 else alike
-        ranks = f"{best['judge']} ranks runs {how} {people} ({self.statistic} {best['tau']:.2f})"
-        turned = int(self.rows.loc[self.rows["judge"] == best["judge"], "reversed"].sum())  # by any measure
-        if not turned:
+        ranks = f"{best['judge']} ranks runs {how} {people} (τ_b {best['tau']:.2f})"
+        if not (turned := int(best["reversed"])):
             return f"{ranks} and reverses no conclusion."
         return f"{ranks} {'and' if how == 'unlike' else 'but'} reverses {format_count(turned, 'conclusion')}."
 
     def tables(self) -> list[Table]:
-        """Return rank correlations and flips by each measure, then all of them, and grades."""
-        people, tables = self.sets[0], []
-        written = self.rows.set_index("judge").rename(columns={"tau": self.statistic}).drop(columns="chance")
+        """Return rank correlations and flips, then all that is known of judges."""
+        people, rows = self.sets[0], self.rows.set_index("judge")
+        written = rows.rename(columns={"tau": "τ_b"}).drop(columns="chance")
         for name in COUNTS:
-            counts = zip(self.rows[name], written.pop(f"{name}_error"), strict=True)
+            counts = zip(rows[name], written.pop(f"{name}_error"), strict=True)
             written[name] = [f"{count:,} ± {error:.1f}" if error else f"{count:,}" for count, error in counts]
-        for measure in self.measures:
-            rows = self._take(measure).set_index("judge")
-            of_measure = written[written["measure"] == str(measure)].loc[rows.index]
-            shown = of_measure[[self.statistic, "reversed", "lost", "new"]]
-            if rows["low"].notna().any():
-                shown.insert(
-                    1, "interval", [write_ends(low, high, 2) for low, high in rows[["low", "high"]].to_numpy()]
-                )
-            decided = rows.iloc[0][["kept", "reversed", "lost"]].sum()
-            caption = (
-                f"{measure}: {people} finds {decided:,} of {comb(self.n_runs, 2):,} pairs of runs significant; what judges "
-                "reverse or lose of them, and find besides (new); ±: with other random trials."
-            )
-            tables.append(Table(shown, caption, self.signature, at=("short", "paper")))
+        shown = written[["τ_b", "reversed", "lost", "new"]]
+        if rows["low"].notna().any():
+            shown.insert(1, "interval", [write_ends(low, high, 2) for low, high in rows[["low", "high"]].to_numpy()])
+        decided = rows.iloc[0][["kept", "reversed", "lost"]].sum()
+        caption = (
+            f"{self.measure}: {people} finds {decided:,} of {comb(self.n_runs, 2):,} pairs of runs significant; what judges "
+            "reverse or lose of them, and find besides (new); ±: with other random trials."
+        )
         legend = (
-            f"{self.statistic}: of the rankings of runs, low and high its {100 * self.confidence:g} % interval over topics; "
+            f"τ_b: of the rankings of runs, low and high its {100 * self.confidence:g} % interval over topics; "
             f"ceiling: what {people} reaches on topics drawn anew. Of the pairs of runs that {people} finds "
             f"significant (bootstrap-t, α = {self.alpha:g}), the judge finds the same (kept), the opposite (reversed), or "
             f"nothing (lost); new: only the judge finds it. Clear: flips whose change is significant itself. ±: by how much "
             f"other random trials of the test would move a count. {self.no_interval}"
-        )
-        caption = f"Conclusions about runs, compared with those of {people}."
-        tables.append(Table(written, caption, self.signature, legend=legend.strip(), at=("all",)))
-        names = {"lacking": "lines lacking", "extra": "lines besides", "same_grade": "same grade", "kappa": "κ"}
-        caption = f"Grades of documents, compared with those of {people}; lines that a judge lacks, or has besides."
-        shown = self.grades.set_index("judge").rename(columns=names)
-        return [*tables, Table(shown, caption, self.signature, at=("all",))]
+        ).strip()
+        what = f"Conclusions about runs, compared with those of {people}."
+        return [
+            Table(shown, caption, self.signature, at=("short", "paper")),
+            Table(written, what, self.signature, legend=legend, at=("all",)),
+        ]
 
     def charts(self) -> Sequence[IntervalChart]:
-        """Return, by the first measure, the rank correlation of every judge, and which conclusions it loses and adds."""
-        rows = self._take(self.measures[0])
-        ceiling, label = rows["ceiling"].iloc[0], f"{self.statistic} with {self.sets[0]}"
+        """Return the rank correlation of every judge, and which conclusions it loses and adds."""
+        rows, ceiling, label = self.rows, self.rows["ceiling"].iloc[0], f"τ_b with {self.sets[0]}"
         levels = [(ceiling, "--")] if np.isfinite(ceiling) else []
-        charts = [IntervalChart(list_rows(rows, "tau", name="judge"), label, str(self.measures[0]), levels=levels)]
+        charts = [IntervalChart(list_rows(rows, "tau", name="judge"), label, str(self.measure), levels=levels)]
         lost, both = rows["lost"] + rows["reversed"], rows["kept"] + rows["reversed"]
         for label, part, whole in (
             ("% lost or reversed", lost, both + rows["lost"]),
@@ -148,8 +123,7 @@ class QrelsComparison(Result):
 def compare_qrels(
     judged: JudgedRuns,
     *,
-    measures: Sequence[str] = ("nDCG@10",),
-    statistic: str = "tau_b",
+    measure: str = "nDCG@10",
     family: Mapping[str, str] | None = None,
     alpha: float = 0.05,
     n_permutations: int = 2000,
@@ -166,10 +140,8 @@ def compare_qrels(
     Parameters
     ----------
     judged : JudgedRuns
-    measures : sequence of str, optional
-        As ir_measures writes them: nDCG@10, AP(rel=2), RR@10; may be repeated. A document without a grade is not relevant.
-    statistic : str, optional
-        How rankings of runs are compared: tau_b, tau_a, tau_ap_b, tau_b@15 and others of runs, as for `agreement`.
+    measure : str, optional
+        As ir_measures writes it: nDCG@10, AP(rel=2), RR@10. A document without a grade is not relevant.
     family : mapping of str to str, optional
         Which runs are made with which model: run=model, or a file of both. A judge is of the model that its name, or a part of
         it between - and _, names.
@@ -194,58 +166,44 @@ def compare_qrels(
         raise MetaevalError(f"this takes JudgedRuns, not {type(judged).__name__}: see metaeval.io.read_judged_runs")
     check_options(alpha=alpha, confidence=confidence, n_bootstrap=n_bootstrap, n_jobs=n_jobs)
     check_options(n_permutations=Within(n_permutations, trials_needed(1, alpha)))
-    which = parse_statistic(statistic)
-    if which.of != "runs":
-        others = "use tau_b, tau_a, tau_ap_b, tau_gap, spearman, pearson or pairwise_accuracy"
-        raise MetaevalError(f"{format_option('statistic', statistic)} does not compare rankings of runs: {others}")
-    retrieval, family = parse_measures(measures), family or {}
-    find_labels(family, tuple(judged.runs), "run")
-    known, labelled = tuple(each.measure for each in retrieval), []
-    for measure, array in zip(known, score_judged(judged, retrieval), strict=True):
-        for name in np.array(judged.sets)[~array.any(axis=(0, 1))]:
-            hint = "do its grades begin at 0, and reach what the measure calls relevant?"
-            raise DataError("every run scores 0 on every topic", file=name, measure=measure, hint=hint)
-        judges = [Measure(name, higher_is_better=bool(measure.higher_is_better)) for name in judged.sets]
-        labels: dict[str, Any] = {"runs": judged.runs, "topics": judged.topics, "measures": judges}
-        labelled.append(Scores(array, **labels, collection=judged.collection, provenance=judged.provenance))
-    same = find_identical_runs(*labelled) if distinct_runs else False
-    ready = [prepare(each, "compare_qrels", distinct_runs=same, runs=1, topics=1) for each in labelled]
-    scored, diagnostics = [each.scores for each in ready], tuple(each.diagnostics for each in ready)
-    chosen = {run: model for run, model in family.items() if run in scored[0].runs}
-
-    parts: dict[str, list[pd.DataFrame]] = {}
-    for measure, scores in zip(known, scored, strict=True):
-        # Judges are measures here, and none is exchanged for another.
-        ranked = agreement(
-            scores, reference=scores.measures[0], statistics=[statistic], n_permutations=1,
-            n_bootstrap=n_bootstrap, confidence=confidence, seed=seed,
-        )  # fmt: skip
-        flips, counts, errors = list_flips(scores, n_permutations, alpha, seed, n_jobs)
-        rows = ranked.to_frame()[["measure", "value", "low", "high", "chance", "ceiling"]]
-        rows[list(COUNTS)] = counts
-        rows[[f"{name}_error" for name in COUNTS]] = errors
-        frames = {"rows": rows.rename(columns={"value": "tau"}), "flips": flips}
-        frames |= {"differences": ranked.differences().drop(columns=["p_first", "p_second"])}
-        frames |= {"family": find_favours(scores, chosen, confidence)} if chosen else {}
-        for name, frame in frames.items():
-            named = frame.rename(columns=lambda column: column.replace("measure", "judge"))
-            named.insert(0, "measure", str(measure))
-            parts.setdefault(name, []).append(named)
-    joined = {name: pd.concat(some, ignore_index=True) for name, some in parts.items()}
-    joined.setdefault("family", pd.DataFrame())
-    grades = compare_grades(judged.judgements)
-    settings = {"measures": ", ".join(map(str, known)), "judgements": ", ".join(judged.sets)}
+    known, parsed = parse_measure(measure)
+    find_labels(family or {}, tuple(judged.runs), "run")
+    values = score_judged(judged, parsed)
+    for name in np.array(judged.sets)[~values.any(axis=(0, 1))]:
+        hint = "do its grades begin at 0, and reach what the measure calls relevant?"
+        raise DataError("every run scores 0 on every topic", file=name, measure=known, hint=hint)
+    judges = [Measure(name, higher_is_better=bool(known.higher_is_better)) for name in judged.sets]
+    labels: dict[str, Any] = {"runs": judged.runs, "topics": judged.topics, "measures": judges}
+    scored = Scores(values, **labels, collection=judged.collection, provenance=judged.provenance)
+    ready = prepare(scored, "compare_qrels", distinct_runs=distinct_runs, topics=1)
+    scores, chosen = ready.scores, {run: model for run, model in (family or {}).items() if run in ready.scores.runs}
+    # Judges are measures here, and none is exchanged for another.
+    ranked = agreement(
+        scores, reference=scores.measures[0], statistics=["tau_b"], n_permutations=1,
+        n_bootstrap=n_bootstrap, confidence=confidence, seed=seed,
+    )  # fmt: skip
+    flips, counts, errors = list_flips(scores, n_permutations, alpha, seed, n_jobs)
+    rows = ranked.to_frame()[["measure", "value", "low", "high", "chance", "ceiling"]]
+    rows = rows.rename(columns={"measure": "judge", "value": "tau"})
+    rows[list(COUNTS)] = counts
+    rows[[f"{name}_error" for name in COUNTS]] = errors
+    differences = ranked.differences().drop(columns=["p_first", "p_second"])
+    favours = find_favours(scores, chosen, confidence) if chosen else pd.DataFrame()
+    settings = {"measure": known, "judgements": ", ".join(judged.sets)}
     settings |= {"family": f"{format_count(len(family), 'run')} of {len(set(family.values()))}"} if family else {}
-    settings |= {"statistic": statistic, "test": "bootstrap-t"}
+    settings |= {"statistic": "tau_b", "test": "bootstrap-t"}
     numbers = {"B": n_permutations, "alpha": alpha, "bootstrap": n_bootstrap, "seed": seed}
-    remarks = [*_remark(judged.judgements, grades, joined["family"]), *_remark_gaps(judged, retrieval)]
-    if n_bootstrap and not ranked.no_interval:
-        remarks += remark_coverage([which], len(judged.topics))
+    few = (
+        remark_coverage([parse_statistic("tau_b")], len(judged.topics))
+        if n_bootstrap and not ranked.no_interval
+        else ()
+    )
     return QrelsComparison(
-        judged.collection, judged.sets, known, **joined, grades=grades,
-        statistic=ranked.results[0].title.partition(",")[0], n_runs=len(scored[0].runs), alpha=alpha, confidence=confidence,
-        signature=sign("compare_qrels", scored, **settings, **numbers, **diagnostics[0].settings),
-        no_interval=ranked.no_interval, diagnostics=diagnostics, remarks=tuple(remarks),
+        judged.collection, judged.sets, known, rows.sort_values("tau", ascending=False, kind="stable", ignore_index=True),
+        flips, differences.rename(columns=lambda column: column.replace("measure", "judge")), favours,
+        n_runs=len(scores.runs), alpha=alpha, confidence=confidence,
+        signature=ready.sign(**settings, **numbers), no_interval=ranked.no_interval, diagnostics=(ready.diagnostics,),
+        remarks=(*_remark(judged, favours, known, parsed.params.get("cutoff")), *few),
     )  # fmt: skip
 
 
@@ -292,96 +250,68 @@ def list_flips(
     return flips, np.column_stack([counts, number]), errors
 
 
-def _remark(sets: Mapping[str, Grades], grades: pd.DataFrame, favours: pd.DataFrame) -> Iterator[str]:
-    """Yield what is doubtful about judges, and whom they favour by the first measure, a note each."""
+def _remark(judged: JudgedRuns, favours: pd.DataFrame, measure: Measure, cutoff: int | None) -> Iterator[str]:
+    """Yield what is doubtful about judges, whom they favour, and what judgements lack, a note each."""
+    sets, unjudged = judged.judgements, {}
     reference, *judges = sets
-    for name, alike in zip(judges, grades["tau_b"], strict=True):
+    for name in judges:
         given = {grade for some in sets[name].values() for grade in some.values()}
         if len(given) == 1:
             yield f"{name} gives every document the grade {given.pop()}: it only tells which documents it judged"
         elif sets[name] == sets[reference]:
             yield f"{name} gives every document the grade of {reference}: was it copied?"
-        elif alike < REVERSED:
-            yield f"{name} grades low what {reference} grades high: check its grades"
     if len(favours):
-        own = favours[favours["own"] & (favours["measure"] == favours["measure"].iloc[0])]
         clear, listed = [], []
-        for judge, model, value, low, high in own.drop(columns=["measure", "runs", "own"]).itertuples(index=False):
+        for judge, model, value, low, high in (
+            favours[favours["own"]].drop(columns=["runs", "own"]).itertuples(index=False)
+        ):
             clear += [f"{judge} scores runs of {model} {value:+.3f}"] * bool(low > 0 or high < 0)
             interval = "" if np.isnan(low) else f" [{low:+.3f}, {high:+.3f}]"
             listed.append(f"{judge} –" if np.isnan(value) else f"{judge} {value:+.3f}{interval}")
         favoured = "; ".join(clear) or "no judge clearly favours runs of its own model"
-        yield f"{favoured}, compared with other runs of the same score\nBy {own['measure'].iloc[0]}: {'; '.join(listed)}."
+        yield f"{favoured}, compared with other runs of the same score\n{'; '.join(listed)}."
+    for name, grades in sets.items():
+        unjudged[name] = np.mean([
+            np.mean([document not in grades[topic] for topic, listed in topics.items() for document in listed[:cutoff]])
+            for topics in judged.runs.values()
+        ])  # fmt: skip
+    worst = max(unjudged, key=unjudged.__getitem__)
+    if unjudged[worst]:
+        yield (
+            f"{worst} leaves {100 * unjudged[worst]:.1f} % of the documents that {measure} looks at unjudged\n"
+            "They count as not relevant."
+        )
     counts = {name: sum(max(some.values(), default=0) <= 0 for some in each.values()) for name, each in sets.items()}
     if empty := [f"{name} {format_count(count, 'topic')}" for name, count in counts.items() if count]:
         yield f"topics without a relevant document, on which all runs tie: {', '.join(empty)}"
 
 
-def _remark_gaps(judged: JudgedRuns, measures: Sequence[RetrievalMeasure]) -> Iterator[str]:
-    """Yield how many documents down to the cut of a measure are unjudged, on average over runs, where most are."""
-    shares: list[tuple[float, str, str]] = []
-    for each, (name, grades) in itertools.product(measures, judged.judgements.items()):
-        by_run = [
-            np.mean(
-                [
-                    document not in grades[topic]
-                    for topic, listed in topics.items()
-                    for document in listed[: each.cutoff]
-                ]
-            )
-            for topics in judged.runs.values()
-        ]
-        shares.append((float(np.mean(by_run)), name, str(each.measure)))
-    share, name, measure = max(shares, key=lambda one: one[0])
-    if share:
-        yield (
-            f"{name} leaves {100 * share:.1f} % of the documents that {measure} looks at unjudged\n"
-            "They count as not relevant."
-        )
-
-
-class RetrievalMeasure(NamedTuple):
-    """A measure as ir_measures knows it, and how many documents it looks at, if it says so."""
-
-    measure: Measure
-    parsed: Any
-    cutoff: int | None
-
-
-def parse_measures(names: Sequence[str]) -> list[RetrievalMeasure]:
-    """Return the measures that are named as ir_measures names them."""
+def parse_measure(name: str) -> tuple[Measure, Any]:
+    """Return a measure that is named as ir_measures names it, and what ir_measures makes of the name."""
     try:
         import ir_measures
     except ModuleNotFoundError:
         raise MetaevalError('scoring runs needs ir_measures: pip install "metaeval[ir]"') from None
-    if not names or isinstance(names, str):
-        raise MetaevalError("name at least one measure in a list, such as nDCG@10, AP or RR@10")
-    result = []
-    for name in dict.fromkeys(names):
-        try:
-            parsed = ir_measures.parse_measure(name)
-            cutoff = parsed.params.get("cutoff")
-            ir_measures.evaluator([parsed], {"topic": {"document": 1}})
-            if cutoff is not None and not 1 <= cutoff <= DEEPEST:  # trec_eval would end the program
-                raise ValueError(f"its cut lies from 1 to {DEEPEST:,}")
-        except Exception as error:  # of many kinds, assertions among them
-            raise MetaevalError(f"ir_measures cannot compute {name!r}: {error}") from None
-        known = measure_of_label(name)
-        measure = known if known.higher_is_better is not None else Measure(name, higher_is_better=True)
-        result.append(RetrievalMeasure(measure, parsed, cutoff))
-    return result
+    try:
+        parsed = ir_measures.parse_measure(name)
+        cutoff = parsed.params.get("cutoff")
+        ir_measures.evaluator([parsed], {"topic": {"document": 1}})
+        if cutoff is not None and not 1 <= cutoff <= DEEPEST:  # trec_eval would end the program
+            raise ValueError(f"its cut lies from 1 to {DEEPEST:,}")
+    except Exception as error:  # of many kinds, assertions among them
+        raise MetaevalError(f"ir_measures cannot compute {name!r}: {error}") from None
+    known = measure_of_label(name)
+    return known if known.higher_is_better is not None else Measure(name, higher_is_better=True), parsed
 
 
-def score_judged(judged: JudgedRuns, measures: Sequence[RetrievalMeasure]) -> np.ndarray:
-    """Score all runs under each set of judgements, shape (measure, run, topic, set)."""
+def score_judged(judged: JudgedRuns, parsed: Any) -> np.ndarray:
+    """Score all runs by a measure of ir_measures under each set of judgements, shape (run, topic, set)."""
     import ir_measures
 
-    sets = judged.judgements
-    position = {each.parsed: m for m, each in enumerate(measures)}
     place = {topic: t for t, topic in enumerate(judged.topics)}
-    values = np.zeros((len(measures), len(judged.runs), len(judged.topics), len(sets)))
-    for s, grades in enumerate(sets.values()):
-        evaluator: Any = ir_measures.evaluator([*position], grades)  # type: ignore[arg-type]
+    values = np.zeros((len(judged.runs), len(judged.topics), len(judged.judgements)))
+    for s, grades in enumerate(judged.judgements.values()):
+        evaluator: Any = ir_measures.evaluator([parsed], grades)  # type: ignore[arg-type]
         for r, topics in enumerate(judged.runs.values()):
             # Scores fall by one from rank to rank: every program then ranks documents alike.
             run = {
@@ -390,35 +320,10 @@ def score_judged(judged: JudgedRuns, measures: Sequence[RetrievalMeasure]) -> np
             }
             try:
                 for metric in evaluator.iter_calc(run):
-                    values[position[metric.measure], r, place[metric.query_id], s] = metric.value
+                    values[r, place[metric.query_id], s] = metric.value
             except Exception as error:  # some measures are programs of their own
-                names = format_list([str(each.measure) for each in measures])
-                raise MetaevalError(f"ir_measures cannot compute {names} of these runs: {error}") from None
+                raise MetaevalError(f"ir_measures cannot compute {parsed} of these runs: {error}") from None
     return values
-
-
-def compare_grades(judgements: Mapping[str, Grades]) -> pd.DataFrame:
-    """Do judges give documents the grades of the reference? A row a judge, of all documents that both judge.
-
-    τ_b asks for the same order only. κ, with linear weights, and the share of equal grades need one scale: the largest grades
-    are the same. Grades below 0 count as 0.
-    """
-    known = {
-        name: {(topic, d): max(grade, 0) for topic, some in grades.items() for d, grade in some.items()}
-        for name, grades in judgements.items()
-    }
-    (_, people), *judges = known.items()
-    rows, largest = [], max(1, *people.values())
-    for name, grades in judges:
-        shared, top = people.keys() & grades.keys(), max(1, *grades.values())
-        n, counts = len(shared), np.zeros((max(largest, top) + 1,) * 2)
-        np.add.at(counts, ([people[each] for each in shared], [grades[each] for each in shared]), 1)
-        order, same, chance_corrected = float(tau_b(counts)) if n else np.nan, np.nan, np.nan
-        if n and top == largest:
-            same, chance_corrected = np.trace(counts) / n, float(kappa(counts))
-        rows.append((name, f"0–{top}", n, len(people) - n, len(grades) - n, order, same, chance_corrected))
-    columns = ["judge", "scale", "documents", "lacking", "extra", "tau_b", "same_grade", "kappa"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def find_favours(scores: Scores, family: Mapping[str, str], confidence: float) -> pd.DataFrame:

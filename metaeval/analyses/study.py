@@ -44,7 +44,7 @@ class Study:
 
     Consistency is over halves of the topics, `small_consistency` over two disjoint sets of a few; what begins with
     `second` is by the second test of all pairs of runs. `reference` compares the significant pairs of runs with those of
-    a reference, whose own are `reference_power`.
+    a reference.
     """
 
     scores: Scores
@@ -61,8 +61,7 @@ class Study:
     coverage: Coverage | None = None
     sample_size: SampleSize | None = None
     preference: BaselinePreference | None = None
-    reference_power: DiscriminativePower | None = field(default=None, kw_only=True)
-    skipped: dict[str, str] = field(default_factory=dict, kw_only=True)
+    skipped: dict[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         answered = ", ".join(question for question, _ in self.results())
@@ -90,7 +89,7 @@ class Study:
         return replace(self, power=power, reference=self.second_reference, overlap=overlap, contradictions=opposed)
 
 
-QUESTIONS = tuple(result.name for result in fields(Study) if result.default is None and not result.kw_only)
+QUESTIONS = tuple(result.name for result in fields(Study) if result.default is None)
 """What can be asked of a collection, in the order in which it is answered."""
 
 
@@ -113,20 +112,7 @@ def study_collection(
     n_jobs: int = 1,
     say: Callable[[str], None] = lambda _: None,
 ) -> Study:
-    """Ask one collection every question that applies.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> values = np.linspace(0.2, 0.8, 5)[:, None, None] + rng.normal(0, 0.3, (5, 12, 2))
-    >>> scores = Scores(values, runs=list("abcde"), topics=range(12), measures=["AP", "RR"], collection="tiny")
-    >>> study = study_collection(scores, questions=["similarity", "small_consistency"])
-    >>> study
-    Study of tiny: similarity
-    >>> study.skipped["small_consistency"]
-    'Consistency of 10 against 10 topics needs 20 topics; there are 12.'
-    """
+    """Ask one collection every question that applies, and tell by `say` which is asked."""
     unknown = [question for question in questions if question not in QUESTIONS]
     if unknown:
         raise MetaevalError(f"there is no question {unknown[0]!r}: choose among {', '.join(QUESTIONS)}")
@@ -161,8 +147,6 @@ def study_collection(
             options = trials | {"distinct_runs": False, "n_bootstrap": 0, "test": chosen}
             tested = discriminative_power(reference.sel(runs=power.runs), **options)
             results[f"{prefix}reference"] = reference_pairs(power, tested)
-            if not prefix:
-                results["reference_power"] = tested
     if "coverage" in asked:
         lacking = [name for name in REFERENCE if name not in map(str, scores.measures)]
         covered = scores.add_measures(score(runs, lacking)) if lacking and runs is not None else scores

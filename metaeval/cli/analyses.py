@@ -134,7 +134,7 @@ ANALYSES = {
     "qrels": Analysis(
         "analyses.qrels:compare_qrels",
         (
-            "qrels people.txt gpt.txt llama.txt --runs runs/ -m nDCG@10 -m AP",
+            "qrels people.txt gpt.txt llama.txt --runs runs/ -m nDCG@10",
             "qrels people.txt gpt.txt --runs runs/ --family run7=gpt --out results/",
         ),
         takes="runs",

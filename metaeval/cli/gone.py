@@ -20,6 +20,7 @@ GONE = {
     "ranks --categories": "every task counts the same; --columns collection=category makes a category a task",
     "--plan": "draw the topics to label next at random",
     "--pair": "--out writes what is concluded about every pair of runs",
+    "qrels --statistic": "rankings of runs are compared by τ_b",
     "--groups": "take the documents that only a group's runs found out of the judgements, and compare the two files",
     "--pool-depth": "take the documents that only a group's runs found out of the judgements, and compare the two files",
     "--scale": "write the grades on people's scale into the file",
