@@ -29,7 +29,18 @@ def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     differs = np.asarray(different).astype(bool)
     if not len(differs):
         return np.zeros((0, 0), dtype=bool)
-    table = _sweep(_find_largest_sets(differs))
+    table = _find_largest_sets(differs)
+    # His sweep removes a letter from a group if the group, and each pair that the letter joins, also share another one. A group
+    # that shares only this letter with another keeps it, and so does the other: no removal makes a further one possible.
+    shared = (table.astype(np.float32) @ table.T.astype(np.float32)).astype(np.int16)
+    for column in table.T:
+        members = np.flatnonzero(column)
+        needed = ((shared[members] == 1) & column).any(axis=1)
+        stay, removed = members[needed], members[~needed]
+        shared[removed] -= column
+        shared[np.ix_(stay, removed)] -= 1
+        column[removed] = False
+    table = table[:, table.any(axis=0)]
     # Sorting by the negated columns puts the letter of the first group first, and so on.
     order = sorted(range(table.shape[1]), key=lambda letter: tuple(~table[:, letter]))
     return table[:, order]
@@ -65,23 +76,6 @@ def _find_largest_sets(differs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     packed = np.frombuffer(b"".join(members.to_bytes(n_bytes, "little") for members in sets), dtype=np.uint8)
     bits = np.unpackbits(packed.reshape(-1, n_bytes), axis=1, count=len(differs), bitorder="little")
     return np.ascontiguousarray(bits.T).astype(bool)
-
-
-def _sweep(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Remove a letter from a group if the group, and each pair that the letter joins, also share another letter.
-
-    A group that shares only this letter with another keeps it, and so does the other: no removal makes a further one possible.
-    """
-    swept = table.copy()
-    shared = (swept.astype(np.float32) @ swept.T.astype(np.float32)).astype(np.int16)
-    for column in swept.T:
-        members = np.flatnonzero(column)
-        needed = ((shared[members] == 1) & column).any(axis=1)
-        stay, removed = members[needed], members[~needed]
-        shared[removed] -= column
-        shared[np.ix_(stay, removed)] -= 1
-        column[removed] = False
-    return swept[:, swept.any(axis=0)]
 
 
 def rank_intervals(better: npt.NDArray[np.bool_], significant: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:

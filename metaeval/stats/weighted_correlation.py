@@ -9,6 +9,7 @@ import difflib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,17 +146,13 @@ class _Pair(NamedTuple):
         return left - left.swapaxes(1, 2)
 
 
-def _tau_a(pair: _Pair) -> FloatArray:
-    n = pair.inside.sum(axis=1).astype(np.float64)
-    return np.asarray((pair.signs(0) * pair.signs(1)).sum(axis=(1, 2), dtype=np.int64) / (n * (n - 1)))
-
-
-def _tau_b(pair: _Pair) -> FloatArray:
+def _kendall(pair: _Pair, *, ties: bool) -> FloatArray:
     left, right = pair.signs(0), pair.signs(1)
     balance, first, second = (
         side.sum(axis=(1, 2), dtype=np.int64) for side in (left * right, np.abs(left), np.abs(right))
     )
-    return divide(balance, np.sqrt(first * second))
+    n = pair.inside.sum(axis=1).astype(np.float64)
+    return divide(balance, np.sqrt(first * second) if ties else n * (n - 1))
 
 
 def _tau_ap(pair: _Pair) -> FloatArray:
@@ -211,8 +208,13 @@ def _spearman(pair: _Pair) -> FloatArray:
 
 
 _FORMULAS: dict[str, Callable[[_Pair], FloatArray]] = {
-    "tau_a": _tau_a, "tau_b": _tau_b, "tau_ap": _tau_ap, "tau_ap_b": _tau_ap_b, "tau_gap": _tau_gap, "spearman": _spearman,
-}  # fmt: skip
+    "tau_a": partial(_kendall, ties=False),
+    "tau_b": partial(_kendall, ties=True),
+    "tau_ap": _tau_ap,
+    "tau_ap_b": _tau_ap_b,
+    "tau_gap": _tau_gap,
+    "spearman": _spearman,
+}
 
 
 def compare_rankings(means: FloatArray, sizes: FloatArray, which: RankCorrelation) -> FloatArray:
