@@ -18,7 +18,8 @@ import numpy as np
 from metaeval.errors import MetaevalError
 from metaeval.stats import run_agreement, topic_agreement
 from metaeval.stats.arrays import FloatArray, IntArray, divide, round_scaled, scale_scores
-from metaeval.stats.intervals import CROSSED_TRIALS, vary_runs
+from metaeval.stats.intervals import CROSSED_TRIALS, Ends, Over, centre_interval, judge_difference, pool, vary_runs
+from metaeval.stats.letters import find_clusters, swap_p_values
 from metaeval.stats.resampling import add_by_cluster, pool_clusters, weigh_by_topic
 from metaeval.stats.run_agreement import RunStatistic, settle_ties
 from metaeval.stats.topic_agreement import soft_accuracy
@@ -284,3 +285,93 @@ def parse_statistic(text: str) -> Statistic:
         raise MetaevalError(f"there is no statistic {text!r}: {', '.join(of_runs)} have a form such as tau_b@15")
     title = f"{record.title.removesuffix(', runs')}, first {first} runs"
     return replace(record, name=text, title=title, first=int(first))
+
+
+@dataclass(frozen=True, eq=False)
+class StatisticAgreement:
+    """How measures agree with a reference by one statistic, pooled over collections; what there is not is NaN.
+
+    `values`, `low`, `high` and `clusters`, shape (measure,): the value, its interval over topics, and the significance
+    cluster by the exchange tests, from 1. `observed` is what exchanges are compared with: `values`, but for rounding and the
+    noise of the flips of spa. A measure that knows nothing reaches `chance`, the reference on topics drawn anew `ceiling`, and
+    half of the annotators `halves` against the others. ``p_values[i, j]``, one-sided: how often exchanging measures i and j at
+    random gives i as large a lead, by `exchanged`, shape (trial, measure pair). `gap_ends`, shape (2, measure pair), is the
+    interval of the first less the second measure's value, paired, and `conclusions` say whether they agree with the
+    reference alike.
+    """
+
+    name: str
+    title: str
+    values: FloatArray
+    observed: FloatArray
+    low: FloatArray
+    high: FloatArray
+    chance: float
+    ceiling: float
+    halves: float
+    p_values: FloatArray
+    clusters: IntArray
+    exchanged: FloatArray
+    gap_ends: FloatArray
+    conclusions: tuple[str, ...]
+
+    @property
+    def better(self) -> FloatArray:
+        """Whether measure i is better than measure j by the interval of their difference, shape (i, j)."""
+        first, second = np.triu_indices(len(self.values), 1)
+        better = np.zeros((len(self.values),) * 2, dtype=bool)
+        better[first, second], better[second, first] = self.gap_ends[0] > 0, self.gap_ends[1] < 0
+        return better
+
+    @property
+    def beaten(self) -> FloatArray:
+        """How many measures are better than each, shape (measure,); NaN where that is not known."""
+        of_pairs = np.stack(np.triu_indices(len(self.values), 1))[:, np.isfinite(self.gap_ends).all(axis=0)]
+        compared = np.bincount(of_pairs.ravel(), minlength=len(self.values)) > 0
+        known = ~np.isnan(self.values) & (compared | (len(self.values) == 1))
+        return np.where(known, self.better.sum(axis=0), np.nan)
+
+    @property
+    def without_signal(self) -> bool:
+        """Whether there are intervals, and by them no measure is better than chance."""
+        return not np.isnan(self.low).all() and not (self.low > self.chance).any()
+
+    def rank(self) -> list[int]:
+        """Return the measures, best first; those for which the statistic is not defined come last."""
+        return np.argsort(-np.nan_to_num(self.values, nan=-2.0), kind="stable").tolist()
+
+
+def pool_estimates(
+    statistic: Statistic, estimates: Sequence[Estimate], n_topics: int,
+    *, alpha: float, confidence: float, margin: float, over: Over,
+) -> StatisticAgreement:  # fmt: skip
+    """Pool one statistic over collections, the smallest of `n_topics`: pairs of runs are added, others averaged."""
+    share = np.array([each.n_pairs if statistic.kind == "pairwise_accuracy" else 1.0 for each in estimates])
+    n_trials = min(len(each.drawn) for each in estimates)
+    columns = zip(*(each._replace(drawn=each.drawn[:n_trials]) for each in estimates), strict=True)
+    mean = Estimate._make(pool(list(column), share) for column in columns)
+    # A correlation r is a share (r + 1)/2, whose ends next to 1 stay near it; others are shares.
+    is_share = statistic.of in ("certainty", "pairs") or statistic.kind == "pairwise_accuracy"
+    base, size = (0.0, 1.0) if is_share else (-1.0, 2.0)
+    step = float((share / share.sum() * [each.step for each in estimates]).min()) / size
+    options: dict[str, Any] = {"step": step, "student": False}
+    value, values = ((numbers - base) / size for numbers in (mean.value, mean.drawn))
+    low, high = base + size * np.array(
+        centre_interval(value, values, n_topics, confidence=confidence, scale="share", **options)
+    )
+    first, second = np.triu_indices(len(value), 1)
+    gap, gaps = ((numbers[..., first] - numbers[..., second]) / size for numbers in (mean.value, mean.drawn))
+    # A difference that never moves is at least a step away from the ends.
+    options |= {"least": step, "simultaneous": True}
+    two_sided, one_sided = (
+        size * np.array(centre_interval(gap, gaps, n_topics, confidence=level, **options))
+        for level in (confidence, max(2 * confidence - 1, 0.0))
+    )
+    gap, margin = size * gap, size * margin
+    words = judge_difference(gap, Ends(*two_sided), Ends(*one_sided), margin, n_topics, over)
+    p_values = swap_p_values(mean.observed, mean.exchanged)
+    return StatisticAgreement(
+        statistic.name, statistic.title, mean.value, mean.observed, low, high,
+        float(mean.chance), float(mean.ceiling), float(mean.halves),
+        p_values, find_clusters(mean.value, p_values, alpha), mean.exchanged, two_sided, tuple(words),
+    )  # fmt: skip
