@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.prepare import Within, check_options, list_collections, remark_shared_topics, sort_scores
+from metaeval.analyses.prepare import Within, check_options, list_collections, sort_scores
 from metaeval.analyses.ranks import RunRanks, order_runs, tabulate_ranks
 from metaeval.analyses.topic_noise import TopicNoise, find_noise, join_noise
 from metaeval.data.clusters import code_clusters
@@ -211,16 +211,15 @@ def _remark_gaps(tasks: Tasks, gaps: Gaps | None) -> list[str]:
 
 def _remark_samples(tasks: Tasks, board: Board) -> list[str]:
     """Say where too few topics of a run separate nothing; and that shared topics are drawn as if they were not."""
-    shared = list(remark_shared_topics(tasks.names, tasks.topics))
-    alone = [tasks.runs[run] for run in np.flatnonzero(board.lone)]
-    if not alone:
-        return shared
-    has, it = ("has", "it is") if len(alone) == 1 else ("have", "they are")
-    few = (
-        f"{format_list(alone, most=3)} {has} one topic only of a task, or one cluster: nothing tells how much that varies, "
-        f"and {it} separated from no other run"
-    )
-    return [few, *shared]
+    remarks, alone = [], [tasks.runs[run] for run in np.flatnonzero(board.lone)]
+    if alone:
+        remarks.append(
+            f"of {format_list(alone, most=3)} there is a task with one topic, or one cluster: nothing tells how much that "
+            "varies, so that no other run is separated from it"
+        )
+    if len({topic for topics in tasks.topics for topic in topics}) < sum(map(len, tasks.topics)):
+        remarks.append("tasks share topics, which are drawn as if they did not: rank sets may be too narrow")
+    return remarks
 
 
 class Tasks(NamedTuple):

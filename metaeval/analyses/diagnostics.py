@@ -225,16 +225,7 @@ _KNOWN: WeakKeyDictionary[Scores, Diagnostics] = WeakKeyDictionary()  # a study 
 
 
 def diagnose(scores: Scores) -> Diagnostics:
-    """Is there something about the runs that distorts results?
-
-    Examples
-    --------
-    >>> noise = np.random.default_rng(0).normal(size=(5, 60, 1)) * [[[1]], [[1]], [[1]], [[1]], [[4]]]
-    >>> scores = Scores(noise, runs=list("abcde"), topics=range(60), measures=["AP"], collection="tiny")
-    >>> diagnose(scores).to_frame()[["measure", "widest_run", "doubtful"]]
-      measure widest_run  doubtful
-    0      AP          e      True
-    """
+    """Is there something about the runs that distorts results?"""
     if scores in _KNOWN:
         return _KNOWN[scores]
     # Medians are of different runs: many equal ones would make any other run seem unusual.

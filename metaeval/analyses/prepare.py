@@ -17,6 +17,7 @@ from metaeval.data.scores import Scores, find_identical_runs, refuse_gaps, take_
 from metaeval.errors import MetaevalError, MetaevalWarning, format_count, format_list, format_option
 from metaeval.measures.base import find_signs
 from metaeval.show.signature import Signature, sign
+from metaeval.stats.arrays import restore_pairs
 from metaeval.stats.pair_tests import RESAMPLING
 from metaeval.stats.significant_counts import trials_needed
 from metaeval.stats.streams import generator, stream_key
@@ -87,13 +88,6 @@ def prepare(
     """Return scores as an analysis uses them, refused if there are fewer runs, topics or measures than it can compare.
 
     Where several collections have the same runs, `distinct_runs` are the groups that are equal in all of them.
-
-    Examples
-    --------
-    >>> scores = Scores([[[0.5]], [[0.1]], [[0.9]]], runs=["c", "a", "b"], topics=["t"], measures=["AP"])
-    >>> ready = prepare(scores, "similarity", topics=1)
-    >>> ready.values[:, 0, 0].tolist(), ready.restore(ready.values[:, 0, 0], "run").tolist()
-    ([0.1, 0.9, 0.5], [0.5, 0.1, 0.9])
     """
     least = {"runs": runs, "topics": topics, "measures": measures}
     check_scores(scores, **least)
@@ -127,14 +121,6 @@ def sort_scores(
     signs = find_signs(scores.measures)[orders[2]] if oriented else 1.0
     # Contiguous, because the order of the axes in memory decides in which order NumPy adds.
     return np.multiply(scores.values[np.ix_(*orders)], signs, order="C"), (runs, topics, measures)
-
-
-def restore_pairs(places: np.ndarray) -> np.ndarray:
-    """Return for each pair (0, 1), (0, 2), … of labels in the given order its place among the pairs of sorted ones."""
-    first, second = np.triu_indices(len(places), 1)
-    pair = np.zeros((len(places), len(places)), dtype=np.intp)
-    pair[first, second] = pair[second, first] = np.arange(len(first))
-    return np.asarray(pair[places[first], places[second]])
 
 
 def list_collections(scores: Scores | Iterable[Scores]) -> list[Scores]:
@@ -245,17 +231,3 @@ def warn_of_same_data(collections: Sequence[str], scores: Sequence[np.ndarray]) 
         if np.array_equal(first, second):
             same = f"{name} and {other} have the same scores: the same data under two names count twice"
             warnings.warn(same, MetaevalWarning, stacklevel=4)
-
-
-def remark_shared_topics(collections: Sequence[str], topics: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Say which collections share topics: they are drawn together, and such collections are hardly a sample."""
-    sets = list(map(set, topics))
-    shared = {(i, j): len(sets[i] & sets[j]) for i, j in itertools.combinations(range(len(sets)), 2)}
-    sharing = sorted({number for pair, count in shared.items() if count for number in pair})
-    if not sharing:
-        return ()
-    return (
-        f"{format_list([collections[number] for number in sharing])} share topics: an interval for other "
-        "collections takes them as independent\n"
-        f"Up to {max(shared.values()):,} topics are shared; they count in each collection.",
-    )

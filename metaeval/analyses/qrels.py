@@ -19,7 +19,7 @@ from metaeval.data.labels import find_labels
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, MetaevalError, format_count, format_list
 from metaeval.measures.base import Measure, find_signs
-from metaeval.measures.resolve import measure_of_label
+from metaeval.measures.retrieval import parse_measure, score_rankings
 from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.table import Table
 from metaeval.stats.agreement import parse_statistic
@@ -29,9 +29,6 @@ from metaeval.stats.streams import stream_key
 
 COUNTS = ("kept", "reversed", "new", "lost", "clear")
 """What becomes of conclusions about pairs of runs, and how many changes are significant themselves."""
-
-DEEPEST = 1_000_000
-"""Documents that a measure may look at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +165,7 @@ def compare_qrels(
     check_options(n_permutations=Within(n_permutations, trials_needed(1, alpha)))
     known, parsed = parse_measure(measure)
     find_labels(family or {}, tuple(judged.runs), "run")
-    values = score_judged(judged, parsed)
+    values = score_rankings(judged.runs, judged.judgements, judged.topics, parsed)
     for name in np.array(judged.sets)[~values.any(axis=(0, 1))]:
         hint = "do its grades begin at 0, and reach what the measure calls relevant?"
         raise DataError("every run scores 0 on every topic", file=name, measure=known, hint=hint)
@@ -284,46 +281,6 @@ def _remark(judged: JudgedRuns, favours: pd.DataFrame, measure: Measure, cutoff:
     counts = {name: sum(max(some.values(), default=0) <= 0 for some in each.values()) for name, each in sets.items()}
     if empty := [f"{name} {format_count(count, 'topic')}" for name, count in counts.items() if count]:
         yield f"topics without a relevant document, on which all runs tie: {', '.join(empty)}"
-
-
-def parse_measure(name: str) -> tuple[Measure, Any]:
-    """Return a measure that is named as ir_measures names it, and what ir_measures makes of the name."""
-    try:
-        import ir_measures
-    except ModuleNotFoundError:
-        raise MetaevalError('scoring runs needs ir_measures: pip install "metaeval[ir]"') from None
-    try:
-        parsed = ir_measures.parse_measure(name)
-        cutoff = parsed.params.get("cutoff")
-        ir_measures.evaluator([parsed], {"topic": {"document": 1}})
-        if cutoff is not None and not 1 <= cutoff <= DEEPEST:  # trec_eval would end the program
-            raise ValueError(f"its cut lies from 1 to {DEEPEST:,}")
-    except Exception as error:  # of many kinds, assertions among them
-        raise MetaevalError(f"ir_measures cannot compute {name!r}: {error}") from None
-    known = measure_of_label(name)
-    return known if known.higher_is_better is not None else Measure(name, higher_is_better=True), parsed
-
-
-def score_judged(judged: JudgedRuns, parsed: Any) -> np.ndarray:
-    """Score all runs by a measure of ir_measures under each set of judgements, shape (run, topic, set)."""
-    import ir_measures
-
-    place = {topic: t for t, topic in enumerate(judged.topics)}
-    values = np.zeros((len(judged.runs), len(judged.topics), len(judged.judgements)))
-    for s, grades in enumerate(judged.judgements.values()):
-        evaluator: Any = ir_measures.evaluator([parsed], grades)  # type: ignore[arg-type]
-        for r, topics in enumerate(judged.runs.values()):
-            # Scores fall by one from rank to rank: every program then ranks documents alike.
-            run = {
-                topic: {document: float(-rank) for rank, document in enumerate(listed)}
-                for topic, listed in topics.items()
-            }
-            try:
-                for metric in evaluator.iter_calc(run):
-                    values[r, place[metric.query_id], s] = metric.value
-            except Exception as error:  # some measures are programs of their own
-                raise MetaevalError(f"ir_measures cannot compute {parsed} of these runs: {error}") from None
-    return values
 
 
 def find_favours(scores: Scores, family: Mapping[str, str], confidence: float) -> pd.DataFrame:

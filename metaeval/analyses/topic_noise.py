@@ -48,7 +48,7 @@ class TopicNoise:
                 f"scores are means of {self.settings['repeats']} repeats, which leave up to {100 * self.shares[worst]:.0f} % "
                 "of the noise\n"
                 f"This is with {worst}: of the variance that neither run nor topic explains, the share due to repeats. More "
-                "repeats lower it, and more topics lower all of it; metaeval variance says which is cheaper."
+                "repeats lower it, and more topics lower all of it; metaeval variance says which helps more."
             )
         return notes
 

@@ -11,7 +11,7 @@ import pandas as pd
 from metaeval.analyses.prepare import check_options, prepare
 from metaeval.analyses.result import MeasureRows
 from metaeval.data.scores import Scores
-from metaeval.errors import format_count, format_list
+from metaeval.errors import format_count
 from metaeval.show.table import Table
 from metaeval.stats.intervals import explain_no_interval
 from metaeval.stats.resampling import draw_weights
@@ -28,8 +28,6 @@ DESIGNS = {
     "generalisability": ["generalisability", "generalisability_low", "generalisability_high"],
 }
 """Columns of the numbers of topics that each aim needs, with the ends of their intervals."""
-
-_LOOSE = 100  # times the lower end: an interval that reaches further is a note
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -138,18 +136,10 @@ def topic_set_size(
         f"T-test: to find a difference of {difference:g} with probability {1 - beta:g} at α = {alpha:g} by a paired t-test. "
         f"Generalisability: for a coefficient of {target:g}. {no_interval}"
     ).strip()
-    loose = [
-        f"{design} ({name})" for design, (_, low, high) in DESIGNS.items()
-        for name in rows.loc[rows[high] > _LOOSE * rows[low], "measure"]
-    ]  # fmt: skip
-    remark = (
-        f"the data hardly bound how many topics these need: {format_list(loose)}\n"
-        f"The upper end of the interval is more than {_LOOSE} times the lower one."
-    )
     resampling = {"bootstrap": n_bootstrap, "confidence": confidence, "seed": seed} if n_bootstrap else {}
     return TopicSetSize(
         measures=ready.scores.measures, rows=rows, n_topics=n_topics, difference=difference, legend=legend,
         unit="cluster" if scores.clusters else "topic", no_interval=no_interval,
         signature=ready.sign(difference=difference, alpha=alpha, beta=beta, target=target, **resampling),
-        diagnostics=(ready.diagnostics,), remarks=(remark,) if loose else (),
+        diagnostics=(ready.diagnostics,),
     )  # fmt: skip

@@ -19,20 +19,13 @@ from metaeval.measures.base import Measure
 from metaeval.show.charts import IntervalChart
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
-from metaeval.stats.split_half import expected_tau
 from metaeval.stats.streams import generator, stream_key
-from metaeval.stats.variance_components import (
-    Components,
-    detectable_difference,
-    find_components,
-    find_reliability,
-)
+from metaeval.stats.variance_components import find_components, rate_means
 
 LITTLE = 0.005
 """What doubling a facet must add to reliability to be worth saying."""
 
 _LOOSE = 10  # times the variance of a single score: an interval that reaches further is a note
-_FEWEST_HALVES = 4  # topics from which halves can be compared
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -171,7 +164,9 @@ def variance_components(
         names = [effect.name for effect in estimate.effects]
         components.append(pd.DataFrame({"measure": str(measure), "component": names, **columns}))
         halves = stream_key(seed, given.collection, key, "halves")
-        rows.append({"measure": str(measure), **_rate(estimate, part, numbers, (alpha, beta), confidence, halves)})
+        means = part.pivot_table(index="run", columns="topic", values="score").to_numpy()
+        known = rate_means(estimate, means, numbers, (alpha, beta), confidence, halves)
+        rows.append({"measure": str(measure), **known})
         merged |= dict.fromkeys(estimate.merged)
     table = pd.concat(components, ignore_index=True)
     settings = {"measures": ", ".join(map(str, given.measures)), "facets": ", ".join(given.facets)}
@@ -183,33 +178,6 @@ def variance_components(
         signature=Signature("variance_components", (size,), tuple(settings.items()), metaeval.__version__),
         remarks=_remark(table, list(merged)),
     )  # fmt: skip
-
-
-def _rate(
-    estimate: Components, part: pd.DataFrame, numbers: Mapping[str, float], errors: tuple[float, float],
-    confidence: float, key: int,
-) -> dict[str, float]:  # fmt: skip
-    """Return how reliable the means of runs by one measure are: a row of `reliability`."""
-    known = find_reliability(estimate.effects, np.concatenate([estimate.variance[np.newaxis], estimate.drawn]), numbers)
-    row: dict[str, float] = {}
-    for name, drawn in (("Eρ²", known.relative_coefficient), ("Φ", known.absolute_coefficient)):
-        low, high = np.nanquantile(drawn[1:], [(1 - confidence) / 2, (1 + confidence) / 2])
-        row |= {name: float(drawn[0]), f"{name}_low": low, f"{name}_high": high}
-    row["detectable"] = float(detectable_difference(known.relative[0], numbers.get("task", numbers["topic"]), *errors))
-    means = part.pivot_table(index="run", columns="topic", values="score").to_numpy()
-    if {"task", "judge"} & set(part) or means.shape[1] < _FEWEST_HALVES:
-        row["expected_tau"] = float(2 / np.pi * np.arcsin(row["Eρ²"]))  # of normal numbers that correlate so
-    else:
-        between, _ = expected_tau(means[..., np.newaxis], [means.shape[1]], key=key, intervals=False)
-        row["expected_tau"] = float(between[0, 0, 0])
-    for facet in numbers:
-        # A topic lies in a task: twice the tasks have twice the topics.
-        more = {facet, "topic"} if facet == "task" else {facet}
-        twice = {name: number * (2 if name in more else 1) for name, number in numbers.items()}
-        if facet != "run":
-            doubled = find_reliability(estimate.effects, estimate.variance, twice).relative_coefficient
-            row[f"Eρ² with twice the {facet}s"] = float(doubled)
-    return row
 
 
 def _remark(components: pd.DataFrame, merged: Sequence[str]) -> tuple[str, ...]:

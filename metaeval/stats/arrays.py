@@ -137,3 +137,11 @@ def quantise(values: npt.ArrayLike) -> UnitArray:
     above /= np.where(widest > 0, widest, 1.0)
     above *= LARGEST_UNIT
     return np.asarray(np.rint(above, out=above).astype(np.uint32).transpose(1, 0, 2))
+
+
+def restore_pairs(places: IntArray) -> IntArray:
+    """Return for each pair (0, 1), (0, 2), … of labels in the given order its place among the pairs of sorted ones."""
+    first, second = np.triu_indices(len(places), 1)
+    pair = np.zeros((len(places), len(places)), dtype=np.intp)
+    pair[first, second] = pair[second, first] = np.arange(len(first))
+    return np.asarray(pair[places[first], places[second]])

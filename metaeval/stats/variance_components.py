@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from metaeval.errors import MetaevalError, format_option
 from metaeval.stats.arrays import FloatArray, IntArray
+from metaeval.stats.split_half import expected_tau
 
 FACETS = ("run", "task", "topic", "judge", "repeat")
 """What scores may differ by, in the order of cells. Topics lie within tasks, and repeats within cells of all others."""
@@ -30,6 +31,7 @@ FACETS = ("run", "task", "topic", "judge", "repeat")
 N_DRAWS = 20_000  # of the components, on which intervals rest
 MOST_TOPICS = 10_000_000  # aims that need more topics need infinitely many
 _LARGEST = 1e150  # whose square a float holds, and that of its inverse
+FEWEST_HALVES = 4  # topics from which halves can be compared
 _CROSSED = (("run",), ("topic",), ("run", "task", "topic"))
 
 
@@ -292,3 +294,32 @@ def resample_ratios(values: FloatArray, weights: FloatArray, confidence: float) 
             reach = np.exp(t.ppf((1 + confidence) / 2, n_topics - 1) * np.sqrt(n_topics / (n_topics - 1)) * spread)
             results.append(np.stack([estimate, estimate / reach, estimate * reach], axis=-1) * units[:, None] ** power)
     return results
+
+
+def rate_means(
+    estimate: Components, means: FloatArray, numbers: Mapping[str, float], errors: tuple[float, float],
+    confidence: float, key: int,
+) -> dict[str, float]:  # fmt: skip
+    """Return how reliable means of runs are, by name: coefficients and intervals, detectable difference, τ, twice of each.
+
+    `means` have shape (run, topic), `numbers` are those of each facet, and `errors` are α and β of a paired t-test.
+    """
+    known = find_reliability(estimate.effects, np.concatenate([estimate.variance[np.newaxis], estimate.drawn]), numbers)
+    row: dict[str, float] = {}
+    for name, drawn in (("Eρ²", known.relative_coefficient), ("Φ", known.absolute_coefficient)):
+        low, high = np.nanquantile(drawn[1:], [(1 - confidence) / 2, (1 + confidence) / 2])
+        row |= {name: float(drawn[0]), f"{name}_low": low, f"{name}_high": high}
+    row["detectable"] = float(detectable_difference(known.relative[0], numbers.get("task", numbers["topic"]), *errors))
+    if {"task", "judge"} & set(numbers) or means.shape[1] < FEWEST_HALVES:
+        row["expected_tau"] = float(2 / np.pi * np.arcsin(row["Eρ²"]))  # of normal numbers that correlate so
+    else:
+        between, _ = expected_tau(means[..., np.newaxis], [means.shape[1]], key=key, intervals=False)
+        row["expected_tau"] = float(between[0, 0, 0])
+    for facet in numbers:
+        # A topic lies in a task: twice the tasks have twice the topics.
+        more = {facet, "topic"} if facet == "task" else {facet}
+        twice = {name: number * (2 if name in more else 1) for name, number in numbers.items()}
+        if facet != "run":
+            doubled = find_reliability(estimate.effects, estimate.variance, twice).relative_coefficient
+            row[f"Eρ² with twice the {facet}s"] = float(doubled)
+    return row

@@ -152,7 +152,7 @@ def test_a_run_with_one_topic_of_a_task_is_separated_from_none(aggregate):
     whole = me.board_ranks([first, *others], aggregate=aggregate)
     found = me.board_ranks([PartialScores(values, **labels), *others], gaps="present", aggregate=aggregate)
     assert found.to_frame().set_index("run").loc["r00", ["low", "high"]].tolist() == [1, 6]
-    assert any("r00 has one topic only of a task" in note for note in found.notes())
+    assert any("of r00 there is a task with one topic" in note for note in found.notes())
     assert found.differ.sum() >= whole.differ[0, 1:, 1:].sum() / 2  # the others are compared as before
 
 

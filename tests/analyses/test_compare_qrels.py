@@ -12,9 +12,10 @@ import pytest
 from scipy.stats import kendalltau
 
 import metaeval as me
-from metaeval.analyses.qrels import find_favours, list_flips, parse_measure, score_judged
+from metaeval.analyses.qrels import find_favours, list_flips
 from metaeval.data.judged import rank_documents
 from metaeval.errors import MetaevalError
+from metaeval.measures.retrieval import parse_measure, score_rankings
 from metaeval.stats.pair_tests import all_pairs_test, simultaneous_reach
 from tests.analyses.made import label
 
@@ -305,7 +306,7 @@ def test_of_deep_learning_2021_scores_are_those_of_trec_eval_and_flips_those_of_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         printed = me.io.read_scores(DL21 / "ndcg_cut10.csv")
-    values = score_judged(real, parse_measure("nDCG@10")[1])
+    values = score_rankings(real.runs, real.judgements, real.topics, parse_measure("nDCG@10")[1])
     scores = label(values, real.sets, "human", runs=real.runs, topics=real.topics, higher_is_better=True)
     people = scores.sel(measures="human", runs=printed.runs, topics=printed.topics)
     assert people.values.shape == (63, 53, 1)

@@ -69,13 +69,6 @@ def test_notes_are_of_runs_and_not_of_tests_of_all_pairs_which_nobody_made(score
     assert any("Tukey" in note for note in me.discriminative_power(odd, n_permutations=20).notes())
 
 
-def test_a_note_says_which_numbers_of_topics_the_data_hardly_bound(scores):
-    assert me.topic_set_size(scores).notes() == []
-    equal = replace(scores, values=scores.values - 0.98 * scores.values.mean(axis=1, keepdims=True))
-    (note,) = me.topic_set_size(equal, n_bootstrap=100).notes(short=True)
-    assert "the data hardly bound how many topics these need: generalisability (AP)" in note
-
-
 @pytest.mark.parametrize("exponent", [-400, 0, 400])
 def test_variances_grow_with_the_square_of_the_unit_and_neither_order_nor_other_measures_move_a_number(
     scores, exponent

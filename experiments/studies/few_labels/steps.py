@@ -14,8 +14,8 @@ import pandas as pd
 import metaeval
 from experiments.page import Folder
 from experiments.paper import Results, Settings, read_study
-from metaeval.analyses.qrels import parse_measure, score_judged
 from metaeval.errors import DataError
+from metaeval.measures.retrieval import parse_measure, score_rankings
 from metaeval.stats.prediction_powered import Corrected, correct_means, spread_weights
 
 STUDY = read_study("few_labels")
@@ -85,7 +85,9 @@ def load_hidden(name: str, settings: Settings) -> Hidden:
             raise DataError(f"its folder is not among the data: put runs/ and qrels/ into {folder}")
         qrels = [folder / "qrels" / f"{judge}.txt" for judge in ("human", *judges)]
         judged = metaeval.io.read_judged_runs(qrels, folder / "runs")
-        people, *values = score_judged(judged, parse_measure("nDCG@10")[1]).transpose(2, 0, 1)
+        people, *values = score_rankings(
+            judged.runs, judged.judgements, judged.topics, parse_measure("nDCG@10")[1]
+        ).transpose(2, 0, 1)
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", metaeval.MetaevalWarning)  # odd labels are spoken of on the page of wmt2023
