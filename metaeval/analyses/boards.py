@@ -297,9 +297,7 @@ def _choose_runs(partial: np.ndarray, lacking: np.ndarray, gaps: Gaps | None) ->
     """Return which runs stay on the board: of all those that lack some or all topics of tasks, shape (run, task)."""
     complete, way = ~(partial | lacking).any(axis=1), format_option("gaps", "present")
     if gaps is None and not complete.all():
-        kinds = {"in part of a task": partial, "of a whole task": lacking}
-        counts = [f"{some.any(axis=1).sum():,} {where}" for where, some in kinds.items() if some.any()]
-        lack = f"{(~complete).sum():,} of {len(complete):,} runs lack scores ({', '.join(counts)})"
+        lack = f"{(~complete).sum():,} of {len(complete):,} runs lack scores"
         raise MetaevalError(f"{lack}: choose what to do with {way} or complete")
     if gaps == "complete" and complete.sum() < 2:
         raise MetaevalError(f"too few runs are complete: {complete.sum()} of {len(complete):,}; use {way}")
