@@ -323,10 +323,7 @@ def agreement(
     measures = tuple(measure for measure in collections[0].measures if str(measure) != str(standard))
     held: list[set[Any]] = [{str(measure) for measure in each.measures} for each in collections]
     if lacking := sorted(set.union(*held) - set.intersection(*held)):
-        verb = "is" if len(lacking) == 1 else "are"
-        raise MetaevalError(
-            f"pooled collections have the same measures, but {format_list(lacking)} {verb} not in all of them"
-        )
+        raise MetaevalError(f"pooled collections have the same measures; not all have {format_list(lacking)}")
     titles = [each.collection or str(number) for number, each in enumerate(collections, start=1)]
     warn_of_same_data(titles, [each.values for each in collections])
     sizes = [len(set(each.clusters) or each.topics) for each in collections]

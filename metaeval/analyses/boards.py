@@ -318,15 +318,13 @@ def _join_tasks(ordered: Sequence[Scores]) -> Any:
 
 
 def _check_samples(tasks: Tasks) -> None:
-    """Refuse too few topics of those that are resampled."""
-    n_drawn, n_tasks, problem = sum(map(len, tasks.drawn)), len(tasks.drawn), ""
-    alone = [task for task, topics in enumerate(tasks.drawn) if len(topics) < 2]
-    if alone:
-        what = "topic" if tasks.clusters[alone[0]] is None else "cluster of topics"
-        problem = f"the task {tasks.names[alone[0]]} has one {what}, which cannot be resampled: leave its rows out"
-    elif n_drawn - n_tasks < FEWEST_FREE:
-        what = "topic" if all(codes is None for codes in tasks.clusters) else "cluster"
-        few = f"{format_count(n_drawn, what)} in {format_count(n_tasks, 'task')} tell no ranks"
-        problem = f"{few}: {FEWEST_FREE + n_tasks} are needed"
-    if problem:
-        raise MetaevalError(problem)
+    """Refuse too few topics, or clusters of them, to be resampled."""
+    if alone := [name for name, topics in zip(tasks.names, tasks.drawn, strict=True) if len(topics) < 2]:
+        one = f"the task {alone[0]} has one topic, or one cluster of topics"
+        raise MetaevalError(f"{one}, which cannot be resampled: leave its rows out")
+    n_drawn, n_tasks = sum(map(len, tasks.drawn)), len(tasks.drawn)
+    if n_drawn - n_tasks < FEWEST_FREE:
+        few = (
+            f"{format_count(n_drawn, 'topic')}, or clusters of topics, in {format_count(n_tasks, 'task')} tell no ranks"
+        )
+        raise MetaevalError(f"{few}: {FEWEST_FREE + n_tasks} are needed")
