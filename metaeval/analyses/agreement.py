@@ -278,10 +278,7 @@ def agreement(
     measures = tuple(measure for measure in collections[0].measures if str(measure) != str(standard))
     held: list[set[Any]] = [{str(measure) for measure in each.measures} for each in collections]
     if lacking := sorted(set.union(*held) - set.intersection(*held)):
-        verb = "is" if len(lacking) == 1 else "are"
-        raise MetaevalError(
-            f"pooled collections have the same measures, but {format_list(lacking)} {verb} not in all of them"
-        )
+        raise MetaevalError(f"pooled collections have the same measures; not all have {format_list(lacking)}")
     titles = [each.collection or str(number) for number, each in enumerate(collections, start=1)]
     warn_of_same_data(titles, [each.values for each in collections])
     sizes = [len(set(each.clusters) or each.topics) for each in collections]
@@ -299,12 +296,10 @@ def agreement(
     by_reference = [discriminative_power(each.sel(measures=str(standard)), **test) for each in collections]
     no_interval = next(filter(None, gaps), "") if n_bootstrap else ""
     intervals = bool(n_bootstrap and not no_interval)
-    settings: dict[str, object] = {"reference": standard, "statistics": ", ".join(each.name for each in asked)}
-    settings |= {"B": n_permutations, "seed": seed, "alpha": alpha}
-    settings |= {"bootstrap": n_bootstrap} if n_bootstrap else {}
+    given = [f"{each.collection or 'scores'}@{each.fingerprint}" for each in whole if each is not None]
+    settings: dict[str, object] = {"bootstrap": n_bootstrap} if n_bootstrap else {}
     settings |= ({"over": over} if over != "topics" else {}) | ({"margin": margin} if margin != 0.05 else {})
-    labels = [f"{each.collection or 'scores'}@{each.fingerprint}" for each in whole if each is not None]
-    settings |= {"run scores": "; ".join(labels)} if labels else {}
+    settings |= {"run scores": "; ".join(given)} if given else {}
     remarks = (
         *(remark_coverage(asked, min(sizes)) if intervals else ()),
         *(remark_levels(asked, intervals, over) if len(measures) > 1 else ()),
@@ -316,7 +311,10 @@ def agreement(
         statistics=tuple(each.name for each in asked), results=tuple(pooled), alpha=alpha, confidence=confidence,
         over=over, is_noise=not any(each.significant.any() for each in by_reference),
         no_interval=_explain_given(asked, [*measures, standard], sides) if intervals else no_interval,
-        signature=sign("agreement", collections, **settings, **diagnostics[0].settings),
+        signature=sign(
+            "agreement", collections, reference=standard, statistics=", ".join(each.name for each in asked),
+            B=n_permutations, seed=seed, alpha=alpha, **settings, **diagnostics[0].settings,
+        ),
         diagnostics=diagnostics, remarks=remarks,
     )  # fmt: skip
 

@@ -296,9 +296,7 @@ def _choose_runs(partial: np.ndarray, lacking: np.ndarray, gaps: Gaps | None) ->
     """Return which runs stay on the board: of all those that lack some or all topics of tasks, shape (run, task)."""
     complete, way = ~(partial | lacking).any(axis=1), format_option("gaps", "present")
     if gaps is None and not complete.all():
-        kinds = {"in part of a task": partial, "of a whole task": lacking}
-        counts = [f"{some.any(axis=1).sum():,} {where}" for where, some in kinds.items() if some.any()]
-        lack = f"{(~complete).sum():,} of {len(complete):,} runs lack scores ({', '.join(counts)})"
+        lack = f"{(~complete).sum():,} of {len(complete):,} runs lack scores"
         raise MetaevalError(f"{lack}: choose what to do with {way} or complete")
     if gaps == "complete" and complete.sum() < 2:
         raise MetaevalError(f"too few runs are complete: {complete.sum()} of {len(complete):,}; use {way}")
@@ -319,15 +317,13 @@ def _join_tasks(ordered: Sequence[Scores]) -> Any:
 
 
 def _check_samples(tasks: Tasks) -> None:
-    """Refuse too few topics of those that are resampled."""
-    n_drawn, n_tasks, problem = sum(map(len, tasks.drawn)), len(tasks.drawn), ""
-    alone = [task for task, topics in enumerate(tasks.drawn) if len(topics) < 2]
-    if alone:
-        what = "topic" if tasks.clusters[alone[0]] is None else "cluster of topics"
-        problem = f"the task {tasks.names[alone[0]]} has one {what}, which cannot be resampled: leave its rows out"
-    elif n_drawn - n_tasks < FEWEST_FREE:
-        what = "topic" if all(codes is None for codes in tasks.clusters) else "cluster"
-        few = f"{format_count(n_drawn, what)} in {format_count(n_tasks, 'task')} tell no ranks"
-        problem = f"{few}: {FEWEST_FREE + n_tasks} are needed"
-    if problem:
-        raise MetaevalError(problem)
+    """Refuse too few topics, or clusters of them, to be resampled."""
+    if alone := [name for name, topics in zip(tasks.names, tasks.drawn, strict=True) if len(topics) < 2]:
+        one = f"the task {alone[0]} has one topic, or one cluster of topics"
+        raise MetaevalError(f"{one}, which cannot be resampled: leave its rows out")
+    n_drawn, n_tasks = sum(map(len, tasks.drawn)), len(tasks.drawn)
+    if n_drawn - n_tasks < FEWEST_FREE:
+        few = (
+            f"{format_count(n_drawn, 'topic')}, or clusters of topics, in {format_count(n_tasks, 'task')} tell no ranks"
+        )
+        raise MetaevalError(f"{few}: {FEWEST_FREE + n_tasks} are needed")

@@ -45,17 +45,12 @@ SOURCES: dict[str, str] = {
 
 
 def cite(*names: str | Measure) -> str:
-    """What is to be cited for measures, analyses, tests and data sets?
+    """What is to be cited for measures, analyses, tests and data sets? BibTeX, below comments that say what each name means.
 
     Parameters
     ----------
     *names : str or Measure
         Names such as ``"NMD"``, ``"discriminative_power"``, ``"max-t"`` or ``"stc3-dq-a"``. Without any: metaeval itself.
-
-    Returns
-    -------
-    str
-        BibTeX in UTF-8, below comments that say what each name refers to.
 
     Examples
     --------

@@ -14,11 +14,10 @@ from metaeval.analyses.ranks import LETTERS, RunRanks, chart_ranks, rank_runs
 from metaeval.analyses.reference_pairs import name_flips
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
-from metaeval.errors import DataError, MetaevalError, format_count, format_option
+from metaeval.errors import DataError, format_count
 from metaeval.io.partial_scores import PeopleScores, read_partial
 from metaeval.measures.base import Measure
 from metaeval.show.charts import IntervalChart
-from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 from metaeval.stats.prediction_powered import (
     Corrected,
@@ -34,9 +33,6 @@ FEWEST_LABELS, ENOUGH_LABELS = 5, 20
 
 UNLIKE_P = 0.001
 """How improbable the labelled topics are before a note says that they were not chosen at random."""
-
-REVERSED = -3.1
-"""How many standard errors a judge's covariance with people lies below 0 before a note says that it is the wrong way round."""
 
 OUT_OF_REACH = 1e100
 """Scores so large, or all as small as its inverse, cannot be squared."""
@@ -146,11 +142,9 @@ def corrected_scores(
     'c is first by nDCG.'
     """
     ready = prepare(scores, "corrected_scores", seed=seed, topics=FEWEST_LABELS, oriented=True)
-    check_options(target=Within(target, Target), n_trials=Within(n_trials, 100), confidence=confidence)
-    least = int(np.ceil(5 / (1 - confidence) - 1e-9))
-    if n_trials < least:
-        what = f"{n_trials:,} trials do not tell intervals of {confidence:g}"
-        raise MetaevalError(f"{what}: use {format_option('n_trials')} of at least {least:,}")
+    check_options(target=Within(target, Target), confidence=confidence)
+    # Fewer trials do not tell the ends of such intervals.
+    check_options(n_trials=Within(n_trials, max(100, int(np.ceil(5 / (1 - confidence) - 1e-9)))))
     labels = read_partial(people)
     data, judges, measure = _align(ready, labels), scores.measures, labels.measure
     signature = ready.sign(
@@ -164,7 +158,14 @@ def corrected_scores(
     both = correct_means(data.given, data.judges, data.weights, target=target, **options)
 
     names, evidence = [*(f"{judge} alone" for judge in judges), "people alone", "both"], [*alone, by_people, both]
-    boards = [_rank(each, scores.collection, data.runs, measure, confidence, signature) for each in evidence]
+    boards = [
+        rank_runs(
+            (measure,), data.runs, each.means[:, np.newaxis] * measure.sign, np.sign(each.differences[np.newaxis]),
+            each.signs[np.newaxis] != 0, collection=scores.collection, test="bootstrap-t", alpha=1 - confidence,
+            signature=signature.follow("run_ranks"),
+        )
+        for each in evidence
+    ]  # fmt: skip
     order, rows, summary = boards[-1].order(0), boards[-1].to_frame().drop(columns=["measure", "near_first"]), []
     rows.insert(2, "error", both.errors[order])
     rows["judge_rank"] = boards[0].ranks[0][order]
@@ -240,17 +241,6 @@ def _align(ready: Prepared, labels: PeopleScores) -> Data:
     return Data(runs, given * sign, known, judges, weights, np.argsort(ready.places[1]), sign, unfilled)
 
 
-def _rank(
-    evidence: Corrected, collection: str, runs: tuple[str, ...], measure: Measure, confidence: float, signature: Signature
-) -> RunRanks:  # fmt: skip
-    """Return the ranks of runs that follow from one kind of evidence."""
-    differ = evidence.signs[np.newaxis] != 0
-    return rank_runs(
-        (measure,), runs, evidence.means[:, np.newaxis] * measure.sign, np.sign(evidence.differences[np.newaxis]), differ,
-        collection=collection, test="bootstrap-t", alpha=1 - confidence, signature=signature.follow("run_ranks"),
-    )  # fmt: skip
-
-
 def _remark_labels(data: Data, target: Target) -> Iterator[str]:
     """Yield what is doubtful about the labels, a note each."""
     n = int(data.known.sum(axis=1).min())
@@ -275,23 +265,12 @@ def _remark_labels(data: Data, target: Target) -> Iterator[str]:
 
 
 def _remark_judges(data: Data, judges: Sequence[Measure], worth: tuple[float, float, float]) -> Iterator[str]:
-    """Yield which judges tell nothing or the reverse, and what their scores are worth, a note each."""
-    n_known = np.maximum(data.known.sum(axis=0), 1)
-    people, *scored = (
-        np.where(data.known, each - np.where(data.known, each, 0.0).sum(axis=0) / n_known, 0.0)
-        for each in (data.given, *data.judges)
-    )
-    for judge, values, deviations in zip(judges, data.judges, scored, strict=True):
-        by_topic = (deviations * people).sum(axis=0)
+    """Yield which judges tell nothing, and what their scores are worth, a note each."""
+    for judge, values in zip(judges, data.judges, strict=True):
         if not np.ptp(values, axis=0).any():
             yield f"{judge} gives all runs the same score on every topic: it tells nothing about them"
         elif np.allclose(values[data.known], data.given[data.known], rtol=1e-9, atol=0):
             yield f"all labels of people equal the scores of {judge}: were they copied from it?"
-        elif by_topic.sum() < REVERSED * np.linalg.norm(by_topic):
-            yield (
-                f"{judge} scores low what people score high: check its direction\n"
-                "Its λ is negative: the correction reverses its scores."
-            )
     n, of = int(data.known.sum(axis=1).min()), data.given.shape[1]
     if n < of:
         equal, low, high = (f"{n + each * (of - n):,.0f}" for each in worth)

@@ -186,10 +186,7 @@ def compare_qrels(
     rows[[f"{name}_error" for name in COUNTS]] = errors
     differences = ranked.differences().drop(columns=["p_first", "p_second"])
     favours = find_favours(scores, chosen, confidence) if chosen else pd.DataFrame()
-    settings = {"measure": known, "judgements": ", ".join(judged.sets)}
-    settings |= {"family": f"{format_count(len(family), 'run')} of {len(set(family.values()))}"} if family else {}
-    settings |= {"statistic": "tau_b", "test": "bootstrap-t"}
-    numbers = {"B": n_permutations, "alpha": alpha, "bootstrap": n_bootstrap, "seed": seed}
+    models = {"family": f"{format_count(len(family), 'run')} of {len(set(family.values()))}"} if family else {}
     few = (
         remark_coverage([parse_statistic("tau_b")], len(judged.topics))
         if n_bootstrap and not ranked.no_interval
@@ -199,7 +196,11 @@ def compare_qrels(
         judged.collection, judged.sets, known, rows.sort_values("tau", ascending=False, kind="stable", ignore_index=True),
         flips, differences.rename(columns=lambda column: column.replace("measure", "judge")), favours,
         n_runs=len(scores.runs), alpha=alpha, confidence=confidence,
-        signature=ready.sign(**settings, **numbers), no_interval=ranked.no_interval, diagnostics=(ready.diagnostics,),
+        signature=ready.sign(
+            measure=known, judgements=", ".join(judged.sets), **models, statistic="tau_b", test="bootstrap-t",
+            B=n_permutations, alpha=alpha, bootstrap=n_bootstrap, seed=seed,
+        ),
+        no_interval=ranked.no_interval, diagnostics=(ready.diagnostics,),
         remarks=(*_remark(judged, favours, known, parsed.params.get("cutoff")), *few),
     )  # fmt: skip
 

@@ -183,11 +183,6 @@ def run_ranks(
     test, **options : as for `discriminative_power`
         Ranks of a result are by its own test.
 
-    Returns
-    -------
-    RunRanks
-        Of scores with the interval of every run's mean, and by bootstrap-t with comparisons of every run with the best.
-
     Examples
     --------
     >>> import numpy as np

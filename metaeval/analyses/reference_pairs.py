@@ -37,7 +37,6 @@ class ReferencePairs(MeasureRows):
     reference: Measure
     n_runs: int
     alpha: float
-    confidence: float
     test: str
 
     number: ClassVar[str] = "share"
@@ -68,31 +67,14 @@ class ReferencePairs(MeasureRows):
         legend = (
             f"{self.answer() if self.is_noise else ''} "
             "The reference confirms them, contradicts them, or does not find them (only here); missed: only the reference "
-            "finds them. % contradicted: of the pairs that both find significant; low and high: its "
-            f"{100 * self.confidence:g} % interval for other runs and other topics."
+            "finds them. % contradicted: of the pairs that both find significant; low and high: its 95 % interval for other "
+            "runs and other topics."
         ).strip()
         return [Table(frame.rename(columns=headings), caption, self.signature, digits=1, legend=legend)]
 
 
-def reference_pairs(
-    power: DiscriminativePower, reference: DiscriminativePower, *, confidence: float = 0.95
-) -> ReferencePairs:
-    """Are the differences between runs that a measure finds significant right, by a reference?
-
-    Examples
-    --------
-    >>> from metaeval.data.scores import Scores
-    >>> from metaeval.analyses.power import discriminative_power
-    >>> up = np.add.outer([0.1, 0.15, 0.8], np.linspace(0, 0.1, 12))[..., None]
-    >>> scores = Scores(np.concatenate([up, -up, up], axis=-1), runs=["a", "b", "c"], topics=range(12),
-    ...                 measures=["good", "bad", "MQM"], higher_is_better=True)
-    >>> power = discriminative_power(scores.sel(measures=["good", "bad"]), n_permutations=500)
-    >>> found = reference_pairs(power, discriminative_power(scores.sel(measures="MQM"), n_permutations=500))
-    >>> found.to_frame()[["measure", "significant", "confirmed", "contradicted", "only_here", "missed"]]
-      measure  significant  confirmed  contradicted  only_here  missed
-    0    good            2          2             0          0       0
-    1     bad            2          0             2          0       0
-    """
+def reference_pairs(power: DiscriminativePower, reference: DiscriminativePower) -> ReferencePairs:
+    """Are the differences between runs that a measure finds significant right, by a reference?"""
     if len(reference.measures) != 1:
         raise MetaevalError(f"a reference is one measure; there are {len(reference.measures)}")
     (standard,) = reference.measures
@@ -101,14 +83,14 @@ def reference_pairs(
     conclusions, expected = (np.where(each.significant, each.winners, 0) for each in (power, reference))
     counts, n_runs = count_conclusions(conclusions, expected[0]), len(power.runs)
     contradicted, decided = counts[:, 1], counts[:, :2].sum(axis=1)
-    low, high = interval_of_pairs(contradicted[np.newaxis], decided[np.newaxis], [n_runs], confidence=confidence)
+    low, high = interval_of_pairs(contradicted[np.newaxis], decided[np.newaxis], [n_runs])
     rows = pd.DataFrame({"measure": [str(measure) for measure in power.measures]})
     rows = rows.assign(significant=counts[:, :3].sum(axis=1), pairs=power.p_values.shape[1])
     rows[["confirmed", "contradicted", "only_here", "missed"]] = counts
     share = np.divide(contradicted, decided, out=np.full(len(low), np.nan), where=decided > 0)
     return ReferencePairs(
         measures=power.measures, rows=rows.assign(share=share, low=low, high=high), collection=power.collection,
-        reference=standard, n_runs=n_runs, alpha=power.alpha, confidence=confidence, test=power.test,
+        reference=standard, n_runs=n_runs, alpha=power.alpha, test=power.test,
         signature=power.signature.follow("reference_pairs", reference=f"{standard} of {reference.signature.data[0]}"),
         diagnostics=power.diagnostics,
     )  # fmt: skip

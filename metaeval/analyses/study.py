@@ -38,7 +38,7 @@ SMALL = LEAST_TOPICS = 10
 """Topics in each of two sets of the papers' second consistency experiment (ACL 2021, §5.2), and those that a curve needs."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Study:
     """The results of one collection; None where a question was not asked, or does not apply, and `skipped` says why.
 
@@ -62,10 +62,6 @@ class Study:
     sample_size: SampleSize | None = None
     preference: BaselinePreference | None = None
     skipped: dict[str, str] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        answered = ", ".join(question for question, _ in self.results())
-        return f"Study of {self.name}: {answered or 'nothing applies'}"
 
     @property
     def name(self) -> str:

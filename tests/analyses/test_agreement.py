@@ -273,7 +273,7 @@ def test_collections_of_other_measures_or_references_and_what_is_no_scores_are_r
         with pytest.raises(MetaevalError, match="analyses take Scores, not NoneType"):
             agreement(given, reference="MQM", **FEW)
     fewer = replace(scores.sel(measures=["MQM", "good", "bad"]), collection="b")
-    with pytest.raises(MetaevalError, match="cost is not in all of them"):
+    with pytest.raises(MetaevalError, match="not all have cost"):
         agreement([scores, fewer], reference="MQM", **FEW)
     with pytest.raises(MetaevalError, match="different measures: MQM, good"):
         agreement([scores, scores], reference=[scores.sel(measures="MQM"), scores.sel(measures="good")], **FEW)

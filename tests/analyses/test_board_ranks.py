@@ -93,12 +93,6 @@ def test_livebench_counts_what_is_partial_and_lacking(livebench):
         ]
 
 
-def test_rank_sets_hold_all_true_ranks_as_often_as_they_claim():
-    boards = [make_tasks(5, (12, 18), seed=seed, steps=0) for seed in range(60)]
-    held = [(rank(board, n_bootstrap=200)[["low", "high"]] == [1, 5]).all(axis=None) for board in boards]
-    assert np.mean(held) > 0.86  # three standard errors below .95; the study of calibration says more
-
-
 @pytest.mark.parametrize("options", [{}, {"aggregate": "win-rate"}, {"gaps": "present"}])
 def test_the_sentence_to_paste_says_that_skewed_differences_may_make_sets_too_narrow(options):
     rng = np.random.default_rng(3)
@@ -200,7 +194,7 @@ def other_measure(tasks):
     ("change", "options", "message"),
     [
         (one_run, {"gaps": "present"}, "task2 has scores of r00 only"),
-        (one_run, {}, r"5 of 6 runs lack scores \(5 of a whole task\)"),
+        (one_run, {}, "5 of 6 runs lack scores: choose what to do with gaps=present or complete"),
         (one_run, {"gaps": "complete"}, "too few runs are complete: 1 of 6"),
         (None, {"aggregate": "median"}, "there is no aggregate 'median'"),
         (None, {"gaps": "drop"}, "there is no policy for gaps 'drop'"),

@@ -42,21 +42,3 @@ def test_kappa_and_alpha_are_those_of_autojudge_evaluate(scores, judge):
     for measure, expected in EXPECTED[judge].items():
         found = scores.sel(runs=judge, measures=measure).values.ravel()
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("judge", EXPECTED)
-def test_they_are_also_their_definitions_over_documents(scores, judge):
-    for t, (kappa, alpha) in enumerate(scores.sel(runs=judge).values[0]):
-        gold, run = (np.array(list(map(int, GRADES[name][t]))) for name in ("truth", judge))
-        chance = np.abs(np.subtract.outer(gold, run)).mean()  # every document of one with every one of the other
-        assert kappa == pytest.approx(1 - np.abs(gold - run).mean() / chance)
-        pooled = np.concatenate([gold, run])
-        sizes = np.bincount(pooled, minlength=4)
-
-        def distance(one, two, sizes=sizes):
-            low, high = sorted((one, two))
-            return (sizes[low : high + 1].sum() - (sizes[low] + sizes[high]) / 2) ** 2
-
-        of_documents = np.mean([distance(*pair) for pair in zip(gold, run, strict=True)])
-        of_pairs = [distance(a, b) for i, a in enumerate(pooled) for j, b in enumerate(pooled) if i != j]
-        assert alpha == pytest.approx(1 - of_documents / np.mean(of_pairs))
