@@ -1,1 +1,1 @@
-"""The statistics of the analyses: plain functions of arrays without names of runs, topics or measures, module by module."""
+"""The statistics of the analyses, on arrays without names of runs, topics or measures."""

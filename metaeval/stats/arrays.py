@@ -49,7 +49,7 @@ class Scaled:
 
 
 def find_exponents(scores: FloatArray) -> npt.NDArray[np.intc]:
-    """Return the power of two that brings the median score that is not 0 between 1/2 and 1, shape (measure,)."""
+    """Return by which power of two each measure is divided: its median score that is not 0 comes between 1/2 and 1."""
     typical = np.zeros(scores.shape[-1], dtype=np.intc)
     for measure in range(len(typical)):
         mantissas, exponents = np.frexp(scores[..., measure])

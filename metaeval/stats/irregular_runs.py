@@ -112,7 +112,7 @@ def count_failures(oriented: FloatArray) -> IntArray:
 
 
 def far_behind(oriented_means: FloatArray) -> npt.NDArray[np.bool_]:
-    """Is a mean, shape (run, measure), below the median by more than `FAR` median absolute deviations / 0.6745?"""
+    """Return which means, (run, measure), are below the median by over `FAR` MAD / 0.6745, shape (measure, run)."""
     if len(oriented_means) < FEWEST_MEANS:
         return np.zeros(oriented_means.T.shape, dtype=bool)
     means = np.ldexp(oriented_means, -1)  # halves, so that no difference overflows
