@@ -169,9 +169,8 @@ def test_nor_do_the_order_of_people_items_and_judges_and_the_names_of_classes(nu
         def answer(places, classes):
             people, items, judges = places
             names = [[f"{letter}{k:02}" for k in axis] for letter, axis in zip("pij", places, strict=True)]
-            axes = dict(zip(("annotators", "items", "judges"), names, strict=True)) | {
-                "classes": list(classes[:n_classes])
-            }
+            axes = dict(zip(("annotators", "items", "judges"), names, strict=True))
+            axes["classes"] = list(classes[:n_classes])
             made = me.Annotations(labels[np.ix_(people, items)], answers[np.ix_(judges, items)], collection="c", **axes)
             return me.alternative_annotator_test(made, agreement=agreement, n_bootstrap=20).to_frame()
 
