@@ -96,6 +96,11 @@ def test_permission_denied_is_one_sentence(tmp_path, monkeypatch, function):
             call(ask, *given)
 
 
+def test_a_name_that_no_file_can_have_is_refused_in_a_sentence(tmp_path):
+    for name in ("a\0b.csv", "n" * 300 + ".csv"):
+        assert call(me.io.read_scores, tmp_path / name)[0] is None
+
+
 def test_expected_values_come_from_code_that_imports_nothing_of_metaeval():
     known = {"csv", "io", "re", "json", "math", "itertools", "contextlib", "dataclasses"}
     for node in ast.walk(ast.parse(Path(__file__).with_name("truth.py").read_text("utf-8"))):
