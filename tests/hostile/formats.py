@@ -278,7 +278,7 @@ def write_probabilities(rng, rows, is_gold):
 
 def write_dialogues(rng, rows, is_gold):
     votes = lambda: [{"quality": {each: rng.randint(-2, 2) for each in "AES"}} for _ in range(rng.randint(1, 4))]  # noqa: E731
-    said = lambda row: {"quality": {"A": dict(zip(FIVE, row, strict=True))}}  # noqa: E731
+    said = lambda row: {"quality": {"A": dict(rng.sample([*zip(FIVE, row, strict=True)], 5))}}  # noqa: E731
     each = [{"id": topic, **({"annotations": votes()} if is_gold else said(row))} for topic, row in rows]
     return json.dumps(each).encode()
 
