@@ -57,9 +57,7 @@ def parquet(frame):
 
 
 WHOLE = parquet(pd.read_csv(io.StringIO(CSV), dtype={"topic": str}))
-LONG_LABEL = parquet(
-    pd.DataFrame({"run": ["x" * 200_000] * 9, "topic": list("abcdefghi"), "measure": "AP", "score": 0.5})
-)
+LONG_LABEL = parquet(pd.DataFrame({"run": "x" * 200_000, "topic": list("abcdefghi"), "measure": "AP", "score": 0.5}))
 MANY_COLUMNS = f"run,topic,{','.join(f'm{i}' for i in range(10_000))}\na,1{',x' * 10_000}".encode()
 
 FILES = {

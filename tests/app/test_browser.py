@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import zipfile
 from urllib.parse import urlsplit
 
 import pytest
@@ -57,12 +56,6 @@ STILL = """addEventListener("DOMContentLoaded", () => {
   document.head.append(style);
 })"""
 """What turns while a command runs would be painted sixty times a second, without a graphics card."""
-CSV = "run,topic,measure,score\n" + "".join(
-    f"{run},{topic},{measure},{(3 * k + 5 * topic + len(measure) * (topic % 4)) % 11 / 11 + k / 9}\n"
-    for k, run in enumerate("abcdef")
-    for topic in range(12)
-    for measure in ("AP", "nDCG@10")
-)
 
 
 @pytest.fixture(scope="module")
@@ -100,12 +93,6 @@ def page(browser, address):
 def wait_until_drawn(page):
     """Wait until the server has sent the whole page."""
     page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
-
-
-def go(page, name):
-    page.get_by_role("radiogroup").first.get_by_text(name, exact=True).click()
-    page.get_by_role("heading", name=QUESTIONS[name], level=1).wait_for()
-    wait_until_drawn(page)
 
 
 def fit(page, size):
@@ -196,32 +183,3 @@ def test_axe_finds_nothing_that_keeps_anybody_out(browser, address, size, scheme
         found = axe.run(opened)
         assert found.violations_count == 0, found.generate_report()
     context.close()
-
-
-@pytest.mark.nightly
-def test_all_pages_a_broken_file_and_a_report(page):
-    for name, size in zip(QUESTIONS, (DESK, PHONE) * 2, strict=True):
-        go(page, name)
-        if name in LESSONS:
-            page.get_by_role("radio", name="a tie").click()
-        if name == "Two distributions":  # Streamlit takes SVG out of text that it is given as HTML
-            page.get_by_text("Where does each measure change sides?").click()
-            page.locator("svg[role=img] title").nth(3).wait_for(state="attached")
-        fit(page, size)
-    send = page.locator('input[type="file"]')
-    broken = b"run,topic,measure,score\na,1,AP,high\n"
-    send.set_input_files({"name": "broken.csv", "mimeType": "text/csv", "buffer": broken})
-    page.get_by_text("broken.csv:2: run a, topic 1, measure AP", exact=False).wait_for()
-    assert "Traceback" not in page.content()
-    page.get_by_role("button", name="Remove broken.csv").click()
-    send.set_input_files({"name": "small.csv", "mimeType": "text/csv", "buffer": CSV.encode()})
-    page.get_by_text("6 runs × 12 topics × 2 measures").wait_for()
-    wait_until_drawn(page)
-    page.set_viewport_size(DESK)
-    page.get_by_role("combobox", name="Question").click()
-    page.get_by_role("option", name="A report on one measure").click()
-    page.get_by_role("button", name="Answer").click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Everything").click()
-    assert "index.html" in zipfile.ZipFile(download.value.path()).namelist()
-    fit(page, PHONE)

@@ -28,6 +28,7 @@ from experiments.studies.calibration.simulation import (
     Cell,
     confirm_cells,
     count_batch,
+    count_cells,
     count_edge,
     find_significant,
     list_cells,
@@ -91,6 +92,16 @@ def test_counts_are_those_of_a_loop_over_studies():
         found.append(significant[k, true].sum() / max(len(true), 1))
     (counts,) = count_batch(CELL, 0, ("paired-t, Holm",))
     assert counts == [50, sum(one > 0 for one in false), pytest.approx(sum(found))]
+
+
+def test_cells_that_seem_to_err_are_simulated_again(monkeypatch):
+    monkeypatch.setitem(STUDY, "tests", {"bootstrap-t": {"test": "bootstrap-t"}})
+    monkeypatch.setitem(STUDY, "permutations", 50)
+    monkeypatch.setitem(STUDY, "again", 150)
+    cell = Cell("equal means", "choosing", "spread", "normal, two 3x", 4, 10, "", 50)
+    for most, studies in ((1.0, 50), (-1.0, 150)):
+        monkeypatch.setitem(STUDY, "most", most)
+        assert count_cells([cell])["studies"].tolist() == [studies]
 
 
 def test_both_halves_have_other_designs_nothing_is_simulated_unasked_and_every_table_has_a_caption(monkeypatch):

@@ -12,9 +12,7 @@ from experiments.paper import Results, Settings
 from experiments.studies.new_measure import claims, steps
 from metaeval.measures.quantification import gold_distance
 
-needs_data = pytest.mark.skipif(
-    not os.environ.get("METAEVAL_DATA"), reason="METAEVAL_DATA names no folder of real data"
-)
+needs_data = pytest.mark.skipif(not os.environ.get("METAEVAL_DATA"), reason="METAEVAL_DATA names no folder")
 NEW = steps.NEW
 GOLD = ("RNOD(distance=gold)", "RNADW(distance=gold)")
 OPTIONS = {"permutations": 200, "splits": 30, "small": 5, "alpha": 0.05}

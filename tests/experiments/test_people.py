@@ -23,9 +23,8 @@ from metaeval.stats.prediction_powered import Corrected
 
 def test_the_constant_judge_gives_the_usual_label():
     labels, answers = [[0, 2, 2], [1, 2, -1]], [[[1, 0, 0]] * 3]
-    annotations = Annotations(
-        labels, answers, annotators=["a", "b"], judges=["j"], items=range(3), classes=["x", "y", "z"]
-    )
+    axes = {"annotators": ["a", "b"], "judges": ["j"], "items": range(3), "classes": ["x", "y", "z"]}
+    annotations = Annotations(labels, answers, **axes)
     more = add_constant_judge(annotations)
     assert more.judges == ("j", "always-z")
     np.testing.assert_array_equal(more.answers[1], [[0, 0, 1]] * 3)
@@ -82,9 +81,8 @@ def test_a_judge_that_is_right_decides_more_and_a_poor_one_what_people_do():
 
 def test_a_small_study_is_simulated_whole_and_nothing_without_being_asked_for(monkeypatch):
     assert set(steps.STUDY["population"]) == set(steps.STUDY["labels"])
-    assert all(
-        judge in steps.STUDY["judges"][name.partition("-")[0]] for name, judge in steps.STUDY["population"].items()
-    )
+    for name, judge in steps.STUDY["population"].items():
+        assert judge in steps.STUDY["judges"][name.partition("-")[0]]
     monkeypatch.setitem(steps.STUDY, "labels", {"made-family": [20]})
     monkeypatch.setitem(steps.STUDY, "draws", 4)
     made = steps.run(Settings(full=True, say=lambda _: None))
@@ -114,9 +112,8 @@ def test_transcribed_averages_are_those_of_the_transcribed_tasks_and_named_as_th
         scaled = [v if one["statistic"] in SHARES else (v + 1) / 2 for v, one in zip(tasks, PARTS, strict=True)]
         assert abs(np.dot(weights, scaled) / weights.sum() - average) < 0.0011, metric
     assert set(committed("wmt2023").comparison["item"]) == {"Tables 8 and 9, by the task's program"}
-    assert "the printed tables themselves are not compared" in (committed("wmt2023").path / "README.md").read_text(
-        "utf-8"
-    )
+    page = (committed("wmt2023").path / "README.md").read_text("utf-8")
+    assert "the printed tables themselves are not compared" in page
 
 
 def hold(collections, statistics, **options):

@@ -31,13 +31,9 @@ SYMBOLS = {
 """What commands of formulas stand for; others are their names."""
 
 
-def find_papers():
-    """Return the folder of the papers' texts: beside the repository, or beside the data; None where there is none."""
-    folders = [ROOT.parent / "shared" / "papers", Path(os.environ.get("METAEVAL_DATA", "nowhere")).parent / "papers"]
-    return next((one for one in folders if one.is_dir()), None)
-
-
-PAPERS = find_papers()
+FOLDERS = [ROOT.parent / "shared" / "papers", Path(os.environ.get("METAEVAL_DATA", "nowhere")).parent / "papers"]
+"""Where the texts of the papers may be: beside the repository, or beside the data."""
+PAPERS = next((one for one in FOLDERS if one.is_dir()), None)
 needs_papers = pytest.mark.skipif(
     PAPERS is None, reason="the texts of the papers are not here: shared/papers, or METAEVAL_DATA/../papers"
 )

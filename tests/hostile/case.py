@@ -57,14 +57,6 @@ def call(function, *arguments, **options):
     return result, said
 
 
-def result_of(function, *arguments, **options):
-    """Return what a function returns; a refusal ends the case."""
-    result, notes = call(function, *arguments, **options)
-    if result is None:
-        raise Refused(*notes)
-    return result
-
-
 def by_day_and_night(argument, by_day, in_all):
     """Mark a test that tries some inputs in every session, and others at night: the argument is their first and last number."""
     night = pytest.param((by_day, in_all), marks=pytest.mark.nightly, id="night")

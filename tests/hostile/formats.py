@@ -3,6 +3,7 @@
 import io
 import itertools
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -89,9 +90,7 @@ def expect_wide(files, options):
     stems = {"web2013_ap.csv": "AP", "web2013_ndcg20.csv": "nDCG@20"}
     readings = truth.wide({stems[name]: content for name, content in files.items()})
     if options["format"] is None and len(files) == 1:
-        readings += truth.tidy(files) + truth.trec_eval(
-            {name.removesuffix(".csv"): each for name, each in files.items()}
-        )
+        readings += truth.tidy(files) + truth.trec_eval(dict(zip(["web2013_ndcg20"], files.values(), strict=True)))
     return readings
 
 
@@ -194,9 +193,8 @@ def expect_parquet(files, options):
 
 def damage(rng, content):
     at = rng.randrange(len(content))
-    return content[:at] + (
-        b"" if chance(rng, 0.3) else bytes([content[at] ^ 1 << rng.randrange(8)]) + content[at + 1 :]
-    )
+    flipped = bytes([content[at] ^ 1 << rng.randrange(8)]) + content[at + 1 :]
+    return content[:at] + (b"" if chance(rng, 0.3) else flipped)
 
 
 def score_cells(scores):
@@ -235,9 +233,8 @@ def of_labels(format, classes, write, read, topics=TWEETS, scale=None):
                 answers[0] = (*answers[0][:2], rng.choice(["9", "-9", "x", ""]))
             files[f"run{k}"] = write(answers[1:] if chance(rng, 0.1) else answers, False)
         if format == "semeval-c" and chance(rng, 0.2):  # numbers of lines in place of the gold's ids
-            files["numbered"] = write(
-                [(row[0], str(k), rng.choice(classes)) for k, row in enumerate(gold, start=1)], False
-            )
+            numbered = [(row[0], str(k), rng.choice(classes)) for k, row in enumerate(gold, start=1)]
+            files["numbered"] = write(numbered, False)
         return files, {"excused": none} | ({} if format == "semeval-c" else {"classes": scale or classes})
 
     expect = lambda files, _: truth.confusion(files, read, scale or classes, format == "polarity")  # noqa: E731
@@ -268,23 +265,20 @@ def shares(rng, K):
 
 def write_semeval_e(rng, rows, is_gold):
     if is_gold and chance(rng, 0.4):  # labels as gold
-        return lines(
-            [(n, topic, rng.choice(FIVE)) for topic, _ in rows for n in range(rng.randint(1, 4))], "{}\t{}\t{}"
-        )
+        labels = [(n, topic, rng.choice(FIVE)) for topic, _ in rows for n in range(rng.randint(1, 4))]
+        return lines(labels, "{}\t{}\t{}")
     show = rng.choice([repr, repr, "{:.3f}".format])
     return lines([(topic, *map(show, row)) for topic, row in rows], "{}\t{}\t{}\t{}\t{}\t{}")
 
 
 def write_probabilities(rng, rows, is_gold):
     names, order = ["low", "mid", "high"], range(3) if is_gold else rng.sample(range(3), 3)
-    return join(
-        [["topic", *(names[k] for k in order)], *([topic, *(repr(row[k]) for k in order)] for topic, row in rows)]
-    )
+    return join([["topic", *(names[k] for k in order)], *([t, *(repr(row[k]) for k in order)] for t, row in rows)])
 
 
 def write_dialogues(rng, rows, is_gold):
     votes = lambda: [{"quality": {each: rng.randint(-2, 2) for each in "AES"}} for _ in range(rng.randint(1, 4))]  # noqa: E731
-    said = lambda row: {"quality": {"A": dict(zip(FIVE, row, strict=True))}}  # noqa: E731
+    said = lambda row: {"quality": {"A": dict(rng.sample([*zip(FIVE, row, strict=True)], 5))}}  # noqa: E731
     each = [{"id": topic, **({"annotations": votes()} if is_gold else said(row))} for topic, row in rows]
     return json.dumps(each).encode()
 
@@ -330,9 +324,7 @@ def annotation_cells(found):
     judges = itertools.product(enumerate(found.judges), enumerate(found.items))
     labels = {("people", who, item): found.labels[a, i] for (a, who), (i, item) in people if found.labels[a, i] >= 0}
     counts = {("judges", who, item): found.answers[j, i].tolist() for (j, who), (i, item) in judges}
-    many = {
-        key: [name for name, n in zip(CLASSES, each, strict=True) for _ in range(n)] for key, each in counts.items()
-    }
+    many = {key: list(Counter(dict(zip(CLASSES, each, strict=True))).elements()) for key, each in counts.items()}
     return {key: CLASSES[k] for key, k in labels.items()} | many
 
 

@@ -77,24 +77,28 @@ def test_a_mutated_file_is_read_right_or_refused_in_a_sentence(name, numbers, tm
     "function", ["pathlib.Path.read_bytes", "builtins.open", "pathlib.Path.iterdir", "pathlib.Path.stat"]
 )
 def test_permission_denied_is_one_sentence(tmp_path, monkeypatch, function):
-    (tmp_path / "scores.csv").write_text("run,topic,score\na,t,0.5\nb,t,0.25\n")
-    scores = me.io.read_scores(tmp_path / "scores.csv", collection="c")
-    store = me.ScoreStore(tmp_path / "store")
+    file, store = tmp_path / "scores.csv", me.ScoreStore(tmp_path / "store")
+    file.write_text("run,topic,score\na,t,0.5\nb,t,0.25\n")
+    scores = me.io.read_scores(file, collection="c")
     store.add(scores)
 
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    for ask in (
-        lambda: me.io.read_scores(tmp_path / "scores.csv"),
-        lambda: me.io.read_scores(tmp_path),
-        lambda: store.load("c"),
-        store.collections,
-        lambda: store.add(scores, replace=True),
+    for ask, *given in (
+        (me.io.read_scores, file),
+        (me.io.read_scores, tmp_path),
+        (store.load, "c"),
+        (store.collections,),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(function, refuse)
-            call(ask)
+            call(ask, *given)
+
+
+def test_a_name_that_no_file_can_have_is_refused_in_a_sentence(tmp_path):
+    for name in ("a\0b.csv", "n" * 300 + ".csv"):
+        assert call(me.io.read_scores, tmp_path / name)[0] is None
 
 
 def test_expected_values_come_from_code_that_imports_nothing_of_metaeval():

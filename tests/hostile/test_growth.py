@@ -52,9 +52,7 @@ def nasty(shape, n):
 def rows(label, role):
     usual = {"run": ("x", "y"), "topic": ("t", "u"), "measure": ("AP", "BLEU")}
     axes = ((label, names[1]) if name == role else names for name, names in usual.items())
-    return [
-        dict(zip(("run", "topic", "measure", "score"), (*key, 0.5), strict=True)) for key in itertools.product(*axes)
-    ]
+    return [dict(zip((*usual, "score"), (*key, 0.5), strict=True)) for key in itertools.product(*axes)]
 
 
 def lines(role):

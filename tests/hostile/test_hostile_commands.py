@@ -5,12 +5,11 @@ import io
 import itertools
 import json
 import os
-import random
 from xml.etree import ElementTree
 
 import pytest
 
-from tests.hostile.case import SEED, Refused, by_day_and_night, try_inputs
+from tests.hostile.case import Refused, by_day_and_night, try_inputs
 from tests.hostile.forks import run_command
 
 NAMES = [
@@ -119,10 +118,3 @@ PARTS = {vary_names: 10, draw_names: 2, open_odd_paths: 12}
 def test_a_command_works_or_says_why_not_in_one_sentence(part, share, tmp_path):
     numbers = [number * PARTS[part] for number in share]
     try_inputs(part, numbers, tmp_path, least_equal=0.05, seconds=90)
-
-
-@pytest.mark.parametrize("command", ["measures", "power tiny.csv -B 20"])
-def test_results_print_whatever_stdout_can_encode(tmp_path, command):
-    write_scores(random.Random(SEED), tmp_path / "tiny.csv", "abcd", ["AP", "Δ"])
-    for encoding in ("ascii", "cp1252"):
-        run_command(tmp_path, *command.split(), encoding=encoding, limit=60).check(may_fail=False)

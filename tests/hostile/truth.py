@@ -475,7 +475,6 @@ def _judge(said, answered, classes):
     need({*labels.values(), *itertools.chain(*answers.values())} <= set(classes), "no class")
     need({key[2] for key in labels} == items, "an item that nobody labelled")
     judged = {(judge, item) for (_, judge, item), each in answers.items() if each}
-    need(
-        judged and judged == set(itertools.product({judge for _, judge, _ in answers}, items)), "no answer, or to what"
-    )
+    wanted = set(itertools.product({judge for _, judge, _ in answers}, items))
+    need(judged and judged == wanted, "no answer, or to what")
     return labels | {key: sorted(each) for key, each in answers.items()}

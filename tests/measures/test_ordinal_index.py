@@ -65,9 +65,7 @@ def test_the_index_is_the_cost_of_the_cheapest_of_all_monotone_paths(counts, sha
 
 @EVERY
 @given(matrices(9), st.floats(1e-6, 3), exponents)
-def test_the_index_lies_between_0_and_1_is_0_for_the_perfect_run_only_and_does_not_tell_gold_from_run(
-    counts, share, gamma
-):
+def test_the_index_is_0_for_the_perfect_run_only_at_most_1_and_does_not_tell_gold_from_run(counts, share, gamma):
     value = OCI(counts, beta=share, gamma=gamma)
     assert 0 <= value <= 1
     # Only the order of summation differs.

@@ -100,10 +100,10 @@ def step_down(statistics, draws, alpha):
         claims = more
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(20))
 def test_claims_are_those_of_a_plain_step_down(seed):
     rng = np.random.default_rng(seed)
-    draws = rng.standard_normal((7, 201))
+    draws = rng.standard_normal((7, 16))  # so few that the next smaller one would claim something else
     pairs = draws[:, None] - draws[None]
     means = np.sort(rng.normal(0, 5, 7))
     statistics = np.subtract.outer(means, means)
@@ -153,9 +153,7 @@ def test_draws_are_those_of_a_plain_loop_over_resampled_topics():
             observed = sum(gap.var() / len(gap) for gap in gaps)
             for trial, found in enumerate(of_pair):
                 samples = [np.repeat(gap, counts[trial]) for gap, counts in zip(gaps, drawn, strict=True)]
-                mean, spread = (
-                    sum(each) for each in zip(*((s.mean(), s.var() / len(s)) for s in samples), strict=True)
-                )
+                mean, spread = sum(s.mean() for s in samples), sum(s.var() / len(s) for s in samples)
                 counts = spread and (spread >= observed / 10 or mean**2 > 9 * spread)
                 expected = (mean - sum(gap.mean() for gap in gaps)) / np.sqrt(spread) if counts else 0
                 assert found == pytest.approx(expected)
@@ -209,15 +207,15 @@ def test_intervals_are_students_clopper_and_pearsons_or_welchs_and_clusters_coun
     assert np.isnan([low[1], high[1]]).all()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(20))
 def test_runs_that_may_be_the_best_are_those_of_plain_loops(seed):
     rng = np.random.default_rng(seed)
-    noise, means = rng.standard_normal((6, 301)), rng.normal(0, 2, 6)
+    noise, means = rng.standard_normal((6, 16)), rng.normal(0, 2, 6)
     pairs = noise[:, None] - noise[None]
     found = find_best(np.subtract.outer(means, means), lambda: (pairs[i, i + 1 :] for i in range(5)), 0.1)
     for run in range(6):
         others = [other for other in range(6) if other != run]
-        largest = sorted(max(abs(noise[other, b] - noise[run, b]) for other in others) for b in range(301))
-        critical = largest[int(np.ceil(0.9 * 300))]
+        largest = sorted(max(abs(noise[other, b] - noise[run, b]) for other in others) for b in range(16))
+        critical = largest[int(np.ceil(0.9 * 15))]
         assert found[run] == (max(means[other] - means[run] for other in others) <= critical)
     assert found[means.argmax()]

@@ -1,4 +1,4 @@
-"""Topics in clusters are drawn as a whole: copies of topics tell nothing new, and tests keep their error rate."""
+"""Topics in clusters are drawn as a whole: copies of topics tell nothing new."""
 
 import numpy as np
 import pandas as pd

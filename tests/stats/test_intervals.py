@@ -132,14 +132,6 @@ def test_pools_are_weighted_means():
 WIDER = (2.1448 / 1.96) ** 2  # Student's t with 14 degrees of freedom over the normal quantile
 
 
-def make_scores(rng, n_runs=16, n_topics=40, n_measures=3):
-    people = rng.standard_normal((n_runs, 1, 1)) + rng.standard_normal((n_runs, n_topics, 1))
-    measures = people + rng.standard_normal((n_runs, 1, n_measures))
-    measures += rng.standard_normal((n_runs, n_topics, n_measures))
-    values, names = np.concatenate([people, measures], axis=-1), ["people", "a", "b", "c"]
-    return me.Scores(values, runs=range(n_runs), topics=range(n_topics), measures=names, higher_is_better=True)
-
-
 @pytest.mark.parametrize("effect", [0.6, 2.0])
 def test_a_mean_varies_over_runs_as_the_two_way_analysis_of_variance_says(effect):
     rng, (n_runs, n_topics) = np.random.default_rng(6), (15, 30)
@@ -172,8 +164,12 @@ def test_what_runs_and_topics_do_together_never_adds_to_the_jackknife_nor_takes_
 
 def test_collections_of_the_same_runs_have_the_same_ones_drawn():
     """A second collection of the same runs that says nearly the same: other runs would change both alike."""
-    one = replace(make_scores(np.random.default_rng(9), n_runs=12, n_topics=30), collection="one")
-    two = replace(one, values=one.values + 1e-9 * one.values**2, collection="two")
+    draw = np.random.default_rng(9).standard_normal
+    people = draw((12, 1, 1)) + draw((12, 30, 1))
+    values = np.concatenate([people, people + draw((12, 1, 3)) + draw((12, 30, 3))], axis=-1)
+    labels = {"topics": range(30), "measures": ["people", "a", "b", "c"], "higher_is_better": True}
+    one = me.Scores(values, runs=range(12), collection="one", **labels)
+    two = replace(one, values=values + 1e-9 * values**2, collection="two")
     other = replace(two, runs=[f"other {run}" for run in two.runs])
     options = {"reference": "people", "statistics": ["pearson"], "n_permutations": 2, "over": "runs and topics"}
     alone, same, different = (me.agreement(each, **options) for each in (one, [one, two], [one, other]))

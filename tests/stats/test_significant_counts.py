@@ -56,9 +56,8 @@ def test_counts_that_move_together_give_the_chances_of_each_correction(correctio
     assert [(found >= s).mean() for s in range(1, 9)] == pytest.approx(chances.tolist(), abs=0.03)
 
 
-@pytest.mark.parametrize("factors", [np.ones(50), 50 - np.arange(50)], ids=["none", "holm"])
-def test_equal_counts_have_the_chances_that_each_would_have_alone(factors, request):
-    correction = request.node.callspec.id
+@pytest.mark.parametrize(("correction", "factors"), [("none", np.ones(50)), ("holm", 50 - np.arange(50))])
+def test_equal_counts_have_the_chances_that_each_would_have_alone(correction, factors):
     counts = np.random.default_rng(0).integers(0, 6, (3, 50))
     chances = significance_chances(counts, 1000, 0.05, correction=correction, add_one=True)
     most = [sum((c + 1) / 1001 <= 0.05 / factor for c in range(1001)) - 1 for factor in factors]
