@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -46,6 +46,27 @@ def check_shape(array: np.ndarray, expected: tuple[int, ...], what: str, axes: s
     """Refuse an array that does not fit its labels."""
     if array.shape != expected:
         raise DataError(f"the {what} have shape {array.shape}, not {expected} ({axes})")
+
+
+def as_numbers(given: Any, what: str) -> np.ndarray:
+    """Return an array of its own; numpy would turn some of what is no number into numbers without a word."""
+    try:
+        if (kind := np.asarray(given).dtype).kind in "cmMVS":
+            raise TypeError(f"{kind} is none")
+        if np.ma.is_masked(given):
+            raise TypeError("masked ones are none: write NaN into a frame, and see metaeval.io.from_frame")
+        return np.array(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{what} are numbers ({error})") from None
+
+
+def refuse_first(
+    wrong: np.ndarray, axes: Mapping[str, Sequence[object]], problem: str | Callable[..., str], **more: Any
+) -> None:
+    """Refuse the first marked cell of an array by the labels of its axes; what is wrong may be told of its positions."""
+    for place in np.argwhere(wrong)[:1].tolist():
+        where = {what: labels[i] for (what, labels), i in zip(axes.items(), place, strict=False)}
+        raise DataError(problem if isinstance(problem, str) else problem(*place), **where, **more)
 
 
 def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:

@@ -309,6 +309,6 @@ def test_a_manifest_laid_out_anew_is_the_same_and_an_earlier_one_names_files_tha
     gone = file_of(store, "one").name
     store.add(scores_of(3, "one"), replace=True)
     path.write_text(earlier)
-    with pytest.raises(StoreError, match=f"the file {gone} of collection one is gone: restore it"):
+    with pytest.raises(StoreError, match=f"{gone}: the file of collection one is gone: restore it"):
         store.load("one")
     assert store.load("two") == scores_of(2, "two")

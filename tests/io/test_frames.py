@@ -220,7 +220,7 @@ def test_columns_that_are_called_otherwise_are_mapped():
 def test_what_is_no_number_is_no_score(scores):
     rows = pd.DataFrame({"run": ["a", "b", "c"], "topic": "t", "measure": "AP", "score": scores})
     for frame, options in ((rows, {}), (pd.DataFrame({"a": scores}), {"measure": "AP"})):
-        with pytest.raises(DataError, match="numbers, not"):
+        with pytest.raises(DataError, match="is not a finite number"):
             from_frame(frame, **options)
 
 
