@@ -14,7 +14,7 @@ import pandas as pd
 from metaeval.analyses.prepare import Within, check_options, remark_shared_topics, sort_scores
 from metaeval.analyses.ranks import RunRanks, order_runs, tabulate_ranks
 from metaeval.analyses.topic_noise import TopicNoise, find_noise, join_noise
-from metaeval.data.clusters import code_clusters
+from metaeval.data.labels import code_clusters
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_list, format_option, shorten, suggest_names
 from metaeval.measures.base import Measure

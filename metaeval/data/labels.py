@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +17,14 @@ Item = TypeVar("Item", bound=tuple[str, ...])
 
 Choose = Callable[[Sequence[str]], Sequence[str]]
 """What returns those measures of a collection that are wanted, given the names of all; gaps of others do not matter."""
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """How many repeats the scores of a measure are means of, and the variance of one repeat of a run on a topic."""
+
+    count: int
+    variance: float
 
 
 class Labelled:
@@ -61,7 +70,7 @@ def as_numbers(given: Any, what: str) -> np.ndarray:
 
 
 def refuse_first(
-    wrong: np.ndarray, axes: Mapping[str, Sequence[object]], problem: str | Callable[..., str], **more: Any
+    wrong: Any, axes: Mapping[str, Sequence[object]], problem: str | Callable[..., str], **more: Any
 ) -> None:
     """Refuse the first marked cell of an array by the labels of its axes; what is wrong may be told of its positions."""
     for place in np.argwhere(wrong)[:1].tolist():
@@ -77,10 +86,8 @@ def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
     labels: dict[str, None] = {}
     for position, label in enumerate(given, start=1):
         text, problem = str(label), ""
-        if label is None or (isinstance(label, float) and label != label):
+        if label is None or (isinstance(label, float) and label != label) or not text.strip():
             problem = f"{what} number {position} has no name"
-        elif not text.strip():
-            problem = f"{what} number {position} has an empty name"
         elif not text.isascii() and text.encode(errors="replace").decode() != text:
             problem = f"{what} number {position} has a name with half a letter: {text!r}"
         elif text in labels:
@@ -138,9 +145,13 @@ def rank_labels(labels: Sequence[str]) -> np.ndarray:
     >>> rank_labels(["b", "a", "10", "2"]).tolist()  # as text, character by character
     [3, 2, 0, 1]
     """
-    places = np.empty(len(labels), dtype=np.intp)
-    places[sorted(range(len(labels)), key=labels.__getitem__)] = np.arange(len(labels))
-    return places
+    return np.argsort(np.argsort(np.array(labels, dtype=object)))
+
+
+def code_clusters(clusters: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return the names of clusters in alphabetical order, and for each topic the number of its cluster."""
+    names, codes = np.unique(np.array([*clusters], dtype=object), return_inverse=True)
+    return tuple(names), codes
 
 
 def assign_parts(

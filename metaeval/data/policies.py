@@ -76,7 +76,7 @@ def report_dropped(keep: np.ndarray, labels: Sequence[str], what: str, policy: s
     """Say which runs or topics a policy leaves out; that nothing is left is an error."""
     dropped = [label for label, stays in zip(labels, keep, strict=True) if not stays]
     if dropped and len(dropped) == len(labels):
-        raise DataError(f"{policy} would leave no {what}")
+        raise DataError(f"{policy} would leave no {what}", hint="choose another policy, or fewer runs and measures")
     if dropped:
         report_policy(f"{policy}: left out {len(dropped)} of {format_count(len(labels), what)}: {format_list(dropped)}")
 

@@ -12,16 +12,16 @@ import numbers
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype
 
-from metaeval.data.clusters import Repeats
 from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, REPEAT, format_columns
-from metaeval.data.labels import Choose
-from metaeval.data.policies import MissingPolicy, check_policy, hint_missing, report_policy
+from metaeval.data.labels import Choose, Repeats
+from metaeval.data.policies import MissingPolicy, check_policy, find_complete, hint_missing, report_policy
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.files import describe_files
 from metaeval.measures.base import Measure
@@ -344,11 +344,11 @@ class Cells:
         """How many labels each axis has."""
         return tuple(map(len, self.labels.values()))
 
-    def number(self, most: int = 1 << 62) -> np.ndarray:
-        """Return for each row the number of its cell in the array, which has no more than `most`."""
-        if (size := math.prod(self.shape)) > most:
-            problem = f"of {size:,} cells of runs, topics and measures only {len(self.at):,} have a score"
-            raise DataError(problem, file=self.rows.file, hint="are the columns those that were meant?")
+    def number(self) -> np.ndarray:
+        """Return for each row the number of its cell in the array."""
+        if (size := math.prod(self.shape)) >= 1 << 62:
+            problem = f"{len(self.at):,} scores cannot fill {size:,} cells of runs, topics and measures"
+            raise DataError(problem, file=self.rows.file)
         return np.ravel_multi_index(tuple(self.codes.values()), self.shape)
 
     def select(self, kept: np.ndarray) -> None:
@@ -442,53 +442,47 @@ class Cells:
 
     def fill(self, missing: MissingPolicy, measures: Sequence[Measure]) -> np.ndarray:
         """Return the array, (run, topic, measure) or with a last axis of repeats, once a policy has left no gap in it."""
-        file, filled, size = self.rows.file, ~np.isnan(self.score), math.prod(self.shape)
-        lacking = size - int(filled.sum())
-        if lacking and missing == "raise":
-            self._refuse_gap(lacking)
-        if lacking and missing in ("drop-topic", "drop-run"):
-            axis, stated = missing.removeprefix("drop-"), format_option("missing", missing)
-            n = len(self.labels[axis])
-            keep = np.bincount(self.codes[axis][filled], minlength=n) == size // n
-            if not keep.any():
-                other = format_option("missing", "drop-run" if axis == "topic" else "drop-topic")
-                problem = f"every {axis} has a missing score: {stated} would leave nothing"
-                raise DataError(problem, file=file, hint=f"try {other}, or read some of the runs and measures")
-            dropped = self.drop(axis, keep)
-            what = f"left out {len(dropped)} of {n} {axis}s with missing scores: {format_list(dropped)}"
-            report_policy(f"{stated}: {what}", file)
-            lacking = 0
-        number = self.number(max(MOST_CELLS, MOST_CELLS_A_ROW * len(self.at)) if lacking else size)
+        size, number = math.prod(self.shape), self.number()
+        if size > max(MOST_CELLS, MOST_CELLS_A_ROW * len(number)):
+            problem = f"of {size:,} cells of runs, topics and measures only {len(number):,} have a score"
+            raise DataError(problem, file=self.rows.file, hint="are the columns those that were meant?")
         values = np.full(self.shape, np.nan)
         values.ravel()[number] = self.score
+        gaps = np.isnan(values)
+        lacking = int(gaps.sum())
+        if lacking and missing == "raise":
+            self._refuse_gap(gaps, number)
         if lacking and missing == "worst":
             for m, measure in enumerate(measures):
-                gaps = np.isnan(values[:, :, m])
-                if gaps.any() and (measure.higher_is_better is None or not np.isfinite(measure.worst)):
+                if gaps[:, :, m].any() and (measure.higher_is_better is None or not np.isfinite(measure.worst)):
                     problem = "its worst value is not known, so it cannot stand for a missing score"
                     raise DataError(problem, measure=measure)
-                values[:, :, m][gaps] = measure.worst
-            report_policy(f"{lacking:,} missing scores given the measure's worst value", file)
+                values[:, :, m][gaps[:, :, m]] = measure.worst
+            report_policy(f"{lacking:,} missing scores given the measure's worst value", self.rows.file)
+        if lacking and missing in ("drop-topic", "drop-run"):
+            gaps = gaps.reshape(*self.shape[:2], -1).any(axis=2)
+            keep = find_complete(gaps, self.labels["run"], self.labels["topic"], missing)
+            for axis, kept in zip(("run", "topic"), keep, strict=True):
+                self.labels[axis] = [*compress(self.labels[axis], kept)]
+            values = values[np.ix_(*keep)]
         return values
 
-    def _refuse_gap(self, lacking: int) -> None:
+    def _refuse_gap(self, gaps: np.ndarray, number: np.ndarray) -> None:
         """Refuse the first row without a score, else the first cell without a row."""
-        gaps, hint = np.flatnonzero(np.isnan(self.score)), hint_missing()
-        at: Any
-        if len(gaps):
-            where, at = self.rows.locate(self.at[gaps[0]]), [codes[gaps[0]] for codes in self.codes.values()]
+        stated = np.flatnonzero(np.isnan(self.score))
+        at = np.unravel_index(number[stated[0]] if len(stated) else int(np.argmax(gaps)), self.shape)
+        if len(stated):
+            where = self.rows.locate(self.at[stated[0]])
         else:
-            there = np.sort(self.number())
-            odd = np.flatnonzero(there != np.arange(len(there)))
-            at = np.unravel_index(int(odd[0]) if len(odd) else len(there), self.shape)
             where = {axis: self.labels[axis][i] for axis, i in zip(COLUMNS[:3], at, strict=False)}
             of_run = self.at[(self.codes["run"] == at[0]) & (self.codes["measure"] == at[2])]
             where["file"] = (self.rows.keep(of_run) if len(of_run) else self.rows).file
+        hint = hint_missing()
         if REPEAT in self.labels:
             where["topic"] = f"{where['topic']}, {REPEAT} {self.labels[REPEAT][at[3]]}"
             drop = format_option("missing", "drop-topic")
             hint = f"repeats are unequal: {drop} or drop-run keeps what has all of them"
-        more = f"; {lacking:,} are missing in all" if lacking > 1 else ""
+        more = f"; {gaps.sum():,} are missing in all" if gaps.sum() > 1 else ""
         raise DataError(f"there is no score{more}", **where, hint=hint)
 
 

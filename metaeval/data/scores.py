@@ -12,15 +12,16 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from metaeval.data.clusters import Repeats, code_clusters
 from metaeval.data.columns import CLUSTER
 from metaeval.data.labels import (
     Choose,
     Labelled,
+    Repeats,
     as_numbers,
     check_shape,
     choose_measures,
     choose_of_several,
+    code_clusters,
     find_labels,
     refuse_first,
 )

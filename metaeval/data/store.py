@@ -22,9 +22,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from metaeval.data.clusters import Repeats
 from metaeval.data.columns import COLUMNS, DIRECTION
-from metaeval.data.labels import choose_measures, unique_labels
+from metaeval.data.labels import Repeats, unique_labels
 from metaeval.data.scores import Scores, is_untold, refuse_gaps
 from metaeval.errors import DataError, MetaevalError, StoreError, format_list, format_option
 from metaeval.files import PathLike, clear_leftovers, open_regular, read_bounded, write_atomically
@@ -36,7 +35,6 @@ MANIFEST, SCHEMA = "manifest.json", 4
 _RECORD = b"metaeval.store"
 _FILE_NAME = re.compile(r"\.([0-9a-f]{16})\.parquet$")
 _LOCK_SECONDS = 60
-_ROWS = 2**26  # of a group, the most that Parquet's writer makes
 _REPAIR = "restore it from a copy, or add its scores again with replace=True"
 
 
@@ -243,21 +241,17 @@ def _name_file(collection: str, digest: str) -> str:
 
 
 def _decode_scores(file: Any, record: Any, collection: str, measures: Any) -> Scores:
-    """Return all measures of a file that is open, or some; only these are decoded."""
+    """Return all measures of a file that is open, or some."""
     described = {measure["name"]: measure for measure in record["measures"]}
     names, shape = list(described), (len(record["runs"]), len(record["topics"]))
     if file.metadata.num_rows != shape[0] * shape[1] * len(names) or record["collection"] != collection:
         raise ValueError("it does not hold what it says")
-    chosen = names if measures is None else choose_measures(measures, names)
-    each = file.num_row_groups // len(names)  # one of a measure, more of a very large one
-    values, known, repeats = np.empty((*shape, len(chosen))), [], {}
-    for position, name in enumerate(chosen):
-        groups = range(names.index(name) * each, (names.index(name) + 1) * each)
-        cells = file.read_row_groups(groups, columns=["score"]).column(0).to_numpy()
-        np.copyto(values[..., position], cells.reshape(shape), casting="no")
-        fields = dict(described[name])
-        if "repeats" in fields:
-            told = fields.pop("repeats")
+    cells = file.read(columns=["score"]).column(0).to_numpy()
+    if cells.dtype != np.float64:
+        raise ValueError("its scores are no numbers of eight bytes")
+    known, repeats = [], {}
+    for name, fields in described.items():
+        if told := fields.pop("repeats", None):
             repeats[name] = Repeats(int(told["count"]), float(told["variance"]))
         low, high = fields["range"]
         fields["range"] = -np.inf if low is None else float(low), np.inf if high is None else float(high)
@@ -265,7 +259,8 @@ def _decode_scores(file: Any, record: Any, collection: str, measures: Any) -> Sc
         is_same = registered.formula is not None and registered.higher_is_better == fields["higher_is_better"]
         known.append(registered if is_same else Measure(**fields))
     labels = {label: record[label] for label in ("runs", "topics", "provenance", "clusters")}
-    return Scores(values, measures=known, repeats=repeats, collection=collection, **labels)
+    values = np.moveaxis(cells.reshape(len(names), *shape), 0, -1)
+    return Scores(values, measures=known, repeats=repeats, collection=collection, **labels).sel(measures=measures)
 
 
 def _encode_scores(scores: Scores, collection: str) -> bytes:
@@ -297,5 +292,5 @@ def _encode_scores(scores: Scores, collection: str) -> bytes:
                 for codes, names in labels
             ]
             values = np.ascontiguousarray(scores.values[..., position]).ravel()
-            writer.write_table(pyarrow.table([*cells, values], schema=schema), row_group_size=_ROWS)
+            writer.write_table(pyarrow.table([*cells, values], schema=schema))
     return stream.getvalue()

@@ -77,7 +77,7 @@ BROKEN = [
     ({"values": [[[np.inf]]]}, "the score is inf"),
     ({"values": [[["high"]]]}, "scores are numbers"),
     ({"values": np.empty((0, 1, 1)), "runs": []}, "there are no runs"),
-    ({"runs": [""]}, "run number 1 has an empty name"),
+    ({"runs": [""]}, "run number 1 has no name"),
     ({"runs": ["\ud800"]}, "run number 1 has a name with half a letter"),
     ({"runs": "a"}, "not .a."),
 ]

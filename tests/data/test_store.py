@@ -71,9 +71,7 @@ def test_adding_a_measure_keeps_the_others_aligns_by_label_and_takes_an_old_ones
     assert len(empty.load("c").runs) == 3
 
 
-@pytest.mark.parametrize("rows", [6, 4])  # of a group: all of a measure, or not
-def test_measures_are_loaded_in_the_order_asked_for_wherever_groups_of_rows_end(empty, monkeypatch, rows):
-    monkeypatch.setattr(store_module, "_ROWS", rows)
+def test_measures_are_loaded_in_the_order_asked_for(empty):
     values = np.random.default_rng(0).random((2, 3, 4))
     empty.add(make(values, ["A", "B", "C", "D"]))
     np.testing.assert_array_equal(empty.load("c", measures=["C", "A"]).values, values[..., [2, 0]])

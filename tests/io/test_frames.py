@@ -236,20 +236,12 @@ def test_labels_of_several_types_are_refused_and_never_merged(runs):
 SPARSE = "run,topic,measure,score\n" + "".join(f"r{i},t{i},m{i},0.5\n" for i in range(500))
 
 
-@pytest.mark.parametrize(
-    ("missing", "message"),
-    [
-        ("raise", "run r0, topic t0, measure m1: there is no score; 124,999,500 are missing in all"),
-        ("drop-topic", "every topic has a missing score"),
-        ("drop-run", "every run has a missing score"),
-        ("worst", "of 125,000,000 cells of runs, topics and measures only 500 have a score"),
-    ],
-)
-def test_a_sparse_file_is_refused_before_its_array_is_made(missing, message, tmp_path):
+@pytest.mark.parametrize("missing", ["raise", "drop-topic", "drop-run", "worst"])
+def test_a_sparse_file_is_refused_before_its_array_is_made(missing, tmp_path):
     (tmp_path / "s.csv").write_text(SPARSE)
     tracemalloc.start()
     try:
-        with pytest.raises(DataError, match=message):
+        with pytest.raises(DataError, match="of 125,000,000 cells of runs, topics and measures only 500 have a score"):
             read_scores(tmp_path / "s.csv", missing=missing)
         assert tracemalloc.get_traced_memory()[1] < 20_000_000  # the array would take 1,000,000,000
     finally:
