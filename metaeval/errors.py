@@ -17,11 +17,7 @@ _BREAKS = {letter: letter.encode("unicode_escape").decode() for letter in "\n\r\
 
 
 def shorten(text: str, most: int = _LONGEST_MESSAGE) -> str:
-    r"""Return text in one line of bounded length: line breaks are spelled out, and the middle is left out.
-
-    >>> print(shorten("run a\nb"), shorten("x" * 1000, 12))
-    run a\nb xxxxxxxx…xxx
-    """
+    """Return text in one line of bounded length: line breaks are spelled out, and the middle is left out."""
     if len(text) > most:
         after = most // 3 - 1
         text = f"{text[: most - after - 1]}…{text[len(text) - after :]}"
@@ -43,12 +39,10 @@ class DataError(MetaevalError):
 
     Parameters
     ----------
-    problem : str
-        What is wrong, in a few words: ``"probabilities sum to 0.83, not 1"``.
-    file, line, run, topic, item, measure, value : object, optional
-        Where it is wrong. Whatever is given becomes part of the message and stays readable as an attribute.
-    hint : str, optional
-        What to do about it.
+    problem, hint : str
+        What is wrong, in a few words, and what to do about it.
+    file, line, run, topic, item, measure, value
+        Where it is wrong: part of the message, and an attribute.
 
     Examples
     --------
@@ -122,11 +116,7 @@ class DirectionWarning(MetaevalWarning):
 
 
 def visible(text: str) -> str:
-    r"""Return text with control characters but line ends spelled out, so that a name cannot steer a terminal.
-
-    >>> print(visible("run" + chr(27) + "[31m"))
-    run\x1b[31m
-    """
+    """Return text with control characters but line ends spelled out, so that a name cannot steer a terminal."""
     if text.isprintable():  # as nearly all are
         return text
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
@@ -149,11 +139,7 @@ def format_list(labels: Sequence[str], most: int = 5) -> str:
 
 
 def suggest_names(name: str, known: Iterable[str], cutoff: float = 0.5) -> str:
-    """Return a question that names what was probably meant, or an empty text: names that differ little, or begin so.
-
-    >>> suggest_names("ndcg", ["AP", "nDCG@20"])
-    'did you mean nDCG@20?'
-    """
+    """Return a question that names what was probably meant, or an empty text: names that differ little, or begin so."""
     typed = name.strip().lower()
     # Comparing takes the product of both lengths.
     short = {candidate.lower(): candidate for candidate in known if max(len(candidate), len(typed)) <= _LONGEST_LABEL}
@@ -163,17 +149,7 @@ def suggest_names(name: str, known: Iterable[str], cutoff: float = 0.5) -> str:
 
 
 def format_option(name: str, value: object = None) -> str:
-    """Return an option as the user would type it: as an argument in Python, as a flag on the command line.
-
-    >>> format_option("missing", "drop-topic")
-    'missing=drop-topic'
-    >>> _ = use_option_names({"missing": "--missing"})
-    >>> format_option("missing", "drop-topic")
-    '--missing drop-topic'
-    >>> format_option("missing", True)  # a flag needs no value
-    '--missing'
-    >>> _ = use_option_names({})
-    """
+    """Return an option as the user would type it: missing=drop-topic in Python, --missing drop-topic on the command line."""
     flag = _OPTION_NAMES.get().get(name)
     if value is None or (flag and value is True):
         return flag or name
