@@ -45,10 +45,12 @@ TEMPORARY = ".writing-"
 
 
 def is_standard_input(path: PathLike) -> bool:
+    """Say whether a path stands for standard input."""
     return path == STANDARD_INPUT
 
 
 def is_folder(path: PathLike) -> bool:
+    """Say whether a path is a folder."""
     return os.path.isdir(path)  # also of a name that no file can have, of which Path.is_dir complains
 
 
@@ -58,6 +60,7 @@ def plain_path(path: PathLike) -> str:
 
 
 def file_name(path: PathLike) -> str:
+    """Return a file's name without its folder."""
     return "stdin" if is_standard_input(path) else Path(str(path)).name
 
 
