@@ -14,8 +14,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import metaeval as me
-from metaeval.datasets import polarity
-from metaeval.files import find_named_files
 from tests.hostile import truth
 from tests.hostile.case import chance
 from tests.hostile.mutate import mutate_json, mutate_text
@@ -282,23 +280,14 @@ def make_labels(rng, classes, topics, real=None, places=()):
 
 def of_labels(format, classes, write, read, topics=TWEETS, *, state_classes=True, **real):
     """A format of labels; `write` takes rows and whether they are gold, `read` is of truth."""
-    is_polarity = format == "polarity"
-    names = {"positive": "1", "neutral": "0", "negative": "-1", "objective": "0"}
-    scale = (
-        list(dict.fromkeys(sorted((names.get(name.lower(), name) for name in classes), key=int)))
-        if is_polarity
-        else list(classes)
-    )
+    scale = list(classes)
 
     def make(rng):
         gold, runs = make_labels(rng, classes, topics, **real)
-        none = is_polarity and chance(rng, 0.25)
-        if none:
-            gold[0] = (*gold[0][:2], rng.choice(["NULL", "null", ""]))
         if format == "semeval-c" and chance(rng, 0.2):
             runs["numbered"] = [(row[0], str(k), rng.choice(classes)) for k, row in enumerate(gold, start=1)]
         options = {"missing": rng.choice(POLICIES), "invalid": rng.choice([*POLICIES, "clip"])}
-        excused = none or (options["invalid"] == "clip" and "yes" in classes)
+        excused = options["invalid"] == "clip" and "yes" in classes
         if state_classes:
             options["classes"] = scale
         return {name: write(rows, name == "gold") for name, rows in {"gold": gold, **runs}.items()}, options | {
@@ -306,15 +295,13 @@ def of_labels(format, classes, write, read, topics=TWEETS, *, state_classes=True
         }
 
     def expect(files, options):
-        return truth.confusion(files, read, scale, options["missing"], options["invalid"], unrelated=is_polarity)
+        return truth.confusion(files, read, scale, options["missing"], options["invalid"])
 
     return Format(make, expect, partial(read_runs, format), run_cells)
 
 
 def read_runs(format, folder, files, options):
     paths = {name: folder / name for name in files if name != "gold"}
-    if format == "polarity":
-        return polarity.read(folder / "gold", find_named_files(paths, gold=folder / "gold"), **options)
     return me.io.read_runs(
         folder / "gold", folder if options.pop("by_folder", False) else paths, format=format, **options
     )
@@ -426,9 +413,6 @@ def annotation_cells(found):
     return {key: CLASSES[k] for key, k in labels.items()} | many
 
 
-POLAR = ("positive", "neutral", "negative", "objective")
-SAID = ("POSITIVE", "NEUTRAL", "NEGATIVE")
-REPLAB = [("entity_id", "tweet_id", "polarity")]
 TABLE = {True: "label", False: "predicted"}
 FORMATS = {
     "tidy": of_scores(make_tidy, lambda files, options: truth.tidy(files, options["measure"])),
@@ -449,18 +433,6 @@ FORMATS = {
     "labels": of_labels(
         "labels", ("no", "maybe", "yes"),
         lambda rows, is_gold: join([("topic", "item", TABLE[is_gold]), *rows]), truth.table_labels,
-    ),
-    "polarity of messages": of_labels(
-        "polarity", POLAR, lambda rows, _: lines(rows, "NA\t{1}\t{2}\tsome text"), truth.polarity_labels, ["all"],
-    ),
-    "polarity of phrases": of_labels(
-        "polarity", POLAR, lambda rows, _: lines(rows, "NA\t{1}\t3\t7\t{2}\tsome text"), truth.polarity_labels, ["all"],
-    ),
-    "polarity of entities": of_labels(
-        "polarity", SAID, lambda rows, _: lines([*REPLAB, *rows], '"{}"\t"{}"\t"{}"'), truth.polarity_labels,
-    ),
-    "polarity of judgements": of_labels(
-        "polarity", ("-1", "0", "1"), lambda rows, _: lines(rows, "{0} 0 {1} {2:x<1}"), truth.polarity_labels, ["amy", "t_1"],
     ),
     "semeval-e": of_shares("semeval-e", 5, write_semeval_e, truth.semeval_shares),
     "probabilities": of_shares("probabilities", 3, write_probabilities, truth.table_shares),

@@ -338,31 +338,14 @@ def table_labels(content, gold=None):
     raise Unreadable("columns")
 
 
-def polarity_labels(content, gold=None):
-    words = {"negative": "-1", "neutral": "0", "objective": "0", "positive": "1"}
-    known = lambda text: words.get(text.strip().lower(), text.strip())  # noqa: E731
-    first = [cell.strip().strip('"') for cell in lines_of(content)[0].split("\t")]
-    if "tweet_id" in first:
-        header, rows = table_of(content, "\t")
-        need({"entity_id", "tweet_id", "polarity"} <= set(header), "columns")
-        at = [header.index(name) for name in ("entity_id", "tweet_id", "polarity")]
-        return [(row[at[0]], row[at[1]], known(row[at[2]])) for row in rows]
-    if len(first) < 3:
-        return judgement_labels(content)
-    rows = [(row, len(row) >= 5 and row[2].isdigit() and row[3].isdigit()) for row in fields_of(content, 3, 1 << 20)]
-    return [("all", "/".join(row[1:4]) if phrase else row[1], known(row[4 if phrase else 2])) for row, phrase in rows]
-
-
-def confusion(files, read, classes, missing, invalid, unrelated=False):
-    """Counts by run and topic; items whose gold is no polarity may be left out if that is said."""
+def confusion(files, read, classes, missing, invalid):
+    """Counts by run and topic."""
     gold = read(files["gold"])
-    without = {row[:2] for row in gold if unrelated and row[2] in ("", "NULL", "null")}
-    truth = _once(row for row in gold if row[:2] not in without)
-    _once(gold)
+    truth = _once(gold)
     need(set(truth.values()) <= set(classes), "a gold label that is no class")
-    answers, gone, reported = {}, {"drop-run": set(), "drop-topic": set()}, bool(without)
+    answers, gone, reported = {}, {"drop-run": set(), "drop-topic": set()}, False
     for run in set(files) - {"gold"}:
-        given = _once(row for row in read(files[run], gold) if row[:2] not in without)
+        given = _once(read(files[run], gold))
         need(set(given) <= set(truth), "an item that the gold does not have")
         for key, true in truth.items():
             said = given.get(key)
