@@ -104,18 +104,12 @@ class Annotations(Labelled):
         return digest.hexdigest()[:12]
 
     def to_quantification(self) -> QuantificationRuns:
-        """Convert to class distributions by item: gold is the share of people, a run the share of a judge's answers.
-
-        >>> given = Annotations([[0], [1]], [[[3, 1]]], annotators=["a", "b"], judges=["j"], items=["i"], classes=[0, 1])
-        >>> runs = given.to_quantification()
-        >>> runs.gold.tolist(), runs.estimated.tolist()
-        ([[0.5, 0.5]], [[[0.75, 0.25]]])
-        """
+        """Convert to class distributions by item: gold is the share of people, a run the share of a judge's answers."""
         estimated, gold = (given / given.sum(axis=-1, keepdims=True) for given in (self.answers, self.votes))
         labels = self.named("classes", "collection", "provenance")
         return QuantificationRuns(estimated, gold, runs=self.judges, topics=self.items, **labels)
 
-    def to_classification(self, *, parts: int | None = None, seed: int = 0) -> ClassificationRuns:
+    def to_classification(self, *, parts: int | None = None) -> ClassificationRuns:
         """Convert to confusion counts: gold is the class that most people gave an item, as `choose_class` has it.
 
         With `parts`, as many random parts of the items replace the topics; 1 pools them all.
@@ -127,7 +121,7 @@ class Annotations(Labelled):
         topics: Sequence[str] = self.topics
         if parts is not None:
             keys = list(zip(self.topics, self.items, strict=True))
-            assigned = assign_parts(keys, parts, seed=seed, collection=self.collection)
+            assigned = assign_parts(keys, parts, collection=self.collection)
             topics = [assigned[key] for key in keys]
         position = {name: t for t, name in enumerate(dict.fromkeys(topics))}
         topic, k = np.array([position[name] for name in topics]), len(self.classes)

@@ -107,11 +107,7 @@ class JudgedRuns(Labelled):
 
 
 def rank_documents(scored: Mapping[str, float], run: str = "") -> list[str]:
-    """Return documents best first, as trec_eval ranks them.
-
-    >>> rank_documents({"a": 1.0, "b": 1.0, "c": 2.0})
-    ['c', 'b', 'a']
-    """
+    """Return documents best first, as trec_eval ranks them."""
     for document, score in scored.items():
         if not math.isfinite(score):
             raise DataError(f"the score is {score}", run=run, item=document)

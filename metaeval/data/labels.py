@@ -127,11 +127,7 @@ def choose_of_several(choose: Choose, known: Iterable[Iterable[object]]) -> Choo
 
 
 def code_labels(labels: Sequence[str], classes: Sequence[str]) -> np.ndarray:
-    """Return the position of every label among the classes, −1 where it is none; 1.0 is the class 1, as frames write it.
-
-    >>> code_labels(["no", "1.0", "1", "1.5"], ["no", "1"]).tolist()
-    [0, 1, 1, -1]
-    """
+    """Return the position of every label among the classes, −1 where it is none; 1.0 is the class 1, as frames write it."""
     code = {label: k for k, label in enumerate(classes)}
     for label in set(labels) - code.keys():
         whole = re.fullmatch(r"([+-]?\d+)\.0+", label)
@@ -140,11 +136,7 @@ def code_labels(labels: Sequence[str], classes: Sequence[str]) -> np.ndarray:
 
 
 def rank_labels(labels: Sequence[str]) -> np.ndarray:
-    """Return the place of each label among the sorted ones: the order in which random draws are made.
-
-    >>> rank_labels(["b", "a", "10", "2"]).tolist()  # as text, character by character
-    [3, 2, 0, 1]
-    """
+    """Return the place of each label among the sorted ones, as text: the order in which random draws are made."""
     return np.argsort(np.argsort(np.array(labels, dtype=object)))
 
 
@@ -157,11 +149,7 @@ def code_clusters(clusters: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]
 def assign_parts(
     items: Iterable[Item], n_parts: int, *, seed: int = 0, collection: str = "", file: object = None
 ) -> dict[Item, str]:
-    """Assign every item to a part at random; the sizes of the parts differ by one item at most.
-
-    >>> sorted(assign_parts([("t", "1"), ("t", "2"), ("u", "1"), ("u", "2")], 2).values())
-    ['part-1', 'part-1', 'part-2', 'part-2']
-    """
+    """Assign every item to a part at random; the sizes of the parts differ by one item at most."""
     known = sorted(set(items))
     if isinstance(n_parts, bool) or int(n_parts) != n_parts or not 1 <= n_parts <= len(known):
         problem = f"{len(known):,} items cannot be split into {n_parts} parts: from 1 to as many parts as items"

@@ -78,14 +78,7 @@ class Ratings(Labelled):
         return hashlib.sha256(rows.to_csv(index=False).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
     def balance(self, missing: GapPolicy) -> Ratings:
-        """Return ratings with as many scores in every cell of runs, topics, judges and measures.
-
-        >>> import warnings
-        >>> warnings.simplefilter("ignore")  # which say what is left out
-        >>> rows = [("a", "t", 0.5), ("a", "u", 0.7), ("b", "t", 0.2), ("b", "u", 0.1), ("c", "u", 0.4)]
-        >>> Ratings(pd.DataFrame(rows, columns=["run", "topic", "score"])).balance("drop-run")
-        Ratings: 4 scores of 2 runs × 2 topics
-        """
+        """Return ratings with as many scores in every cell of runs, topics, judges and measures."""
         check_policy(missing, GapPolicy)
         known = [name for name in ("run", "topic", "judge") if name in self.frame]
         known += ["measure"] if len(self.measures) > 1 else []

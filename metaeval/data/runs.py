@@ -103,12 +103,7 @@ class ClassificationRuns(_Runs):
         return self.counts[0].sum(axis=-1)
 
     def to_quantification(self) -> QuantificationRuns:
-        """Convert to class distributions: the share of items that each run puts into each class.
-
-        >>> runs = ClassificationRuns([[[[2, 0], [1, 1]]]], runs=["a"], topics=["t"], classes=["no", "yes"])
-        >>> runs.to_quantification().estimated.tolist()
-        [[[0.75, 0.25]]]
-        """
+        """Convert to class distributions: the share of items that each run puts into each class."""
         items = self.gold.sum(axis=-1, keepdims=True)
         labels = self.named("runs", "topics", "classes", "collection", "provenance")
         return QuantificationRuns(self.counts.sum(axis=-2) / items, self.gold / items, **labels)

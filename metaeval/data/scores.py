@@ -148,19 +148,7 @@ class Scores(Labelled):
         topics: Iterable[object] | str | None = None,
         measures: Iterable[MeasureLike] | MeasureLike | None = None,
     ) -> Scores:
-        """Return the scores of some runs, topics or measures, in the order asked for; one that is not there is an error.
-
-        Parameters
-        ----------
-        runs, topics : iterable of labels, or one label
-        measures : name, "file.py:function", Measure, function, or several of them
-
-        Examples
-        --------
-        >>> scores = Scores([[[1.0], [2.0]]], runs=["a"], topics=["t1", "t2"], measures=["X"])
-        >>> scores.sel(topics=["t2"]).values.item()
-        2.0
-        """
+        """Return the scores of some runs, topics or measures, in the order asked for; one that is not there is an error."""
         r = find_labels(runs, self.runs, "run")
         t = find_labels(topics, self.topics, "topic")
         names = [str(measure) for measure in self.measures]
@@ -179,17 +167,7 @@ class Scores(Labelled):
     def pool_clusters(self, *, sums: bool = False) -> Scores:
         """Return scores with one topic for each cluster, in alphabetical order; the means of runs stay.
 
-        Parameters
-        ----------
-        sums : bool, optional
-            Take sums of clusters in place of pseudo-values (see `metaeval.stats.clusters.pool_clusters`).
-
-        Examples
-        --------
-        >>> labels = {"runs": ["a"], "topics": range(4), "measures": ["X"]}
-        >>> scores = Scores([[[1.0], [3.0], [8.0], [8.0]]], clusters=["d", "d", "e", "e"], **labels)
-        >>> scores.pool_clusters().to_frame()[["topic", "score"]].values.tolist()
-        [['d', 2.0], ['e', 8.0]]
+        Topics are pseudo-values, or with `sums` sums of clusters (see `metaeval.stats.clusters.pool_clusters`).
         """
         names, codes = code_clusters(self.clusters)
         if len(names) < 2:
@@ -198,21 +176,9 @@ class Scores(Labelled):
         return replace(self, values=pool_clusters(self.values, codes, sums=sums), topics=names, clusters=())
 
     def add_measures(self, other: Scores, *, first: bool = False, overwrite: bool = False) -> Scores:
-        """Return these scores with those of further measures beside them, as this collection.
+        """Return these scores with those of further measures on the same runs and topics, in any order, as this collection.
 
-        Parameters
-        ----------
-        other : Scores
-            Its runs and topics are the same, in any order.
-        first, overwrite : bool, optional
-            Whether the further measures come first, and whether they replace those of the same name.
-
-        Examples
-        --------
-        >>> labels = {"runs": ["a", "b"], "topics": ["t"]}
-        >>> old = Scores([[[3.0]], [[4.0]]], measures=["AP"], **labels)
-        >>> [str(one) for one in old.add_measures(Scores([[[1.0]], [[2.0]]], measures=["RR"], **labels)).measures]
-        ['AP', 'RR']
+        They come last, or `first`; those of the same name are an error, or with `overwrite` replaced where they stand.
         """
         name = f"the collection {self.collection or 'given'}"
         further = [str(measure) for measure in other.measures]
@@ -252,15 +218,7 @@ class Scores(Labelled):
         return pd.DataFrame(self.values.mean(axis=1), pd.Index(self.runs, name="run"), names)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the scores in tidy form, one row per score, with columns run, topic, measure, score, and cluster if known.
-
-        Examples
-        --------
-        >>> Scores([[[1.0], [2.0]]], runs=["a"], topics=["t1", "t2"], measures=["X"]).to_frame()
-          run topic measure  score
-        0   a    t1       X    1.0
-        1   a    t2       X    2.0
-        """
+        """Return the scores in tidy form, one row per score, with columns run, topic, measure, score, and cluster if known."""
         axes = [self.runs, self.topics, [str(measure) for measure in self.measures]]
         frame = pd.MultiIndex.from_product(axes, names=["run", "topic", "measure"]).to_frame(index=False)
         frame["score"] = self.values.ravel()
@@ -309,12 +267,7 @@ def state_directions(
     lower_is_better: Names = (),
     missing: MissingPolicy = "raise",
 ) -> list[Scores]:
-    """Return scores with directions stated of their measures, which win over what names and files tell.
-
-    >>> scores = Scores([[[0.4]]], runs=["a"], topics=["t"], measures=["cost"])
-    >>> state_directions([scores], lower_is_better="cost")[0].measures[0].higher_is_better
-    False
-    """
+    """Return scores with directions stated of their measures, which win over what names and files tell."""
     turned = turn_measures([scores.measures for scores in collections], higher_is_better, lower_is_better)
     stated = []
     for scores, measures in zip(collections, turned, strict=True):
@@ -390,11 +343,6 @@ def find_identical_runs(*scores: Scores) -> tuple[tuple[str, ...], ...]:
 
 
 def take_distinct_runs(scores: Scores, identical: Sequence[Sequence[str]]) -> Scores:
-    """Return scores with the first run of each group of identical ones; the others in their order.
-
-    >>> scores = Scores([[[0.5]], [[0.7]], [[0.5]]], runs=["c", "b", "a"], topics=["t"], measures=["AP"])
-    >>> take_distinct_runs(scores, find_identical_runs(scores)).runs
-    ('b', 'a')
-    """
+    """Return scores with the first run of each group of identical ones; the others in their order."""
     repeated = {run for group in identical for run in group[1:]}
     return scores.sel(runs=[run for run in scores.runs if run not in repeated]) if repeated else scores

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -60,10 +61,7 @@ class ScoreStore:
     def __init__(self, path: PathLike) -> None:
         if "://" in str(path) or "\0" in str(path):
             raise StoreError(f"{path}: a store is a folder on a local disk: download it first")
-        try:
-            self.path = Path(path).expanduser()
-        except RuntimeError:
-            raise StoreError(f"{path}: there is no such user") from None
+        self.path = Path(os.path.expanduser(path))
 
     def __repr__(self) -> str:
         return f"ScoreStore: {self.path}"
@@ -74,18 +72,7 @@ class ScoreStore:
             return tuple(sorted(self._read_manifest()))
 
     def load(self, collection: str, measures: Iterable[MeasureLike] | MeasureLike | None = None) -> Scores:
-        """Load a collection, bit for bit as it was added, or some of its measures in the order asked for.
-
-        Parameters
-        ----------
-        collection : str
-        measures : iterable of str or Measure, optional
-
-        Raises
-        ------
-        StoreError
-            If there is no such collection or measure, or the file is damaged.
-        """
+        """Load a collection, bit for bit as it was added, or some of its measures in the order asked for."""
         import pyarrow
         import pyarrow.parquet
 
@@ -125,11 +112,6 @@ class ScoreStore:
             Another name than ``scores.collection``.
         replace : bool, optional
             Put these scores in the place of the whole collection.
-
-        Raises
-        ------
-        StoreError
-            If the collection has no name or other runs or topics, or the store cannot be written.
         """
         from filelock import FileLock
 

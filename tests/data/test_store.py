@@ -114,7 +114,6 @@ ONE = make(np.zeros((1, 1, 1)), ["X"])
         (lambda store: ScoreStore(file_of(store, "one")).collections(), "Not a directory"),
         (lambda store: ScoreStore("a\0b"), "a folder on a local disk"),
         (lambda store: ScoreStore("s3://campaign"), "a folder on a local disk: download it first"),
-        (lambda store: ScoreStore("~nobody-has-this-name/store"), "no such user"),
     ],
 )
 def test_what_is_not_there_or_cannot_be_kept_is_named(store, call, message):
