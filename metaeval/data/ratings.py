@@ -13,9 +13,8 @@ import pandas as pd
 
 from metaeval.data.columns import format_columns
 from metaeval.data.labels import Labelled
-from metaeval.data.policies import check_policy, report_dropped
+from metaeval.data.policies import check_policy, find_complete
 from metaeval.data.rows import Cells, DoubledError, Rows, place_topics
-from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_count, format_option
 from metaeval.measures.base import Measure
 from metaeval.stats.variance_components import FACETS
@@ -88,25 +87,19 @@ class Ratings(Labelled):
         whole = cells == usual
         if whole.all():
             return self
-        complete = {axis: whole.groupby(level=axis).all() for axis in ("topic", "run")}
         if missing == "raise":
-            left = [
-                f"{format_option('missing', f'drop-{axis}')} ({kept.sum():,} of {format_count(len(kept), axis)} are complete)"
-                for axis, kept in complete.items()
-                if kept.sum() > 1
-            ]
+            left = []
+            for axis in ("topic", "run"):
+                kept = whole.groupby(level=axis).all()
+                some = f"{kept.sum():,} of {format_count(len(kept), axis)} are complete"
+                left += [f"{format_option('missing', f'drop-{axis}')} ({some})"] * bool(kept.sum() > 1)
             unlike = f"{(~whole).sum():,} of {format_count(len(whole), 'cell')} of {' × '.join(known)}"
             problem = f"{unlike} have not {format_count(usual, 'score')}, and components need as many in each"
             raise DataError(problem, hint=" or ".join(left) or "choose runs, topics and judges that are complete")
-        axis = missing.removeprefix("drop-")
-        kept = complete[axis]
-        report_dropped(kept.to_numpy(), [*map(str, kept.index)], axis, format_option("missing", missing))
-        return Ratings(self.frame[self.frame[axis].map(kept)], self.measures, self.collection)
-
-    @classmethod
-    def from_scores(cls, scores: Scores) -> Ratings:
-        """Return a score matrix in rows."""
-        return cls(scores.to_frame(), scores.measures, scores.collection)
+        gaps = whole.groupby(level=["run", "topic"]).all().unstack("topic").eq(False)
+        keep_runs, keep_topics = find_complete(gaps.to_numpy(), [*gaps.index], [*gaps.columns], missing)
+        is_kept = self.frame["run"].isin(gaps.index[keep_runs]) & self.frame["topic"].isin(gaps.columns[keep_topics])
+        return Ratings(self.frame[is_kept], self.measures, self.collection)
 
 
 def _find_cells(frame: pd.DataFrame) -> Cells:

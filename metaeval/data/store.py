@@ -131,7 +131,11 @@ class ScoreStore:
                         # From now on, scores without a manifest mean that it was lost.
                         write_atomically(self.path / MANIFEST, _encode_manifest({}))
                     if name in digests and not replace:
-                        scores = self._join(name, scores)
+                        try:
+                            scores = self.load(name).add_measures(scores, overwrite=True)
+                        except DataError as error:
+                            hint = "add them under another collection name, or replace the collection"
+                            raise StoreError(f"{self.path}: collection {name}: {error}: {hint}") from None
                     content = _encode_scores(scores, name)
                     digests[name] = hashlib.sha256(content).hexdigest()
                     manifest = _encode_manifest(digests)
@@ -139,14 +143,6 @@ class ScoreStore:
                     write_atomically(self.path / MANIFEST, manifest)
                 finally:
                     self._clear()
-
-    def _join(self, name: str, scores: Scores) -> Scores:
-        """Return the scores of a collection with these measures."""
-        try:
-            return self.load(name).add_measures(scores, overwrite=True)
-        except DataError as error:
-            hint = "add them under another collection name, or replace the collection"
-            raise StoreError(f"{self.path}: collection {name}: {error}: {hint}") from None
 
     def _clear(self) -> None:
         """Delete what is no part of the store any more; its lock says that other writers are gone."""
@@ -186,13 +182,11 @@ class ScoreStore:
                 raise StoreError(f"{self.path}: {problem}: {hint}") from None
             return {}
         problem = "this is not the manifest of a score store, or it is damaged"
-        restore = "restore it from a copy, or "
         try:
             manifest = json.loads(content.decode())
             schema, digests = manifest["schema"], manifest["collections"]
             if schema != SCHEMA:
                 problem = f"the store has schema {schema!r:.20}, this version of metaeval reads schema {SCHEMA}"
-                restore = ""
             elif manifest["checksum"] != _checksum(digests):
                 problem = "the manifest is damaged or was edited: its checksum is not that of its content"
             # Names of files are made of digests, and whoever edits a manifest can compute the right checksum.
@@ -201,7 +195,8 @@ class ScoreStore:
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             pass
         convert = f"`metaeval convert {self.path}/FILE.parquet NEW_STORE --to store --collection NAME`"
-        raise StoreError(f"{path}: {problem}: {restore}take each of its Parquet files into a new store: {convert}")
+        repair = f"restore it from a copy, or take each of its Parquet files into a new store: {convert}"
+        raise StoreError(f"{path}: {problem}: {repair}")
 
 
 def _encode_manifest(digests: dict[str, str]) -> str:
@@ -217,9 +212,7 @@ def _checksum(digests: dict[str, str]) -> str:
 def _name_file(collection: str, digest: str) -> str:
     """Return the name of a collection's file: safe on every disk, and another one for other content."""
     safe = quote(collection, safe=" +,=@").replace(".", "%2E")
-    if len(safe) > 150:
-        safe = f"{safe[:100]}-{hashlib.sha256(collection.encode()).hexdigest()[:16]}"
-    return f"{safe}.{digest[:16]}.parquet"
+    return f"{safe[:150]}.{digest[:16]}.parquet"
 
 
 def _decode_scores(file: Any, record: Any, collection: str, measures: Any) -> Scores:
@@ -250,7 +243,6 @@ def _encode_scores(scores: Scores, collection: str) -> bytes:
     import pyarrow
     import pyarrow.parquet
 
-    n_runs, n_topics, _ = scores.values.shape
     record = {"collection": collection, **scores.named("provenance", "runs", "topics", "clusters"), "measures": []}
     for measure in scores.measures:  # enough to use its scores where its formula is not at hand
         described = {name: getattr(measure, name) for name in ("higher_is_better", "label", "description", "source")}
@@ -258,21 +250,17 @@ def _encode_scores(scores: Scores, collection: str) -> bytes:
         if str(measure) in scores.repeats:
             described["repeats"] = asdict(scores.repeats[str(measure)])
         record["measures"].append(described)
-    columns = [*COLUMNS[:3], DIRECTION]
-    label = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-    fields = [*((name, label) for name in columns), (COLUMNS[3], pyarrow.float64())]
-    schema = pyarrow.schema(fields, metadata={_RECORD: json.dumps(record)})
-    run, topic = np.repeat(np.arange(n_runs), n_topics), np.tile(np.arange(n_topics), n_runs)
+    values = np.moveaxis(scores.values, -1, 0)
+    m, r, t = np.indices(values.shape, dtype=np.int32).reshape(3, -1)
+    names = [str(measure) for measure in scores.measures]
+    # As tidy files state directions: empty where the measure's name tells it.
+    directions = [str(one.higher_is_better).lower() if is_untold(one) else "" for one in scores.measures]
+    columns = {
+        label: pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array([*labels]))
+        for label, codes, labels in zip(COLUMNS, (r, t, m), (scores.runs, scores.topics, names), strict=False)
+    }
+    columns |= {DIRECTION: pyarrow.array(directions).take(m), COLUMNS[3]: values.ravel()}
+    table = pyarrow.table(columns).replace_schema_metadata({_RECORD: json.dumps(record)})
     stream = io.BytesIO()
-    with pyarrow.parquet.ParquetWriter(stream, schema, compression="zstd", use_dictionary=columns) as writer:
-        for position, measure in enumerate(scores.measures):
-            # As tidy files state directions: empty where the measure's name tells it.
-            direction = str(measure.higher_is_better).lower() if is_untold(measure) else ""
-            labels = [(run, scores.runs), (topic, scores.topics), (0 * run, [str(measure)]), (0 * run, [direction])]
-            cells = [
-                pyarrow.DictionaryArray.from_arrays(pyarrow.array(codes.astype(np.int32)), pyarrow.array([*names]))
-                for codes, names in labels
-            ]
-            values = np.ascontiguousarray(scores.values[..., position]).ravel()
-            writer.write_table(pyarrow.table([*cells, values], schema=schema))
+    pyarrow.parquet.write_table(table, stream, compression="zstd", use_dictionary=[*columns][:4])
     return stream.getvalue()

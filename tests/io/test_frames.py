@@ -261,7 +261,7 @@ def test_a_file_beyond_the_bound_is_refused_and_the_bound_can_be_raised(tmp_path
     path = tmp_path / "s.csv"
     TIDY.to_csv(path, index=False)
     monkeypatch.setenv(LARGEST_FILE_OPTION, "50")
-    with pytest.raises(DataError, match="larger than 50 bytes .*METAEVAL_LARGEST_FILE"):
+    with pytest.raises(DataError, match="more than the 50 that are read .*METAEVAL_LARGEST_FILE"):
         read_scores(path)
     monkeypatch.setenv(LARGEST_FILE_OPTION, "many")
     with pytest.raises(MetaevalError, match="METAEVAL_LARGEST_FILE=many is not a number of bytes"):
