@@ -28,11 +28,14 @@ def test_scores_print_what_they_are_and_a_registered_name_brings_its_direction_a
         assert (str(measure), measure.higher_is_better) == (name, higher)
 
 
-def test_scores_cannot_be_changed_and_do_not_follow_the_array_they_were_made_of(scores):
+def test_scores_cannot_be_changed_travel_between_processes_and_do_not_follow_the_array_they_were_made_of(scores):
     with pytest.raises(ValueError, match="read-only"):
         scores.values[0, 0, 0] = 1
     with pytest.raises(AttributeError):
         scores.runs = ("x",)
+    again = pickle.loads(pickle.dumps(scores))  # noqa: S301
+    assert again == scores
+    assert again.measures[0].formula is not None
     values = np.zeros((1, 1, 1))
     scores = Scores(values, runs=["a"], topics=["t"], measures=["X"])
     values[:] = 5
@@ -45,9 +48,6 @@ def test_selecting_keeps_the_order_asked_for(scores):
     assert part.values.ravel().tolist() == [11.0, 5.0]
     with pytest.raises(DataError, match="no topic 't9'"):
         scores.sel(topics=["t9"])
-
-
-def test_matrix_and_means_carry_their_labels(scores):
     assert scores.matrix("NMD").loc["b", "t2"] == 8
     assert scores.means().loc["a", "nDCG@10"] == 3
 
@@ -61,12 +61,6 @@ def test_a_frame_keeps_every_bit_in_any_order(values, order):
     again = from_frame(scores.to_frame().iloc[order], collection="tiny").sel(runs=["a", "b"], topics=["t", "u"])
     assert again == scores
     assert again.values.tobytes() == scores.values.tobytes()
-
-
-def test_scores_travel_between_processes(scores):
-    again = pickle.loads(pickle.dumps(scores))  # noqa: S301
-    assert again == scores
-    assert again.measures[0].formula is not None
 
 
 BROKEN = [

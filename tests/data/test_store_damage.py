@@ -31,11 +31,7 @@ whole_and_partial = pytest.mark.parametrize("measures", [None, ["NMD"]])
 
 
 SHAPE = (40, 50, 2)
-LABELS = {
-    "runs": [f"r{i}" for i in range(SHAPE[0])],
-    "topics": [f"t{i}" for i in range(SHAPE[1])],
-    "measures": ["A", "B"],
-}
+LABELS = {"runs": range(SHAPE[0]), "topics": range(SHAPE[1]), "measures": ["A", "B"]}
 
 
 def write(path, writer, begun, done):
@@ -124,14 +120,7 @@ def flip_bits(store, share):
 
     def load(name, measures):
         scores = store.load(name, measures)
-        return (
-            scores.values.tobytes(),
-            scores.runs,
-            scores.topics,
-            scores.measures,
-            scores.collection,
-            scores.provenance,
-        )
+        return scores.values.tobytes(), scores.named("runs", "topics", "measures", "collection", "provenance")
 
     reads = {"manifest": store.collections}
     for name in ("one", "two"):
