@@ -13,15 +13,25 @@ _OPTION_NAMES: ContextVar[Mapping[str, str]] = ContextVar("option_names", defaul
 _LONGEST_MESSAGE, _LONGEST_LABEL = 1000, 200
 """Letters of a message, and of a label in it: labels come from files, which may hold anything."""
 
-_BREAKS = {letter: letter.encode("unicode_escape").decode() for letter in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
+
+def visible(text: str) -> str:
+    """Return text with control characters but line ends spelled out, so that a name cannot steer a terminal."""
+    if text.isprintable():  # as nearly all are
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
+def one_line(text: str) -> str:
+    """Return text as `visible` does, with line ends spelled out too."""
+    return visible(text).replace("\n", "\\n")
 
 
 def shorten(text: str, most: int = _LONGEST_MESSAGE) -> str:
-    """Return text in one line of bounded length: line breaks are spelled out, and the middle is left out."""
+    """Return text in one line of bounded length, without its middle."""
     if len(text) > most:
         after = most // 3 - 1
         text = f"{text[: most - after - 1]}…{text[len(text) - after :]}"
-    return text if _BREAKS.keys().isdisjoint(text) else "".join(_BREAKS.get(letter, letter) for letter in text)
+    return one_line(text)
 
 
 class _OneLine(Exception):
@@ -113,18 +123,6 @@ class PolicyWarning(MetaevalWarning):
 
 class DirectionWarning(MetaevalWarning):
     """A measure's direction is not stated, and "higher is better" was assumed; or not the one that its name tells."""
-
-
-def visible(text: str) -> str:
-    """Return text with control characters but line ends spelled out, so that a name cannot steer a terminal."""
-    if text.isprintable():  # as nearly all are
-        return text
-    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
-
-
-def one_line(text: str) -> str:
-    """Return text as `visible` does, with line ends spelled out too."""
-    return visible(text).replace("\n", "\\n")
 
 
 def format_count(number: int, what: str) -> str:

@@ -8,15 +8,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from metaeval.errors import (
-    DataError,
-    MetaevalError,
-    PolicyWarning,
-    format_count,
-    format_list,
-    format_option,
-    option_names_in_use,
-)
+from metaeval.errors import DataError, MetaevalError, PolicyWarning, format_count, format_list, format_option
 
 MissingPolicy = Literal["raise", "drop-topic", "drop-run", "worst", "keep"]
 """What to do where a run has no score, or no answer; what is kept is NaN, which only analyses of boards take."""
@@ -27,7 +19,8 @@ InvalidPolicy = Literal["raise", "drop-topic", "drop-run", "clip", "worst"]
 
 def hint_missing() -> str:
     """Return what can be done about a missing score or answer, for a message."""
-    keep = f"{format_option('gaps', 'present')} or complete keeps gaps; or " if "gaps" in option_names_in_use() else ""
+    gaps = format_option("gaps", "present")
+    keep = f"{gaps} or complete keeps gaps; or " if gaps.startswith("-") else ""
     return f"choose what to do about it: {keep}{format_option('missing', 'drop-topic')}, drop-run or worst"
 
 

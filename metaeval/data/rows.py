@@ -35,6 +35,9 @@ DoubledPolicy = Literal["raise", "mean", "latest"]
 TOTALS = ("all", "mean", "amean", "average", "avg", "overall", "total", "macro")
 """What a row that sums up a run has instead of a topic, and a column that sums up a topic instead of a run, in lower case."""
 
+LONGEST_LABEL = 100_000
+"""Letters of a label: a small file may hold one that fills the memory wherever it is shown."""
+
 MOST_CELLS, MOST_CELLS_A_ROW = 100_000, 50
 """Cells without a score that may be filled: so many, or so many for every row there is; more is a mistake in the labels."""
 
@@ -172,6 +175,9 @@ class Rows:
             if kind not in _LABEL_KINDS and not all(isinstance(label, Measure) for label in held):
                 raise DataError(f"the {name}s are of several types, or of one that no label has: {kind}", **where)
         texts = [str(label) for label in (labels.astype(str) if column.dtype.kind in "fcmMb" else labels)]
+        if (longest := max(map(len, texts), default=0)) > LONGEST_LABEL:
+            problem = f"there is a {name} of {longest:,} letters; up to {LONGEST_LABEL:,} can be read"
+            raise DataError(problem, file=self.file)
         blank = [-1, *(code for code, text in enumerate(texts) if not text.strip())]
         for row in np.flatnonzero(np.isin(codes, blank))[:1].tolist():
             raise DataError(f"the {name} is missing", **self.locate(row, () if name in COLUMNS else COLUMNS[:3]))
