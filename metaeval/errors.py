@@ -8,7 +8,8 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
-_OPTION_NAMES: ContextVar[Mapping[str, str]] = ContextVar("option_names", default={})  # noqa: B039  (never changed)
+OPTION_NAMES: ContextVar[Mapping[str, str]] = ContextVar("option_names", default={})  # noqa: B039  (never changed)
+"""How the command line spells the arguments of functions, for `format_option`; empty in Python."""
 
 _LONGEST_MESSAGE, _LONGEST_LABEL = 1000, 200
 """Letters of a message, and of a label in it: labels come from files, which may hold anything."""
@@ -36,7 +37,6 @@ def shorten(text: str, most: int = _LONGEST_MESSAGE) -> str:
 
 class _OneLine(Exception):
     def __str__(self) -> str:
-        """Return the message in one line of bounded length, whatever the labels in it hold."""
         return shorten(super().__str__())
 
 
@@ -45,17 +45,8 @@ class MetaevalError(_OneLine, ValueError):
 
 
 class DataError(MetaevalError):
-    """Something is wrong with the data, and this says what, where and what to do.
+    """Something is wrong with the data: what, where, and as a hint what to do; all of it is an attribute too.
 
-    Parameters
-    ----------
-    problem, hint : str
-        What is wrong, in a few words, and what to do about it.
-    file, line, run, topic, item, measure, value
-        Where it is wrong: part of the message, and an attribute.
-
-    Examples
-    --------
     >>> print(DataError("probabilities sum to 0.83, not 1", file="run7.json", topic="t1", hint="rescale"))
     run7.json: topic t1: probabilities sum to 0.83, not 1 (rescale)
     """
@@ -148,17 +139,7 @@ def suggest_names(name: str, known: Iterable[str], cutoff: float = 0.5) -> str:
 
 def format_option(name: str, value: object = None) -> str:
     """Return an option as the user would type it: missing=drop-topic in Python, --missing drop-topic on the command line."""
-    flag = _OPTION_NAMES.get().get(name)
+    flag = OPTION_NAMES.get().get(name)
     if value is None or (flag and value is True):
         return flag or name
     return f"{flag} {value}" if flag else f"{name}={value}"
-
-
-def use_option_names(flags: Mapping[str, str]) -> None:
-    """State how the command line spells the arguments of functions, for `format_option`; empty for Python."""
-    _OPTION_NAMES.set(dict(flags))
-
-
-def option_names_in_use() -> dict[str, str]:
-    """Return the flags that `use_option_names` stated last."""
-    return dict(_OPTION_NAMES.get())

@@ -73,8 +73,9 @@ def check_file_name(measure: str) -> str:
     """Return the name of a measure that is to be the name of a file, or say why it cannot be."""
     unfit = measure.startswith(".") or measure != measure.strip() or len(measure.encode()) > 200
     if unfit or not measure.isprintable() or re.search(r'[/\\:*?"<>|]', measure):
-        problem = f"the measure {measure!r} cannot be the name of a file"
-        raise DataError(problem, hint="write a tidy CSV or Parquet file")
+        raise DataError(
+            f"the measure {measure!r} cannot be the name of a file", hint="write a tidy CSV or Parquet file"
+        )
     return measure
 
 
@@ -148,12 +149,8 @@ def open_once() -> Iterator[None]:
 
 def remember(key: str, make: Callable[[], Any]) -> Any:
     """Return what `make` returns; inside `open_once` what it returned when the key was first seen."""
-    opened = _opened.get()
-    if opened is None:
-        return make()
-    if key not in opened:
-        opened[key] = make()
-    return opened[key]
+    opened = {} if (inside := _opened.get()) is None else inside
+    return opened[key] if key in opened else opened.setdefault(key, make())
 
 
 def find_largest() -> int:
@@ -324,12 +321,9 @@ def read_text(path: PathLike) -> str:
 
 def _describe_encoding(error: UnicodeDecodeError, path: PathLike, line: int) -> DataError:
     """Return what is wrong with text that is not UTF-8, of which the first line has the number `line`."""
-    return DataError(
-        f"byte 0x{error.object[error.start]:02x} is not UTF-8, while the text before it is",
-        file=path,
-        line=error.object.count(b"\n", 0, error.start) + line,
-        hint="the file mixes encodings or is in another one; save it as UTF-8",
-    )
+    problem = f"byte 0x{error.object[error.start]:02x} is not UTF-8, while the text before it is"
+    hint = "the file mixes encodings or is in another one; save it as UTF-8"
+    return DataError(problem, file=path, line=error.object.count(b"\n", 0, error.start) + line, hint=hint)
 
 
 def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
@@ -344,7 +338,7 @@ def write_atomically(path: PathLike, content: bytes | str | Callable[[BinaryIO],
     """Write a file whole or not at all, also for whoever reads it meanwhile; a callable writes to the stream it is given."""
     path = Path(path)
     clear_leftovers(path.parent)
-    temporary = _name_temporary(path.parent)
+    temporary = path.parent / f"{TEMPORARY}{secrets.token_hex(8)}"
     try:
         with open(temporary, "xb") as stream:
             if callable(content):
@@ -354,10 +348,9 @@ def write_atomically(path: PathLike, content: bytes | str | Callable[[BinaryIO],
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, path)
-    except BaseException:
+    finally:
         with suppress(OSError):
             temporary.unlink()
-        raise
 
 
 def write_file(path: PathLike, content: bytes | str) -> None:
@@ -378,7 +371,7 @@ def write_together(folder: PathLike, *, instead_of: Iterable[str] = ()) -> Itera
         # A folder that exists may be a disk of its own, into which nothing beside it can be renamed.
         home = next(path for path in (folder, *folder.parents) if path.exists())
         clear_leftovers(home)
-        temporary = _name_temporary(home)
+        temporary = home / f"{TEMPORARY}{secrets.token_hex(8)}"
         temporary.mkdir()
         try:
             yield temporary
@@ -394,10 +387,6 @@ def write_together(folder: PathLike, *, instead_of: Iterable[str] = ()) -> Itera
                 os.replace(temporary, folder)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _name_temporary(folder: Path) -> Path:
-    return folder / f"{TEMPORARY}{secrets.token_hex(8)}"
 
 
 def clear_leftovers(folder: Path, age: float = 24 * 3600) -> None:
