@@ -218,8 +218,9 @@ def read_bounded(path: PathLike) -> bytes:
         content = _PIPED[stdin]
     else:
         with open_regular(path) as (stream, size):
-            # Some files of the system say that they have no bytes, and hold some.
-            content = _read_pieces(stream, min(size or most, most) + 1)
+            content = _read_pieces(
+                stream, min(size or most, most) + 1
+            )  # files of the system may say that they have none
     check_size(len(content), path, "it has at least")
     _refuse_blank(content, path)
     return content

@@ -65,11 +65,7 @@ class DoubledError(DataError):
 
 
 def is_missing(text: str) -> bool:
-    """Say whether a cell states that there is no number: it is empty, NA, NaN, None or null, in any case.
-
-    >>> [is_missing(text) for text in ("", " NA ", "nan", "-NaN", "n/a", "0")]
-    [True, True, True, True, False, False]
-    """
+    """Say whether a cell states that there is no number: it is empty, NA, NaN, None or null, in any case."""
     return text.strip().lower().lstrip("+-") in ("", "na", "nan", "none", "null")
 
 
@@ -233,10 +229,7 @@ def arrange(
     provenance: str = "",
     choose: Choose | None = None,
 ) -> dict[str, Any]:
-    """Return what `Scores` are made of: labels are in the order in which they appear.
-
-    Measures are chosen before anything else, so that no other one decides which runs and topics are left.
-    """
+    """Return what `Scores` are made of. Measures are chosen first: no other one decides which runs and topics are left."""
     check_policy(missing, MissingPolicy)
     check_policy(doubled, DoubledPolicy)
     rows = rows if choose is None else _choose_rows(rows, choose)
@@ -403,8 +396,8 @@ class Cells:
     def drop_totals(self) -> None:
         """Leave out topics called as totals that are the means of the others, and a run that is the mean of the others.
 
-        Another topic of such a name is refused, and another run is one. Without any other topic a total stays: scores of
-        whole runs have the one topic "all". Where a run lacks a topic, its total may be a mean of anything, and goes.
+        Another topic of such a name is refused, but for the only one, that of whole runs, and another run is one. Where a
+        run lacks a topic, its total may be a mean of anything, and goes.
         """
         for axis in ("run", "topic"):
             totals = np.array([is_total(label) for label in self.labels[axis]], dtype=bool)

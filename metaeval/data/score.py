@@ -29,10 +29,10 @@ _MOST_CLASSES = 50  # for which artificial data are made besides
 
 
 def score(runs: Runs, measures: Iterable[MeasureLike] | MeasureLike | None = None) -> Scores:
-    """Score every run on every topic with every measure.
+    """Score every run on every topic with every measure; where a formula is 0/0, a warning says so.
 
     A measure that is not metaeval's own is first tried on some topics, in several batches, and some of its scores are
-    computed again afterwards: it must score every topic by itself.
+    computed again afterwards: one that depends on other topics, on chance or on earlier calls is refused.
 
     Parameters
     ----------
@@ -40,17 +40,6 @@ def score(runs: Runs, measures: Iterable[MeasureLike] | MeasureLike | None = Non
     measures : iterable, optional
         Names, ``"file.py:function"``, `Measure` values, decorated or plain functions (see `metaeval.measure`); by
         default every registered measure of the kind.
-
-    Raises
-    ------
-    MeasureError
-        If a measure is unknown or of the other kind, or returns the wrong shape, a value that is not finite or outside its
-        declared range; or if its score of a topic depends on other topics, on chance or on earlier calls.
-
-    Warns
-    -----
-    UndefinedValueWarning
-        Where a formula is 0/0 and the measure's documented value stands in.
 
     Examples
     --------
