@@ -8,29 +8,35 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
-_OPTION_NAMES: ContextVar[Mapping[str, str]] = ContextVar("option_names", default={})  # noqa: B039  (never changed)
+OPTION_NAMES: ContextVar[Mapping[str, str]] = ContextVar("option_names", default={})  # noqa: B039  (never changed)
+"""How the command line spells the arguments of functions, for `format_option`; empty in Python."""
 
 _LONGEST_MESSAGE, _LONGEST_LABEL = 1000, 200
 """Letters of a message, and of a label in it: labels come from files, which may hold anything."""
 
-_BREAKS = {letter: letter.encode("unicode_escape").decode() for letter in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
+
+def visible(text: str) -> str:
+    """Return text with control characters but line ends spelled out, so that a name cannot steer a terminal."""
+    if text.isprintable():  # as nearly all are
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
+def one_line(text: str) -> str:
+    """Return text as `visible` does, with line ends spelled out too."""
+    return visible(text).replace("\n", "\\n")
 
 
 def shorten(text: str, most: int = _LONGEST_MESSAGE) -> str:
-    r"""Return text in one line of bounded length: line breaks are spelled out, and the middle is left out.
-
-    >>> print(shorten("run a\nb"), shorten("x" * 1000, 12))
-    run a\nb xxxxxxxx…xxx
-    """
+    """Return text in one line of bounded length, without its middle."""
     if len(text) > most:
         after = most // 3 - 1
         text = f"{text[: most - after - 1]}…{text[len(text) - after :]}"
-    return text if _BREAKS.keys().isdisjoint(text) else "".join(_BREAKS.get(letter, letter) for letter in text)
+    return one_line(text)
 
 
 class _OneLine(Exception):
     def __str__(self) -> str:
-        """Return the message in one line of bounded length, whatever the labels in it hold."""
         return shorten(super().__str__())
 
 
@@ -39,19 +45,8 @@ class MetaevalError(_OneLine, ValueError):
 
 
 class DataError(MetaevalError):
-    """Something is wrong with the data, and this says what, where and what to do.
+    """Something is wrong with the data: what, where, and as a hint what to do; all of it is an attribute too.
 
-    Parameters
-    ----------
-    problem : str
-        What is wrong, in a few words: ``"probabilities sum to 0.83, not 1"``.
-    file, line, run, topic, item, measure, value : object, optional
-        Where it is wrong. Whatever is given becomes part of the message and stays readable as an attribute.
-    hint : str, optional
-        What to do about it.
-
-    Examples
-    --------
     >>> print(DataError("probabilities sum to 0.83, not 1", file="run7.json", topic="t1", hint="rescale"))
     run7.json: topic t1: probabilities sum to 0.83, not 1 (rescale)
     """
@@ -121,22 +116,6 @@ class DirectionWarning(MetaevalWarning):
     """A measure's direction is not stated, and "higher is better" was assumed; or not the one that its name tells."""
 
 
-def visible(text: str) -> str:
-    r"""Return text with control characters but line ends spelled out, so that a name cannot steer a terminal.
-
-    >>> print(visible("run" + chr(27) + "[31m"))
-    run\x1b[31m
-    """
-    if text.isprintable():  # as nearly all are
-        return text
-    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
-
-
-def one_line(text: str) -> str:
-    """Return text as `visible` does, with line ends spelled out too."""
-    return visible(text).replace("\n", "\\n")
-
-
 def format_count(number: int, what: str) -> str:
     """Return a number with what it counts: ``"1 run"``, ``"22 runs"``."""
     return f"{number:,} {what}{'s' * (number != 1)}"
@@ -149,11 +128,7 @@ def format_list(labels: Sequence[str], most: int = 5) -> str:
 
 
 def suggest_names(name: str, known: Iterable[str], cutoff: float = 0.5) -> str:
-    """Return a question that names what was probably meant, or an empty text: names that differ little, or begin so.
-
-    >>> suggest_names("ndcg", ["AP", "nDCG@20"])
-    'did you mean nDCG@20?'
-    """
+    """Return a question that names what was probably meant, or an empty text: names that differ little, or begin so."""
     typed = name.strip().lower()
     # Comparing takes the product of both lengths.
     short = {candidate.lower(): candidate for candidate in known if max(len(candidate), len(typed)) <= _LONGEST_LABEL}
@@ -163,28 +138,8 @@ def suggest_names(name: str, known: Iterable[str], cutoff: float = 0.5) -> str:
 
 
 def format_option(name: str, value: object = None) -> str:
-    """Return an option as the user would type it: as an argument in Python, as a flag on the command line.
-
-    >>> format_option("missing", "drop-topic")
-    'missing=drop-topic'
-    >>> _ = use_option_names({"missing": "--missing"})
-    >>> format_option("missing", "drop-topic")
-    '--missing drop-topic'
-    >>> format_option("missing", True)  # a flag needs no value
-    '--missing'
-    >>> _ = use_option_names({})
-    """
-    flag = _OPTION_NAMES.get().get(name)
+    """Return an option as the user would type it: missing=drop-topic in Python, --missing drop-topic on the command line."""
+    flag = OPTION_NAMES.get().get(name)
     if value is None or (flag and value is True):
         return flag or name
     return f"{flag} {value}" if flag else f"{name}={value}"
-
-
-def use_option_names(flags: Mapping[str, str]) -> None:
-    """State how the command line spells the arguments of functions, for `format_option`; empty for Python."""
-    _OPTION_NAMES.set(dict(flags))
-
-
-def option_names_in_use() -> dict[str, str]:
-    """Return the flags that `use_option_names` stated last."""
-    return dict(_OPTION_NAMES.get())

@@ -28,28 +28,14 @@ Sources = PathLike | Sequence[PathLike] | Mapping[str, PathLike]
 STANDARD_INPUT = "-"
 """The path that stands for what is piped into the command."""
 
-LARGEST_FILE = 2 << 30
-"""Bytes that a file may have, and its content when it is unpacked, unless `LARGEST_FILE_OPTION` says another number."""
-
-LARGEST_FILE_OPTION = "METAEVAL_LARGEST_FILE"
-"""The environment variable that raises, or lowers, the bound."""
+LARGEST_FILE, LARGEST_FILE_OPTION = 2 << 30, "METAEVAL_LARGEST_FILE"
+"""Bytes that a file may have, and its content when it is unpacked, and the environment variable that says another number."""
 
 BYTES_A_CELL = 128
-"""What a cell of a table, a value of JSON or a line takes in memory, at most about, while it is read.
-
-Few bytes of a file can hold many cells, above all where they are packed, so that cells are bounded and not only bytes.
-"""
+"""What a cell of a table, a value of JSON or a line takes in memory, at most about: few bytes of a file can hold many."""
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
 """How files are packed that are unpacked when they are read, by their first bytes."""
-
-_BINARY = {
-    b"PK\x03\x04": "the name of an Excel workbook ends in .xlsx; a ZIP archive is unpacked first",
-    b"\xd0\xcf\x11\xe0": "an Excel workbook is exported as CSV first",
-    b"\xfd7zXZ": "unpack it with xz -d first",
-    b"PAR1": "a Parquet file has a name that ends in .parquet",
-}
-"""What to do about a file that is no text, by its first bytes."""
 
 _RAISE_BOUND = f"the environment variable {LARGEST_FILE_OPTION} raises the bound"
 _LONGEST_LINE = 1 << 28
@@ -79,20 +65,17 @@ def file_name(path: PathLike) -> str:
 
 
 def stem(path: PathLike) -> str:
-    """Return a file's name without folder and last suffix, nor that of a packed file.
-
-    >>> stem("runs/PotTS.SubtaskC.txt"), stem("web2013_ap.csv.gz")
-    ('PotTS.SubtaskC', 'web2013_ap')
-    """
+    """Return a file's name without folder and last suffix, nor that of a packed file."""
     return "stdin" if is_standard_input(path) else Path(plain_path(path)).stem
 
 
 def check_file_name(measure: str) -> str:
     """Return the name of a measure that is to be the name of a file, or say why it cannot be."""
     unfit = measure.startswith(".") or measure != measure.strip() or len(measure.encode()) > 200
-    if unfit or not measure.isprintable() or any(letter in measure for letter in '/\\:*?"<>|'):
-        problem = f"the measure {measure!r} cannot be the name of a file"
-        raise DataError(problem, hint="write a tidy CSV or Parquet file")
+    if unfit or not measure.isprintable() or re.search(r'[/\\:*?"<>|]', measure):
+        raise DataError(
+            f"the measure {measure!r} cannot be the name of a file", hint="write a tidy CSV or Parquet file"
+        )
     return measure
 
 
@@ -103,8 +86,6 @@ def describe_files(paths: Sequence[PathLike]) -> str:
 
 def list_files(folder: PathLike) -> list[PathLike]:
     """Return the files of a folder in the order of their names, without hidden ones and folders; at least one."""
-    if not is_folder(folder):
-        raise DataError("there is no such folder", file=folder)
     with _in_words(folder, "read"):
         paths: list[PathLike] = [path for path in Path(folder).iterdir() if path.is_file() and path.name[0] != "."]
     if not paths:
@@ -122,17 +103,14 @@ def find_paths(sources: PathLike | Sequence[PathLike]) -> list[PathLike]:
 
 
 def find_named_files(sources: Sources, *, gold: PathLike | None = None) -> dict[str, PathLike]:
-    """Return run files by run name: that of the mapping, or of the file without its suffix.
-
-    Every file of a folder is a run, but hidden ones and the gold file, which may lie in the same folder.
-    """
+    """Return run files by run name: that of the mapping, or of the file without its suffix; the gold is none of them."""
     if isinstance(sources, Mapping) and sources:
         return {str(name): path for name, path in sources.items()}
     paths = find_paths(list(sources) if isinstance(sources, Mapping) else sources)
     if isinstance(sources, str | Path) and gold is not None and is_folder(sources):
         paths = [path for path in paths if Path(path).resolve() != Path(gold).resolve()]
-        if not paths:
-            raise DataError("there is no file in this folder but the gold", file=sources)
+    if not paths:
+        raise DataError("there is no file in this folder but the gold", file=sources)
     named: dict[str, PathLike] = {}
     for path in paths:
         name = stem(path)
@@ -151,8 +129,9 @@ def _in_words(path: PathLike, what: str) -> Iterator[None]:
     except (OSError, MemoryError) as error:
         problem = f"it cannot be {what}: {getattr(error, 'strerror', None) or error or 'there is not enough memory'}"
         hint = "only local files are read: download it first" if "://" in str(path) else None
-        absent = isinstance(error, FileNotFoundError) and what == "read"
-        raise DataError("there is no such file" if absent else problem, file=path, hint=hint) from None
+        if isinstance(error, FileNotFoundError) and what == "read":
+            problem = "there is no such file"
+        raise DataError(problem, file=path, hint=hint) from None
 
 
 _opened: ContextVar[dict[str, Any] | None] = ContextVar("_opened", default=None)
@@ -160,12 +139,7 @@ _opened: ContextVar[dict[str, Any] | None] = ContextVar("_opened", default=None)
 
 @contextmanager
 def open_once() -> Iterator[None]:
-    """Open and parse what `remember` is asked for only once inside: others hold the same object, which nobody may change.
-
-    >>> with open_once():
-    ...     remember("a", list) is remember("a", list)
-    True
-    """
+    """Open and parse what `remember` is asked for only once inside: others hold the same object, which nobody may change."""
     before = _opened.set({})
     try:
         yield
@@ -175,12 +149,8 @@ def open_once() -> Iterator[None]:
 
 def remember(key: str, make: Callable[[], Any]) -> Any:
     """Return what `make` returns; inside `open_once` what it returned when the key was first seen."""
-    opened = _opened.get()
-    if opened is None:
-        return make()
-    if key not in opened:
-        opened[key] = make()
-    return opened[key]
+    opened = {} if (inside := _opened.get()) is None else inside
+    return opened[key] if key in opened else opened.setdefault(key, make())
 
 
 def find_largest() -> int:
@@ -197,7 +167,7 @@ def find_most_unpacked(packed: int) -> int:
 
 
 def check_size(size: int, path: PathLike, what: str = "the file has", most: int | None = None) -> None:
-    """Refuse a file of more bytes than a bound, by default that of all files; `what` is so large, with its verb."""
+    """Refuse a file of more bytes than a bound, by default that of all files."""
     bound = most or find_largest()
     if size > bound:
         hint = _RAISE_BOUND if bound == find_largest() else "unpack it first, if so much is in it"
@@ -248,18 +218,17 @@ def read_bounded(path: PathLike) -> bytes:
         content = _PIPED[stdin]
     else:
         with open_regular(path) as (stream, size):
-            # Some files of the system say that they have no bytes, and hold some.
-            content = _read_pieces(stream, min(size or most, most) + 1)
-    if len(content) > most:
-        raise DataError(f"the file is larger than {most:,} bytes", file=path, hint=_RAISE_BOUND)
-    return bytes(_refuse_blank(content, path))
+            content = _read_pieces(
+                stream, min(size or most, most) + 1
+            )  # files of the system may say that they have none
+    check_size(len(content), path, "it has at least")
+    _refuse_blank(content, path)
+    return content
 
 
-def _refuse_blank(content: Any, path: PathLike) -> Any:
-    """Return bytes or text, of which there must be some."""
+def _refuse_blank(content: bytes | str, path: PathLike) -> None:
     if not content:
         raise DataError("the file is empty", file=path)
-    return content
 
 
 def _read_pieces(stream: Any, most: int) -> bytes:
@@ -276,20 +245,21 @@ def read_bytes(path: PathLike) -> bytes:
         return read_bounded(path)
 
 
-def _find(kinds: Mapping[bytes, str], content: bytes) -> str | None:
-    """Return what the first bytes of a file tell."""
-    return next((kind for start, kind in kinds.items() if content.startswith(start)), None)
+def _find_packing(content: bytes) -> str | None:
+    """Return how a file is packed, as its first bytes tell."""
+    return next((kind for start, kind in _PACKED.items() if content.startswith(start)), None)
 
 
 def read_content(path: PathLike) -> bytes:
     """Return the content of a file, unpacked if it is packed."""
     content = read_bytes(path)
-    if packed := _find(_PACKED, content):
+    if packed := _find_packing(content):
         most = find_most_unpacked(len(content))
         with unpack(io.BytesIO(content), packed, path) as stream:
             content = _read_pieces(stream, most + 1)
         check_size(len(content), path, "unpacked, it has at least", most)
-    return bytes(_refuse_blank(content, path))
+        _refuse_blank(content, path)
+    return content
 
 
 @contextmanager
@@ -311,17 +281,17 @@ def stream_lines(path: PathLike) -> Iterator[tuple[int, str]]:
         return
     size, most = 0, find_largest()
     with _in_words(path, "read"), open_regular(path) as (stream, _):
-        packed = _find(_PACKED, stream.read(4))
+        packed = _find_packing(stream.read(4))
         stream.seek(0)
         with unpack(stream, packed, path) if packed else nullcontext(stream) as content:
-            lines = iter(partial(content.readline, _LONGEST_LINE + 1), b"")
+            lines = iter(partial(content.readline, _LONGEST_LINE), b"")
             for number, line in enumerate(lines, start=1):
                 size += len(line)
                 if size > most or number > most // BYTES_A_CELL:
                     check_cells(number, path, what="lines")
                     check_size(size, path, "unpacked, it has more than")
-                if len(line) > _LONGEST_LINE:
-                    raise DataError(f"it has more than {_LONGEST_LINE:,} bytes", file=path, line=number)
+                if len(line) == _LONGEST_LINE:
+                    raise DataError(f"it has {_LONGEST_LINE:,} bytes or more", file=path, line=number)
                 if line.strip():
                     try:
                         yield number, line.removesuffix(b"\n").decode("utf-8" if number > 1 else "utf-8-sig")
@@ -339,7 +309,8 @@ def read_text(path: PathLike) -> str:
             raise DataError("it begins as UTF-16 does, but is not", file=path, hint="save it as UTF-8") from None
     if b"\0" in content:
         line = content.count(b"\n", 0, content.index(b"\0")) + 1
-        raise DataError("the file is binary, not text", file=path, line=line, hint=_find(_BINARY, content))
+        hint = "a ZIP archive is unpacked first; a workbook is called .xlsx, a Parquet file .parquet"
+        raise DataError("the file is binary, not text", file=path, line=line, hint=hint)
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
@@ -351,12 +322,9 @@ def read_text(path: PathLike) -> str:
 
 def _describe_encoding(error: UnicodeDecodeError, path: PathLike, line: int) -> DataError:
     """Return what is wrong with text that is not UTF-8, of which the first line has the number `line`."""
-    return DataError(
-        f"byte 0x{error.object[error.start]:02x} is not UTF-8, while the text before it is",
-        file=path,
-        line=error.object.count(b"\n", 0, error.start) + line,
-        hint="the file mixes encodings or is in another one; save it as UTF-8",
-    )
+    problem = f"byte 0x{error.object[error.start]:02x} is not UTF-8, while the text before it is"
+    hint = "the file mixes encodings or is in another one; save it as UTF-8"
+    return DataError(problem, file=path, line=error.object.count(b"\n", 0, error.start) + line, hint=hint)
 
 
 def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
@@ -371,7 +339,7 @@ def write_atomically(path: PathLike, content: bytes | str | Callable[[BinaryIO],
     """Write a file whole or not at all, also for whoever reads it meanwhile; a callable writes to the stream it is given."""
     path = Path(path)
     clear_leftovers(path.parent)
-    temporary = _name_temporary(path.parent)
+    temporary = path.parent / f"{TEMPORARY}{secrets.token_hex(8)}"
     try:
         with open(temporary, "xb") as stream:
             if callable(content):
@@ -381,10 +349,9 @@ def write_atomically(path: PathLike, content: bytes | str | Callable[[BinaryIO],
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, path)
-    except BaseException:
+    finally:
         with suppress(OSError):
             temporary.unlink()
-        raise
 
 
 def write_file(path: PathLike, content: bytes | str) -> None:
@@ -395,55 +362,32 @@ def write_file(path: PathLike, content: bytes | str) -> None:
 
 @contextmanager
 def write_together(folder: PathLike, *, instead_of: Iterable[str] = ()) -> Iterator[Path]:
-    """Yield a temporary folder; the files written into it then move into `folder` together, or none of them does.
+    """Yield a temporary folder, whose files move into `folder` once all are written: a full disk harms nothing.
 
-    Everything is written first, so that a full disk harms nothing. A new folder is renamed as a whole. In a folder
-    that exists, files replace their namesakes one after the other, those named in `instead_of` go, and others stay.
+    A new folder is renamed as a whole. In a folder that exists, files replace their namesakes one after the other, those
+    named in `instead_of` go, and others stay.
     """
     folder = Path(folder)
     with _in_words(folder, "written"):
         # A folder that exists may be a disk of its own, into which nothing beside it can be renamed.
         home = next(path for path in (folder, *folder.parents) if path.exists())
         clear_leftovers(home)
-        temporary = _name_temporary(home)
+        temporary = home / f"{TEMPORARY}{secrets.token_hex(8)}"
         temporary.mkdir()
         try:
             yield temporary
             if folder.exists():
-                _replace_files(temporary, folder, set(instead_of))
+                names = sorted(str(path.relative_to(temporary)) for path in temporary.rglob("*") if not path.is_dir())
+                for name in names:
+                    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                    os.replace(temporary / name, folder / name)
+                for name in {*instead_of} - {*names}:
+                    (folder / name).unlink(missing_ok=True)
             else:
                 folder.parent.mkdir(parents=True, exist_ok=True)
                 os.replace(temporary, folder)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _replace_files(new: Path, folder: Path, former: set[str]) -> None:
-    """Move files into a folder; where one cannot be moved, put back what was there."""
-    names = {str(path.relative_to(new)) for path in new.rglob("*") if not path.is_dir()}
-    backup = _name_temporary(folder)
-    try:
-        for name in filter(lambda name: (folder / name).is_file(), names | former):
-            (backup / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(folder / name, backup / name)
-        for name in sorted(names):
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            os.replace(new / name, folder / name)
-        for name in former - names:
-            (folder / name).unlink(missing_ok=True)
-    except BaseException:
-        for name in names | former:
-            if (backup / name).exists() and not (new / name).exists():
-                os.replace(backup / name, folder / name)
-            elif not (new / name).exists():  # moved, where there was none
-                (folder / name).unlink(missing_ok=True)
-        raise
-    finally:
-        shutil.rmtree(backup, ignore_errors=True)
-
-
-def _name_temporary(folder: Path) -> Path:
-    return folder / f"{TEMPORARY}{secrets.token_hex(8)}"
 
 
 def clear_leftovers(folder: Path, age: float = 24 * 3600) -> None:
@@ -457,12 +401,7 @@ def clear_leftovers(folder: Path, age: float = 24 * 3600) -> None:
 
 def check_folder(folder: Path) -> None:
     """Refuse a folder that cannot be written, or made, before what is to be written into it is computed."""
-    try:
-        existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-        problem = "" if os.access(existing, os.W_OK | os.X_OK) else "the folder cannot be written"
-        if not existing.is_dir():
-            problem = "this is a file, not a folder" if existing == folder else f"{existing} is a file"
-    except (OSError, ValueError) as error:
-        problem = f"no folder can have this name: {getattr(error, 'strerror', None) or error}"
-    if problem:
-        raise DataError(problem, file=folder) from None
+    with _in_words(folder, "written"):
+        existing = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
+        if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+            raise DataError(f"{existing} is a file, or cannot be written", file=folder)

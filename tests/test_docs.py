@@ -25,17 +25,10 @@ if not (DOCS / "index.md").exists():  # the tests run beside an installed copy
     pytest.skip("the documentation is not here", allow_module_level=True)
 
 DATA = Path(os.environ.get("METAEVAL_DATA") or "nowhere")
-FOLDERS = {
-    "stc3-dq": "stc3",
-    "sem16t4": "semeval2016",
-    "data/dl21": "dl21",
-    "data/evals": "evals",
-    "livebench": "evals",
-    "llmjudge": "llmjudge",
-    "trec-": "trec",
-    "alttest-": "alttest",
-    "wmt23-": "wmt23",
-}  # of the data sets that examples use
+FOLDERS = {  # of the data sets that examples use
+    "stc3-dq": "stc3", "sem16t4": "semeval2016", "data/dl21": "dl21", "data/evals": "evals", "livebench": "evals",
+    "llmjudge": "llmjudge", "trec-": "trec", "alttest-": "alttest", "wmt23-": "wmt23",
+}  # fmt: skip
 PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
 CONCEPTS = [page for page in PAGES if page.parent.name == "concepts" and page.name != "index.md"]
 
@@ -89,7 +82,6 @@ def _as_a_new_user(monkeypatch):
 
 
 QUICK = {"properties"}
-"""Pages whose examples take little time; those of the others are run at night."""
 """Pages whose examples take little time; those of the others are run at night."""
 
 
@@ -211,16 +203,10 @@ GALLERY = load_docs("render_gallery")
 def test_a_concept_page_opens_with_its_figure_and_says_when_not_to_trust_it(page):
     text = page.read_text("utf-8")
     parts = (
-        r"^# ",
-        r"^\*\*[A-Z].*\?",
-        r"^% figure: (.+)$",
-        r"^\*\*How to read it\.\*\* ",
-        r"^## When not to trust it",
-        r"^## Formula",
-        r"^\*\*Source",
-        r"^## How to read the ",
+        r"^# ", r"^\*\*[A-Z].*\?", r"^% figure: (.+)$", r"^\*\*How to read it\.\*\* ", r"^## When not to trust it",
+        r"^## Formula", r"^\*\*Source", r"^## How to read the ",
         r"^## Simulations" if "## Simulations" in text else r"^\*\*In code",
-    )
+    )  # fmt: skip
     places = [re.search(part, text, re.MULTILINE) for part in parts]
     assert all(places), "a question, a figure, when not to trust it, a formula, a source, how to read the table"
     assert [place.start() for place in places] == sorted(place.start() for place in places)

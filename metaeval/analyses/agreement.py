@@ -14,7 +14,7 @@ from metaeval.analyses.power import discriminative_power
 from metaeval.analyses.prepare import Prepared, Within, check_options, list_collections, prepare, warn_of_same_data
 from metaeval.analyses.references import match_references
 from metaeval.analyses.result import Result, tabulate_conclusions, tabulate_differences, write_ends
-from metaeval.data.clusters import order_clusters
+from metaeval.data.labels import code_clusters
 from metaeval.data.policies import MissingPolicy, check_policy
 from metaeval.data.scores import PartialScores, Scores
 from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
@@ -359,7 +359,8 @@ def _compare(
     # The order of the axes in memory decides in which order NumPy adds.
     scaled = np.ascontiguousarray(scale_scores(ready.values[..., columns]))
     runs, topics = sorted(scores.runs), sorted(scores.topics)
-    clusters = order_clusters(scores.clusters, scores.topics)
+    by_label = np.argsort(rank_labels(scores.topics))
+    clusters = code_clusters(scores.clusters)[1][by_label] if scores.clusters else None
     drawn = topics if clusters is None else sorted(set(scores.clusters))
 
     def key(purpose: str) -> int:

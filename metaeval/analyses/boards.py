@@ -15,7 +15,7 @@ import pandas as pd
 from metaeval.analyses.prepare import Within, check_options, list_collections, sort_scores
 from metaeval.analyses.ranks import RunRanks, order_runs, tabulate_ranks
 from metaeval.analyses.topic_noise import TopicNoise, find_noise, join_noise
-from metaeval.data.clusters import code_clusters
+from metaeval.data.labels import code_clusters
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_list, format_option, shorten
 from metaeval.measures.base import Measure

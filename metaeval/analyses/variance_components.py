@@ -142,7 +142,9 @@ def variance_components(
     """
     if isinstance(ratings, Scores):
         refuse_clusters(ratings)
-    given = Ratings.from_scores(ratings) if isinstance(ratings, Scores) else ratings
+    given = ratings
+    if isinstance(ratings, Scores):
+        given = Ratings(ratings.to_frame(), ratings.measures, ratings.collection)
     if not isinstance(given, Ratings):
         raise MetaevalError(f"this takes Ratings or Scores, not {type(ratings).__name__}")
     given = given.balance(missing)

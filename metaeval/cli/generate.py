@@ -32,7 +32,7 @@ from metaeval.cli.options import (
 )
 from metaeval.cli.output import check_output, print_status, show_results, working
 from metaeval.cli.signatures import Function, Parameter, find_question, parse_docstring, read_parameters
-from metaeval.errors import MetaevalError, option_names_in_use, use_option_names
+from metaeval.errors import OPTION_NAMES, MetaevalError
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
@@ -112,13 +112,12 @@ class Command(TyperCommand):
 @contextmanager
 def option_names(names: dict[str, str]) -> Iterator[None]:
     """Let messages call these arguments by these options, besides those in use, while the context lasts."""
-    before = option_names_in_use()
-    use_option_names({**PHRASES, **before, **names})
+    before = OPTION_NAMES.set({**PHRASES, **OPTION_NAMES.get(), **names})
     # An error is shown after the command has ended, but its message was made while it ran.
     try:
         yield
     finally:
-        use_option_names(before)
+        OPTION_NAMES.reset(before)
 
 
 class LazyGroup(TyperGroup):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from metaeval.data.labels import Labelled, assign_parts, check_shape
+from metaeval.data.labels import Labelled, assign_parts, check_shape, refuse_first
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.errors import DataError, MetaevalError, format_count, format_option
 
@@ -19,25 +19,20 @@ NONE = -1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Annotations(Labelled):
-    """Labels of people and of judges on the same items.
+    """Labels of people and of judges on the same items, each of which somebody labelled and every judge answered.
 
     Parameters
     ----------
     labels : array_like of int, shape (annotator, item)
         Class that a person gave an item, from 0; −1 where there is none.
     answers : array_like of int, shape (judge, item, class)
-        How often a judge answered each class: a judge may be asked repeatedly, and answers every item.
+        How often a judge, who may be asked repeatedly, answered each class.
     annotators, judges, items, classes : iterable of str
         Unique labels; all K classes in order.
     topics : iterable of str, optional
         The topic of every item; by default every item is one by itself.
     collection, provenance : str, optional
         Name of the collection, and where the data come from.
-
-    Raises
-    ------
-    DataError
-        If a shape does not fit its labels, a label is no class, nobody labelled an item, or a judge did not answer.
 
     Examples
     --------
@@ -75,14 +70,12 @@ class Annotations(Labelled):
         check_shape(counts, (n_judges, n_items, n_classes), "answers", "judge × item × class")
         named = self.items if topics is None else tuple(map(str, topics))
         check_shape(np.array(named, dtype=object), (n_items,), "topics", "item")
-        if people.dtype.kind not in "iu" or counts.dtype.kind not in "iu" or (counts < 0).any():
-            raise DataError("labels are positions of classes, and answers are counts: whole numbers")
-        if ((people < NONE) | (people >= n_classes)).any():
-            raise DataError(f"a label is the position of a class, from 0 to {n_classes - 1}, or {NONE} for none")
-        for i in np.flatnonzero((people == NONE).all(axis=0))[:1]:
-            raise DataError("nobody labelled it", item=self.items[i])
-        for j, i in np.argwhere(counts.sum(axis=-1) == 0)[:1]:
-            raise DataError("there is no answer", run=self.judges[j], item=self.items[i])
+        are_whole = people.dtype.kind in "iu" and counts.dtype.kind in "iu"
+        if not are_whole or (counts < 0).any() or ((people < NONE) | (people >= n_classes)).any():
+            of_labels = f"labels are positions of classes, from 0 to {n_classes - 1}, or {NONE} for none"
+            raise DataError(f"{of_labels}, and answers are counts: whole numbers")
+        refuse_first((people == NONE).all(axis=0), {"item": self.items}, "nobody labelled it")
+        refuse_first(counts.sum(axis=-1) == 0, {"run": self.judges, "item": self.items}, "there is no answer")
         self._set(labels=people.astype(np.int64), answers=counts.astype(np.int64), topics=named)
 
     @property
@@ -111,44 +104,29 @@ class Annotations(Labelled):
         return digest.hexdigest()[:12]
 
     def to_quantification(self) -> QuantificationRuns:
-        """Convert to class distributions by item: gold is the share of people, a run the share of a judge's answers.
-
-        Examples
-        --------
-        >>> given = Annotations([[0], [1]], [[[3, 1]]], annotators=["a", "b"], judges=["j"], items=["i"], classes=[0, 1])
-        >>> runs = given.to_quantification()
-        >>> runs.gold.tolist(), runs.estimated.tolist()
-        ([[0.5, 0.5]], [[[0.75, 0.25]]])
-        """
+        """Convert to class distributions by item: gold is the share of people, a run the share of a judge's answers."""
         estimated, gold = (given / given.sum(axis=-1, keepdims=True) for given in (self.answers, self.votes))
         labels = self.named("classes", "collection", "provenance")
         return QuantificationRuns(estimated, gold, runs=self.judges, topics=self.items, **labels)
 
-    def to_classification(self, *, parts: int | None = None, seed: int = 0) -> ClassificationRuns:
+    def to_classification(self, *, parts: int | None = None) -> ClassificationRuns:
         """Convert to confusion counts: gold is the class that most people gave an item, as `choose_class` has it.
 
-        Parameters
-        ----------
-        parts : int, optional
-            Divide the items at random into this many parts, which replace the topics; 1 pools them all. Needed where
-            every item is a topic: with one item a measure only says whether it is right.
-        seed : int, optional
-            Seed of that split.
+        With `parts`, as many random parts of the items replace the topics; 1 pools them all.
         """
         if parts is None and len(set(self.topics)) == len(self.items) > 1:
-            raise MetaevalError(
-                "every item is a topic of its own, on which all measures of classes only say whether it is right: pool the "
-                f"items with {format_option('parts', '1')}, or divide them at random: {format_option('parts', '20')}"
-            )
-        topics = self.topics
+            problem = "every item is a topic of its own, on which measures of classes only say whether it is right"
+            pool = f"pool the items with {format_option('parts', '1')}"
+            raise MetaevalError(f"{problem}: {pool}, or divide them at random: {format_option('parts', '20')}")
+        topics: Sequence[str] = self.topics
         if parts is not None:
             keys = list(zip(self.topics, self.items, strict=True))
-            assigned = assign_parts(keys, parts, seed=seed, collection=self.collection)
-            topics = tuple(assigned[key] for key in keys)
+            assigned = assign_parts(keys, parts, collection=self.collection)
+            topics = [assigned[key] for key in keys]
         position = {name: t for t, name in enumerate(dict.fromkeys(topics))}
         topic, k = np.array([position[name] for name in topics]), len(self.classes)
-        counts = np.zeros((len(self.judges), len(position), k, k), dtype=np.int64)
         judge = np.arange(len(self.judges))[:, np.newaxis]
+        counts = np.zeros((len(self.judges), len(position), k, k), dtype=np.int64)
         np.add.at(counts, (judge, topic, choose_class(self.votes), choose_class(self.answers)), 1)
         labels = self.named("classes", "collection", "provenance")
         return ClassificationRuns(counts, runs=self.judges, topics=position, **labels)

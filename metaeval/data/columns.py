@@ -87,10 +87,7 @@ def format_columns(names: Mapping[str, str]) -> str:
 
 def refuse_index_columns(people: Sequence[str], file: object) -> None:
     """Refuse columns of annotators or judges whose name is that of an index or of topics: they hold no labels."""
-    for name in people:
-        if names_topics(name):
-            raise DataError(
-                f"the column {name!r} is called as an index or as topics are, not as a person or judge",
-                file=file,
-                hint=f"leave it out, or say what it is: {format_columns({'topic': name})} or {format_columns({'item': name})}",
-            )
+    for name in filter(names_topics, people):
+        hint = f"leave it out, or say what it is: {format_columns({'topic': name})} or {format_columns({'item': name})}"
+        problem = f"the column {name!r} is called as an index or as topics are, not as a person or judge"
+        raise DataError(problem, file=file, hint=hint)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.data.labels import Labelled
+from metaeval.data.labels import Labelled, refuse_first
 from metaeval.data.policies import MissingPolicy, check_policy, find_complete, hint_missing, report_policy
 from metaeval.errors import DataError, format_count, format_list, format_option
 
@@ -35,12 +35,6 @@ class JudgedRuns(Labelled):
         nothing. Topics that another set of judgements lacks are left out with drop-topic, and refused otherwise.
     collection, provenance : str, optional
         Name of the collection, and where the data come from.
-
-    Raises
-    ------
-    DataError
-        If a grade is no whole number, a set shares no topic with the reference or calls nothing relevant, a run has no
-        judged document, or a topic is missing and the policy is to raise.
 
     Examples
     --------
@@ -68,18 +62,38 @@ class JudgedRuns(Labelled):
         for what, given in (("sets of judgements", judgements), ("runs", runs)):
             if len(given) < 2:
                 raise DataError(f"at least two {what} are needed to compare anything, not {len(given)}")
-        named, topics = _choose_runs(runs, _share_topics(judgements, missing), missing)
-        ranked = {run: {topic: rank_documents(runs[run].get(topic, {}), run) for topic in topics} for run in named}
+        first, *others = judgements
+        topics, drop = sorted(judgements[first]), format_option("missing", "drop-topic")
+        for name in others:
+            if lacking := [topic for topic in topics if topic not in judgements[name]]:
+                listed = f"{format_count(len(lacking), 'topic')} of {first}: {format_list(lacking)}"
+                topics = [topic for topic in topics if topic in judgements[name]]
+                if missing != "drop-topic" or not topics:
+                    hint = f"{drop} leaves them out" if topics else None
+                    raise DataError(f"there is no judgement of {listed}", file=name, hint=hint)
+                report_policy(f"{drop}: left out {listed}", name)
+        named = sorted(runs)
+        gaps = np.array([[not runs[run].get(topic) for topic in topics] for run in named])
+        refuse_first(gaps.all(axis=1), {"run": named}, "it has no document on any judged topic")
+        if missing == "raise":
+            refuse_first(gaps, {"run": named, "topic": topics}, "there is no document", hint=hint_missing())
+        if missing == "worst" and gaps.any():
+            report_policy(f"runs have no document on a topic in {gaps.sum():,} cases, which count as nothing found")
+        keep_runs, keep_topics = find_complete(gaps, named, topics, missing)
+        topics = [*compress(topics, keep_topics)]
+        ranked = {
+            run: {topic: rank_documents(runs[run].get(topic, {}), run) for topic in topics}
+            for run in compress(named, keep_runs)
+        }
         grades: dict[str, Grades] = {}
-        for name, given in judgements.items():
-            known = {topic: _check_grades(given[topic], name, topic) for topic in topics}
+        for name, by_topic in judgements.items():
+            grades[name] = known = {topic: _check_grades(by_topic[topic], name, topic) for topic in topics}
             if not any(grade > 0 for some in known.values() for grade in some.values()):
                 raise DataError("no document is relevant: every grade is 0 or less", file=name)
-            for run, by_topic in ranked.items():
+            for run, documents in ranked.items():
                 # Such a run would score 0 without a word.
-                if all(known[topic].keys().isdisjoint(documents) for topic, documents in by_topic.items()):
+                if all(known[topic].keys().isdisjoint(documents[topic]) for topic in topics):
                     raise DataError(f"{name} judges none of its documents: are their names the same?", run=run)
-            grades[name] = known
         self._set(judgements=grades, runs=ranked, topics=tuple(topics), collection=collection, provenance=provenance)
 
     def __repr__(self) -> str:
@@ -93,11 +107,7 @@ class JudgedRuns(Labelled):
 
 
 def rank_documents(scored: Mapping[str, float], run: str = "") -> list[str]:
-    """Return documents best first, as trec_eval ranks them.
-
-    >>> rank_documents({"a": 1.0, "b": 1.0, "c": 2.0})
-    ['c', 'b', 'a']
-    """
+    """Return documents best first, as trec_eval ranks them."""
     for document, score in scored.items():
         if not math.isfinite(score):
             raise DataError(f"the score is {score}", run=run, item=document)
@@ -105,40 +115,6 @@ def rank_documents(scored: Mapping[str, float], run: str = "") -> list[str]:
     with np.errstate(over="ignore"):
         scores = np.array([scored[document] for document in documents]).astype(np.float32)
     return [documents[position] for position in np.argsort(-scores, kind="stable")]
-
-
-def _share_topics(judgements: Mapping[str, Mapping[str, Any]], missing: MissingPolicy) -> list[str]:
-    """Return the topics of the reference that every other set has, sorted."""
-    first, *others = judgements
-    topics = sorted(judgements[first])
-    for name in others:
-        lacking = [topic for topic in topics if topic not in judgements[name]]
-        listed = f"{format_count(len(lacking), 'topic')} of {first}: {format_list(lacking)}"
-        drop = format_option("missing", "drop-topic")
-        if len(lacking) == len(topics):
-            raise DataError(f"no topic is one of {first}: its judgements are of other topics", file=name)
-        if lacking and missing != "drop-topic":
-            raise DataError(f"there is no judgement of {listed}", file=name, hint=f"{drop} leaves them out")
-        if lacking:
-            report_policy(f"{drop}: left out {listed}", name)
-            topics = [topic for topic in topics if topic in judgements[name]]
-    return topics
-
-
-def _choose_runs(
-    runs: Mapping[str, Mapping[str, Any]], topics: list[str], missing: MissingPolicy
-) -> tuple[list[str], list[str]]:
-    """Return the runs and topics that stay, sorted: a run may have no document on a topic."""
-    named = sorted(runs)
-    gaps = np.array([[not runs[run].get(topic) for topic in topics] for run in named])
-    for r in np.flatnonzero(gaps.all(axis=1))[:1]:
-        raise DataError("it has no document on any judged topic", run=named[r])
-    for r, t in np.argwhere(gaps)[:1] if missing == "raise" else ():
-        raise DataError("there is no document", run=named[r], topic=topics[t], hint=hint_missing())
-    if missing == "worst" and gaps.any():
-        report_policy(f"runs have no document on a topic in {gaps.sum():,} cases, which count as nothing found")
-    keep_runs, keep_topics = find_complete(gaps, named, topics, missing)
-    return [*compress(named, keep_runs)], [*compress(topics, keep_topics)]
 
 
 def _check_grades(grades: Mapping[str, Any], name: str, topic: str) -> dict[str, int]:

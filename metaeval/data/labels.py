@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +17,14 @@ Item = TypeVar("Item", bound=tuple[str, ...])
 
 Choose = Callable[[Sequence[str]], Sequence[str]]
 """What returns those measures of a collection that are wanted, given the names of all; gaps of others do not matter."""
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """How many repeats the scores of a measure are means of, and the variance of one repeat of a run on a topic."""
+
+    count: int
+    variance: float
 
 
 class Labelled:
@@ -48,6 +57,27 @@ def check_shape(array: np.ndarray, expected: tuple[int, ...], what: str, axes: s
         raise DataError(f"the {what} have shape {array.shape}, not {expected} ({axes})")
 
 
+def as_numbers(given: Any, what: str) -> np.ndarray:
+    """Return an array of its own; numpy would turn some of what is no number into numbers without a word."""
+    try:
+        if (kind := np.asarray(given).dtype).kind in "cmMVS":
+            raise TypeError(f"{kind} is none")
+        if np.ma.is_masked(given):
+            raise TypeError("masked ones are none: write NaN into a frame, and see metaeval.io.from_frame")
+        return np.array(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{what} are numbers ({error})") from None
+
+
+def refuse_first(
+    wrong: Any, axes: Mapping[str, Sequence[object]], problem: str | Callable[..., str], **more: Any
+) -> None:
+    """Refuse the first marked cell of an array by the labels of its axes; what is wrong may be told of its positions."""
+    for place in np.argwhere(wrong)[:1].tolist():
+        where = {what: labels[i] for (what, labels), i in zip(axes.items(), place, strict=False)}
+        raise DataError(problem if isinstance(problem, str) else problem(*place), **where, **more)
+
+
 def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
     """Return labels as a tuple of text."""
     if isinstance(given, str) or not isinstance(given, Iterable):
@@ -56,10 +86,8 @@ def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
     labels: dict[str, None] = {}
     for position, label in enumerate(given, start=1):
         text, problem = str(label), ""
-        if label is None or (isinstance(label, float) and label != label):
+        if label is None or (isinstance(label, float) and label != label) or not text.strip():
             problem = f"{what} number {position} has no name"
-        elif not text.strip():
-            problem = f"{what} number {position} has an empty name"
         elif not text.isascii() and text.encode(errors="replace").decode() != text:
             problem = f"{what} number {position} has a name with half a letter: {text!r}"
         elif text in labels:
@@ -99,11 +127,7 @@ def choose_of_several(choose: Choose, known: Iterable[Iterable[object]]) -> Choo
 
 
 def code_labels(labels: Sequence[str], classes: Sequence[str]) -> np.ndarray:
-    """Return the position of every label among the classes, −1 where it is none; 1.0 is the class 1, as frames write it.
-
-    >>> code_labels(["no", "1.0", "1", "1.5"], ["no", "1"]).tolist()
-    [0, 1, 1, -1]
-    """
+    """Return the position of every label among the classes, −1 where it is none; 1.0 is the class 1, as frames write it."""
     code = {label: k for k, label in enumerate(classes)}
     for label in set(labels) - code.keys():
         whole = re.fullmatch(r"([+-]?\d+)\.0+", label)
@@ -112,24 +136,20 @@ def code_labels(labels: Sequence[str], classes: Sequence[str]) -> np.ndarray:
 
 
 def rank_labels(labels: Sequence[str]) -> np.ndarray:
-    """Return the place of each label among the sorted ones: the order in which random draws are made.
+    """Return the place of each label among the sorted ones, as text: the order in which random draws are made."""
+    return np.argsort(np.argsort(np.array(labels, dtype=object)))
 
-    >>> rank_labels(["b", "a", "10", "2"]).tolist()  # as text, character by character
-    [3, 2, 0, 1]
-    """
-    places = np.empty(len(labels), dtype=np.intp)
-    places[sorted(range(len(labels)), key=labels.__getitem__)] = np.arange(len(labels))
-    return places
+
+def code_clusters(clusters: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return the names of clusters in alphabetical order, and for each topic the number of its cluster."""
+    names, codes = np.unique(np.array([*clusters], dtype=object), return_inverse=True)
+    return tuple(names), codes
 
 
 def assign_parts(
     items: Iterable[Item], n_parts: int, *, seed: int = 0, collection: str = "", file: object = None
 ) -> dict[Item, str]:
-    """Assign every item to a part at random; the sizes of the parts differ by one item at most.
-
-    >>> sorted(assign_parts([("t", "1"), ("t", "2"), ("u", "1"), ("u", "2")], 2).values())
-    ['part-1', 'part-1', 'part-2', 'part-2']
-    """
+    """Assign every item to a part at random; the sizes of the parts differ by one item at most."""
     known = sorted(set(items))
     if isinstance(n_parts, bool) or int(n_parts) != n_parts or not 1 <= n_parts <= len(known):
         problem = f"{len(known):,} items cannot be split into {n_parts} parts: from 1 to as many parts as items"

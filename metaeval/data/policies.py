@@ -8,15 +8,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from metaeval.errors import (
-    DataError,
-    MetaevalError,
-    PolicyWarning,
-    format_count,
-    format_list,
-    format_option,
-    option_names_in_use,
-)
+from metaeval.errors import DataError, MetaevalError, PolicyWarning, format_count, format_list, format_option
 
 MissingPolicy = Literal["raise", "drop-topic", "drop-run", "worst", "keep"]
 """What to do where a run has no score, or no answer; what is kept is NaN, which only analyses of boards take."""
@@ -27,7 +19,8 @@ InvalidPolicy = Literal["raise", "drop-topic", "drop-run", "clip", "worst"]
 
 def hint_missing() -> str:
     """Return what can be done about a missing score or answer, for a message."""
-    keep = f"{format_option('gaps', 'present')} or complete keeps gaps; or " if "gaps" in option_names_in_use() else ""
+    gaps = format_option("gaps", "present")
+    keep = f"{gaps} or complete keeps gaps; or " if gaps.startswith("-") else ""
     return f"choose what to do about it: {keep}{format_option('missing', 'drop-topic')}, drop-run or worst"
 
 
@@ -49,11 +42,7 @@ def check_policy(policy: str, allowed: object) -> None:
 
 
 def find_farthest_end(centre: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return the end of the scale farthest from a position on it, the last class where both are as far.
-
-    >>> find_farthest_end(np.array([0, 1, 2, 3, 4]), 5).tolist()
-    [4, 4, 4, 0, 0]
-    """
+    """Return the end of the scale farthest from a position on it, the last class where both are as far."""
     middle = (n_classes - 1) / 2
     return np.where(centre <= middle + 1e-12, n_classes - 1, 0)  # a mean of shares is rounded
 
@@ -76,7 +65,7 @@ def report_dropped(keep: np.ndarray, labels: Sequence[str], what: str, policy: s
     """Say which runs or topics a policy leaves out; that nothing is left is an error."""
     dropped = [label for label, stays in zip(labels, keep, strict=True) if not stays]
     if dropped and len(dropped) == len(labels):
-        raise DataError(f"{policy} would leave no {what}")
+        raise DataError(f"{policy} would leave no {what}", hint="choose another policy, or fewer runs and measures")
     if dropped:
         report_policy(f"{policy}: left out {len(dropped)} of {format_count(len(labels), what)}: {format_list(dropped)}")
 

@@ -13,9 +13,8 @@ import pandas as pd
 
 from metaeval.data.columns import format_columns
 from metaeval.data.labels import Labelled
-from metaeval.data.policies import check_policy, report_dropped
+from metaeval.data.policies import check_policy, find_complete
 from metaeval.data.rows import Cells, DoubledError, Rows, place_topics
-from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_count, format_option
 from metaeval.measures.base import Measure
 from metaeval.stats.variance_components import FACETS
@@ -36,12 +35,6 @@ class Ratings(Labelled):
         In the order in which they are shown; by default those of the column measure.
     collection : str, optional
 
-    Raises
-    ------
-    DataError
-        If a column is missing, a score is not finite, a topic lies in two tasks, a facet has one level, or a run has two
-        scores by a measure where nothing tells them apart.
-
     Examples
     --------
     >>> rows = [("a", "t", 1, 0.5), ("a", "t", 2, 0.7), ("b", "t", 1, 0.2), ("b", "t", 2, 0.1), ("b", "u", 1, 0.4)]
@@ -55,8 +48,6 @@ class Ratings(Labelled):
 
     def __init__(self, frame: pd.DataFrame | Cells, measures: Sequence[Measure] = (), collection: str = "") -> None:
         cells = frame if isinstance(frame, Cells) else _find_cells(frame)
-        for row in np.flatnonzero(np.isnan(cells.score))[:1]:
-            raise DataError("there is no score", **cells.rows.locate(cells.at[row]), hint="leave such rows out")
         labels = {axis: np.array(names, dtype=object) for axis, names in cells.labels.items()}
         columns = {axis: labels[axis][codes] for axis, codes in cells.codes.items()}
         rows = pd.DataFrame({**columns, "score": cells.score})
@@ -86,16 +77,7 @@ class Ratings(Labelled):
         return hashlib.sha256(rows.to_csv(index=False).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
     def balance(self, missing: GapPolicy) -> Ratings:
-        """Return ratings with as many scores in every cell of runs, topics, judges and measures.
-
-        Examples
-        --------
-        >>> import warnings
-        >>> warnings.simplefilter("ignore")  # which say what is left out
-        >>> rows = [("a", "t", 0.5), ("a", "u", 0.7), ("b", "t", 0.2), ("b", "u", 0.1), ("c", "u", 0.4)]
-        >>> Ratings(pd.DataFrame(rows, columns=["run", "topic", "score"])).balance("drop-run")
-        Ratings: 4 scores of 2 runs × 2 topics
-        """
+        """Return ratings with as many scores in every cell of runs, topics, judges and measures."""
         check_policy(missing, GapPolicy)
         known = [name for name in ("run", "topic", "judge") if name in self.frame]
         known += ["measure"] if len(self.measures) > 1 else []
@@ -105,32 +87,19 @@ class Ratings(Labelled):
         whole = cells == usual
         if whole.all():
             return self
-        keep = {f"drop-{axis}": whole.groupby(level=axis).all() for axis in ("topic", "run")}
         if missing == "raise":
-            left = [
-                f"{format_option('missing', policy)} ({kept.sum():,} of {format_count(len(kept), policy[5:])} are complete)"
-                for policy, kept in keep.items()
-                if kept.sum() > 1
-            ]
+            left = []
+            for axis in ("topic", "run"):
+                kept = whole.groupby(level=axis).all()
+                some = f"{kept.sum():,} of {format_count(len(kept), axis)} are complete"
+                left += [f"{format_option('missing', f'drop-{axis}')} ({some})"] * bool(kept.sum() > 1)
             unlike = f"{(~whole).sum():,} of {format_count(len(whole), 'cell')} of {' × '.join(known)}"
-            problem = (
-                f"{unlike} have fewer or more than {format_count(usual, 'score')}, and components need as many in each"
-            )
+            problem = f"{unlike} have not {format_count(usual, 'score')}, and components need as many in each"
             raise DataError(problem, hint=" or ".join(left) or "choose runs, topics and judges that are complete")
-        kept, axis = keep[missing], missing.removeprefix("drop-")
-        report_dropped(kept.to_numpy(), [*map(str, kept.index)], axis, format_option("missing", missing))
-        return Ratings(self.frame[self.frame[axis].map(kept)], self.measures, self.collection)
-
-    @classmethod
-    def from_scores(cls, scores: Scores) -> Ratings:
-        """Return a score matrix in rows.
-
-        Examples
-        --------
-        >>> Ratings.from_scores(Scores([[[1.0], [2.0]], [[1.0], [3.0]]], runs=["a", "b"], topics=["t", "u"], measures=["X"]))
-        Ratings: 4 scores of 2 runs × 2 topics
-        """
-        return cls(scores.to_frame(), scores.measures, scores.collection)
+        gaps = whole.groupby(level=["run", "topic"]).all().unstack("topic").eq(False)
+        keep_runs, keep_topics = find_complete(gaps.to_numpy(), [*gaps.index], [*gaps.columns], missing)
+        is_kept = self.frame["run"].isin(gaps.index[keep_runs]) & self.frame["topic"].isin(gaps.columns[keep_topics])
+        return Ratings(self.frame[is_kept], self.measures, self.collection)
 
 
 def _find_cells(frame: pd.DataFrame) -> Cells:
@@ -140,6 +109,8 @@ def _find_cells(frame: pd.DataFrame) -> Cells:
     axes = [*(name for name in FACETS if name in frame), "measure"]
     frame = frame if "measure" in frame else frame.assign(measure="score")
     cells = Cells(Rows.of(frame[[*axes, "score"]].reset_index(drop=True)), axes)
+    for row in np.flatnonzero(np.isnan(cells.score))[:1]:
+        raise DataError("there is no score", **cells.rows.locate(row), hint="leave such rows out")
     refuse_two_tasks(cells)
     try:
         cells.settle_doubled("raise")

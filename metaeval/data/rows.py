@@ -12,16 +12,16 @@ import numbers
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype
 
-from metaeval.data.clusters import Repeats
 from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, REPEAT, format_columns
-from metaeval.data.labels import Choose
-from metaeval.data.policies import MissingPolicy, check_policy, hint_missing, report_policy
+from metaeval.data.labels import Choose, Repeats
+from metaeval.data.policies import MissingPolicy, check_policy, find_complete, hint_missing, report_policy
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.files import describe_files
 from metaeval.measures.base import Measure
@@ -65,11 +65,7 @@ class DoubledError(DataError):
 
 
 def is_missing(text: str) -> bool:
-    """Say whether a cell states that there is no number: it is empty, NA, NaN, None or null, in any case.
-
-    >>> [is_missing(text) for text in ("", " NA ", "nan", "-NaN", "n/a", "0")]
-    [True, True, True, True, False, False]
-    """
+    """Say whether a cell states that there is no number: it is empty, NA, NaN, None or null, in any case."""
     return text.strip().lower().lstrip("+-") in ("", "na", "nan", "none", "null")
 
 
@@ -93,10 +89,9 @@ def _read_cell(cell: Any) -> float:
         return math.inf if math.isnan(read) and not is_missing(cell) else read
     if cell is None or cell is pd.NA:
         return math.nan
-    if not isinstance(cell, numbers.Real | decimal.Decimal | np.bool_) or isinstance(cell, np.timedelta64):
-        raise TypeError(f"scores are numbers, not {type(cell).__name__}")
+    is_number = isinstance(cell, numbers.Real | decimal.Decimal | np.bool_) and not isinstance(cell, np.timedelta64)
     try:
-        return float(cell)
+        return float(cell) if is_number else math.inf
     except (OverflowError, ValueError):
         return math.inf
 
@@ -105,12 +100,11 @@ def _read_cell(cell: Any) -> float:
 class Rows:
     """Scores of one or several sources, one in a row.
 
-    `frame` has the columns run, topic, measure and score, perhaps others; scores may be texts. Its index numbers the rows
-    of all sources and stays when some are left out. `sources` holds of each source how many rows it has, its name, and on
-    which line each of them begins, if that is known. `name` is that of the collection where no row says it, and `measures` are
-    those of known directions. `explain` returns what can be done about several scores in a cell, `called` holds what the
-    source calls the columns. Where rows of totals are
-    `sums`, they need not be means.
+    `frame` has the columns run, topic, measure and score, perhaps others; scores may be texts. Its index numbers the rows of
+    all sources and stays when some are left out. `sources` holds of each source how many rows it has, its name, and on which
+    line each of them begins, if known. `name` is that of the collection where no row says it; `measures` have known
+    directions. `explain` returns what to do about several scores in a cell, `called` what the source calls the columns.
+    Where totals are `sums`, they need not be means.
     """
 
     frame: pd.DataFrame
@@ -164,25 +158,18 @@ class Rows:
 
     def encode(self, name: str) -> tuple[np.ndarray, list[str]]:
         """Return for every row the position of its label, and the labels as text in the order in which they appear."""
-        column = self.frame[name]
-        if isinstance(column.dtype, pd.CategoricalDtype):  # whose codes need less memory than those of factorize
-            seen = pd.unique(column.array.codes)
-            seen, labels = seen[seen >= 0], column.array.categories
-            numbers = np.full(len(labels) + 1, -1, dtype=np.int32)  # the last one is that of no label
-            numbers[seen] = np.arange(len(seen))
-            codes, labels = numbers[column.array.codes], labels[seen]
-        else:
-            try:
-                codes, labels = pd.factorize(column)
-            except TypeError:
-                problem = f"column {name} holds lists or records, not one {name} a row"
-                raise DataError(problem, file=self.file, hint="make them text") from None
-        if getattr(labels, "categories", labels).dtype == object:
-            held = labels if isinstance(column.dtype, pd.CategoricalDtype) else column.array[codes >= 0]
+        column, where = self.frame[name], {"file": self.file, "hint": "make them text"}
+        try:
+            codes, labels = pd.factorize(column)
+        except TypeError:
+            raise DataError(f"column {name} holds lists or records, not one {name} a row", **where) from None
+        coded = isinstance(column.dtype, pd.CategoricalDtype)
+        labels = labels.astype(column.array.categories.dtype) if coded else labels
+        if labels.dtype == object:
+            held = labels if coded else column.array[codes >= 0]
             kind = infer_dtype(np.array(held, dtype=object))  # 1, 1.0 and True are equal, and would become one label
             if kind not in _LABEL_KINDS and not all(isinstance(label, Measure) for label in held):
-                problem = f"the {name}s are of several types, or of one that no label has: {kind}"
-                raise DataError(problem, file=self.file, hint="make them text")
+                raise DataError(f"the {name}s are of several types, or of one that no label has: {kind}", **where)
         texts = [str(label) for label in (labels.astype(str) if column.dtype.kind in "fcmMb" else labels)]
         if (longest := max(map(len, texts), default=0)) > LONGEST_LABEL:
             problem = f"there is a {name} of {longest:,} letters; up to {LONGEST_LABEL:,} can be read"
@@ -190,7 +177,7 @@ class Rows:
         blank = [-1, *(code for code, text in enumerate(texts) if not text.strip())]
         for row in np.flatnonzero(np.isin(codes, blank))[:1].tolist():
             raise DataError(f"the {name} is missing", **self.locate(row, () if name in COLUMNS else COLUMNS[:3]))
-        return codes.astype(np.int32, copy=False), texts
+        return codes.astype(np.int32), texts
 
     def read_scores(self) -> np.ndarray:
         """Return the scores as numbers, NaN where a row says that there is none; a word, a date or ∞ is refused."""
@@ -200,33 +187,19 @@ class Rows:
             scores = np.asarray(column) if is_plain else column.to_numpy(dtype=np.float64, na_value=np.nan)
         else:
             coded = isinstance(column.dtype, pd.CategoricalDtype)
-            cells = [*(column.array.categories if coded else column)]
-            read = np.empty(len(cells) + 1)  # the last one is that of no cell at all
-            read[-1] = np.nan
-            for at, cell in enumerate(cells):
-                try:
-                    read[at] = _read_cell(cell)
-                except TypeError as error:
-                    row = int(np.argmax(column.array.codes == at)) if coded else at
-                    hint = "what number is meant would be a guess"
-                    raise DataError(str(error), value=cell, hint=hint, **self.locate(row)) from None
+            cells = column.array.categories if coded else column
+            read = np.array([*map(_read_cell, cells), np.nan])  # the last one is that of no cell at all
             scores = read[column.array.codes] if coded else read[:-1]
         wrong = np.isinf(scores)
         if wrong.any():
             row, count = int(np.argmax(wrong)), int(wrong.sum())
             shown = column.iloc[row]
             shown = shown.item() if isinstance(shown, np.generic) else shown
-            comma = isinstance(shown, str) and not math.isnan(number(shown.replace(",", ".")))
-            problem = f"the score {shown!r} is not a finite number"
-            problem += f" ({count:,} such rows in all)" if count > 1 else ""
-            advice = "write decimals with a point" if comma else None
-            patterns = {
-                r"[+-]?[\d.]+ ?%": "the percent signs",
-                r"[+-]?\d{1,3}([ ,]\d{3})+(\.\d+)?": "what separates thousands",
-            }
-            for pattern, text in patterns.items() if advice is None and isinstance(shown, str) else ():
-                advice = f"leave out {text}" if re.fullmatch(pattern, shown.strip()) else advice
-            raise DataError(problem, value=shown, hint=advice, **self.locate(row))
+            more = f" ({count:,} such rows in all)" if count > 1 else ""
+            is_marked = isinstance(shown, str) and re.fullmatch(r"[+-]?\d[\d., ]*%?", shown.strip())
+            hint = "write decimals with a point, and leave out percent signs and what separates thousands"
+            problem = f"the score {shown!r} is not a finite number{more}"
+            raise DataError(problem, value=shown, hint=hint if is_marked else None, **self.locate(row))
         return scores
 
 
@@ -256,10 +229,7 @@ def arrange(
     provenance: str = "",
     choose: Choose | None = None,
 ) -> dict[str, Any]:
-    """Return what `Scores` are made of: labels are in the order in which they appear.
-
-    Measures are chosen before anything else, so that no other one decides which runs and topics are left.
-    """
+    """Return what `Scores` are made of. Measures are chosen first: no other one decides which runs and topics are left."""
     check_policy(missing, MissingPolicy)
     check_policy(doubled, DoubledPolicy)
     rows = rows if choose is None else _choose_rows(rows, choose)
@@ -275,15 +245,13 @@ def arrange(
     for m, measure in enumerate(known):
         _remark_sentinel(str(measure), values[:, :, m], rows.file)
     noise = {}
-    if REPEAT in cells.labels:
-        repeats = cells.labels[REPEAT]
-        if len(repeats) < 2 and repeats != [ONCE]:
-            problem = f"the only repeat is {repeats[0]!r}; at least two tell how much repeats differ"
-            raise DataError(problem, file=rows.file)
-        if len(repeats) > 1:
-            within = average(values.var(axis=3, ddof=1).reshape(-1, len(known)).T)
-            noise = {str(one): Repeats(len(repeats), float(each)) for one, each in zip(known, within, strict=True)}
-        values = values.mean(axis=3)
+    if len(repeats := cells.labels.get(REPEAT, [ONCE])) > 1:
+        within = average(values.var(axis=3, ddof=1).reshape(-1, len(known)).T)
+        noise = {str(one): Repeats(len(repeats), float(each)) for one, each in zip(known, within, strict=True)}
+    elif repeats != [ONCE]:
+        problem = f"the only repeat is {repeats[0]!r}; at least two tell how much repeats differ"
+        raise DataError(problem, file=rows.file)
+    values = values.mean(axis=3) if values.ndim > 3 else values
     return {
         "values": values,
         "runs": cells.labels["run"],
@@ -311,16 +279,12 @@ def _remark_sentinel(measure: str, scores: np.ndarray, file: Any) -> None:
     """Warn of a number that may stand for no score: −1, −9, −99, … in some cells, where no other score is below 0."""
     finite = scores[np.isfinite(scores)]
     lowest = finite.min(initial=np.inf)
-    if lowest not in SENTINELS:
-        return
-    others = finite[finite != lowest]
-    n = finite.size - others.size
-    if others.size and others.min() >= 0 and len(np.unique(others)) >= FEWEST_OTHERS and n <= others.size / 4:
-        report_policy(
-            f"{measure} is {lowest:g} in {n:,} of {scores.size:,} cells, and nowhere else below 0; "
-            "if it stands for no score, leave these cells empty",
-            None if file is None else describe_files([file]),
-        )
+    others = np.unique(finite[finite > lowest]) if lowest in SENTINELS else finite[:0]
+    n = np.count_nonzero(finite == lowest)
+    if len(others) >= FEWEST_OTHERS and others[0] >= 0 and n <= finite.size / 5:
+        what = f"{measure} is {lowest:g} in {n:,} of {scores.size:,} cells, and nowhere else below 0"
+        place = None if file is None else describe_files([file])
+        report_policy(f"{what}; if it stands for no score, leave these cells empty", place)
 
 
 def _choose_rows(rows: Rows, choose: Choose) -> Rows:
@@ -374,8 +338,7 @@ class Cells:
 
     def number(self) -> np.ndarray:
         """Return for each row the number of its cell in the array."""
-        size = math.prod(self.shape)
-        if size >= 1 << 62:
+        if (size := math.prod(self.shape)) >= 1 << 62:
             problem = f"{len(self.at):,} scores cannot fill {size:,} cells of runs, topics and measures"
             raise DataError(problem, file=self.rows.file)
         return np.ravel_multi_index(tuple(self.codes.values()), self.shape)
@@ -395,83 +358,72 @@ class Cells:
 
     def settle_doubled(self, policy: DoubledPolicy) -> None:
         """Keep one row of each cell, whose score is the mean, or the latest; refuse several where no policy is stated."""
-        number = self.number()
-        if math.prod(self.shape) <= MOST_CELLS_A_ROW * len(number):  # a mask takes less memory than a table of numbers
-            filled = np.zeros(math.prod(self.shape), dtype=bool)
+        number, size = self.number(), math.prod(self.shape)
+        if size <= MOST_CELLS_A_ROW * len(number):  # a mask takes less memory than a table of numbers
+            filled = np.zeros(size, dtype=bool)
             filled[number] = True
             if np.count_nonzero(filled) == len(number):
                 return
-        cell = pd.Series(number)
-        again = cell.duplicated().to_numpy()
+        again = pd.Series(number).duplicated().to_numpy()
         if not again.any():
             return
-        several = np.flatnonzero(cell.duplicated(keep=False))
-        groups = pd.Series(self.score[several]).groupby(number[several], sort=False)
+        row = np.flatnonzero(pd.Series(number).duplicated(keep=False))
+        several = pd.DataFrame({"row": row, "cell": number[row], "score": self.score[row]})
+        unlike = several.drop_duplicates(["cell", "score"])
         if policy == "raise":
             first, count = int(np.argmax(again)), int(again.sum())
-            unlike = int((groups.nunique(dropna=False) > 1).sum())
-            more = f" ({count:,} such rows in all; the scores of {unlike:,} cells differ)" if count > 1 else ""
+            differ = unlike["cell"][unlike["cell"].duplicated()].nunique()
+            more = f" ({count:,} such rows in all; the scores of {differ:,} cells differ)" if count > 1 else ""
             score, where = self.score[first], self.rows.locate(self.at[first])
             error = DoubledError(f"there is a second score, {score:g}{more}", value=score, **where)
-            error.gaps = len(cell) - count < math.prod(self.shape)
+            error.gaps = len(number) - count < size
             raise error
         kept = ~again
         if policy == "mean":  # of those that are there
             self.score = self.score.copy()
-            self.score[several] = groups.transform("mean")
+            self.score[row] = several.groupby("cell")["score"].transform("mean")
         else:
-            times = pd.Series(_read_times(self.rows)[self.at[several]])
-            late = several[times == times.groupby(number[several]).transform("max")]
-            latest = pd.Series(self.score[late]).groupby(number[late])
-            for row in late[latest.transform(lambda scores: scores.nunique(dropna=False)) > 1][:1]:
-                where = self.rows.locate(self.at[row])
-                raise DataError("two scores are the latest", value=self.score[row], **where)
-            kept[several] = False
-            kept[late[~cell[late].duplicated()]] = True
+            several["time"] = _read_times(self.rows)[self.at[row]]
+            is_last = several["time"] == several.groupby("cell")["time"].transform("max")
+            latest = several[is_last].drop_duplicates(["cell", "score"])
+            for tie in latest["row"][latest["cell"].duplicated(keep=False)][:1]:
+                raise DataError("two scores are the latest", value=self.score[tie], **self.rows.locate(self.at[tie]))
+            kept[row] = np.isin(row, latest["row"])
         self.select(kept)
-        taken = f"{format_count(groups.ngroups, 'cell')} had several scores: the {policy} was taken"
+        taken = f"{format_count(several['cell'].nunique(), 'cell')} had several scores: the {policy} was taken"
         report_policy(taken, self.rows.file)
 
     def drop_totals(self) -> None:
         """Leave out topics called as totals that are the means of the others, and a run that is the mean of the others.
 
-        Another topic of such a name is refused, and another run is one. Without any other topic a total stays: scores of
-        whole runs have the one topic "all". Where a run lacks a topic, its total may be a mean of anything, and goes.
+        Another topic of such a name is refused, but for the only one, that of whole runs, and another run is one. Where a
+        run lacks a topic, its total may be a mean of anything, and goes.
         """
         for axis in ("run", "topic"):
             totals = np.array([is_total(label) for label in self.labels[axis]], dtype=bool)
             if not totals.any() or totals.all() or (axis == "run" and (totals.sum() > 1 or len(totals) < 3)):
                 continue
-            is_sum = totals[self.codes[axis]]
-            cells = pd.DataFrame({**self.codes, "score": self.score, "at": self.at})
-            parts, sums = (cells[side & ~np.isnan(self.score)] for side in (~is_sum, is_sum))
-            by = [other for other in self.codes if other not in (axis, "task")]
-            means = sums.join(parts.groupby(by)["score"].agg(["mean", "count"]), on=by)
-            means["off"] = (means["score"] - means["mean"]).abs()
+            cells = pd.DataFrame({**self.codes, "score": self.score, "at": self.at}).dropna(subset="score")
+            is_sum = totals[cells[axis]]
+            parts, by = cells[~is_sum], [other for other in self.codes if other not in (axis, "task")]
+            means = cells[is_sum].join(parts.groupby(by)["score"].agg(["mean", "count"]), on=by)
             largest = parts["score"].abs().groupby(parts["measure"]).max()
-            unlike = means[means["off"] > np.maximum(_RELATIVE * means["measure"].map(largest), _ABSOLUTE)]
-            if axis == "run" and (len(unlike) or sums.empty):
+            near = np.maximum(_RELATIVE * means["measure"].map(largest), _ABSOLUTE)
+            unlike = means[(means["score"] - means["mean"]).abs() > near]
+            if axis == "run" and (len(unlike) or means.empty):
                 continue  # a run of that name
-            unlike = unlike[unlike["count"] == (~totals).sum()]
-            if len(unlike) and not self.rows.sums:
-                first = unlike.iloc[0]
-                means_of = f"its score {first['score']:g} is not the mean of the topics, {first['mean']:g}"
+            for _, first in unlike[unlike["count"] == (~totals).sum()][:1].iterrows():
                 where = self.rows.locate(int(first["at"])) | {"line": None}
-                hint = "remove such rows, or rename the topic if it is one"
-                raise DataError(f"it has the name of a total, but {means_of}", **where, hint=hint)
-            if len(unlike):
-                farthest = unlike.loc[unlike["off"].idxmax()]
-                run, measure = (self.labels[name][int(farthest[name])] for name in ("run", "measure"))
-                report_policy(
-                    f"{len(unlike)} of {len(sums)} rows of the topic {self.labels['topic'][int(np.argmax(totals))]} are "
-                    f"not the means over topics, which are used ({run}, {measure}: {farthest['off']:.3g} off)",
-                    self.rows.file,
-                )
+                problem = f"its score {first['score']:g} is not the mean of the topics, {first['mean']:g}"
+                if not self.rows.sums:
+                    hint = "remove such rows, or rename the topic if it is one"
+                    raise DataError(f"it has the name of a total, but {problem}", **where, hint=hint)
+                place = f"run {where['run']}, topic {where['topic']}, measure {where['measure']}"
+                report_policy(f"{place}: {problem}; the means over topics are used", self.rows.file)
             named = self.drop(axis, ~totals)
             if not self.rows.sums:
-                what = f"{named[0]!r}, the means over runs"
-                what = what if axis == "run" else f"the means over topics, which are called {format_list(named)}"
-                report_policy(f"left out {what}", self.rows.file)
+                what = f"left out the means over {axis}s, which are called {format_list(named)}"
+                report_policy(what, self.rows.file)
         words = [topic for topic in self.labels["topic"] if not topic.isdecimal()]
         if len(words) == 1 and len(self.labels["topic"]) > 3 and re.fullmatch(r"\D*[^\W\d_]\D*[^\W\d_]\D*", words[0]):
             problem = (
@@ -482,54 +434,38 @@ class Cells:
 
     def fill(self, missing: MissingPolicy, measures: Sequence[Measure]) -> np.ndarray:
         """Return the array, (run, topic, measure) or with a last axis of repeats, once a policy has left no gap in it."""
-        file, filled, size = self.rows.file, ~np.isnan(self.score), math.prod(self.shape)
-        lacking = size - int(filled.sum())
-        if lacking and missing == "raise":
-            self._refuse_gap(lacking)
-        if lacking and missing in ("drop-topic", "drop-run"):
-            axis = missing.removeprefix("drop-")
-            n = len(self.labels[axis])
-            keep = np.bincount(self.codes[axis][filled], minlength=n) == size // n
-            if not keep.any():
-                problem = f"every {axis} has a missing score: {missing} would leave nothing"
-                where: dict[str, Any] = {}
-                has = np.zeros((len(self.labels["run"]), len(self.labels["measure"])), dtype=bool)
-                has[self.codes["run"][filled], self.codes["measure"][filled]] = True
-                if axis == "topic" and has.all(axis=1).any() and not has.all():
-                    problem = "there is no score of this run on any topic"
-                    run, measure = np.argwhere(~has)[0].tolist()
-                    where = {"run": self.labels["run"][run], "measure": self.labels["measure"][measure]}
-                    where["hint"] = f"{format_option('missing', 'drop-run')} leaves out such runs"
-                raise DataError(problem, file=file, **where)
-            if not keep.all():
-                dropped = self.drop(axis, keep)
-                what = f"left out {len(dropped)} of {n} {axis}s with missing scores: {format_list(dropped)}"
-                report_policy(f"{format_option('missing', missing)}: {what}", file)
-        elif lacking and size > max(MOST_CELLS, MOST_CELLS_A_ROW * len(self.at)):
-            problem = f"of {size:,} cells of runs, topics and measures only {len(self.at):,} have a score"
-            raise DataError(problem, file=file, hint="are the columns those that were meant?")
+        size, number = math.prod(self.shape), self.number()
+        if size > max(MOST_CELLS, MOST_CELLS_A_ROW * len(number)):
+            problem = f"of {size:,} cells of runs, topics and measures only {len(number):,} have a score"
+            raise DataError(problem, file=self.rows.file, hint="are the columns those that were meant?")
         values = np.full(self.shape, np.nan)
-        values.ravel()[self.number()] = self.score
+        values.ravel()[number] = self.score
+        gaps = np.isnan(values)
+        lacking = int(gaps.sum())
+        if lacking and missing == "raise":
+            self._refuse_gap(gaps, number)
         if lacking and missing == "worst":
             for m, measure in enumerate(measures):
-                gaps = np.isnan(values[:, :, m])
-                if gaps.any() and (measure.higher_is_better is None or not np.isfinite(measure.worst)):
+                if gaps[:, :, m].any() and (measure.higher_is_better is None or not np.isfinite(measure.worst)):
                     problem = "its worst value is not known, so it cannot stand for a missing score"
                     raise DataError(problem, measure=measure)
-                values[:, :, m][gaps] = measure.worst
-            report_policy(f"{lacking:,} missing scores given the measure's worst value", file)
+                values[:, :, m][gaps[:, :, m]] = measure.worst
+            report_policy(f"{lacking:,} missing scores given the measure's worst value", self.rows.file)
+        if lacking and missing in ("drop-topic", "drop-run"):
+            gaps = gaps.reshape(*self.shape[:2], -1).any(axis=2)
+            keep = find_complete(gaps, self.labels["run"], self.labels["topic"], missing)
+            for axis, kept in zip(("run", "topic"), keep, strict=True):
+                self.labels[axis] = [*compress(self.labels[axis], kept)]
+            values = values[np.ix_(*keep)]
         return values
 
-    def _refuse_gap(self, lacking: int) -> None:
+    def _refuse_gap(self, gaps: np.ndarray, number: np.ndarray) -> None:
         """Refuse the first row without a score, else the first cell without a row."""
-        gaps = np.flatnonzero(np.isnan(self.score))
-        at: Any
-        if len(gaps):
-            where, at = self.rows.locate(self.at[gaps[0]]), [codes[gaps[0]] for codes in self.codes.values()]
+        stated = np.flatnonzero(np.isnan(self.score))
+        at = np.unravel_index(number[stated[0]] if len(stated) else int(np.argmax(gaps)), self.shape)
+        if len(stated):
+            where = self.rows.locate(self.at[stated[0]])
         else:
-            there = np.sort(self.number())
-            odd = np.flatnonzero(there != np.arange(len(there)))
-            at = np.unravel_index(int(odd[0]) if len(odd) else len(there), self.shape)
             where = {axis: self.labels[axis][i] for axis, i in zip(COLUMNS[:3], at, strict=False)}
             of_run = self.at[(self.codes["run"] == at[0]) & (self.codes["measure"] == at[2])]
             where["file"] = (self.rows.keep(of_run) if len(of_run) else self.rows).file
@@ -538,7 +474,7 @@ class Cells:
             where["topic"] = f"{where['topic']}, {REPEAT} {self.labels[REPEAT][at[3]]}"
             drop = format_option("missing", "drop-topic")
             hint = f"repeats are unequal: {drop} or drop-run keeps what has all of them"
-        more = f"; {lacking:,} are missing in all" if lacking > 1 else ""
+        more = f"; {gaps.sum():,} are missing in all" if gaps.sum() > 1 else ""
         raise DataError(f"there is no score{more}", **where, hint=hint)
 
 

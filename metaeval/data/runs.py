@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from metaeval.data.labels import Labelled, check_shape, find_labels
-from metaeval.errors import DataError, format_count, format_option
+from metaeval.data.labels import Labelled, as_numbers, check_shape, find_labels, refuse_first
+from metaeval.errors import format_count, format_option
 from metaeval.measures.base import SUM_TOLERANCE, Kind
 
 
@@ -32,16 +32,7 @@ class _Runs(Labelled):
         return f"{type(self).__name__}: {shape}, {len(self.classes)} classes{named}"
 
     def sel(self, *, runs: Iterable[object] | str | None = None, topics: Iterable[object] | str | None = None) -> Self:
-        """Return some runs and topics, in the given order; one that is not there is an error.
-
-        Parameters
-        ----------
-        runs, topics : iterable of labels, one label, or None for all
-
-        Returns
-        -------
-        ClassificationRuns or QuantificationRuns
-        """
+        """Return some runs and topics, in the given order; one that is not there is an error."""
         r, t = find_labels(runs, self.runs, "run"), find_labels(topics, self.topics, "topic")
         changed: dict[str, Any] = {"runs": [self.runs[i] for i in r], "topics": [self.topics[i] for i in t]}
         places: dict[str, Any] = {"counts": np.ix_(r, t), "estimated": np.ix_(r, t), "gold": t}
@@ -58,20 +49,13 @@ class ClassificationRuns(_Runs):
     Parameters
     ----------
     counts : array_like of int, shape (run, topic, gold, predicted)
-        ``counts[r, t, g, p]`` is the number of items of topic t and gold class g that run r put into class p.
-        Every run labels the same items, so the gold sizes of a topic are the same for all runs.
+        Number of items of a topic and gold class that a run puts into a class: every run labels the same items.
     runs, topics : iterable of str
         Unique labels of the first two axes.
     classes : iterable of str
         All K classes in order, including classes that do not occur.
     collection, provenance : str, optional
         Name of the collection, and where the data come from.
-
-    Raises
-    ------
-    DataError
-        If a count is negative or not a whole number, a topic has no items, two runs disagree on the gold of a topic,
-        or a shape does not fit its labels.
 
     Examples
     --------
@@ -94,23 +78,23 @@ class ClassificationRuns(_Runs):
         provenance: str = "",
     ) -> None:
         sizes = self._label(collection, provenance, runs=runs, topics=topics, classes=classes)
-        given = np.asarray(counts)
-        check_shape(given, (*sizes, sizes[2]), "counts", "run × topic × gold × predicted")
-        try:
-            numbers = given.astype(np.float64)
-        except (TypeError, ValueError):
-            raise DataError("counts are numbers, run × topic × gold × predicted") from None
-        for r, t, g, p in np.argwhere(~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers)))[:1]:
-            classes = f"gold class {self.classes[g]} and predicted class {self.classes[p]}"
-            problem, hint = f"the count of {classes} is {given[r, t, g, p]}", "counts are whole numbers ≥ 0"
-            raise DataError(problem, run=self.runs[r], topic=self.topics[t], hint=hint)
+        numbers = as_numbers(counts, "counts")
+        check_shape(numbers, (*sizes, sizes[2]), "counts", "run × topic × gold × predicted")
+        axes = {"run": self.runs, "topic": self.topics}
+
+        def describe_count(r: int, t: int, g: int, p: int) -> str:
+            of_classes = f"gold class {self.classes[g]} and predicted class {self.classes[p]}"
+            return f"the count of {of_classes} is {numbers[r, t, g, p]:g}, not a whole number ≥ 0"
+
+        refuse_first(~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers)), axes, describe_count)
         whole = numbers.astype(np.int64)
         gold = whole.sum(axis=-1)
-        for t in np.flatnonzero(gold[0].sum(axis=-1) == 0)[:1]:
-            raise DataError("the topic has no items", topic=self.topics[t])
-        for r, t in np.argwhere((gold != gold[:1]).any(axis=-1))[:1]:
-            both = f"{gold[r, t].tolist()}, those of run {self.runs[0]} {gold[0, t].tolist()}"
-            raise DataError(f"its items have gold classes {both}", run=self.runs[r], topic=self.topics[t])
+        refuse_first(gold[:1].sum(axis=-1) == 0, axes, "the topic has no items")
+        refuse_first(
+            (gold != gold[:1]).any(axis=-1),
+            axes,
+            lambda r, t: f"its items have gold classes {gold[r, t]}, those of run {self.runs[0]} {gold[0, t]}",
+        )
         self._set(counts=whole)
 
     @property
@@ -119,14 +103,7 @@ class ClassificationRuns(_Runs):
         return self.counts[0].sum(axis=-1)
 
     def to_quantification(self) -> QuantificationRuns:
-        """Convert to class distributions: the share of items that each run puts into each class.
-
-        Examples
-        --------
-        >>> runs = ClassificationRuns([[[[2, 0], [1, 1]]]], runs=["a"], topics=["t"], classes=["no", "yes"])
-        >>> runs.to_quantification().estimated.tolist()
-        [[[0.75, 0.25]]]
-        """
+        """Convert to class distributions: the share of items that each run puts into each class."""
         items = self.gold.sum(axis=-1, keepdims=True)
         labels = self.named("runs", "topics", "classes", "collection", "provenance")
         return QuantificationRuns(self.counts.sum(axis=-2) / items, self.gold / items, **labels)
@@ -139,18 +116,12 @@ class QuantificationRuns(_Runs):
     Parameters
     ----------
     estimated : array_like, shape (run, topic, class)
-        ``estimated[r, t, k]`` is the share of class k in topic t according to run r.
     gold : array_like, shape (topic, class)
-        ``gold[t, k]`` is the gold share of class k in topic t.
+        Shares of the classes, which sum to 1.
     runs, topics, classes, collection, provenance
         As for `ClassificationRuns`.
     rescale : bool, optional
         Divide every distribution by its sum. Without it, a sum further than 1e-6 from 1 is an error.
-
-    Raises
-    ------
-    DataError
-        If a probability is negative or not finite, or a distribution does not sum to 1.
 
     Examples
     --------
@@ -176,7 +147,7 @@ class QuantificationRuns(_Runs):
         rescale: bool = False,
     ) -> None:
         sizes = self._label(collection, provenance, runs=runs, topics=topics, classes=classes)
-        shares, true = np.array(estimated, dtype=np.float64), np.array(gold, dtype=np.float64)
+        shares, true = as_numbers(estimated, "shares"), as_numbers(gold, "shares")
         check_shape(shares, sizes, "estimated shares", "run × topic × class")
         check_shape(true, sizes[1:], "gold shares", "topic × class")
         self._set(gold=distributions(true[None], ("gold",), self.topics, self.classes, rescale=rescale)[0])
@@ -195,13 +166,17 @@ def distributions(
     shares: np.ndarray, runs: Sequence[str], topics: Sequence[str], classes: Sequence[str], *, rescale: bool = False
 ) -> np.ndarray:
     """Check that every row of shares (run, topic, class) is a probability distribution, and return them."""
-    for r, t, k in np.argwhere(~np.isfinite(shares) | (shares < 0))[:1]:
-        problem = f"the probability of class {classes[k]} is {shares[r, t, k]:g}, not a number from 0 to 1"
-        raise DataError(problem, run=runs[r], topic=topics[t], value=float(shares[r, t, k]))
-    total = shares.sum(axis=-1)
-    for r, t in np.argwhere((total <= 0) if rescale else np.abs(total - 1) > SUM_TOLERANCE)[:1]:
-        problem = f"probabilities sum to {total[r, t]:.6g}, not 1"
-        hint = f"rescale with {format_option('rescale', True)}; up to {SUM_TOLERANCE:g} is taken as rounding"
-        where: dict[str, Any] = {"run": runs[r], "topic": topics[t], "value": float(total[r, t])}
-        raise DataError(problem, **where, hint=None if rescale else hint)
+    axes, total = {"run": runs, "topic": topics}, shares.sum(axis=-1)
+    refuse_first(
+        ~np.isfinite(shares) | (shares < 0),
+        axes,
+        lambda r, t, k: f"the probability of class {classes[k]} is {shares[r, t, k]:g}, not a number from 0 to 1",
+    )
+    hint = f"rescale with {format_option('rescale', True)}; up to {SUM_TOLERANCE:g} is taken as rounding"
+    refuse_first(
+        (total <= 0) if rescale else np.abs(total - 1) > SUM_TOLERANCE,
+        axes,
+        lambda r, t: f"probabilities sum to {total[r, t]:.6g}, not 1",
+        hint=None if rescale else hint,
+    )
     return shares / total[..., None] if rescale else shares

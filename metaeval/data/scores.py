@@ -7,14 +7,25 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
-from metaeval.data.clusters import Repeats, code_clusters
 from metaeval.data.columns import CLUSTER
-from metaeval.data.labels import Choose, Labelled, check_shape, choose_measures, choose_of_several, find_labels
-from metaeval.data.policies import MissingPolicy, hint_missing
+from metaeval.data.labels import (
+    Choose,
+    Labelled,
+    Repeats,
+    as_numbers,
+    check_shape,
+    choose_measures,
+    choose_of_several,
+    code_clusters,
+    find_labels,
+    refuse_first,
+)
+from metaeval.data.policies import MissingPolicy, describe_total, hint_missing
 from metaeval.data.rows import DoubledError, Rows, arrange, split_collections
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
@@ -23,43 +34,27 @@ from metaeval.measures.resolve import MeasureLike, list_measures, measure_of_lab
 from metaeval.stats.irregular_runs import equal_rows
 from metaeval.stats.resampling import pool_clusters
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 @dataclass(frozen=True, eq=False)
 class Scores(Labelled):
-    """The scores of runs on topics according to measures.
+    """The scores of runs on topics according to measures, all of them finite.
 
     Parameters
     ----------
     values : array_like, shape (run, topic, measure)
-        ``values[r, t, m]`` is the score of run r on topic t according to measure m, finite.
     runs, topics : iterable of str
         Unique labels of the first two axes.
     measures : iterable of str, Measure or function
-        What the last axis holds. A registered or usual name, such as nDCG@10 or TER, brings its direction; of a
-        measure of another name higher is assumed to be better, unless its direction is stated, here or by a
-        `Measure`: ``Measure("cost", higher_is_better=False)``.
-    collection : str, optional
-        Name of the collection the scores belong to.
-    provenance : str, optional
-        Where they are from, in one line.
-    higher_is_better : str, iterable of str, or True, optional
-        Measures of which higher scores are better, whatever their names tell; True for all but `lower_is_better`.
-    lower_is_better : str or iterable of str, optional
-        Measures of which lower scores are better.
+        What the last axis holds. A registered or usual name, such as nDCG@10 or TER, brings its direction. Of other names
+        higher is assumed to be better, unless a `Measure` says otherwise: ``Measure("cost", higher_is_better=False)``.
+    collection, provenance : str, optional
+        Name of the collection, and where the data come from.
+    higher_is_better, lower_is_better : str or iterable of str, optional
+        Measures of these directions, whatever their names tell; of higher_is_better True is all others.
     clusters : iterable of str, optional
         The cluster of each topic, such as its document: topics of one cluster are drawn together.
     repeats : mapping of str to Repeats, optional
         Of which repeats the scores of a measure are means, by the measure's name.
-
-    Raises
-    ------
-    DataError
-        If the shape does not fit the labels, a label is there twice, or a score is NaN or infinite.
-    MetaevalError
-        If a direction is stated of a measure that is not there.
 
     Examples
     --------
@@ -99,30 +94,17 @@ class Scores(Labelled):
         repeats: Mapping[str, Repeats] | None = None,
     ) -> None:
         known = tuple(measure_of_label(measure) for measure in list_measures(measures))
-        try:
-            if (kind := np.asarray(values).dtype).kind in "cmMVS":  # numpy would turn them into numbers without a word
-                raise TypeError(f"{kind} is none")
-            if np.ma.is_masked(values):
-                raise TypeError("masked ones are none: write NaN into a frame, and see metaeval.io.from_frame")
-            array = np.array(values, dtype=np.float64, order="C")
-        except (TypeError, ValueError) as error:
-            raise DataError(f"scores are numbers, run × topic × measure ({error})") from None
+        array = as_numbers(values, "scores")
         names = [str(measure) for measure in known]
         expected = self._label(collection, provenance, runs=runs, topics=topics, measures=names)
         check_shape(array, expected, "scores", "run × topic × measure")
-        wrong = np.argwhere(np.isinf(array) if self._may_have_gaps else ~np.isfinite(array))
-        for r, t, m in wrong[:1]:
-            problem = f"the score is {array[r, t, m]}"
-            if len(wrong) > 1:
-                problem += f", and so are {len(wrong) - 1:,} more" if len(wrong) > 2 else ", and so is one more"
-            where = {"run": self.runs[r], "topic": self.topics[t], "measure": known[m]}
-            raise DataError(problem, value=float(array[r, t, m]), **where)
+        axes = {"run": self.runs, "topic": self.topics, "measure": known}
+        wrong = np.isinf(array) if self._may_have_gaps else ~np.isfinite(array)
+        refuse_first(wrong, axes, lambda *place: f"the score is {array[place]}{describe_total(int(wrong.sum()))}")
         of_topics = tuple("" if label is None or label != label else str(label) for label in clusters)
-        if of_topics:
-            check_shape(np.array(of_topics, dtype=object), (len(self.topics),), "clusters", "topic")
-        for topic, cluster in zip(self.topics, of_topics, strict=False):
-            if not cluster.strip():
-                raise DataError("it is in no cluster", topic=topic, hint="give it a cluster of its own")
+        check_shape(np.array(of_topics), (expected[1] if of_topics else 0,), "clusters", "topic")
+        blank = np.array([not cluster.strip() for cluster in of_topics], dtype=bool)
+        refuse_first(blank, {"topic": self.topics}, "it is in no cluster", hint="give it a cluster of its own")
         (known,) = turn_measures([drop_contradicted(known, array)], higher_is_better, lower_is_better)
         self._set(values=array, measures=known, clusters=of_topics, repeats=dict(repeats or {}))
 
@@ -166,23 +148,7 @@ class Scores(Labelled):
         topics: Iterable[object] | str | None = None,
         measures: Iterable[MeasureLike] | MeasureLike | None = None,
     ) -> Scores:
-        """Return the scores of some runs, topics or measures, in the order asked for; one that is not there is an error.
-
-        Parameters
-        ----------
-        runs, topics : iterable of labels, one label, or None for all
-        measures : name, "file.py:function", Measure, function, several of them, or None for all
-
-        Returns
-        -------
-        Scores
-
-        Examples
-        --------
-        >>> scores = Scores([[[1.0], [2.0]]], runs=["a"], topics=["t1", "t2"], measures=["X"])
-        >>> scores.sel(topics=["t2"]).values.item()
-        2.0
-        """
+        """Return the scores of some runs, topics or measures, in the order asked for; one that is not there is an error."""
         r = find_labels(runs, self.runs, "run")
         t = find_labels(topics, self.topics, "topic")
         names = [str(measure) for measure in self.measures]
@@ -201,21 +167,7 @@ class Scores(Labelled):
     def pool_clusters(self, *, sums: bool = False) -> Scores:
         """Return scores with one topic for each cluster, in alphabetical order; the means of runs stay.
 
-        Parameters
-        ----------
-        sums : bool, optional
-            Take sums of clusters in place of pseudo-values (see `metaeval.stats.resampling.pool_clusters`).
-
-        Returns
-        -------
-        Scores
-
-        Examples
-        --------
-        >>> labels = {"runs": ["a"], "topics": range(4), "measures": ["X"]}
-        >>> scores = Scores([[[1.0], [3.0], [8.0], [8.0]]], clusters=["d", "d", "e", "e"], **labels)
-        >>> scores.pool_clusters().to_frame()[["topic", "score"]].values.tolist()
-        [['d', 2.0], ['e', 8.0]]
+        Topics are pseudo-values, or with `sums` sums of clusters (see `metaeval.stats.resampling.pool_clusters`).
         """
         names, codes = code_clusters(self.clusters)
         if len(names) < 2:
@@ -224,27 +176,9 @@ class Scores(Labelled):
         return replace(self, values=pool_clusters(self.values, codes, sums=sums), topics=names, clusters=())
 
     def add_measures(self, other: Scores, *, first: bool = False, overwrite: bool = False) -> Scores:
-        """Return these scores with those of further measures beside them, as this collection.
+        """Return these scores with those of further measures on the same runs and topics, in any order, as this collection.
 
-        Parameters
-        ----------
-        other : Scores
-            Its runs and topics are the same, in any order.
-        first : bool, optional
-            Whether the further measures come first.
-        overwrite : bool, optional
-            Whether measures of the same name are replaced where they stand; otherwise they are an error.
-
-        Returns
-        -------
-        Scores
-
-        Examples
-        --------
-        >>> labels = {"runs": ["a", "b"], "topics": ["t"]}
-        >>> old = Scores([[[3.0]], [[4.0]]], measures=["AP"], **labels)
-        >>> [str(one) for one in old.add_measures(Scores([[[1.0]], [[2.0]]], measures=["RR"], **labels)).measures]
-        ['AP', 'RR']
+        They come last, or `first`; those of the same name are an error, or with `overwrite` replaced where they stand.
         """
         name = f"the collection {self.collection or 'given'}"
         further = [str(measure) for measure in other.measures]
@@ -253,9 +187,9 @@ class Scores(Labelled):
                 both = f"the scores of {format_list(further)} and {name} do not have the same {what}s"
                 verb = "is" if len(unlike) == 1 else "are"
                 raise DataError(f"{both}: {format_list(unlike)} {verb} in one of them only")
-        known = [measure for measure in map(str, self.measures) if measure in further]
+        known = sorted({*map(str, self.measures)} & {*further})
         if known and not overwrite:
-            raise DataError(f"{name} has a measure {min(known)} already")
+            raise DataError(f"{name} has a measure {known[0]} already")
         aligned = other.sel(runs=self.runs, topics=self.topics)
         if self.clusters and aligned.clusters and self.clusters != aligned.clusters:
             raise DataError(f"the topics of {name} have two kinds of clusters")
@@ -275,30 +209,16 @@ class Scores(Labelled):
 
     def matrix(self, measure: MeasureLike) -> pd.DataFrame:
         """Return the scores of one measure as a frame of runs (rows) × topics (columns)."""
-        import pandas as pd  # here, so that scores without frames need not wait for it
-
         values = self.sel(measures=measure).values[:, :, 0]
         return pd.DataFrame(values, pd.Index(self.runs, name="run"), pd.Index(self.topics, name="topic"))
 
     def means(self) -> pd.DataFrame:
         """Return the mean score over topics, a frame of runs (rows) × measures (columns)."""
-        import pandas as pd
-
         names = pd.Index(map(str, self.measures), name="measure")
         return pd.DataFrame(self.values.mean(axis=1), pd.Index(self.runs, name="run"), names)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the scores in tidy form, one row per score, with columns run, topic, measure, score, and cluster if known.
-
-        Examples
-        --------
-        >>> Scores([[[1.0], [2.0]]], runs=["a"], topics=["t1", "t2"], measures=["X"]).to_frame()
-          run topic measure  score
-        0   a    t1       X    1.0
-        1   a    t2       X    2.0
-        """
-        import pandas as pd
-
+        """Return the scores in tidy form, one row per score, with columns run, topic, measure, score, and cluster if known."""
         axes = [self.runs, self.topics, [str(measure) for measure in self.measures]]
         frame = pd.MultiIndex.from_product(axes, names=["run", "topic", "measure"]).to_frame(index=False)
         frame["score"] = self.values.ravel()
@@ -347,14 +267,7 @@ def state_directions(
     lower_is_better: Names = (),
     missing: MissingPolicy = "raise",
 ) -> list[Scores]:
-    """Return scores with directions stated of their measures, which win over what names and files tell.
-
-    Examples
-    --------
-    >>> scores = Scores([[[0.4]]], runs=["a"], topics=["t"], measures=["cost"])
-    >>> state_directions([scores], lower_is_better="cost")[0].measures[0].higher_is_better
-    False
-    """
+    """Return scores with directions stated of their measures, which win over what names and files tell."""
     turned = turn_measures([scores.measures for scores in collections], higher_is_better, lower_is_better)
     stated = []
     for scores, measures in zip(collections, turned, strict=True):
@@ -430,11 +343,6 @@ def find_identical_runs(*scores: Scores) -> tuple[tuple[str, ...], ...]:
 
 
 def take_distinct_runs(scores: Scores, identical: Sequence[Sequence[str]]) -> Scores:
-    """Return scores with the first run of each group of identical ones; the others in their order.
-
-    >>> scores = Scores([[[0.5]], [[0.7]], [[0.5]]], runs=["c", "b", "a"], topics=["t"], measures=["AP"])
-    >>> take_distinct_runs(scores, find_identical_runs(scores)).runs
-    ('b', 'a')
-    """
+    """Return scores with the first run of each group of identical ones; the others in their order."""
     repeated = {run for group in identical for run in group[1:]}
     return scores.sel(runs=[run for run in scores.runs if run not in repeated]) if repeated else scores

@@ -12,9 +12,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,18 +23,11 @@ from urllib.parse import quote
 
 import numpy as np
 
-from metaeval.data.clusters import Repeats
-from metaeval.data.columns import COLUMNS
-from metaeval.data.labels import choose_measures
+from metaeval.data.columns import COLUMNS, DIRECTION
+from metaeval.data.labels import Repeats, unique_labels
 from metaeval.data.scores import Scores, is_untold, refuse_gaps
 from metaeval.errors import DataError, MetaevalError, StoreError, format_list, format_option
-from metaeval.files import (
-    PathLike,
-    clear_leftovers,
-    open_regular,
-    read_bounded,
-    write_atomically,
-)
+from metaeval.files import PathLike, clear_leftovers, open_regular, read_bounded, write_atomically
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import MeasureLike, measure_of_label
 
@@ -42,7 +36,6 @@ MANIFEST, SCHEMA = "manifest.json", 4
 _RECORD = b"metaeval.store"
 _FILE_NAME = re.compile(r"\.([0-9a-f]{16})\.parquet$")
 _LOCK_SECONDS = 60
-_ROWS = 2**26  # of a group, the most that Parquet's writer makes
 _REPAIR = "restore it from a copy, or add its scores again with replace=True"
 
 
@@ -68,10 +61,7 @@ class ScoreStore:
     def __init__(self, path: PathLike) -> None:
         if "://" in str(path) or "\0" in str(path):
             raise StoreError(f"{path}: a store is a folder on a local disk: download it first")
-        try:
-            self.path = Path(path).expanduser()
-        except RuntimeError:
-            raise StoreError(f"{path}: there is no such user") from None
+        self.path = Path(os.path.expanduser(path))
 
     def __repr__(self) -> str:
         return f"ScoreStore: {self.path}"
@@ -82,55 +72,34 @@ class ScoreStore:
             return tuple(sorted(self._read_manifest()))
 
     def load(self, collection: str, measures: Iterable[MeasureLike] | MeasureLike | None = None) -> Scores:
-        """Load a collection, or some measures of it.
-
-        Parameters
-        ----------
-        collection : str
-        measures : iterable of str or Measure, optional
-            All by default.
-
-        Returns
-        -------
-        Scores
-            Bit for bit what was added; measures in the order asked for.
-
-        Raises
-        ------
-        StoreError
-            If there is no such collection or measure, or the file is damaged.
-        """
+        """Load a collection, bit for bit as it was added, or some of its measures in the order asked for."""
         import pyarrow
         import pyarrow.parquet
 
-        with self._as_store_errors("read"), ExitStack() as stack:
-            stream: Any = None
-            digest = ""
-            while stream is None:
-                former, digests = digest, self._read_manifest()
-                if not isinstance(collection, str) or collection not in digests:
-                    content = f"it holds {format_list(sorted(digests))}" if digests else "it is empty"
-                    raise StoreError(f"{self.path}: there is no collection {collection!r} ({content})")
-                digest = digests[collection]
-                path = self.path / _name_file(collection, digest)
-                try:
-                    stream = stack.enter_context(open_regular(path))[0]
-                except FileNotFoundError:
-                    if digest == former:  # otherwise a writer may just have replaced it
-                        problem = f"the file {path.name} of collection {collection} is gone: {_REPAIR}"
-                        raise StoreError(f"{self.path}: {problem}") from None
-            if hashlib.file_digest(stream, "sha256").hexdigest() != digest:
-                problem = "the file is damaged, or it is another one: it does not have the checksum in the manifest"
-                raise StoreError(f"{path}: {problem} ({_REPAIR})")
-            stream.seek(0)
+        with self._as_store_errors("read"):
+            digests = self._read_manifest()
+            if not isinstance(collection, str) or collection not in digests:
+                content = f"it holds {format_list(sorted(digests))}" if digests else "it is empty"
+                raise StoreError(f"{self.path}: there is no collection {collection!r} ({content})")
+            path = self.path / _name_file(collection, digests[collection])
             try:
-                file = pyarrow.parquet.ParquetFile(stream)
-                record = json.loads(file.metadata.metadata[_RECORD])
-                return _decode_scores(file, record, collection, measures)
+                with open_regular(path) as opened:
+                    stream: Any = opened[0]
+                    if hashlib.file_digest(stream, "sha256").hexdigest() != digests[collection]:
+                        raise ValueError("it does not have the checksum in the manifest")
+                    stream.seek(0)
+                    file = pyarrow.parquet.ParquetFile(stream)
+                    record = json.loads(file.metadata.metadata[_RECORD])
+                    return _decode_scores(file, record, collection, measures)
+            except FileNotFoundError:
+                if self._read_manifest() != digests:  # a writer has just replaced it
+                    return self.load(collection, measures)
+                raise StoreError(f"{path}: the file of collection {collection} is gone: {_REPAIR}") from None
             except (pyarrow.ArrowException, LookupError, TypeError, ValueError, AttributeError) as error:
                 if isinstance(error, MetaevalError):
                     raise
-                raise StoreError(f"{path}: the file is damaged, or no score store has written it: {error}") from None
+                problem = f"the file is damaged, or no score store has written it: {error}"
+                raise StoreError(f"{path}: {problem} ({_REPAIR})") from None
 
     def add(self, scores: Scores, *, collection: str | None = None, replace: bool = False) -> None:
         """Add scores to their collection; measures that are there already stay unless they are given again.
@@ -143,14 +112,8 @@ class ScoreStore:
             Another name than ``scores.collection``.
         replace : bool, optional
             Put these scores in the place of the whole collection.
-
-        Raises
-        ------
-        StoreError
-            If the collection has no name, the store cannot be written, or the collection holds other runs
-            or topics.
         """
-        from filelock import FileLock, Timeout
+        from filelock import FileLock
 
         if not isinstance(scores, Scores):
             raise StoreError(f"a store keeps Scores, not {type(scores).__name__} (metaeval.io.from_frame makes them)")
@@ -159,74 +122,52 @@ class ScoreStore:
         if not name.strip():
             raise StoreError(f"these scores have no collection name: give {format_option('collection', 'NAME')}")
         with self._as_store_errors("written"):
+            unique_labels([name], "collection")
             self.path.mkdir(parents=True, exist_ok=True)
-            try:
-                with FileLock(self.path / ".lock", timeout=_LOCK_SECONDS):
-                    former = self._read_manifest()
-                    try:
-                        self._write(scores, name, former, replace=replace)
-                    finally:
-                        self._clear(former)
-            except Timeout:
-                problem = f"another process has kept the store locked for {_LOCK_SECONDS} s"
-                raise StoreError(f"{self.path}: {problem}") from None
-            except NotImplementedError:
-                problem = "files cannot be locked on this disk; use a folder on another one"
-                raise StoreError(f"{self.path}: {problem}") from None
+            with FileLock(self.path / ".lock", timeout=_LOCK_SECONDS):
+                digests = self._read_manifest()
+                try:
+                    if not (self.path / MANIFEST).exists():
+                        # From now on, scores without a manifest mean that it was lost.
+                        write_atomically(self.path / MANIFEST, _encode_manifest({}))
+                    if name in digests and not replace:
+                        try:
+                            scores = self.load(name).add_measures(scores, overwrite=True)
+                        except DataError as error:
+                            hint = "add them under another collection name, or replace the collection"
+                            raise StoreError(f"{self.path}: collection {name}: {error}: {hint}") from None
+                    content = _encode_scores(scores, name)
+                    digests[name] = hashlib.sha256(content).hexdigest()
+                    manifest = _encode_manifest(digests)
+                    write_atomically(self.path / _name_file(name, digests[name]), content)
+                    write_atomically(self.path / MANIFEST, manifest)
+                finally:
+                    self._clear()
 
-    def _write(self, scores: Scores, name: str, digests: dict[str, str], *, replace: bool) -> None:
-        """Write the file of a collection, then the manifest."""
-        if not (self.path / MANIFEST).exists():
-            # From now on, scores without a manifest mean that it was lost.
-            write_atomically(self.path / MANIFEST, _encode_manifest({}))
-        if name in digests and not replace:
-            try:
-                scores = self.load(name).add_measures(scores, overwrite=True)
-            except DataError as error:
-                hint = "add them under another collection name, or replace the collection"
-                raise StoreError(f"{self.path}: collection {name}: {error}: {hint}") from None
-        content = _encode_scores(scores, name)
-        digest = hashlib.sha256(content).hexdigest()
-        manifest = _encode_manifest({**digests, name: digest})
-        write_atomically(self.path / _name_file(name, digest), content)
-        write_atomically(self.path / MANIFEST, manifest)
-
-    def _clear(self, former: dict[str, str]) -> None:
+    def _clear(self) -> None:
         """Delete what is no part of the store any more; its lock says that other writers are gone."""
         clear_leftovers(self.path, age=0)
         with suppress(OSError, StoreError):
-            before, now = (
-                {self.path / _name_file(*entry) for entry in manifest.items()}
-                for manifest in (former, self._read_manifest())
-            )
-            for path in {*before, *self._list_files()} - now:
-                path.unlink(missing_ok=True)
+            named = {_name_file(*entry) for entry in self._read_manifest().items()}
+            for path in self._list_files():
+                if path.name not in named:
+                    path.unlink()
 
     @contextmanager
     def _as_store_errors(self, done: str) -> Iterator[None]:
         """Turn whatever stands in the way of the store being "read" or "written" into a StoreError of one sentence."""
         try:
             yield
-        except (DataError, OSError, MemoryError, UnicodeEncodeError) as error:
-            if isinstance(error, DataError):
-                sentence = str(error if error.file else error.changed(file=self.path))
-            elif isinstance(error, UnicodeEncodeError):
-                wrong = error.object[error.start : error.end]
-                sentence = f"{self.path}: a name holds {wrong!r}, which no file can hold: rename it"
-            else:
-                why = "there is not enough memory" if isinstance(error, MemoryError) else error.strerror or error
-                sentence = f"{self.path}: the store cannot be {done}: {why}"
-            raise StoreError(sentence) from None
+        except DataError as error:
+            raise StoreError(str(error if error.file else error.changed(file=self.path))) from None
+        except (OSError, MemoryError, NotImplementedError) as error:  # of locks that a disk does not have
+            why = "there is not enough memory" if isinstance(error, MemoryError) else error
+            why = getattr(error, "strerror", None) or why
+            raise StoreError(f"{self.path}: the store cannot be {done}: {why}") from None
 
     def _list_files(self) -> list[Path]:
-        """Return the files that a store wrote: their names hold the first digits of their checksums."""
-        found = []
-        for path in self.path.iterdir() if self.path.is_dir() else ():
-            match = _FILE_NAME.search(path.name)
-            if match and path.is_file():
-                with path.open("rb") as stream:
-                    found += [path] * hashlib.file_digest(stream, "sha256").hexdigest().startswith(match[1])
-        return found
+        """Return the files that a store wrote, by their names."""
+        return [path for path in self.path.glob("*.parquet") if _FILE_NAME.search(path.name)]
 
     def _read_manifest(self) -> dict[str, str]:
         """Return the SHA-256 of the file of every collection, unless the manifest is damaged, edited or an earlier one."""
@@ -236,21 +177,16 @@ class ScoreStore:
         except FileNotFoundError:
             orphans = [file.name for file in self._list_files()]
             if orphans and not path.exists():  # a first writer makes the manifest before the scores
-                raise StoreError(
-                    f"{self.path}: the manifest is gone, but there are scores of a store ({format_list(orphans, 2)}): "
-                    f"put {MANIFEST} back, or use another folder"
-                ) from None
+                problem = f"the manifest is gone, but there are scores of a store ({format_list(orphans, 2)})"
+                hint = f"put {MANIFEST} back, or use another folder"
+                raise StoreError(f"{self.path}: {problem}: {hint}") from None
             return {}
-        except NotADirectoryError:
-            raise StoreError(f"{self.path} is a file; a store is a folder") from None
         problem = "this is not the manifest of a score store, or it is damaged"
-        restore = "restore it from a copy, or "
         try:
             manifest = json.loads(content.decode())
             schema, digests = manifest["schema"], manifest["collections"]
             if schema != SCHEMA:
                 problem = f"the store has schema {schema!r:.20}, this version of metaeval reads schema {SCHEMA}"
-                restore = ""
             elif manifest["checksum"] != _checksum(digests):
                 problem = "the manifest is damaged or was edited: its checksum is not that of its content"
             # Names of files are made of digests, and whoever edits a manifest can compute the right checksum.
@@ -259,7 +195,8 @@ class ScoreStore:
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             pass
         convert = f"`metaeval convert {self.path}/FILE.parquet NEW_STORE --to store --collection NAME`"
-        raise StoreError(f"{path}: {problem}: {restore}take each of its Parquet files into a new store: {convert}")
+        repair = f"restore it from a copy, or take each of its Parquet files into a new store: {convert}"
+        raise StoreError(f"{path}: {problem}: {repair}")
 
 
 def _encode_manifest(digests: dict[str, str]) -> str:
@@ -275,27 +212,21 @@ def _checksum(digests: dict[str, str]) -> str:
 def _name_file(collection: str, digest: str) -> str:
     """Return the name of a collection's file: safe on every disk, and another one for other content."""
     safe = quote(collection, safe=" +,=@").replace(".", "%2E")
-    if len(safe) > 150:
-        safe = f"{safe[:100]}-{hashlib.sha256(collection.encode()).hexdigest()[:16]}"
-    return f"{safe}.{digest[:16]}.parquet"
+    return f"{safe[:150]}.{digest[:16]}.parquet"
 
 
 def _decode_scores(file: Any, record: Any, collection: str, measures: Any) -> Scores:
-    """Return all measures of a file that is open, or some; only these are decoded."""
+    """Return all measures of a file that is open, or some."""
     described = {measure["name"]: measure for measure in record["measures"]}
     names, shape = list(described), (len(record["runs"]), len(record["topics"]))
     if file.metadata.num_rows != shape[0] * shape[1] * len(names) or record["collection"] != collection:
         raise ValueError("it does not hold what it says")
-    chosen = names if measures is None else choose_measures(measures, names)
-    each = file.num_row_groups // len(names)  # one of a measure, more of a very large one
-    values, known, repeats = np.empty((*shape, len(chosen))), [], {}
-    for position, name in enumerate(chosen):
-        groups = range(names.index(name) * each, (names.index(name) + 1) * each)
-        cells = file.read_row_groups(groups, columns=["score"]).column(0).to_numpy()
-        np.copyto(values[..., position], cells.reshape(shape), casting="no")
-        fields = dict(described[name])
-        if "repeats" in fields:
-            told = fields.pop("repeats")
+    cells = file.read(columns=["score"]).column(0).to_numpy()
+    if cells.dtype != np.float64:
+        raise ValueError("its scores are no numbers of eight bytes")
+    known, repeats = [], {}
+    for name, fields in described.items():
+        if told := fields.pop("repeats", None):
             repeats[name] = Repeats(int(told["count"]), float(told["variance"]))
         low, high = fields["range"]
         fields["range"] = -np.inf if low is None else float(low), np.inf if high is None else float(high)
@@ -303,7 +234,8 @@ def _decode_scores(file: Any, record: Any, collection: str, measures: Any) -> Sc
         is_same = registered.formula is not None and registered.higher_is_better == fields["higher_is_better"]
         known.append(registered if is_same else Measure(**fields))
     labels = {label: record[label] for label in ("runs", "topics", "provenance", "clusters")}
-    return Scores(values, measures=known, repeats=repeats, collection=collection, **labels)
+    values = np.moveaxis(cells.reshape(len(names), *shape), 0, -1)
+    return Scores(values, measures=known, repeats=repeats, collection=collection, **labels).sel(measures=measures)
 
 
 def _encode_scores(scores: Scores, collection: str) -> bytes:
@@ -311,7 +243,6 @@ def _encode_scores(scores: Scores, collection: str) -> bytes:
     import pyarrow
     import pyarrow.parquet
 
-    n_runs, n_topics, _ = scores.values.shape
     record = {"collection": collection, **scores.named("provenance", "runs", "topics", "clusters"), "measures": []}
     for measure in scores.measures:  # enough to use its scores where its formula is not at hand
         described = {name: getattr(measure, name) for name in ("higher_is_better", "label", "description", "source")}
@@ -319,22 +250,17 @@ def _encode_scores(scores: Scores, collection: str) -> bytes:
         if str(measure) in scores.repeats:
             described["repeats"] = asdict(scores.repeats[str(measure)])
         record["measures"].append(described)
+    values = np.moveaxis(scores.values, -1, 0)
+    m, r, t = np.indices(values.shape, dtype=np.int32).reshape(3, -1)
+    names = [str(measure) for measure in scores.measures]
     # As tidy files state directions: empty where the measure's name tells it.
-    directions = [str(measure.higher_is_better).lower() if is_untold(measure) else "" for measure in scores.measures]
-    columns = [*COLUMNS[:3], *["higher_is_better"] * any(directions)]
-    label = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-    fields = [*((name, label) for name in columns), (COLUMNS[3], pyarrow.float64())]
-    schema = pyarrow.schema(fields, metadata={_RECORD: json.dumps(record)})
-    run, topic = np.repeat(np.arange(n_runs), n_topics), np.tile(np.arange(n_topics), n_runs)
+    directions = [str(one.higher_is_better).lower() if is_untold(one) else "" for one in scores.measures]
+    columns = {
+        label: pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array([*labels]))
+        for label, codes, labels in zip(COLUMNS, (r, t, m), (scores.runs, scores.topics, names), strict=False)
+    }
+    columns |= {DIRECTION: pyarrow.array(directions).take(m), COLUMNS[3]: values.ravel()}
+    table = pyarrow.table(columns).replace_schema_metadata({_RECORD: json.dumps(record)})
     stream = io.BytesIO()
-    with pyarrow.parquet.ParquetWriter(stream, schema, compression="zstd", use_dictionary=columns) as writer:
-        for position, measure in enumerate(scores.measures):
-            labels = [(run, scores.runs), (topic, scores.topics), (0 * run, [str(measure)])]
-            labels += [(0 * run, [directions[position]])] * any(directions)
-            cells = [
-                pyarrow.DictionaryArray.from_arrays(pyarrow.array(codes.astype(np.int32)), pyarrow.array([*names]))
-                for codes, names in labels
-            ]
-            values = np.ascontiguousarray(scores.values[..., position]).ravel()
-            writer.write_table(pyarrow.table([*cells, values], schema=schema), row_group_size=_ROWS)
+    pyarrow.parquet.write_table(table, stream, compression="zstd", use_dictionary=[*columns][:4])
     return stream.getvalue()

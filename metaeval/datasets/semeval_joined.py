@@ -88,11 +88,7 @@ def _code_gold(
 
 
 def agree(polarity: np.ndarray, label: np.ndarray) -> np.ndarray:
-    """Tell which gold of task A and subtask C does not disagree: a neutral tweet may be slightly off the middle.
-
-    >>> agree(np.array([0, 0, 1, 1, 2]), np.array([1, 2, 1, 0, 3])).tolist()
-    [True, False, True, False, True]
-    """
+    """Tell which gold of task A and subtask C does not disagree: a neutral tweet may be slightly off the middle."""
     return np.where(polarity == 1, np.abs(label - 2) <= 1, (label - 2) * (polarity - 1) >= 1)
 
 

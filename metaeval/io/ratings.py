@@ -98,4 +98,4 @@ def refuse_columns(scores: Scores, columns: Mapping[str, str] | None) -> Ratings
     if named:
         option = {"task": "tasks", "judge": "judges", "repeat": "repeats"}[named[0]]
         raise DataError(f"{scores.collection or 'the source'} has no columns that {format_option(option)} could name")
-    return Ratings.from_scores(scores)
+    return Ratings(scores.to_frame(), scores.measures, scores.collection)

@@ -116,7 +116,7 @@ def test_rows_that_sum_up_a_run_stand_for_the_means_where_they_are_given(files):
     truth, judges = files
     path = judges[2]
     path.write_text(path.read_text().replace("teamC quality all 0.", "teamC quality all 0.9"))
-    with pytest.warns(PolicyWarning, match="not the means over topics"):
+    with pytest.warns(PolicyWarning, match="not the mean of the topics"):
         judge = read(path)
     own = LEADERBOARDS["tot"].read(path, level="runs")
     found = me.agreement(judge, reference=read(truth), run_scores=own, statistics=["pearson"], **FEW)

@@ -144,7 +144,7 @@ def test_gaps_are_left_out_by_the_policy_that_is_named():
     frame = make(n_runs=6, n_topics=9, n_repeats=2).frame
     gaps = frame[~((frame["run"] == "3") & (frame["topic"] == "4") & (frame["repeat"] == "1"))]
     message = (
-        r"1 of 54 cells of run × topic have fewer or more than 2 scores, .* \(missing=drop-topic \(8 of 9 topics are "
+        r"1 of 54 cells of run × topic have not 2 scores, .* \(missing=drop-topic \(8 of 9 topics are "
         r"complete\) or missing=drop-run \(5 of 6 runs are complete\)\)"
     )
     with pytest.raises(MetaevalError, match=message):

@@ -28,7 +28,7 @@ FILES = {
     "judges people.csv judges.csv --classes 1,2": "item 1: nobody labelled it",
     "power mixed": "a_AP.csv names its topics, this table does not, so their lines cannot be matched",
     "power nothing": "nothing: there are no files in this folder",
-    "power tiny.csv --out tiny.csv": "tiny.csv: this is a file, not a folder",
+    "power tiny.csv --out tiny.csv": "tiny.csv is a file, or cannot be written",
     "convert tiny.csv empty.csv/x.csv": "empty.csv/x.csv: it cannot be written: Not a directory",
     "convert tiny.csv x.xyz": "x.xyz: the format cannot be detected from this name (end it in .csv, .tsv or .parquet",
     "score tiny.csv": "tiny.csv is a file: name the runs after it, and their layout with --layout",

@@ -28,11 +28,14 @@ def test_scores_print_what_they_are_and_a_registered_name_brings_its_direction_a
         assert (str(measure), measure.higher_is_better) == (name, higher)
 
 
-def test_scores_cannot_be_changed_and_do_not_follow_the_array_they_were_made_of(scores):
+def test_scores_cannot_be_changed_travel_between_processes_and_do_not_follow_the_array_they_were_made_of(scores):
     with pytest.raises(ValueError, match="read-only"):
         scores.values[0, 0, 0] = 1
     with pytest.raises(AttributeError):
         scores.runs = ("x",)
+    again = pickle.loads(pickle.dumps(scores))  # noqa: S301
+    assert again == scores
+    assert again.measures[0].formula is not None
     values = np.zeros((1, 1, 1))
     scores = Scores(values, runs=["a"], topics=["t"], measures=["X"])
     values[:] = 5
@@ -45,9 +48,6 @@ def test_selecting_keeps_the_order_asked_for(scores):
     assert part.values.ravel().tolist() == [11.0, 5.0]
     with pytest.raises(DataError, match="no topic 't9'"):
         scores.sel(topics=["t9"])
-
-
-def test_matrix_and_means_carry_their_labels(scores):
     assert scores.matrix("NMD").loc["b", "t2"] == 8
     assert scores.means().loc["a", "nDCG@10"] == 3
 
@@ -63,12 +63,6 @@ def test_a_frame_keeps_every_bit_in_any_order(values, order):
     assert again.values.tobytes() == scores.values.tobytes()
 
 
-def test_scores_travel_between_processes(scores):
-    again = pickle.loads(pickle.dumps(scores))  # noqa: S301
-    assert again == scores
-    assert again.measures[0].formula is not None
-
-
 BROKEN = [
     ({"runs": ["a", "a"]}, "run 'a' occurs twice"),
     ({"measures": ["X", "X"]}, "measure 'X' occurs twice"),
@@ -77,7 +71,7 @@ BROKEN = [
     ({"values": [[[np.inf]]]}, "the score is inf"),
     ({"values": [[["high"]]]}, "scores are numbers"),
     ({"values": np.empty((0, 1, 1)), "runs": []}, "there are no runs"),
-    ({"runs": [""]}, "run number 1 has an empty name"),
+    ({"runs": [""]}, "run number 1 has no name"),
     ({"runs": ["\ud800"]}, "run number 1 has a name with half a letter"),
     ({"runs": "a"}, "not .a."),
 ]

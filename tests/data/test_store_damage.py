@@ -31,11 +31,7 @@ whole_and_partial = pytest.mark.parametrize("measures", [None, ["NMD"]])
 
 
 SHAPE = (40, 50, 2)
-LABELS = {
-    "runs": [f"r{i}" for i in range(SHAPE[0])],
-    "topics": [f"t{i}" for i in range(SHAPE[1])],
-    "measures": ["A", "B"],
-}
+LABELS = {"runs": range(SHAPE[0]), "topics": range(SHAPE[1]), "measures": ["A", "B"]}
 
 
 def write(path, writer, begun, done):
@@ -124,14 +120,7 @@ def flip_bits(store, share):
 
     def load(name, measures):
         scores = store.load(name, measures)
-        return (
-            scores.values.tobytes(),
-            scores.runs,
-            scores.topics,
-            scores.measures,
-            scores.collection,
-            scores.provenance,
-        )
+        return scores.values.tobytes(), scores.named("runs", "topics", "measures", "collection", "provenance")
 
     reads = {"manifest": store.collections}
     for name in ("one", "two"):
@@ -309,6 +298,6 @@ def test_a_manifest_laid_out_anew_is_the_same_and_an_earlier_one_names_files_tha
     gone = file_of(store, "one").name
     store.add(scores_of(3, "one"), replace=True)
     path.write_text(earlier)
-    with pytest.raises(StoreError, match=f"the file {gone} of collection one is gone: restore it"):
+    with pytest.raises(StoreError, match=f"{gone}: the file of collection one is gone: restore it"):
         store.load("one")
     assert store.load("two") == scores_of(2, "two")

@@ -114,8 +114,8 @@ TABLES = [
     ({"score": [None]}, "run a, topic t, measure AP: there is no score"),
     ({"run": [None]}, "the run is missing"),
     ({"topic": [{"x": 1}]}, "column topic holds lists or records"),
-    ({"score": [[0.5]]}, "column score holds lists or records, not one score a row|scores are numbers, not"),
-    ({"score": [{"mean": 0.5}]}, "column score holds lists or records, not one score a row|scores are numbers, not"),
+    ({"score": [[0.5]]}, "column score holds lists or records, not one score a row|is not a finite number"),
+    ({"score": [{"mean": 0.5}]}, "column score holds lists or records, not one score a row|is not a finite number"),
     (EMPTY, "there are no rows in it"),
     ({name: values * 2 for name, values in CELL.items()}, "run a, topic t, measure AP: there is a second score, 0.5"),
 ]

@@ -220,7 +220,7 @@ def test_columns_that_are_called_otherwise_are_mapped():
 def test_what_is_no_number_is_no_score(scores):
     rows = pd.DataFrame({"run": ["a", "b", "c"], "topic": "t", "measure": "AP", "score": scores})
     for frame, options in ((rows, {}), (pd.DataFrame({"a": scores}), {"measure": "AP"})):
-        with pytest.raises(DataError, match="numbers, not"):
+        with pytest.raises(DataError, match="is not a finite number"):
             from_frame(frame, **options)
 
 
@@ -236,20 +236,12 @@ def test_labels_of_several_types_are_refused_and_never_merged(runs):
 SPARSE = "run,topic,measure,score\n" + "".join(f"r{i},t{i},m{i},0.5\n" for i in range(500))
 
 
-@pytest.mark.parametrize(
-    ("missing", "message"),
-    [
-        ("raise", "run r0, topic t0, measure m1: there is no score; 124,999,500 are missing in all"),
-        ("drop-topic", "every topic has a missing score"),
-        ("drop-run", "every run has a missing score"),
-        ("worst", "of 125,000,000 cells of runs, topics and measures only 500 have a score"),
-    ],
-)
-def test_a_sparse_file_is_refused_before_its_array_is_made(missing, message, tmp_path):
+@pytest.mark.parametrize("missing", ["raise", "drop-topic", "drop-run", "worst"])
+def test_a_sparse_file_is_refused_before_its_array_is_made(missing, tmp_path):
     (tmp_path / "s.csv").write_text(SPARSE)
     tracemalloc.start()
     try:
-        with pytest.raises(DataError, match=message):
+        with pytest.raises(DataError, match="of 125,000,000 cells of runs, topics and measures only 500 have a score"):
             read_scores(tmp_path / "s.csv", missing=missing)
         assert tracemalloc.get_traced_memory()[1] < 20_000_000  # the array would take 1,000,000,000
     finally:
@@ -269,7 +261,7 @@ def test_a_file_beyond_the_bound_is_refused_and_the_bound_can_be_raised(tmp_path
     path = tmp_path / "s.csv"
     TIDY.to_csv(path, index=False)
     monkeypatch.setenv(LARGEST_FILE_OPTION, "50")
-    with pytest.raises(DataError, match="larger than 50 bytes .*METAEVAL_LARGEST_FILE"):
+    with pytest.raises(DataError, match="more than the 50 that are read .*METAEVAL_LARGEST_FILE"):
         read_scores(path)
     monkeypatch.setenv(LARGEST_FILE_OPTION, "many")
     with pytest.raises(MetaevalError, match="METAEVAL_LARGEST_FILE=many is not a number of bytes"):

@@ -152,12 +152,10 @@ def test_a_long_text_with_names_in_two_rows_is_asked_about_too(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "advice"),
-    [("11.5%", "leave out the percent signs"), ("1 100", "leave out what separates thousands"),
-     ("1,100.5", "leave out what separates thousands"), ("0,5", "write decimals with a point"), ("1 2", None), ("1.,0", None)],
-)  # fmt: skip
+    ("text", "advice"), [("11.5%", True), ("1 100", True), ("1,100.5", True), ("0,5", True), ("half", False)]
+)
 def test_what_is_no_number_for_a_mark_is_answered_with_what_to_do(text, advice, tmp_path):
     (tmp_path / "s.csv").write_text(f"run;topic;score\na;t;{text}\nb;t;0.25\n")
     with pytest.raises(DataError, match="is not a finite number") as refused:
         read_scores(tmp_path / "s.csv")
-    assert refused.value.hint == advice
+    assert bool(refused.value.hint and "write decimals with a point" in refused.value.hint) == advice

@@ -274,7 +274,7 @@ TABLES = [
     ("run,topic,BLEU\na,1,33.337\na,2,20\na,all,26.7\nb,1,10\nb,all,5\n", {"missing": "drop-topic"},
      "BLEU: a 33.337, b 10 (1)", "left out the means"),  # printed with few digits, of a run with gaps
     ("topic,a,b,mean\nx,0.5,0.25,0.375\ny,,0.5,0.5\n", {"missing": "drop-topic"}, "mine: a 0.5, b 0.25 (x)",
-     "'mean', the me"),
+     "left out the means over runs"),
     ("segment,a,b\ns1,0.5,0.25\ns2,0,1\n", {"columns": {"topic": "segment"}}, "mine: a 0.5 0, b 0.25 1 (s1 s2)",
      ""),
     ("place,a,b\nq1,0.5,0.25\nq2,1,0\n", {"columns": {"topic": "place"}}, "mine: a 0.5 1, b 0.25 0 (q1 q2)",
