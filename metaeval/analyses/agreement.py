@@ -14,7 +14,7 @@ from metaeval.analyses.power import discriminative_power
 from metaeval.analyses.prepare import Prepared, Within, check_options, list_collections, prepare, warn_of_same_data
 from metaeval.analyses.references import match_references
 from metaeval.analyses.result import Result, tabulate_conclusions, tabulate_differences, write_ends
-from metaeval.data.labels import code_clusters
+from metaeval.data.labels import code_clusters, rank_labels
 from metaeval.data.policies import MissingPolicy, check_policy
 from metaeval.data.scores import PartialScores, Scores
 from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
