@@ -29,7 +29,7 @@ class ScoreFormat:
     layout: str
     source: str = ""
     sure: bool = False
-    written: bool = True
+    written: bool = False
     columns: bool = False
 
     def read_collections(
@@ -128,37 +128,32 @@ def _by_name(formats: Sequence[Any]) -> Mapping[str, Any]:
 
 
 SCORE_FORMATS: Mapping[str, ScoreFormat] = _by_name([
-    ScoreFormat("tidy", "a table with a row per score: run, topic, measure, score", columns=True),
+    ScoreFormat("tidy", "a table with a row per score: run, topic, measure, score", columns=True, written=True),
     ScoreFormat("measures", "a table with a row per run and topic, and a column per measure", columns=True),
-    ScoreFormat("wide", "topics × runs, a table for each measure", columns=True),
+    ScoreFormat("wide", "topics × runs, a table for each measure", columns=True, written=True),
     ScoreFormat("transposed", "runs × topics, a table for each measure", columns=True),
-    ScoreFormat("sakai", "a folder of text matrices, topics × runs, with a file of run names", "line_formats:SAKAI"),
+    ScoreFormat(
+        "sakai", "a folder of text matrices, topics × runs, with a file of run names", "line_formats:SAKAI", written=True,
+    ),
     ScoreFormat("trec_eval", "what `trec_eval -q` or `ir_measures -q` prints, a file for each run", "line_formats:TREC_EVAL"),
-    ScoreFormat("wmt", "`*.seg.score` files of shared tasks on metrics: run and score", "line_formats:WMT", True, False),
-    ScoreFormat("tot", "lines of run, measure, topic, value", "line_formats:TOT", written=False),
-    ScoreFormat("ir_measures", "lines of run, topic, measure, value", "line_formats:IR_MEASURES", written=False),
-    ScoreFormat("ranking", "lines of topic, Q0, run, rank, value, measure", "line_formats:RANKING", written=False),
-    ScoreFormat("jsonl", "a JSON object on each line: run_id, topic_id, measure, value", "line_formats:JSONL", True, False),
+    ScoreFormat("wmt", "`*.seg.score` files of shared tasks on metrics: run and score", "line_formats:WMT", sure=True),
+    ScoreFormat("tot", "lines of run, measure, topic, value", "line_formats:TOT"),
+    ScoreFormat("ir_measures", "lines of run, topic, measure, value", "line_formats:IR_MEASURES"),
 ])  # fmt: skip
 """The formats of score matrices by name."""
 
 tidy, wide, trec_eval, sakai, wmt = (SCORE_FORMATS[name] for name in ("tidy", "wide", "trec_eval", "sakai", "wmt"))
 
+_LOGS = {
+    "lm-eval": ("`samples_TASK_DATE.jsonl` of lm-evaluation-harness, `results_DATE.json` beside it", "lm_eval:LM_EVAL"),
+    "inspect": ("`.eval` or JSON logs of Inspect", "inspect_ai:INSPECT"),
+    "helm": ("folders of HELM with `run_spec.json` and `per_instance_stats.json`", "helm:HELM"),
+    "mteb": ("`MODEL/REVISION/TASK.json` of MTEB", "mteb:MTEB"),
+}
+
 LOG_FORMATS: Mapping[str, ScoreFormat] = _by_name([
-    ScoreFormat(name, layout, f"logs.{source}", sure=True, written=False, columns=True)
-    for name, layout, source in (
-        (
-            "every-eval-ever", "`*_samples.jsonl` of Every Eval Ever, its aggregate beside it",
-            "every_eval_ever:EVERY_EVAL_EVER",
-        ),
-        (
-            "lm-eval", "`samples_TASK_DATE.jsonl` of lm-evaluation-harness, `results_DATE.json` beside it",
-            "lm_eval:LM_EVAL",
-        ),
-        ("inspect", "`.eval` or JSON logs of Inspect", "inspect_ai:INSPECT"),
-        ("helm", "folders of HELM with `run_spec.json` and `per_instance_stats.json`", "helm:HELM"),
-        ("mteb", "`MODEL/REVISION/TASK.json` of MTEB", "mteb:MTEB"),
-    )
+    ScoreFormat(name, layout, f"logs.{source}", sure=True, columns=True)
+    for name, (layout, source) in _LOGS.items()
 ])  # fmt: skip
 """What evaluation harnesses write, which is read but not written here."""
 

@@ -4,8 +4,6 @@
 trec_eval               measure topic value, a file for each run
 ir_measures             run topic measure value, or topic measure value in a file for each run
 tot                     run measure topic value
-ranking                 topic Q0 run rank value measure
-jsonl                   ``{"run_id", "topic_id", "measure", "value"}``
 wmt                     run score, a file for each measure; the lines of a run are its topics in their order
 sakai                   topics × runs, a file for each measure in a folder with a file of run names
 ======================= =====================================
@@ -15,7 +13,6 @@ Rows of the topic ``all`` sum up a run.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -48,7 +45,6 @@ from metaeval.files import (
     write_file,
     write_together,
 )  # fmt: skip
-from metaeval.io.strict_json import parse_json
 from metaeval.io.table import check_plain
 from metaeval.measures.resolve import measure_of_label
 
@@ -180,7 +176,7 @@ class LineFormat:
             if len(row) != len(columns):
                 problem = f"the line has {len(row)} columns, not {' '.join(columns)}"
                 raise DataError(problem, file=path, line=line)
-            rows.append({role: cell for role, cell in zip(columns, row, strict=True) if role in _ROLES})
+            rows.append(dict(zip(columns, row, strict=True)))
             if not rows[-1]["measure"]:
                 raise DataError("the name of the measure is missing", file=path, line=line)
         return columns, rows, list(lines[first:])
@@ -193,8 +189,6 @@ class LineFormat:
             return has_scores(sample.lines) and order is not None
         if not cells or any(len(row) != len(self.columns) for row in cells[:200]):
             return False
-        if "Q0" in self.columns:  # runs of documents have the same layout, but never a topic "all"
-            return cells[0][1] == "Q0" and any(row[0] == ALL for row in cells)
         names = _read_names(cells[0])
         below = cells[names is not None :]
         if names not in (None, [*self.columns]) or not below or not all(_is_finite(row[-1]) for row in below[:200]):
@@ -227,80 +221,9 @@ def has_scores(lines: Sequence[str]) -> bool:
     return bool(values) and all(_is_finite(value) or is_missing(value) for value in values)
 
 
-@dataclass(frozen=True)
-class TrecEval(LineFormat):
-    """Lines as trec_eval prints them, which can be written too."""
-
-    columns: tuple[str, ...] = ("measure", "topic", "value")
-
-    def write(self, scores: Scores, folder: PathLike) -> None:
-        """Write a file for each run, without loss of precision, with a row of the mean by every measure."""
-        names = [check_plain(str(measure), "measure") for measure in scores.measures]
-        topics = [check_plain(topic, "topic") for topic in scores.topics]
-        if ALL in topics:
-            problem = "a topic cannot have this name in this format: its rows would be read as means"
-            raise DataError(problem, topic=ALL)
-        for measure in names:
-            if not holds_scores(measure):
-                problem = "a measure cannot have this name in this format: its rows would be skipped"
-                raise DataError(problem, measure=measure)
-        files: dict[str, str] = {}
-        for run, values in zip(scores.runs, scores.values, strict=True):
-            rows = [
-                (measure, topic, repr(value))
-                for topic, cells in zip([*topics, ALL], [*values.tolist(), values.mean(axis=0).tolist()], strict=True)
-                for measure, value in zip(names, cells, strict=True)
-            ]
-            rows += [("runid", ALL, check_plain(run, "run")), ("num_q", ALL, str(len(topics)))]
-            # A safe name that no other file has, in upper or lower case; the file states that of the run.
-            safe = re.sub(r"[^\w.@+=-]", "_", run).lstrip(".")[:100] or "run"
-            taken = {name.lower() for name in files}
-            free = (f"{safe}-{number}" if number else safe for number in (0, *range(2, len(taken) + 3)))
-            safe = next(name for name in free if name.lower() not in taken)
-            files[safe] = "".join("\t".join(row) + "\n" for row in rows)
-        with write_together(folder) as aside:
-            for name, content in files.items():
-                write_file(os.path.join(aside, f"{name}.eval"), content)
-
-
-TREC_EVAL = TrecEval()
+TREC_EVAL = LineFormat(("measure", "topic", "value"))
 IR_MEASURES = LineFormat(("run", "topic", "measure", "value"))
 TOT = LineFormat(("run", "measure", "topic", "value"))
-RANKING = LineFormat(("topic", "Q0", "run", "rank", "value", "measure"))
-
-
-@dataclass(frozen=True)
-class ObjectLines(LineFormat):
-    """Lines of JSON with the same four values."""
-
-    keys: tuple[str, ...] = ("run_id", "topic_id", "measure", "value")
-
-    def _read_file(self, path: PathLike) -> tuple[Sequence[str], list[dict[str, str]], list[int]]:
-        rows, lines = [], []
-        for line, text in read_lines(path):
-            content = parse_json(text, path, line, with_nan=True)  # Python writes NaN where there is no score
-            if not isinstance(content, dict) or not {*self.keys} <= {*content}:
-                problem = f"the line is no object with {format_list(list(self.keys))}"
-                raise DataError(problem, file=path, line=line)
-            *labels, value = (content[key] for key in self.keys)
-            # 7 and "7" would become one label; a number among texts is a mistake that is seen here only.
-            for key, label in zip(self.keys, labels, strict=False):
-                if not isinstance(label, str):
-                    problem = f"{key} is a text in quotation marks, not {json.dumps(label)}"
-                    raise DataError(problem, file=path, line=line)
-            if isinstance(value, bool | list | dict):
-                raise DataError(f"the value {json.dumps(value)} is no number", file=path, line=line)
-            rows.append(dict(zip(self.columns, (*labels, "" if value is None else str(value)), strict=True)))
-            lines.append(line)
-        return self.columns, rows, lines
-
-    def fits(self, sample: Any) -> bool:
-        """Say whether the first line is an object with these four keys."""
-        first = sample.first_line
-        return first.lstrip().startswith("{") and all(f'"{key}"' in first for key in self.keys)
-
-
-JSONL = ObjectLines(IR_MEASURES.columns)
 
 
 # Matrices without names of topics.

@@ -154,9 +154,8 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, d
     path : path
         Every file is written completely or not at all.
     format : str, optional
-        One of the `SCORE_FORMATS`: tidy, measures, wide, transposed, sakai, trec_eval, wmt, tot, ir_measures, ….
         By default tidy, for the suffixes ``.csv``, ``.tsv``, ``.parquet`` and ``.pq``. For any other path the format
-        must be stated: wide, sakai, trec_eval and wmt write a folder.
+        must be stated: wide or sakai, which write a folder.
     defuse_formulas : bool, optional
         Put an apostrophe before names that a spreadsheet would run as a formula, such as ``=cmd()``: it is then part of
         the name. By default names are written as they are.

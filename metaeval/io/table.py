@@ -11,7 +11,7 @@ import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from itertools import chain
@@ -388,8 +388,9 @@ def find_delimiter(path: PathLike, text: str) -> str:
 
 def read_table(path: PathLike) -> Table:
     """Read a text with a header, separated as `find_delimiter` tells; quotes as in RFC 4180, blank lines left out."""
-    if table := _read_plain(path):
-        return table
+    with suppress(OSError):  # which is said in words where the text is read
+        if table := _read_plain(path):
+            return table
     text, line = read_text(path), 1
     try:
         delimiter = find_delimiter(path, text)

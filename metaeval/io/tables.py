@@ -11,7 +11,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,6 @@ from metaeval.data.columns import (
     TASK,
     TASK_NAMES,
     format_columns,
-    is_index,
     names_topics,
     names_trait,
     plain_name,
@@ -51,7 +50,7 @@ from metaeval.files import (
     write_file,
     write_together,
 )  # fmt: skip
-from metaeval.io.layout import ROLES, Layout, counts_rows, find_layout, is_line_of_scores
+from metaeval.io.layout import Layout, counts_rows, find_layout, is_line_of_scores
 from metaeval.io.line_formats import rows_of_matrix
 from metaeval.io.table import (
     PARQUET,
@@ -456,34 +455,17 @@ def _name_column(told: str, layout: Layout, stated: Mapping[str, str]) -> str:
 
 
 def write(scores: Scores, path: PathLike, kind: str) -> None:
-    """Write a table, or for matrices of several measures a folder of them, without loss of precision."""
+    """Write a tidy table, or topics × runs, of several measures a folder of them, without loss of precision."""
     names = [str(measure) for measure in scores.measures]
-    if kind in ("wide", "transposed"):
-        if str(path).lower().endswith(TABLES):
-            if len(names) > 1:
-                raise DataError(
-                    f"a wide file holds one measure, these are {len(names)}", file=path, hint="give a folder"
-                )
-            _write_matrix(scores, 0, path, kind)
-            return
+    if kind == "wide" and str(path).lower().endswith(TABLES):
+        if len(names) > 1:
+            raise DataError(f"a wide file holds one measure, these are {len(names)}", file=path, hint="give a folder")
+        _write_matrix(scores, 0, path)
+    elif kind == "wide":
         files = [f"{check_file_name(_make_stem(scores.collection, name))}.csv" for name in names]
         with write_together(path) as aside:
             for position, name in enumerate(files):
-                _write_matrix(scores, position, Path(aside) / name, kind)
-    elif kind == "measures":
-        for name in names:
-            plain = plain_name(name)
-            if (
-                is_index(name)
-                or names_trait(plain)
-                or any(plain in usual for usual in ROLES.values())
-                or name != name.strip()
-            ):
-                problem, hint = "a column of this name would not be read as a measure", format_option("format", "tidy")
-                raise DataError(problem, file=path, measure=name, hint=f"write {hint}")
-        rows = scores.values.reshape(-1, len(names)).tolist()
-        keys = product(scores.runs, scores.topics)
-        write_table(path, ["run", "topic", *names], ([*key, *row] for key, row in zip(keys, rows, strict=True)))
+                _write_matrix(scores, position, Path(aside) / name)
     else:
         frame = scores.to_frame()
         if any(map(is_untold, scores.measures)):  # otherwise the names tell all directions
@@ -498,16 +480,13 @@ def write(scores: Scores, path: PathLike, kind: str) -> None:
             write_table(path, list(map(str, frame)), zip(*(frame[name].tolist() for name in frame), strict=True))
 
 
-def _write_matrix(scores: Scores, position: int, path: PathLike, kind: str) -> None:
-    values, what, labels, heads = scores.values[:, :, position], "run", scores.runs, scores.topics
-    if kind == "wide":
-        values, what, labels, heads = values.T, "topic", scores.topics, scores.runs
-    for head in heads:
-        if head != head.strip():
-            raise DataError(
-                f"the name {head!r} of a column cannot be written here", file=path, hint="write tidy Parquet"
-            )
-    write_table(path, [what, *heads], ([label, *row] for label, row in zip(labels, values.tolist(), strict=True)))
+def _write_matrix(scores: Scores, position: int, path: PathLike) -> None:
+    for run in scores.runs:
+        if run != run.strip():
+            problem = f"the name {run!r} of a column cannot be written here"
+            raise DataError(problem, file=path, hint="write tidy Parquet")
+    rows = zip(scores.topics, scores.values[:, :, position].T.tolist(), strict=True)
+    write_table(path, ["topic", *scores.runs], ([topic, *row] for topic, row in rows))
 
 
 def _to_parquet(frame: pd.DataFrame) -> bytes:

@@ -244,8 +244,8 @@ def test_other_spellings_of_the_same_thing(ok, refused):
         (lambda: me.io.read_scores("words.csv"), "are for read_runs", {
             "power words.csv": "gold and runs are for metaeval score",
         }),
-        (lambda: me.io.write_scores(good, "folder"), "format=measures, wide, transposed, sakai", {
-            "convert good.csv folder": "--to measures, wide, transposed, sakai",
+        (lambda: me.io.write_scores(good, "folder"), "format=wide, sakai", {
+            "convert good.csv folder": "--to wide, sakai",
         }),
         (lambda: me.sample_size(scores(), sizes=[1, 4]), "sizes=1,4: each", {
             "sample-size xy.csv --sizes 1,4": "--sizes 1,4: each",

@@ -42,8 +42,6 @@ CASES = [
     ("variance nojudge.csv --judges annotator", "nojudge.csv:5: run a, topic t2, measure score: the judge is missing"),
     ("correct judge.csv --people few.csv --explain", "labels 56"),
     ("correct judge.csv --people fewde.csv --explain", "labels 56"),
-    ("ranks aggregate.json", "there is no log of the format every-eval-ever"),
-    ("ranks passwd.json", "there is no log of the format every-eval-ever"),
     ("ranks ke.csv", "0.450"),
 ]
 OURS = [
@@ -155,11 +153,6 @@ def make_log():
     return pack_archive(**{"header.json": header}, **{f"samples/{part}.json": many for part in range(3)})
 
 
-def point_elsewhere(path):
-    return json.dumps({"evaluation_results": [], "evaluation_id": "x", "model_info": {},
-                       "detailed_evaluation_results": {"file_path": path}})  # fmt: skip
-
-
 def make_texts():
     said = 'so, [it] is, {"' * 1_500_000
     return json.dumps([
@@ -197,8 +190,6 @@ FILES = {
     "judge.csv": lambda: table(("topic", *SYSTEMS[:4]), scores_of(SYSTEMS[:4], range(1, 60))),
     "few.csv": make_labels,
     "fewde.csv": lambda: make_labels().replace(",", ";").replace(".", ","),
-    "aggregate.json": lambda: point_elsewhere("FOLDER/elsewhere/secret_samples.jsonl"),
-    "passwd.json": lambda: point_elsewhere("etc/passwd"),
     "ke.csv": lambda: table(("topic", "r1", "r2"), [(f"t{t}", t / 10, 0.3 + t / 100) for t in range(1, 9)]),
     "dimension.xlsx": lambda: pack_workbook(row(1, 0.5, 0.25) + row(2, 0.25, 1), '<dimension ref="A1:XFD99999999"/>'),
     "apart.xlsx": lambda: pack_workbook(row(1, 0.5, 1) + row(2, 0.25, 0.5, number=' r="900000"')),
@@ -248,17 +239,10 @@ def test_a_small_file_ends_soon_in_a_right_answer_or_a_sentence(line, said, tmp_
     for name in FILES.keys() & set(line.split()):
         content = FILES[name]()
         if isinstance(content, str):
-            content = content.replace("FOLDER", str(tmp_path).lstrip("/")).encode()
+            content = content.encode()
         (inside / name).write_bytes(content)
     if "pipe.csv" in line:
         os.mkfifo(tmp_path / "pipe.csv")
-    if "aggregate" in line:
-        (tmp_path / "elsewhere").mkdir()
-        records = [
-            {"evaluation_id": "x", "model_id": run, "evaluation_name": "secret", "sample_id": str(topic),
-             "evaluation": {"score": score(run, topic)}} for run in "ab" for topic in range(5)
-        ]  # fmt: skip
-        (tmp_path / "elsewhere/secret_samples.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records))
     assert said in " ".join(say(tmp_path, line, inside).split())
 
 

@@ -25,9 +25,9 @@ def labels(forbidden="\r\0"):
     return st.text(letters, min_size=1, max_size=8).filter(str.strip)
 
 
-def bare(separator):
+def bare():
     """Labels that a format without quotes can hold."""
-    return labels("\r\n\0\ufeff" + separator).filter(lambda label: label == label.strip())
+    return labels("\r\n\0\ufeff").filter(lambda label: label == label.strip())
 
 
 ANY = ("AP", "my measure", "OCI(beta=0.75, gamma=1)")
@@ -36,11 +36,8 @@ FORMATS = {
     "tidy": ("s.csv", labels(), labels(), ANY),
     "tidy, tabs": ("s.tsv", labels(), labels(), ANY),
     "tidy, Parquet": ("s.parquet", labels(), labels(), ANY),
-    "measures": ("s.csv", labels(), labels(), ANY),
-    "wide": ("s", bare(""), labels(), ANY),
-    "transposed": ("s", labels(), bare(""), ANY),
-    "sakai": ("s", bare(""), bare(""), ANY),
-    "trec_eval": ("s", bare("\t"), bare("\t"), ANY),
+    "wide": ("s", bare(), labels(), ANY),
+    "sakai": ("s", bare(), bare(), ANY),
 }
 assert {kind.partition(",")[0] for kind in FORMATS} == {
     name for name, format in SCORE_FORMATS.items() if format.written
@@ -128,14 +125,6 @@ REFUSED = [
     ("sakai", "folder", {"runs": ["a\nb"]}, "no way to quote white space"),
     ("sakai", "folder", {"measures": ["runs"]}, "has the name of the file that lists the runs"),
     ("sakai", "folder", {"measures": ["../x"]}, "cannot be the name of a file"),
-    ("trec_eval", "folder", {"topics": ["a\tb"]}, "no way to quote white space"),
-    ("trec_eval", "folder", {"topics": ["all"]}, "topic all: a topic cannot have this name in this format"),
-    (
-        "trec_eval",
-        "folder",
-        {"measures": ["num_rel"]},
-        "measure num_rel: a measure cannot have this name in this format",
-    ),
     ("tidy", "no/such/s.csv", {}, "it cannot be written: No such file or directory"),
 ]
 
@@ -146,13 +135,6 @@ def test_what_a_format_cannot_hold_is_refused_before_anything_is_written(format,
     with pytest.raises(DataError, match=message):
         write_scores(Scores([[[0.5]]], **given), tmp_path / name, format=format)
     assert not list(tmp_path.rglob("*.*"))
-
-
-def test_a_run_called_after_a_path_gets_a_safe_trec_eval_file(tmp_path):
-    scores = Scores([[[0.5]], [[0.25]]], runs=["org/model", "org_model"], topics=["t"], measures=["map"])
-    write_scores(scores, tmp_path, format="trec_eval")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["org_model-2.eval", "org_model.eval"]
-    assert show(read_scores(tmp_path)) == "map: org_model 0.25, org/model 0.5 (t)"
 
 
 def test_names_that_a_spreadsheet_would_run_are_defused_on_request_only(tmp_path):

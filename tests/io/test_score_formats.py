@@ -96,8 +96,6 @@ ROWS = [
 LINES = {
     "tot": "{} AP {} {}\n",
     "ir_measures": "{}\t{}\tAP\t{}\n",
-    "ranking": "{1} Q0 {0} 0 {2} AP\n",
-    "jsonl": '{{"run_id": "{}", "topic_id": "{}", "measure": "AP", "value": {}}}\n',
 }
 
 

@@ -58,10 +58,8 @@ def _read(path: PathLike) -> Iterator[Cell]:
         lacking += not scores
         for scorer, given in scores.items():
             value = need(given, "value", path)
-            parts = (
-                {f"{scorer}/{key}": part for key, part in value.items()} if isinstance(value, dict) else {scorer: value}
-            )
-            for measure, part in parts.items():
+            several = {f"{scorer}/{key}": part for key, part in value.items()} if isinstance(value, dict) else None
+            for measure, part in ({scorer: value} if several is None else several).items():
                 graded = isinstance(part, str) and part in GRADES
                 score = GRADES[part] if graded else as_score(part, file=path, topic=topic, measure=measure)
                 yield Cell(task, model, topic, measure, score, epoch)
