@@ -113,7 +113,7 @@ def classification_runs(
     truth, K = code_labels(gold.labels, names), len(names)
     for row in np.flatnonzero(truth == _NONE)[:1].tolist():
         label = gold.labels[row]
-        raise DataError(_not_a_class(label, names), **gold.locate(row), hint=_hint_rounding(label, names))
+        raise DataError(_not_a_class(label, names), **gold.locate(row))
     keys = _index(gold, None)
     rows = np.full((len(runs), len(keys)), _NONE)
     predicted, gaps = rows.copy(), np.zeros(rows.shape, dtype=bool)
@@ -130,7 +130,7 @@ def classification_runs(
     marked = {"invalid": ((predicted == _NONE) & ~gaps, invalid), "missing": (gaps, missing)}
     for option, (cells, policy) in marked.items():
         if cells.any() and policy == "raise":
-            _refuse(cells, option, gold, runs, rows, [by_topic[t] for t in topic_of], names)
+            _refuse(cells, option, gold, runs, rows, names)
         if not cells.any() or policy not in ("worst", "clip"):
             continue
         predicted[cells] = np.broadcast_to(find_farthest_end(truth, K), cells.shape)[cells]
@@ -193,35 +193,24 @@ def _mark_topics(cells: np.ndarray, topic_of: np.ndarray) -> np.ndarray:
 
 
 def _refuse(
-    cells: np.ndarray, option: str, gold: Labels, runs: Mapping[str, Labels], rows: np.ndarray, topics: list[str],
-    classes: Sequence[str],
-) -> NoReturn:  # fmt: skip
+    cells: np.ndarray, option: str, gold: Labels, runs: Mapping[str, Labels], rows: np.ndarray, classes: Sequence[str]
+) -> NoReturn:
     """Refuse the first of these cells: that on the first line, or of the first item; ``rows[r, i]`` is a row, or −1."""
     r, total = int(np.argmax(cells.any(axis=1))), describe_total(int(cells.sum()))
     run, order = list(runs)[r], np.flatnonzero(cells[r]).tolist()
     i = min(order, key=lambda i: rows[r, i]) if option == "invalid" else order[0]
     row = int(rows[r, i])
     if row == _NONE:
-        place: dict[str, Any] = {"topic": gold.topics[i], "item": gold.items[i]}
-        problem = "there is no label for this item"
-        if cells[r, [topic == topics[i] for topic in topics]].all():
-            place, problem = {"topic": topics[i]}, "there are no labels for this topic"
-        raise DataError(problem + total, file=runs[run].file, run=run, **place, hint=hint_missing())
+        where: dict[str, Any] = {"file": runs[run].file, "run": run, "topic": gold.topics[i], "item": gold.items[i]}
+        raise DataError(f"there is no label for this item{total}", **where, hint=hint_missing())
     label = runs[run].labels[row] if option == "invalid" else ""
-    hint = (_hint_rounding(label, classes) or hint_invalid()) if label else hint_missing()
+    hint = hint_invalid() if label else hint_missing()
     raise DataError(_not_a_class(label, classes) + total, **runs[run].locate(row, run), hint=hint)
 
 
 def _not_a_class(label: str, classes: Sequence[str]) -> str:
     shown = format_list(classes, most=12)
     return f"the label {label!r} is not one of the classes {shown}" if label else "the label is missing"
-
-
-def _hint_rounding(label: str, classes: Sequence[str]) -> str | None:
-    scale, value = [number(name) for name in classes], number(label)
-    if not all(map(math.isfinite, (*scale, value))) or not min(scale) <= value <= max(scale):
-        return None
-    return "round real numbers to classes first, in pandas: frame[column].round()"
 
 
 def _clip(given: Labels, row: int, run: str, classes: Sequence[str]) -> int:

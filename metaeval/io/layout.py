@@ -39,7 +39,7 @@ from metaeval.data.columns import (
 from metaeval.data.rows import number
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import plain_path
-from metaeval.io.table import ColumnsError, Table
+from metaeval.io.table import Table
 from metaeval.measures.resolve import measure_of_label
 
 LAYOUTS = ("tidy", "measures", "wide", "transposed")
@@ -119,29 +119,17 @@ def _find_stated(table: Table, columns: dict[str, str]) -> tuple[Table, dict[str
     ignored = columns.pop(IGNORE, None)
     if ignored is not None:
         names = [ignored] if ignored in table.columns else ignored.split("+")
-        _find_column(table, names, "ignored")
+        for name in names:
+            table.resolve({IGNORE: name})
         table = table.select(name for name in table.columns if name not in names)
         if not table.columns:
             raise DataError("no column is left", file=table.file)
-    for role, name in columns.items():
-        parts = name.split("+")
-        if name not in table.columns and len(parts) > 1 and {*parts} <= {*table.columns}:
-            if role == "run" and all(map(table.holds_numbers, parts)):
-                columns[role] = parts[0]  # columns of scores, which are known to be runs
-            else:
-                table = table.join(name)
-    for role, name in columns.items():
-        _find_column(table, [name], role)
-    if len({*columns.values()}) < len(columns):
-        raise DataError("one column cannot stand for two", file=table.file, hint=format_option("columns"))
-    return table, columns
-
-
-def _find_column(table: Table, names: Iterable[str], role: str) -> None:
-    for name in names:
-        if name not in table.columns:
-            problem = f"there is no column {name!r} to be {'' if role == 'ignored' else 'the '}{role}"
-            raise ColumnsError(f"{problem} {_list(table)}", file=table.file, value=name)
+    run = columns.get("run", "")
+    parts = run.split("+")
+    together = run not in table.columns and len(parts) > 1 and {*parts} <= {*table.columns}
+    if together and all(map(table.holds_numbers, parts)):
+        columns["run"] = parts[0]  # columns of scores, which are known to be runs
+    return table.resolve(columns), columns
 
 
 def _find_roles(table: Table, stated: Mapping[str, str]) -> dict[str, str]:

@@ -26,7 +26,6 @@ from metaeval.data.columns import (
     MEASURE_NAMES,
     RUN_NAMES,
     TOPIC_NAMES,
-    format_columns,
     names_topics,
     plain_name,
 )  # fmt: skip
@@ -224,17 +223,23 @@ class Table:
         joined = np.array(["/".join(row) for row in cells], dtype=object)
         return replace(self, columns={**self.columns, name: joined})
 
+    def resolve(self, columns: Mapping[str, str]) -> Table:
+        """Return the table with all columns that the user names, which joins those that a+b says; each stands for one thing."""
+        table = reduce(Table.join, columns.values(), self)
+        for role, name in columns.items():
+            if name not in table.columns:
+                what = "ignore" if role == "ignore" else f"be the {role}"
+                problem = f"there is no column {name!r} to {what} (columns: {format_list(self.header)})"
+                raise ColumnsError(problem, file=self.file, value=name)
+        if len({*columns.values()}) < len(columns):
+            raise DataError("one column cannot stand for two", file=self.file, hint=format_option("columns"))
+        return table
+
     def rename(self, columns: Mapping[str, str] | None) -> Table:
         """Return the table with its columns called as the user says that they are to be called; a+b stands for both."""
         if not columns:
             return self
-        table, names = reduce(Table.join, columns.values(), self), dict[str, str]()
-        for name, theirs in columns.items():
-            if theirs not in table.columns:
-                problem = f"there is no column {theirs!r} to be the {name} (columns: {format_list(self.header)})"
-                raise ColumnsError(problem, file=self.file, value=theirs)
-            if names.setdefault(theirs, name) != name:
-                raise DataError("one column cannot stand for two", file=self.file, hint=format_option("columns"))
+        table, names = self.resolve(columns), {theirs: name for name, theirs in columns.items()}
         parts = {part for theirs in names if theirs not in self.columns for part in theirs.split("+")} - {*names}
         renamed = {
             names.get(name) or f"{name} (not mapped)" * (name in columns) or name: cells
@@ -739,41 +744,14 @@ def _to_pandas(given: Any) -> pd.DataFrame:
     raise DataError(f"scores come as a frame, an array with names, or records, not as {type(given).__name__}")
 
 
-def _stack(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
-    """Return a frame with a row per score for one whose columns have several levels, each with a name that tells what it holds.
-
-    A single level without a name, as after `pivot`, holds the measures.
-    """
-    frame = frame.rename_axis(index="topic") if frame.index.names == [None] else frame
-    levels, index = [*frame.columns.names], [*frame.index.names]
-    stated = {part: role for role, name in columns.items() for part in (name, *name.split("+"))}
-    usual = {"measure": MEASURE_NAMES, "run": RUN_NAMES, "topic": TOPIC_NAMES}
-
-    def find_role(name: Any) -> str | None:
-        by_name = (role for role, names in usual.items() if name is not None and plain_name(name) in names)
-        return stated.get(name, next(by_name, None))
-
-    if levels.count(None) == 1 and "measure" not in map(find_role, (*index, *levels)):
-        levels[levels.index(None)] = "measure"
-    roles = [find_role(name) for name in (*index, *levels)]
-    odd = [name for name in levels if find_role(name) is None]
-    if odd or len({*index, *levels}) < len(roles):
-        role = next(role for role in ("measure", "run", "repeat") if role not in roles or role == "repeat")
-        names = {role: str(odd[0])} if odd and odd[0] is not None else {}
-        raise DataError(
-            f"the columns have the levels {format_list(list(map(repr, levels)))}, which do not tell what each of them holds",
-            hint=f"say so: {format_columns({**columns, **names})}" if names else "name them: run, topic, measure",
-        )
-    stacked: Any = frame.set_axis(frame.columns.set_names(levels), axis=1).stack(
-        list(range(len(levels))), future_stack=True
-    )
-    return pd.DataFrame(stacked.rename(columns.get("score", "score")).reset_index())
-
-
 def _flatten(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     """Return a frame whose columns and index have one level; levels with a name that says what they hold become columns."""
     if frame.columns.nlevels > 1:
-        return _stack(frame, columns)
+        problem = (
+            f"the columns have the levels {format_list(list(map(repr, frame.columns.names)))}, of which none is a score"
+        )
+        hint = "make them rows, named run, topic or measure, by frame.stack(…).reset_index()"
+        raise DataError(problem, hint=hint)
     named = {*COLUMNS, *columns.values()}
     levels: list[Any] = [name for name in frame.index.names if name in named]
     if frame.index.nlevels > 1 and len(levels) < frame.index.nlevels and set(levels) - {"topic"}:

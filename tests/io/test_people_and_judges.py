@@ -55,7 +55,7 @@ REFUSED = [
     ("topic,item,gold,ann,bo\nt,1,no,no,\n", ["no", "yes"],
      "run bo, topic t, item 1: the label is missing .choose"),
     ("item,gold,ann\na,0,0.4\nb,0,1.0\n", range(3),
-     "label '0.4' is not one of.*round real numbers to classes first"),
+     "label '0.4' is not one of."),
     ("Topic,item,gold,ann\nt,1,no,yes\n", ["no", "yes"],
      "no column 'topic', but 'Topic'.*columns topic=Topic"),
     ("model,id,y_true,y_pred\na,1,no,yes\nb,1,yes,yes\n", ["no", "yes"],
@@ -163,9 +163,14 @@ TOPICS = {"topic": ["a", "b"]}
 UNMATCHED = [
     # people, a judge, options, what is refused
     ({"item": ["x"], "ann": ["1.5"]}, {"item": ["x"], "model": [1]}, {}, "vote '1.5' of ann is not one of the classes"),
-    (PEOPLE | TOPICS, JUDGE, {}, "nobody labelled this item .*people.csv has a column topic and .*judge.csv has none"),
-    (PEOPLE, JUDGE | TOPICS, {}, "nobody labelled this item .*judge.csv has a column topic and .*people.csv has none"),
-    (PEOPLE | TOPICS, JUDGE | {"topic": ["a", "c"]}, {}, "people labelled it as an item of the topic b, not c"),
+    (PEOPLE | TOPICS, JUDGE, {}, "nobody labelled this item .both tables must have a column topic"),
+    (PEOPLE, JUDGE | TOPICS, {}, "nobody labelled this item .both tables"),
+    (
+        PEOPLE | TOPICS,
+        JUDGE | {"topic": ["a", "c"]},
+        {},
+        "item c/y: nobody labelled this item .both tables .* same topics",
+    ),
     (PEOPLE, JUDGE, {"separator": "__"}, "separator=__: no name of an item has it, such as 'x'"),
     (PEOPLE, JUDGE, {"separator": ""}, "separator=: no name of an item has it, such as 'x'"),
     (PEOPLE | TOPICS, JUDGE | TOPICS, {"separator": "__"}, "separator=__ is for tables without a column topic"),
