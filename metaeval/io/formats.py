@@ -13,23 +13,21 @@ from metaeval.errors import MetaevalError, format_option
 
 if TYPE_CHECKING:
     from metaeval.data.scores import Scores
-    from metaeval.files import PathLike
 
 
 @dataclass(frozen=True)
 class ScoreFormat:
     """A format of score matrices.
 
-    `layout` says what a file looks like. `source` is a module, and an object in it, that has `rows`, `write` and `fits`; it is
-    imported when it is used. `sure`: what fits it can be nothing else. `written`: it can be written too. Without a source it
-    is a table of the layout with its name.
+    `layout` says what a file looks like. `source` is a module, and an object in it, that has `rows` and `fits`; it is
+    imported when it is used. `sure`: what fits it can be nothing else. Without a source it is a table of the layout with its
+    name.
     """
 
     name: str
     layout: str
     source: str = ""
     sure: bool = False
-    written: bool = False
     columns: bool = False
 
     def read_collections(
@@ -55,16 +53,6 @@ class ScoreFormat:
         return only_collection(
             self.read_collections(sources, **options), sources if isinstance(sources, str | Path) else None
         )
-
-    def write(self, scores: Scores, path: PathLike) -> None:
-        """Write scores without loss of precision."""
-        from metaeval.data.rows import refuse_totals
-
-        if not self.written:
-            raise MetaevalError(f"the format {self.name} is read, not written: write {format_option('format', 'tidy')}")
-        refuse_totals(scores.topics, path)
-        own = {} if self.source else {"kind": self.name}
-        self._functions.write(scores, path, **own)
 
     @property
     def _functions(self) -> Any:
@@ -128,13 +116,11 @@ def _by_name(formats: Sequence[Any]) -> Mapping[str, Any]:
 
 
 SCORE_FORMATS: Mapping[str, ScoreFormat] = _by_name([
-    ScoreFormat("tidy", "a table with a row per score: run, topic, measure, score", columns=True, written=True),
+    ScoreFormat("tidy", "a table with a row per score: run, topic, measure, score", columns=True),
     ScoreFormat("measures", "a table with a row per run and topic, and a column per measure", columns=True),
-    ScoreFormat("wide", "topics × runs, a table for each measure", columns=True, written=True),
+    ScoreFormat("wide", "topics × runs, a table for each measure", columns=True),
     ScoreFormat("transposed", "runs × topics, a table for each measure", columns=True),
-    ScoreFormat(
-        "sakai", "a folder of text matrices, topics × runs, with a file of run names", "line_formats:SAKAI", written=True,
-    ),
+    ScoreFormat("sakai", "a folder of text matrices, topics × runs, with a file of run names", "line_formats:SAKAI"),
     ScoreFormat("trec_eval", "what `trec_eval -q` or `ir_measures -q` prints, a file for each run", "line_formats:TREC_EVAL"),
     ScoreFormat("wmt", "`*.seg.score` files of shared tasks on metrics: run and score", "line_formats:WMT", sure=True),
     ScoreFormat("tot", "lines of run, measure, topic, value", "line_formats:TOT"),
@@ -142,7 +128,7 @@ SCORE_FORMATS: Mapping[str, ScoreFormat] = _by_name([
 ])  # fmt: skip
 """The formats of score matrices by name."""
 
-tidy, wide, trec_eval, sakai, wmt = (SCORE_FORMATS[name] for name in ("tidy", "wide", "trec_eval", "sakai", "wmt"))
+tidy, wide, sakai, wmt = (SCORE_FORMATS[name] for name in ("tidy", "wide", "sakai", "wmt"))
 
 _LOGS = {
     "lm-eval": ("`samples_TASK_DATE.jsonl` of lm-evaluation-harness, `results_DATE.json` beside it", "lm_eval:LM_EVAL"),

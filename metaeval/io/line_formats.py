@@ -27,12 +27,10 @@ import pandas as pd
 from metaeval.data.columns import COLUMNS, MEASURE_NAMES, RUN_NAMES, SCORE_NAMES, TOPIC_NAMES, plain_name
 from metaeval.data.policies import report_policy
 from metaeval.data.rows import Rows, categorical, is_missing, number
-from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.files import (
     PathLike,
     Sources,
-    check_file_name,
     describe_files,
     file_name,
     find_named_files,
@@ -42,10 +40,7 @@ from metaeval.files import (
     read_lines,
     read_text,
     stem,
-    write_file,
-    write_together,
 )  # fmt: skip
-from metaeval.io.table import check_plain
 from metaeval.measures.resolve import measure_of_label
 
 ALL = "all"
@@ -313,22 +308,6 @@ class Sakai:
         if not sample.lines or not Path(sample.path).with_name(self.runs).is_file():
             return False
         return all(_is_finite(field) or is_missing(field) for field in sample.lines[0].split())
-
-    def write(self, scores: Scores, folder: PathLike) -> None:
-        """Write a folder, without loss of precision."""
-        runs = [check_plain(run, "run", separator="\n") for run in scores.runs]
-        topics = [check_plain(topic, "topic", separator="\n") for topic in scores.topics]
-        files = [check_file_name(str(measure)) for measure in scores.measures]
-        for name in files:
-            if name in (self.runs, self.topics):
-                raise DataError(f"the measure {name!r} has the name of the file that lists the {name}", file=folder)
-        with write_together(folder) as aside:
-            write_file(os.path.join(aside, self.runs), "".join(f"{run}\n" for run in runs))
-            if topics != [str(number + 1) for number in range(len(topics))]:
-                write_file(os.path.join(aside, self.topics), "".join(f"{topic}\n" for topic in topics))
-            for position, name in enumerate(files):
-                rows = scores.values[:, :, position].T.tolist()
-                write_file(os.path.join(aside, name), "".join(f"{' '.join(map(repr, row))}\n" for row in rows))
 
 
 def _keep_shared(rows: Rows) -> Rows:

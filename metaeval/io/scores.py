@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
+from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION
 from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy, report_policy
-from metaeval.data.rows import DoubledPolicy, number
+from metaeval.data.rows import DoubledPolicy, number, refuse_totals
 from metaeval.data.scores import (
     Scores,
     is_untold,
@@ -20,13 +20,13 @@ from metaeval.data.scores import (
     refuse_gaps,
     state_directions,
 )
-from metaeval.errors import DataError, DirectionWarning, MetaevalError, format_list, format_option
-from metaeval.files import PathLike, Sources, open_once
+from metaeval.errors import DataError, MetaevalError, format_list
+from metaeval.files import PathLike, Sources, open_once, write_file
 from metaeval.io import tables
 from metaeval.io.detect import find_format
 from metaeval.io.formats import READ_FORMATS, choose_format
 from metaeval.io.layout import LAYOUTS
-from metaeval.io.table import PARQUET, TABLES, is_path
+from metaeval.io.table import PARQUET, TABLES, is_path, write_table
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names
 
@@ -145,17 +145,14 @@ def read_collections(
     return state_directions(found, options.get("higher_is_better", ()), options.get("lower_is_better", ()), missing)
 
 
-def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, defuse_formulas: bool = False) -> None:
-    """Write a score matrix without loss of precision.
+def write_scores(scores: Scores, path: PathLike, *, defuse_formulas: bool = False) -> None:
+    """Write a score matrix as a tidy table, without loss of precision.
 
     Parameters
     ----------
     scores : Scores
     path : path
-        Every file is written completely or not at all.
-    format : str, optional
-        By default tidy, for the suffixes ``.csv``, ``.tsv``, ``.parquet`` and ``.pq``. For any other path the format
-        must be stated: wide or sakai, which write a folder.
+        A file with the suffix ``.csv``, ``.tsv``, ``.parquet`` or ``.pq``, which is written completely or not at all.
     defuse_formulas : bool, optional
         Put an apostrophe before names that a spreadsheet would run as a formula, such as ``=cmd()``: it is then part of
         the name. By default names are written as they are.
@@ -163,12 +160,7 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, d
     Raises
     ------
     DataError
-        If it cannot be written, or the format cannot hold a label.
-
-    Warns
-    -----
-    DirectionWarning
-        If a measure has a direction that neither its name nor the format tells.
+        If it cannot be written, or the file cannot hold a label.
 
     Examples
     --------
@@ -178,28 +170,37 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, d
     >>> read_scores(path)
     Scores: 1 run × 1 topic × 1 measure, pilot
     """
-    if format is None:
-        if not str(path).lower().endswith((*PARQUET, *TABLES)):
-            others = ", ".join(name for name in READ_FORMATS if READ_FORMATS[name].written and name != "tidy")
-            hint = f"end it in .csv, .tsv or .parquet, or state its format: {format_option('format', others)}"
-            raise DataError("the format cannot be detected from this name", file=path, hint=hint)
-        format = "tidy"
+    if not str(path).lower().endswith((*PARQUET, *TABLES)):
+        hint = "end it in .csv, .tsv or .parquet"
+        raise DataError("the format cannot be detected from this name", file=path, hint=hint)
     refuse_gaps(scores)
+    refuse_totals(scores.topics, path)
     scores = _defuse_formulas(scores) if defuse_formulas else scores
-    chosen = choose_format(format, READ_FORMATS)
     for label in (*scores.runs, *scores.topics, *map(str, scores.measures), scores.collection):
         try:
             label.encode()
         except UnicodeEncodeError:
             raise DataError(f"the label {label!r} is not text that a file can hold", file=path) from None
-    chosen.write(scores, path)
-    untold = [str(measure) for measure in scores.measures if is_untold(measure)]
-    if untold and format != "tidy":
-        warnings.warn(
-            f"files of the format {format} hold no directions: state that of {format_list(untold)} when you read them",
-            DirectionWarning,
-            stacklevel=2,
+    frame = scores.to_frame()
+    if any(map(is_untold, scores.measures)):  # otherwise the names tell all directions
+        words = {True: "true", False: "false", None: ""}
+        frame[DIRECTION] = [words[one.higher_is_better] for one in scores.measures] * (
+            len(frame) // len(scores.measures)
         )
+    if scores.collection:
+        frame[COLLECTION] = scores.collection
+    frame = frame[[*COLUMNS, *(name for name in (DIRECTION, COLLECTION, CLUSTER) if name in frame)]]
+    if str(path).lower().endswith(TABLES):
+        write_table(path, list(map(str, frame)), zip(*(frame[name].tolist() for name in frame), strict=True))
+        return
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema({name: pa.float64() if name == "score" else pa.string() for name in frame})
+    table = pa.Table.from_pandas(frame, schema, preserve_index=False).replace_schema_metadata()
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, write_page_checksum=True)
+    write_file(path, bytes(sink.getvalue()))
 
 
 def _defuse_formulas(scores: Scores) -> Scores:

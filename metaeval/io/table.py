@@ -791,15 +791,6 @@ def read_fields(
     return rows, begins
 
 
-def check_plain(label: str, what: str, *, separator: str | None = "\t") -> str:
-    """Return a label if it can be written to a line of text and read back unchanged; otherwise raise an error."""
-    parts = label.split() if separator is None else label.split(separator)
-    if len(parts) != 1 or label != label.strip() or any(letter in label for letter in "\r\n\0\ufeff"):
-        problem = f"the {what} {label!r} cannot be written here: the format has no way to quote white space"
-        raise DataError(problem, hint="write a tidy CSV or Parquet file")
-    return label
-
-
 def write_table(path: PathLike, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write a text table, with tabs into a .tsv file; numbers become the shortest text that reads back the same."""
     text = io.StringIO(newline="")

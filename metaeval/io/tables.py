@@ -35,20 +35,16 @@ from metaeval.data.columns import (
 )  # fmt: skip
 from metaeval.data.policies import report_policy
 from metaeval.data.rows import DoubledError, Rows, categorical
-from metaeval.data.scores import Scores, is_untold
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.files import (
     PathLike,
     Sources,
-    check_file_name,
     file_name,
     find_paths,
     is_folder,
     list_files,
     plain_path,
     stem,
-    write_file,
-    write_together,
 )  # fmt: skip
 from metaeval.io.layout import Layout, counts_rows, find_layout, is_line_of_scores
 from metaeval.io.line_formats import rows_of_matrix
@@ -67,7 +63,6 @@ from metaeval.io.table import (
     list_different,
     list_sheets,
     open_cells,
-    write_table,
 )
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import LONGEST_USUAL
@@ -385,14 +380,6 @@ def _find_measure(text: str) -> str | None:
     return text if text and measure_of_label(text).higher_is_better is not None else None
 
 
-def _make_stem(collection: str, measure: str) -> str:
-    before = f"{collection}_" if collection else ""
-    for candidate in (before + measure.replace("@", "").lower(), before + measure, f"{collection}__{measure}"):
-        if split_stem(candidate)[:2] == (collection, measure):
-            return candidate
-    raise DataError(f"the collection {collection!r} cannot be read back from the name of a file", hint="rename it")
-
-
 def _explain_doubled(layout: Layout, columns: Mapping[str, str] | None) -> Callable[[DoubledError, str], str]:
     """Return what spells out the options where a cell has several scores, all of them at once."""
 
@@ -452,49 +439,3 @@ def _name_column(told: str, layout: Layout, stated: Mapping[str, str]) -> str:
         whats, examples = "parts of the name of a topic, or repeats", [topic, repeat]
     shown = ", ".join(format_columns({**stated, **example}) for example in examples)
     return f"{told!r} tells them apart: if it holds {whats}, say so: {shown}"
-
-
-def write(scores: Scores, path: PathLike, kind: str) -> None:
-    """Write a tidy table, or topics × runs, of several measures a folder of them, without loss of precision."""
-    names = [str(measure) for measure in scores.measures]
-    if kind == "wide" and str(path).lower().endswith(TABLES):
-        if len(names) > 1:
-            raise DataError(f"a wide file holds one measure, these are {len(names)}", file=path, hint="give a folder")
-        _write_matrix(scores, 0, path)
-    elif kind == "wide":
-        files = [f"{check_file_name(_make_stem(scores.collection, name))}.csv" for name in names]
-        with write_together(path) as aside:
-            for position, name in enumerate(files):
-                _write_matrix(scores, position, Path(aside) / name)
-    else:
-        frame = scores.to_frame()
-        if any(map(is_untold, scores.measures)):  # otherwise the names tell all directions
-            words = {True: "true", False: "false", None: ""}
-            frame[DIRECTION] = [words[one.higher_is_better] for one in scores.measures] * (len(frame) // len(names))
-        if scores.collection:
-            frame[COLLECTION] = scores.collection
-        frame = frame[[*COLUMNS, *(name for name in (DIRECTION, COLLECTION, CLUSTER) if name in frame)]]
-        if plain_path(path).lower().endswith(PARQUET):
-            write_file(path, _to_parquet(frame))
-        else:
-            write_table(path, list(map(str, frame)), zip(*(frame[name].tolist() for name in frame), strict=True))
-
-
-def _write_matrix(scores: Scores, position: int, path: PathLike) -> None:
-    for run in scores.runs:
-        if run != run.strip():
-            problem = f"the name {run!r} of a column cannot be written here"
-            raise DataError(problem, file=path, hint="write tidy Parquet")
-    rows = zip(scores.topics, scores.values[:, :, position].T.tolist(), strict=True)
-    write_table(path, ["topic", *scores.runs], ([topic, *row] for topic, row in rows))
-
-
-def _to_parquet(frame: pd.DataFrame) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    schema = pa.schema({name: pa.float64() if name == "score" else pa.string() for name in frame})
-    table = pa.Table.from_pandas(frame, schema, preserve_index=False).replace_schema_metadata()
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, write_page_checksum=True)
-    return bytes(sink.getvalue())

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 from metaeval.errors import DataError, MetaevalError
-from metaeval.io import LOG_FORMATS, read_collections, read_scores, write_scores
+from metaeval.io import read_collections, read_scores
 from tests.hostile.mutate import mutate_json, mutate_text
 from tests.io.cases import put, read_with_notes, show
 
@@ -304,13 +304,6 @@ def test_broken_and_contradicting_logs_end_in_one_sentence(files, message, tmp_p
         with pytest.raises(MetaevalError, match=message) as refused:
             read_collections(source)
         assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize("format", LOG_FORMATS)
-def test_no_log_is_written(format, tmp_path):
-    scores = read_scores(put(tmp_path, inspect("m", sample("x", "C"))))
-    with pytest.raises(MetaevalError, match=f"the format {format} is read, not written: write format=tidy"):
-        write_scores(scores, tmp_path / "out", format=format)
 
 
 LOGS = {

@@ -109,7 +109,7 @@ def test_a_leaderboard_of_rows_is_the_same_in_any_layout_and_in_a_file_a_run(for
 
 
 @pytest.mark.parametrize("format", LINES)
-def test_every_bit_of_a_row_is_read_and_no_format_of_rows_is_written(format, tmp_path):
+def test_every_bit_of_a_row_is_read(format, tmp_path):
     values = np.random.default_rng(0).normal(size=(3, 4)) * 10.0 ** np.arange(-8, 4, 4)[:, np.newaxis]
     lines = [
         LINES[format].format(run, f"t{topic}", repr(score))
@@ -117,8 +117,6 @@ def test_every_bit_of_a_row_is_read_and_no_format_of_rows_is_written(format, tmp
     ]  # fmt: skip
     scores = read_scores(put(tmp_path, {"s": "".join(lines)}), format=format, measure="AP")
     np.testing.assert_array_equal(scores.values[:, :, 0], values)
-    with pytest.raises(MetaevalError, match=f"the format {format} is read, not written: write format=tidy"):
-        write_scores(scores, tmp_path / "x", format=format)
 
 
 def test_rows_that_sum_up_otherwise_than_by_the_mean_are_told(tmp_path):
@@ -220,12 +218,6 @@ def test_directions_come_from_names_and_survive_a_tidy_file_or_are_said_to_be_lo
             None,
             True,
         ]
-    with pytest.warns(DirectionWarning, match="of the format wide hold no directions: state that of cost, gain when"):
-        write_scores(scores, tmp_path / "c", format="wide")
-    again = read_scores(tmp_path / "c", lower_is_better="cost")
-    assert {str(one): one.higher_is_better for one in again.measures} == {
-        "cost": False, "gain": None, "unknown": None, "AP": True
-    }  # fmt: skip
     for name, higher in (("BLEU", False), ("NMD", True)):
         stated = {"higher_is_better": [name] * higher, "lower_is_better": [name] * (not higher)}
         with pytest.warns(DirectionWarning, match=f"{name} is known as"):
@@ -244,32 +236,10 @@ def test_the_worst_score_is_that_of_the_direction_that_was_stated(tmp_path):
         read_scores(path, missing="worst", lower_is_better="AP")
 
 
-def test_formats_that_are_not_known_and_files_that_name_none_are_refused(tmp_path):
-    scores = Scores([[[1.0, 2.0]]], runs=["a"], topics=["t"], measures=["AP", "RR"])
+def test_a_format_that_is_not_known_is_refused():
     known = "there is no format 'xls': use tidy, measures, wide, transposed, sakai, trec_eval, wmt"
-    for act in (lambda: read_scores("x.csv", format="xls"), lambda: write_scores(scores, tmp_path, format="xls")):
-        with pytest.raises(MetaevalError, match=known):
-            act()
-    with pytest.raises(DataError, match="the format cannot be detected from this name"):
-        write_scores(scores, tmp_path / "folder")
-    with pytest.raises(DataError, match=r"a wide file holds one measure, these are 2 .give a folder"):
-        write_scores(scores, tmp_path / "s.csv", format="wide")
-    write_scores(scores.sel(measures="AP"), tmp_path / "s_ap.tsv", format="wide")
-    assert (tmp_path / "s_ap.tsv").read_text() == "topic\ta\nt\t1.0\n"
-
-
-@pytest.mark.parametrize("format", [name for name, format in SCORE_FORMATS.items() if format.written])
-def test_every_format_writes_what_read_scores_recognises(format, tmp_path):
-    values = np.array([[[0.5, 0.1], [0.25, 0.2]], [[0.75, 0.3], [1.0, 0.4]]])
-    given = Scores(values, runs=["a", "b"], topics=["1", "2"], measures=["AP", "nDCG@20"], collection="pilot")
-    path = tmp_path / ("pilot.csv" if format == "tidy" else "pilot")
-    write_scores(given, path, format=format)
-    assert read_scores(path).sel(measures=given.measures) == given
-    part = Scores(values[..., :1], runs=["a", "b"], topics=["1", "2"], measures=["AP"], collection="other")
-    assert read_scores(path, collection="other", measure="AP") == part
-    total = Scores(np.ones((1, 2, 1)), runs=["a"], topics=["1", "Mean"], measures=["AP"], collection="c")
-    with pytest.raises(DataError, match="topic Mean: a topic cannot have this name|hold no names of topics"):
-        write_scores(total, tmp_path / "c", format=format)
+    with pytest.raises(MetaevalError, match=known):
+        read_scores("x.csv", format="xls")
 
 
 # Scores that are missing
@@ -328,13 +298,11 @@ def test_a_run_that_one_file_lacks_is_left_out_where_that_is_said(tmp_path):
         read_scores(source, missing="worst")
 
 
-def test_files_of_shared_tasks_hold_scores_of_segments_or_of_whole_runs_and_are_not_written(tmp_path):
+def test_files_of_shared_tasks_hold_scores_of_segments_or_of_whole_runs(tmp_path):
     files = {"BLEU-refA.sys.score": "a\t1\nb\t2\n", "BLEU-refA.seg.score": "a\t1\na\t3\nb\t2\nb\t5\n"}
     wmt = SCORE_FORMATS["wmt"]
     assert show(wmt.read(put(tmp_path, files), level="runs")) == "BLEU: a 1, b 2 (all)"
     assert show(wmt.read(tmp_path)) == "BLEU: a 1 3, b 2 5 (1 2)"
-    with pytest.raises(MetaevalError, match="the format wmt is read, not written: write format=tidy"):
-        wmt.write(wmt.read(tmp_path), tmp_path / "out")
 
 
 # Numbers that stand for no score
