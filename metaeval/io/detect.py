@@ -44,7 +44,7 @@ class Sample:
 
     @cached_property
     def kind(self) -> str:
-        """What the file is, if it is a table: text, JSON, Parquet or a workbook."""
+        """What `find_kind` says."""
         return find_kind(self.path)
 
     @cached_property
@@ -55,16 +55,6 @@ class Sample:
         for line in lines[:_FIRST] if self.kind == "text" else ():
             check_cells(sum(map(line.count, " \t,")), self.path)
         return lines
-
-    @property
-    def first_line(self) -> str:
-        """The first line that is not blank."""
-        if self.kind not in ("text", "json"):
-            return ""
-        try:
-            return next((line for _, line in stream_lines(self.path)), "")
-        except (DataError, ValueError):  # which may be UTF-16, or no name of a file
-            return "".join(self.lines[:1])
 
     @cached_property
     def first_record(self) -> Any:

@@ -27,7 +27,7 @@ import pandas as pd
 from metaeval.data.columns import COLUMNS, MEASURE_NAMES, RUN_NAMES, SCORE_NAMES, TOPIC_NAMES, plain_name
 from metaeval.data.policies import report_policy
 from metaeval.data.rows import Rows, categorical, is_missing, number
-from metaeval.errors import DataError, format_count, format_list, format_option
+from metaeval.errors import DataError, format_count, format_list
 from metaeval.files import (
     PathLike,
     Sources,
@@ -251,38 +251,31 @@ class Sakai:
 
     runs, topics = "runs", "topics"
 
-    def rows(
-        self, folder: PathLike, *, measure: str | None = None, measures: Mapping[str, str] | None = None, **_: Any
-    ) -> Rows:
-        """Read a folder, or a single file of it; `measures` maps names of files to the measures that they hold."""
+    def rows(self, folder: PathLike, *, measure: str | None = None, **_: Any) -> Rows:
+        """Read a folder, or a single file of it, which holds the measure of its name."""
+        chosen = {}
         if not is_folder(folder):
-            measures = {file_name(folder): measure or file_name(folder)}
+            chosen = {file_name(folder): measure or file_name(folder)}
             folder = Path(folder).parent
         elif measure is not None:
-            measures = {measure: measure}
+            chosen = {measure: measure}
         if not os.path.isfile(os.path.join(folder, self.runs)):
             problem = "there is no such file: it should hold one run name per line"
             raise DataError(problem, file=os.path.join(folder, self.runs))
         runs = self._read_labels(os.path.join(folder, self.runs), "run")
         path = os.path.join(folder, self.topics)
         topics = self._read_labels(path, "topic") if os.path.isfile(path) else None
-        names = [file_name(path) for path in list_files(folder)] if measures is None else list(measures)
+        listed = (file_name(path) for path in list_files(folder))
+        chosen = chosen or {name: name for name in listed if name not in (self.runs, self.topics)}
         parts: list[Rows] = []
-        for name in names:
-            if measures is None and name in (self.runs, self.topics):
-                continue
-            path, called = os.path.join(folder, name), (measures or {}).get(name, name)
+        for name, called in chosen.items():
+            path = os.path.join(folder, name)
             lines, texts = zip(*read_lines(path), strict=True)
             cells = [text.split() for text in texts]
             for line, row in zip(lines, cells, strict=True):
                 if len(row) != len(runs):
-                    hint = (
-                        None
-                        if measures
-                        else f"if this is no score matrix, {format_option('name those that are with measures=…')}"
-                    )
                     problem = f"the line has {len(row)} columns, there are {len(runs)} runs"
-                    raise DataError(problem, file=path, line=line, measure=called, hint=hint)
+                    raise DataError(problem, file=path, line=line, measure=called)
             expected = len(topics) if topics is not None else len(parts[0].frame) // len(runs) if parts else len(cells)
             if len(cells) != expected:
                 problem = f"it has {len(cells)} topics, but there are {expected} in the other files"

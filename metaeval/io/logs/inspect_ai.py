@@ -79,11 +79,9 @@ def _open_archive(path: PathLike) -> tuple[dict[str, Any], list[Any]]:
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
         names = archive.namelist()
-        start = "header.json" if "header.json" in names else "_journal/start.json"
-        journal = sorted(name for name in names if name.startswith("_journal/summaries/"))
         whole = "summaries.json" in names
-        parts = journal or sorted(name for name in names if name.startswith("samples/"))
-        parts = [start, *(["summaries.json"] if whole else parts)]
+        rest = ["summaries.json"] if whole else sorted(name for name in names if name.startswith("samples/"))
+        parts = ["header.json", *rest]
         size = sum(archive.getinfo(name).file_size for name in parts)
         check_size(size, path, "unpacked, it has", find_most_unpacked(len(content)))
         texts, n_values = [], 0
@@ -91,8 +89,8 @@ def _open_archive(path: PathLike) -> tuple[dict[str, Any], list[Any]]:
             texts.append(_read_member(archive, content, name, path))
             n_values += count_values(texts[-1])
             check_cells(n_values, path, what="values", each=2 * BYTES_A_CELL)
-        header, *rest = (parse_json(text, path, with_nan=True) for text in texts)
-        samples = rest[0] if whole else [one for part in rest for one in (part if isinstance(part, list) else [part])]
+        header, *found = (parse_json(text, path, with_nan=True) for text in texts)
+        samples = found[0] if whole else found
     except (zipfile.BadZipFile, zipfile.LargeZipFile, KeyError, EOFError, OSError, ValueError) as error:
         if isinstance(error, DataError):
             raise
