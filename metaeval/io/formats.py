@@ -162,7 +162,7 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name([
     RunFormat(
         "labels",
         "CSV or TSV: `topic,item,label`; give all classes in order with `--classes low,middle,high`. Without run files, "
-        "the gold file has a column per judge: `item,gold,ann,bo`; or predictions: `model,fold,id,y_true,y_pred`",
+        "the gold file has a column per judge: `item,gold,ann,bo`",
         "answer_tables:labels", ("columns", "invalid", "parts"), needs=("classes",), frames=True, alone=True,
     ),
     RunFormat(

@@ -62,7 +62,6 @@ def inspect_scores(source: PathLike, **options: Unpack[Reading]) -> Inspection:
     Parameters
     ----------
     source : path
-        A file or folder in any of the `READ_FORMATS`.
     **options
         As for `metaeval.io.read_scores`.
 

@@ -38,8 +38,7 @@ def read_annotations(
     ----------
     people, judges : path or frame
         One column per annotator or judge besides a column item; or one row per label, with columns item, annotator and
-        label (judges are annotators here). A column topic says which items belong together. An empty cell, NA or NaN
-        is no label. Several rows of a judge for an item are repeated answers. JSON is
+        label, of which a judge may have several for an item. A column topic says which items belong together. JSON is
         ``{"annotator": {"item": label, …}, …}``.
     classes : iterable of str
         All classes in order.
@@ -48,15 +47,14 @@ def read_annotations(
     separator : str, optional
         The topic of an item is its name up to the first of these: with ``"__"``, doc7 of doc7__M1__fluency.
     missing : {"raise", "drop-topic", "drop-run"}, optional
-        What to do if a judge has no answer for an item: raise an error, leave out the item, or the judge.
+        What to do if a judge has no answer for an item: leave out the item, or the judge.
     collection : str, optional
-        By default, the name of the file of people's labels without suffix.
+        By default, the name of the file of people's labels.
 
     Raises
     ------
     DataError
-        If a column or an answer is missing, a label is not one of the classes, a person labelled an item twice, or a
-        judge answers an item that nobody labelled.
+        If a column or an answer is missing, a label is no class, or a judge answers what nobody labelled.
 
     Examples
     --------

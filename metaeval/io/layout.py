@@ -19,7 +19,6 @@ from typing import NoReturn
 import numpy as np
 
 from metaeval.data.columns import (
-    CLUSTER,
     COLLECTION,
     DIRECTION,
     JUDGE,
@@ -260,13 +259,12 @@ def refuse_means(table: Table) -> NoReturn:
 
 def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, roles: Mapping[str, str]) -> Layout:
     """Return the columns of topics × runs, or runs × topics."""
-    cluster = stated.get(CLUSTER)
-    odd = sorted({*stated} - {"run", "topic", CLUSTER})
+    odd = sorted({*stated} - {"run", "topic"})
     if odd:
         problem = f"in a table of topics × runs no column is the {odd[0]}: one is the topic, all others are runs"
         hint = f"name the topic only: {format_columns({'topic': table.header[0]})}"
         raise DataError(problem, file=table.file, hint=hint)
-    names = [name for name in table.columns if name != cluster]
+    names = list(table.columns)
     counts = [name for name in names if is_index(name) and counts_rows(table, name)]
     labels = [name for name in names if name not in counts] if len(names) > 2 else names
     # What rows are about stands first, or behind a count of them.
@@ -276,8 +274,6 @@ def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, role
         kind = "transposed"
     rest = [name for name in names if name != first and name not in counts]
     if kind == "transposed":
-        if cluster is not None:
-            raise DataError("in a table of runs × topics no column holds clusters", file=table.file)
         if table.holds_numbers(first) and not table.holds_integers(first) and "run" not in stated:
             _ask(
                 table,
@@ -299,7 +295,7 @@ def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, role
     unsure = topic is None or topic in counts
     traits = [name for name in runs if names_trait(name) and table.holds_integers(name) and name not in known]
     kept = [name for name in runs if name not in traits or (unsure and name == runs[0])] or runs
-    return _matrix(table, "wide", {"topic": topic, CLUSTER: cluster}, kept)
+    return _matrix(table, "wide", {"topic": topic}, kept)
 
 
 def _matrix(table: Table, kind: str, roles: Mapping[str, str | None], scores: list[str]) -> Layout:

@@ -24,23 +24,11 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from metaeval import files
 from metaeval.data.columns import COLUMNS, MEASURE_NAMES, RUN_NAMES, SCORE_NAMES, TOPIC_NAMES, plain_name
 from metaeval.data.policies import report_policy
 from metaeval.data.rows import Rows, categorical, is_missing, number
 from metaeval.errors import DataError, format_count, format_list
-from metaeval.files import (
-    PathLike,
-    Sources,
-    describe_files,
-    file_name,
-    find_named_files,
-    find_paths,
-    is_folder,
-    list_files,
-    read_lines,
-    read_text,
-    stem,
-)  # fmt: skip
 from metaeval.measures.resolve import measure_of_label
 
 ALL = "all"
@@ -56,11 +44,11 @@ Level = Literal["topics", "runs"]
 """Whether to read the scores of topics, or those of whole runs."""
 
 
-def name_collection(sources: Sources) -> str:
+def name_collection(sources: files.Sources) -> str:
     """Return what the scores in a file or a folder are called."""
     if not isinstance(sources, str | Path):
         return ""
-    return stem(sources) or Path(sources).resolve().name  # the folder "." has the name that it has elsewhere
+    return files.stem(sources) or Path(sources).resolve().name  # the folder "." has the name that it has elsewhere
 
 
 # Lines with a run, a topic, a measure and a score.
@@ -116,11 +104,11 @@ class LineFormat:
 
     columns: tuple[str, ...]
 
-    def rows(self, sources: Sources, *, level: Level = "topics", **_: Any) -> Rows:
+    def rows(self, sources: files.Sources, *, level: Level = "topics", **_: Any) -> Rows:
         """Read a file, or several."""
         runs: set[str] = set()
         parts = []
-        for name, path in find_named_files(sources).items():
+        for name, path in files.find_named_files(sources).items():
             columns, rows, lines = self._read_file(path)
             stated = next((row["value"] for row in rows if row["topic"] == ALL and row["measure"] == "runid"), name)
             if "run" not in columns:
@@ -144,9 +132,9 @@ class LineFormat:
             parts.append(part)
         return Rows.join(parts, name=name_collection(sources), sums=level == "topics")
 
-    def _read_file(self, path: PathLike) -> tuple[Sequence[str], list[dict[str, str]], list[int]]:
+    def _read_file(self, path: files.PathLike) -> tuple[Sequence[str], list[dict[str, str]], list[int]]:
         """Return what the columns of a file hold, its rows, and on which lines these are."""
-        lines, texts = zip(*read_lines(path), strict=True)
+        lines, texts = zip(*files.read_lines(path), strict=True)
         columns: Sequence[str] = self.columns
         if len(_split(texts[0])) == 3 and columns[1:3] == ("topic", "measure"):  # a file for each run
             columns = [role for role in columns if role != "run"]
@@ -251,11 +239,11 @@ class Sakai:
 
     runs, topics = "runs", "topics"
 
-    def rows(self, folder: PathLike, *, measure: str | None = None, **_: Any) -> Rows:
+    def rows(self, folder: files.PathLike, *, measure: str | None = None, **_: Any) -> Rows:
         """Read a folder, or a single file of it, which holds the measure of its name."""
         chosen = {}
-        if not is_folder(folder):
-            chosen = {file_name(folder): measure or file_name(folder)}
+        if not files.is_folder(folder):
+            chosen = {files.file_name(folder): measure or files.file_name(folder)}
             folder = Path(folder).parent
         elif measure is not None:
             chosen = {measure: measure}
@@ -265,12 +253,12 @@ class Sakai:
         runs = self._read_labels(os.path.join(folder, self.runs), "run")
         path = os.path.join(folder, self.topics)
         topics = self._read_labels(path, "topic") if os.path.isfile(path) else None
-        listed = (file_name(path) for path in list_files(folder))
+        listed = (files.file_name(path) for path in files.list_files(folder))
         chosen = chosen or {name: name for name in listed if name not in (self.runs, self.topics)}
         parts: list[Rows] = []
         for name, called in chosen.items():
             path = os.path.join(folder, name)
-            lines, texts = zip(*read_lines(path), strict=True)
+            lines, texts = zip(*files.read_lines(path), strict=True)
             cells = [text.split() for text in texts]
             for line, row in zip(lines, cells, strict=True):
                 if len(row) != len(runs):
@@ -286,9 +274,9 @@ class Sakai:
             raise DataError("there is no file of a measure in this folder", file=folder)
         return Rows.join(parts, name=Path(folder).resolve().name)
 
-    def _read_labels(self, path: PathLike, what: str) -> list[str]:
+    def _read_labels(self, path: files.PathLike, what: str) -> list[str]:
         seen: dict[str, int] = {}
-        for line, text in read_lines(path):
+        for line, text in files.read_lines(path):
             label = text.strip()
             if label in seen:
                 problem = f"the {what} {label!r} occurs twice, first on line {seen[label]}"
@@ -305,11 +293,11 @@ class Sakai:
 
 def _keep_shared(rows: Rows) -> Rows:
     """Leave out runs that not all files hold."""
-    files = rows.frame.groupby("run", sort=False)["measure"].nunique()
-    shared = files == rows.frame["measure"].nunique()
+    named = rows.frame.groupby("run", sort=False)["measure"].nunique()
+    shared = named == rows.frame["measure"].nunique()
     if not shared.any():
         raise DataError("the files have no run in common", file=rows.file)
-    left = [str(run) for run in files.index[~shared]]
+    left = [str(run) for run in named.index[~shared]]
     if left:
         report_policy(f"left out {format_count(len(left), 'run')} that not all files hold: {format_list(left)}")
     return rows.keep(rows.frame["run"].map(shared).to_numpy(dtype=bool))
@@ -326,30 +314,32 @@ class Wmt:
     variant = re.compile(r"-(src|ref[A-Za-z]?)$")
 
     def rows(
-        self, sources: Sources, *, level: Level | None = None, runs: Literal["all", "shared"] = "all", **_: Any
+        self, sources: files.Sources, *, level: Level | None = None, runs: Literal["all", "shared"] = "all", **_: Any
     ) -> Rows:
         """Read ``*.seg.score`` files, which hold the scores of runs topic by topic, or ``*.sys.score`` files, of whole runs.
 
         A run that not all files hold lacks scores, about which `missing` decides; ``runs="shared"`` leaves it out before.
         """
-        listed = list(sources.values()) if isinstance(sources, Mapping) else find_paths(sources)
+        listed = list(sources.values()) if isinstance(sources, Mapping) else files.find_paths(sources)
         ends = [
-            one for one, suffix in self.suffixes.items() if any(file_name(path).endswith(suffix) for path in listed)
+            one
+            for one, suffix in self.suffixes.items()
+            if any(files.file_name(path).endswith(suffix) for path in listed)
         ]
         suffix = self.suffixes[level or (ends[0] if ends else "topics")]
         if isinstance(sources, Mapping):
-            files = {str(name): path for name, path in sources.items()}
+            named = {str(name): path for name, path in sources.items()}
         else:
-            if len(listed) > 1 or is_folder(listed[0]) or listed[0] is not sources:
-                listed = [path for path in listed if file_name(path).endswith(suffix)]
+            if len(listed) > 1 or files.is_folder(listed[0]) or listed[0] is not sources:
+                listed = [path for path in listed if files.file_name(path).endswith(suffix)]
             if not listed:
                 problem = f"there is no file whose name ends in {suffix}"
-                raise DataError(problem, file=describe_files(find_paths(sources)))
-            files = self._name_files(listed, suffix)
+                raise DataError(problem, file=files.describe_files(files.find_paths(sources)))
+            named = self._name_files(listed, suffix)
         parts, n_topics = [], 0
-        for name, path in files.items():
+        for name, path in named.items():
             cells, lines, counts = [], [], dict[str, int]()
-            for line, text in enumerate(read_text(path).split("\n"), start=1):
+            for line, text in enumerate(files.read_text(path).split("\n"), start=1):
                 if not text:
                     continue
                 columns = text.split("\t")
@@ -370,21 +360,23 @@ class Wmt:
         rows = Rows.join(parts, name=name_collection(sources))
         return _keep_shared(rows) if runs == "shared" else rows
 
-    def _name_files(self, paths: Sequence[PathLike], suffix: str) -> dict[str, PathLike]:
+    def _name_files(self, paths: Sequence[files.PathLike], suffix: str) -> dict[str, files.PathLike]:
         """Return files by measure, with what follows the hyphen where two would have one name."""
-        bare = [self.prefix.sub("", file_name(path).removesuffix(suffix)) for path in paths]
+        bare = [self.prefix.sub("", files.file_name(path).removesuffix(suffix)) for path in paths]
         short = [self.variant.sub("", name) or name for name in bare]
-        named: dict[str, PathLike] = {}
+        named: dict[str, files.PathLike] = {}
         for path, name, long in zip(paths, short, bare, strict=True):
             measure = long if short.count(name) > 1 else name
             if measure in named:
-                raise DataError(f"it is of the same measure as {file_name(named[measure])}", file=path, measure=measure)
+                raise DataError(
+                    f"it is of the same measure as {files.file_name(named[measure])}", file=path, measure=measure
+                )
             named[measure] = path
         return named
 
     def fits(self, sample: Any) -> bool:
         """Say whether a file has the name of one that this format has."""
-        return file_name(sample.path).endswith(tuple(self.suffixes.values()))
+        return files.file_name(sample.path).endswith(tuple(self.suffixes.values()))
 
 
 SAKAI, WMT = Sakai(), Wmt()

@@ -37,25 +37,21 @@ class Reading(TypedDict, total=False):
     Parameters
     ----------
     format : str, optional
-        One of the `SCORE_FORMATS`: tidy, measures, wide, transposed, sakai, trec_eval, wmt, tot, ir_measures, ….
-        By default, it is detected from the suffix, the header, or the files in a folder.
+        One of the `SCORE_FORMATS` or `LOG_FORMATS`; by default, it is detected.
     measure : str or Measure, optional
-        The measure of a file or frame that does not say it, or the only measure to read of several.
+        The measure of a file or frame that does not say it, or the only one to read of several.
     collection : str, optional
-        By default, what a tidy file states in its column collection, else the name of the file, folder or xarray object;
-        for a wide file, the part of its name before the measure. Of several it is the only one to read; a name that none of
-        them has reads all as one, of this name.
+        By default, what a column collection says, else the name of the source; of a wide file the part before the measure.
+        Of several it is the only one to read; a name that none of them has reads all as one, of this name.
     missing : {"raise", "drop-topic", "drop-run", "worst", "keep"}, optional
-        What to do if a run has no score for a topic and measure; in every format, NaN is no score. Gaps that are kept are
-        for `metaeval.board_ranks`.
+        What to do if a run has no score for a topic and measure. Gaps that are kept are for `metaeval.board_ranks`.
     columns : mapping of str to str, optional
         What a table calls columns whose names do not tell: ``{"run": "entry", "topic": "doc+line"}``; ``a+b`` joins
         two. Besides run, topic, measure and score there are collection, higher_is_better and time.
     doubled : {"raise", "mean", "latest"}, optional
         What to do if a run has several scores for a topic and measure: their mean, or the latest by a column of times.
     higher_is_better, lower_is_better : str or iterable of str, optional
-        Measures of which higher scores, or lower ones, are better, whatever their names or the file tell;
-        ``higher_is_better=True`` for all that are not named otherwise.
+        Measures of which higher scores, or lower ones, are better; ``higher_is_better=True`` for all not named otherwise.
     """
 
     format: str | None
@@ -74,9 +70,8 @@ def read_scores(source: Sources | Any, **options: Unpack[Reading]) -> Scores:
     Parameters
     ----------
     source : path, list of paths, mapping of measure or run to path, folder, frame, records, or mapping of measure to frame
-        What a format accepts; see its module. ``"-"`` is standard input. Frames are those of pandas and xarray, and all that
-        Arrow can read, tidy or wide: columns, index levels or dimensions are named as the columns of a file; the index of a
-        wide one names the topics. Frames by measure are aligned by the names of runs and topics.
+        ``"-"`` is standard input. Frames are those of pandas, and all that Arrow can read, tidy or wide: columns
+        and index levels are named as the columns of a file; the index of a wide one names the topics.
     **options
         See `Reading`.
 
@@ -101,8 +96,6 @@ def read_scores(source: Sources | Any, **options: Unpack[Reading]) -> Scores:
     >>> wide = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.4]}, index=["t1", "t2"])
     >>> read_scores(wide, measure="nDCG@10")
     Scores: 2 runs × 2 topics × 1 measure
-    >>> read_scores([{"system": "a", "topic": 1, "BLEU": 30.5}], columns={"run": "system"})
-    Scores: 1 run × 1 topic × 1 measure
     """
     return only_collection(read_collections(source, **options), source if isinstance(source, str | Path) else None)
 
@@ -115,9 +108,8 @@ def read_collections(
 ) -> list[Scores]:
     r"""Read the score matrices of every collection that a source holds: of several benchmarks in one table, or of tasks.
 
-    It takes what `read_scores` takes. The column ``collection``, or the one that `columns` calls so, names the collections,
-    which are returned in the order in which they appear; each has topics, runs and measures of its own. `choose` is given the
-    names of a collection's measures and returns those to read; gaps of the others do not matter.
+    It takes what `read_scores` takes; the column ``collection`` names them. `choose` is given the names of a collection's
+    measures and returns those to read; gaps of the others do not matter.
 
     Examples
     --------
@@ -207,17 +199,18 @@ def _defuse_formulas(scores: Scores) -> Scores:
     """Return the scores with an apostrophe before all names that begin like a formula and are no number."""
 
     def defuse(label: str) -> str:
-        return (
-            f"'{label}" if label.startswith(("=", "+", "-", "@", "\t", "\r")) and math.isnan(number(label)) else label
-        )
+        formula = label.startswith(("=", "+", "-", "@", "\t", "\r")) and math.isnan(number(label))
+        return f"'{label}" if formula else label
 
-    runs, topics = tuple(map(defuse, scores.runs)), tuple(map(defuse, scores.topics))
+    changed = [
+        defuse(label) for label in map(str, (*scores.runs, *scores.topics, *scores.measures)) if defuse(label) != label
+    ]
+    if changed:
+        report_policy(f"names that begin like a formula got an apostrophe: {format_list(changed)}")
     measures = tuple(
         measure if defuse(str(measure)) == str(measure) else replace(measure, name=defuse(measure.name))
         for measure in scores.measures
     )
-    pairs = zip((*scores.runs, *scores.topics, *scores.measures), (*runs, *topics, *measures), strict=True)
-    changed = [str(now) for before, now in pairs if str(before) != str(now)]
-    if changed:
-        report_policy(f"names that begin like a formula got an apostrophe: {format_list(changed)}")
-    return replace(scores, runs=runs, topics=topics, measures=measures)
+    return replace(
+        scores, runs=tuple(map(defuse, scores.runs)), topics=tuple(map(defuse, scores.topics)), measures=measures
+    )

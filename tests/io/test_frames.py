@@ -152,15 +152,6 @@ def test_doubled_scores_of_matrices_are_settled_as_those_of_rows_are(frame):
     np.testing.assert_allclose(scores.values, from_frame(frame, **options).values + 0.5)
 
 
-def test_an_array_with_names_is_taken():
-    pytest.importorskip("xarray")
-    given = Scores(VALUES, runs=["a", "b"], topics=["1", "2"], measures=["AP", "RR"], collection="pilot")
-    array = given.to_frame().set_index(["run", "topic", "measure"])["score"].to_xarray().rename("pilot")
-    assert from_frame(array) == given
-    as_variables = array.to_dataset(dim="measure")
-    assert (from_frame(as_variables).sel(measures=["AP", "RR"]).values == VALUES).all()
-
-
 def test_columns_that_are_called_otherwise_are_mapped():
     names = {"run": "system", "topic": "segment", "score": "value"}
     frame = TIDY.rename(columns=names).assign(run="a column that means something else")

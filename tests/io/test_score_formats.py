@@ -142,7 +142,7 @@ ASKED = [
     ({"x.txt": "a delight t1 0.5\nb delight t1 0.25\n"}, "x.txt",
      "x.txt: it could be tot or ir_measures .state its for"),
     ({"r": "301 Q0 d1 1 9.5 bm25\n301 Q0 d2 2 9.1 bm25\n"}, "r",
-     "if runs are ranked in it, not documents, state its"),
+     "its format cannot be detected from the first line"),
     ({"qrels.txt": "1 0 d1 2\n1 0 d2 0\n"}, "qrels.txt", "its format cannot be detected"),
     ({"p.csv": "model,id,y_true,y_pred\na,1,0,1\nb,1,0,0\n"}, "p.csv",
      "y_true, y_pred hold labels, not scores"),

@@ -13,18 +13,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from metaeval import files
 from metaeval.data.columns import COLLECTION, COLUMNS, DIRECTION, REPEAT, format_columns
 from metaeval.data.policies import report_policy
 from metaeval.data.rows import ONCE, Rows
 from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
-from metaeval.files import (
-    PathLike,
-    Sources,
-    describe_files,
-    file_name,
-    is_folder,
-    stem,
-)
 
 MOST_FILES = 200_000
 """Files of a folder that are looked at."""
@@ -46,7 +39,7 @@ class Cell(NamedTuple):
 class Log:
     """One file, or the files of one evaluation, and what it says; `shared`: other logs may be of the same run and task."""
 
-    path: PathLike
+    path: files.PathLike
     cells: Callable[[], Iterable[Cell]]
     shared: bool = False
 
@@ -58,44 +51,44 @@ class LogFormat:
     `find` returns the logs among the files of a folder, given their paths, `fits` says whether a single file is one.
     """
 
-    find: Callable[[Sequence[PathLike]], Iterable[Log]]
+    find: Callable[[Sequence[files.PathLike]], Iterable[Log]]
     fits: Callable[[Any], bool]
     name: str
 
-    def rows(self, sources: Sources, *, columns: Mapping[str, str] | None = None, **_: Any) -> Rows:
+    def rows(self, sources: files.Sources, *, columns: Mapping[str, str] | None = None, **_: Any) -> Rows:
         """Read the scores of every task, which are collections; with columns run=file, a run is named after its file too."""
         paths = list_sources(sources)
-        where = describe_files(paths[:3])
+        where = files.describe_files(paths[:3])
         with self._guard(paths[0] if len(paths) == 1 else None):
             logs = list(self.find(paths))
         if not logs:
             raise DataError(f"there is no log of the format {self.name}", file=where)
         if columns and {**columns} != {"run": "file"}:
             raise DataError("logs have no columns to name", file=where, hint=f"only {format_columns({'run': 'file'})}")
-        parts, owners, empty = [], dict[tuple[str, str], PathLike](), []
+        parts, owners, empty = [], dict[tuple[str, str], files.PathLike](), []
         for log in logs:
             with self._guard(log.path):
                 part = pd.DataFrame(log.cells(), columns=[COLLECTION, *COLUMNS, REPEAT, DIRECTION], dtype=object)
             for what in (COLLECTION, *COLUMNS[:3]):
                 if not part[what].str.strip().all():
                     raise DataError(f"a {what} has no name", file=log.path)
-            part["run"] += f" ({stem(log.path)})" if columns else ""
+            part["run"] += f" ({files.stem(log.path)})" if columns else ""
             for task, run in dict.fromkeys(zip(part[COLLECTION], part["run"], strict=True)):
                 first = owners.setdefault((task, run), log.path)
                 if first != log.path and not log.shared:
                     tell = format_columns({"run": "file"})
                     raise DataError(
-                        f"{file_name(first)} is of the same run on the task {task}", file=log.path, run=run,
+                        f"{files.file_name(first)} is of the same run on the task {task}", file=log.path, run=run,
                         hint=f"name one of them only; or tell them apart by the names of their files: {tell}",
                     )  # fmt: skip
-            empty += [file_name(log.path)] * bool(part["score"].isna().all())
+            empty += [files.file_name(log.path)] * bool(part["score"].isna().all())
             parts.append(part)
         if empty:
             report_policy(f"{format_count(len(empty), 'log')} without scores left out: {format_list(empty)}")
-        return _join(parts, describe_files([log.path for log in logs]))
+        return _join(parts, files.describe_files([log.path for log in logs]))
 
     @contextmanager
-    def _guard(self, path: PathLike | None) -> Iterator[None]:
+    def _guard(self, path: files.PathLike | None) -> Iterator[None]:
         """Refuse what has another structure than this harness writes, wherever that shows."""
         try:
             yield
@@ -115,17 +108,17 @@ def has_keys(*keys: str) -> Callable[[Any], bool]:
     return fits
 
 
-def list_sources(sources: Sources) -> list[PathLike]:
+def list_sources(sources: files.Sources) -> list[files.PathLike]:
     """Return all files, those in folders of folders too, in the order of their names."""
     if isinstance(sources, Mapping):
         return list(sources.values())
     listed = [sources] if isinstance(sources, str | Path) else list(sources)
-    return [path for source in listed for path in (walk(source) if is_folder(source) else [source])]
+    return [path for source in listed for path in (walk(source) if files.is_folder(source) else [source])]
 
 
-def walk(folder: PathLike) -> list[PathLike]:
+def walk(folder: files.PathLike) -> list[files.PathLike]:
     """Return the files in a folder and in the folders in it; hidden ones, and links to elsewhere, are left out."""
-    found: list[PathLike] = []
+    found: list[files.PathLike] = []
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found += [os.path.join(place, name) for name in sorted(names) if not name.startswith(".")]
@@ -170,14 +163,14 @@ def as_score(value: Any, **where: Any) -> float | None:
     return None if math.isnan(score) else score
 
 
-def need(record: Any, key: str, path: PathLike, line: int | None = None) -> Any:
+def need(record: Any, key: str, path: files.PathLike, line: int | None = None) -> Any:
     """Return what an object says under a key that it must have."""
     if not isinstance(record, dict) or key not in record:
         raise DataError(f"there is no {key!r} where a log has it", file=path, line=line)
     return record[key]
 
 
-def need_text(record: Any, key: str, path: PathLike, line: int | None = None) -> str:
+def need_text(record: Any, key: str, path: files.PathLike, line: int | None = None) -> str:
     """Return the name, which may be a number, that an object must have under a key."""
     value = need(record, key, path, line)
     if isinstance(value, bool) or not isinstance(value, str | int):
