@@ -69,16 +69,6 @@ def stem(path: PathLike) -> str:
     return "stdin" if is_standard_input(path) else Path(plain_path(path)).stem
 
 
-def check_file_name(measure: str) -> str:
-    """Return the name of a measure that is to be the name of a file, or say why it cannot be."""
-    unfit = measure.startswith(".") or measure != measure.strip() or len(measure.encode()) > 200
-    if unfit or not measure.isprintable() or re.search(r'[/\\:*?"<>|]', measure):
-        raise DataError(
-            f"the measure {measure!r} cannot be the name of a file", hint="write a tidy CSV or Parquet file"
-        )
-    return measure
-
-
 def describe_files(paths: Sequence[PathLike]) -> str:
     """Return the names of files as one short line, for provenance: the same whichever folder they lie in."""
     return format_list([file_name(path) for path in paths], most=3)

@@ -88,20 +88,10 @@ def _describe_collection(facts: CollectionFacts, name: str) -> Iterator[str]:
         shown = [f"{measure} ({way})" for measure, way in zip(facts.measures, facts.directions, strict=True)]
         yield f"    measures: {format_list(shown, most=6)}"
     if facts.missing:
-        yield (
-            f"    cells without a score: {facts.missing:,} of {facts.cells:,} ({facts.missing / facts.cells:.1%}); "
-            f"{facts.complete[0]:,} of {facts.runs:,} runs and {facts.complete[1]:,} of {facts.topics:,} topics are complete"
-        )
+        share = f"{facts.missing / facts.cells:.1%}"
+        yield f"    cells without a score: {facts.missing:,} of {facts.cells:,} ({share})"
     if facts.doubled:
-        yield f"    cells with several scores: {facts.doubled:,}, which differ in {facts.unlike:,} of them"
-    if ties := [f"{measure} {count}" for measure, count in zip(facts.measures, facts.tied, strict=False) if count]:
-        pairs = facts.runs * (facts.runs - 1) // 2
-        yield f"    pairs of runs with the same mean, of {pairs:,}: {format_list(ties, most=6)}"
-    if facts.constant:
-        yield f"    the same for all runs and topics: {format_list(list(facts.constant))}"
-    if facts.identical:
-        groups = [" = ".join(group[:4]) + " = …" * (len(group) > 4) for group in facts.identical]
-        yield f"    the same scores on every topic: {format_list(groups)}"
+        yield f"    cells with several scores: {facts.doubled:,}"
 
 
 def _list_questions(found: Inspection, values: Values) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:

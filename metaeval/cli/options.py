@@ -74,7 +74,6 @@ DOUBLED = ("raise", "mean", "latest")
 INVALID = ("raise", "drop-topic", "drop-run", "clip", "worst")
 STYLES = ("text", "csv", "md", "latex", "json")
 LAYOUTS = (*formats.RUN_FORMATS,)
-WRITTEN_FORMATS = (*(one.name for one in formats.SCORE_FORMATS.values() if one.written), "store")
 READ_FORMATS = (*formats.READ_FORMATS, "store")
 
 

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from metaeval.cli.generate import Values, option_names
+from metaeval.cli.generate import Values
 from metaeval.cli.opening import find_directions, read_columns, read_gold
 from metaeval.cli.options import (
     DIRECTIONS,
     NAMES,
-    WRITTEN_FORMATS,
     Option,
     argument,
     complete_measure,
@@ -48,9 +47,7 @@ CONVERT = {
     **take("source"),
     "target": argument("Where to write it", "TARGET", kind=Path),
     **take("format"),
-    "to_format": Option(
-        f"Format of the target, where its name does not tell: {', '.join(WRITTEN_FORMATS)}", choices=WRITTEN_FORMATS
-    ),
+    "to_format": Option("What the target is, where its name does not tell: store", choices=("store",)),
     "measure": Option("The measure of a file that holds one without its name"),
     **take("collection", "missing", "columns", "doubled", "clusters", "repeats"),
     **DIRECTIONS,
@@ -81,7 +78,7 @@ def score(values: Values) -> None:
     if target is not None and target.suffix.lower() not in (".csv", ".tsv", ".parquet", ".pq") and not is_store(target):
         raise MetaevalError(
             f"{target}: its name does not tell a format; write a .csv, .tsv or .parquet file, or add to an existing "
-            "store (metaeval convert --to makes one, and other formats)"
+            "store (metaeval convert --to store makes one)"
         )
     if target is not None and not target.absolute().parent.is_dir():
         raise MetaevalError(f"{target}: there is no folder {target.parent}")
@@ -135,7 +132,7 @@ def _say_best(scores: Scores) -> str:
 
 
 def convert(values: Values) -> None:
-    """Convert scores from one format to another.
+    """Convert scores of any format to a tidy table, or to a store.
 
     FORMATS
 
@@ -143,7 +140,6 @@ def convert(values: Values) -> None:
     Examples:
       metaeval convert scores.csv scores.parquet
       metaeval convert web2013_ndcg20.csv tidy.csv
-      metaeval convert scores.csv folder --to sakai
       metaeval convert mt.csv scores.csv --columns run=entry,topic=doc+line --lower-is-better edits
       metaeval convert board.parquet mystore --to store --columns collection=task --doubled latest --missing drop-run
       zcat scores.csv.gz | metaeval convert - scores.parquet
@@ -157,9 +153,8 @@ def convert(values: Values) -> None:
         found = open_collections(values.source, columns=read_columns(values), **options, **find_directions(values))
         if values.to_format != "store":
             found = [only_collection(found, values.source)]
-        with option_names({"format": "--to"}):
-            for scores in found:
-                _write(scores, values.target, values.to_format, values.defuse_formulas)
+        for scores in found:
+            _write(scores, values.target, values.to_format, values.defuse_formulas)
 
 
 def _write(scores: Scores, target: Path, to_format: str | None, defuse_formulas: bool) -> None:
@@ -173,7 +168,7 @@ def _write(scores: Scores, target: Path, to_format: str | None, defuse_formulas:
             raise MetaevalError(f"a store holds no text, so that {format_option('defuse_formulas', True)} does nothing")
         ScoreStore(target).add(scores)
     else:
-        write_scores(scores, target, format=to_format, defuse_formulas=defuse_formulas)
+        write_scores(scores, target, defuse_formulas=defuse_formulas)
     print_status(f"wrote {scores!r} to {target}")
 
 
@@ -181,11 +176,5 @@ def _list_layouts(listed: Mapping[str, Any]) -> str:
     return "; ".join(f"{name} ({format.layout.replace('`', '')})" for name, format in listed.items())
 
 
-_WRITTEN, _READ = (
-    _list_layouts({name: one for name, one in formats.READ_FORMATS.items() if one.written == written})
-    for written in (True, False)
-)
 score.__doc__ = (score.__doc__ or "").replace("LAYOUTS", f"Layouts: {_list_layouts(formats.RUN_FORMATS)}.")
-convert.__doc__ = (convert.__doc__ or "").replace(
-    "FORMATS", f"Formats: {_WRITTEN}; store (a folder of Parquet files). Read, not written: {_READ}."
-)
+convert.__doc__ = (convert.__doc__ or "").replace("FORMATS", f"Formats: {_list_layouts(formats.READ_FORMATS)}.")

@@ -4,7 +4,6 @@ from .formats import (
     SCORE_FORMATS as SCORE_FORMATS,
     sakai as sakai,
     tidy as tidy,
-    trec_eval as trec_eval,
     wide as wide,
     wmt as wmt,
 )

@@ -7,20 +7,18 @@ probabilities a row per topic, and a column per class
 ============= ======================================================================================
 
 The label may also be called gold, in the file of the gold, or predicted, in those of runs. Without files of runs every
-other column of the gold holds the labels of a run (a judge, an annotator); or it holds predictions, a column y_true and a
-column y_pred, perhaps of several runs (model) and parts of the data (fold). The shares of votes are the gold of runs that
-are distributions; without any, every annotator is a run, and the gold counts its votes too.
+other column of the gold holds the labels of a run (a judge, an annotator). The shares of votes are the gold of runs that are
+distributions; without any, every annotator is a run, and the gold counts its votes too.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from metaeval.data.columns import RUN_NAMES, plain_name, refuse_index_columns
+from metaeval.data.columns import RUN_NAMES, names_trait, plain_name, refuse_index_columns
 from metaeval.data.labels import code_labels, unique_labels
 from metaeval.data.rows import is_missing
 from metaeval.errors import DataError, format_list, format_option
@@ -32,10 +30,6 @@ ONE_TOPIC = "all"
 
 TOPIC_NAMES = ("topic", "topics", "topic_id", "topicid", "query", "query_id", "queryid", "qid")
 """Columns that probably hold topics, in lower case: without them items of several topics would become one."""
-
-TRUE = ("gold", "y_true", "true_label", "truth", "target")
-PREDICTED = ("predicted", "y_pred", "prediction", "pred")
-"""What columns of true and of predicted labels are called; beside a column of predictions, label is a true one."""
 
 Columns = Mapping[str, str] | None
 
@@ -53,9 +47,12 @@ def labels(gold: Any, runs: Mapping[str, Any], *, classes: Iterable[object], col
         tables = {run: open_table(source, columns, names) for run, source in runs.items()}
         answers = {run: _read_labels(source, "predicted", run) for run, source in tables.items()}
         return _read_labels(table, "gold"), answers, names
-    if _find(table, *PREDICTED) and _find(table, *TRUE, "label"):
-        return (*_read_predictions(table), names)
     judges = [name for name in table.header if name not in ("topic", "item", "gold", "label")]
+    for name in judges:
+        if plain_name(name) in RUN_NAMES or names_trait(name):
+            problem = f"the column {name!r} is not called as a judge, whose labels it would hold"
+            hint = "give every run a column of its own, as pivot of pandas does, and leave out what is no label"
+            raise DataError(problem, file=table.file, line=1, hint=hint)
     if not judges:
         hint = "name run files, or a table with columns item, gold and one for every judge"
         raise DataError("there is no column of a judge beside the gold", file=table.file, line=1, hint=hint)
@@ -98,40 +95,6 @@ def _read_labels(table: Table, also: str, run: str | None = None) -> Labels:
 def _take(table: Table, keys: Keys, *usual: str) -> Labels:
     """Return the labels in the column with one of these names."""
     return Labels(table.file, *keys, [label.strip() for label in table.column(*usual)], table.lines)
-
-
-def _find(table: Table, *names: str) -> str | None:
-    """Return the column with one of these names."""
-    return next((name for name in table.header if plain_name(name) in names), None)
-
-
-def _read_predictions(table: Table) -> tuple[Labels, dict[str, Labels]]:
-    """Return true labels, and by run the predicted ones, of a table that holds both; items without a name are numbered.
-
-    A run without a name, the only one, is called as the collection.
-    """
-    model, part = _find(table, *RUN_NAMES), _find(table, "topic", "fold")
-    runs = table.column(model) if model else ("",) * table.n_rows
-    topics = table.column(part) if part else (ONE_TOPIC,) * table.n_rows
-    item = _find(table, "item", "id", "item_id", "index", "example_id", "sample_id")
-    counts: Counter[tuple[str, str]] = Counter()
-    items = []
-    for row, key in enumerate(zip(runs, topics, strict=True)):
-        counts[key] += 1
-        items.append(table.column(item)[row] if item else str(counts[key]))
-    _refuse_blank(table, None, {**({"run": runs} if model else {}), "topic": topics, "item": items})
-    true = _take(table, (topics, items), str(_find(table, *TRUE, "label")))
-    predicted = _take(table, (topics, items), str(_find(table, *PREDICTED)))
-    gold: dict[tuple[str, str], int] = {}
-    rows: dict[str, list[int]] = {}
-    for row, (run, key) in enumerate(zip(runs, true.keys, strict=True)):
-        first = gold.setdefault(key, row)
-        if true.labels[row] != true.labels[first]:
-            label, other = true.labels[row], true.labels[first]
-            problem = f"its true label is {label!r}, but {other!r} on line {table.lines[first]}"
-            raise DataError(problem, **true.locate(row, run or None))
-        rows.setdefault(run, []).append(row)
-    return true.take(list(gold.values())), {run: predicted.take(chosen) for run, chosen in rows.items()}
 
 
 def votes(gold: Any, runs: Mapping[str, Any], *, classes: Iterable[object], columns: Columns = None) -> ShareRuns:

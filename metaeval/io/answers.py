@@ -10,20 +10,8 @@ from typing import Any, NoReturn
 import numpy as np
 import pandas as pd
 
+from metaeval.data import policies
 from metaeval.data.labels import assign_parts, code_labels, unique_labels
-from metaeval.data.policies import (
-    InvalidPolicy,
-    MissingPolicy,
-    check_policy,
-    describe_affected,
-    describe_total,
-    find_complete,
-    find_farthest_end,
-    hint_invalid,
-    hint_missing,
-    report_dropped,
-    report_policy,
-)
 from metaeval.data.rows import is_missing, number
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns, distributions
 from metaeval.errors import DataError, format_count, format_list, format_option
@@ -83,8 +71,8 @@ def classification_runs(
     runs: Mapping[str, Labels],
     classes: Iterable[object],
     *,
-    missing: MissingPolicy = "raise",
-    invalid: InvalidPolicy = "raise",
+    missing: policies.MissingPolicy = "raise",
+    invalid: policies.InvalidPolicy = "raise",
     collection: str = "",
     provenance: str = "",
     parts: int | None = None,
@@ -102,8 +90,8 @@ def classification_runs(
     >>> classification_runs(gold, {"a": run}, ["no", "yes"]).counts[0, 0].tolist()
     [[1, 0], [1, 1]]
     """
-    check_policy(missing, MissingPolicy)
-    check_policy(invalid, InvalidPolicy)
+    policies.check_policy(missing, policies.MissingPolicy)
+    policies.check_policy(invalid, policies.InvalidPolicy)
     names = unique_labels(classes, "class")
     grouped = list(gold.topics)
     if parts is not None:
@@ -113,7 +101,7 @@ def classification_runs(
     truth, K = code_labels(gold.labels, names), len(names)
     for row in np.flatnonzero(truth == _NONE)[:1].tolist():
         label = gold.labels[row]
-        raise DataError(_not_a_class(label, names), **gold.locate(row), hint=_hint_rounding(label, names))
+        raise DataError(_not_a_class(label, names), **gold.locate(row))
     keys = _index(gold, None)
     rows = np.full((len(runs), len(keys)), _NONE)
     predicted, gaps = rows.copy(), np.zeros(rows.shape, dtype=bool)
@@ -130,18 +118,18 @@ def classification_runs(
     marked = {"invalid": ((predicted == _NONE) & ~gaps, invalid), "missing": (gaps, missing)}
     for option, (cells, policy) in marked.items():
         if cells.any() and policy == "raise":
-            _refuse(cells, option, gold, runs, rows, [by_topic[t] for t in topic_of], names)
+            _refuse(cells, option, gold, runs, rows, names)
         if not cells.any() or policy not in ("worst", "clip"):
             continue
-        predicted[cells] = np.broadcast_to(find_farthest_end(truth, K), cells.shape)[cells]
+        predicted[cells] = np.broadcast_to(policies.find_farthest_end(truth, K), cells.shape)[cells]
         for r, i in np.argwhere(cells).tolist() if policy == "clip" else ():
             predicted[r, i] = _clip(runs[labels[r]], int(rows[r, i]), labels[r], names)
         count, missed = int(cells.sum()), option == "missing"
         what = f"{format_count(count, 'missing label')} counted as"
         what = what if missed else f"{format_count(count, 'label')} outside the classes moved to"
         where = "the class farthest from the gold" if policy == "worst" else "the nearest end of the scale"
-        affected = describe_affected(_mark_topics(cells, topic_of), labels, by_topic)
-        report_policy(f"{format_option(option, policy)}: {what} {where}: {affected}")
+        affected = policies.describe_affected(_mark_topics(cells, topic_of), labels, by_topic)
+        policies.report_policy(f"{format_option(option, policy)}: {what} {where}: {affected}")
     keep_runs, keep_topics = _find_remaining(marked, labels, by_topic, topic_of)
     # Number the cells (topic, gold, predicted) consecutively, so that one bincount per run fills the whole array.
     cell, n_cells = (topic_of * K + truth) * K, len(topics) * K * K
@@ -176,7 +164,7 @@ def _find_remaining(
             if policy == f"drop-{what}":
                 hit = cells if what == "run" else _mark_topics(cells[keep_runs], topic_of).T
                 stays = np.logical_not(hit.any(axis=1))
-                report_dropped(stays, known, what, format_option(option, policy))
+                policies.report_dropped(stays, known, what, format_option(option, policy))
                 keep &= stays
     if not keep_runs.any() or not keep_topics.any():
         shown = " and ".join(format_option(option, marked[option][1]) for option in ("missing", "invalid"))
@@ -193,35 +181,24 @@ def _mark_topics(cells: np.ndarray, topic_of: np.ndarray) -> np.ndarray:
 
 
 def _refuse(
-    cells: np.ndarray, option: str, gold: Labels, runs: Mapping[str, Labels], rows: np.ndarray, topics: list[str],
-    classes: Sequence[str],
-) -> NoReturn:  # fmt: skip
+    cells: np.ndarray, option: str, gold: Labels, runs: Mapping[str, Labels], rows: np.ndarray, classes: Sequence[str]
+) -> NoReturn:
     """Refuse the first of these cells: that on the first line, or of the first item; ``rows[r, i]`` is a row, or −1."""
-    r, total = int(np.argmax(cells.any(axis=1))), describe_total(int(cells.sum()))
+    r, total = int(np.argmax(cells.any(axis=1))), policies.describe_total(int(cells.sum()))
     run, order = list(runs)[r], np.flatnonzero(cells[r]).tolist()
     i = min(order, key=lambda i: rows[r, i]) if option == "invalid" else order[0]
     row = int(rows[r, i])
     if row == _NONE:
-        place: dict[str, Any] = {"topic": gold.topics[i], "item": gold.items[i]}
-        problem = "there is no label for this item"
-        if cells[r, [topic == topics[i] for topic in topics]].all():
-            place, problem = {"topic": topics[i]}, "there are no labels for this topic"
-        raise DataError(problem + total, file=runs[run].file, run=run, **place, hint=hint_missing())
+        where: dict[str, Any] = {"file": runs[run].file, "run": run, "topic": gold.topics[i], "item": gold.items[i]}
+        raise DataError(f"there is no label for this item{total}", **where, hint=policies.hint_missing())
     label = runs[run].labels[row] if option == "invalid" else ""
-    hint = (_hint_rounding(label, classes) or hint_invalid()) if label else hint_missing()
+    hint = policies.hint_invalid() if label else policies.hint_missing()
     raise DataError(_not_a_class(label, classes) + total, **runs[run].locate(row, run), hint=hint)
 
 
 def _not_a_class(label: str, classes: Sequence[str]) -> str:
     shown = format_list(classes, most=12)
     return f"the label {label!r} is not one of the classes {shown}" if label else "the label is missing"
-
-
-def _hint_rounding(label: str, classes: Sequence[str]) -> str | None:
-    scale, value = [number(name) for name in classes], number(label)
-    if not all(map(math.isfinite, (*scale, value))) or not min(scale) <= value <= max(scale):
-        return None
-    return "round real numbers to classes first, in pandas: frame[column].round()"
 
 
 def _clip(given: Labels, row: int, run: str, classes: Sequence[str]) -> int:
@@ -242,7 +219,7 @@ def quantification_runs(
     classes: Iterable[object],
     *,
     rescale: bool = False,
-    missing: MissingPolicy = "raise",
+    missing: policies.MissingPolicy = "raise",
     collection: str = "",
     provenance: str = "",
 ) -> QuantificationRuns:
@@ -256,7 +233,7 @@ def quantification_runs(
     >>> quantification_runs(gold, {"a": run}, ["no", "yes"]).estimated[0].tolist()
     [[0.5, 0.5], [0.25, 0.75]]
     """
-    check_policy(missing, MissingPolicy)
+    policies.check_policy(missing, policies.MissingPolicy)
     names = unique_labels(classes, "class")
     truth, K = _check_shares(gold, None, names, rescale), len(names)
     position = {topic: t for t, topic in enumerate(gold.topics)}
@@ -272,14 +249,18 @@ def quantification_runs(
     labels, topics, count = list(runs), list(gold.topics), int(gaps.sum())
     if count and missing == "raise":
         r, t = np.argwhere(gaps)[0]
-        problem = f"there is no distribution for this topic{describe_total(count)}"
-        raise DataError(problem, file=runs[labels[r]].file, run=labels[r], topic=topics[t], hint=hint_missing())
+        problem = f"there is no distribution for this topic{policies.describe_total(count)}"
+        raise DataError(
+            problem, file=runs[labels[r]].file, run=labels[r], topic=topics[t], hint=policies.hint_missing()
+        )
     if count and missing == "worst":
-        worst = np.eye(K)[find_farthest_end(truth @ np.arange(K), K)]
+        worst = np.eye(K)[policies.find_farthest_end(truth @ np.arange(K), K)]
         estimated[gaps] = np.broadcast_to(worst, estimated.shape)[gaps]
         given = f"{format_count(count, 'missing distribution')} given all mass on the class farthest from the gold"
-        report_policy(f"{format_option('missing', missing)}: {given}: {describe_affected(gaps, labels, topics)}")
-    keep_runs, keep_topics = find_complete(gaps, labels, topics, missing)
+        policies.report_policy(
+            f"{format_option('missing', missing)}: {given}: {policies.describe_affected(gaps, labels, topics)}"
+        )
+    keep_runs, keep_topics = policies.find_complete(gaps, labels, topics, missing)
     return QuantificationRuns(
         estimated[np.ix_(keep_runs, keep_topics)],
         truth[keep_topics],

@@ -8,18 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from metaeval import files
 from metaeval.errors import DataError, format_list, format_option
-from metaeval.files import (
-    PathLike,
-    Sources,
-    check_cells,
-    file_name,
-    find_paths,
-    is_folder,
-    plain_path,
-    read_text,
-    stream_lines,
-)  # fmt: skip
 from metaeval.io.formats import LOG_FORMATS, READ_FORMATS, SCORE_FORMATS, ScoreFormat
 from metaeval.io.layout import find_layout, hint_columns
 from metaeval.io.line_formats import has_scores
@@ -39,42 +29,32 @@ _FIRST, _MOST_LOGS = 20, 50
 class Sample:
     """What the format of a file is told by; everything is read when it is asked for."""
 
-    def __init__(self, path: PathLike, columns: Mapping[str, str] | None = None) -> None:
+    def __init__(self, path: files.PathLike, columns: Mapping[str, str] | None = None) -> None:
         self.path, self.columns = path, columns
 
     @cached_property
     def kind(self) -> str:
-        """What the file is, if it is a table: text, JSON, Parquet or a workbook."""
+        """What `find_kind` says."""
         return find_kind(self.path)
 
     @cached_property
     def lines(self) -> list[str]:
         """The lines that are not blank; Parquet and workbooks have none."""
-        text = read_text(self.path) if self.kind in ("text", "json") else ""
+        text = files.read_text(self.path) if self.kind in ("text", "json") else ""
         lines = [line for line in text.split("\n") if line.strip()]
         for line in lines[:_FIRST] if self.kind == "text" else ():
-            check_cells(sum(map(line.count, " \t,")), self.path)
+            files.check_cells(sum(map(line.count, " \t,")), self.path)
         return lines
-
-    @property
-    def first_line(self) -> str:
-        """The first line that is not blank."""
-        if self.kind not in ("text", "json"):
-            return ""
-        try:
-            return next((line for _, line in stream_lines(self.path)), "")
-        except (DataError, ValueError):  # which may be UTF-16, or no name of a file
-            return "".join(self.lines[:1])
 
     @cached_property
     def first_record(self) -> Any:
         """The first value of JSON lines, or all that a JSON file holds; None for what is neither."""
-        name = plain_path(self.path).lower()
+        name = files.plain_path(self.path).lower()
         try:
             if name.endswith(LINES):
-                line, text = next(stream_lines(self.path), (1, "null"))
+                line, text = next(files.stream_lines(self.path), (1, "null"))
                 return parse_json(text, self.path, line, with_nan=True)
-            return parse_json(read_text(self.path), self.path, with_nan=True) if name.endswith(".json") else None
+            return parse_json(files.read_text(self.path), self.path, with_nan=True) if name.endswith(".json") else None
         except DataError:
             return None
 
@@ -88,31 +68,33 @@ class Sample:
             return error
 
 
-def find_format(sources: Sources, columns: Mapping[str, str] | None = None) -> ScoreFormat:
+def find_format(sources: files.Sources, columns: Mapping[str, str] | None = None) -> ScoreFormat:
     """Detect the format of a file, of several, or of a folder; `columns` are what a file calls some of its columns."""
-    if isinstance(sources, str | Path) and not is_folder(sources):
+    if isinstance(sources, str | Path) and not files.is_folder(sources):
         return _find_format(Sample(sources, columns))
     folder = sources if isinstance(sources, str | Path) else None
     if folder is not None and os.path.isfile(os.path.join(folder, "runs")):
         return SCORE_FORMATS["sakai"]
     formats = {} if folder is None else _find_logs(folder)
-    files = list(sources.values()) if isinstance(sources, Mapping) else find_paths(sources) if not formats else []
-    for path in files:
+    listed = (
+        list(sources.values()) if isinstance(sources, Mapping) else files.find_paths(sources) if not formats else []
+    )
+    for path in listed:
         formats.setdefault(_find_format(Sample(path, columns)).name, path)
     if list(formats) == ["tidy"]:  # scores of several tidy files could contradict each other
-        hint = f"read {file_name(files[0])}" if len(files) == 1 else "join them into one"
-        raise DataError("a tidy score matrix is one file, not a folder or a list", file=folder or files[0], hint=hint)
+        hint = f"read {files.file_name(listed[0])}" if len(listed) == 1 else "join them into one"
+        raise DataError("a tidy score matrix is one file, not a folder or a list", file=folder or listed[0], hint=hint)
     if len(formats) > 1:
-        shown = " and ".join(f"{name} ({file_name(path)})" for name, path in formats.items())
-        what, hint = ("the files are", _state_format()) if files else ("the folder holds logs", "name a folder in it")
-        raise DataError(f"{what} of several formats: {shown}", file=folder or files[0], hint=hint)
+        shown = " and ".join(f"{name} ({files.file_name(path)})" for name, path in formats.items())
+        what, hint = ("the files are", _state_format()) if listed else ("the folder holds logs", "name a folder in it")
+        raise DataError(f"{what} of several formats: {shown}", file=folder or listed[0], hint=hint)
     return READ_FORMATS[next(iter(formats))]
 
 
-def _find_logs(folder: PathLike) -> dict[str, PathLike]:
+def _find_logs(folder: files.PathLike) -> dict[str, files.PathLike]:
     """Return the formats of the logs in a folder, and in the folders in it, each with a file of it."""
-    logs = [path for path in walk(folder) if plain_path(path).lower().endswith((".json", ".jsonl", ".eval"))]
-    formats: dict[str, PathLike] = {}
+    logs = [path for path in walk(folder) if files.plain_path(path).lower().endswith((".json", ".jsonl", ".eval"))]
+    formats: dict[str, files.PathLike] = {}
     for sample in map(Sample, logs[:_MOST_LOGS]):
         known = [format.name for format in LOG_FORMATS.values() if format.fits(sample)]
         formats |= {name: sample.path for name in known[:1] if name not in formats}
@@ -150,13 +132,13 @@ def _explain(sample: Sample, found: str | DataError) -> DataError:
             f"{format_option('format', 'ir_measures')}; if these are run, topic and score, put a first line with these names "
             "into the file",
         )  # fmt: skip
-    if isinstance(found, DataError) and (sample.kind != "text" or plain_path(sample.path).lower().endswith(TABLES)):
+    if isinstance(found, DataError) and (
+        sample.kind != "text" or files.plain_path(sample.path).lower().endswith(TABLES)
+    ):
         return found if isinstance(found, ColumnsError) else found.changed(FormatError)
     first = sample.lines[:1] and sample.lines[0].split()
-    hint = "if runs are ranked in it, not documents, " if first[1:2] == ["Q0"] else ""  # as a run of TREC does
-    hint = hint or f"{hint_columns()}; else "
     problem = f"its format cannot be detected from the first line ({format_list(first)})"
-    return FormatError(problem, file=sample.path, hint=f"{hint}{_state_format()}")
+    return FormatError(problem, file=sample.path, hint=f"{hint_columns()}; else {_state_format()}")
 
 
 def _state_format() -> str:

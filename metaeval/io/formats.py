@@ -13,23 +13,21 @@ from metaeval.errors import MetaevalError, format_option
 
 if TYPE_CHECKING:
     from metaeval.data.scores import Scores
-    from metaeval.files import PathLike
 
 
 @dataclass(frozen=True)
 class ScoreFormat:
     """A format of score matrices.
 
-    `layout` says what a file looks like. `source` is a module, and an object in it, that has `rows`, `write` and `fits`; it is
-    imported when it is used. `sure`: what fits it can be nothing else. `written`: it can be written too. Without a source it
-    is a table of the layout with its name.
+    `layout` says what a file looks like. `source` is a module, and an object in it, that has `rows` and `fits`; it is
+    imported when it is used. `sure`: what fits it can be nothing else. Without a source it is a table of the layout with its
+    name.
     """
 
     name: str
     layout: str
     source: str = ""
     sure: bool = False
-    written: bool = True
     columns: bool = False
 
     def read_collections(
@@ -55,16 +53,6 @@ class ScoreFormat:
         return only_collection(
             self.read_collections(sources, **options), sources if isinstance(sources, str | Path) else None
         )
-
-    def write(self, scores: Scores, path: PathLike) -> None:
-        """Write scores without loss of precision."""
-        from metaeval.data.rows import refuse_totals
-
-        if not self.written:
-            raise MetaevalError(f"the format {self.name} is read, not written: write {format_option('format', 'tidy')}")
-        refuse_totals(scores.topics, path)
-        own = {} if self.source else {"kind": self.name}
-        self._functions.write(scores, path, **own)
 
     @property
     def _functions(self) -> Any:
@@ -134,31 +122,24 @@ SCORE_FORMATS: Mapping[str, ScoreFormat] = _by_name([
     ScoreFormat("transposed", "runs × topics, a table for each measure", columns=True),
     ScoreFormat("sakai", "a folder of text matrices, topics × runs, with a file of run names", "line_formats:SAKAI"),
     ScoreFormat("trec_eval", "what `trec_eval -q` or `ir_measures -q` prints, a file for each run", "line_formats:TREC_EVAL"),
-    ScoreFormat("wmt", "`*.seg.score` files of shared tasks on metrics: run and score", "line_formats:WMT", True, False),
-    ScoreFormat("tot", "lines of run, measure, topic, value", "line_formats:TOT", written=False),
-    ScoreFormat("ir_measures", "lines of run, topic, measure, value", "line_formats:IR_MEASURES", written=False),
-    ScoreFormat("ranking", "lines of topic, Q0, run, rank, value, measure", "line_formats:RANKING", written=False),
-    ScoreFormat("jsonl", "a JSON object on each line: run_id, topic_id, measure, value", "line_formats:JSONL", True, False),
+    ScoreFormat("wmt", "`*.seg.score` files of shared tasks on metrics: run and score", "line_formats:WMT", sure=True),
+    ScoreFormat("tot", "lines of run, measure, topic, value", "line_formats:TOT"),
+    ScoreFormat("ir_measures", "lines of run, topic, measure, value", "line_formats:IR_MEASURES"),
 ])  # fmt: skip
 """The formats of score matrices by name."""
 
-tidy, wide, trec_eval, sakai, wmt = (SCORE_FORMATS[name] for name in ("tidy", "wide", "trec_eval", "sakai", "wmt"))
+tidy, wide, sakai, wmt = (SCORE_FORMATS[name] for name in ("tidy", "wide", "sakai", "wmt"))
+
+_LOGS = {
+    "lm-eval": ("`samples_TASK_DATE.jsonl` of lm-evaluation-harness, `results_DATE.json` beside it", "lm_eval:LM_EVAL"),
+    "inspect": ("`.eval` or JSON logs of Inspect", "inspect_ai:INSPECT"),
+    "helm": ("folders of HELM with `run_spec.json` and `per_instance_stats.json`", "helm:HELM"),
+    "mteb": ("`MODEL/REVISION/TASK.json` of MTEB", "mteb:MTEB"),
+}
 
 LOG_FORMATS: Mapping[str, ScoreFormat] = _by_name([
-    ScoreFormat(name, layout, f"logs.{source}", sure=True, written=False, columns=True)
-    for name, layout, source in (
-        (
-            "every-eval-ever", "`*_samples.jsonl` of Every Eval Ever, its aggregate beside it",
-            "every_eval_ever:EVERY_EVAL_EVER",
-        ),
-        (
-            "lm-eval", "`samples_TASK_DATE.jsonl` of lm-evaluation-harness, `results_DATE.json` beside it",
-            "lm_eval:LM_EVAL",
-        ),
-        ("inspect", "`.eval` or JSON logs of Inspect", "inspect_ai:INSPECT"),
-        ("helm", "folders of HELM with `run_spec.json` and `per_instance_stats.json`", "helm:HELM"),
-        ("mteb", "`MODEL/REVISION/TASK.json` of MTEB", "mteb:MTEB"),
-    )
+    ScoreFormat(name, layout, f"logs.{source}", sure=True, columns=True)
+    for name, (layout, source) in _LOGS.items()
 ])  # fmt: skip
 """What evaluation harnesses write, which is read but not written here."""
 
@@ -181,7 +162,7 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name([
     RunFormat(
         "labels",
         "CSV or TSV: `topic,item,label`; give all classes in order with `--classes low,middle,high`. Without run files, "
-        "the gold file has a column per judge: `item,gold,ann,bo`; or predictions: `model,fold,id,y_true,y_pred`",
+        "the gold file has a column per judge: `item,gold,ann,bo`",
         "answer_tables:labels", ("columns", "invalid", "parts"), needs=("classes",), frames=True, alone=True,
     ),
     RunFormat(

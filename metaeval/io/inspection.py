@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from dataclasses import dataclass, replace
 from typing import Unpack
@@ -11,7 +10,7 @@ import numpy as np
 
 from metaeval.data.columns import COLUMNS
 from metaeval.data.rows import Rows, is_total, split_collections
-from metaeval.data.scores import PartialScores, Scores, find_identical_runs
+from metaeval.data.scores import Scores
 from metaeval.errors import DataError, MetaevalWarning, PolicyWarning
 from metaeval.files import PathLike, is_folder, open_once, stem
 from metaeval.io.detect import find_format
@@ -20,16 +19,14 @@ from metaeval.io.layout import LAYOUTS, Layout
 from metaeval.io.scores import Reading, read_collections
 from metaeval.io.table import is_gap, list_sheets, open_cells
 from metaeval.io.tables import rows_of_table, split_stem
-from metaeval.stats.arrays import average
 
 
 @dataclass(frozen=True)
 class CollectionFacts:
     """What one collection of a source holds.
 
-    `missing` of `cells` combinations of run, topic and measure have no score, `doubled` ones several, and the scores of
-    `unlike` of these differ. `complete` says how many runs and how many topics have all scores. Of a source that could
-    not be read, nothing is known of `tied` means, of `constant` measures and of `identical` runs.
+    `missing` of `cells` combinations of run, topic and measure have no score, `doubled` ones several. Directions are known
+    of what can be read.
     """
 
     name: str
@@ -37,14 +34,9 @@ class CollectionFacts:
     topics: int
     measures: tuple[str, ...]
     cells: int
-    missing: int = 0
+    missing: int
     doubled: int = 0
-    unlike: int = 0
-    complete: tuple[int, int] = (0, 0)
     directions: tuple[str, ...] = ()
-    tied: tuple[int, ...] = ()
-    constant: tuple[str, ...] = ()
-    identical: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,7 +62,6 @@ def inspect_scores(source: PathLike, **options: Unpack[Reading]) -> Inspection:
     Parameters
     ----------
     source : path
-        A file or folder in any of the `READ_FORMATS`.
     **options
         As for `metaeval.io.read_scores`.
 
@@ -114,7 +105,8 @@ def inspect_scores(source: PathLike, **options: Unpack[Reading]) -> Inspection:
         layout="" if chosen is None else chosen.layout.replace("`", ""),
         columns=() if layout is None else _list_columns(layout),
         unused=() if layout is None else layout.unused,
-        collections=_join(read, facts),
+        collections=tuple(_describe(scores, facts.get(scores.collection) or facts.get("")) for scores in read)
+        or tuple(facts.values()),
         notes=tuple(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, PolicyWarning))),
         refusal=refusal,
     )
@@ -131,50 +123,24 @@ def _list_columns(layout: Layout) -> tuple[tuple[str, str], ...]:
 
 def _count_rows(name: str, rows: Rows) -> CollectionFacts:
     """Return what a collection holds, also where it cannot be read as it is."""
-    frame = rows.frame.assign(**{role: rows.frame[role].astype(str) for role in COLUMNS[:3]})
+    keys = list(COLUMNS[:3])
+    frame = rows.frame.assign(**{role: rows.frame[role].astype(str) for role in keys})
     totals = frame["topic"].map(is_total)
     frame = frame if totals.all() else frame[~totals]
-    keys = list(COLUMNS[:3])
-    sizes = [frame[role].nunique() for role in keys]
-    there = frame[[not is_gap(cell) for cell in frame["score"]]]
-    several = there.assign(score=there["score"].astype(str)).groupby(keys)["score"]
-    once = there.drop_duplicates(keys)
-    cells = math.prod(sizes)
-    runs, topics = (
-        int((once[role].value_counts() == cells // n).sum()) for role, n in zip(keys[:2], sizes, strict=False)
-    )
-    return CollectionFacts(
-        name, sizes[0], sizes[1], tuple(frame["measure"].unique()), cells, missing=cells - len(once),
-        doubled=int((several.size() > 1).sum()), unlike=int((several.nunique() > 1).sum()), complete=(runs, topics),
-    )  # fmt: skip
-
-
-def _join(read: list[Scores], facts: dict[str, CollectionFacts]) -> tuple[CollectionFacts, ...]:
-    """Return what is known of every collection: counts of the table, and what only scores tell."""
-    if not read:
-        return tuple(facts.values())
-    return tuple(_describe(scores, facts.get(scores.collection) or facts.get("")) for scores in read)
+    runs, topics, measures = (tuple(frame[role].unique()) for role in keys)
+    cells = len(runs) * len(topics) * len(measures)
+    counts = frame[[not is_gap(cell) for cell in frame["score"]]].value_counts(keys)
+    doubled = int((counts > 1).sum())
+    return CollectionFacts(name, len(runs), len(topics), measures, cells, cells - len(counts), doubled)
 
 
 def _describe(scores: Scores, counted: CollectionFacts | None) -> CollectionFacts:
-    gaps = isinstance(scores, PartialScores)
-    means = average(np.moveaxis(scores.values, 1, -1)) if gaps else scores.values.mean(axis=1)
-    runs, topics = scores.values.shape[:2]
-    known = counted or CollectionFacts(scores.collection, runs, topics, (), scores.values.size, complete=(runs, topics))
-    names = tuple(str(measure) for measure in scores.measures)
-    constant = tuple(name for m, name in enumerate(names) if (scores.values[..., m] == scores.values[0, 0, m]).all())
+    """Return what is known of a collection that can be read."""
+    runs, topics, _ = scores.values.shape
+    known = counted or CollectionFacts("", runs, topics, (), scores.values.size, int(np.isnan(scores.values).sum()))
     return replace(
         known,
         name=scores.collection,
-        measures=names,
+        measures=tuple(map(str, scores.measures)),
         directions=tuple(f"{measure.direction} is better" for measure in scores.measures),
-        tied=tuple(_count_ties(means[:, m]) for m in range(len(names))),
-        constant=constant,
-        identical=find_identical_runs(scores),
     )
-
-
-def _count_ties(means: np.ndarray) -> int:
-    """Return how many pairs of runs have the same mean."""
-    sizes = np.unique(means[~np.isnan(means)], return_counts=True)[1]
-    return int((sizes * (sizes - 1) // 2).sum())

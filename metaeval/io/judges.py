@@ -38,8 +38,7 @@ def read_annotations(
     ----------
     people, judges : path or frame
         One column per annotator or judge besides a column item; or one row per label, with columns item, annotator and
-        label (judges are annotators here). A column topic says which items belong together. An empty cell, NA or NaN
-        is no label. Several rows of a judge for an item are repeated answers. JSON is
+        label, of which a judge may have several for an item. A column topic says which items belong together. JSON is
         ``{"annotator": {"item": label, …}, …}``.
     classes : iterable of str
         All classes in order.
@@ -48,15 +47,14 @@ def read_annotations(
     separator : str, optional
         The topic of an item is its name up to the first of these: with ``"__"``, doc7 of doc7__M1__fluency.
     missing : {"raise", "drop-topic", "drop-run"}, optional
-        What to do if a judge has no answer for an item: raise an error, leave out the item, or the judge.
+        What to do if a judge has no answer for an item: leave out the item, or the judge.
     collection : str, optional
-        By default, the name of the file of people's labels without suffix.
+        By default, the name of the file of people's labels.
 
     Raises
     ------
     DataError
-        If a column or an answer is missing, a label is not one of the classes, a person labelled an item twice, or a
-        judge answers an item that nobody labelled.
+        If a column or an answer is missing, a label is no class, or a judge answers what nobody labelled.
 
     Examples
     --------
@@ -81,8 +79,8 @@ def read_annotations(
     answers = np.zeros((len(answered), len(keys), len(names)), dtype=np.int64)
     for j, key, k in code_votes(answered, names, repeated=True):
         if key not in position:
-            judge, file = list(answered)[j], next(iter(given.values())).file
-            problem, hint = _explain_unlabelled(key, keys, file, answered[judge].file)
+            judge, hint = list(answered)[j], "both tables must have a column topic, with the same topics, or neither"
+            problem = "nobody labelled this item"
             raise DataError(problem, file=answered[judge].file, run=judge, item=_join(key), hint=hint)
         answers[j, position[key], k] += 1
     # An item is called by its own name, and with its topic where items of several topics have the same one.
@@ -130,19 +128,6 @@ def _open(source: Any, columns: Mapping[str, str] | None, classes: tuple[str, ..
         # The json module does not say on which line a value stands.
         found[annotator] = Labels(str(source), list(given), [""] * len(given), labels, [0] * len(given))
     return found
-
-
-def _explain_unlabelled(key: Key, keys: list[Key], people: str, judges: str) -> tuple[str, str | None]:
-    """Return what is wrong with an item that a judge answers and no person labelled, and what can be done about it."""
-    problem = "nobody labelled this item"
-    if bool(key[1]) != bool(keys[0][1]):
-        with_topics, without = (judges, people) if key[1] else (people, judges)
-        both = f"{with_topics} has a column topic and {without} has none"
-        return problem, f"{both}: leave it out of one or add it to the other"
-    for topic in [topic for topic, item in keys if item and item == key[1]][:1]:
-        problem = f"people labelled it as an item of the topic {topic}, not {key[0]}"
-        return problem, "the topic is part of what an item is called: write the same one into both"
-    return problem, None
 
 
 def _join(key: Key) -> str:

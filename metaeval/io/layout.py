@@ -19,7 +19,6 @@ from typing import NoReturn
 import numpy as np
 
 from metaeval.data.columns import (
-    CLUSTER,
     COLLECTION,
     DIRECTION,
     JUDGE,
@@ -39,7 +38,7 @@ from metaeval.data.columns import (
 from metaeval.data.rows import number
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import plain_path
-from metaeval.io.table import ColumnsError, Table
+from metaeval.io.table import Table
 from metaeval.measures.resolve import measure_of_label
 
 LAYOUTS = ("tidy", "measures", "wide", "transposed")
@@ -119,29 +118,17 @@ def _find_stated(table: Table, columns: dict[str, str]) -> tuple[Table, dict[str
     ignored = columns.pop(IGNORE, None)
     if ignored is not None:
         names = [ignored] if ignored in table.columns else ignored.split("+")
-        _find_column(table, names, "ignored")
+        for name in names:
+            table.resolve({IGNORE: name})
         table = table.select(name for name in table.columns if name not in names)
         if not table.columns:
             raise DataError("no column is left", file=table.file)
-    for role, name in columns.items():
-        parts = name.split("+")
-        if name not in table.columns and len(parts) > 1 and {*parts} <= {*table.columns}:
-            if role == "run" and all(map(table.holds_numbers, parts)):
-                columns[role] = parts[0]  # columns of scores, which are known to be runs
-            else:
-                table = table.join(name)
-    for role, name in columns.items():
-        _find_column(table, [name], role)
-    if len({*columns.values()}) < len(columns):
-        raise DataError("one column cannot stand for two", file=table.file, hint=format_option("columns"))
-    return table, columns
-
-
-def _find_column(table: Table, names: Iterable[str], role: str) -> None:
-    for name in names:
-        if name not in table.columns:
-            problem = f"there is no column {name!r} to be {'' if role == 'ignored' else 'the '}{role}"
-            raise ColumnsError(f"{problem} {_list(table)}", file=table.file, value=name)
+    run = columns.get("run", "")
+    parts = run.split("+")
+    together = run not in table.columns and len(parts) > 1 and {*parts} <= {*table.columns}
+    if together and all(map(table.holds_numbers, parts)):
+        columns["run"] = parts[0]  # columns of scores, which are known to be runs
+    return table.resolve(columns), columns
 
 
 def _find_roles(table: Table, stated: Mapping[str, str]) -> dict[str, str]:
@@ -272,13 +259,12 @@ def refuse_means(table: Table) -> NoReturn:
 
 def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, roles: Mapping[str, str]) -> Layout:
     """Return the columns of topics × runs, or runs × topics."""
-    cluster = stated.get(CLUSTER)
-    odd = sorted({*stated} - {"run", "topic", CLUSTER})
+    odd = sorted({*stated} - {"run", "topic"})
     if odd:
         problem = f"in a table of topics × runs no column is the {odd[0]}: one is the topic, all others are runs"
         hint = f"name the topic only: {format_columns({'topic': table.header[0]})}"
         raise DataError(problem, file=table.file, hint=hint)
-    names = [name for name in table.columns if name != cluster]
+    names = list(table.columns)
     counts = [name for name in names if is_index(name) and counts_rows(table, name)]
     labels = [name for name in names if name not in counts] if len(names) > 2 else names
     # What rows are about stands first, or behind a count of them.
@@ -288,8 +274,6 @@ def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, role
         kind = "transposed"
     rest = [name for name in names if name != first and name not in counts]
     if kind == "transposed":
-        if cluster is not None:
-            raise DataError("in a table of runs × topics no column holds clusters", file=table.file)
         if table.holds_numbers(first) and not table.holds_integers(first) and "run" not in stated:
             _ask(
                 table,
@@ -311,7 +295,7 @@ def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, role
     unsure = topic is None or topic in counts
     traits = [name for name in runs if names_trait(name) and table.holds_integers(name) and name not in known]
     kept = [name for name in runs if name not in traits or (unsure and name == runs[0])] or runs
-    return _matrix(table, "wide", {"topic": topic, CLUSTER: cluster}, kept)
+    return _matrix(table, "wide", {"topic": topic}, kept)
 
 
 def _matrix(table: Table, kind: str, roles: Mapping[str, str | None], scores: list[str]) -> Layout:

@@ -4,8 +4,6 @@
 trec_eval               measure topic value, a file for each run
 ir_measures             run topic measure value, or topic measure value in a file for each run
 tot                     run measure topic value
-ranking                 topic Q0 run rank value measure
-jsonl                   ``{"run_id", "topic_id", "measure", "value"}``
 wmt                     run score, a file for each measure; the lines of a run are its topics in their order
 sakai                   topics × runs, a file for each measure in a folder with a file of run names
 ======================= =====================================
@@ -15,7 +13,6 @@ Rows of the topic ``all`` sum up a run.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -27,29 +24,11 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from metaeval import files
 from metaeval.data.columns import COLUMNS, MEASURE_NAMES, RUN_NAMES, SCORE_NAMES, TOPIC_NAMES, plain_name
 from metaeval.data.policies import report_policy
 from metaeval.data.rows import Rows, categorical, is_missing, number
-from metaeval.data.scores import Scores
-from metaeval.errors import DataError, format_count, format_list, format_option
-from metaeval.files import (
-    PathLike,
-    Sources,
-    check_file_name,
-    describe_files,
-    file_name,
-    find_named_files,
-    find_paths,
-    is_folder,
-    list_files,
-    read_lines,
-    read_text,
-    stem,
-    write_file,
-    write_together,
-)  # fmt: skip
-from metaeval.io.strict_json import parse_json
-from metaeval.io.table import check_plain
+from metaeval.errors import DataError, format_count, format_list
 from metaeval.measures.resolve import measure_of_label
 
 ALL = "all"
@@ -65,11 +44,11 @@ Level = Literal["topics", "runs"]
 """Whether to read the scores of topics, or those of whole runs."""
 
 
-def name_collection(sources: Sources) -> str:
+def name_collection(sources: files.Sources) -> str:
     """Return what the scores in a file or a folder are called."""
     if not isinstance(sources, str | Path):
         return ""
-    return stem(sources) or Path(sources).resolve().name  # the folder "." has the name that it has elsewhere
+    return files.stem(sources) or Path(sources).resolve().name  # the folder "." has the name that it has elsewhere
 
 
 # Lines with a run, a topic, a measure and a score.
@@ -125,11 +104,11 @@ class LineFormat:
 
     columns: tuple[str, ...]
 
-    def rows(self, sources: Sources, *, level: Level = "topics", **_: Any) -> Rows:
+    def rows(self, sources: files.Sources, *, level: Level = "topics", **_: Any) -> Rows:
         """Read a file, or several."""
         runs: set[str] = set()
         parts = []
-        for name, path in find_named_files(sources).items():
+        for name, path in files.find_named_files(sources).items():
             columns, rows, lines = self._read_file(path)
             stated = next((row["value"] for row in rows if row["topic"] == ALL and row["measure"] == "runid"), name)
             if "run" not in columns:
@@ -153,9 +132,9 @@ class LineFormat:
             parts.append(part)
         return Rows.join(parts, name=name_collection(sources), sums=level == "topics")
 
-    def _read_file(self, path: PathLike) -> tuple[Sequence[str], list[dict[str, str]], list[int]]:
+    def _read_file(self, path: files.PathLike) -> tuple[Sequence[str], list[dict[str, str]], list[int]]:
         """Return what the columns of a file hold, its rows, and on which lines these are."""
-        lines, texts = zip(*read_lines(path), strict=True)
+        lines, texts = zip(*files.read_lines(path), strict=True)
         columns: Sequence[str] = self.columns
         if len(_split(texts[0])) == 3 and columns[1:3] == ("topic", "measure"):  # a file for each run
             columns = [role for role in columns if role != "run"]
@@ -180,7 +159,7 @@ class LineFormat:
             if len(row) != len(columns):
                 problem = f"the line has {len(row)} columns, not {' '.join(columns)}"
                 raise DataError(problem, file=path, line=line)
-            rows.append({role: cell for role, cell in zip(columns, row, strict=True) if role in _ROLES})
+            rows.append(dict(zip(columns, row, strict=True)))
             if not rows[-1]["measure"]:
                 raise DataError("the name of the measure is missing", file=path, line=line)
         return columns, rows, list(lines[first:])
@@ -193,8 +172,6 @@ class LineFormat:
             return has_scores(sample.lines) and order is not None
         if not cells or any(len(row) != len(self.columns) for row in cells[:200]):
             return False
-        if "Q0" in self.columns:  # runs of documents have the same layout, but never a topic "all"
-            return cells[0][1] == "Q0" and any(row[0] == ALL for row in cells)
         names = _read_names(cells[0])
         below = cells[names is not None :]
         if names not in (None, [*self.columns]) or not below or not all(_is_finite(row[-1]) for row in below[:200]):
@@ -227,80 +204,9 @@ def has_scores(lines: Sequence[str]) -> bool:
     return bool(values) and all(_is_finite(value) or is_missing(value) for value in values)
 
 
-@dataclass(frozen=True)
-class TrecEval(LineFormat):
-    """Lines as trec_eval prints them, which can be written too."""
-
-    columns: tuple[str, ...] = ("measure", "topic", "value")
-
-    def write(self, scores: Scores, folder: PathLike) -> None:
-        """Write a file for each run, without loss of precision, with a row of the mean by every measure."""
-        names = [check_plain(str(measure), "measure") for measure in scores.measures]
-        topics = [check_plain(topic, "topic") for topic in scores.topics]
-        if ALL in topics:
-            problem = "a topic cannot have this name in this format: its rows would be read as means"
-            raise DataError(problem, topic=ALL)
-        for measure in names:
-            if not holds_scores(measure):
-                problem = "a measure cannot have this name in this format: its rows would be skipped"
-                raise DataError(problem, measure=measure)
-        files: dict[str, str] = {}
-        for run, values in zip(scores.runs, scores.values, strict=True):
-            rows = [
-                (measure, topic, repr(value))
-                for topic, cells in zip([*topics, ALL], [*values.tolist(), values.mean(axis=0).tolist()], strict=True)
-                for measure, value in zip(names, cells, strict=True)
-            ]
-            rows += [("runid", ALL, check_plain(run, "run")), ("num_q", ALL, str(len(topics)))]
-            # A safe name that no other file has, in upper or lower case; the file states that of the run.
-            safe = re.sub(r"[^\w.@+=-]", "_", run).lstrip(".")[:100] or "run"
-            taken = {name.lower() for name in files}
-            free = (f"{safe}-{number}" if number else safe for number in (0, *range(2, len(taken) + 3)))
-            safe = next(name for name in free if name.lower() not in taken)
-            files[safe] = "".join("\t".join(row) + "\n" for row in rows)
-        with write_together(folder) as aside:
-            for name, content in files.items():
-                write_file(os.path.join(aside, f"{name}.eval"), content)
-
-
-TREC_EVAL = TrecEval()
+TREC_EVAL = LineFormat(("measure", "topic", "value"))
 IR_MEASURES = LineFormat(("run", "topic", "measure", "value"))
 TOT = LineFormat(("run", "measure", "topic", "value"))
-RANKING = LineFormat(("topic", "Q0", "run", "rank", "value", "measure"))
-
-
-@dataclass(frozen=True)
-class ObjectLines(LineFormat):
-    """Lines of JSON with the same four values."""
-
-    keys: tuple[str, ...] = ("run_id", "topic_id", "measure", "value")
-
-    def _read_file(self, path: PathLike) -> tuple[Sequence[str], list[dict[str, str]], list[int]]:
-        rows, lines = [], []
-        for line, text in read_lines(path):
-            content = parse_json(text, path, line, with_nan=True)  # Python writes NaN where there is no score
-            if not isinstance(content, dict) or not {*self.keys} <= {*content}:
-                problem = f"the line is no object with {format_list(list(self.keys))}"
-                raise DataError(problem, file=path, line=line)
-            *labels, value = (content[key] for key in self.keys)
-            # 7 and "7" would become one label; a number among texts is a mistake that is seen here only.
-            for key, label in zip(self.keys, labels, strict=False):
-                if not isinstance(label, str):
-                    problem = f"{key} is a text in quotation marks, not {json.dumps(label)}"
-                    raise DataError(problem, file=path, line=line)
-            if isinstance(value, bool | list | dict):
-                raise DataError(f"the value {json.dumps(value)} is no number", file=path, line=line)
-            rows.append(dict(zip(self.columns, (*labels, "" if value is None else str(value)), strict=True)))
-            lines.append(line)
-        return self.columns, rows, lines
-
-    def fits(self, sample: Any) -> bool:
-        """Say whether the first line is an object with these four keys."""
-        first = sample.first_line
-        return first.lstrip().startswith("{") and all(f'"{key}"' in first for key in self.keys)
-
-
-JSONL = ObjectLines(IR_MEASURES.columns)
 
 
 # Matrices without names of topics.
@@ -333,38 +239,31 @@ class Sakai:
 
     runs, topics = "runs", "topics"
 
-    def rows(
-        self, folder: PathLike, *, measure: str | None = None, measures: Mapping[str, str] | None = None, **_: Any
-    ) -> Rows:
-        """Read a folder, or a single file of it; `measures` maps names of files to the measures that they hold."""
-        if not is_folder(folder):
-            measures = {file_name(folder): measure or file_name(folder)}
+    def rows(self, folder: files.PathLike, *, measure: str | None = None, **_: Any) -> Rows:
+        """Read a folder, or a single file of it, which holds the measure of its name."""
+        chosen = {}
+        if not files.is_folder(folder):
+            chosen = {files.file_name(folder): measure or files.file_name(folder)}
             folder = Path(folder).parent
         elif measure is not None:
-            measures = {measure: measure}
+            chosen = {measure: measure}
         if not os.path.isfile(os.path.join(folder, self.runs)):
             problem = "there is no such file: it should hold one run name per line"
             raise DataError(problem, file=os.path.join(folder, self.runs))
         runs = self._read_labels(os.path.join(folder, self.runs), "run")
         path = os.path.join(folder, self.topics)
         topics = self._read_labels(path, "topic") if os.path.isfile(path) else None
-        names = [file_name(path) for path in list_files(folder)] if measures is None else list(measures)
+        listed = (files.file_name(path) for path in files.list_files(folder))
+        chosen = chosen or {name: name for name in listed if name not in (self.runs, self.topics)}
         parts: list[Rows] = []
-        for name in names:
-            if measures is None and name in (self.runs, self.topics):
-                continue
-            path, called = os.path.join(folder, name), (measures or {}).get(name, name)
-            lines, texts = zip(*read_lines(path), strict=True)
+        for name, called in chosen.items():
+            path = os.path.join(folder, name)
+            lines, texts = zip(*files.read_lines(path), strict=True)
             cells = [text.split() for text in texts]
             for line, row in zip(lines, cells, strict=True):
                 if len(row) != len(runs):
-                    hint = (
-                        None
-                        if measures
-                        else f"if this is no score matrix, {format_option('name those that are with measures=…')}"
-                    )
                     problem = f"the line has {len(row)} columns, there are {len(runs)} runs"
-                    raise DataError(problem, file=path, line=line, measure=called, hint=hint)
+                    raise DataError(problem, file=path, line=line, measure=called)
             expected = len(topics) if topics is not None else len(parts[0].frame) // len(runs) if parts else len(cells)
             if len(cells) != expected:
                 problem = f"it has {len(cells)} topics, but there are {expected} in the other files"
@@ -375,9 +274,9 @@ class Sakai:
             raise DataError("there is no file of a measure in this folder", file=folder)
         return Rows.join(parts, name=Path(folder).resolve().name)
 
-    def _read_labels(self, path: PathLike, what: str) -> list[str]:
+    def _read_labels(self, path: files.PathLike, what: str) -> list[str]:
         seen: dict[str, int] = {}
-        for line, text in read_lines(path):
+        for line, text in files.read_lines(path):
             label = text.strip()
             if label in seen:
                 problem = f"the {what} {label!r} occurs twice, first on line {seen[label]}"
@@ -391,30 +290,14 @@ class Sakai:
             return False
         return all(_is_finite(field) or is_missing(field) for field in sample.lines[0].split())
 
-    def write(self, scores: Scores, folder: PathLike) -> None:
-        """Write a folder, without loss of precision."""
-        runs = [check_plain(run, "run", separator="\n") for run in scores.runs]
-        topics = [check_plain(topic, "topic", separator="\n") for topic in scores.topics]
-        files = [check_file_name(str(measure)) for measure in scores.measures]
-        for name in files:
-            if name in (self.runs, self.topics):
-                raise DataError(f"the measure {name!r} has the name of the file that lists the {name}", file=folder)
-        with write_together(folder) as aside:
-            write_file(os.path.join(aside, self.runs), "".join(f"{run}\n" for run in runs))
-            if topics != [str(number + 1) for number in range(len(topics))]:
-                write_file(os.path.join(aside, self.topics), "".join(f"{topic}\n" for topic in topics))
-            for position, name in enumerate(files):
-                rows = scores.values[:, :, position].T.tolist()
-                write_file(os.path.join(aside, name), "".join(f"{' '.join(map(repr, row))}\n" for row in rows))
-
 
 def _keep_shared(rows: Rows) -> Rows:
     """Leave out runs that not all files hold."""
-    files = rows.frame.groupby("run", sort=False)["measure"].nunique()
-    shared = files == rows.frame["measure"].nunique()
+    named = rows.frame.groupby("run", sort=False)["measure"].nunique()
+    shared = named == rows.frame["measure"].nunique()
     if not shared.any():
         raise DataError("the files have no run in common", file=rows.file)
-    left = [str(run) for run in files.index[~shared]]
+    left = [str(run) for run in named.index[~shared]]
     if left:
         report_policy(f"left out {format_count(len(left), 'run')} that not all files hold: {format_list(left)}")
     return rows.keep(rows.frame["run"].map(shared).to_numpy(dtype=bool))
@@ -431,30 +314,32 @@ class Wmt:
     variant = re.compile(r"-(src|ref[A-Za-z]?)$")
 
     def rows(
-        self, sources: Sources, *, level: Level | None = None, runs: Literal["all", "shared"] = "all", **_: Any
+        self, sources: files.Sources, *, level: Level | None = None, runs: Literal["all", "shared"] = "all", **_: Any
     ) -> Rows:
         """Read ``*.seg.score`` files, which hold the scores of runs topic by topic, or ``*.sys.score`` files, of whole runs.
 
         A run that not all files hold lacks scores, about which `missing` decides; ``runs="shared"`` leaves it out before.
         """
-        listed = list(sources.values()) if isinstance(sources, Mapping) else find_paths(sources)
+        listed = list(sources.values()) if isinstance(sources, Mapping) else files.find_paths(sources)
         ends = [
-            one for one, suffix in self.suffixes.items() if any(file_name(path).endswith(suffix) for path in listed)
+            one
+            for one, suffix in self.suffixes.items()
+            if any(files.file_name(path).endswith(suffix) for path in listed)
         ]
         suffix = self.suffixes[level or (ends[0] if ends else "topics")]
         if isinstance(sources, Mapping):
-            files = {str(name): path for name, path in sources.items()}
+            named = {str(name): path for name, path in sources.items()}
         else:
-            if len(listed) > 1 or is_folder(listed[0]) or listed[0] is not sources:
-                listed = [path for path in listed if file_name(path).endswith(suffix)]
+            if len(listed) > 1 or files.is_folder(listed[0]) or listed[0] is not sources:
+                listed = [path for path in listed if files.file_name(path).endswith(suffix)]
             if not listed:
                 problem = f"there is no file whose name ends in {suffix}"
-                raise DataError(problem, file=describe_files(find_paths(sources)))
-            files = self._name_files(listed, suffix)
+                raise DataError(problem, file=files.describe_files(files.find_paths(sources)))
+            named = self._name_files(listed, suffix)
         parts, n_topics = [], 0
-        for name, path in files.items():
+        for name, path in named.items():
             cells, lines, counts = [], [], dict[str, int]()
-            for line, text in enumerate(read_text(path).split("\n"), start=1):
+            for line, text in enumerate(files.read_text(path).split("\n"), start=1):
                 if not text:
                     continue
                 columns = text.split("\t")
@@ -475,21 +360,23 @@ class Wmt:
         rows = Rows.join(parts, name=name_collection(sources))
         return _keep_shared(rows) if runs == "shared" else rows
 
-    def _name_files(self, paths: Sequence[PathLike], suffix: str) -> dict[str, PathLike]:
+    def _name_files(self, paths: Sequence[files.PathLike], suffix: str) -> dict[str, files.PathLike]:
         """Return files by measure, with what follows the hyphen where two would have one name."""
-        bare = [self.prefix.sub("", file_name(path).removesuffix(suffix)) for path in paths]
+        bare = [self.prefix.sub("", files.file_name(path).removesuffix(suffix)) for path in paths]
         short = [self.variant.sub("", name) or name for name in bare]
-        named: dict[str, PathLike] = {}
+        named: dict[str, files.PathLike] = {}
         for path, name, long in zip(paths, short, bare, strict=True):
             measure = long if short.count(name) > 1 else name
             if measure in named:
-                raise DataError(f"it is of the same measure as {file_name(named[measure])}", file=path, measure=measure)
+                raise DataError(
+                    f"it is of the same measure as {files.file_name(named[measure])}", file=path, measure=measure
+                )
             named[measure] = path
         return named
 
     def fits(self, sample: Any) -> bool:
         """Say whether a file has the name of one that this format has."""
-        return file_name(sample.path).endswith(tuple(self.suffixes.values()))
+        return files.file_name(sample.path).endswith(tuple(self.suffixes.values()))
 
 
 SAKAI, WMT = Sakai(), Wmt()

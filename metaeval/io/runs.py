@@ -51,10 +51,10 @@ def read_runs(
     Parameters
     ----------
     gold : path or frame
-        The formats labels, probabilities and votes take frames, as `from_frame` does.
+        The formats labels, probabilities and votes take frames.
     runs : path, list of paths, mapping of run name to path or frame, or folder
-        A run is named after its file, without suffix, unless a mapping gives its name. The format labels needs no
-        runs if the gold has a column for every judge: item, gold, judge1, judge2, …; nor does votes.
+        A run is named after its file unless a mapping names it. Labels and votes need none if the gold has a column for
+        every judge.
     format : {"semeval-c", "semeval-e", "dialogue-quality", "judgements", "labels", "probabilities", "votes"}
     classes : iterable of str, optional
         All classes in order; judgements, labels and votes need them.
@@ -67,21 +67,16 @@ def read_runs(
     invalid : {"raise", "drop-topic", "drop-run", "clip", "worst"}, optional
         What to do with a label outside the classes.
     rescale : bool, optional
-        Divide every distribution by its sum. Without it, a sum further than 1e-6 from 1 is an error.
+        Divide every distribution by its sum, which otherwise must be 1.
     collection : str, optional
-        By default, the name of the gold file without suffix (and the aspect).
-    parts : int, optional
-        Divide the items at random into this many parts, which replace the topics: for a task without topics, in
-        judgements and labels.
-    seed : int, optional
-        Seed of that split.
+        By default, the name of the gold file (and the aspect).
+    parts, seed : int, optional
+        Divide the items of judgements or labels at random, by this seed, into so many parts, which replace the topics.
 
     Raises
     ------
-    DataError
-        If the data are wrong; the message says where.
     MetaevalError
-        If there is no such format, an option that it needs is missing, or it does not use an option that was given.
+        If the data are wrong, or the format lacks an option or does not use one.
 
     Examples
     --------
@@ -108,7 +103,6 @@ def read_runs(
     truth, answers, names = chosen.load()(gold, files, **reading)
     if collection is None:
         collection = name_collection(gold, None) + (f"-{aspect}" if aspect else "")
-    answers = {run or collection or "predictions": given for run, given in answers.items()}
     origin: dict[str, Any] = {"collection": collection, "provenance": describe_sources(gold, files)}
     if isinstance(truth, Labels):
         return classification_runs(
@@ -138,9 +132,7 @@ def describe_sources(gold: Any, runs: Mapping[str, Any]) -> str:
 
 def name_collection(gold: Any, collection: str | None) -> str:
     """Return the name of a collection: what the user says, or the name of the gold file; a frame has none."""
-    if collection is not None:
-        return collection
-    return "" if is_table(gold) else stem(gold)
+    return collection if collection is not None else "" if is_table(gold) else stem(gold)
 
 
 def judgements(gold: PathLike, runs: Mapping[str, PathLike], *, classes: Iterable[object]) -> LabelRuns:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
+from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION
 from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy, report_policy
-from metaeval.data.rows import DoubledPolicy, number
+from metaeval.data.rows import DoubledPolicy, number, refuse_totals
 from metaeval.data.scores import (
     Scores,
     is_untold,
@@ -20,13 +20,13 @@ from metaeval.data.scores import (
     refuse_gaps,
     state_directions,
 )
-from metaeval.errors import DataError, DirectionWarning, MetaevalError, format_list, format_option
-from metaeval.files import PathLike, Sources, open_once
+from metaeval.errors import DataError, MetaevalError, format_list
+from metaeval.files import PathLike, Sources, open_once, write_file
 from metaeval.io import tables
 from metaeval.io.detect import find_format
 from metaeval.io.formats import READ_FORMATS, choose_format
 from metaeval.io.layout import LAYOUTS
-from metaeval.io.table import PARQUET, TABLES, is_path
+from metaeval.io.table import PARQUET, TABLES, is_path, write_table
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names
 
@@ -37,25 +37,21 @@ class Reading(TypedDict, total=False):
     Parameters
     ----------
     format : str, optional
-        One of the `SCORE_FORMATS`: tidy, measures, wide, transposed, sakai, trec_eval, wmt, tot, ir_measures, ….
-        By default, it is detected from the suffix, the header, or the files in a folder.
+        One of the `SCORE_FORMATS` or `LOG_FORMATS`; by default, it is detected.
     measure : str or Measure, optional
-        The measure of a file or frame that does not say it, or the only measure to read of several.
+        The measure of a file or frame that does not say it, or the only one to read of several.
     collection : str, optional
-        By default, what a tidy file states in its column collection, else the name of the file, folder or xarray object;
-        for a wide file, the part of its name before the measure. Of several it is the only one to read; a name that none of
-        them has reads all as one, of this name.
+        By default, what a column collection says, else the name of the source; of a wide file the part before the measure.
+        Of several it is the only one to read; a name that none of them has reads all as one, of this name.
     missing : {"raise", "drop-topic", "drop-run", "worst", "keep"}, optional
-        What to do if a run has no score for a topic and measure; in every format, NaN is no score. Gaps that are kept are
-        for `metaeval.board_ranks`.
+        What to do if a run has no score for a topic and measure. Gaps that are kept are for `metaeval.board_ranks`.
     columns : mapping of str to str, optional
         What a table calls columns whose names do not tell: ``{"run": "entry", "topic": "doc+line"}``; ``a+b`` joins
         two. Besides run, topic, measure and score there are collection, higher_is_better and time.
     doubled : {"raise", "mean", "latest"}, optional
         What to do if a run has several scores for a topic and measure: their mean, or the latest by a column of times.
     higher_is_better, lower_is_better : str or iterable of str, optional
-        Measures of which higher scores, or lower ones, are better, whatever their names or the file tell;
-        ``higher_is_better=True`` for all that are not named otherwise.
+        Measures of which higher scores, or lower ones, are better; ``higher_is_better=True`` for all not named otherwise.
     """
 
     format: str | None
@@ -74,9 +70,8 @@ def read_scores(source: Sources | Any, **options: Unpack[Reading]) -> Scores:
     Parameters
     ----------
     source : path, list of paths, mapping of measure or run to path, folder, frame, records, or mapping of measure to frame
-        What a format accepts; see its module. ``"-"`` is standard input. Frames are those of pandas and xarray, and all that
-        Arrow can read, tidy or wide: columns, index levels or dimensions are named as the columns of a file; the index of a
-        wide one names the topics. Frames by measure are aligned by the names of runs and topics.
+        ``"-"`` is standard input. Frames are those of pandas, and all that Arrow can read, tidy or wide: columns
+        and index levels are named as the columns of a file; the index of a wide one names the topics.
     **options
         See `Reading`.
 
@@ -101,8 +96,6 @@ def read_scores(source: Sources | Any, **options: Unpack[Reading]) -> Scores:
     >>> wide = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.4]}, index=["t1", "t2"])
     >>> read_scores(wide, measure="nDCG@10")
     Scores: 2 runs × 2 topics × 1 measure
-    >>> read_scores([{"system": "a", "topic": 1, "BLEU": 30.5}], columns={"run": "system"})
-    Scores: 1 run × 1 topic × 1 measure
     """
     return only_collection(read_collections(source, **options), source if isinstance(source, str | Path) else None)
 
@@ -115,9 +108,8 @@ def read_collections(
 ) -> list[Scores]:
     r"""Read the score matrices of every collection that a source holds: of several benchmarks in one table, or of tasks.
 
-    It takes what `read_scores` takes. The column ``collection``, or the one that `columns` calls so, names the collections,
-    which are returned in the order in which they appear; each has topics, runs and measures of its own. `choose` is given the
-    names of a collection's measures and returns those to read; gaps of the others do not matter.
+    It takes what `read_scores` takes; the column ``collection`` names them. `choose` is given the names of a collection's
+    measures and returns those to read; gaps of the others do not matter.
 
     Examples
     --------
@@ -145,18 +137,14 @@ def read_collections(
     return state_directions(found, options.get("higher_is_better", ()), options.get("lower_is_better", ()), missing)
 
 
-def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, defuse_formulas: bool = False) -> None:
-    """Write a score matrix without loss of precision.
+def write_scores(scores: Scores, path: PathLike, *, defuse_formulas: bool = False) -> None:
+    """Write a score matrix as a tidy table, without loss of precision.
 
     Parameters
     ----------
     scores : Scores
     path : path
-        Every file is written completely or not at all.
-    format : str, optional
-        One of the `SCORE_FORMATS`: tidy, measures, wide, transposed, sakai, trec_eval, wmt, tot, ir_measures, ….
-        By default tidy, for the suffixes ``.csv``, ``.tsv``, ``.parquet`` and ``.pq``. For any other path the format
-        must be stated: wide, sakai, trec_eval and wmt write a folder.
+        A file with the suffix ``.csv``, ``.tsv``, ``.parquet`` or ``.pq``, which is written completely or not at all.
     defuse_formulas : bool, optional
         Put an apostrophe before names that a spreadsheet would run as a formula, such as ``=cmd()``: it is then part of
         the name. By default names are written as they are.
@@ -164,12 +152,7 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, d
     Raises
     ------
     DataError
-        If it cannot be written, or the format cannot hold a label.
-
-    Warns
-    -----
-    DirectionWarning
-        If a measure has a direction that neither its name nor the format tells.
+        If it cannot be written, or the file cannot hold a label.
 
     Examples
     --------
@@ -179,45 +162,55 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, d
     >>> read_scores(path)
     Scores: 1 run × 1 topic × 1 measure, pilot
     """
-    if format is None:
-        if not str(path).lower().endswith((*PARQUET, *TABLES)):
-            others = ", ".join(name for name in READ_FORMATS if READ_FORMATS[name].written and name != "tidy")
-            hint = f"end it in .csv, .tsv or .parquet, or state its format: {format_option('format', others)}"
-            raise DataError("the format cannot be detected from this name", file=path, hint=hint)
-        format = "tidy"
+    if not str(path).lower().endswith((*PARQUET, *TABLES)):
+        hint = "end it in .csv, .tsv or .parquet"
+        raise DataError("the format cannot be detected from this name", file=path, hint=hint)
     refuse_gaps(scores)
+    refuse_totals(scores.topics, path)
     scores = _defuse_formulas(scores) if defuse_formulas else scores
-    chosen = choose_format(format, READ_FORMATS)
     for label in (*scores.runs, *scores.topics, *map(str, scores.measures), scores.collection):
         try:
             label.encode()
         except UnicodeEncodeError:
             raise DataError(f"the label {label!r} is not text that a file can hold", file=path) from None
-    chosen.write(scores, path)
-    untold = [str(measure) for measure in scores.measures if is_untold(measure)]
-    if untold and format != "tidy":
-        warnings.warn(
-            f"files of the format {format} hold no directions: state that of {format_list(untold)} when you read them",
-            DirectionWarning,
-            stacklevel=2,
+    frame = scores.to_frame()
+    if any(map(is_untold, scores.measures)):  # otherwise the names tell all directions
+        words = {True: "true", False: "false", None: ""}
+        frame[DIRECTION] = [words[one.higher_is_better] for one in scores.measures] * (
+            len(frame) // len(scores.measures)
         )
+    if scores.collection:
+        frame[COLLECTION] = scores.collection
+    frame = frame[[*COLUMNS, *(name for name in (DIRECTION, COLLECTION, CLUSTER) if name in frame)]]
+    if str(path).lower().endswith(TABLES):
+        write_table(path, list(map(str, frame)), zip(*(frame[name].tolist() for name in frame), strict=True))
+        return
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema({name: pa.float64() if name == "score" else pa.string() for name in frame})
+    table = pa.Table.from_pandas(frame, schema, preserve_index=False).replace_schema_metadata()
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, write_page_checksum=True)
+    write_file(path, bytes(sink.getvalue()))
 
 
 def _defuse_formulas(scores: Scores) -> Scores:
     """Return the scores with an apostrophe before all names that begin like a formula and are no number."""
 
     def defuse(label: str) -> str:
-        return (
-            f"'{label}" if label.startswith(("=", "+", "-", "@", "\t", "\r")) and math.isnan(number(label)) else label
-        )
+        formula = label.startswith(("=", "+", "-", "@", "\t", "\r")) and math.isnan(number(label))
+        return f"'{label}" if formula else label
 
-    runs, topics = tuple(map(defuse, scores.runs)), tuple(map(defuse, scores.topics))
+    changed = [
+        defuse(label) for label in map(str, (*scores.runs, *scores.topics, *scores.measures)) if defuse(label) != label
+    ]
+    if changed:
+        report_policy(f"names that begin like a formula got an apostrophe: {format_list(changed)}")
     measures = tuple(
         measure if defuse(str(measure)) == str(measure) else replace(measure, name=defuse(measure.name))
         for measure in scores.measures
     )
-    pairs = zip((*scores.runs, *scores.topics, *scores.measures), (*runs, *topics, *measures), strict=True)
-    changed = [str(now) for before, now in pairs if str(before) != str(now)]
-    if changed:
-        report_policy(f"names that begin like a formula got an apostrophe: {format_list(changed)}")
-    return replace(scores, runs=runs, topics=topics, measures=measures)
+    return replace(
+        scores, runs=tuple(map(defuse, scores.runs)), topics=tuple(map(defuse, scores.topics)), measures=measures
+    )

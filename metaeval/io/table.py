@@ -11,7 +11,7 @@ import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from itertools import chain
@@ -21,35 +21,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from metaeval import files
 from metaeval.data.columns import (
     COLUMNS,
     MEASURE_NAMES,
     RUN_NAMES,
     TOPIC_NAMES,
-    format_columns,
     names_topics,
     plain_name,
 )  # fmt: skip
 from metaeval.data.policies import report_policy
 from metaeval.data.rows import categorical, is_missing, number
 from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
-from metaeval.files import (
-    BYTES_A_CELL,
-    PathLike,
-    check_cells,
-    check_size,
-    find_most_unpacked,
-    is_folder,
-    is_standard_input,
-    open_regular,
-    plain_path,
-    read_bytes,
-    read_content,
-    read_lines,
-    read_text,
-    remember,
-    write_file,
-)  # fmt: skip
 from metaeval.io.strict_json import parse_json
 
 PARQUET, WORKBOOKS = (".parquet", ".pq"), (".xlsx", ".xlsm")
@@ -224,17 +207,23 @@ class Table:
         joined = np.array(["/".join(row) for row in cells], dtype=object)
         return replace(self, columns={**self.columns, name: joined})
 
+    def resolve(self, columns: Mapping[str, str]) -> Table:
+        """Return the table with all columns that the user names, which joins those that a+b says; each stands for one thing."""
+        table = reduce(Table.join, columns.values(), self)
+        for role, name in columns.items():
+            if name not in table.columns:
+                what = "ignore" if role == "ignore" else f"be the {role}"
+                problem = f"there is no column {name!r} to {what} (columns: {format_list(self.header)})"
+                raise ColumnsError(problem, file=self.file, value=name)
+        if len({*columns.values()}) < len(columns):
+            raise DataError("one column cannot stand for two", file=self.file, hint=format_option("columns"))
+        return table
+
     def rename(self, columns: Mapping[str, str] | None) -> Table:
         """Return the table with its columns called as the user says that they are to be called; a+b stands for both."""
         if not columns:
             return self
-        table, names = reduce(Table.join, columns.values(), self), dict[str, str]()
-        for name, theirs in columns.items():
-            if theirs not in table.columns:
-                problem = f"there is no column {theirs!r} to be the {name} (columns: {format_list(self.header)})"
-                raise ColumnsError(problem, file=self.file, value=theirs)
-            if names.setdefault(theirs, name) != name:
-                raise DataError("one column cannot stand for two", file=self.file, hint=format_option("columns"))
+        table, names = self.resolve(columns), {theirs: name for name, theirs in columns.items()}
         parts = {part for theirs in names if theirs not in self.columns for part in theirs.split("+")} - {*names}
         renamed = {
             names.get(name) or f"{name} (not mapped)" * (name in columns) or name: cells
@@ -292,20 +281,20 @@ def open_cells(source: Any, columns: Mapping[str, str] | None = None) -> Table:
     if not isinstance(source, str | Path):
         return _table_of_frame(source, columns)
     readers = {"parquet": _read_parquet, "workbook": _read_workbook, "json": _read_records, "text": read_table}
-    table: Table = remember(str(source), lambda: readers[find_kind(source)](source))
+    table: Table = files.remember(str(source), lambda: readers[find_kind(source)](source))
     return table
 
 
-def find_kind(path: PathLike) -> str:
+def find_kind(path: files.PathLike) -> str:
     """Return what a file of a table is, by its name, or, where that does not tell, by its first letters."""
-    name = plain_path(path).lower()
+    name = files.plain_path(path).lower()
     kinds = (("parquet", PARQUET), ("workbook", WORKBOOKS), ("json", (*LINES, ".json")), ("text", TABLES))
     for kind, suffixes in kinds:
         if name.endswith(suffixes):
             return kind
-    if is_standard_input(path) and read_bytes(path).startswith(b"PAR1"):
+    if files.is_standard_input(path) and files.read_bytes(path).startswith(b"PAR1"):
         return "parquet"
-    return "json" if read_content(path).lstrip()[:1] in (b"{", b"[") else "text"
+    return "json" if files.read_content(path).lstrip()[:1] in (b"{", b"[") else "text"
 
 
 def _check_header(names: Sequence[str], path: object, line: int | None = None) -> tuple[str, ...]:
@@ -363,7 +352,7 @@ DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bar
 """What may separate columns, the most likely first, and its name."""
 
 
-def find_delimiter(path: PathLike, text: str) -> str:
+def find_delimiter(path: files.PathLike, text: str) -> str:
     r"""Return the separator of columns of a text: a tab in a .tsv file, otherwise what fits its first lines.
 
     Single spaces separate columns below a header of names where all lines have as many.
@@ -373,7 +362,7 @@ def find_delimiter(path: PathLike, text: str) -> str:
     >>> find_delimiter("scores.csv", "x;1,x;2\n0.25,0.5")  # the names of two runs
     ','
     """
-    if plain_path(path).lower().endswith(".tsv"):
+    if files.plain_path(path).lower().endswith(".tsv"):
         return "\t"
     lines = [line for line in text[: 1 << 20].split("\n") if line.strip()][:50]
     for delimiter in DELIMITERS:
@@ -386,14 +375,15 @@ def find_delimiter(path: PathLike, text: str) -> str:
     return next((delimiter for delimiter in ",\t;|" if delimiter in lines[0]), ",")
 
 
-def read_table(path: PathLike) -> Table:
+def read_table(path: files.PathLike) -> Table:
     """Read a text with a header, separated as `find_delimiter` tells; quotes as in RFC 4180, blank lines left out."""
-    if table := _read_plain(path):
-        return table
-    text, line = read_text(path), 1
+    with suppress(OSError):  # which is said in words where the text is read
+        if table := _read_plain(path):
+            return table
+    text, line = files.read_text(path), 1
     try:
         delimiter = find_delimiter(path, text)
-        check_cells(text.count("\n") + text.count(delimiter), path)
+        files.check_cells(text.count("\n") + text.count(delimiter), path)
         reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True)
         rows: list[list[str]] = []
         begins: list[int] = []
@@ -420,15 +410,15 @@ _ODD = (b'"', b"\0", b"\r", b"\n\n", b"\xef\xbb\xbf")
 """What a text may hold that is not read as fast: quotes, blank lines, other line ends and encodings."""
 
 
-def _read_plain(path: PathLike) -> Table | None:
+def _read_plain(path: files.PathLike) -> Table | None:
     """Read a long text without quotes many times faster, and hold what is repeated in it once; None for any other.
 
     It is read piece by piece, first to see what is in it, so that it is never held as a whole.
     """
-    if is_standard_input(path) or plain_path(path) != str(path):
+    if files.is_standard_input(path) or files.plain_path(path) != str(path):
         return None
-    with open_regular(path) as (stream, size):
-        check_size(size, path)
+    with files.open_regular(path) as (stream, size):
+        files.check_size(size, path)
         pieces = iter(partial(stream.read, 1 << 20), b"")
         first = next(pieces, b"") if size > _LONG else b""
         counts, end = Counter[bytes](), b""
@@ -442,8 +432,8 @@ def _read_plain(path: PathLike) -> Table | None:
                 return None
             counts.update({what: piece.count(what) for what in (b"\n", delimiter.encode())})
             end = piece[-2:]
-        check_cells(counts[b"\n"], path, what="lines")
-        check_cells(counts.total(), path)
+        files.check_cells(counts[b"\n"], path, what="lines")
+        files.check_cells(counts.total(), path)
         if len(header.split(delimiter)) > 100 * counts[b"\n"]:  # every column of Arrow takes kilobytes by itself
             return None
         stream.seek(0)
@@ -451,7 +441,7 @@ def _read_plain(path: PathLike) -> Table | None:
 
 
 def _parse_plain(
-    path: PathLike, stream: Any, first: Sequence[str], rows: Sequence[Sequence[str]], delimiter: str
+    path: files.PathLike, stream: Any, first: Sequence[str], rows: Sequence[Sequence[str]], delimiter: str
 ) -> Table | None:
     """Read a text by Arrow, where all lines have as many cells; `rows` are a few of its lines."""
     import pyarrow as pa
@@ -478,7 +468,7 @@ def _parse_plain(
     return Table(str(path), columns, len(read), range(2, len(read) + 2))
 
 
-def _read_parquet(path: PathLike) -> Table:
+def _read_parquet(path: files.PathLike) -> Table:
     """Read the names of the columns; metadata of pandas and extension types, which could run code, are ignored."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -512,17 +502,17 @@ def _read_parquet(path: PathLike) -> Table:
             return labels
 
     with guard():
-        content = pa.BufferReader(read_bytes(path))
+        content = pa.BufferReader(files.read_bytes(path))
         schema = pq.read_schema(content)
         kinds = {field.name: field.type for field in schema}
         texts = [name for name, kind in kinds.items() if str(kind) in ("string", "large_string")]
         file = pq.ParquetFile(content, page_checksum_verification=True, read_dictionary=texts)
-        check_size(100 * file.metadata.num_rows, path, "the rows in it would take")
+        files.check_size(100 * file.metadata.num_rows, path, "the rows in it would take")
         names = _check_header([name for name in schema.names if not re.fullmatch(r"__index_level_\d+__", name)], path)
     return Table(str(path), _Lazy(names, decode), file.metadata.num_rows)
 
 
-def _read_workbook(path: PathLike) -> Table:
+def _read_workbook(path: files.PathLike) -> Table:
     """Read the only sheet of a workbook that holds a table."""
     tables = list_sheets(path)
     if len(tables) != 1:
@@ -531,12 +521,12 @@ def _read_workbook(path: PathLike) -> Table:
     return next(iter(tables.values()))
 
 
-def list_sheets(path: PathLike) -> dict[str, Table]:
+def list_sheets(path: files.PathLike) -> dict[str, Table]:
     """Return the tables in a workbook by the names of their sheets, leaving out sheets with less; other files have none."""
 
     def read() -> dict[str, Table]:
         tables = {}
-        for name, given in open_sheets(path, read_content(path)).items():
+        for name, given in open_sheets(path, files.read_content(path)).items():
             rows = [row for row in given if any(cell is not None for cell in row)]
             widest = max(map(len, rows), default=0)
             rows = [(*row, *(None,) * (widest - len(row))) for row in rows]
@@ -553,19 +543,19 @@ def list_sheets(path: PathLike) -> dict[str, Table]:
             raise DataError("it has no sheet that holds a table", file=path, hint="save the sheet that is meant as CSV")
         return tables
 
-    is_workbook = plain_path(path).lower().endswith(WORKBOOKS) and not is_folder(path)
-    tables: dict[str, Table] = remember(f"{path}:sheets", read) if is_workbook else {}
+    is_workbook = files.plain_path(path).lower().endswith(WORKBOOKS) and not files.is_folder(path)
+    tables: dict[str, Table] = files.remember(f"{path}:sheets", read) if is_workbook else {}
     return tables
 
 
 MOST_SHEET_ROWS = 1 << 20
 """Rows of a sheet, which Excel bounds too."""
 
-_TAGS_A_CELL, _BYTES = 4, 10 * BYTES_A_CELL
+_TAGS_A_CELL, _BYTES = 4, 10 * files.BYTES_A_CELL
 """Tags of XML that make a cell of a workbook; and what is allowed for it, which takes as long as ten cells of a text."""
 
 
-def open_sheets(path: PathLike, content: bytes) -> dict[str, list[tuple[Any, ...]]]:
+def open_sheets(path: files.PathLike, content: bytes) -> dict[str, list[tuple[Any, ...]]]:
     """Return the rows of all sheets of a workbook, by their names."""
     try:
         import openpyxl
@@ -582,20 +572,20 @@ def open_sheets(path: PathLike, content: bytes) -> dict[str, list[tuple[Any, ...
         raise DataError(f"it is no workbook that can be read: {error}", file=path) from None
 
 
-def _check_members(path: PathLike, content: bytes) -> None:
+def _check_members(path: files.PathLike, content: bytes) -> None:
     """Refuse a workbook that is too large when it is unpacked, or has too many cells, before anything is made of it."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         size = sum(info.file_size for info in archive.infolist())
-        check_size(size, path, "unpacked, it has", find_most_unpacked(len(content)))
+        files.check_size(size, path, "unpacked, it has", files.find_most_unpacked(len(content)))
         tags = 0
         for info in archive.infolist():
             with archive.open(info) as stream:
                 while piece := stream.read(1 << 20):
                     tags += piece.count(b"<")
-                    check_cells(tags // _TAGS_A_CELL, path, each=_BYTES)
+                    files.check_cells(tags // _TAGS_A_CELL, path, each=_BYTES)
 
 
-def _list_rows(sheets: Sequence[Any], path: PathLike) -> dict[str, list[tuple[Any, ...]]]:
+def _list_rows(sheets: Sequence[Any], path: files.PathLike) -> dict[str, list[tuple[Any, ...]]]:
     """Return the rows of sheets, which can say that they have any number of rows and columns, and be the same sheet."""
     found: dict[str, list[tuple[Any, ...]]] = {}
     n_cells = 0
@@ -606,11 +596,11 @@ def _list_rows(sheets: Sequence[Any], path: PathLike) -> dict[str, list[tuple[An
             rows.append(row)
             if row:
                 n_cells += len(row)
-                check_cells(n_cells, path, each=_BYTES)
+                files.check_cells(n_cells, path, each=_BYTES)
             elif len(rows) > MOST_SHEET_ROWS:
                 problem = f"a row of the sheet {sheet.title!r} has a number above {MOST_SHEET_ROWS:,}"
                 raise DataError(problem, file=path, hint="no program of spreadsheets writes such a row; save it as CSV")
-        check_cells(sum(map(len, found.values())), path, what="rows")
+        files.check_cells(sum(map(len, found.values())), path, what="rows")
     return found
 
 
@@ -622,16 +612,16 @@ NESTED = ("metrics", "measures", "scores")
 """Keys of objects that hold a score each under the names of measures."""
 
 
-def _read_records(path: PathLike) -> Table:
+def _read_records(path: files.PathLike) -> Table:
     """Read objects of JSON, one on a line or in a list: a key is a column, as is each in ``"metrics": {…}``.
 
     Keys with other objects or lists in them are none, which is said; they hold nothing else in another record.
     """
-    text = "" if plain_path(path).lower().endswith(LINES) else read_text(path)
+    text = "" if files.plain_path(path).lower().endswith(LINES) else files.read_text(path)
     if text.lstrip().startswith("["):
         found: Iterable[tuple[int | None, Any]] = ((None, record) for record in parse_json(text, path, with_nan=True))
     else:
-        found = ((line, parse_json(one, path, line, with_nan=True)) for line, one in read_lines(path))
+        found = ((line, parse_json(one, path, line, with_nan=True)) for line, one in files.read_lines(path))
     records: list[dict[str, Any]] = []
     names, plain = dict[str, None](), set[str]()
     deep: dict[str, int | None] = {}
@@ -648,7 +638,7 @@ def _read_records(path: PathLike) -> Table:
         records.append({**record, **dict.fromkeys(nested)})
         plain |= {name for name, value in records[-1].items() if value is not None}
         names.update(dict.fromkeys(record))
-        check_cells(len(records) * len(names), path, line)
+        files.check_cells(len(records) * len(names), path, line)
     for name in [name for name in deep if name in plain][:1]:
         problem = f"{name!r} is an object or a list here, and a plain value elsewhere"
         raise DataError(
@@ -662,14 +652,9 @@ def _read_records(path: PathLike) -> Table:
     return Table(str(path), dict(zip(_check_header(list(columns), path), columns.values(), strict=True)), len(records))
 
 
-def find_library(given: object) -> str:
-    """Return the package of which an object is."""
-    return type(given).__module__.partition(".")[0]
-
-
 def is_frame(given: object) -> bool:
     """Tell whether an object is a frame or records, and no path, list of paths or mapping of paths."""
-    if find_library(given) == "xarray" or isinstance(given, pd.DataFrame | pd.Series):
+    if isinstance(given, pd.DataFrame | pd.Series):
         return True
     if isinstance(given, Mapping):
         return any(not isinstance(value, Mapping) and is_frame(value) for value in given.values()) or are_columns(given)
@@ -715,11 +700,6 @@ def _table_of_frame(given: Any, columns: Mapping[str, str] | None) -> Table:
 
 def _to_pandas(given: Any) -> pd.DataFrame:
     """Return any tabular object as a pandas frame; what it holds is not looked at."""
-    if find_library(given) == "xarray":
-        array = given.to_array("measure") if hasattr(given, "data_vars") else given
-        if array.ndim < 2:
-            raise DataError(f"the array has the dimensions {', '.join(map(str, array.dims))}, not run and topic")
-        return array.to_series().to_frame("score")
     if isinstance(given, pd.Series):
         return given.to_frame(given.name if given.name is not None else "score")
     if isinstance(given, pd.DataFrame):
@@ -738,41 +718,14 @@ def _to_pandas(given: Any) -> pd.DataFrame:
     raise DataError(f"scores come as a frame, an array with names, or records, not as {type(given).__name__}")
 
 
-def _stack(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
-    """Return a frame with a row per score for one whose columns have several levels, each with a name that tells what it holds.
-
-    A single level without a name, as after `pivot`, holds the measures.
-    """
-    frame = frame.rename_axis(index="topic") if frame.index.names == [None] else frame
-    levels, index = [*frame.columns.names], [*frame.index.names]
-    stated = {part: role for role, name in columns.items() for part in (name, *name.split("+"))}
-    usual = {"measure": MEASURE_NAMES, "run": RUN_NAMES, "topic": TOPIC_NAMES}
-
-    def find_role(name: Any) -> str | None:
-        by_name = (role for role, names in usual.items() if name is not None and plain_name(name) in names)
-        return stated.get(name, next(by_name, None))
-
-    if levels.count(None) == 1 and "measure" not in map(find_role, (*index, *levels)):
-        levels[levels.index(None)] = "measure"
-    roles = [find_role(name) for name in (*index, *levels)]
-    odd = [name for name in levels if find_role(name) is None]
-    if odd or len({*index, *levels}) < len(roles):
-        role = next(role for role in ("measure", "run", "repeat") if role not in roles or role == "repeat")
-        names = {role: str(odd[0])} if odd and odd[0] is not None else {}
-        raise DataError(
-            f"the columns have the levels {format_list(list(map(repr, levels)))}, which do not tell what each of them holds",
-            hint=f"say so: {format_columns({**columns, **names})}" if names else "name them: run, topic, measure",
-        )
-    stacked: Any = frame.set_axis(frame.columns.set_names(levels), axis=1).stack(
-        list(range(len(levels))), future_stack=True
-    )
-    return pd.DataFrame(stacked.rename(columns.get("score", "score")).reset_index())
-
-
 def _flatten(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     """Return a frame whose columns and index have one level; levels with a name that says what they hold become columns."""
     if frame.columns.nlevels > 1:
-        return _stack(frame, columns)
+        problem = (
+            f"the columns have the levels {format_list(list(map(repr, frame.columns.names)))}, of which none is a score"
+        )
+        hint = "make them rows, named run, topic or measure, by frame.stack(…).reset_index()"
+        raise DataError(problem, hint=hint)
     named = {*COLUMNS, *columns.values()}
     levels: list[Any] = [name for name in frame.index.names if name in named]
     if frame.index.nlevels > 1 and len(levels) < frame.index.nlevels and set(levels) - {"topic"}:
@@ -798,12 +751,12 @@ def _names_rows(frame: pd.DataFrame) -> bool:
 
 
 def read_fields(
-    path: PathLike, *, separator: str | None, least: int, most: int, layout: str, rest: bool = False
+    path: files.PathLike, *, separator: str | None, least: int, most: int, layout: str, rest: bool = False
 ) -> tuple[list[list[str]], list[int]]:
     """Read lines of plain fields, without a header and without quotes."""
     rows: list[list[str]] = []
     begins: list[int] = []
-    for line, text in read_lines(path):
+    for line, text in files.read_lines(path):
         fields = text.split(separator, most - 1 if rest else -1)
         if not least <= len(fields) <= most:
             raise DataError(f"the line has {format_count(len(fields), 'column')}, not {layout}", file=path, line=line)
@@ -812,16 +765,7 @@ def read_fields(
     return rows, begins
 
 
-def check_plain(label: str, what: str, *, separator: str | None = "\t") -> str:
-    """Return a label if it can be written to a line of text and read back unchanged; otherwise raise an error."""
-    parts = label.split() if separator is None else label.split(separator)
-    if len(parts) != 1 or label != label.strip() or any(letter in label for letter in "\r\n\0\ufeff"):
-        problem = f"the {what} {label!r} cannot be written here: the format has no way to quote white space"
-        raise DataError(problem, hint="write a tidy CSV or Parquet file")
-    return label
-
-
-def write_table(path: PathLike, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def write_table(path: files.PathLike, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write a text table, with tabs into a .tsv file; numbers become the shortest text that reads back the same."""
     text = io.StringIO(newline="")
     table = csv.writer(text, delimiter="\t" if str(path).lower().endswith(".tsv") else ",", lineterminator="\n")
@@ -832,4 +776,4 @@ def write_table(path: PathLike, header: Sequence[str], rows: Iterable[Sequence[A
         raise DataError(
             "a label holds a carriage return or a NUL and cannot be written as text", file=path, hint="write Parquet"
         )
-    write_file(path, content)
+    files.write_file(path, content)

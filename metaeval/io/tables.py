@@ -11,13 +11,14 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from metaeval import files
 from metaeval.data.columns import (
     CLUSTER,
     COLLECTION,
@@ -29,29 +30,14 @@ from metaeval.data.columns import (
     TASK,
     TASK_NAMES,
     format_columns,
-    is_index,
     names_topics,
     names_trait,
     plain_name,
 )  # fmt: skip
 from metaeval.data.policies import report_policy
 from metaeval.data.rows import DoubledError, Rows, categorical
-from metaeval.data.scores import Scores, is_untold
 from metaeval.errors import DataError, format_count, format_list, format_option
-from metaeval.files import (
-    PathLike,
-    Sources,
-    check_file_name,
-    file_name,
-    find_paths,
-    is_folder,
-    list_files,
-    plain_path,
-    stem,
-    write_file,
-    write_together,
-)  # fmt: skip
-from metaeval.io.layout import ROLES, Layout, counts_rows, find_layout, is_line_of_scores
+from metaeval.io.layout import Layout, counts_rows, find_layout, is_line_of_scores
 from metaeval.io.line_formats import rows_of_matrix
 from metaeval.io.table import (
     PARQUET,
@@ -61,14 +47,12 @@ from metaeval.io.table import (
     Table,
     Texts,
     are_columns,
-    find_library,
     is_frame,
     is_gap,
     is_path,
     list_different,
     list_sheets,
     open_cells,
-    write_table,
 )
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import LONGEST_USUAL
@@ -185,11 +169,7 @@ def _rows_of_matrix(layout: Layout, columns: list[Any], measure: str, stated: Ma
             hint = f"if {heads[0]!r} is the column of topics, say so: {format_columns({'topic': heads[0]})}"
         raise error.changed(hint=hint) from None
     _refuse_doubtful_columns(layout, scores.reshape(cells.shape), measure, stated)
-    rows = replace(rows, frame=rows.frame.assign(score=scores))
-    if CLUSTER in layout.roles:
-        clusters = np.repeat(np.array(table.columns[layout.roles[CLUSTER]], dtype=object), len(heads))
-        rows = replace(rows, frame=rows.frame.assign(**{CLUSTER: clusters}))
-    return rows
+    return replace(rows, frame=rows.frame.assign(score=scores))
 
 
 def _refuse_doubtful_columns(layout: Layout, values: np.ndarray, measure: str, stated: Mapping[str, str]) -> None:
@@ -269,24 +249,24 @@ def rows(
                 file=sources, hint=f"name one that is a measure: {format_option('measure', shlex.quote(next(iter(sheets))))}",
             )  # fmt: skip
         parts = [rows_of_table(table, kind=kind, columns=columns, measure=name) for name, table in sheets.items()]
-        return _join_matrices(parts, stem(sources), sheets)
+        return _join_matrices(parts, files.stem(sources), sheets)
     if kind in ("wide", "transposed"):
-        files, name = _find_files(sources, measure, collection)
+        matrices, name = _find_files(sources, measure, collection)
         parts = [
-            rows_of_table(open_cells(path), kind=kind, columns=columns, measure=one) for one, path in files.items()
+            rows_of_table(open_cells(path), kind=kind, columns=columns, measure=one) for one, path in matrices.items()
         ]
-        return _join_matrices(parts, name, files)
+        return _join_matrices(parts, name, matrices)
     if not isinstance(sources, str | Path):
         raise DataError(
             f"the format {kind} needs a single path", hint="several files can be wide, transposed, trec_eval, wmt, …"
         )
     layout, rows = rows_of_table(open_cells(sources), kind=kind, columns=columns, measure=measure)
-    return replace(rows, name=stem(sources), explain=_explain_doubled(layout, columns))
+    return replace(rows, name=files.stem(sources), explain=_explain_doubled(layout, columns))
 
 
 def _read_frames(frame: Any, kind: str | None, columns: Any, measure: Any, collection: str | None) -> Rows:
     """Return the scores in a frame, or in frames by measure."""
-    if isinstance(frame, Mapping) and find_library(frame) != "xarray" and not are_columns(frame, columns):
+    if isinstance(frame, Mapping) and not are_columns(frame, columns):
         if not frame:
             raise DataError("no frames were given")
         if all(isinstance(part, int | float) for part in frame.values()):
@@ -299,8 +279,6 @@ def _read_frames(frame: Any, kind: str | None, columns: Any, measure: Any, colle
             for name, part in frame.items()
         ]
         return _join_matrices(parts, collection or "", frame)
-    array = find_library(frame) == "xarray"
-    name = str(frame.name) if array and getattr(frame, "name", None) not in (None, "score") else ""
     layout, rows = rows_of_table(open_cells(frame, columns), kind=kind, columns=columns, measure=measure)
     if layout.kind in ("wide", "transposed") and measure is None:
         raise DataError(
@@ -309,7 +287,7 @@ def _read_frames(frame: Any, kind: str | None, columns: Any, measure: Any, colle
             f"{format_option('columns')}",
         )  # fmt: skip
     known = [measure] if isinstance(measure, Measure) else []
-    return replace(rows, name=name, measures=known, explain=_explain_doubled(layout, columns))
+    return replace(rows, measures=known, explain=_explain_doubled(layout, columns))
 
 
 def _join_matrices(parts: Sequence[tuple[Layout, Rows]], name: str, measures: Iterable[Any]) -> Rows:
@@ -318,7 +296,7 @@ def _join_matrices(parts: Sequence[tuple[Layout, Rows]], name: str, measures: It
     named = [rows for layout, rows in parts if layout.kind == "transposed" or "topic" in layout.roles]
     for rows in bare if named else ():
         if [*rows.frame["topic"].unique()] != [*named[0].frame["topic"].unique()]:
-            first = file_name(named[0].file) if named[0].file else "the first frame"
+            first = files.file_name(named[0].file) if named[0].file else "the first frame"
             problem = f"{first} names its topics, this table does not, so their lines cannot be matched"
             raise DataError(problem, file=rows.file, hint="add a first column topic")
     return Rows.join(
@@ -326,37 +304,38 @@ def _join_matrices(parts: Sequence[tuple[Layout, Rows]], name: str, measures: It
     )
 
 
-def _find_files(sources: Sources, measure: str | None, collection: str | None) -> tuple[dict[str, PathLike], str]:
+def _find_files(
+    sources: files.Sources, measure: str | None, collection: str | None
+) -> tuple[dict[str, files.PathLike], str]:
     """Return the files of matrices by measure, and the collection that their names tell."""
     if isinstance(sources, Mapping):
-        names = {split_stem(stem(path))[0] for path in sources.values()}
+        names = {split_stem(files.stem(path))[0] for path in sources.values()}
         return {str(name): path for name, path in sources.items()}, names.pop() if len(names) == 1 else ""
-    if isinstance(sources, str | Path) and not is_folder(sources):
-        named, name, known = split_stem(stem(sources), collection)
+    if isinstance(sources, str | Path) and not files.is_folder(sources):
+        named, name, known = split_stem(files.stem(sources), collection)
         # Where the ending is no measure, the whole name is the collection.
-        return {str(measure or name): sources}, stem(sources) if measure is not None and not known else named
-    listed = find_paths(sources)
+        return {str(measure or name): sources}, files.stem(sources) if measure is not None and not known else named
+    listed = files.find_paths(sources)
     if isinstance(sources, str | Path):
-        listed = [
-            path for path in list_files(sources) if plain_path(path).lower().endswith((*TABLES, *PARQUET, *WORKBOOKS))
-        ]
+        endings = (*TABLES, *PARQUET, *WORKBOOKS)
+        listed = [path for path in files.list_files(sources) if files.plain_path(path).lower().endswith(endings)]
         if not listed:
             raise DataError("there is no CSV or TSV file in this folder", file=sources)
-        listed = [path for path in listed if collection and stem(path).startswith(f"{collection}_")] or listed
-    files: dict[str, PathLike] = {}
+        listed = [path for path in listed if collection and files.stem(path).startswith(f"{collection}_")] or listed
+    matrices: dict[str, files.PathLike] = {}
     collections = set()
     for path in listed:
-        named, name, _ = split_stem(stem(path), collection)
+        named, name, _ = split_stem(files.stem(path), collection)
         collections.add(named)
-        if name in files and len(collections) == 1:
-            raise DataError(f"it holds the same measure as {file_name(files[name])}", file=path, measure=name)
-        files[name] = path
+        if name in matrices and len(collections) == 1:
+            raise DataError(f"it holds the same measure as {files.file_name(matrices[name])}", file=path, measure=name)
+        matrices[name] = path
     if len(collections) > 1:
         hint = f"say which: {format_option('collection', shlex.quote(min(collections)))}"
         raise DataError(
             f"the files are of several collections: {format_list(sorted(collections))}", file=sources, hint=hint
         )
-    return {measure: files[measure]} if measure in files else files, collections.pop()
+    return {measure: matrices[measure]} if measure in matrices else matrices, collections.pop()
 
 
 def split_stem(name: str, known: str | None = None) -> tuple[str, str, bool]:
@@ -384,14 +363,6 @@ def _find_measure(text: str) -> str | None:
         if match := re.fullmatch(pattern, text, re.IGNORECASE):
             return measure.format(*match.groups())
     return text if text and measure_of_label(text).higher_is_better is not None else None
-
-
-def _make_stem(collection: str, measure: str) -> str:
-    before = f"{collection}_" if collection else ""
-    for candidate in (before + measure.replace("@", "").lower(), before + measure, f"{collection}__{measure}"):
-        if split_stem(candidate)[:2] == (collection, measure):
-            return candidate
-    raise DataError(f"the collection {collection!r} cannot be read back from the name of a file", hint="rename it")
 
 
 def _explain_doubled(layout: Layout, columns: Mapping[str, str] | None) -> Callable[[DoubledError, str], str]:
@@ -453,69 +424,3 @@ def _name_column(told: str, layout: Layout, stated: Mapping[str, str]) -> str:
         whats, examples = "parts of the name of a topic, or repeats", [topic, repeat]
     shown = ", ".join(format_columns({**stated, **example}) for example in examples)
     return f"{told!r} tells them apart: if it holds {whats}, say so: {shown}"
-
-
-def write(scores: Scores, path: PathLike, kind: str) -> None:
-    """Write a table, or for matrices of several measures a folder of them, without loss of precision."""
-    names = [str(measure) for measure in scores.measures]
-    if kind in ("wide", "transposed"):
-        if str(path).lower().endswith(TABLES):
-            if len(names) > 1:
-                raise DataError(
-                    f"a wide file holds one measure, these are {len(names)}", file=path, hint="give a folder"
-                )
-            _write_matrix(scores, 0, path, kind)
-            return
-        files = [f"{check_file_name(_make_stem(scores.collection, name))}.csv" for name in names]
-        with write_together(path) as aside:
-            for position, name in enumerate(files):
-                _write_matrix(scores, position, Path(aside) / name, kind)
-    elif kind == "measures":
-        for name in names:
-            plain = plain_name(name)
-            if (
-                is_index(name)
-                or names_trait(plain)
-                or any(plain in usual for usual in ROLES.values())
-                or name != name.strip()
-            ):
-                problem, hint = "a column of this name would not be read as a measure", format_option("format", "tidy")
-                raise DataError(problem, file=path, measure=name, hint=f"write {hint}")
-        rows = scores.values.reshape(-1, len(names)).tolist()
-        keys = product(scores.runs, scores.topics)
-        write_table(path, ["run", "topic", *names], ([*key, *row] for key, row in zip(keys, rows, strict=True)))
-    else:
-        frame = scores.to_frame()
-        if any(map(is_untold, scores.measures)):  # otherwise the names tell all directions
-            words = {True: "true", False: "false", None: ""}
-            frame[DIRECTION] = [words[one.higher_is_better] for one in scores.measures] * (len(frame) // len(names))
-        if scores.collection:
-            frame[COLLECTION] = scores.collection
-        frame = frame[[*COLUMNS, *(name for name in (DIRECTION, COLLECTION, CLUSTER) if name in frame)]]
-        if plain_path(path).lower().endswith(PARQUET):
-            write_file(path, _to_parquet(frame))
-        else:
-            write_table(path, list(map(str, frame)), zip(*(frame[name].tolist() for name in frame), strict=True))
-
-
-def _write_matrix(scores: Scores, position: int, path: PathLike, kind: str) -> None:
-    values, what, labels, heads = scores.values[:, :, position], "run", scores.runs, scores.topics
-    if kind == "wide":
-        values, what, labels, heads = values.T, "topic", scores.topics, scores.runs
-    for head in heads:
-        if head != head.strip():
-            raise DataError(
-                f"the name {head!r} of a column cannot be written here", file=path, hint="write tidy Parquet"
-            )
-    write_table(path, [what, *heads], ([label, *row] for label, row in zip(labels, values.tolist(), strict=True)))
-
-
-def _to_parquet(frame: pd.DataFrame) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    schema = pa.schema({name: pa.float64() if name == "score" else pa.string() for name in frame})
-    table = pa.Table.from_pandas(frame, schema, preserve_index=False).replace_schema_metadata()
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, write_page_checksum=True)
-    return bytes(sink.getvalue())

@@ -97,7 +97,6 @@ FORMATS = {
     "inspect": write_logs,
     "frame": lambda folder: ABSENT,
     "frame, a column a measure": lambda folder: COLUMNS,
-    "frame, a level of the columns": lambda folder: COLUMNS.unstack("run"),
     "frames by measure": lambda folder: MATRICES,
 }  # fmt: skip
 STATED = {"tot": "tot", "trec_eval": "trec_eval"}

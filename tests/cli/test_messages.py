@@ -223,7 +223,6 @@ def test_other_spellings_of_the_same_thing(ok, refused):
     for collection in ("one", "two"):
         me.ScoreStore("store").add(scores(collection=collection))
     me.io.write_scores(scores(measures=["x", "y"]), "xy.csv")
-    good = me.io.read_scores("good.csv")
     for in_python, said, here in (
         (lambda: me.io.read_runs("gold.csv", "run.csv", format="probabilities"), "rescale with rescale=True;", {
             "score gold.csv run.csv -l probabilities": "rescale with --normalise;",
@@ -237,9 +236,6 @@ def test_other_spellings_of_the_same_thing(ok, refused):
         }),
         (lambda: me.io.read_scores("words.csv"), "are for read_runs", {
             "power words.csv": "gold and runs are for metaeval score",
-        }),
-        (lambda: me.io.write_scores(good, "folder"), "format=measures, wide, transposed, sakai", {
-            "convert good.csv folder": "--to measures, wide, transposed, sakai",
         }),
         (lambda: me.sample_size(scores(), sizes=[1, 4]), "sizes=1,4: each", {
             "sample-size xy.csv --sizes 1,4": "--sizes 1,4: each",

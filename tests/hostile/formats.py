@@ -124,22 +124,21 @@ def make_wmt(rng):
     return files, {}
 
 
-LAYOUTS = {"tot": "{0}\t{2} {1}\t{3}", "ir_measures": "{0}\t{1}\t{2}\t{3}", "ranking": "{1} Q0 {0} 1 {3} {2}"}
+LAYOUTS = {"tot": "{0}\t{2} {1}\t{3}", "ir_measures": "{0}\t{1}\t{2}\t{3}"}
 
 
 def make_board(rng):
-    layout = rng.choice([*LAYOUTS, "jsonl"])
+    layout = rng.choice([*LAYOUTS])
     runs, topics, measures = pick(rng, 1, 3, WORDS), pick(rng, 1, 4, WORDS), pick(rng, 1, 2, ["AP", "NMD", "mine"])
     rows = [[run, topic, measure, score(rng)] for run in runs for topic in topics for measure in measures]
     rows += [[run, "all", measure, 0.5] for run in runs for measure in measures if chance(rng, 0.3)]
     rng.shuffle(rows)
     parts = [rows[::2], rows[1::2]] if chance(rng, 0.4) and len(rows) > 1 else [rows]
-    keys = ("run_id", "topic_id", "measure", "value")
-    ascii_only = rng.choice([True, False])
-    dump = lambda row: [json.dumps(dict(zip(keys, row, strict=True)), ensure_ascii=ascii_only)]  # noqa: E731
-    write = lambda part: lines(map(dump, part), "{}") if layout == "jsonl" else lines(part, LAYOUTS[layout])  # noqa: E731
     only_sums = any(all(row[1] == "all" for row in part) for part in parts)
-    return {f"board{k}": write(part) for k, part in enumerate(parts)}, {"format": layout, "excused": only_sums}
+    return {f"board{k}": lines(part, LAYOUTS[layout]) for k, part in enumerate(parts)}, {
+        "format": layout,
+        "excused": only_sums,
+    }
 
 
 LABEL_TYPES = [  # usual ones, and unusual ones that may be refused

@@ -256,36 +256,24 @@ def wmt(files):
                 yield run, str(place), measure, score
 
 
-PLACES = {"tot": (0, 2, 1, 3), "ir_measures": (0, 1, 2, 3), "ranking": (2, 0, 5, 4)}
+PLACES = {"tot": (0, 2, 1, 3), "ir_measures": (0, 1, 2, 3)}
 """Where run, topic, measure and score stand on a line of a leaderboard."""
 
 
 @readings
 def leaderboard(files, layout):
     for name, content in files.items():
-        rows = [_object(line) if layout == "jsonl" else line.split() for line in lines_of(content)]
+        rows = [line.split() for line in lines_of(content)]
         width = len(rows[0])
         if layout == "ir_measures" and width == 3:  # without a column of runs a file is a run
             rows = [[name, *row] for row in rows]
-        elif layout != "jsonl":
-            need(width == (6 if layout == "ranking" else 4), "columns")
+        else:
+            need(width == 4, "columns")
         need(len({len(row) for row in rows}) == 1, "columns")
-        if layout in PLACES:
-            rows = [[row[place] for place in PLACES[layout]] for row in rows]
-            rows = rows[rows[0][3].lower() in ("value", "score") :]
+        rows = [[row[place] for place in PLACES[layout]] for row in rows]
+        rows = rows[rows[0][3].lower() in ("value", "score") :]
         need(rows, "no scores")
         yield from ((*row[:3], number(row[3])) for row in rows if row[1] != "all")
-
-
-def _object(line):
-    try:
-        found = json_of(line)
-        *labels, value = (found[key] for key in ("run_id", "topic_id", "measure", "value"))
-        "".join(labels).encode()
-    except (TypeError, KeyError, ValueError):
-        raise Unreadable("no such object") from None
-    need(not isinstance(value, bool | list | dict), "no number")
-    return *labels, "" if value is None else value if isinstance(value, str) else repr(value)
 
 
 def whole(reading):

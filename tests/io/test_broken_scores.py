@@ -76,16 +76,13 @@ FILES = [
     ("tot", "a AP all 1\n", "s.csv: there is no score for any topic"),
     ("tot", "a t1 AP 0.5\n", "its second column holds topics and its third measures: the format ir_measures, not tot"),
     ("ir_measures", "a AP t1 0.5\n", "the format tot, not ir_measures"),
-    ("ranking", "t Q0 a 1\n", "s.csv:1: the line has 4 columns, not topic Q0 run rank value measure"),
     ("tidy", {"x.json": "["}, "x.json:1: it is not JSON: Expecting value"),
-    ("jsonl", line() + "\n[1]\n", "s.csv:2: the line is no object with run_id, topic_id, measure, value"),
-    ("jsonl", line(topic_id=7), "s.csv:1: topic_id is a text in quotation marks, not 7"),
-    (None, {"x.jsonl": line(topic_id=7)}, "x.jsonl:1: topic_id is a text in quotation marks, not 7"),
-    ("jsonl", line(value=[1]), "s.csv:1: the value [1] is no number"),
-    ("jsonl", line()[:-1] + ', "value": 7}', "s.csv:1: the key 'value' occurs twice in one object"),
-    ("jsonl", "[" * 100_000, "s.csv:1: it is not JSON that can be read: it is nested too deeply"),
-    ("jsonl", line(run_id="\ud800"), "half a letter is escaped"),
-    ("jsonl", line(value=5).replace("5", "5" * 5000), "s.csv:1: it is not JSON that can be read: Exceeds"),
+    (None, {"x.jsonl": line() + "\n[1]\n"}, "x.jsonl:2: it is no object with names and values"),
+    (None, {"x.jsonl": line(run_id="7") + "\n" + line(run_id=7)}, "the runs are of several types"),
+    (None, {"x.jsonl": line()[:-1] + ', "value": 7}'}, "x.jsonl:1: the key 'value' occurs twice in one object"),
+    (None, {"x.jsonl": "[" * 100_000}, "x.jsonl:1: it is not JSON that can be read: it is nested too deeply"),
+    (None, {"x.jsonl": line(run_id="\ud800")}, "half a letter is escaped"),
+    (None, {"x.jsonl": line(value=5).replace("5", "5" * 5000)}, "x.jsonl:1: it is not JSON that can be read: Exceeds"),
 ]
 
 

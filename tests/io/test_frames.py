@@ -47,7 +47,6 @@ LAYOUTS = {
     "a series with three levels": lambda: INDEXED["score"],
     "an index of three levels": lambda: INDEXED,
     "an index of two levels, a column a measure": lambda: INDEXED["score"].unstack("measure"),
-    "columns of two levels": lambda: INDEXED["score"].unstack(["measure", "run"]),
     "a column a measure": lambda: INDEXED["score"].unstack("measure").reset_index(),
     "wide frames": lambda: WIDE,
     "records": lambda: TIDY.to_dict("records"),
@@ -70,47 +69,13 @@ JUDGED = pd.DataFrame(
     columns=["model", "item", "metric", "score"],
 )  # fmt: skip
 PIVOT = JUDGED.pivot(index="item", columns=["metric", "model"], values="score").rename_axis(columns=[None, "model"])
-CONCATENATED = pd.concat({name: PIVOT[name].rename_axis(columns=None) for name in ("accuracy", "rubric", "f1")}, axis=1)
-PLAIN = {
-    "pivot of several columns": lambda: PIVOT,
-    "with numbers for an index": lambda: PIVOT.reset_index(drop=True).rename({0: "p", 1: "q"}),
-    "levels with names": lambda: JUDGED.pivot(index="item", columns=["metric", "model"], values="score"),
-    "runs above measures": lambda: PIVOT.swaplevel(axis=1),
-    "runs in the index": lambda: JUDGED.pivot(index="model", columns=["metric", "item"], values="score"),
-    "joined, named": lambda: CONCATENATED.rename_axis(columns=["measure", "run"]),
-}
 
 
-@pytest.mark.parametrize("doubled", ["raise", "mean"])
-@pytest.mark.parametrize("layout", PLAIN)
-def test_a_level_of_the_columns_is_the_measure_and_is_never_averaged(layout, doubled):
-    given = PLAIN[layout]()
-    before = given.copy()
-    scores = from_frame(given, doubled=doubled)
-    found = scores.to_frame().set_index(["run", "topic", "measure"])["score"].sort_index()
-    expected = JUDGED.set_index(["model", "item", "metric"])["score"].sort_index()
-    pd.testing.assert_series_equal(found, expected, check_names=False, check_index_type=False)
-    pd.testing.assert_frame_equal(given, before)
-    assert from_frame(given, measure="rubric") == scores.sel(measures="rubric")
-
-
-@pytest.mark.parametrize("doubled", ["raise", "mean"])
-@pytest.mark.parametrize(
-    ("frame", "message", "columns"),
-    [
-        (CONCATENATED, r"the levels None, None, which do not tell what each of them holds .name them: run", None),
-        (PIVOT.rename_axis(columns=["kind", "model"]), "levels 'kind', 'model', .*say so: columns=", {"measure": "kind"}),
-        (PIVOT.rename_axis(columns=["metric", "llm"]), "levels 'metric', 'llm', .*say so: columns=", {"run": "llm"}),
-        (pd.concat({1: PIVOT, 2: PIVOT}, axis=1, names=["seed"]), "levels 'seed', .*say so: columns=", {"repeat": "seed"}),
-    ],
-)  # fmt: skip
-def test_where_the_levels_of_columns_do_not_tell_the_measure_the_user_is_asked(frame, message, columns, doubled):
-    with pytest.raises(DataError, match=message + re.escape(str(columns)) * bool(columns)):
-        from_frame(frame, doubled=doubled)
-    if columns:
-        scores = from_frame(frame, columns=columns, doubled=doubled)
-        assert scores.matrix("f1").loc["y", "q"] == PIVOT.loc["q", ("f1", "y")]
-        assert scores.values.shape == (3, 2, 3)
+def test_columns_of_several_levels_are_rows_first():
+    with pytest.raises(DataError, match=r"the columns have the levels None, 'model', .*frame.stack\(…\).reset_index"):
+        from_frame(PIVOT)
+    names = PIVOT.rename_axis(columns=["metric", "model"])
+    assert from_frame(names.stack([0, 1], future_stack=True).rename("score").reset_index()).values.shape == (3, 2, 3)
 
 
 BY_SYSTEM = pd.DataFrame(
@@ -185,15 +150,6 @@ def test_doubled_scores_of_matrices_are_settled_as_those_of_rows_are(frame):
     with pytest.warns(PolicyWarning, match="cells had several scores: the mean was taken"):
         scores = from_frame(more, **options, doubled="mean")
     np.testing.assert_allclose(scores.values, from_frame(frame, **options).values + 0.5)
-
-
-def test_an_array_with_names_is_taken():
-    pytest.importorskip("xarray")
-    given = Scores(VALUES, runs=["a", "b"], topics=["1", "2"], measures=["AP", "RR"], collection="pilot")
-    array = given.to_frame().set_index(["run", "topic", "measure"])["score"].to_xarray().rename("pilot")
-    assert from_frame(array) == given
-    as_variables = array.to_dataset(dim="measure")
-    assert (from_frame(as_variables).sel(measures=["AP", "RR"]).values == VALUES).all()
 
 
 def test_columns_that_are_called_otherwise_are_mapped():
@@ -283,18 +239,6 @@ def test_messages_are_one_line_of_bounded_length():
     assert len(str(error)) < 1100
     assert "\n" not in str(error)
     assert shorten("short") == "short"
-
-
-def test_a_level_called_as_tasks_is_proposed_as_the_collection_and_no_name_stands_twice():
-    rows = [
-        (run, f"{task}{t}", m, task, t / 10) for run in "ab" for task in "xy" for t in range(3) for m in ("AP", "RR")
-    ]
-    tidy = pd.DataFrame(rows, columns=["run", "topic", "measure", "dataset", "score"])
-    with pytest.raises(DataError, match=r"levels 'dataset', 'measure', which do not tell"):
-        from_frame(tidy.pivot(index=["topic", "run"], columns=["dataset", "measure"], values="score"))
-    twice = tidy.groupby(["run", "topic"]).agg({"score": ["mean", "std"]}).rename_axis(columns=["measure", "run"])
-    with pytest.raises(DataError, match="which do not tell what each of them holds"):
-        from_frame(twice)
 
 
 CELLS = st.text(st.sampled_from("a1.,;é -_eE+'\x0b\u2028"), max_size=4)

@@ -1,4 +1,4 @@
-"""Labels of people and judges: a column or a row each, votes, distributions, predictions."""
+"""Labels of people and judges: a column or a row each, votes, distributions."""
 
 import numpy as np
 import pandas as pd
@@ -23,13 +23,10 @@ def counted(runs):
     return {run: ", ".join(said) for run, said in found.items()}
 
 
-PREDICTIONS = "model,fold,id,y_true,y_pred\na,x,1,0,0.0\na,x,2,1,1.0\nb,x,1,0,1.0\nb,x,2,1,1.0\na,y,3,1,0\nb,y,3,1,1\n"
 LABELS = [
-    # a table with a column a judge or a row a prediction, options, what each run says: topic, gold, predicted
+    # a table with a column a judge, options, what each run says: topic, gold, predicted
     ("sentence;gold;ann;bo\n1;no;no;yes\n2;yes;yes;yes\n", {**YES_NO, "columns": {"item": "sentence"}},
      {"ann": "all no no, all yes yes", "bo": "all no yes, all yes yes"}),
-    (PREDICTIONS, {"classes": [0, 1]}, {"a": "x 0 0, x 1 1, y 1 0", "b": "x 0 1, x 1 1, y 1 1"}),
-    ("y_true,y_pred\n0,1\n1,1\n", {"classes": [0, 1]}, {"p": "all 0 1, all 1 1"}),
     ("item,gold,m\nx,0,1.0\ny,1.00,0\n", {"classes": [0, 1]}, {"m": "all 0 1, all 1 0"}),
     ("item,gold,m\nx,0,+1.0\ny,+1,0\n", {"classes": [0, "+1"]}, {"m": "all 0 +1, all +1 0"}),
     ("topic,item,gold,ann,bo\nt,1,no,no,\nu,1,yes,yes,yes\n", {**YES_NO, "missing": "drop-topic"},
@@ -39,10 +36,10 @@ LABELS = [
 
 @pytest.mark.parametrize(("text", "options", "said"), LABELS)
 @pytest.mark.filterwarnings("ignore:.*left out 1 of 2 topics. u")
-def test_a_column_a_judge_or_a_row_a_prediction_are_runs(text, options, said, tmp_path):
+def test_a_column_a_judge_is_a_run(text, options, said, tmp_path):
     path = put(tmp_path, {"p.csv": text})
     frame = pd.read_csv(path, sep=None, engine="python", dtype={"gold": str, "m": str})
-    for source in (path, frame) if text[0] != "y" else (path,):  # a frame has no name to give to a run
+    for source in (path, frame):
         if "missing" in options:
             with pytest.warns(PolicyWarning, match="left out 1 of 2 topics: t"):
                 assert counted(read_runs(source, format="labels", **options)) == said
@@ -55,11 +52,11 @@ REFUSED = [
     ("topic,item,gold,ann,bo\nt,1,no,no,\n", ["no", "yes"],
      "run bo, topic t, item 1: the label is missing .choose"),
     ("item,gold,ann\na,0,0.4\nb,0,1.0\n", range(3),
-     "label '0.4' is not one of.*round real numbers to classes first"),
+     "label '0.4' is not one of."),
     ("Topic,item,gold,ann\nt,1,no,yes\n", ["no", "yes"],
      "no column 'topic', but 'Topic'.*columns topic=Topic"),
-    ("model,id,y_true,y_pred\na,1,no,yes\nb,1,yes,yes\n", ["no", "yes"],
-     "p.csv:3: run b, topic all, item 1: its true label is 'yes', but 'no' on line 2"),
+    ("model,item,gold,y_pred\na,1,no,yes\nb,1,yes,yes\n", ["no", "yes"],
+     "p.csv:1: the column 'model' is not called as a judge, .*pivot"),
 ]  # fmt: skip
 
 
@@ -163,9 +160,14 @@ TOPICS = {"topic": ["a", "b"]}
 UNMATCHED = [
     # people, a judge, options, what is refused
     ({"item": ["x"], "ann": ["1.5"]}, {"item": ["x"], "model": [1]}, {}, "vote '1.5' of ann is not one of the classes"),
-    (PEOPLE | TOPICS, JUDGE, {}, "nobody labelled this item .*people.csv has a column topic and .*judge.csv has none"),
-    (PEOPLE, JUDGE | TOPICS, {}, "nobody labelled this item .*judge.csv has a column topic and .*people.csv has none"),
-    (PEOPLE | TOPICS, JUDGE | {"topic": ["a", "c"]}, {}, "people labelled it as an item of the topic b, not c"),
+    (PEOPLE | TOPICS, JUDGE, {}, "nobody labelled this item .both tables must have a column topic"),
+    (PEOPLE, JUDGE | TOPICS, {}, "nobody labelled this item .both tables"),
+    (
+        PEOPLE | TOPICS,
+        JUDGE | {"topic": ["a", "c"]},
+        {},
+        "item c/y: nobody labelled this item .both tables .* same topics",
+    ),
     (PEOPLE, JUDGE, {"separator": "__"}, "separator=__: no name of an item has it, such as 'x'"),
     (PEOPLE, JUDGE, {"separator": ""}, "separator=: no name of an item has it, such as 'x'"),
     (PEOPLE | TOPICS, JUDGE | TOPICS, {"separator": "__"}, "separator=__ is for tables without a column topic"),

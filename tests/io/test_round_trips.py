@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as npst
 from metaeval import Scores
 from metaeval.data.rows import TOTALS
 from metaeval.errors import DataError, PolicyWarning
-from metaeval.io import SCORE_FORMATS, from_frame, read_scores, write_scores
+from metaeval.io import from_frame, read_scores, write_scores
 from tests.io.cases import put, show
 
 ODD_LABELS = (
@@ -25,52 +25,31 @@ def labels(forbidden="\r\0"):
     return st.text(letters, min_size=1, max_size=8).filter(str.strip)
 
 
-def bare(separator):
-    """Labels that a format without quotes can hold."""
-    return labels("\r\n\0\ufeff" + separator).filter(lambda label: label == label.strip())
-
-
 ANY = ("AP", "my measure", "OCI(beta=0.75, gamma=1)")
-FORMATS = {
-    # how a file of the format is called, labels of runs, labels of topics, and measures
-    "tidy": ("s.csv", labels(), labels(), ANY),
-    "tidy, tabs": ("s.tsv", labels(), labels(), ANY),
-    "tidy, Parquet": ("s.parquet", labels(), labels(), ANY),
-    "measures": ("s.csv", labels(), labels(), ANY),
-    "wide": ("s", bare(""), labels(), ANY),
-    "transposed": ("s", labels(), bare(""), ANY),
-    "sakai": ("s", bare(""), bare(""), ANY),
-    "trec_eval": ("s", bare("\t"), bare("\t"), ANY),
-}
-assert {kind.partition(",")[0] for kind in FORMATS} == {
-    name for name, format in SCORE_FORMATS.items() if format.written
-}
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("name", ["s.csv", "s.tsv", "s.parquet"])
 @settings(max_examples=30, deadline=None)
 @given(data=st.data())
-def test_every_bit_and_every_label_survive_a_file(kind, data, tmp_path_factory):
-    name, runs, topics, measures = FORMATS[kind]
-    format, path = kind.partition(",")[0], tmp_path_factory.mktemp("s") / name
+def test_every_bit_and_every_label_survive_a_file(name, data, tmp_path_factory):
+    path = tmp_path_factory.mktemp("s") / name
 
     def draw(labels):
         names = labels.filter(lambda label: label.strip().lower() not in TOTALS)  # which would be left out as means
         return data.draw(st.lists(names, min_size=1, max_size=3, unique=True))
 
-    runs, topics = draw(runs), draw(topics)
-    measures = measures[: data.draw(st.integers(1, len(measures)))]
+    runs, topics = draw(labels()), draw(labels())
+    measures = ANY[: data.draw(st.integers(1, len(ANY)))]
     shape = (len(runs), len(topics), len(measures))
     values = data.draw(npst.arrays(float, shape, elements=st.floats(-1e300, 1e300)))  # whose means are finite
     collection = data.draw(st.sampled_from(["", "web2013", "a_b", "x_ap"]))
     written = Scores(values, runs=runs, topics=topics, measures=measures, collection=collection)
-    write_scores(written, path, format=format)
-    read = read_scores(path, format=format)
+    write_scores(written, path)
+    read = read_scores(path)
     assert read.values.shape == shape
     again = read.sel(runs=runs, topics=topics, measures=measures)
     assert (again.values.view(np.uint64) == values.view(np.uint64)).all()
-    if format in ("tidy", "wide"):
-        assert read.collection == collection or not collection
+    assert read.collection == collection or not collection
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "pq"])
@@ -121,38 +100,19 @@ def test_a_write_that_fails_leaves_what_was_there_and_no_half_file(name, tmp_pat
 
 
 REFUSED = [
-    ("tidy", "s.csv", {"runs": ["a\rb"]}, "cannot be written as text"),
-    ("wide", "s.csv", {"runs": [" a"]}, "cannot be written here"),
-    ("wide", "folder", {"measures": ["a/b"]}, "cannot be the name of a file"),
-    ("wide", "folder", {"measures": ["x"], "collection": "a__b"}, "cannot be read back"),
-    ("sakai", "folder", {"runs": ["a\nb"]}, "no way to quote white space"),
-    ("sakai", "folder", {"measures": ["runs"]}, "has the name of the file that lists the runs"),
-    ("sakai", "folder", {"measures": ["../x"]}, "cannot be the name of a file"),
-    ("trec_eval", "folder", {"topics": ["a\tb"]}, "no way to quote white space"),
-    ("trec_eval", "folder", {"topics": ["all"]}, "topic all: a topic cannot have this name in this format"),
-    (
-        "trec_eval",
-        "folder",
-        {"measures": ["num_rel"]},
-        "measure num_rel: a measure cannot have this name in this format",
-    ),
-    ("tidy", "no/such/s.csv", {}, "it cannot be written: No such file or directory"),
+    ("s.csv", {"runs": ["a\rb"]}, "cannot be written as text"),
+    ("no/such/s.csv", {}, "it cannot be written: No such file or directory"),
+    ("folder", {}, "the format cannot be detected from this name"),
+    ("s.csv", {"topics": ["t", "Mean"]}, "topic Mean: a topic cannot have this name"),
 ]
 
 
-@pytest.mark.parametrize(("format", "name", "labels", "message"), REFUSED)
-def test_what_a_format_cannot_hold_is_refused_before_anything_is_written(format, name, labels, message, tmp_path):
+@pytest.mark.parametrize(("name", "labels", "message"), REFUSED)
+def test_what_a_file_cannot_hold_is_refused_before_anything_is_written(name, labels, message, tmp_path):
     given = {"runs": ["a"], "topics": ["t"], "measures": ["AP"], **labels}
     with pytest.raises(DataError, match=message):
-        write_scores(Scores([[[0.5]]], **given), tmp_path / name, format=format)
+        write_scores(Scores(np.full((1, len(given["topics"]), 1), 0.5), **given), tmp_path / name)
     assert not list(tmp_path.rglob("*.*"))
-
-
-def test_a_run_called_after_a_path_gets_a_safe_trec_eval_file(tmp_path):
-    scores = Scores([[[0.5]], [[0.25]]], runs=["org/model", "org_model"], topics=["t"], measures=["map"])
-    write_scores(scores, tmp_path, format="trec_eval")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["org_model-2.eval", "org_model.eval"]
-    assert show(read_scores(tmp_path)) == "map: org_model 0.25, org/model 0.5 (t)"
 
 
 def test_names_that_a_spreadsheet_would_run_are_defused_on_request_only(tmp_path):

@@ -36,39 +36,25 @@ def _read(folder: Path) -> Iterator[Cell]:
     model = need_text(adapter, "model", folder / SPEC)
     task = _name_task(need_text(spec, "name", folder / SPEC))
     instances = parse_json(read_text(path), path, with_nan=True)
-    if not isinstance(instances, list):
-        raise DataError("it is no list of instances", file=path)
-    splits = {stat["name"].get("split") for one in instances for stat in _list_stats(one, path)}
+    splits = {stat["name"].get("split") for instance in instances for stat in need(instance, "stats", path)}
     for instance in instances:
         topic = need_text(instance, "instance_id", path)
-        trial = instance.get("train_trial_index", 0)
-        for stat in _list_stats(instance, path):
-            named = stat["name"]
+        trial = int(instance.get("train_trial_index", 0))
+        for stat in instance["stats"]:
+            named, count = stat["name"], stat.get("count", 0)
             measure = need_text(named, "name", path)
             if NO_MEASURE.fullmatch(measure):
                 continue
-            count = stat.get("count", 0)
+            where: dict[str, Any] = {"file": path, "topic": topic, "measure": measure}
+            if isinstance(count, bool) or count < 0 or count % 1 != 0:
+                raise DataError(f"the count is {count!r}, no whole number", **where)
             changed = named.get("perturbation") or instance.get("perturbation")
-            parts = [task]
-            parts += [str(named.get("split"))] if len(splits) > 1 else []
+            parts = [task, *([str(named.get("split"))] if len(splits) > 1 else [])]
             parts += [_name_perturbation(changed)] if changed else []
-            try:
-                # HELM adds up what it was told of an instance; nothing at all is no score.
-                score = None if not count else as_score(need(stat, "sum", path)) / count
-            except (ValueError, TypeError):
-                raise DataError("the sum is no number", file=path, topic=topic, measure=measure) from None
-            if isinstance(count, bool) or count != count or count < 0 or count != int(count):
-                raise DataError(f"the count is {count!r}, no whole number", file=path, topic=topic, measure=measure)
-            yield Cell(" ".join(parts), model, topic, measure, score, int(trial) + 1)
-
-
-def _list_stats(instance: Any, path: str) -> list[dict[str, Any]]:
-    stats = need(instance, "stats", path)
-    if not isinstance(stats, list) or not all(
-        isinstance(one, dict) and isinstance(one.get("name"), dict) for one in stats
-    ):
-        raise DataError("the statistics are not as HELM writes them", file=path)
-    return stats
+            # HELM adds up what it was told of an instance; nothing at all is no score.
+            total = as_score(need(stat, "sum", path), **where) if count else None
+            score = None if total is None else total / count
+            yield Cell(" ".join(parts), model, topic, measure, score, trial + 1)
 
 
 def _name_task(name: str) -> str:
@@ -78,16 +64,11 @@ def _name_task(name: str) -> str:
     return f"{scenario}{colon}{','.join(kept)}" if kept else scenario
 
 
-def _name_perturbation(changed: Any) -> str:
-    if not isinstance(changed, dict):
-        return str(changed)
-    rest = [
-        f"{key}={value}"
-        for key, value in sorted(changed.items())
-        if key not in ("name", "fairness", "robustness", "computed_on")
-    ]
-    on = changed.get("computed_on")
-    return "/".join([str(changed.get("name", "perturbed")), *rest, *([str(on)] if on else [])])
+def _name_perturbation(changed: dict[str, Any]) -> str:
+    general = ("name", "fairness", "robustness", "computed_on")
+    rest = [f"{key}={value}" for key, value in sorted(changed.items()) if key not in general]
+    on = [str(changed["computed_on"])] if changed.get("computed_on") else []
+    return "/".join([str(changed.get("name", "perturbed")), *rest, *on])
 
 
 def _claims(sample: Any) -> bool:

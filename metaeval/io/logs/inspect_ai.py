@@ -8,18 +8,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from metaeval import files
 from metaeval.data.policies import report_policy
 from metaeval.errors import DataError, format_count
-from metaeval.files import (
-    BYTES_A_CELL,
-    PathLike,
-    check_cells,
-    check_size,
-    find_most_unpacked,
-    read_bytes,
-    read_text,
-    unpack,
-)
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text
 from metaeval.io.strict_json import count_values, parse_json
 
@@ -30,15 +21,15 @@ MARKS = ('"eval"', '"status"', '"samples"')
 """What stands in a JSON log."""
 
 
-def find(paths: Sequence[PathLike]) -> Iterator[Log]:
+def find(paths: Sequence[files.PathLike]) -> Iterator[Log]:
     """Yield archives and JSON logs."""
     for path in paths:
-        content = read_text(path) if str(path).lower().endswith(".json") else ""
+        content = files.read_text(path) if str(path).lower().endswith(".json") else ""
         if str(path).lower().endswith(".eval") or all(mark in content for mark in MARKS):
             yield Log(path, partial(_read, path))
 
 
-def _read(path: PathLike) -> Iterator[Cell]:
+def _read(path: files.PathLike) -> Iterator[Cell]:
     is_archive = str(path).lower().endswith(".eval")
     header, samples = _open_archive(path) if is_archive else _open_json(path)
     about = need(header, "eval", path)
@@ -58,10 +49,8 @@ def _read(path: PathLike) -> Iterator[Cell]:
         lacking += not scores
         for scorer, given in scores.items():
             value = need(given, "value", path)
-            parts = (
-                {f"{scorer}/{key}": part for key, part in value.items()} if isinstance(value, dict) else {scorer: value}
-            )
-            for measure, part in parts.items():
+            several = {f"{scorer}/{key}": part for key, part in value.items()} if isinstance(value, dict) else None
+            for measure, part in ({scorer: value} if several is None else several).items():
                 graded = isinstance(part, str) and part in GRADES
                 score = GRADES[part] if graded else as_score(part, file=path, topic=topic, measure=measure)
                 yield Cell(task, model, topic, measure, score, epoch)
@@ -69,32 +58,30 @@ def _read(path: PathLike) -> Iterator[Cell]:
         report_policy(f"{format_count(lacking, 'sample')} of {len(samples):,} not scored", path)
 
 
-def _open_json(path: PathLike) -> tuple[dict[str, Any], list[Any]]:
-    content = parse_json(read_text(path), path, with_nan=True)
+def _open_json(path: files.PathLike) -> tuple[dict[str, Any], list[Any]]:
+    content = parse_json(files.read_text(path), path, with_nan=True)
     samples = need(content, "samples", path) or []
     return content, samples if isinstance(samples, list) else []
 
 
-def _open_archive(path: PathLike) -> tuple[dict[str, Any], list[Any]]:
+def _open_archive(path: files.PathLike) -> tuple[dict[str, Any], list[Any]]:
     """Return header and samples of an archive, of which nothing is written anywhere."""
-    content = read_bytes(path)
+    content = files.read_bytes(path)
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
         names = archive.namelist()
-        start = "header.json" if "header.json" in names else "_journal/start.json"
-        journal = sorted(name for name in names if name.startswith("_journal/summaries/"))
         whole = "summaries.json" in names
-        parts = journal or sorted(name for name in names if name.startswith("samples/"))
-        parts = [start, *(["summaries.json"] if whole else parts)]
+        rest = ["summaries.json"] if whole else sorted(name for name in names if name.startswith("samples/"))
+        parts = ["header.json", *rest]
         size = sum(archive.getinfo(name).file_size for name in parts)
-        check_size(size, path, "unpacked, it has", find_most_unpacked(len(content)))
+        files.check_size(size, path, "unpacked, it has", files.find_most_unpacked(len(content)))
         texts, n_values = [], 0
         for name in parts:
             texts.append(_read_member(archive, content, name, path))
             n_values += count_values(texts[-1])
-            check_cells(n_values, path, what="values", each=2 * BYTES_A_CELL)
-        header, *rest = (parse_json(text, path, with_nan=True) for text in texts)
-        samples = rest[0] if whole else [one for part in rest for one in (part if isinstance(part, list) else [part])]
+            files.check_cells(n_values, path, what="values", each=2 * files.BYTES_A_CELL)
+        header, *found = (parse_json(text, path, with_nan=True) for text in texts)
+        samples = found[0] if whole else found
     except (zipfile.BadZipFile, zipfile.LargeZipFile, KeyError, EOFError, OSError, ValueError) as error:
         if isinstance(error, DataError):
             raise
@@ -107,14 +94,14 @@ def _open_archive(path: PathLike) -> tuple[dict[str, Any], list[Any]]:
 _ZSTD = 93
 
 
-def _read_member(archive: zipfile.ZipFile, content: bytes, name: str, path: PathLike) -> str:
+def _read_member(archive: zipfile.ZipFile, content: bytes, name: str, path: files.PathLike) -> str:
     info = archive.getinfo(name)
     if info.compress_type == _ZSTD:  # which the zipfile module does not know
         begin = info.header_offset + 30
         lengths = content[begin - 4 : begin]
         begin += int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
         packed = io.BytesIO(content[begin : begin + info.compress_size])
-        with unpack(packed, "zstd", path) as stream:
+        with files.unpack(packed, "zstd", path) as stream:
             unpacked = stream.read(info.file_size + 1)
     else:
         with archive.open(info) as stream:
@@ -129,7 +116,7 @@ def _read_member(archive: zipfile.ZipFile, content: bytes, name: str, path: Path
 
 def _claims(sample: Any) -> bool:
     if str(sample.path).lower().endswith(".eval"):
-        return read_bytes(sample.path).startswith(b"PK\x03\x04")
+        return files.read_bytes(sample.path).startswith(b"PK\x03\x04")
     return has_keys("eval", "status", "samples")(sample)
 
 

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from metaeval.data.policies import report_policy
-from metaeval.errors import DataError, format_list
+from metaeval.errors import format_list
 from metaeval.files import PathLike, file_name, plain_path, read_text, stream_lines
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text
 from metaeval.io.strict_json import parse_json
@@ -54,13 +53,8 @@ def _read_results(path: PathLike, task: str, date: str | None) -> tuple[str, dic
     if len(beside) != 1 or not beside[0].is_file():
         return folder.name or "model", {}
     content = parse_json(read_text(beside[0]), beside[0], with_nan=True)
-    if not isinstance(content, dict):
-        raise DataError("it is no object", file=beside[0])
-    config: Any = content.get("config") or {}
-    model = content.get("model_name") or (config.get("model") if isinstance(config, dict) else None) or folder.name
-    stated = content.get("higher_is_better") or {}
-    known = stated.get(task) if isinstance(stated, dict) else None
-    known = known if isinstance(known, dict) else {}
+    model = content.get("model_name") or (content.get("config") or {}).get("model") or folder.name
+    known = (content.get("higher_is_better") or {}).get(task) or {}
     return str(model), {str(name): up for name, up in known.items() if isinstance(up, bool)}
 
 

@@ -5,35 +5,25 @@ from __future__ import annotations
 import math
 import os
 import zlib
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
+from metaeval import files
 from metaeval.data.columns import COLLECTION, COLUMNS, DIRECTION, REPEAT, format_columns
 from metaeval.data.policies import report_policy
-from metaeval.data.rows import ONCE, Rows, categorical
+from metaeval.data.rows import ONCE, Rows
 from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
-from metaeval.files import (
-    PathLike,
-    Sources,
-    describe_files,
-    file_name,
-    is_folder,
-    stem,
-)
 
 MOST_FILES = 200_000
 """Files of a folder that are looked at."""
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A score of a run on a sample of a task; `epoch` counts repeats of the same sample, None a score that is not there."""
 
     task: str
@@ -49,7 +39,7 @@ class Cell:
 class Log:
     """One file, or the files of one evaluation, and what it says; `shared`: other logs may be of the same run and task."""
 
-    path: PathLike
+    path: files.PathLike
     cells: Callable[[], Iterable[Cell]]
     shared: bool = False
 
@@ -61,28 +51,44 @@ class LogFormat:
     `find` returns the logs among the files of a folder, given their paths, `fits` says whether a single file is one.
     """
 
-    find: Callable[[Sequence[PathLike]], Iterable[Log]]
+    find: Callable[[Sequence[files.PathLike]], Iterable[Log]]
     fits: Callable[[Any], bool]
     name: str
 
-    def rows(self, sources: Sources, *, columns: Mapping[str, str] | None = None, **_: Any) -> Rows:
+    def rows(self, sources: files.Sources, *, columns: Mapping[str, str] | None = None, **_: Any) -> Rows:
         """Read the scores of every task, which are collections; with columns run=file, a run is named after its file too."""
         paths = list_sources(sources)
-        where = describe_files(paths[:3])
+        where = files.describe_files(paths[:3])
         with self._guard(paths[0] if len(paths) == 1 else None):
             logs = list(self.find(paths))
         if not logs:
             raise DataError(f"there is no log of the format {self.name}", file=where)
         if columns and {**columns} != {"run": "file"}:
             raise DataError("logs have no columns to name", file=where, hint=f"only {format_columns({'run': 'file'})}")
-        cells = _Cells()
+        parts, owners, empty = [], dict[tuple[str, str], files.PathLike](), []
         for log in logs:
             with self._guard(log.path):
-                cells.add(log, by_file=bool(columns))
-        return cells.to_rows(describe_files([log.path for log in logs]))
+                part = pd.DataFrame(log.cells(), columns=[COLLECTION, *COLUMNS, REPEAT, DIRECTION], dtype=object)
+            for what in (COLLECTION, *COLUMNS[:3]):
+                if not part[what].str.strip().all():
+                    raise DataError(f"a {what} has no name", file=log.path)
+            part["run"] += f" ({files.stem(log.path)})" if columns else ""
+            for task, run in dict.fromkeys(zip(part[COLLECTION], part["run"], strict=True)):
+                first = owners.setdefault((task, run), log.path)
+                if first != log.path and not log.shared:
+                    tell = format_columns({"run": "file"})
+                    raise DataError(
+                        f"{files.file_name(first)} is of the same run on the task {task}", file=log.path, run=run,
+                        hint=f"name one of them only; or tell them apart by the names of their files: {tell}",
+                    )  # fmt: skip
+            empty += [files.file_name(log.path)] * bool(part["score"].isna().all())
+            parts.append(part)
+        if empty:
+            report_policy(f"{format_count(len(empty), 'log')} without scores left out: {format_list(empty)}")
+        return _join(parts, files.describe_files([log.path for log in logs]))
 
     @contextmanager
-    def _guard(self, path: PathLike | None) -> Iterator[None]:
+    def _guard(self, path: files.PathLike | None) -> Iterator[None]:
         """Refuse what has another structure than this harness writes, wherever that shows."""
         try:
             yield
@@ -102,17 +108,17 @@ def has_keys(*keys: str) -> Callable[[Any], bool]:
     return fits
 
 
-def list_sources(sources: Sources) -> list[PathLike]:
+def list_sources(sources: files.Sources) -> list[files.PathLike]:
     """Return all files, those in folders of folders too, in the order of their names."""
     if isinstance(sources, Mapping):
         return list(sources.values())
     listed = [sources] if isinstance(sources, str | Path) else list(sources)
-    return [path for source in listed for path in (walk(source) if is_folder(source) else [source])]
+    return [path for source in listed for path in (walk(source) if files.is_folder(source) else [source])]
 
 
-def walk(folder: PathLike) -> list[PathLike]:
+def walk(folder: files.PathLike) -> list[files.PathLike]:
     """Return the files in a folder and in the folders in it; hidden ones, and links to elsewhere, are left out."""
-    found: list[PathLike] = []
+    found: list[files.PathLike] = []
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found += [os.path.join(place, name) for name in sorted(names) if not name.startswith(".")]
@@ -121,66 +127,21 @@ def walk(folder: PathLike) -> list[PathLike]:
     return found
 
 
-_AXES = (COLLECTION, *COLUMNS[:3], REPEAT)
-
-
-@dataclass
-class _Cells:
-    """The scores of many logs."""
-
-    axes: dict[str, dict[str, int]] = field(default_factory=lambda: {axis: {} for axis in _AXES})
-    codes: dict[str, array[int]] = field(default_factory=lambda: {axis: array("i") for axis in _AXES})
-    scores: array[float] = field(default_factory=lambda: array("d"))
-    directions: dict[tuple[str, str], bool] = field(default_factory=dict)
-    logs: dict[tuple[str, str], PathLike] = field(default_factory=dict)
-    empty: list[str] = field(default_factory=list)
-
-    def add(self, log: Log, by_file: bool) -> None:
-        """Add what a log says."""
-        filled = False
-        for cell in log.cells():
-            run = f"{cell.run} ({stem(log.path)})" if by_file else cell.run
-            for what, label in (("task", cell.task), ("run", run), ("sample", cell.topic), ("measure", cell.measure)):
-                if not label.strip():
-                    raise DataError(f"a {what} has no name", file=log.path)
-            first = self.logs.setdefault((cell.task, run), log.path)
-            if first != log.path and not log.shared:
-                tell = format_columns({"run": "file"})
-                raise DataError(
-                    f"{file_name(first)} is of the same run on the task {cell.task}", file=log.path, run=run,
-                    hint=f"name one of them only; or tell them apart by the names of their files: {tell}",
-                )  # fmt: skip
-            if cell.higher_is_better is not None:
-                known = self.directions.setdefault((cell.task, cell.measure), cell.higher_is_better)
-                if known != cell.higher_is_better:
-                    problem = "its direction is not that of the same measure in another log"
-                    raise DataError(problem, file=log.path, run=run, measure=cell.measure)
-            filled = filled or cell.score is not None
-            for axis, label in zip(_AXES, (cell.task, run, cell.topic, cell.measure, str(cell.epoch)), strict=True):
-                self.codes[axis].append(self.axes[axis].setdefault(label, len(self.axes[axis])))
-            self.scores.append(math.nan if cell.score is None else cell.score)
-        if not filled:
-            self.empty.append(file_name(log.path))
-
-    def to_rows(self, where: str) -> Rows:
-        """Return the scores that are there in rows; epochs are repeats where a task has several."""
-        if self.empty:
-            report_policy(f"{format_count(len(self.empty), 'log')} without scores left out: {format_list(self.empty)}")
-        columns = {
-            axis: categorical(np.frombuffer(codes, np.int32), self.axes[axis]) for axis, codes in self.codes.items()
-        }
-        frame = pd.DataFrame({**columns, "score": np.frombuffer(self.scores)})
-        frame = frame[np.isfinite(frame["score"])].reset_index(drop=True)
-        if frame.empty:
-            raise DataError("there are no scores in it", file=where)
-        stated = [self.directions.get(pair, "") for pair in zip(frame[COLLECTION], frame["measure"], strict=True)]
-        frame[DIRECTION] = np.array(stated, dtype=object)
-        epochs = frame.groupby(COLLECTION, sort=False, observed=True)[REPEAT].nunique()
-        for task, count in epochs[epochs > 1].items():
-            report_policy(f"{count} epochs of {task}: their mean was taken")
-        frame[REPEAT] = frame[REPEAT].astype(object).where(frame[COLLECTION].map(epochs).astype(int) > 1, ONCE)
-        frame = frame if (epochs > 1).any() else frame.drop(columns=REPEAT)
-        return replace(Rows.of(frame, where), explain=lambda *_: f"{format_option('doubled', 'mean')} takes their mean")
+def _join(parts: Sequence[pd.DataFrame], where: str) -> Rows:
+    """Return the scores that are there in rows; epochs are repeats where a task has several."""
+    frame = pd.concat(parts, ignore_index=True)
+    known = frame.groupby([COLLECTION, "measure"], sort=False)[DIRECTION].transform("first")
+    frame[DIRECTION] = frame[DIRECTION].where(frame[DIRECTION].notna(), known)
+    frame = frame[frame["score"].notna()].reset_index(drop=True)
+    if frame.empty:
+        raise DataError("there are no scores in it", file=where)
+    epochs = frame.groupby(COLLECTION, sort=False)[REPEAT].nunique()
+    for task, count in epochs[epochs > 1].items():
+        report_policy(f"{count} epochs of {task}: their mean was taken")
+    repeated = frame[COLLECTION].map(epochs).astype(int) > 1
+    frame[REPEAT] = frame[REPEAT].map(str).astype(object).where(repeated, ONCE)
+    frame = frame.assign(score=frame["score"].astype(float)).drop(columns=[] if repeated.any() else REPEAT)
+    return replace(Rows.of(frame, where), explain=lambda *_: f"{format_option('doubled', 'mean')} takes their mean")
 
 
 def as_score(value: Any, **where: Any) -> float | None:
@@ -202,20 +163,16 @@ def as_score(value: Any, **where: Any) -> float | None:
     return None if math.isnan(score) else score
 
 
-def need(record: Any, key: str, path: PathLike, line: int | None = None) -> Any:
+def need(record: Any, key: str, path: files.PathLike, line: int | None = None) -> Any:
     """Return what an object says under a key that it must have."""
     if not isinstance(record, dict) or key not in record:
         raise DataError(f"there is no {key!r} where a log has it", file=path, line=line)
     return record[key]
 
 
-def text(value: Any, what: str, path: PathLike, line: int | None = None) -> str:
-    """Return a name, which may be a number, as text."""
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise DataError(f"the {what} is {value!r}, neither text nor whole number", file=path, line=line)
-    return str(value)
-
-
-def need_text(record: Any, key: str, path: PathLike, line: int | None = None) -> str:
+def need_text(record: Any, key: str, path: files.PathLike, line: int | None = None) -> str:
     """Return the name, which may be a number, that an object must have under a key."""
-    return text(need(record, key, path, line), key, path, line)
+    value = need(record, key, path, line)
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise DataError(f"the {key} is {value!r}, neither text nor whole number", file=path, line=line)
+    return str(value)
