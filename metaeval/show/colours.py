@@ -16,8 +16,8 @@ _ENDS = {1: (8, 81, 156), -1: (166, 54, 3)}
 _MISSING = "#EDEDED"
 
 
-def shade(value: float, *, falling: bool = False) -> str:
-    """Return the colour of a number between −1 and 1; of falling numbers, such as p-values, 0 is the darkest.
+def shade(value: float) -> str:
+    """Return the colour of a number between −1 and 1.
 
     >>> shade(0), shade(1), shade(-1), shade(float("nan"))
     ('#FFFFFF', '#08519C', '#A63603', '#EDEDED')
@@ -25,7 +25,6 @@ def shade(value: float, *, falling: bool = False) -> str:
     if math.isnan(value):
         return _MISSING
     # Similar rankings are what one compares: the power spreads the numbers near the ends.
-    value = 1 - value if falling else value
     strength = min(1.0, abs(value)) ** 1.5
     end = _ENDS[1 if value >= 0 else -1]
     return "#{:02X}{:02X}{:02X}".format(*(round(255 + (part - 255) * strength) for part in end))

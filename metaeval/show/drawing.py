@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -19,9 +18,10 @@ from metaeval.errors import visible
 from metaeval.show.canvas import Axis, Canvas, open_canvas, sign_figure, typeset, typeset_ticks
 from metaeval.show.charts import Chart, HeatMap, IntervalChart, LineChart, Row, ScatterChart
 from metaeval.show.heatmap import draw_heatmap
+from metaeval.show.looks import choose_looks
 from metaeval.show.names import shorten_name, shorten_names
 from metaeval.show.signature import Signature
-from metaeval.show.style import GREY, WIDTHS, Size, choose_looks, house_style
+from metaeval.show.style import GREY, WIDTHS, Size, house_style
 
 __all__ = ["draw_charts", "fix_layout", "save_figure", "sign_figure"]
 
@@ -33,9 +33,7 @@ TIP = "tip: "
 
 _TALLEST = {"column": 9.0, "page": 7.0}  # inches of rows in a figure for print, before they shrink with its width
 _SMALL = 16  # rows from which on names are small where panels stand below each other
-_SHORT, _ALONE = 12, 34  # characters of names that stand side by side in a column of print, and of those that do not
 _MANY = 10  # curves whose legend is taller than half a page is
-_ONE_COLUMN = 24  # curves whose legend is one column beside a figure
 _PALE = 0.35
 
 
@@ -123,15 +121,13 @@ def _find_size(panels: Sequence[Chart], shape: tuple[int, int], size: Size) -> t
         return 6, min(chart.row_height * len(chart.rows), most) + 1.0
     if isinstance(chart, ScatterChart):
         return 2.9 * shape[1] + 0.3, 2.9 * shape[0]
-    labels = max(([line.label for line in panel.lines] for panel in panels if isinstance(panel, LineChart)), key=len)
+    n_lines = max(len(panel.lines) for panel in panels if isinstance(panel, LineChart))
     if size == "column":  # in which the legend stands below
-        lines = math.ceil(len(labels) / _count_columns(labels))
-        return WIDTHS["column"], (2.8 if shape[0] == 1 else 1.9) * shape[0] + 0.13 * lines + 0.1
+        return WIDTHS["column"], (2.8 if shape[0] == 1 else 1.9) * shape[0] + 0.13 * n_lines + 0.1
     if size == "page" and shape[0] > 1:
-        return WIDTHS["page"], max(2.6, 0.15 * min(_ONE_COLUMN, len(labels)) + 0.5) * shape[0]
-    beside = 1.7 if len(labels) <= _ONE_COLUMN else 3.9  # room for the legend
-    across = (6.4 if len(panels) == 1 else 4.6 * shape[1]) + beside * shape[1]
-    return across, max(4.2, 0.21 * min(_ONE_COLUMN, len(labels)) + 0.9) * shape[0]
+        return WIDTHS["page"], max(2.6, 0.14 * n_lines + 0.5) * shape[0]
+    across = 6.4 if len(panels) == 1 else 4.6 * shape[1]
+    return across + 1.7 * shape[1], max(4.2, 0.18 * n_lines + 0.9) * shape[0]
 
 
 def _draw_lines(chart: LineChart, canvas: Canvas, axes: Axes, *, last: bool) -> None:
@@ -174,26 +170,18 @@ def _draw_lines(chart: LineChart, canvas: Canvas, axes: Axes, *, last: bool) -> 
         _place_legend(canvas, axes, f"{chart.counted} in brackets" if chart.counted else "")
 
 
-def _count_columns(labels: Sequence[str]) -> int:
-    """Return how many columns of a legend stand below a figure as wide as a column of print."""
-    return 2 if max(map(len, labels), default=0) <= _SHORT else 1
-
-
 def _place_legend(canvas: Canvas, axes: Axes, title: str) -> None:
     """Put the legend outside the axes: beside them, or below where a figure is narrow."""
     handles, labels = axes.get_legend_handles_labels()
+    place: dict[str, Any] = {"bbox_to_anchor": (1.01, 1)}
     if canvas.is_narrow:
         below = axes.transAxes + ScaledTranslation(-0.4, -0.42, canvas.figure.dpi_scale_trans)
-        columns = _count_columns(labels)
-        longest, place = _SHORT if columns == 2 else _ALONE, {"bbox_to_anchor": (0, 0), "bbox_transform": below}
-        spaces = {"columnspacing": 1, "handlelength": 2.6, "labelspacing": 0.3}
-    else:
-        columns, longest = 1 if len(handles) <= _ONE_COLUMN else 2, canvas.longest
-        place, spaces = {"bbox_to_anchor": (1.01, 1)}, {"handlelength": 3}
+        place = {"bbox_to_anchor": (0, 0), "bbox_transform": below}
     texts = axes.legend(
-        handles=handles, loc="upper left", borderaxespad=0, ncols=columns, title=title or None, alignment="left",
-        title_fontsize=canvas.font_size - 1.5, **place, **spaces,
+        handles=handles, loc="upper left", borderaxespad=0, title=title or None, alignment="left", handlelength=3,
+        labelspacing=0.3, title_fontsize=canvas.font_size - 1.5, **place,
     ).get_texts()  # fmt: skip
+    longest = 34 if canvas.is_narrow else canvas.longest
     for text, name in zip(texts, shorten_names(labels, longest), strict=True):
         text.set_text(name)
     typeset(*texts)

@@ -71,7 +71,7 @@ def _tabulate(chart: HeatMap) -> str:
         ["" if square and i == j else chart.write(value) for j, value in enumerate(row)] for i, row in enumerate(values)
     ]
     colours = [
-        ["" if math.isnan(value) or not text else f"shade {shade(value / chart.highest, falling=chart.falling)}"
+        ["" if math.isnan(value) or not text else f"shade {shade(value / chart.highest)}"
          for value, text in zip(row, texts, strict=True)]
         for row, texts in zip(values, shown, strict=True)
     ]  # fmt: skip
