@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox, BboxBase, ScaledTranslation
 
 from metaeval.errors import visible
-from metaeval.show.canvas import Axis, Canvas, open_canvas, sign_figure, typeset, typeset_ticks
+from metaeval.show.canvas import Canvas, open_canvas, sign_figure, typeset, typeset_ticks
 from metaeval.show.charts import Chart, HeatMap, IntervalChart, LineChart, Row, ScatterChart
 from metaeval.show.heatmap import draw_heatmap
 from metaeval.show.looks import choose_looks
@@ -73,7 +73,6 @@ def draw_charts(
     charts: Chart | Sequence[Chart],
     signature: Signature | str | None,
     *,
-    ax: Axis = None,
     size: Size = None,
     width: float | None = None,
     heading: str = "",
@@ -85,7 +84,7 @@ def draw_charts(
     panels = [charts] if not isinstance(charts, Sequence) else list(charts)
     first = panels[0]
     if isinstance(first, HeatMap):
-        return draw_heatmap(first, signature, ax=ax, size=size)
+        return draw_heatmap(first, signature, size)
     many = isinstance(first, LineChart) and len(first.lines) > _MANY
     stacked = isinstance(first, LineChart) and (size == "column" or (size == "page" and many))
     most = 2 if size == "column" else len(panels)
@@ -95,18 +94,17 @@ def draw_charts(
     shape = (-(-len(panels) // columns), columns)
     shared = {"sharey": True} if isinstance(first, IntervalChart) and len(panels) > 1 else {}
     across, down = _find_size(panels, shape, size)
-    with open_canvas(ax, size, signature, width=width or across, height=down, shape=shape, **shared) as canvas:
-        last = min(len(canvas.panels), len(panels)) - 1
+    with open_canvas(size, signature, width=width or across, height=down, shape=shape, **shared) as canvas:
         for number, (axes, chart) in enumerate(zip(canvas.panels, panels, strict=False)):
             if isinstance(chart, LineChart):
-                _draw_lines(chart, canvas, axes, last=number == last)
+                _draw_lines(chart, canvas, axes, last=number == len(panels) - 1)
             elif isinstance(chart, IntervalChart):
                 _draw_intervals(chart, canvas, axes, first=number % columns == 0)
             elif isinstance(chart, ScatterChart):
                 _draw_scatter(chart, canvas, axes)
         for axes in canvas.panels[len(panels) :]:
             axes.set_visible(False)
-        if heading and canvas.is_own:
+        if heading:
             typeset(canvas.figure.suptitle(heading, x=0.01, ha="left", fontsize=11))
     return canvas.figure
 
@@ -210,9 +208,8 @@ def _draw_intervals(chart: IntervalChart, canvas: Canvas, axes: Axes, *, first: 
         typeset(axes.set_title(title, loc="left", fontsize=letters, fontweight="bold"))
         axes.set_xlabel(textwrap.fill(chart.label, 16 if small else 30))
     else:
-        across = canvas.figure.get_figwidth() if canvas.is_own else 6
         widest = max(len(title) + 0.5 * sum(map(str.isupper, title)) for title in titles)
-        room = across - (0.055 if small else 0.075) * widest
+        room = canvas.figure.get_figwidth() - (0.055 if small else 0.075) * widest
         axes.set_xlabel(textwrap.fill(chart.label, max(16, int(room * (15 if small else 12)))))
     typeset(axes.xaxis.label)
 

@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from metaeval.show.canvas import Axis, open_canvas, typeset, typeset_ticks
+from metaeval.show.canvas import open_canvas, typeset, typeset_ticks
 from metaeval.show.charts import HeatMap
 from metaeval.show.colours import shade, text_colour
 from metaeval.show.names import shorten_names
@@ -47,7 +47,7 @@ def arrange(chart: HeatMap) -> HeatMap:
     return replace(chart, values=chart.values[np.ix_(order, order)], rows=rows, columns=columns)
 
 
-def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis = None, size: Size = None) -> Figure:
+def draw_heatmap(chart: HeatMap, signature: Signature | str | None, size: Size = None) -> Figure:
     """Draw a heat map, with the number in each cell where it can be read.
 
     Where all numbers are positive, the colour bar begins at 0, otherwise at minus the highest. Columns too narrow for their
@@ -61,14 +61,14 @@ def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis 
     if isinstance(size, str):  # cells are as small as the width wants
         across = find_size(size, across, 1)[0]
         side = float(np.clip((across - 1.4) / n_columns, 0.1, side))
-    with open_canvas(ax, size, signature, width=across, height=max(3.2, side * n_rows + 1.7)) as canvas:
+    with open_canvas(size, signature, width=across, height=max(3.2, side * n_rows + 1.7)) as canvas:
         axes, figure, narrow = canvas.panels[0], canvas.figure, canvas.is_narrow
         low = -1.0 if np.nanmin(np.append(values[~hidden], 0)) < 0 else 0.0
         # The colours come from `shade` itself, as on pages and in LaTeX, and not from the steps of the colour map.
         painted = np.full((*values.shape, 3), 255, dtype=np.uint8)
         for cell in zip(*np.nonzero(~hidden), strict=True):
             painted[cell] = list(bytes.fromhex(shade(values[cell] / chart.highest)[1:]))
-        axes.imshow(painted, interpolation="nearest", aspect="auto" if canvas.is_own else "equal")
+        axes.imshow(painted, interpolation="nearest", aspect="auto")
         axes.grid(False)
         rows, columns = (shorten_names(names, canvas.longest) for names in (chart.rows, chart.columns))
         letters, turned = float(np.clip(58 * side, 4, canvas.font_size)), 45 if side > 0.3 else 90
@@ -89,15 +89,13 @@ def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis 
         bar.outline.set_visible(False)
         bar.set_label(textwrap.fill(chart.label, 28) if narrow else chart.label)
         typeset(bar.ax.xaxis.label if narrow else bar.ax.yaxis.label)
-        if canvas.is_own:
-            figure.draw_without_rendering()  # lays it out: only now is known how wide cells are
-        _write_cells(axes, chart, values, hidden)
+        figure.draw_without_rendering()  # lays it out: only now is known how wide cells are
+        _write_cells(axes, chart, values, hidden, 72 * axes.get_window_extent().width / figure.dpi / n_columns)
     return figure
 
 
-def _write_cells(axes: Axes, chart: HeatMap, values: np.ndarray, hidden: np.ndarray) -> None:
-    figure = axes.get_figure(root=True)
-    points = 72 * axes.get_window_extent().width / (figure.dpi if figure else 72) / values.shape[1]
+def _write_cells(axes: Axes, chart: HeatMap, values: np.ndarray, hidden: np.ndarray, points: float) -> None:
+    """Write the numbers as large as cells of so many points allow."""
     texts = {cell: chart.write(value) for cell, value in np.ndenumerate(values) if not hidden[cell]}
     if points < 22:  # a digit less is a size more
         texts = {cell: re.sub(r"^(-?)0\.", r"\1.", text) for cell, text in texts.items()}

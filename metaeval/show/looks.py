@@ -29,10 +29,7 @@ KNOWN = (
     ("kappa", "alpha_ORD", "alpha_INT", "CEM_ORD", "MAE_M", "MAE_mu", "Accuracy", "F1_M", "HMPR"),
     ("RNOD", "NMD", "RSNOD", "NVD", "RNSS", "JSD", "RNADW", "RNOD(distance=gold)", "RNADW(distance=gold)"),
     ("AP", "nDCG@20", "ERR@20", "P@10", "P@20", "RR"),
-    ("OCI(beta=0.75, gamma=1)", "OCI(beta=0.25, gamma=1)", "r_int", "R_s", "tau_b", "MER", "MSE", "Pearson", "tau_a"),
-    ("CEM(scale=NOM)", "MI", "Purity", "Inverse_Purity", "MSE_M", "MAAC", "Rennie_Srebro", "Cosine",
-     "Reliability_Sensitivity", "Accuracy_within(n=1)"),
-)  # fmt: skip
+)
 """Measures that are shown together, which have looks of their own; in a mixture, an earlier list comes first."""
 
 _LOOKS = 40  # of these, no two have two of colour, dash and marker in common
