@@ -130,9 +130,11 @@ def collect_facts(studies: Sequence[Study], name: str) -> Facts:
     if power := list_results(studies, "power"):
         count = np.sum([each.significant.sum(axis=1) for each in power], axis=0)
         n_pairs = sum(each.p_values.shape[1] for each in power)
-        low, high = compare_all_pooled(power)[1:]
         columns |= {"significant": count, "pairs": n_pairs, "difference": (count - count[m]) / n_pairs}
-        columns |= {"difference_low": -high[m], "difference_high": -low[m]}
+        ends = np.zeros((2, len(names), len(names)))  # of how far each measure is ahead of each other one
+        one, other = np.triu_indices(len(names), 1)
+        ends[:, one, other] = pool_over_topics(power).find_difference_ends(count / n_pairs)
+        columns["difference_low"], columns["difference_high"] = (ends - ends[::-1].transpose(0, 2, 1))[:, :, m]
     if second := list_results(studies, "second_power"):
         columns[f"significant_{second[0].test}"] = np.sum([each.significant.sum(axis=1) for each in second], axis=0)
     if found := list_results(studies, "contradictions"):
@@ -174,18 +176,6 @@ def add_intervals(values: Sequence[float], lows: Sequence[float], highs: Sequenc
     mean = float(value.mean())
     below, above = (float(np.sqrt(np.square(value - end).sum())) / len(value) for end in (low, high))
     return round(mean - below, 12), round(mean + above, 12)
-
-
-def compare_all_pooled(powers: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return every measure's share of significant pairs, and both ends of its lead over every measure, shape (i, j)."""
-    n = len(powers[0].measures)
-    first, second = np.triu_indices(n, 1)
-    counts = np.sum([power.significant.sum(axis=1) for power in powers], axis=0)
-    power = counts / sum(power.p_values.shape[1] for power in powers)
-    ends, (low, high) = pool_over_topics(powers).find_difference_ends(power), np.zeros((2, n, n))
-    low[first, second], high[first, second] = ends
-    low[second, first], high[second, first] = -ends[1], -ends[0]
-    return power, low, high
 
 
 def name_some(titles: Sequence[str], n: int) -> str:

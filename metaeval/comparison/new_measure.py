@@ -43,7 +43,7 @@ MANY_RUNS = 300
 
 @dataclass(frozen=True, eq=False)
 class Comparison(ComparisonResults):
-    """A newly proposed measure beside the established ones.
+    """A newly proposed measure beside the established ones. Where no `measure` is named, the first of `new` is meant.
 
     Parameters
     ----------
@@ -66,23 +66,11 @@ class Comparison(ComparisonResults):
         return f"Comparison: {', '.join(self.new)} with {len(self.measures) - len(self.new)} measures on {names}"
 
     def verdict(self, measure: str | None = None) -> str:
-        """Return what to leave with about a new measure: a headline, at most four findings, and what to know before.
-
-        Parameters
-        ----------
-        measure : str, optional
-            One of `new`; the first by default.
-        """
+        """Return what to leave with about a new measure: a headline, at most four findings, and what to know before."""
         return find_answer(self, measure, named=True).to_text()
 
     def summary(self, measure: str | None = None) -> pd.DataFrame:
-        """Return the numbers of every measure beside a new one, with intervals, shape (measure, …).
-
-        Parameters
-        ----------
-        measure : str, optional
-            One of `new`; the first by default.
-        """
+        """Return the numbers of every measure beside a new one, with intervals, shape (measure, …)."""
         return find_facts(self, self.find_new(measure)).frame.copy()
 
     def plot(self, measure: str | None = None, *, size: Size = None, signature: bool = True) -> Figure:
@@ -91,7 +79,6 @@ class Comparison(ComparisonResults):
         Parameters
         ----------
         measure : str, optional
-            One of `new`; the first by default.
         size : {"column", "page"} or (float, float), optional
             Width of a column or page of a paper, or width and height in inches.
         signature : bool, optional

@@ -156,8 +156,7 @@ class ReportFiles:
 
 
 def _give_title(comparison: ComparisonResults) -> str:
-    titles = [comparison.find_title(name) for name in comparison.new]
-    return f"{', '.join(titles)} beside the established measures"
+    return f"{', '.join(map(comparison.find_title, comparison.new))} beside the established measures"
 
 
 def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
@@ -184,7 +183,7 @@ def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
         frame = facts.frame.rename(columns=lambda column: column.replace("_", " "))
         table = Table(frame, caption, comparison.signature, joined=True)
         part, folded = comparison.name_part("summary", name), "All numbers beside each measure"
-        numbers.append(files.put_table(table, part, rows=facts.frame, folded=folded))
+        numbers.append({**files.put_table(table, part, rows=facts.frame, folded=folded), "kind": "wide"})
     rows = [
         {"claim": finding.claim, comparison.test: finding.outcome, comparison.second_test: finding.second or NOTHING}
         for name in comparison.new

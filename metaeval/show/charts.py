@@ -119,7 +119,6 @@ class ScatterChart:
     x_label: str
     y_label: str
     title: str = ""
-    description: str = ""
 
     @property
     def corners(self) -> tuple[int, int]:

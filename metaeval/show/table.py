@@ -182,7 +182,11 @@ class Table:
         marks = grid.marks or [[""] * len(kinds)] * len(grid.rows)
         for label, row, words in zip(self.frame.index, grid.rows, marks, strict=True):
             styles = [f' style="{_to_css(word)}"' if word else "" for word in words]
-            cells = [f"<td{kind}{style}>{text}</td>" for kind, style, text in zip(kinds, styles, row, strict=True)]
+            looks = [
+                style if "shade" in word else kind + style
+                for kind, style, word in zip(kinds, styles, words, strict=True)
+            ]
+            cells = [f"<td{look}>{text}</td>" for look, text in zip(looks, row, strict=True)]
             new = ' class="new"' * (_as_tuple(label)[0] in strong)
             body.append(f'<tr{new}><th scope="row">{row[0]}</th>{"".join(cells[1:])}</tr>')
         return (
@@ -249,11 +253,11 @@ def _to_css(words: str) -> str:
     """Return the words that mark a cell as CSS.
 
     >>> _to_css("bold"), _to_css("shade #08519C")
-    ('font-weight: bold', 'background: #08519C; color: #FFFFFF')
+    ('font-weight:bold', 'background:#08519C;color:#FFF')
     """
-    plain = {"bold": "font-weight: bold", "underline": "text-decoration: underline"}
+    plain = {"bold": "font-weight:bold", "underline": "text-decoration:underline"}
     pairs = split_marks(words)
-    return "; ".join(plain.get(kind) or f"background: {colour}; color: {text_colour(colour)}" for kind, colour in pairs)
+    return ";".join(plain.get(kind) or f"background:{colour};color:{text_colour(colour)[:4]}" for kind, colour in pairs)
 
 
 def _escape_markdown(text: str) -> str:

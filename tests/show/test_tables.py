@@ -63,7 +63,7 @@ def test_every_format_has_names_as_they_are_and_says_how_it_was_computed(table, 
 def test_pages_and_json(table):
     page = table._repr_html_(notes=[IMAGE])
     assert "<img" not in page
-    assert 'style="font-weight: bold">8</td>' in page
+    assert 'style="font-weight:bold">8</td>' in page
     again = json.loads(json.dumps(table.to_dict()))
     assert again["rows"][1] == {"run": "a|b\\c$", "NMD uni": 0.9, "NMD pop": 8, "J&D_1 %": 0.5}
     assert table.to_html(strong=[IMAGE]).count('class="new"') == 1
