@@ -69,8 +69,9 @@ def bibliography(_: str) -> Iterator[str]:
     from metaeval.show.bibliography import bibliography as references
 
     for one in sorted(references().values(), key=lambda one: one.label.casefold()):
-        address = f"https://doi.org/{one.doi}" if one.doi else one.fields.get("url", "")
-        link = f" [{one.doi or address}]({address})" if address else ""
+        doi = one.fields.get("doi", "")
+        address = f"https://doi.org/{doi}" if doi else one.fields.get("url", "")
+        link = f" [{doi or address}]({address})" if address else ""
         yield f"{one.label}\n: {one.to_text()}.{link} `{one.key}`\n"
 
 

@@ -28,7 +28,7 @@ class Example(NamedTuple):
 
 FIGURES = {
     "compare": Example(
-        "metaeval compare scores.csv -m length -r human -o report/ --figures all",
+        "metaeval compare scores.csv -m length -r human -o report/",
         "report/figures/answer",
         "concepts/summary",
         "One panel per finding, one row per other measure; the vertical line is the new measure, or no difference.",

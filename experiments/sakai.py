@@ -19,7 +19,8 @@ from metaeval.analyses.study import Study
 from metaeval.errors import DatasetError, MetaevalError
 from metaeval.io import read_scores
 from metaeval.show.drawing import sign_figure
-from metaeval.show.style import choose_looks, house_style
+from metaeval.show.looks import choose_looks
+from metaeval.show.style import house_style
 
 CONSTANT = "always-"
 """What names of runs that always answer one class hold."""

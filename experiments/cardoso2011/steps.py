@@ -17,7 +17,8 @@ from experiments.page import Folder
 from experiments.paper import Results, Settings, cell, read_study
 from metaeval.measures.ordinal import OCI
 from metaeval.show.drawing import sign_figure
-from metaeval.show.style import choose_looks, house_style
+from metaeval.show.looks import choose_looks
+from metaeval.show.style import house_style
 
 STUDY = read_study("cardoso2011")
 PRINTED, ALGORITHM = STUDY["printed"], STUDY["table6"]

@@ -80,8 +80,7 @@ class BaselinePreference(Result):
             (x, y), (one, other) = self.deltas[:, pair].T, (self.measures[m].title for m in pair)
             r, low, high = interval_of_pearson(x, y)
             title = f"r = {r:.3f} [{low:.3f}, {high:.3f}]"
-            description = f"Score deltas of {other} against those of {one}, one point per topic"
-            charts.append(ScatterChart(x, y, f"Δ {one}", f"Δ {other}", title, description))
+            charts.append(ScatterChart(x, y, f"Δ {one}", f"Δ {other}", title))
         return charts
 
 

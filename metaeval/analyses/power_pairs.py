@@ -76,7 +76,7 @@ class SignificanceOverlap(MeasurePairs):
         row["only the other"] = pairs["a"] + pairs["c"] - mine
         row = row.sort_values("overlap, %", ascending=False, kind="stable")
         caption = f"Run pairs that {measure.title} and another measure find significant"
-        return Table(row, caption, self.signature, digits={"overlap, %": 1})
+        return Table(row, caption, self.signature, digits=1)
 
 
 @dataclass(frozen=True, eq=False)

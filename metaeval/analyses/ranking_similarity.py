@@ -17,7 +17,7 @@ from metaeval.measures.base import Measure
 from metaeval.show.cells import NOTHING
 from metaeval.show.charts import HeatMap
 from metaeval.show.colours import shade_marks
-from metaeval.show.table import MANY, Table, sum_up_matrix, take_upper_triangle
+from metaeval.show.table import MANY, Table, sum_up_matrix
 from metaeval.stats.arrays import Scaled
 from metaeval.stats.intervals import Ends, centre_interval, explain_no_interval, judge_level
 from metaeval.stats.weighted_correlation import compare_rankings, parse_rank_correlation, resample_rankings
@@ -86,7 +86,8 @@ class RankingSimilarity(MeasurePairs):
         rows = "" if which.symmetric else "; rows are the reference"
         of = "Kendall's " if which.name in ("tau_a", "tau_b") else ""
         caption = f"Ranking similarity: {of}{self.heading} between rankings of runs{rows}."
-        frame = take_upper_triangle(square) if which.symmetric else square
+        # Papers print the cells above the diagonal, without the empty first column and last row.
+        frame = square.where(np.triu(np.ones(square.shape, dtype=bool), 1)).iloc[:-1, 1:] if which.symmetric else square
         tables = [Table(frame, caption, self.signature, marks=shade_marks, legend=self.no_interval)]
         if len(self.measures) > MANY:
             summed = sum_up_matrix(square.index.tolist(), self.numbers, self.heading)

@@ -128,8 +128,8 @@ class RunRanks(Result):
             how = "of all pairs together" if self.with_best else "each for itself"
             legend = f"Low, high: {1 - self.alpha:.0%} intervals, {how}."
             caption = f"Differences of runs in their means, by {self.test}."
-            digits: dict[object, int] = {**dict.fromkeys(shown, 3), "p": 4}
-            pairs = [Table(shown, caption, self.signature, digits, legend=legend, joined=True)]
+            shown = shown.assign(p=shown["p"].map("{:.4f}".format))
+            pairs = [Table(shown, caption, self.signature, legend=legend, joined=True)]
         if several:
             pairs = pairs if len(self.pairs) <= FEW_PAIRS else list(map(later, pairs))
             return [summary, *pairs, *map(later, boards)]

@@ -26,11 +26,10 @@ from metaeval.show.table import (
     arrange_pairs,
     join_latex,
     sum_up_matrix,
-    write_fragment,
 )
 
 if TYPE_CHECKING:
-    from metaeval.show.canvas import Axis, Figure, Size
+    from metaeval.show.canvas import Figure, Size
     from metaeval.show.charts import Chart
 
 MOST_CONCLUSIONS = 45
@@ -106,22 +105,20 @@ class Result(ABC):
         """Return the table as LaTeX with booktabs rules, see `metaeval.Table.to_latex`."""
         return self.to_table().to_latex(width=width, label=label)
 
-    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
+    def plot(self, *, size: Size = None, signature: bool = True) -> Figure:
         """Return the figure, which is not known to pyplot: a notebook shows it by its name, and `Figure.savefig` saves it.
 
         Parameters
         ----------
-        ax : Axes or sequence of Axes, optional
-            Where to draw: axes of your own, one for each panel of the figure, or fewer for the first panels only.
         size : {"column", "page"} or (float, float), optional
             Width of a column or of the text of a two-column paper (7.7 and 16 cm), or width and height in inches, with
             letters that can be read at that size.
         signature : bool, optional
-            Whether the signature stands below; never in axes of your own.
+            Whether the signature stands below.
         """
         from metaeval.show.drawing import draw_charts
 
-        return draw_charts(self.charts(), self.signature if signature else None, ax=ax, size=size)
+        return draw_charts(self.charts(), self.signature if signature else None, size=size)
 
     def notes(self, *, short: bool = False) -> list[str]:
         """Return what a reader has to know about runs and method, for this test; if `short`, the first line of each."""
@@ -152,7 +149,7 @@ class Result(ABC):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        return write_fragment([self.to_table()], self.notes())
+        return self.to_table()._repr_html_(self.notes())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data that JSON can hold: kind, signature, directions, settings, rows, details, notes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from metaeval.cli.generate import Values
 from metaeval.cli.opening import find_directions, names_file, open_references, read_columns, read_gold
@@ -47,17 +47,12 @@ COMPARE = {
     "test": Option("Test of all pairs of runs that verdicts rest on, as metaeval power takes it"),
     "alpha": Option(HELP["alpha"], float, 0.05),
     "distinct_runs": Option("Keep one of several runs with the same scores on every topic", bool, False),
-    "thorough": Option("Repeat the comparison with other seeds, without baselines and on distinct runs", bool, False),
-    "figures": Option(
-        "page: in the page and as SVG; all: as PDF and PNG too, which takes longer", Literal["page", "all"], "page"
-    ),
-    "p_values": Option("Write every p-value, contradiction and split too, which may be large", bool, False),
     **take("seed"),
     "n_jobs": Option(HELP["n_jobs"], int, -1),
     **take("explain"),
 }
 
-_PASSED = ("missing", "n_trials", "n_permutations", "test", "alpha", "distinct_runs", "thorough", "seed", "n_jobs")
+_PASSED = ("missing", "n_trials", "n_permutations", "test", "alpha", "distinct_runs", "seed", "n_jobs")
 """Options that are arguments of the function that compares."""
 
 
@@ -74,7 +69,6 @@ def compare(values: Values) -> None:
       metaeval compare trec-web-2013 -m nDCG@20 -o report/
       metaeval compare mt.csv -m TER --columns run=entry,topic=doc+line --lower-is-better edits -o report/
       metaeval compare wmt23-en-de -m BLEU --reference mqm -o report/
-      metaeval compare stc3-dq-a -m my_measure.py:my_measure --thorough --figures all -o report/
       metaeval compare one.csv two.csv -m mine --reference people1.csv --reference people2.csv -o report/
       metaeval compare scores.csv -m mine --new-scores mine.csv --lower-is-better mine -o report/
     """
@@ -101,13 +95,16 @@ def compare(values: Values) -> None:
             **find_directions(values),
         )
         progress.say("writing the report")
-        index = result.write(values.out, figures=values.figures, p_values=values.p_values)
+        index = result.write(values.out)
     for name in result.new:
         print_text(f"{result.verdict(name)}\n")
         tables = [show_short(result, name)]
         if values.explain:
             every = Table(result.summary(name), f"Every number of the measures beside {name}.", result.signature)
             tables = [replace(tables[0], signature=""), every]
+        # Measures are called as in the sentences above.
+        titles = {str(measure): result.find_title(str(measure)) for measure in result.measures}
+        tables = [replace(table, frame=table.frame.rename(index=titles)) for table in tables]
         print_text("\n".join(render(table, explain=values.explain) for table in tables))
     if values.explain:
         print_answer(" ".join(["How findings are reached.", *result.rules().values()]))

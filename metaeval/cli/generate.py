@@ -286,10 +286,10 @@ def _answer(
     with working(function.__name__.replace("_", " ")):
         result = function(subject, **{each: getattr(values, each) for each in called[function]}, **more)
     if analysis.pairs and (rows := getattr(values, analysis.pairs)):
-        from metaeval.show.frames import write_frames
+        from metaeval.show.frames import write_frame
 
         with working(f"writing {rows}"):
-            write_frames(rows, [result.run_pairs()])
+            write_frame(rows, result.run_pairs())
         print_status(f"wrote {rows}")
     parts = getattr(result, "parts", ())
     # The pooled result answers what several sources were named for, so that it comes first.

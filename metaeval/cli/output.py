@@ -103,7 +103,7 @@ def show(table: Table, style: str) -> None:
 def render(table: Table, style: str = "text", *, explain: bool = True) -> str:
     """Return a table in a style; text fits a terminal, or where stdout is none, a narrow one."""
     if style != "text":
-        return table.render(style)
+        return {"csv": table.to_csv, "md": table.to_markdown, "latex": table.to_latex}[style]()
     return table.to_text(terminal_width(sys.stdout) or NARROW, explain=explain)
 
 
@@ -115,7 +115,7 @@ def show_texts(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], captio
     if style == "text":
         width = terminal_width(sys.stdout) or sys.maxsize
         cells = [list(map(one_line, row)) for row in rows]
-        grid = Grid([(column,) for column in columns], cells, [True] * len(columns))
+        grid = Grid([*columns], cells, [True] * len(columns))
         print_text("\n".join([*wrap_text(caption, width), "", draw_text(grid, width), "", version, ""]), end="")
         return
     import pandas as pd
@@ -166,7 +166,7 @@ def _show_result(result: Result, style: str, out: Path | None, explain: bool, *,
         tables = [*(replace(table, signature="") for table in tables[:-1]), *tables[-1:]]
         print_text("\n".join(render(table, explain=explain) for table in tables), end="")
     else:
-        print_text("\n".join(table.render(style) for table in result.at("paper")), end="", data=True)
+        print_text("\n".join(render(table, style) for table in result.at("paper")), end="", data=True)
 
 
 def _print_json(content: dict[str, Any]) -> None:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.stats import rankdata
 
 from metaeval.analyses.diagnostics import EXCHANGING
 from metaeval.analyses.power import pool_over_topics
@@ -27,7 +28,7 @@ from metaeval.analyses.reference_pairs import (
     rate_consistency,
 )
 from metaeval.analyses.study import Study
-from metaeval.comparison.results import NOT_TRIED, ComparisonResults, find_once, find_position, list_results
+from metaeval.comparison.results import ComparisonResults, find_once, find_position, list_results
 from metaeval.errors import format_count, format_list
 from metaeval.measures.properties import PropertyCheck
 from metaeval.show.cells import NOTHING
@@ -49,9 +50,9 @@ RULES = {
     "reference": "The measure contradicts the reference where the 95 % interval of the share of contradicted pairs, of those "
     f"that both find significant, lies above {100 * LIMIT:g} %, and does better than chance where it lies below "
     f"{100 * CHANCE:g} %; otherwise it is undecided.",
-    "similarity": "The nearest measure is the one with the highest τ, averaged over collections. The measure ranks runs like "
-    f"it where the 95 % interval of that mean lies at or above {ALIKE:g}, and like no other where it lies below. "
-    "Deviations of the ends from their collection's τ are added in squares.",
+    "similarity": "The nearest measure is the one with the highest τ, averaged over collections. The two are alike where the "
+    f"whole 95 % interval of that mean lies at or above {ALIKE:g}, and not alike where it lies below; otherwise it cannot be "
+    "told. Deviations of the ends from their collection's τ are added in squares.",
     "consistency": "Over collections and both sizes of the sets of topics, the net share of the other measures that the "
     "measure outperforms in split-half consistency: more stable from 1/3 up, less stable from −1/3 down. The test is over "
     "splits of the same topics, and says nothing of others.",
@@ -67,34 +68,48 @@ RULES = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that came out for a new measure: a line of the answer if it is `told`, and what became of its claim."""
+    """One thing that came out for a new measure: a line of the answer if it is `told`, and what became of its claim.
+
+    The line is a `sentence` and its `numbers`; `second` says what came out by the second test, where that was tried.
+    """
 
     key: str
-    phrase: str
+    sentence: str
+    numbers: str
     claim: str
     outcome: Outcome
     told: bool = True
-    conditions: Mapping[str, str] = field(default_factory=dict)
+    second: str = ""
+
+    @property
+    def phrase(self) -> str:
+        """The sentence with its numbers in brackets."""
+        return f"{self.sentence} ({self.numbers})" if self.numbers else self.sentence
 
 
 class Facts(NamedTuple):
     """The numbers of all measures beside one of them, over collections; a column that there is no analysis for is absent."""
 
     studies: Sequence[Study]
-    name: str
+    measure: str
     titles: dict[str, str]
     frame: pd.DataFrame
 
     @property
     def title(self) -> str:
         """How the measure is written."""
-        return self.titles[self.name]
+        return self.titles[self.measure]
 
     @property
     def others(self) -> pd.DataFrame:
         """The rows of the other measures, those that rank runs most alike first."""
-        rest = self.frame.drop(index=self.name)
+        rest = self.frame.drop(index=self.measure)
         return rest.sort_values("tau", ascending=False, kind="stable") if "tau" in rest else rest
+
+    def name(self, which: pd.Series | None = None) -> str:
+        """Name others as a person would: up to three of them and how many more, or every one; by default all."""
+        rest = self.others
+        return name_some([self.titles[other] for other in (rest if which is None else rest[which]).index], len(rest))
 
 
 def collect_facts(studies: Sequence[Study], name: str) -> Facts:
@@ -115,9 +130,11 @@ def collect_facts(studies: Sequence[Study], name: str) -> Facts:
     if power := list_results(studies, "power"):
         count = np.sum([each.significant.sum(axis=1) for each in power], axis=0)
         n_pairs = sum(each.p_values.shape[1] for each in power)
-        low, high = compare_all_pooled(power)[1:]
         columns |= {"significant": count, "pairs": n_pairs, "difference": (count - count[m]) / n_pairs}
-        columns |= {"difference_low": -high[m], "difference_high": -low[m]}
+        ends = np.zeros((2, len(names), len(names)))  # of how far each measure is ahead of each other one
+        one, other = np.triu_indices(len(names), 1)
+        ends[:, one, other] = pool_over_topics(power).find_difference_ends(count / n_pairs)
+        columns["difference_low"], columns["difference_high"] = (ends - ends[::-1].transpose(0, 2, 1))[:, :, m]
     if second := list_results(studies, "second_power"):
         columns[f"significant_{second[0].test}"] = np.sum([each.significant.sum(axis=1) for each in second], axis=0)
     if found := list_results(studies, "contradictions"):
@@ -144,8 +161,9 @@ def find_facts(comparison: ComparisonResults, name: str) -> Facts:
 @find_once
 def find_second_facts(comparison: ComparisonResults, name: str) -> Facts | None:
     """Return the same by the second test; None where it was not tried."""
-    studies = comparison.by_second_test()
-    return None if isinstance(studies, str) else collect_facts(studies, name)
+    if any(study.second_power is None for study in comparison.collections):
+        return None
+    return collect_facts([study.by_second_test() for study in comparison.collections], name)
 
 
 def add_intervals(values: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]:
@@ -160,16 +178,19 @@ def add_intervals(values: Sequence[float], lows: Sequence[float], highs: Sequenc
     return round(mean - below, 12), round(mean + above, 12)
 
 
-def compare_all_pooled(powers: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return every measure's share of significant pairs, and both ends of its lead over every measure, shape (i, j)."""
-    n = len(powers[0].measures)
-    first, second = np.triu_indices(n, 1)
-    counts = np.sum([power.significant.sum(axis=1) for power in powers], axis=0)
-    power = counts / sum(power.p_values.shape[1] for power in powers)
-    ends, (low, high) = pool_over_topics(powers).find_difference_ends(power), np.zeros((2, n, n))
-    low[first, second], high[first, second] = ends
-    low[second, first], high[second, first] = -ends[1], -ends[0]
-    return power, low, high
+def name_some(titles: Sequence[str], n: int) -> str:
+    """Name some of n other measures as a person would.
+
+    >>> name_some(["AP"], 1), name_some(["AP", "RR"], 9), name_some(["AP", "RR", "P"], 3)
+    ('AP', 'AP and RR', 'every other measure')
+    >>> name_some(["AP", "RR", "P", "Q", "S"], 9)
+    'AP, RR, P and 2 of the 6 others'
+    """
+    if len(titles) == n > 2:
+        return "every other measure"
+    more = [f"{len(titles) - MOST_NAMED} of the {n - MOST_NAMED} others"] * (len(titles) > MOST_NAMED)
+    *first, last = [*titles[:MOST_NAMED], *more]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 # Findings, each by a rule
@@ -185,7 +206,8 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
     behind, ahead = int(result.better[:, m].sum()), int(result.better[m].sum())
     pairs = zip(*np.triu_indices(n + 1, 1), result.conclusions, strict=True)
     mine = [word for i, j, word in pairs if m in (i, j)]
-    whom = "every other measure" if n in (behind, ahead) else "most measures"
+    others = [comparison.find_title(other) for other in names if other != name]
+    whom = name_some(others, n) if n in (behind, ahead) and n else "most measures"
     better = f"{format_count(behind, 'measure')} {'is' if behind == 1 else 'are'} clearly better"
     headline = _find_first(
         (not low <= high, ""),
@@ -204,11 +226,11 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
         (True, f"Agrees with {reference}; no measure is clearly better"),
     )
     place = int((result.values > value).sum()) + 1
-    phrase = f"Orders {100 * value:.0f} % of run pairs as {reference} does, place {place} of {n + 1}"
+    sentence = f"Orders {100 * value:.0f} % of run pairs as {reference} does, place {place} of {n + 1}"
     numbers = f"{100 * low:.0f}–{100 * high:.0f} %; {behind or 'none'} clearly better, {ahead or 'none'} clearly worse"
     outcome: Outcome = "holds" if low <= high else "cannot tell"
     numbers = numbers if low <= high else "no interval"
-    return headline, Finding("agreement", f"{phrase} ({numbers})", f"{comparison.find_title(name)}: {phrase}.", outcome)
+    return headline, Finding("agreement", sentence, numbers, f"{comparison.find_title(name)}: {sentence}.", outcome)
 
 
 def judge_reference(facts: Facts) -> Finding | None:
@@ -216,42 +238,54 @@ def judge_reference(facts: Facts) -> Finding | None:
     if "decided" not in facts.frame:
         return None
     references = list_results(facts.studies, "reference")
-    word = grade_reference(references)[find_position(references[0], facts.name)]
-    wrong, decided = (int(facts.frame[what][facts.name]) for what in ("contradicted", "decided"))
-    reference, counts = references[0].reference.title, f"({wrong:,} of the {decided:,} that both find)"
+    word = grade_reference(references)[find_position(references[0], facts.measure)]
+    wrong, decided = (int(facts.frame[what][facts.measure]) for what in ("contradicted", "decided"))
+    reference = references[0].reference.title
     many = "Too many" if word == CONTRADICTED else "Few" if wrong else "None"
-    phrase = _find_first(
-        (not decided, f"Has no significant difference in common with {reference}"),
-        (
-            word == UNTOLD,
-            f"Has too few differences in common with {reference} to say whether they are confirmed {counts}",
-        ),
-        (True, f"{many} of its significant differences are contradicted by {reference} {counts}"),
-    )
+    sentence = f"{many} of its significant differences are contradicted by {reference}"
+    if word == UNTOLD:
+        sentence = f"Has too few differences in common with {reference} to say whether they are confirmed"
+    if not decided:
+        sentence = f"Has no significant difference in common with {reference}"
+    numbers = f"{wrong:,} of the {decided:,} that both find" if decided else ""
     outcome: Outcome = {CONTRADICTED: "holds", TOLD: "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
-    return Finding("reference", phrase, f"{facts.title} contradicts the reference {reference}.", outcome)
+    return Finding("reference", sentence, numbers, f"{facts.title} contradicts the reference {reference}.", outcome)
 
 
 def judge_similarity(facts: Facts) -> Finding | None:
     """Which measure does it rank runs like?"""
     if "tau" not in facts.frame:
         return None
-    near, far = facts.others.iloc[0], facts.others.iloc[-1]
-    title, mean = facts.titles[str(near.name)], "mean τ" if len(list_results(facts.studies, "similarity")) > 1 else "τ"
-    numbers = f"{mean} {near.tau:.2f}{_format_ends(near.tau_low, near.tau_high)}"
-    tied = int((abs(facts.others["tau"] - near.tau) < _SLACK).sum()) - 1
-    nearest = f"Nearest are {title} and {format_count(tied, 'other')}" if tied else f"Nearest is {title}"
+    rest, mean = facts.others, "mean τ" if len(list_results(facts.studies, "similarity")) > 1 else "τ"
+    near, far = rest.iloc[0], rest.iloc[-1]
+    tied = abs(rest["tau"] - near.tau) < _SLACK
+    title, opposite, same = facts.titles[str(near.name)], is_opposite(far), near.tau > 1 - _SLACK
     outcome: Outcome = "holds" if near.tau_low >= ALIKE else "does not hold" if near.tau_high < ALIKE else "cannot tell"
-    against = f"{facts.titles[str(far.name)]} ({mean} {far.tau:.2f}{_format_ends(far.tau_low, far.tau_high)})"
-    phrase = _find_first(
-        (near.tau > 1 - _SLACK, f"Gives the same ranking of these runs as {title} ({mean} 1.00)"),
-        (far.tau <= -ALIKE and far.tau_high < 0, f"Ranks runs opposite to {against}"),
-        (outcome == "holds", f"Ranks runs like {title} ({numbers})"),
-        (outcome == "does not hold", f"{nearest}, but the rankings of runs differ ({numbers}; alike from {ALIKE:g})"),
-        (True, f"{nearest}; whether the rankings of runs are alike is undecided ({numbers}; alike from {ALIKE:g})"),
+    nearest = f"Nearest {'are' if tied.sum() > 1 else 'is'} {facts.name(tied)}"
+    nearest = "All other measures are equally near" if tied.sum() == len(rest) > 2 else nearest
+    place = {"holds": f", all above {ALIKE:g}", "does not hold": f", all below {ALIKE:g}"}.get(outcome, "")
+    ends = _format_ends(near.tau_low, near.tau_high)
+    numbers = f"{mean} {near.tau:.2f}{ends or ', no interval'}{place or f', on both sides of {ALIKE:g}' * bool(ends)}"
+    sentence = _find_first(
+        (same, f"Gives the same ranking of these runs as {facts.name(tied)}"),
+        (outcome == "holds", f"Ranks runs like {title}"),
+        (opposite, f"Ranks runs opposite to {facts.titles[str(far.name)]}"),
+        (outcome == "does not hold", f"{nearest}, but the rankings of runs are not alike"),
+        (True, f"{nearest}; whether the rankings of runs are alike cannot be told"),
     )
-    like = "another measure" if phrase.startswith(f"{nearest}, but") else title
-    return Finding("similarity", phrase, f"{facts.title} ranks runs like {like}.", outcome)
+    if same:
+        numbers = f"{mean} 1.00"
+    if opposite:
+        against = f"{mean} {far.tau:.2f}{_format_ends(far.tau_low, far.tau_high)}"
+        sentence += f", but opposite to {facts.titles[str(far.name)]}" * is_alike(near)
+        numbers = f"{numbers}; {against}" if is_alike(near) else against
+    like = "another measure" if outcome == "does not hold" and not opposite and not same else title
+    return Finding("similarity", sentence, numbers, f"{facts.title} ranks runs like {like}.", outcome)
+
+
+def is_opposite(far: pd.Series) -> bool:
+    """Tell whether the measure that is least alike ranks runs the other way round."""
+    return bool(far.tau <= -ALIKE and far.tau_high < 0)
 
 
 def judge_consistency(facts: Facts) -> Finding | None:
@@ -259,46 +293,58 @@ def judge_consistency(facts: Facts) -> Finding | None:
     if "consistency" not in facts.frame or len(facts.frame) < 2:
         return None
     splits = list_results(facts.studies, "consistency", "small_consistency")
-    net = float(rate_consistency(splits)[find_position(splits[0], facts.name)])
+    net = float(rate_consistency(splits)[find_position(splits[0], facts.measure)])
     word, rest = grade(net), facts.others["consistency"]
-    whom = "every other measure" if abs(net) > 1 - _SLACK else "most measures"
-    whom = facts.titles[str(rest.index[0])] if len(rest) == 1 else whom
-    words = {"good": f"more stable than {whom}", "poor": f"less stable than {whom}"}
-    numbers = f"mean τ {facts.frame['consistency'][facts.name]:.2f}; others {rest.min():.2f} to {rest.max():.2f}"
+    whom = facts.name() if abs(net) > 1 - _SLACK or len(rest) == 1 else "most measures"
+    words = {"good": f"more stable than that of {whom}", "poor": f"less stable than that of {whom}"}
+    low, high = f"{rest.min():.2f}", f"{rest.max():.2f}"
+    others = f"{facts.name() if len(rest) == 1 else 'others'} {low if low == high else f'{low} to {high}'}"
+    numbers = f"mean τ {facts.frame['consistency'][facts.measure]:.2f}; {others}"
     outcome: Outcome = {"good": "holds", "poor": "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
     claim = f"{facts.title} ranks runs more stably than most measures between subsets of these topics."
     # It is not said of what may be wrong that it is stable.
     told = outcome == ("holds" if is_backed(facts) else "does not hold")
-    phrase = f"Its ranking is {words.get(word, 'about as stable as others')} between random subsets of these topics ({numbers})"
-    return Finding("consistency", phrase, claim, outcome, told)
+    sentence = f"Its ranking is {words.get(word, 'about as stable as others')} between random subsets of these topics"
+    return Finding("consistency", sentence, numbers, claim, outcome, told)
 
 
 def judge_power(facts: Facts) -> Finding | None:
     """Does it find more significant pairs of runs than others, or fewer?"""
     if "significant" not in facts.frame:
         return None
-    counted, pairs = (int(facts.frame[what][facts.name]) for what in ("significant", "pairs"))
+    counted, pairs = (int(facts.frame[what][facts.measure]) for what in ("significant", "pairs"))
+    test = f"by {list_results(facts.studies, 'power')[0].test}"
+    word, whom, beside = _compare_power(facts)
+    sentence = {
+        "": f"Whether it finds more or fewer differences than others {test} cannot be told",
+        "both": f"Is in the middle by how many differences it finds {test}",
+    }.get(word, f"Finds {word} differences than {whom} {test}")
+    claim = f"finds {word} differences than {whom}" if whom else f"{sentence[0].lower()}{sentence[1:]}"
+    if word == "more" and not is_backed(facts):
+        sentence += "; whether they are right, these data do not show"
+    outcome: Outcome = "holds" if word else "cannot tell"
+    numbers = f"{counted:,} of {pairs:,} pairs of runs{beside}"
+    return Finding("power", sentence, numbers, f"{facts.title} {claim}.", outcome)
+
+
+def _compare_power(facts: Facts) -> tuple[str, str, str]:
+    """Return whether a measure finds more differences, fewer, or both, than which others; and what stands beside the number."""
     rest = facts.others
-    fewer, more, n = int((rest["difference_low"] > 0).sum()), int((rest["difference_high"] < 0).sum()), len(rest)
-    whom = "most measures" if 2 * max(more, fewer) > n else "some measures"
-    whom = "every other measure" if n in (more, fewer) else whom
-    counts = " and ".join(f"clearly {word} than {k}" for word, k in (("more", more), ("fewer", fewer)) if k)
-    words = _find_first(
-        (not more and not fewer, "Whether it finds more differences than others, or fewer, is undecided"),
-        (more and fewer and whom == "some measures", "Is in the middle by how many differences it finds"),
-        (True, f"Finds {'more' if more > fewer else 'fewer'} differences than {whom}"),
-    )
-    doubt = "; whether they are right, these data do not show" if more > fewer and not is_backed(facts) else ""
-    compared = f"; {counts} of {n} measures" * (counts != "" and n not in (more, fewer))
-    phrase = f"{words}{doubt} ({counted:,} of {pairs:,} pairs of runs{compared})"
-    outcome: Outcome = "holds" if more or fewer else "cannot tell"
-    return Finding("power", phrase, f"{facts.title} {words[0].lower()}{words[1:]}.", outcome)
+    than = {"more": rest["difference_high"] < 0, "fewer": rest["difference_low"] > 0}
+    counts = {word: int(which.sum()) for word, which in than.items()}
+    word = "more" if counts["more"] > counts["fewer"] else "fewer"
+    named = {word: f"; {word} than {facts.name(which)}" for word, which in than.items() if counts[word]}
+    if len(named) == 2 and 2 * counts[word] <= len(rest):
+        return "both", "", "".join(named.values())
+    if not named:
+        return "", "", ""
+    return word, facts.name(than[word]), "".join(each for key, each in named.items() if key != word)
 
 
 def is_backed(facts: Facts) -> bool:
     """Tell whether anything says that the differences a measure finds are right: the reference, or else a measure like it."""
     if pairs := list_results(facts.studies, "reference"):
-        return grade_reference(pairs)[find_position(pairs[0], facts.name)] == TOLD
+        return grade_reference(pairs)[find_position(pairs[0], facts.measure)] == TOLD
     return "tau" in facts.frame and bool(facts.others["tau_low"].iloc[0] >= ALIKE)
 
 
@@ -306,32 +352,39 @@ def judge_contradictions(facts: Facts) -> Finding | None:
     """Which measures does it contradict, and how often?"""
     if "contradictions" not in facts.frame:
         return None
-    counts = facts.frame["contradictions"].drop(facts.name).sort_values(ascending=False, kind="stable")
+    counts = facts.frame["contradictions"].drop(facts.measure).sort_values(ascending=False, kind="stable")
     found = counts[counts > 0]
     if not len(found):
-        phrase = "Contradicts no other measure"
-        return Finding("contradictions", phrase, f"{facts.title} contradicts none of the others.", "holds", told=False)
-    named, rest = [facts.titles[other] for other in found.index], len(found) - MOST_NAMED
-    whom = named[:MOST_NAMED] + [f"{rest} other measures" if rest > 1 else "another measure"] * (rest > 0)
-    words = " and ".join(filter(None, [", ".join(whom[:-1]), whom[-1]]))
-    words = "every other measure" if len(found) == len(counts) > 1 else words
-    most, least = int(found.iloc[0]), int(found.iloc[-1])
+        claim = f"{facts.title} contradicts none of the others."
+        return Finding("contradictions", "Contradicts no other measure", "", claim, "holds", told=False)
+    named, most, least = [facts.titles[other] for other in found.index], int(found.iloc[0]), int(found.iloc[-1])
     pairs = format_count(most, "pair") if most == least else f"{least:,} to {most:,} pairs"
-    phrase = f"Contradicts {words} (on {pairs} of runs{_find_culprit(facts)})"
-    return Finding("contradictions", phrase, f"{facts.title} contradicts {', '.join(named)}.", "holds")
+    numbers = f"on {pairs} of runs{_describe_pairs(facts, str(found.index[0]))}"
+    claim = f"{facts.title} contradicts {', '.join(named)}."
+    return Finding("contradictions", f"Contradicts {name_some(named, len(counts))}", numbers, claim, "holds")
 
 
-def _find_culprit(facts: Facts) -> str:
-    """Say which run is in all pairs on which a measure contradicts others, if there are several pairs."""
+def _describe_pairs(facts: Facts, other: str) -> str:
+    """Say which run is in all pairs on which a measure contradicts others, and what two measures say of the first pair."""
     counts: Counter[str] = Counter()
-    n_pairs = 0
-    for found in list_results(facts.studies, "contradictions"):
+    n_pairs, example = 0, ""
+    for study in facts.studies:
+        if (found := study.contradictions) is None:
+            continue
+        mine, theirs = (found.verdicts[find_position(found, each)] for each in (facts.measure, other))
         first, second = np.triu_indices(len(found.runs), 1)
-        pairs = np.flatnonzero((found.verdicts[find_position(found, facts.name)] * found.verdicts == -1).any(axis=0))
+        pairs = np.flatnonzero((mine * found.verdicts == -1).any(axis=0))
         counts.update(found.runs[run] for run in (*first[pairs], *second[pairs]))
         n_pairs += len(pairs)
-    (run, n), *_ = counts.most_common(1) or [("", 0)]
-    return f", all with {run}" if n == n_pairs > 1 and list(counts.values()).count(n) == 1 else ""
+        for pair in np.flatnonzero(mine * theirs == -1)[: not example]:
+            better, worse = (
+                found.runs[side[pair]] for side in ((first, second) if mine[pair] > 0 else (second, first))
+            )
+            place = f" on {study.name}" * (len(facts.studies) > 1)
+            example = f"{better} is better than {worse} by {facts.title}, worse by {facts.titles[other]}{place}"
+    (run, n), *_ = counts.most_common(1)
+    culprit = f", all with {run}" if n == n_pairs > 1 and list(counts.values()).count(n) == 1 else ""
+    return f"{culprit}{': ' if n_pairs == 1 else '; on one of them, '}{example}"
 
 
 def judge_formula(traits: Mapping[str, PropertyCheck], title: str) -> Finding | None:
@@ -339,12 +392,12 @@ def judge_formula(traits: Mapping[str, PropertyCheck], title: str) -> Finding | 
     marks = "; ".join(f"{trait} {check.mark}" for trait, check in traits.items() if check.mark != NOTHING)
     if not marks:
         return None
-    ordinal, phrase = traits.get("ordinal"), f"Properties of its formula: {marks}"
+    ordinal, sentence, numbers = traits.get("ordinal"), f"Properties of its formula: {marks}", ""
     fails = ordinal is not None and ordinal.mark != NOTHING and bool(ordinal.failed)
     if ordinal is not None and fails:
-        words = "Ignores" if ignores_order(ordinal) else "Does not always respect"
-        phrase = f"{words} the order of the classes (fails in {ordinal.failed:,} of {ordinal.cases:,} cases tried)"
-    return Finding("formula", phrase, f"{title}: {marks}.", "holds", told=fails)
+        sentence = f"{'Ignores' if ignores_order(ordinal) else 'Does not always respect'} the order of the classes"
+        numbers = f"fails in {ordinal.failed:,} of {ordinal.cases:,} cases tried"
+    return Finding("formula", sentence, numbers, f"{title}: {marks}.", "holds", told=fails)
 
 
 def ignores_order(check: PropertyCheck | None) -> bool:
@@ -359,41 +412,34 @@ _JUDGES: tuple[Callable[[Facts], Finding | None], ...] = (
 
 @find_once
 def find_verdicts(comparison: ComparisonResults, name: str) -> list[Finding]:
-    """Return what came out for a new measure, and whether it stands if something is changed."""
+    """Return what came out for a new measure, and whether it stands by the second test."""
     facts, second = find_facts(comparison, name), find_second_facts(comparison, name)
-    again: dict[str, Facts | str] = {comparison.second_test: second or NOT_TRIED}
-    for change, studies in comparison.looks.items():
-        again[change] = studies if isinstance(studies, str) else collect_facts(studies, name)
     findings = [agreed[1]] if (agreed := judge_agreement(comparison, name)) else []
     for judge in _JUDGES:
         if (finding := judge(facts)) is not None:
-            tried = {change: _compare(finding, judge, found) for change, found in again.items()}
+            again = "" if second is None else _compare(finding, judge(second))
             if judge is judge_power and second is not None:
-                finding = _say_both_tests(finding, facts, second, (comparison.test, comparison.second_test))
-            findings.append(replace(finding, conditions=tried))
+                finding = _say_both_tests(finding, facts, second)
+            findings.append(replace(finding, second=again))
     by_formula = judge_formula(comparison.traits.get(name, {}), facts.title)
     return [*findings, *([by_formula] if by_formula else [])]
 
 
-def _say_both_tests(finding: Finding, facts: Facts, second: Facts, tests: tuple[str, str]) -> Finding:
+def _say_both_tests(finding: Finding, facts: Facts, second: Facts) -> Finding:
     """Say in one sentence what both tests find, where by one the measure finds more differences and by the other fewer."""
-    both = [each for each in (finding, judge_power(second)) if each is not None and each.outcome == "holds"]
-    words = [each.claim.rpartition(" finds ")[2].rstrip(".") for each in both]
-    if sorted(word.partition(" ")[0] for word in words) != ["fewer", "more"]:
+    (word, whom, _), (other, others, _) = map(_compare_power, (facts, second))
+    if {word, other} != {"more", "fewer"}:
         return finding
-    counts = " and ".join(f"{int(each.frame['significant'][facts.name]):,}" for each in (facts, second))
-    phrase = (
-        f"Finds {words[0]} by {tests[0]}, but {words[1].replace('differences ', '')} by {tests[1]} "
-        f"({counts} of {int(facts.frame['pairs'].iloc[0]):,} pairs of runs)"
-    )
-    return replace(finding, phrase=phrase)
+    tests = [list_results(each.studies, "power")[0].test for each in (facts, second)]
+    counts = " and ".join(f"{int(each.frame['significant'][facts.measure]):,}" for each in (facts, second))
+    sentence = f"Finds {word} differences than {whom} by {tests[0]}, but {other} than {others} by {tests[1]}"
+    numbers = f"{counts} of {int(facts.frame['pairs'].iloc[0]):,} pairs of runs"
+    return replace(finding, sentence=sentence, numbers=numbers)
 
 
-def _compare(finding: Finding, judge: Callable[[Facts], Finding | None], found: Facts | str) -> str:
-    """Return in words whether a finding stands on other facts: what else came out where it does not, or why there are none."""
-    if isinstance(found, str):
-        return found
-    if (other := judge(found)) is None:
+def _compare(finding: Finding, other: Finding | None) -> str:
+    """Return in words whether a finding stands by another test, or what came out there."""
+    if other is None:
         return "does not apply"
     return "the same" if (other.claim, other.outcome) == (finding.claim, finding.outcome) else other.phrase
 
@@ -426,7 +472,7 @@ def find_answer(comparison: ComparisonResults, measure: str | None = None, *, na
     """Choose what to say of a new measure, by rule; the headline begins with its name if it is `named` or one of several."""
     name = comparison.find_new(measure)
     keys: tuple[str, ...] = _ORDER if comparison.agreement is None else _WITH_REFERENCE
-    if (kind := find_kin(comparison, name).kind) in ("constant", "copy", "linear", "monotone"):
+    if (kind := find_kin(comparison, name)[0]) in ("constant", "copy", "linear", "monotone"):
         keys = () if kind == "constant" else ("similarity",)
     findings = {finding.key: finding.phrase for finding in find_verdicts(comparison, name) if finding.told}
     told, headline = [findings[key] for key in keys if key in findings], find_headline(comparison, name)
@@ -435,27 +481,21 @@ def find_answer(comparison: ComparisonResults, measure: str | None = None, *, na
     return Answer(headline, tuple(told[:MOST_FINDINGS]), tuple(list_warnings(comparison)[:MOST_WARNINGS]))
 
 
-class Kin(NamedTuple):
-    """Whether a measure's scores are constant, or follow from those of another one, and which."""
-
-    kind: str
-    title: str = ""
-
-
 _KIN = {
     "constant": "Constant: it separates no runs",
     "copy": "A copy of {title}: all scores are the same",
     "linear": "A rescaled copy of {title}: it says nothing new",
     "opposite": "Ranks runs opposite to {title}: is the direction right?",
+    "torn": "Ranks runs like {title}: which direction is right?",
     "monotone": "A monotone transform of {title}: it orders all scores alike",
 }
 
 
 def find_headline(comparison: ComparisonResults, name: str) -> str:
     """Return a judgement in at most twelve words, with at most one number."""
-    kin = find_kin(comparison, name)
-    if kin.kind and (kin.kind != "opposite" or comparison.agreement is None):
-        return _KIN[kin.kind].format(title=kin.title)
+    kind, title = find_kin(comparison, name)
+    if kind and (kind != "opposite" or comparison.agreement is None):
+        return _KIN[kind].format(title=title)
     if agreed := judge_agreement(comparison, name):
         return agreed[0] or _say_too_few(comparison)
     facts, traits = find_facts(comparison, name), comparison.traits
@@ -470,7 +510,7 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     contradicted = int((found > 0).sum())
     ends = Ends(np.array([near.tau_low]), np.array([near.tau_high]))
     topics = min(len(study.scores.topics) for study in comparison.collections)
-    alike = near.tau_low >= ALIKE or near.tau > 1 - _SLACK
+    alike = is_alike(near)
     word = "" if alike or not near.tau_low <= near.tau_high else judge_level([near.tau], ends, ends, ALIKE, topics)[0]
     enough = word.partition(": ")[2] if len(comparison.collections) == 1 else "more topics would decide"
     low, high = (near.get(end, 0.0) for end in ("difference_low", "difference_high"))
@@ -487,38 +527,43 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
         (alike, f"Ranks runs like {title}: no reason to prefer it"),
         (near.tau_high < ALIKE and near.tau_low <= 0 and noise,
          "Looks like noise: finds no differences, resembles no other measure"),
-        (near.tau_high < ALIKE and near.tau_low <= 0, "Unrelated to every other measure: what does it measure?"),
-        (near.tau_high < ALIKE and contradicted == n > 1, "Ranks runs unlike every other measure, and contradicts them all"),
-        (near.tau_high < ALIKE, f"Ranks runs unlike every other measure{', and contradicts most' * (2 * contradicted > n)}"),
+        (near.tau_high < ALIKE and near.tau_low <= 0, f"Unrelated to {facts.name()}: what does it measure?"),
+        (near.tau_high < ALIKE and contradicted == n > 1,
+         f"Ranks runs unlike {facts.name()}, and contradicts {'both' if n == 2 else 'them all'}"),
+        (near.tau_high < ALIKE, f"Ranks runs unlike {facts.name()}{', and contradicts most' * (2 * contradicted > n > 2)}"),
         (":" not in word, f"Borderline: more topics would hardly tell whether it ranks like {title}"),
         (True, f"Undecided whether it ranks like {title}: {enough}"),
     )  # fmt: skip
 
 
 @find_once
-def find_kin(comparison: ComparisonResults, name: str) -> Kin:
-    """Tell whether a measure is constant, or a copy, a linear copy, the opposite or a monotone transform of another one."""
+def find_kin(comparison: ComparisonResults, name: str) -> tuple[str, str]:
+    """Return how a measure's scores follow from those of another one, and which: no kind where they do not."""
     columns = [_read_column(study, name) for study in comparison.collections]
     if all(np.ptp(column) == 0 for column in columns):
-        return Kin("constant")
+        return "constant", ""
     facts = find_facts(comparison, name)
     if "tau" not in facts.frame:
-        return Kin("")
-    order = list(facts.others.index)
+        return "", ""
     found: dict[str, str] = {}  # by kind, the nearest measure: several may rank runs alike
-    for other in order:
-        theirs = [_read_column(study, other) for study in comparison.collections]
-        if any(np.ptp(column) == 0 for column in (*columns, *theirs)):
-            continue
-        kinds = (kind for kind in _TESTS if kind != "opposite" or other == order[-1])
-        kind = next((kind for kind in kinds if all(map(_TESTS[kind], columns, theirs))), "")
-        found.setdefault(kind, facts.titles[other])
-    for kind in _TESTS:
-        if kind in found:
-            return Kin(kind, found[kind])
+    for other in facts.others.index:
+        pairs = list(zip(columns, (_read_column(study, other) for study in comparison.collections), strict=True))
+        if all(np.ptp(column) > 0 for pair in pairs for column in pair):
+            kind = next((kind for kind, test in _TESTS.items() if all(test(*pair) for pair in pairs)), "")
+            found.setdefault(kind, facts.titles[other])
     near, far = facts.others.iloc[0], facts.others.iloc[-1]
-    opposite = far.tau <= -ALIKE and far.tau_high < 0 and near.tau_high < ALIKE
-    return Kin("opposite", facts.titles[str(far.name)]) if opposite else Kin("")
+    if is_opposite(far) and near.tau_high < ALIKE:
+        found.setdefault("opposite", facts.titles[str(far.name)])
+    kind = next((kind for kind in _TESTS if kind in found), "")
+    if is_alike(near) and (kind == "opposite" or (not kind and is_opposite(far))):
+        against = found.get("opposite", facts.titles[str(far.name)])
+        return "torn", f"{facts.titles[str(near.name)]} but opposite to {against}"
+    return kind, found.get(kind, "")
+
+
+def is_alike(near: pd.Series) -> bool:
+    """Tell whether the nearest measure ranks runs alike."""
+    return bool(near.tau_low >= ALIKE or near.tau > 1 - _SLACK)
 
 
 def _read_column(study: Study, name: str) -> np.ndarray:
@@ -531,15 +576,10 @@ def _standardise(values: np.ndarray) -> np.ndarray:
     return np.asarray((values - values.mean()) / values.std())
 
 
-def _number(values: np.ndarray) -> np.ndarray:
-    """Return which of the different values each one is, from the smallest."""
-    return np.asarray(np.unique(values, return_inverse=True)[1])
-
-
 _TESTS: dict[str, Callable[[np.ndarray, np.ndarray], bool]] = {
     "copy": np.array_equal,
     "linear": lambda mine, other: bool(np.abs(_standardise(mine) - _standardise(other)).max() < _SLACK),
-    "monotone": lambda mine, other: np.array_equal(_number(mine), _number(other)),
+    "monotone": lambda mine, other: np.array_equal(rankdata(mine), rankdata(other)),
     "opposite": lambda mine, other: bool(np.abs(_standardise(mine) + _standardise(other)).max() < _SLACK),
 }
 """Whether scores are those of another measure in some way, the closest first."""
@@ -563,7 +603,7 @@ def _format_ends(low: float, high: float) -> str:
 
 def list_warnings(comparison: ComparisonResults) -> list[str]:
     """Return what to know before relying on the answer, a short sentence each, what matters most first."""
-    assumed = [str(measure) for measure in comparison.all_measures if measure.direction.startswith("assumed")]
+    assumed = [each.label or str(each) for each in comparison.all_measures if each.direction.startswith("assumed")]
     warnings = [f"Higher is assumed to be better for {format_list(assumed)}; nobody stated it."] if assumed else []
     if comparison.reference is None:
         warnings.append("No reference was given: the data do not show which differences are right.")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +16,14 @@ from metaeval.analyses.properties import properties
 from metaeval.analyses.references import list_for_each
 from metaeval.analyses.study import QUESTIONS, Study, study_collection
 from metaeval.comparison.findings import RULES, find_answer, find_facts
-from metaeval.comparison.repeats import CHANGES, repeat_studies, study_collections
-from metaeval.comparison.report import Figures, write_report
-from metaeval.comparison.results import NOT_TRIED, ComparisonResults, Repeats
+from metaeval.comparison.report import write_report
+from metaeval.comparison.results import ComparisonResults
 from metaeval.comparison.scoring import Say, add_references, name_reference, open_sources, score_sources
 from metaeval.comparison.summary import draw_answer
 from metaeval.data.policies import MissingPolicy, check_policy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
-from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError
+from metaeval.data.scores import Scores, state_directions
+from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names
 from metaeval.measures.properties import PropertyCheck
@@ -40,12 +38,12 @@ if TYPE_CHECKING:
 
 
 MANY_RUNS = 300
-"""With more runs than this only a thorough comparison makes the recommended test and draws curves over numbers of topics."""
+"""With more runs than this there is one test, and no curve over numbers of topics: both would take very long."""
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison(ComparisonResults):
-    """A newly proposed measure beside the established ones.
+    """A newly proposed measure beside the established ones. Where no `measure` is named, the first of `new` is meant.
 
     Parameters
     ----------
@@ -58,9 +56,6 @@ class Comparison(ComparisonResults):
         By measure, its formal properties (see `metaeval.properties`).
     notes : tuple of str
         What its author may want to know.
-    looks : mapping of str to tuple of Study, or str
-        By what was changed (another seed, other runs), the studies of all collections again; "not tried" where a thorough
-        comparison would have tried it, and why there is nothing to try where there is not.
     signature : Signature
     agreement : Agreement or None
         Pairwise accuracy of all measures with the reference, if there is one.
@@ -71,23 +66,11 @@ class Comparison(ComparisonResults):
         return f"Comparison: {', '.join(self.new)} with {len(self.measures) - len(self.new)} measures on {names}"
 
     def verdict(self, measure: str | None = None) -> str:
-        """Return what to leave with about a new measure: a headline, at most four findings, and what to know before.
-
-        Parameters
-        ----------
-        measure : str, optional
-            One of `new`; the first by default.
-        """
+        """Return what to leave with about a new measure: a headline, at most four findings, and what to know before."""
         return find_answer(self, measure, named=True).to_text()
 
     def summary(self, measure: str | None = None) -> pd.DataFrame:
-        """Return the numbers of every measure beside a new one, with intervals, shape (measure, …).
-
-        Parameters
-        ----------
-        measure : str, optional
-            One of `new`; the first by default.
-        """
+        """Return the numbers of every measure beside a new one, with intervals, shape (measure, …)."""
         return find_facts(self, self.find_new(measure)).frame.copy()
 
     def plot(self, measure: str | None = None, *, size: Size = None, signature: bool = True) -> Figure:
@@ -96,7 +79,6 @@ class Comparison(ComparisonResults):
         Parameters
         ----------
         measure : str, optional
-            One of `new`; the first by default.
         size : {"column", "page"} or (float, float), optional
             Width of a column or page of a paper, or width and height in inches.
         signature : bool, optional
@@ -108,20 +90,15 @@ class Comparison(ComparisonResults):
         """Return, for every finding of the verdict, how it is reached."""
         return dict(RULES)
 
-    def write(self, folder: str | Path, *, figures: Figures = "page", p_values: bool = False) -> Path:
+    def write(self, folder: str | Path) -> Path:
         """Write the report: ``index.html``, which is returned, its tables and figures beside it, and ``report.json``.
 
         Parameters
         ----------
         folder : path
             Made if need be. Whatever stops the writer, ``index.html`` is there whole or not at all.
-        figures : {"page", "all"}, optional
-            Draw figures in the page and as SVG, or every result as PDF and PNG too, which takes several times as long.
-        p_values : bool, optional
-            Write every p-value, and every contradicting pair of runs, split and topic too: files that grow with the
-            number of pairs.
         """
-        return write_report(self, Path(folder), figures=figures, p_values=p_values)
+        return write_report(self, Path(folder))
 
 
 def compare(
@@ -136,7 +113,6 @@ def compare(
     test: PairedTest | None = None,
     alpha: float = 0.05,
     distinct_runs: bool = False,
-    thorough: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
     store: str | Path | None = None,
@@ -171,9 +147,6 @@ def compare(
     alpha : float, optional
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
-    thorough : bool, optional
-        Try too whether verdicts stand with other seeds, without baselines and on distinct runs, which takes several times as
-        long; otherwise they say that this was not tried.
     seed : int, optional
     n_jobs : int, optional
         Threads, each for a collection; the numbers are the same for any.
@@ -211,6 +184,8 @@ def compare(
     >>> {name: trait.mark for name, trait in result.traits["RNADW"].items() if name in ("ordinal", "symmetric")}
     {'ordinal': '✗ (32 of 140)', 'symmetric': '✓ (904)'}
     """
+    from joblib import Parallel, delayed
+
     tell = say or (lambda _: None)
     requested, sources = _list_given(measures), _list_given(data)
     rivals = None if against is None else _list_given(against)
@@ -222,8 +197,10 @@ def compare(
     reference_name = name_reference(given, opened)
     scored = score_sources(opened, requested, rivals, reference_name, store=store, say=tell)
     scored = add_references(scored, opened, given, missing)
-    scored = scored.state_directions(higher_is_better, lower_is_better)
-    many = not thorough and max(len(scores.runs) for scores in scored.scores) > MANY_RUNS
+    turned = state_directions([*scored.scores, *scored.references], higher_is_better, lower_is_better)
+    n = len(scored.scores)
+    scored = replace(scored, scores=turned[:n], references=tuple(turned[n:]))
+    many = max(len(scores.runs) for scores in scored.scores) > MANY_RUNS
     left_out = ("second_power", "second_reference", "sample_size") if many else ()
     chosen = test or (PAPERS_TEST if many else RECOMMENDED)
     check_options(test=Within(chosen, PairedTest))
@@ -240,9 +217,9 @@ def compare(
         "n_jobs": 1 if len(sources) > 1 else n_jobs,
         "say": tell,
     }
-    asks: list[Callable[..., Study]] = [
-        partial(
-            study_collection,
+    asks = [
+        delayed(study_collection)(
+            scores,
             # A reference may lack some of the runs and topics.
             runs=None if isinstance(source, Scores) else source.sel(runs=scores.runs, topics=scores.topics),
             reference=scored.references[number] if scored.references else None,
@@ -250,17 +227,19 @@ def compare(
         )
         for number, (source, scores) in enumerate(zip(opened, scored.scores, strict=True))
     ]
-    first = [partial(ask, scores) for ask, scores in zip(asks, scored.scores, strict=True)]
-    studies = study_collections(first, n_jobs)
+    # Threads, since kernels compute without holding the interpreter.
+    studies: list[Study] = Parallel(n_jobs=n_jobs, prefer="threads")(asks)
     if many:
-        why = f"not tried with more than {MANY_RUNS} runs; a thorough comparison tries it."
-        reasons = {"second_power": f"Power by {second}: {why}", "sample_size": f"Number of topics: {why}"}
+        why = f"not tried with more than {MANY_RUNS} runs"
+        reasons = {
+            "second_power": f"Power by {second}: {why}; choose it by {format_option('test', second)}.",
+            "sample_size": f"Number of topics: {why}; ask metaeval sample-size.",
+        }
         studies = [replace(study, skipped={**study.skipped, **reasons}) for study in studies]
     pooled = agreed = None
     if len(studies) > 1:
         tell("pooling")
         pooled = pooled_discriminative_power([study.power for study in studies if study.power])
-    repeats: Repeats = repeat_studies(studies, asks, seed, n_jobs) if thorough else dict.fromkeys(CHANGES, NOT_TRIED)
     tell("trying properties")
     tried = properties(scored.scores[0].measures, n_random=100)
     traits: dict[str, dict[str, PropertyCheck]] = {str(measure): {} for measure in tried.measures}
@@ -277,7 +256,7 @@ def compare(
         "compare", scored.scores, trials=n_trials, tests=chosen if many else f"{chosen}, {second}",
         B=n_permutations, alpha=alpha, seed=seed, **studies[0].diagnostics.settings, **compared,
     )  # fmt: skip
-    return Comparison(scored.new, tuple(studies), pooled, traits, scored.notes, repeats, signature, agreed)
+    return Comparison(scored.new, tuple(studies), pooled, traits, scored.notes, signature, agreed)
 
 
 def _list_given(given: Any) -> list[Any]:

@@ -9,28 +9,24 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import pandas as pd
 
-from metaeval.analyses.power import DiscriminativePower
 from metaeval.analyses.result import Result
 from metaeval.analyses.study import SMALL
 from metaeval.comparison.findings import RULES, find_answer, find_facts, find_verdicts
-from metaeval.comparison.results import NOT_TRIED, ComparisonResults
+from metaeval.comparison.results import ComparisonResults
 from metaeval.comparison.summary import choose_measures, draw_answer, list_panels, show_short
-from metaeval.errors import MetaevalError, format_count
+from metaeval.errors import format_count
 from metaeval.files import write_together
 from metaeval.show.cells import NOTHING
 from metaeval.show.charts import HeatMap, LineChart, highlight
-from metaeval.show.frames import flatten, format_csv, to_records, write_frames
+from metaeval.show.frames import flatten, format_csv, to_records
 from metaeval.show.looks import write_variables
 from metaeval.show.names import to_html
 from metaeval.show.screen import STYLE, draw_chart, make_file
 from metaeval.show.table import Table
-
-Figures = Literal["page", "all"]
-"""Figures drawn in the page and as SVG, or as PDF and PNG for print too."""
 
 Block = dict[str, Any]
 """A part of the page: a table or chart with links to its files, panels, or notes; folded under a title if it has one."""
@@ -68,17 +64,15 @@ _SECOND = {"consistency": "small_consistency", "power": "second_power", "referen
 """What stands beside a question in its section: the same on few topics, or by another test."""
 
 _DETAILS_OF_PAIRS = ("trials", "deltas")
-"""Details with a row for every split or topic, which are written if asked for."""
+"""Details with a row for every split or topic, which are not written."""
 
 
-def write_report(
-    comparison: ComparisonResults, folder: Path, *, figures: Figures = "page", p_values: bool = False
-) -> Path:
+def write_report(comparison: ComparisonResults, folder: Path) -> Path:
     """Write the report into a folder: whole, in the place of a former one, or not at all."""
-    if figures not in get_args(Figures):
-        raise MetaevalError(f"there is no choice of figures {figures!r}: use {', '.join(get_args(Figures))}")
+    from metaeval.show.drawing import save_figure
+
     with write_together(folder, instead_of=_find_former(folder)) as where:
-        files = ReportFiles(Path(where), comparison.new, p_values)
+        files = ReportFiles(Path(where), comparison.new)
         (files.folder / "tables").mkdir()
         (files.folder / "figures").mkdir()
         sections = [_tell(comparison, files), *_ask(comparison, files)]
@@ -95,8 +89,9 @@ def write_report(
             answers=[find_answer(comparison, name) for name in comparison.new], signature=str(comparison.signature),
             collections=[study.name for study in comparison.collections], variables=write_variables,
         )  # fmt: skip
-        if figures == "all":
-            _draw_for_print(comparison, files.folder / "figures")
+        for name in comparison.new:
+            picture = draw_answer(comparison, name)
+            save_figure(picture, files.folder / "figures", comparison.name_part("answer", name), (".svg", ".pdf"))
         described = _describe(comparison, files)
         files.write("report.json", json.dumps(described, ensure_ascii=False, indent=1, allow_nan=False))
         files.write("index.html", page)
@@ -109,7 +104,6 @@ class ReportFiles:
 
     folder: Path
     new: tuple[str, ...]
-    p_values: bool
     results: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def put_table(self, table: Table, name: str, *, rows: pd.DataFrame | None = None, folded: str = "") -> Block:
@@ -142,11 +136,9 @@ class ReportFiles:
             yield {"notes": [f"{table.caption}: none." for table in told if not len(table.frame)]}
         self.results[name]["details"] = {}
         for detail, frame in details:
-            if self.p_values or detail not in _DETAILS_OF_PAIRS:
+            if detail not in _DETAILS_OF_PAIRS:
                 self.write(f"tables/{name}-{detail.replace('_', '-')}.csv", format_csv(frame))
                 self.results[name]["details"][detail] = to_records(frame)
-        if self.p_values and isinstance(result, DiscriminativePower):
-            write_frames(self.folder / "tables" / f"{name}-p-values.csv", [result.run_pairs()])
         for number, chart in enumerate(result.charts() if charts else (), start=1):
             if isinstance(chart, HeatMap):
                 title = f"All {len(chart.rows)} measures: {chart.label}"
@@ -164,8 +156,7 @@ class ReportFiles:
 
 
 def _give_title(comparison: ComparisonResults) -> str:
-    titles = [comparison.find_title(name) for name in comparison.new]
-    return f"{', '.join(titles)} beside the established measures"
+    return f"{', '.join(map(comparison.find_title, comparison.new))} beside the established measures"
 
 
 def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
@@ -192,37 +183,29 @@ def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
         frame = facts.frame.rename(columns=lambda column: column.replace("_", " "))
         table = Table(frame, caption, comparison.signature, joined=True)
         part, folded = comparison.name_part("summary", name), "All numbers beside each measure"
-        numbers.append(files.put_table(table, part, rows=facts.frame, folded=folded))
-    folded = "Does each claim stand if something changes?"
-    numbers.append(files.put_table(_tabulate_repeats(comparison), "looks", folded=folded))
+        numbers.append({**files.put_table(table, part, rows=facts.frame, folded=folded), "kind": "wide"})
+    rows = [
+        {"claim": finding.claim, comparison.test: finding.outcome, comparison.second_test: finding.second or NOTHING}
+        for name in comparison.new
+        for finding in find_verdicts(comparison, name)
+        if finding.key not in ("agreement", "formula")
+    ]
+    caption = "Whether each claim stands by the second test of pairs of runs, or what came out there."
+    claims = Table(pd.DataFrame(rows).set_index("claim"), caption, comparison.signature)
+    numbers.append(files.put_table(claims, "claims", folded="Does each claim stand by another test?"))
     words = {
         "higher": "Higher is better",
         "lower": "Lower is better",
         "assumed: higher": "Assumed, because nobody stated it, that higher is better",
     }
-    named = {way: [str(each) for each in comparison.all_measures if each.direction == way] for way in words}
+    named = {
+        way: [each.label or str(each) for each in comparison.all_measures if each.direction == way] for way in words
+    }
     directions = " ".join(f"{words[way]}: {', '.join(names)}." for way, names in named.items() if names)
     notes = [*comparison.notes, directions]
     notes += [note for study in comparison.collections for note in study.notes()]
     numbers.append({"notes": [*notes, *RULES.values()], "folded": "Runs, directions, and the rules behind the verdict"})
     return {"anchor": "verdict", "title": "Verdict", "opening": opening, "blocks": numbers}
-
-
-def _tabulate_repeats(comparison: ComparisonResults) -> Table:
-    """Return what became of each claim with another test, another seed, or other runs."""
-    rows = [
-        {"claim": finding.claim, "as it is": finding.outcome, **finding.conditions}
-        for name in comparison.new
-        for finding in find_verdicts(comparison, name)
-        if finding.key != "formula"
-    ]
-    frame = pd.DataFrame(rows).set_index("claim")
-    missing = [str(change) for change in frame.columns if (frame[change].fillna(NOT_TRIED) == NOT_TRIED).all()]
-    caption = (
-        "Whether each claim stands with another test, another seed or other runs; what came out where it does not."
-    )
-    caption += f" Not tried: {', '.join(missing)} (metaeval compare --thorough tries them)." * bool(missing)
-    return Table(frame.drop(columns=missing), caption, comparison.signature)
 
 
 def _ask(comparison: ComparisonResults, files: ReportFiles) -> Iterator[dict[str, Any]]:
@@ -265,18 +248,6 @@ def _name_file(comparison: ComparisonResults, number: int, question: str) -> str
     return f"{stem if len(comparison.collections) == 1 else f'{number}-{stem}'}-{named.get(question, question)}"
 
 
-def _draw_for_print(comparison: ComparisonResults, folder: Path) -> None:
-    """Draw every result, and the answer, as PDF and PNG."""
-    from metaeval.show.drawing import save_figure
-
-    for number, study in enumerate(comparison.collections, start=1):
-        for question, result in study.results():
-            save_figure(result.plot(), folder, _name_file(comparison, number, question), (".png", ".pdf"))
-    for name in comparison.new:
-        part = comparison.name_part("answer", name)
-        save_figure(draw_answer(comparison, name), folder, part, (".png", ".svg", ".pdf"))
-
-
 def _find_former(folder: Path) -> set[str]:
     """Return what an earlier report in this folder says it wrote, and nothing outside of it."""
     try:
@@ -302,7 +273,6 @@ def _describe(comparison: ComparisonResults, files: ReportFiles) -> dict[str, An
         "title": _give_title(comparison),
         "new": list(comparison.new),
         "signature": str(comparison.signature),
-        "thorough": NOT_TRIED not in comparison.looks.values(),
         "reference": None if comparison.reference is None else str(comparison.reference),
         "directions": {str(measure): measure.direction for measure in comparison.all_measures},
         "notes": list(comparison.notes),

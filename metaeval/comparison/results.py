@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, TypeVar
@@ -16,22 +16,16 @@ from metaeval.measures.properties import PropertyCheck
 from metaeval.show.signature import Signature
 from metaeval.stats.pair_tests import RECOMMENDED, PairedTest
 
-NOT_TRIED = "not tried"
-
-Repeats = Mapping[str, tuple[Study, ...] | str]
-"""By what is changed, the studies of all collections; or in words why there are none."""
-
 
 @dataclass(frozen=True, eq=False)
 class ComparisonResults:
-    """Studies of all collections, power pooled over them, properties of formulas, and studies repeated with a change."""
+    """Studies of all collections, power pooled over them, and properties of formulas."""
 
     new: tuple[str, ...]
     collections: tuple[Study, ...]
     pooled: PooledDiscriminativePower | None
     traits: dict[str, dict[str, PropertyCheck]]
     notes: tuple[str, ...]
-    looks: Repeats
     signature: Signature
     agreement: Agreement | None
     kept: dict[tuple[str, str], Any] = field(default_factory=dict, init=False, repr=False)
@@ -62,12 +56,6 @@ class ComparisonResults:
     def second_test(self) -> PairedTest:
         """The test that stands beside it."""
         return PAPERS_TEST if self.test == RECOMMENDED else RECOMMENDED
-
-    def by_second_test(self) -> tuple[Study, ...] | str:
-        """Return all studies by the second test; or in words that it was not tried."""
-        if any(study.second_power is None for study in self.collections):
-            return NOT_TRIED
-        return tuple(study.by_second_test() for study in self.collections)
 
     def name_part(self, part: str, measure: str) -> str:
         """Return what the file of a part of the report is called that is about one new measure."""

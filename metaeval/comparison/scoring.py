@@ -15,14 +15,14 @@ from metaeval.analyses.references import join_reference
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.runs import ClassificationRuns, Runs
 from metaeval.data.score import score
-from metaeval.data.scores import Scores, state_directions
+from metaeval.data.scores import Scores
 from metaeval.data.store import ScoreStore
 from metaeval.datasets.open import open_source
 from metaeval.errors import MeasureError, MetaevalError, StoreError, format_list, format_option
 from metaeval.files import open_once
 from metaeval.measures.base import Measure
 from metaeval.measures.conformance import conformance
-from metaeval.measures.directions import Names, turn
+from metaeval.measures.directions import turn
 from metaeval.measures.registry import is_shipped
 from metaeval.measures.resolve import MeasureLike, established_measures, resolve_measures
 
@@ -37,12 +37,6 @@ class ScoredSources:
     scores: list[Scores]
     notes: tuple[str, ...] = ()
     references: tuple[Scores, ...] = ()
-
-    def state_directions(self, higher_is_better: Names | bool, lower_is_better: Names) -> ScoredSources:
-        """Return the same with directions of measures that the user states."""
-        turned = state_directions([*self.scores, *self.references], higher_is_better, lower_is_better)
-        n = len(self.scores)
-        return replace(self, scores=turned[:n], references=tuple(turned[n:]))
 
 
 def open_sources(sources: Sequence[Any], say: Say) -> list[Any]:

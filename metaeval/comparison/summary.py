@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -25,10 +24,10 @@ if TYPE_CHECKING:
 MOST_PANELS = 4
 
 MEANINGS = {
-    "τ": f"Alike: τ from {ALIKE:g} on.",
+    "τ": f"Alike: the whole interval of τ lies above {ALIKE:g}; not alike: below; otherwise it cannot be told.",
     "ontradict": "Contradict: both find a pair of runs significantly different, in opposite directions.",
     ", all with": "The run that is named is in all these pairs.",
-    "differences than": "More, fewer: than each other measure by the same test, where the interval leaves out 0.",
+    "differences than": "More, fewer: than each measure named, where the interval of the difference leaves out 0.",
 }
 """By words of findings, what they mean."""
 
@@ -114,7 +113,7 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
     headings = {"consistency": "Stability of its ranking"}
     for finding in find_verdicts(comparison, name):
         if finding.told:
-            headings[finding.key] = re.sub(r" \([^)]*\)?", "", finding.phrase)
+            headings[finding.key] = finding.sentence
     title, frame = shorten_name(facts.title, _LONGEST), facts.frame
     others, charts = frame.loc[[other for other in shown if other != name]], []
 
@@ -135,7 +134,7 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
         reference, mine = comparison.agreement.reference.title, float(frame["agreed"][name])
         add("agreement", "agreed", f"% of run pairs ordered like {reference}; line: {title}", 100 * mine, 100.0)
     if "tau" in frame:
-        add("similarity", "tau", f"τ with {title}; line: alike from {ALIKE:g}", ALIKE)
+        add("similarity", "tau", f"τ with {title}; line: {ALIKE:g}, alike above, not alike below", ALIKE)
     if "consistency" in frame:
         add("consistency", "consistency", f"mean τ over splits; line: {title}", float(frame["consistency"][name]))
     if "difference" in frame:

@@ -23,11 +23,6 @@ class Reference:
     label: str
     fields: Mapping[str, str] = field(hash=False)
 
-    @property
-    def doi(self) -> str:
-        """The digital object identifier, or an empty text."""
-        return self.fields.get("doi", "")
-
     def to_bibtex(self) -> str:
         """Return the entry as BibTeX, in UTF-8."""
         lines = [f"  {name} = {{{value}}}," for name, value in self.fields.items()]

@@ -1,4 +1,4 @@
-"""What a figure is drawn on: a figure of its own in some size, or axes of the user's."""
+"""What a figure is drawn on: panels of some size, in the style of metaeval, with a signature below."""
 
 from __future__ import annotations
 
@@ -8,38 +8,33 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from metaeval.errors import MetaevalError, format_count, one_line
+from metaeval.errors import one_line
 from metaeval.show.names import to_mathtext
 from metaeval.show.signature import Signature
 from metaeval.show.style import Size, find_size, house_style
 
-Axis = Axes | Sequence[Axes] | None
-"""Where a figure is drawn: axes of the user's, one for each of its panels, or None for a figure of its own."""
-
 
 @dataclass(frozen=True)
 class Canvas:
-    """Where something is drawn."""
+    """Where something is drawn, and how much room there is."""
 
     figure: Figure
     panels: list[Axes]
-    is_own: bool
     size: Size = None
 
     @property
     def is_narrow(self) -> bool:
         """Whether there is no room for a legend beside the axes."""
-        return self.is_own and self.figure.get_figwidth() < 4
+        return self.figure.get_figwidth() < 4
 
     @property
     def longest(self) -> int:
         """How many characters a name may have."""
-        return 32 if not self.is_own else max(18, min(40, int(4.6 * self.figure.get_figwidth())))
+        return max(18, min(40, int(4.6 * self.figure.get_figwidth())))
 
     @property
     def font_size(self) -> float:
@@ -49,7 +44,6 @@ class Canvas:
 
 @contextmanager
 def open_canvas(
-    ax: Axis,
     size: Size,
     signature: Signature | str | None,
     *,
@@ -60,17 +54,8 @@ def open_canvas(
 ) -> Iterator[Canvas]:
     """Give something to draw on, in the style of metaeval, and put the signature below what was drawn."""
     with house_style(size):
-        if ax is not None:
-            panels = [ax] if isinstance(ax, Axes) else list(np.ravel(np.asarray(ax, dtype=object)))
-            if not panels or not all(isinstance(panel, Axes) for panel in panels):
-                raise MetaevalError("ax is Axes of matplotlib, or a sequence of them")
-            if len(panels) > (most := shape[0] * shape[1]):
-                raise MetaevalError(f"the figure has {format_count(most, 'panel')}, not {len(panels)}")
-            given: Figure | SubFigure = panels[0].figure
-            yield Canvas(given if isinstance(given, Figure) else given.figure, panels, False, size)
-            return
         figure = Figure(figsize=find_size(size, width, height), layout="constrained")
-        yield Canvas(figure, figure.subplots(*shape, squeeze=False, **grid).ravel().tolist(), True, size)
+        yield Canvas(figure, figure.subplots(*shape, squeeze=False, **grid).ravel().tolist(), size)
         if signature is not None:
             sign_figure(figure, signature, grow=not isinstance(size, tuple), font_size=6 if size is None else 5)
 

@@ -17,20 +17,14 @@ _TEXT, _LABEL, _HEADING = 16, 24, 12  # columns of a terminal below which texts,
 class Grid(NamedTuple):
     """What a table shows, cell by cell, which every format lays out; its first `labels` columns say what a row is.
 
-    `head` has the labels of each column from the top, `left` says which columns are text, and `marks` has the words of
-    every cell, such as "bold"; none where it is empty.
+    `left` says which columns are text, and `marks` has the words of every cell, such as "bold"; none where it is empty.
     """
 
-    head: list[tuple[str, ...]]
+    head: list[str]
     rows: list[list[str]]
     left: list[bool]
     labels: int = 1
     marks: Sequence[Sequence[str]] = ()
-
-    @property
-    def flat_head(self) -> list[str]:
-        """The label of each column as one text."""
-        return [" ".join(filter(None, labels)) for labels in self.head]
 
 
 def format_cell(value: object, digits: int = 3, *, powers: bool = False) -> str:
@@ -65,7 +59,7 @@ def wrap_text(text: str, width: int) -> list[str]:
 def draw_text(grid: Grid, width: int = sys.maxsize) -> str:
     """Draw a grid in lines of at most so many columns: texts wrap, and numbers that have no room go below, in blocks.
 
-    >>> grid = Grid([("measure",), ("τ",), ("what it answers",)], [["NMD", "0.9", "how far the mass moves"]],
+    >>> grid = Grid(["measure", "τ", "what it answers"], [["NMD", "0.9", "how far the mass moves"]],
     ...             [True, False, True])
     >>> print(draw_text(grid, 30))
     measure    τ  what it answers
@@ -75,7 +69,7 @@ def draw_text(grid: Grid, width: int = sys.maxsize) -> str:
     """
     from rich.cells import cell_len
 
-    columns = [[head, *(row[c] for row in grid.rows)] for c, head in enumerate(grid.flat_head)]
+    columns = [[head, *(row[c] for row in grid.rows)] for c, head in enumerate(grid.head)]
     natural = [max(map(cell_len, column)) for column in columns]
     words = [max(map(cell_len, column[0].split(" "))) for column in columns]
     least = [
@@ -108,7 +102,7 @@ def _draw_block(grid: Grid, block: list[int], least: list[int], natural: list[in
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     for c, most in zip(block, widths, strict=True):
         table.add_column(width=most, justify="left" if grid.left[c] else "right", overflow="fold")
-    table.add_row(*(grid.flat_head[c] for c in block))
+    table.add_row(*(grid.head[c] for c in block))
     table.add_row(*("─" * most for most in widths))
     for row in grid.rows:
         table.add_row(*(row[c] for c in block))

@@ -94,9 +94,8 @@ class IntervalChart:
 class HeatMap:
     """Numbers of rows by columns, shape (row, column), in the one colour scale, each written in its cell.
 
-    `highest` has the darkest colour; `falling` makes small numbers dark, as of p-values; `whole` is for counts. A square of
-    measures may leave out its diagonal, and stand in the order of clusters, which large numbers join, or part if they are
-    `opposed`.
+    `highest` has the darkest colour; `whole` is for counts. A square of measures may leave out its diagonal, and stand in the
+    order of clusters, which large numbers join, or part if they are `opposed`.
     """
 
     values: np.ndarray
@@ -105,7 +104,6 @@ class HeatMap:
     label: str
     write: Callable[[float], str]
     highest: float = 1.0
-    falling: bool = False
     diagonal: bool = True
     clustered: bool = False
     opposed: bool = False
@@ -121,7 +119,6 @@ class ScatterChart:
     x_label: str
     y_label: str
     title: str = ""
-    description: str = ""
 
     @property
     def corners(self) -> tuple[int, int]:

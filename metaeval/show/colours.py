@@ -16,8 +16,8 @@ _ENDS = {1: (8, 81, 156), -1: (166, 54, 3)}
 _MISSING = "#EDEDED"
 
 
-def shade(value: float, *, falling: bool = False) -> str:
-    """Return the colour of a number between −1 and 1; of falling numbers, such as p-values, 0 is the darkest.
+def shade(value: float) -> str:
+    """Return the colour of a number between −1 and 1.
 
     >>> shade(0), shade(1), shade(-1), shade(float("nan"))
     ('#FFFFFF', '#08519C', '#A63603', '#EDEDED')
@@ -25,29 +25,21 @@ def shade(value: float, *, falling: bool = False) -> str:
     if math.isnan(value):
         return _MISSING
     # Similar rankings are what one compares: the power spreads the numbers near the ends.
-    value = 1 - value if falling else value
     strength = min(1.0, abs(value)) ** 1.5
     end = _ENDS[1 if value >= 0 else -1]
     return "#{:02X}{:02X}{:02X}".format(*(round(255 + (part - 255) * strength) for part in end))
 
 
-def contrast(colour: str, other: str) -> float:
-    """Return the contrast ratio of two colours by their relative luminances, between 1 and 21 (WCAG 2)."""
-    luminances = []
-    for one in (colour, other):
-        parts = (int(one[start : start + 2], 16) / 255 for start in (1, 3, 5))
-        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-        luminances.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
-    return (max(luminances) + 0.05) / (min(luminances) + 0.05)
-
-
 def text_colour(background: str) -> str:
-    """Return black or white, whichever can be read better; either way the contrast is at least 4.58.
+    """Return black or white, whichever can be read better; either way the contrast is at least 4.58 (WCAG 2).
 
     >>> text_colour(shade(0.2)), text_colour(shade(1))
     ('#000000', '#FFFFFF')
     """
-    return max(("#000000", "#FFFFFF"), key=lambda colour: contrast(colour, background))
+    parts = (int(background[start : start + 2], 16) / 255 for start in (1, 3, 5))
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#000000" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "#FFFFFF"
 
 
 def shade_marks(frame: pd.DataFrame) -> pd.DataFrame:

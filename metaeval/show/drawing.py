@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -16,12 +15,13 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox, BboxBase, ScaledTranslation
 
 from metaeval.errors import visible
-from metaeval.show.canvas import Axis, Canvas, open_canvas, sign_figure, typeset, typeset_ticks
+from metaeval.show.canvas import Canvas, open_canvas, sign_figure, typeset, typeset_ticks
 from metaeval.show.charts import Chart, HeatMap, IntervalChart, LineChart, Row, ScatterChart
 from metaeval.show.heatmap import draw_heatmap
+from metaeval.show.looks import choose_looks
 from metaeval.show.names import shorten_name, shorten_names
 from metaeval.show.signature import Signature
-from metaeval.show.style import GREY, WIDTHS, Size, choose_looks, house_style
+from metaeval.show.style import GREY, WIDTHS, Size, house_style
 
 __all__ = ["draw_charts", "fix_layout", "save_figure", "sign_figure"]
 
@@ -33,9 +33,7 @@ TIP = "tip: "
 
 _TALLEST = {"column": 9.0, "page": 7.0}  # inches of rows in a figure for print, before they shrink with its width
 _SMALL = 16  # rows from which on names are small where panels stand below each other
-_SHORT, _ALONE = 12, 34  # characters of names that stand side by side in a column of print, and of those that do not
 _MANY = 10  # curves whose legend is taller than half a page is
-_ONE_COLUMN = 24  # curves whose legend is one column beside a figure
 _PALE = 0.35
 
 
@@ -75,7 +73,6 @@ def draw_charts(
     charts: Chart | Sequence[Chart],
     signature: Signature | str | None,
     *,
-    ax: Axis = None,
     size: Size = None,
     width: float | None = None,
     heading: str = "",
@@ -87,7 +84,7 @@ def draw_charts(
     panels = [charts] if not isinstance(charts, Sequence) else list(charts)
     first = panels[0]
     if isinstance(first, HeatMap):
-        return draw_heatmap(first, signature, ax=ax, size=size)
+        return draw_heatmap(first, signature, size)
     many = isinstance(first, LineChart) and len(first.lines) > _MANY
     stacked = isinstance(first, LineChart) and (size == "column" or (size == "page" and many))
     most = 2 if size == "column" else len(panels)
@@ -97,18 +94,17 @@ def draw_charts(
     shape = (-(-len(panels) // columns), columns)
     shared = {"sharey": True} if isinstance(first, IntervalChart) and len(panels) > 1 else {}
     across, down = _find_size(panels, shape, size)
-    with open_canvas(ax, size, signature, width=width or across, height=down, shape=shape, **shared) as canvas:
-        last = min(len(canvas.panels), len(panels)) - 1
+    with open_canvas(size, signature, width=width or across, height=down, shape=shape, **shared) as canvas:
         for number, (axes, chart) in enumerate(zip(canvas.panels, panels, strict=False)):
             if isinstance(chart, LineChart):
-                _draw_lines(chart, canvas, axes, last=number == last)
+                _draw_lines(chart, canvas, axes, last=number == len(panels) - 1)
             elif isinstance(chart, IntervalChart):
                 _draw_intervals(chart, canvas, axes, first=number % columns == 0)
             elif isinstance(chart, ScatterChart):
                 _draw_scatter(chart, canvas, axes)
         for axes in canvas.panels[len(panels) :]:
             axes.set_visible(False)
-        if heading and canvas.is_own:
+        if heading:
             typeset(canvas.figure.suptitle(heading, x=0.01, ha="left", fontsize=11))
     return canvas.figure
 
@@ -123,15 +119,13 @@ def _find_size(panels: Sequence[Chart], shape: tuple[int, int], size: Size) -> t
         return 6, min(chart.row_height * len(chart.rows), most) + 1.0
     if isinstance(chart, ScatterChart):
         return 2.9 * shape[1] + 0.3, 2.9 * shape[0]
-    labels = max(([line.label for line in panel.lines] for panel in panels if isinstance(panel, LineChart)), key=len)
+    n_lines = max(len(panel.lines) for panel in panels if isinstance(panel, LineChart))
     if size == "column":  # in which the legend stands below
-        lines = math.ceil(len(labels) / _count_columns(labels))
-        return WIDTHS["column"], (2.8 if shape[0] == 1 else 1.9) * shape[0] + 0.13 * lines + 0.1
+        return WIDTHS["column"], (2.8 if shape[0] == 1 else 1.9) * shape[0] + 0.13 * n_lines + 0.1
     if size == "page" and shape[0] > 1:
-        return WIDTHS["page"], max(2.6, 0.15 * min(_ONE_COLUMN, len(labels)) + 0.5) * shape[0]
-    beside = 1.7 if len(labels) <= _ONE_COLUMN else 3.9  # room for the legend
-    across = (6.4 if len(panels) == 1 else 4.6 * shape[1]) + beside * shape[1]
-    return across, max(4.2, 0.21 * min(_ONE_COLUMN, len(labels)) + 0.9) * shape[0]
+        return WIDTHS["page"], max(2.6, 0.14 * n_lines + 0.5) * shape[0]
+    across = 6.4 if len(panels) == 1 else 4.6 * shape[1]
+    return across + 1.7 * shape[1], max(4.2, 0.18 * n_lines + 0.9) * shape[0]
 
 
 def _draw_lines(chart: LineChart, canvas: Canvas, axes: Axes, *, last: bool) -> None:
@@ -174,26 +168,18 @@ def _draw_lines(chart: LineChart, canvas: Canvas, axes: Axes, *, last: bool) -> 
         _place_legend(canvas, axes, f"{chart.counted} in brackets" if chart.counted else "")
 
 
-def _count_columns(labels: Sequence[str]) -> int:
-    """Return how many columns of a legend stand below a figure as wide as a column of print."""
-    return 2 if max(map(len, labels), default=0) <= _SHORT else 1
-
-
 def _place_legend(canvas: Canvas, axes: Axes, title: str) -> None:
     """Put the legend outside the axes: beside them, or below where a figure is narrow."""
     handles, labels = axes.get_legend_handles_labels()
+    place: dict[str, Any] = {"bbox_to_anchor": (1.01, 1)}
     if canvas.is_narrow:
         below = axes.transAxes + ScaledTranslation(-0.4, -0.42, canvas.figure.dpi_scale_trans)
-        columns = _count_columns(labels)
-        longest, place = _SHORT if columns == 2 else _ALONE, {"bbox_to_anchor": (0, 0), "bbox_transform": below}
-        spaces = {"columnspacing": 1, "handlelength": 2.6, "labelspacing": 0.3}
-    else:
-        columns, longest = 1 if len(handles) <= _ONE_COLUMN else 2, canvas.longest
-        place, spaces = {"bbox_to_anchor": (1.01, 1)}, {"handlelength": 3}
+        place = {"bbox_to_anchor": (0, 0), "bbox_transform": below}
     texts = axes.legend(
-        handles=handles, loc="upper left", borderaxespad=0, ncols=columns, title=title or None, alignment="left",
-        title_fontsize=canvas.font_size - 1.5, **place, **spaces,
+        handles=handles, loc="upper left", borderaxespad=0, title=title or None, alignment="left", handlelength=3,
+        labelspacing=0.3, title_fontsize=canvas.font_size - 1.5, **place,
     ).get_texts()  # fmt: skip
+    longest = 34 if canvas.is_narrow else canvas.longest
     for text, name in zip(texts, shorten_names(labels, longest), strict=True):
         text.set_text(name)
     typeset(*texts)
@@ -222,9 +208,8 @@ def _draw_intervals(chart: IntervalChart, canvas: Canvas, axes: Axes, *, first: 
         typeset(axes.set_title(title, loc="left", fontsize=letters, fontweight="bold"))
         axes.set_xlabel(textwrap.fill(chart.label, 16 if small else 30))
     else:
-        across = canvas.figure.get_figwidth() if canvas.is_own else 6
         widest = max(len(title) + 0.5 * sum(map(str.isupper, title)) for title in titles)
-        room = across - (0.055 if small else 0.075) * widest
+        room = canvas.figure.get_figwidth() - (0.055 if small else 0.075) * widest
         axes.set_xlabel(textwrap.fill(chart.label, max(16, int(room * (15 if small else 12)))))
     typeset(axes.xaxis.label)
 

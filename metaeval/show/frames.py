@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,29 +19,20 @@ def format_csv(frame: pd.DataFrame) -> str:
     return str(defuse_frame(flatten(frame)).to_csv(index=named, lineterminator="\n"))
 
 
-def write_frames(path: PathLike, frames: Iterable[pd.DataFrame]) -> Path:
-    """Write frames, one below the other, into one .csv or .parquet file, which is there whole or not at all."""
+def write_frame(path: PathLike, frame: pd.DataFrame) -> None:
+    """Write a frame into a .csv or .parquet file, which is there whole or not at all."""
     path = check_rows_file(path)
 
-    def write_csv(stream: BinaryIO) -> None:
-        for number, frame in enumerate(frames):
-            defuse_frame(frame).to_csv(stream, index=False, header=number == 0, lineterminator="\n", mode="wb")
-
-    def write_parquet(stream: BinaryIO) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        parts = (pa.Table.from_pandas(frame, preserve_index=False) for frame in frames)
-        first = next(parts)
-        with pq.ParquetWriter(stream, first.schema, compression="zstd") as writer:
-            for part in itertools.chain([first], parts):
-                writer.write_table(part)
+    def write(stream: BinaryIO) -> None:
+        if path.suffix == ".csv":
+            defuse_frame(frame).to_csv(stream, index=False, lineterminator="\n", mode="wb")
+        else:
+            frame.to_parquet(stream, index=False, compression="zstd")
 
     try:
-        write_atomically(path, write_csv if path.suffix == ".csv" else write_parquet)
+        write_atomically(path, write)
     except OSError as error:
         raise MetaevalError(f"{path}: it cannot be written: {error.strerror or error}") from None
-    return path
 
 
 def check_rows_file(path: PathLike) -> Path:
@@ -101,10 +90,10 @@ def defuse_frame(frame: pd.DataFrame) -> pd.DataFrame:
             return tuple(map(defuse, value))
         return defuse_label(value) if isinstance(value, str) else value
 
-    texts = [not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
-    harmless = frame.copy()
-    for position in (position for position, text in enumerate(texts) if text):
-        harmless.isetitem(position, [defuse(value) for value in frame.iloc[:, position]])
-    return harmless.set_axis(frame.index.map(defuse).set_names(frame.index.names)).set_axis(
+    harmless = frame.set_axis(frame.index.map(defuse).set_names(frame.index.names)).set_axis(
         frame.columns.map(defuse), axis=1
     )
+    for position, kind in enumerate(frame.dtypes):
+        if not pd.api.types.is_numeric_dtype(kind):
+            harmless.isetitem(position, [defuse(value) for value in frame.iloc[:, position]])
+    return harmless

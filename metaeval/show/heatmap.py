@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Colormap, ListedColormap, Normalize
+from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from metaeval.show.canvas import Axis, open_canvas, typeset, typeset_ticks
+from metaeval.show.canvas import open_canvas, typeset, typeset_ticks
 from metaeval.show.charts import HeatMap
 from metaeval.show.colours import shade, text_colour
-from metaeval.show.names import shorten_names, spell_parameters
+from metaeval.show.names import shorten_names
 from metaeval.show.signature import Signature
 from metaeval.show.style import Size, find_size
 
-_NUMBERED = 7.0  # points: columns of a narrow figure that are narrower have numbers in place of names
+_NAMED = 16  # columns of a narrow figure that have names; of more, they have numbers
 
 
 def cluster(values: np.ndarray) -> np.ndarray | None:
@@ -48,92 +47,60 @@ def arrange(chart: HeatMap) -> HeatMap:
     return replace(chart, values=chart.values[np.ix_(order, order)], rows=rows, columns=columns)
 
 
-def scale_map(low: float, *, falling: bool = False) -> Colormap:
-    """Return the colour scale from a number to 1 as a colour map of matplotlib."""
-    colours = ListedColormap([shade(value, falling=falling) for value in np.linspace(low, 1, 512).tolist()])
-    return colours.with_extremes(bad=shade(float("nan")))
+def draw_heatmap(chart: HeatMap, signature: Signature | str | None, size: Size = None) -> Figure:
+    """Draw a heat map, with the number in each cell where it can be read.
 
-
-def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis = None, size: Size = None) -> Figure:
-    """Draw a heat map of measures by measures, with the number in each cell where it can be read.
-
-    Where all numbers are positive, the colour bar begins at 0, otherwise at minus the highest.
+    Where all numbers are positive, the colour bar begins at 0, otherwise at minus the highest. Columns too narrow for their
+    names have the numbers of the rows, one in five of them written.
     """
     chart = arrange(chart)
     values = chart.values.astype(float)
-    hidden = np.zeros(values.shape, dtype=bool) if chart.diagonal else np.eye(len(values), dtype=bool)
-    width, height = _find_size(chart.columns, len(values), size)
-    with open_canvas(ax, size, signature, width=width, height=height) as canvas:
-        axes, figure = canvas.panels[0], canvas.figure
+    n_rows, n_columns = values.shape
+    hidden = np.zeros(values.shape, dtype=bool) if chart.diagonal else np.eye(n_rows, dtype=bool)
+    across, side = 0.62 * n_columns + 1.8, 0.54
+    if isinstance(size, str):  # cells are as small as the width wants
+        across = find_size(size, across, 1)[0]
+        side = float(np.clip((across - 1.4) / n_columns, 0.1, side))
+    with open_canvas(size, signature, width=across, height=max(3.2, side * n_rows + 1.7)) as canvas:
+        axes, figure, narrow = canvas.panels[0], canvas.figure, canvas.is_narrow
         low = -1.0 if np.nanmin(np.append(values[~hidden], 0)) < 0 else 0.0
         # The colours come from `shade` itself, as on pages and in LaTeX, and not from the steps of the colour map.
         painted = np.full((*values.shape, 3), 255, dtype=np.uint8)
         for cell in zip(*np.nonzero(~hidden), strict=True):
-            painted[cell] = list(bytes.fromhex(shade(values[cell] / chart.highest, falling=chart.falling)[1:]))
-        rows, columns = (shorten_names(names, canvas.longest) for names in (chart.rows, chart.columns))
-        points = _cell_points(figure.get_figwidth() if canvas.is_own else 5.0, columns)
-        numbered = canvas.is_narrow and points < _NUMBERED
-        axes.imshow(painted, interpolation="nearest", aspect="auto" if numbered else "equal")
+            painted[cell] = list(bytes.fromhex(shade(values[cell] / chart.highest)[1:]))
+        axes.imshow(painted, interpolation="nearest", aspect="auto")
         axes.grid(False)
-        _name_axes(axes, rows, columns, points, canvas.font_size, numbered=numbered)
+        rows, columns = (shorten_names(names, canvas.longest) for names in (chart.rows, chart.columns))
+        letters, turned = float(np.clip(58 * side, 4, canvas.font_size)), 45 if side > 0.3 else 90
+        place: dict[str, Any] = {"rotation": turned, "ha": "right", "va": "top" if turned == 45 else "center"}
+        if narrow and n_columns > _NAMED:
+            rows = [f"{name}  {number}" for number, name in enumerate(rows, start=1)]
+            columns = [str(number) if number == 1 or number % 5 == 0 else "" for number in range(1, n_columns + 1)]
+            letters, place = 5.6, {}
+        typeset_ticks(axes, "x", columns, fontsize=letters, rotation_mode="anchor", **place)
+        typeset_ticks(axes, "y", rows, fontsize=letters)
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
-        _write_cells(axes, chart, values, hidden, points)
-        mapped = ScalarMappable(Normalize(low * chart.highest, chart.highest), scale_map(low, falling=chart.falling))
-        ticks, below = MaxNLocator(integer=True) if chart.whole else None, canvas.is_narrow
-        place = {"location": "bottom", "shrink": 0.9, "fraction": 0.05} if below else {"shrink": 0.8, "fraction": 0.08}
-        bar = figure.colorbar(mapped, ax=axes, ticks=ticks, aspect=25, pad=0.03, **place)
+        scale = ListedColormap([shade(value) for value in np.linspace(low, 1, 512).tolist()])
+        bar = figure.colorbar(
+            ScalarMappable(Normalize(low * chart.highest, chart.highest), scale), ax=axes, aspect=25, pad=0.03,
+            ticks=MaxNLocator(integer=True) if chart.whole else None, location="bottom" if narrow else "right", shrink=0.9,
+        )  # fmt: skip
         bar.outline.set_visible(False)
-        bar.set_label(textwrap.fill(chart.label, 28) if below else chart.label)
-        typeset(bar.ax.xaxis.label if below else bar.ax.yaxis.label)
+        bar.set_label(textwrap.fill(chart.label, 28) if narrow else chart.label)
+        typeset(bar.ax.xaxis.label if narrow else bar.ax.yaxis.label)
+        figure.draw_without_rendering()  # lays it out: only now is known how wide cells are
+        _write_cells(axes, chart, values, hidden, 72 * axes.get_window_extent().width / figure.dpi / n_columns)
     return figure
 
 
-def _find_size(names: Sequence[str], n_rows: int, size: Size) -> tuple[float, float]:
-    """Return the width and height in inches of a figure of these columns, in a column with room for what stands below."""
-    side, down = (max(3.2, 0.62 * n + 1.4) for n in (len(names), n_rows))
-    if not isinstance(size, str):
-        return side + 0.4, down * 0.86
-    # Cells are as small as the width wants, and square unless their names would overlap.
-    across = find_size(size, side, side)[0]
-    if size == "page":
-        return across, 0.92 * across * down / side
-    shown = shorten_names(names, 18)
-    points = _cell_points(across, shown)
-    labels = 0.2 if points < _NUMBERED else _label_inches(across, shown)
-    return across, 1.05 * n_rows * max(points, _NUMBERED) / 72 + labels + 0.75
-
-
-def _name_axes(
-    axes: Axes, rows: Sequence[str], names: Sequence[str], points: float, largest: float, *, numbered: bool
-) -> None:
-    """Name rows and columns; columns too narrow for that have the numbers of the rows, one in five of them written."""
-    if numbered:
-        typeset_ticks(axes, "y", [f"{name}  {n}" for n, name in enumerate(rows, start=1)], fontsize=0.8 * _NUMBERED)
-        few = [str(n) if n == 1 or n % 5 == 0 else "" for n in range(1, len(names) + 1)]
-        typeset_ticks(axes, "x", few, fontsize=0.8 * _NUMBERED)
-        return
-    letters, upright = float(np.clip(0.8 * points, 4, largest)), points < 10
-    turned: dict[str, Any] = {"rotation": 90 if upright else 45, "va": "center" if upright else None}
-    typeset_ticks(axes, "x", names, ha="right", rotation_mode="anchor", fontsize=letters, **turned)
-    typeset_ticks(axes, "y", rows, fontsize=letters)
-
-
-def _cell_points(width: float, names: Sequence[str]) -> float:
-    """Return about how wide a cell is, in points, in a figure of some width in inches."""
-    return 72 * (width - (0.2 if width < 4 else 1.1) - _label_inches(width, names)) / len(names)
-
-
-def _label_inches(width: float, names: Sequence[str]) -> float:
-    return (0.065 if width < 4 else 0.085) * min(24, max(len(spell_parameters(name)) for name in names))
-
-
 def _write_cells(axes: Axes, chart: HeatMap, values: np.ndarray, hidden: np.ndarray, points: float) -> None:
+    """Write the numbers as large as cells of so many points allow."""
     texts = {cell: chart.write(value) for cell, value in np.ndenumerate(values) if not hidden[cell]}
     if points < 22:  # a digit less is a size more
         texts = {cell: re.sub(r"^(-?)0\.", r"\1.", text) for cell, text in texts.items()}
     font_size = min(7.5, points / (0.62 * max(2, *map(len, texts.values()))))
     if font_size >= 4.2:
         for (i, j), text in texts.items():
-            colour = text_colour(shade(float(values[i, j]) / chart.highest, falling=chart.falling))
+            colour = text_colour(shade(float(values[i, j]) / chart.highest))
             axes.text(j, i, text, ha="center", va="center", fontsize=font_size, color=colour)

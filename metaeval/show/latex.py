@@ -5,7 +5,6 @@ LaTeX itself makes a table smaller that is wider than its column or page; long t
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 import textwrap
@@ -73,7 +72,7 @@ def _lay_out(grid: Grid, room: int) -> tuple[str, list[str], bool, int]:
     words = [max((_measure(word) for text in column for word in text.split()), default=0) for column in texts]
     broken = [left and words[c] < longest[c] > _LONG for c, left in enumerate(grid.left)]
     heads = [
-        head[-1] if breaks or not head[-1] else textwrap.fill(head[-1], max(int(letters), 4), break_long_words=False)
+        head if breaks or not head else textwrap.fill(head, max(int(letters), 4), break_long_words=False)
         for head, breaks, letters in zip(grid.head, broken, longest, strict=True)
     ]
     wide = [max([letters, *map(_measure, head.split("\n"))]) + 2 for letters, head in zip(longest, heads, strict=True)]
@@ -104,26 +103,12 @@ def _write_rows(grid: Grid, heads: Sequence[str]) -> list[str]:
         cells = zip(row, grid.left, across, strict=True)
         line = " & ".join(f"{text:{'<' if left else '>'}{n}}" for text, left, n in cells)
         lines.append(f"{_protect(line)} \\\\")
-    return [r"\toprule", *_write_groups(grid), lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
+    return [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
 
 
 def _protect(line: str) -> str:
     """Return a line that is not read as an option of the one before, as a bracket or a star at its beginning would be."""
     return f"{{}}{line}" if line.startswith(("[", "*")) else line
-
-
-def _write_groups(grid: Grid) -> list[str]:
-    """Return the upper labels of columns that have several, each above all columns that share it."""
-    lines = []
-    for level in range(len(grid.head[0]) - 1):
-        cells, rules, start = [], [], 1
-        for label, columns in itertools.groupby(head[: level + 1] for head in grid.head):
-            n = len(list(columns))
-            cells.append(f"\\multicolumn{{{n}}}{{c}}{{{_write(label[-1])}}}" if label[-1] else " &" * (n - 1))
-            rules += [f"\\cmidrule(lr){{{start}-{start + n - 1}}}"] * (label[-1] != "" and n > 1)
-            start += n
-        lines.append(f"{' & '.join(cells)} \\\\ {' '.join(rules)}".rstrip())
-    return lines
 
 
 def _stack(heading: str, left: bool) -> str:

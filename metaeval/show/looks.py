@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import Any
 
 COLOURS = (
     ("#0064B0", "#6CB6FF"),  # blue
@@ -29,10 +29,7 @@ KNOWN = (
     ("kappa", "alpha_ORD", "alpha_INT", "CEM_ORD", "MAE_M", "MAE_mu", "Accuracy", "F1_M", "HMPR"),
     ("RNOD", "NMD", "RSNOD", "NVD", "RNSS", "JSD", "RNADW", "RNOD(distance=gold)", "RNADW(distance=gold)"),
     ("AP", "nDCG@20", "ERR@20", "P@10", "P@20", "RR"),
-    ("OCI(beta=0.75, gamma=1)", "OCI(beta=0.25, gamma=1)", "r_int", "R_s", "tau_b", "MER", "MSE", "Pearson", "tau_a"),
-    ("CEM(scale=NOM)", "MI", "Purity", "Inverse_Purity", "MSE_M", "MAAC", "Rennie_Srebro", "Cosine",
-     "Reliability_Sensitivity", "Accuracy_within(n=1)"),
-)  # fmt: skip
+)
 """Measures that are shown together, which have looks of their own; in a mixture, an earlier list comes first."""
 
 _LOOKS = 40  # of these, no two have two of colour, dash and marker in common
@@ -43,44 +40,25 @@ _INKS = {
 }
 
 
-@dataclass(frozen=True)
-class Look:
-    """The look of one measure."""
-
-    colour: int
-    dash: str
-    marker: str
-
-    @property
-    def light(self) -> str:
-        """The colour on a light page."""
-        return COLOURS[self.colour][0]
-
-
-def find_looks(names: Iterable[str]) -> dict[str, Look]:
-    """Choose the look of every measure of a figure; up to 10 measures no two have the same colour.
+def choose_looks(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Choose the colour, marker and line style of every measure of a figure; up to 10 no two have the same colour.
 
     Known measures have a look of their own. One whose colour is that of another measure of the figure, and a measure
     that is not known, gets the next look that is free.
     """
+    ranks = {name: (number, place) for number, family in enumerate(KNOWN) for place, name in enumerate(family)}
     used: Counter[object] = Counter()
-    chosen, distinct = {}, list(dict.fromkeys(names))
-    for name in sorted(distinct, key=_rank):
-        family, position, _ = _rank(name)
-        first = position if family < len(KNOWN) else hashlib.sha256(name.encode("utf-8", "replace")).digest()[0]
+    looks, distinct = {}, list(dict.fromkeys(names))
+    for name in sorted(distinct, key=lambda name: (*ranks.get(name, (len(KNOWN), 0)), name)):
+        drawn = hashlib.sha256(name.encode("utf-8", "replace")).digest()[0]
+        first = ranks[name][1] if name in ranks else drawn
         turned = [(first + step) % _LOOKS for step in range(_LOOKS)]
         number = min(turned, key=lambda look: (used[look], used[f"colour {look % len(COLOURS)}"]))
         used.update([number, f"colour {number % len(COLOURS)}"])
         dash = DASHES[(number + number // len(COLOURS)) % len(DASHES)]
-        chosen[name] = Look(number % len(COLOURS), dash, MARKERS[number % len(MARKERS)])
-    return {name: chosen[name] for name in distinct}
-
-
-def _rank(name: str) -> tuple[int, int, str]:
-    for number, family in enumerate(KNOWN):
-        if name in family:
-            return number, family.index(name), ""
-    return len(KNOWN), 0, name
+        marker, colour = MARKERS[number % len(MARKERS)], COLOURS[number % len(COLOURS)][0]
+        looks[name] = {"color": colour, "marker": marker, "linestyle": dash}
+    return {name: looks[name] for name in distinct}
 
 
 def write_variables(theme: str) -> str:

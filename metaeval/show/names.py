@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from metaeval.errors import visible
 
@@ -56,13 +56,11 @@ def spell_parameters(text: str) -> str:
     )
 
 
-def shorten_name(name: str, most: int, end: int | None = None) -> str:
-    """Return a name of at most so many columns: of a long one the beginning and the end, of `end` letters if given.
+def shorten_name(name: str, most: int) -> str:
+    """Return a name of at most so many columns: of a long one the beginning and the end.
 
-    What stands in brackets at the end stays whole where there is room.
-
-    >>> shorten_name("a measure with a very long name (v2.1)", 24), shorten_name("Metric-XXL-ensemble (higher?)", 18)
-    ('a measure with…me (v2.1)', 'Metric-… (higher?)')
+    >>> shorten_name("a measure with a very long name (v2.1)", 24)
+    'a measure with…me (v2.1)'
     """
     from rich.cells import cell_len
 
@@ -71,48 +69,21 @@ def shorten_name(name: str, most: int, end: int | None = None) -> str:
     if columns <= most:
         return name
     most = most * len(name) // columns
-    bracket = len(name) - name.rfind(" (") if name.endswith(")") else 0
-    usual = max(2 * most // 5, bracket if bracket <= 3 * most // 5 else 0)
-    end = usual if end is None else min(end, most - 1)
+    end = 2 * most // 5
     return f"{name[: most - 1 - end]}…{name[len(name) - end :]}"
 
 
 def shorten_names(names: Sequence[str], most: int) -> list[str]:
-    """Return names that leave room for a figure and differ wherever the names do.
+    """Return names that leave room for a figure; numbered where different ones would look the same.
 
     >>> shorten_names(["mean of the first ten topics", "mean of the other ten topics"], 14)
-    ['mean of the f…', 'mean of the o…']
+    ['mean o…pics 1', 'mean o…pics 2']
     """
-    shortened: list[str] = []
-    for end in (None, *range(most)):
-        shortened = [shorten_name(name, most, end) for name in names]
-        if len(set(shortened)) == len(set(names)):
-            return shortened
+    shortened = [shorten_name(name, most) for name in names]
+    if len(set(shortened)) == len(set(names)):
+        return shortened
     numbers = {name: f" {number}" for number, name in enumerate(dict.fromkeys(names), start=1)}
     return [shorten_name(name, most - len(numbers[name])) + numbers[name] for name in names]
-
-
-def split_scripts(text: str) -> list[tuple[str, str, str]]:
-    """Split a text into pieces that are plain, and bases with a superscript or a subscript.
-
-    >>> split_scripts("mean MAE^μ")
-    [('', 'mean ', ''), ('^', 'MAE', 'μ')]
-    >>> split_scripts("my_measure")
-    [('', 'my_measure', '')]
-    """
-    pieces, end = [], 0
-    for script in _SCRIPT.finditer(text):
-        if script.start() > end:
-            pieces.append(("", text[end : script.start()], ""))
-        raised = script[1] is not None
-        pieces.append(("^", script[1], script[2]) if raised else ("_", script[3], script[4]))
-        end = script.end()
-    return [*pieces, ("", text[end:], "")] if end < len(text) else pieces
-
-
-def _join(text: str, plain: Callable[[str], str], scripted: Callable[[str, str, str], str]) -> str:
-    pieces = split_scripts(spell_parameters(text))
-    return "".join(scripted(kind, base, script) if kind else plain(base) for kind, base, script in pieces)
 
 
 def to_mathtext(text: str) -> str:
@@ -121,10 +92,10 @@ def to_mathtext(text: str) -> str:
     >>> to_mathtext("MAE^μ costs $5")
     'MAE$^{\\mathrm{μ}}$ costs \\$5'
     """
-    return _join(
-        visible(text),
-        lambda plain: plain.replace("$", r"\$"),
-        lambda kind, base, script: f"{base}${kind}{{\\mathrm{{{script}}}}}$",
+    plain = spell_parameters(visible(text)).replace("$", r"\$")
+    return _SCRIPT.sub(
+        lambda name: f"{name[1]}$^{{\\mathrm{{{name[2]}}}}}$" if name[1] else f"{name[3]}$_{{\\mathrm{{{name[4]}}}}}$",
+        plain,
     )
 
 
@@ -134,11 +105,9 @@ def to_html(text: str) -> str:
     >>> to_html("CEM^ORD < τ_a")
     'CEM<sup>ORD</sup> &lt; τ<sub>a</sub>'
     """
-    tags = {"^": "sup", "_": "sub"}
-    return _join(
-        visible(text),
-        html.escape,
-        lambda kind, base, script: f"{html.escape(base)}<{tags[kind]}>{html.escape(script)}</{tags[kind]}>",
+    plain = html.escape(spell_parameters(visible(text)))
+    return _SCRIPT.sub(
+        lambda name: f"{name[1]}<sup>{name[2]}</sup>" if name[1] else f"{name[3]}<sub>{name[4]}</sub>", plain
     )
 
 
@@ -149,17 +118,20 @@ def to_latex(text: str) -> str:
     50 \% of CEM\textsuperscript{ORD} \& $\alpha$\_1 $\tau_{a}$
     """
 
+    def write(plain: str) -> str:
+        # Two hyphens are two hyphens, and no dash.
+        return "".join(map(write_letter, plain.replace("--", "-\u200b-")))
+
     def write_letter(letter: str) -> str:
         if letter in _LATEX or letter.isascii() or "\u00c0" <= letter <= "\u017f":
             return _LATEX.get(letter, letter)
         return f"\\ifdefined\\Umathchar {letter}\\else[U+{ord(letter):04X}]\\fi{{}}"
 
-    def write_script(kind: str, base: str, script: str) -> str:
-        if kind == "^":
-            raised = "".join(f"${_GREEK[letter]}$" if letter in _GREEK else letter for letter in script)
-            return f"{base}\\textsuperscript{{{raised}}}"
+    parts, plain = [], spell_parameters(visible(text))
+    end = 0
+    for name in _SCRIPT.finditer(plain):
+        raised, script = f"{name[1]}\\textsuperscript{{{write(name[2] or '')}}}", name[4] or ""
         lowered = script if len(script) == 1 else f"\\mathrm{{{script}}}"
-        return f"${_GREEK[base]}_{{{lowered}}}$"
-
-    # Two hyphens are two hyphens, and no dash.
-    return _join(visible(text), lambda plain: "".join(map(write_letter, plain.replace("--", "-\u200b-"))), write_script)
+        parts += [write(plain[end : name.start()]), raised if name[1] else f"${_GREEK[name[3]]}_{{{lowered}}}$"]
+        end = name.end()
+    return "".join([*parts, write(plain[end:])])

@@ -12,6 +12,7 @@ import re
 import warnings
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from metaeval.errors import visible
@@ -45,10 +46,16 @@ def draw_chart(chart: Chart, width: float = 420) -> str:
     svg = re.sub(r"<(metadata|defs)>\s*<(rdf|style).*?</\1>", "", svg, flags=re.DOTALL)
     svg = re.sub(rf"<g id=([\"']){TIP}(.*?)\1>", r"<g><title>\2</title>", svg)
     svg = re.sub(r"<g id=([\"']).*?\1", "<g", svg)  # which are the same in every chart of a page
-    # A third of the size: coordinates, which stand in tags, have no more digits than can be seen; fonts are those of the page.
+    # A quarter of the size: coordinates, which stand in tags, have no more digits than can be seen, marks of a line have their
+    # style once, and fonts are those of the page.
     svg = re.sub(r"<!--.*?-->|(?<=>)\s+(?=<)", "", svg, flags=re.DOTALL)
-    svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\.\d)\d{2,}", r"\1", tag[0]), svg)
-    svg = re.sub(r" ?font-family: [^;\"]*;?| transform=\"rotate\(-0 [^\"]*\"", "", svg)
+    short = re.compile(r"(\.\d)\d{2,}| ?\n([LCQz]) ?|(?<=[:;]) ")
+    svg = re.sub(r"<[^>]*>", lambda tag: short.sub(lambda part: part[1] or part[2] or "", tag[0]), svg)
+    svg = re.sub(
+        r"<g([^>]*)>((?:<use [^>]*( style=\"[^\"]*\")/>)(?:<use [^>]*\3/>)*)</g>",
+        lambda marks: f"<g{marks[1]}{marks[3]}>{marks[2].replace(marks[3], '')}</g>", svg,
+    )  # fmt: skip
+    svg = re.sub(r"font-family:[^;\"]*;?| transform=\"rotate\(-0 [^\"]*\"", "", svg)
     svg = re.sub("|".join(_VARIABLES), lambda colour: _VARIABLES[colour[0]], svg)
     described = chart.label if isinstance(chart, IntervalChart) else f"{chart.y_label} against {chart.x_label}"
     return f'<svg role="img" aria-label="{html.escape(visible(described))}"{svg}'
@@ -66,16 +73,12 @@ def _tabulate(chart: HeatMap) -> str:
     from metaeval.show.heatmap import arrange
 
     chart = arrange(chart)
-    square, values = not chart.diagonal, chart.values.astype(float).tolist()
-    shown = [
-        ["" if square and i == j else chart.write(value) for j, value in enumerate(row)] for i, row in enumerate(values)
-    ]
-    colours = [
-        ["" if math.isnan(value) or not text else f"shade {shade(value / chart.highest, falling=chart.falling)}"
-         for value, text in zip(row, texts, strict=True)]
-        for row, texts in zip(values, shown, strict=True)
-    ]  # fmt: skip
+    square, values = not chart.diagonal, pd.DataFrame(chart.values.astype(float))
+    shown = values.map(chart.write)
+    marks = (values / chart.highest).map(lambda value: "" if math.isnan(value) else f"shade {shade(value)}")
+    if square:
+        shown, marks = (each.mask(np.eye(len(values), dtype=bool), "") for each in (shown, marks))
     rows = [f"{name} {number}" if square else name for number, name in enumerate(chart.rows, start=1)]
     columns = [str(number) if square else name for number, name in enumerate(chart.columns, start=1)]
-    frame, marks = (pd.DataFrame(cells, rows, columns) for cells in (shown, colours))
+    frame = shown.set_axis(rows).set_axis(columns, axis=1)
     return Table(frame, chart.label, "", marks=lambda _: marks).to_html()

@@ -50,9 +50,8 @@ class Signature:
         """
         first, *others = (data.partition(" ")[2] or data for data in self.data) if self.data else [self.analysis]
         stated = [f"{name} {value}" for name, value in self.settings if name in ("B", "trials", "bootstrap", "seed")]
-        return visible(
-            ", ".join([first, *([f"and {format_count(len(others), 'collection')} more"] if others else []), *stated])
-        )
+        more = [f"and {format_count(len(others), 'more collection')}"] if others else []
+        return visible(", ".join([first, *more, *stated]))
 
     def follow(self, analysis: str, **settings: str) -> Signature:
         """Return the signature of an analysis that follows from this one, and from what further settings say."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
 
 from metaeval.errors import MetaevalError
-from metaeval.show.looks import find_looks
 
 Size = Literal["column", "page"] | tuple[float, float] | None
 """Width of a figure: of a column or of a page of a paper, its width and height in inches, or as it comes."""
@@ -82,11 +81,3 @@ def find_size(size: Size, width: float, height: float) -> tuple[float, float]:
     if not (0.5 <= across <= 100 and 0.5 <= down <= 100):
         raise MetaevalError(f"a figure of {across:g} × {down:g} inches cannot be drawn")
     return across, down
-
-
-def choose_looks(names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return the colour, marker and line style of each measure of a figure, see `metaeval.show.looks.find_looks`."""
-    return {
-        name: {"color": look.light, "marker": look.marker, "linestyle": look.dash}
-        for name, look in find_looks(names).items()
-    }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import itertools
 import math
 import re
 import sys
@@ -30,9 +29,6 @@ Mark = Callable[["pd.DataFrame"], "pd.DataFrame"]
 Level: TypeAlias = Literal["short", "paper", "all"]
 """Where a table is shown: on the first screen of a command, in a paper (LaTeX, Markdown), or with all, on pages too."""
 
-STYLES = ("text", "csv", "md", "latex", "json")
-"""Output formats of the command line."""
-
 MANY = 8
 """Measures from which on a matrix of them is too wide for a screen, and `sum_up_matrix` is shown."""
 
@@ -49,13 +45,13 @@ class Table:
     Parameters
     ----------
     frame : DataFrame
-        Rows and columns in the order shown; the index is the first column. Columns may have two levels.
+        Rows and columns in the order shown; the index is the first column.
     caption : str
         What the table shows, in one sentence.
     signature : Signature, str
         How it was computed.
-    digits : int or mapping, optional
-        Number of decimals of floats: for all columns, or by column.
+    digits : int, optional
+        Number of decimals of floats.
     marks : callable, optional
         Given the frame, returns one of the same shape whose cells hold "", "bold", "underline" or "shade #08519C", or
         several of them separated by commas. In a column of which more than a third would be bold, nothing is.
@@ -72,7 +68,7 @@ class Table:
     frame: pd.DataFrame
     caption: str
     signature: Signature | str
-    digits: int | Mapping[object, int] = 3
+    digits: int = 3
     marks: Mark | None = field(default=None, repr=False)
     legend: str = ""
     marked: str = ""
@@ -118,47 +114,34 @@ class Table:
 
     def to_grid(self, write: Callable[[str], str] = one_line, *, titles: bool = False, joined: bool = False) -> Grid:
         """Return what is shown, each text written as a format has it, measures by their titles and ends joined if asked for."""
-        frame, n_labels = self.frame, self.frame.index.nlevels
+        frame, n_labels, (words, _) = self.frame, self.frame.index.nlevels, self._marked_cells
 
-        def name(text: str, asked: bool = True) -> str:
-            return TITLES.get(text, text) if titles and asked else text
+        def name(text: str, heading: str = "measure") -> str:
+            return TITLES.get(text, text) if titles and heading.startswith("measure") else text
 
-        head = [("",) * (frame.columns.nlevels - 1) + (str(label or ""),) for label in frame.index.names]
-        labels = [_as_tuple(label) for label in frame.index]
-        columns = [
-            [name(label[level], head[level][-1].startswith("measure")) for label in labels] for level in range(n_labels)
-        ]
+        head, labels = [str(label or "") for label in frame.index.names], [_as_tuple(label) for label in frame.index]
+        columns = [[name(label[level], head[level]) for label in labels] for level in range(n_labels)]
         left, marks = [True] * n_labels, [[""] * len(frame)] * n_labels
-        words, _ = self._marked_cells
         for c, column in enumerate(frame.columns):
             values, parts = frame.iloc[:, c].tolist(), _as_tuple(column)
-            texts = [name(text, parts[-1].startswith("measure")) for text in self._write_column(values, column)]
-            end = _END.fullmatch(parts[-1]) if joined and self.joined and len(columns) > n_labels else None
-            before = head[-1][-1]
-            # An end belongs to the number before it: "low" to whatever that is, "τ low" to the number τ.
-            if (
-                end
-                and (before.endswith("]") or end[2] in ("low", "min", "±"))
-                and ((end[1] or "") in ("", before.partition(" [")[0].removesuffix(" ±")))
-            ):
-                head[-1] = (*head[-1][:-1], _join_heading(before, end[2]))
-                columns[-1] = [_join_end(number, text, end[2]) for number, text in zip(columns[-1], texts, strict=True)]
+            largest = max(
+                (abs(value) for value in values if isinstance(value, float) and math.isfinite(value)), default=0
+            )
+            # A column whose numbers would all read 0, or have more digits than can be read, has powers of ten.
+            powers = 0 < largest < 0.5 * 10**-self.digits or largest >= _LARGE
+            texts = [name(format_cell(value, self.digits, powers=powers), parts[-1]) for value in values]
+            if joined and self.joined and len(columns) > n_labels and (end := _find_end(parts[-1], head[-1])):
+                head[-1] = _join_end(head[-1], "" if end == "±" else end, end)
+                columns[-1] = [_join_end(number, text, end) for number, text in zip(columns[-1], texts, strict=True)]
                 continue
-            head.append(tuple(map(name, parts)))
+            head.append(" ".join(filter(None, map(name, parts))))
             left.append(any(isinstance(value, str) and re.search(r"[^\W\d_]", value) for value in values))
             columns.append(texts)
             marks.append([""] * len(frame) if words is None else words.iloc[:, c].tolist())
         return Grid(
-            [tuple(map(write, parts)) for parts in head], [list(map(write, row)) for row in zip(*columns, strict=True)],
+            list(map(write, head)), [list(map(write, row)) for row in zip(*columns, strict=True)],
             left, n_labels, () if words is None else [list(row) for row in zip(*marks, strict=True)],
         )  # fmt: skip
-
-    def _write_column(self, values: Sequence[object], column: object) -> list[str]:
-        digits = self.digits if isinstance(self.digits, int) else self.digits.get(column, 3)
-        largest = max((abs(value) for value in values if isinstance(value, float) and math.isfinite(value)), default=0)
-        # A column whose numbers would all read 0, or have more digits than can be read, has powers of ten.
-        powers = 0 < largest < 0.5 * 10**-digits or largest >= _LARGE
-        return [format_cell(value, digits, powers=powers) for value in values]
 
     def to_text(self, width: int = sys.maxsize, *, explain: bool = True) -> str:
         """Return the table as text for a terminal of some width: caption above, signature, if any, below."""
@@ -186,7 +169,7 @@ class Table:
             for r, row in enumerate(grid.rows)
         ]
         rule = [":--" if left else "--:" for left in grid.left]
-        lines = [f"| {' | '.join(texts)} |" for texts in (grid.flat_head, rule, *rows)]
+        lines = [f"| {' | '.join(texts)} |" for texts in (grid.head, rule, *rows)]
         caption, signature = _escape_markdown(self.whole_caption), _escape_markdown(str(self.signature))
         return "\n".join([f"**{caption}**", "", *lines, "", f"<sub>{signature}</sub>"]) + "\n"
 
@@ -194,12 +177,16 @@ class Table:
         """Return the table as HTML in which names are text; rows of measures that are `strong` have the class ``new``."""
         grid = self.to_grid(lambda text: to_html(one_line(text)), titles=True, joined=True)
         kinds = ["" if left else ' class="number"' for left in grid.left]
-        top = [f'<th scope="col"{kind}>{text}</th>' for kind, text in zip(kinds, grid.flat_head, strict=True)]
+        top = [f'<th scope="col"{kind}>{text}</th>' for kind, text in zip(kinds, grid.head, strict=True)]
         body = []
         marks = grid.marks or [[""] * len(kinds)] * len(grid.rows)
         for label, row, words in zip(self.frame.index, grid.rows, marks, strict=True):
             styles = [f' style="{_to_css(word)}"' if word else "" for word in words]
-            cells = [f"<td{kind}{style}>{text}</td>" for kind, style, text in zip(kinds, styles, row, strict=True)]
+            looks = [
+                style if "shade" in word else kind + style
+                for kind, style, word in zip(kinds, styles, words, strict=True)
+            ]
+            cells = [f"<td{look}>{text}</td>" for look, text in zip(looks, row, strict=True)]
             new = ' class="new"' * (_as_tuple(label)[0] in strong)
             body.append(f'<tr{new}><th scope="row">{row[0]}</th>{"".join(cells[1:])}</tr>')
         return (
@@ -217,11 +204,6 @@ class Table:
             one of more rows than a page has comes in parts.
         label : str, optional
             For references; by default ``tab:`` and what was computed of which data.
-
-        Raises
-        ------
-        MetaevalError
-            If there is no such width.
         """
         if width not in WIDTHS:
             raise MetaevalError(f"there is no width {width!r}: use {' or '.join(WIDTHS)}")
@@ -232,35 +214,38 @@ class Table:
         packages, _, floats = text.partition("\n")
         return f"{packages}\n% {one_line(str(self.signature))}\n{floats}"
 
-    def _repr_html_(self) -> str:
-        return write_fragment([self])
+    def _repr_html_(self, notes: Sequence[str] = ()) -> str:
+        """Return the table, with notes below, as notebooks show it; names from data are text.
 
-    def render(self, style: str) -> str:
-        """Return the table in one of the styles text, csv, md, latex."""
-        styles = {"text": self.to_text, "csv": self.to_csv, "md": self.to_markdown, "latex": self.to_latex}
-        if style not in styles:
-            raise MetaevalError(f"there is no format {style!r}: use {', '.join(STYLES)}")
-        return styles[style]()
+        >>> table = Table(pd.DataFrame({"mean": [0.5]}, index=pd.Index(["<b>"], name="run")), "Runs.", "signature")
+        >>> "<b>" in table._repr_html_(), "&lt;b&gt;" in table._repr_html_()
+        (False, True)
+        """
+        signature = f"<p><small>{html.escape(one_line(str(self.signature)))}</small></p>"
+        listed = "".join(f"<li>{to_html(note)}</li>" for note in notes)
+        below = f"<ul>{listed}</ul>" if listed else ""
+        return f'<div><div style="overflow-x: auto">{self.to_html()}</div>\n{signature}{below}</div>'
 
 
 def _as_tuple(label: object) -> tuple[str, ...]:
     return tuple(map(str, label)) if isinstance(label, tuple) else (str(label),)
 
 
-def _join_heading(heading: str, end: str) -> str:
-    """Return the heading of a number with one more end beside it: "τ [low]" becomes "τ [low, high]"."""
-    if end == "±":
-        return f"{heading} ±"
-    return f"{heading} [{end}]" if not heading.endswith("]") else f"{heading[:-1]}, {end}]"
+def _find_end(heading: str, before: str) -> str:
+    """Return which end of the number before it a column is: "low" of whatever that is, "τ low" of the number τ."""
+    end, number = _END.fullmatch(heading), before.partition(" [")[0].removesuffix(" ±")
+    if not end or (end[1] or number) != number or (end[2] in ("high", "max") and not before.endswith("]")):
+        return ""
+    return end[2]
 
 
 def _join_end(number: str, text: str, end: str) -> str:
     """Return a number with one more end of its interval beside it; without any where one of them is not known."""
     if end == "±":
-        return number if text == NOTHING else f"{number} ± {text}"
+        return number if text == NOTHING else f"{number} ± {text}".rstrip()
     if end in ("low", "min"):
-        return f"{number} [{text}"
-    whole, bracket, low = number.rpartition(" [")
+        return f"{number} [{text}]"
+    whole, bracket, low = number.removesuffix("]").rpartition(" [")
     return whole if NOTHING in (low, text) else f"{whole}{bracket}{low}, {text}]"
 
 
@@ -268,11 +253,11 @@ def _to_css(words: str) -> str:
     """Return the words that mark a cell as CSS.
 
     >>> _to_css("bold"), _to_css("shade #08519C")
-    ('font-weight: bold', 'background: #08519C; color: #FFFFFF')
+    ('font-weight:bold', 'background:#08519C;color:#FFF')
     """
-    plain = {"bold": "font-weight: bold", "underline": "text-decoration: underline"}
+    plain = {"bold": "font-weight:bold", "underline": "text-decoration:underline"}
     pairs = split_marks(words)
-    return "; ".join(plain.get(kind) or f"background: {colour}; color: {text_colour(colour)}" for kind, colour in pairs)
+    return ";".join(plain.get(kind) or f"background:{colour};color:{text_colour(colour)[:4]}" for kind, colour in pairs)
 
 
 def _escape_markdown(text: str) -> str:
@@ -291,28 +276,7 @@ def join_latex(tables: Sequence[Table], width: Width = "column") -> str:
     return "\n".join(table.to_latex(width=width, label=label) for table, label in zip(tables, numbered, strict=True))
 
 
-def write_fragment(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
-    """Return tables and notes as notebooks show them; names from data are text.
-
-    >>> table = Table(pd.DataFrame({"mean": [0.5]}, index=pd.Index(["<b>"], name="run")), "Runs.", "signature")
-    >>> "<b>" in write_fragment([table]), "&lt;b&gt;" in write_fragment([table])
-    (False, True)
-    """
-    signed = [(table.to_html(), html.escape(one_line(str(table.signature)))) for table in tables]
-    body = "\n".join(
-        f'<div style="overflow-x: auto">{text}</div>\n<p><small>{signature}</small></p>' for text, signature in signed
-    )
-    listed = "".join(f"<li>{to_html(note)}</li>" for note in notes)
-    return f"<div>{body}{f'<ul>{listed}</ul>' if listed else ''}</div>"
-
-
 # How frames of measures are arranged
-
-
-def take_upper_triangle(square: pd.DataFrame) -> pd.DataFrame:
-    """Keep the cells above the diagonal, without the empty first column and last row, as the papers print them."""
-    shown = square.where(np.triu(np.ones(square.shape, dtype=bool), 1))
-    return shown.iloc[:-1, 1:]
 
 
 def cross(names: Mapping[str, Sequence[Hashable]], **columns: npt.ArrayLike) -> pd.DataFrame:
@@ -335,20 +299,20 @@ def sum_up_matrix(names: Sequence[str], square: np.ndarray, number: str, *, tota
     0.7 B 0.9
     """
     others = np.where(np.eye(len(names), dtype=bool), np.nan, square.astype(float))
-    rows = []
-    for row in others:
-        known = np.isfinite(row).any()
-        largest = int(np.nanargmax(row)) if known else 0
-        middle = (np.nansum(row) if total else np.nanmean(row)) if known else np.nan
-        rows.append((middle, names[largest] if known and row[largest] else NOTHING, row[largest]))
-    columns = [f"{'all' if total else 'mean'} {number}", "most with" if total else "most like", number]
-    frame = pd.DataFrame(rows, index=pd.Index(names, name="measure"), columns=columns)
-    return frame.astype({columns[0]: int, columns[2]: int}) if total else frame
+    largest = np.where(np.isfinite(others), others, -np.inf).argmax(axis=1)
+    known = np.isfinite(others).any(axis=1)
+    middle = np.nansum(others, axis=1) if total else pd.DataFrame(others).mean(axis=1).to_numpy()
+    columns = {
+        f"{'all' if total else 'mean'} {number}": np.where(known, middle, np.nan),
+        "most with" if total else "most like": np.where(known, np.array(names, dtype=object)[largest], NOTHING),
+        number: others[np.arange(len(names)), largest],
+    }
+    frame = pd.DataFrame(columns, index=pd.Index(names, name="measure"))
+    return frame.astype(dict.fromkeys(frame.columns[::2], int)) if total else frame
 
 
 def arrange_pairs(names: Sequence[str], cells: Sequence[str | int], empty: str) -> pd.DataFrame:
     """Arrange one cell per pair of measures, in the order of `numpy.triu_indices`, as an upper triangle."""
-    frame = pd.DataFrame(empty, index=pd.Index(names[:-1], name="measure"), columns=pd.Index(names[1:]), dtype=object)
-    for (i, j), cell in zip(itertools.combinations(range(len(names)), 2), cells, strict=True):
-        frame.iat[i, j - 1] = cell
-    return frame
+    square = np.full((len(names), len(names)), empty, dtype=object)
+    square[np.triu_indices(len(names), 1)] = cells
+    return pd.DataFrame(square[:-1, 1:], index=pd.Index(names[:-1], name="measure"), columns=pd.Index(names[1:]))

@@ -175,7 +175,7 @@ RESULTS = (
     "power s.csv -B 50 --bootstrap 0 --p-values p.csv --out out",
     "similarity s.csv --bootstrap 0 --format csv",
     "baselines s.csv a b --format csv",
-    "compare s.csv -m AP -B 50 --trials 5 --p-values -o report",
+    "compare s.csv -m AP -B 50 --trials 5 -o report",
     *(f"{command} --defuse-formulas" for command in WRITTEN),
 )
 

@@ -155,7 +155,7 @@ def written(tmp_path_factory):
 
 
 class TestReport:
-    def test_nothing_in_it_grows_with_the_number_of_pairs_unless_asked_for(self, tmp_path, monkeypatch):
+    def test_nothing_in_it_grows_with_the_number_of_pairs(self, tmp_path, monkeypatch):
         def refuse(_):
             raise AssertionError("a row for every pair and measure is made")
 
@@ -168,25 +168,6 @@ class TestReport:
             sizes[n_runs] = (max(rows), len((index.parent / "report.json").read_text("utf-8")))
         assert sizes[6][0] == sizes[40][0]
         assert sizes[40][1] < 1.2 * sizes[6][1]
-        monkeypatch.undo()
-        result.write(tmp_path / "all", p_values=True)
-        frame = pd.read_csv(tmp_path / "all" / "tables" / "oq-power-p-values.csv")
-        assert len(frame) == 7 * 40 * 39 // 2
-        expected = result.collections[0].power.run_pairs()
-        pd.testing.assert_frame_equal(frame, expected.astype(frame.dtypes), check_exact=True)
-        described = json.loads((tmp_path / "all" / "report.json").read_text("utf-8"))
-        assert list(described["results"]["oq-power"]["details"]) == ["differences"]
-        assert "tables/oq-power-p-values.csv" in described["files"]
-
-    def test_figures_for_print_are_drawn_if_asked_for(self, result, tmp_path, monkeypatch):
-        drawn = []
-        monkeypatch.setattr("metaeval.show.drawing.save_figure", lambda *given: drawn.append(given[2]))
-        result.write(tmp_path)
-        assert not drawn
-        result.write(tmp_path, figures="all")
-        assert {"oq-power", "oq-power-randomised-tukey-hsd", "oq-similarity", "answer"} <= set(drawn)
-        with pytest.raises(MetaevalError, match="no choice of figures 'none'"):
-            result.write(tmp_path, figures="none")
 
     def test_everything_is_written_named_in_report_json_and_names_from_data_are_text(self, written):
         folder = written.parent

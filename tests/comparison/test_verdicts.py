@@ -1,6 +1,7 @@
 """What a report says of a new measure in one paragraph: by rule, with numbers, and no surer than they are."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from metaeval.comparison import new_measure
 from metaeval.comparison.findings import add_intervals, find_verdicts, list_warnings
 from metaeval.comparison.new_measure import compare
 from metaeval.comparison.summary import choose_measures, list_panels, show_short
-from tests.analyses.made import label, relabel
+from tests.analyses.made import label
 
 QUICK = {"n_trials": 60, "n_permutations": 200}
 
@@ -36,17 +37,26 @@ def test_the_best_and_the_worst_measure_are_said_to_be_so():
     result, found = judge({"mine": 0.2, "AP": 1.5, "RR": 2.0})
     count = result.collections[0].power.significant.sum(axis=1)[0]
     assert found["power"].phrase == (
-        "Finds more differences than every other measure; whether they are right, these data do not show "
+        "Finds more differences than RR and AP by bootstrap-t; whether they are right, these data do not show "
         f"({count} of 66 pairs of runs)"
     )
-    stable = "Its ranking is more stable than every other measure between random subsets"
-    assert found["consistency"].phrase.startswith(stable)
+    assert found["consistency"].sentence.startswith("Its ranking is more stable than that of RR and AP between random")
     assert found["contradictions"].phrase == "Contradicts no other measure"
     assert {found[key].outcome for key in ("power", "consistency")} == {"holds"}
     _, found = judge({"mine": 9.0, "AP": 0.2, "RR": 0.25})
-    assert found["power"].phrase.startswith("Finds fewer differences than every other measure (")
-    assert found["consistency"].phrase.startswith("Its ranking is less stable than every other measure")
+    assert found["power"].sentence == "Finds fewer differences than RR and AP by bootstrap-t"
+    assert found["consistency"].sentence.startswith("Its ranking is less stable than that of RR and AP")
     assert found["similarity"].phrase.startswith("Nearest is ")
+
+
+def test_some_measures_are_named_and_equal_numbers_are_said_once():
+    _, found = judge({"mine": 0.9, "A": 0.2, "B": 0.2, "C": 0.3, "D": 0.3, "E": 0.9, "F": 3.0}, n_topics=60)
+    assert found["power"].phrase == (
+        "Finds fewer differences than D, A, B and 1 of the 3 others by bootstrap-t (22 of 66 pairs of runs; more than F)"
+    )
+    _, found = judge({"mine": 0.3, "AP": 0.3})
+    assert found["consistency"].numbers.count(" to ") == 0
+    assert "AP 0." in found["consistency"].numbers
 
 
 def deny(result, other):
@@ -63,11 +73,11 @@ def test_a_line_that_the_second_test_denies_says_what_both_find():
     counts = [power.significant.sum(axis=1)[0] for power in (study.power, study.second_power)]
     (found,) = (one for one in find_verdicts(denied, "mine") if one.key == "power")
     assert found.phrase == (
-        "Finds fewer differences than every other measure by bootstrap-t, but more than every other measure by "
-        f"randomised-tukey-hsd ({counts[0]} and {counts[1]} of 66 pairs of runs)"
+        "Finds fewer differences than RR and AP by bootstrap-t, but more than RR and AP by randomised-tukey-hsd "
+        f"({counts[0]} and {counts[1]} of 66 pairs of runs)"
     )
     assert found.phrase in denied.verdict()
-    assert " by " not in agreed["power"].phrase
+    assert "tukey" not in agreed["power"].phrase
 
 
 def test_a_headline_of_more_differences_is_one_that_the_second_test_does_not_deny():
@@ -80,7 +90,13 @@ def test_the_picture_of_contradictions_shows_the_measures_that_are_named():
     """The contradicted ones are the farthest of 13, and only 8 of the others are shown."""
     noise = {"mine": 0.2, "odd": 0.2, "even": 0.3, **{f"like {number}": 0.2 for number in range(10)}}
     result, found = judge(noise, turned=("odd", "even"))
-    assert found["contradictions"].phrase.startswith("Contradicts odd and even (on ")
+    assert found["contradictions"].sentence == "Contradicts odd and even"
+    mine, odd = (result.collections[0].power.means[:, k] for k in range(2))
+    better, worse = re.search(r"; on one of them, (r\d+) is better than (r\d+) by mine, worse by odd$",
+                              found["contradictions"].numbers).groups()  # fmt: skip
+    place = list(result.collections[0].power.runs).index
+    assert mine[place(better)] > mine[place(worse)]
+    assert odd[place(better)] < odd[place(worse)]
     shown = choose_measures(result, "mine")
     assert len(shown) == 9
     (panel,) = (one for one in list_panels(result, "mine", shown) if "Contradicts" in one.title)
@@ -93,7 +109,10 @@ def test_the_picture_of_contradictions_shows_the_measures_that_are_named():
 def test_what_cannot_be_told_is_not_told():
     result, found = judge({"mine": 0.5, "AP": 0.5}, n_runs=6, n_topics=20)
     assert {found[key].outcome for key in ("similarity", "power")} == {"cannot tell"}
-    assert found["power"].phrase.startswith("Whether it finds more differences than others, or fewer, is undecided (")
+    assert (
+        found["power"].sentence
+        == "Whether it finds more or fewer differences than others by bootstrap-t cannot be told"
+    )
     assert found["similarity"].phrase.startswith("Gives the same ranking of these runs as AP")
     assert "made has 6 runs and 20 topics: intervals need at least 10 and 25." in list_warnings(result)
 
@@ -115,28 +134,14 @@ def test_a_measure_that_contradicts_the_reference_is_told_so():
     )
 
 
-def test_what_was_not_tried_is_not_said_to_hold():
-    scores = matrix({"mine": 0.3, "AP": 0.5, "RR": 0.6})
-    tried = dict(find_verdicts(compare("mine", scores, **QUICK), "mine")[0].conditions.items())
-    assert tried.pop("randomised-tukey-hsd") != "not tried"
-    assert set(tried.values()) == {"not tried"}
-    names = [*scores.runs[:-1], "BL-uniform", "again"]
-    doubled = relabel(scores, np.concatenate([scores.values, scores.values[:1]]), runs=names)
-    result = compare("mine", doubled, thorough=True, **QUICK)
-    assert "not tried" not in result.looks.values()
-    found = find_verdicts(result, "mine")
-    assert "not tried" not in {said for one in found for _, said in one.conditions.items()}
-    assert [len(result.looks[look][0].scores.runs) for look in ("without baselines", "distinct runs")] == [12, 13]
-    assert len(result.looks["distinct runs"][0].power.runs) == 12
-    seeds = [dict(result.looks[f"another seed ({n})"][0].power.signature.settings)["seed"] for n in (1, 2)]
-    assert seeds == ["1", "2"]
-
-
-def test_with_many_runs_the_page_says_that_nothing_else_was_tried(monkeypatch, tmp_path):
+def test_with_many_runs_there_is_one_test_and_the_page_says_so(monkeypatch, tmp_path):
+    result, found = judge({"mine": 0.3, "AP": 0.5})
+    assert "" not in {finding.second for key, finding in found.items() if key != "formula"}
     monkeypatch.setattr(new_measure, "MANY_RUNS", 5)
     result, found = judge({"mine": 0.3, "AP": 0.5})
-    assert set(next(iter(found.values())).conditions.values()) == {"not tried"}
-    assert "Not tried: bootstrap-t, another seed (1)" in result.write(tmp_path).read_text("utf-8")
+    assert {finding.second for finding in found.values()} == {""}
+    page = result.write(tmp_path).read_text("utf-8")
+    assert "Power by bootstrap-t: not tried with more than 5 runs; choose it by test=bootstrap-t." in page
 
 
 def test_several_new_measures_get_a_paragraph_and_a_summary_each(tmp_path):
@@ -163,8 +168,8 @@ def test_the_picture_says_what_the_verdict_and_the_summary_say():
     panels = figure.axes
     said = " ".join(" ".join(axes.get_title(loc="left").split()) for axes in panels)
     for phrase in (
-        "Its ranking is less stable than every other measure",
-        "Finds fewer differences than every other measure",
+        "Its ranking is less stable than that of every other measure",
+        "Finds fewer differences than every other measure by bootstrap-t",
     ):
         assert phrase in said
         assert phrase in result.verdict("other")
@@ -191,7 +196,7 @@ def test_a_further_new_measure_is_told_of_as_if_it_came_first():
     assert turned.verdict("mine") == both.verdict()
     pd.testing.assert_frame_equal(both.summary("other").sort_index(), turned.summary().sort_index())
     first, second = (
-        [(one.phrase, one.claim, one.outcome, one.conditions.items()) for one in find_verdicts(result, "other")]
+        [(one.phrase, one.claim, one.outcome, one.second) for one in find_verdicts(result, "other")]
         for result in (both, turned)
     )
     assert first == second

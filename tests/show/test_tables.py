@@ -17,7 +17,7 @@ from metaeval.measures.registry import measures
 from metaeval.show.cells import Grid, draw_text, format_cell, wrap_text
 from metaeval.show.colours import shade_marks
 from metaeval.show.names import TITLES, to_html, to_latex, to_mathtext
-from metaeval.show.table import Table, join_latex, write_fragment
+from metaeval.show.table import Table, join_latex
 from tests.analyses.made import ask_everything, label
 
 NASTY = (
@@ -37,34 +37,36 @@ def table():
     return Table(frame, caption, "signature | seed 0", marks=lambda f: f.map(lambda v: "bold" if v == 8 else ""))
 
 
+def render(table, style):
+    return {"text": table.to_text, "csv": table.to_csv, "md": table.to_markdown, "latex": table.to_latex}[style]()
+
+
 SHOWN = {
     "text": ["0.123        7        –\n", f"\n{IMAGE}  ", "\n\nsignature | seed 0\n"],
     "csv": [f"{IMAGE},0.12345,7,\n"],
     "md": ["&lt;img src=x onerror=alert(1)&gt;", "a\\|b", "**8**", "<sub>signature \\| seed 0</sub>"],
     "latex": [
-        r"a\textbar{}b\textbackslash{}c\$", r"\toprule", r"\textbf{8}", r"50 \% \& $\alpha$\_1", r"\multicolumn{2}{c}{NMD}",
-        r"\multicolumn{1}{c}{J\&D\_1}", "% signature | seed 0\n", r"\cmidrule(lr){2-3}",
+        r"a\textbar{}b\textbackslash{}c\$", r"\toprule", r"\textbf{8}", r"50 \% \& $\alpha$\_1",
+        r"J\&D\_1", "% signature | seed 0\n",
     ],
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("style", SHOWN)
 def test_every_format_has_names_as_they_are_and_says_how_it_was_computed(table, style):
-    text = table.render(style)
+    text = render(table, style)
     for part in SHOWN[style]:
         assert part in text
     assert (IMAGE in text) is (style in ("text", "csv", "latex")) or style == "latex"
 
 
 def test_pages_and_json(table):
-    page = write_fragment([table], notes=[IMAGE])
+    page = table._repr_html_(notes=[IMAGE])
     assert "<img" not in page
-    assert 'style="font-weight: bold">8</td>' in page
+    assert 'style="font-weight:bold">8</td>' in page
     again = json.loads(json.dumps(table.to_dict()))
     assert again["rows"][1] == {"run": "a|b\\c$", "NMD uni": 0.9, "NMD pop": 8, "J&D_1 %": 0.5}
     assert table.to_html(strong=[IMAGE]).count('class="new"') == 1
-    with pytest.raises(MetaevalError, match="no format 'pdf'"):
-        table.render("pdf")
     with pytest.raises(MetaevalError, match="no width 'wide'"):
         table.to_latex(width="wide")
 
@@ -91,8 +93,8 @@ def test_what_marks_mean_is_said_where_they_are_shown(table):
     """A terminal shows none, and neither does a table without any."""
     told = replace(table, legend="How to read it.", marked="Bold: the best.")
     for style in ("md", "latex"):
-        assert "Bold: the best. How to read it." in told.render(style)
-        assert "Bold" not in replace(told, marks=lambda frame: frame.map(lambda _: "")).render(style)
+        assert "Bold: the best. How to read it." in render(told, style)
+        assert "Bold" not in render(replace(told, marks=lambda frame: frame.map(lambda _: "")), style)
     assert "How to read it." in told.to_text()
     assert "Bold" not in told.to_text()
 
@@ -101,7 +103,7 @@ def test_what_marks_mean_is_said_where_they_are_shown(table):
 def test_marks_are_found_once_a_table(table, style):
     calls = []
     counted = replace(table, marks=lambda frame: calls.append(1) or table.marks(frame))
-    assert counted.render(style) == table.render(style)
+    assert render(counted, style) == render(table, style)
     assert counted.to_html() == table.to_html()
     assert len(calls) == 1
 
@@ -187,7 +189,7 @@ def test_every_source_is_balanced_and_its_rows_have_as_many_cells_as_columns(tab
         assert r"\allowbreak" not in text
         for body in re.findall(r"\\begin\{tabular\}\{@\{\}(.*)@\{\}\}\n(.*?)\\end\{tabular\}", text, flags=re.DOTALL):
             n = len(re.findall(r"[lr]|p\{[^}]*\}", re.sub(r">\{[^}]*\}", "", body[0])))
-            rows = [line for line in body[1].splitlines() if line.endswith(r"\\") and r"\multicolumn" not in line]
+            rows = [line for line in body[1].splitlines() if line.endswith(r"\\")]
             assert {len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows} == {n}
 
 
@@ -257,7 +259,7 @@ def matrix(n_columns, n_rows=4):
     numbers = np.arange(n_rows * n_columns).reshape(n_rows, n_columns)
     rows = [[LONG[r % len(LONG)], *(f"{number / 1000:.3f}" for number in row)] for r, row in enumerate(numbers)]
     head = ["measure", *(f"{LONG[c % len(LONG)]} {c}" for c in range(n_columns))]
-    return Grid([(label,) for label in head], rows, [True, *[False] * n_columns])
+    return Grid(head, rows, [True, *[False] * n_columns])
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 120])
