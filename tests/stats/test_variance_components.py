@@ -134,7 +134,7 @@ def test_a_table_that_is_not_balanced_is_refused(kept, facets, message):
         solve(np.random.default_rng(0).normal(size=24)[kept], **codes)
 
 
-def test_the_best_design_is_the_best_that_the_budget_pays_for_and_prices_add_up():
+def test_the_best_design_is_the_best_that_the_budget_pays_for_prices_add_up_and_too_little_is_refused():
     effects = [Effect(("run",), "run"), Effect(("run", "topic"), "run × topic"),
                Effect(("run", "topic", "repeat"), "repeat")]  # fmt: skip
     prices = {"topic": 3.0, "repeat": 1.0}
@@ -156,9 +156,6 @@ def test_the_best_design_is_the_best_that_the_budget_pays_for_and_prices_add_up(
     only_repeats = list_designs(300, {"repeat": 1.0}, {"topic": 40.0, "repeat": 2.0})
     assert set(only_repeats["topic"]) == {40}
     assert only_repeats["repeat"].max() == 7
-
-
-def test_a_budget_below_one_topic_is_refused():
     for budget, prices, message in (
         (5, {"topic": 10}, "does not pay for one topic, which takes 10 at least"),
         (10, {"repeat": 1}, "does not pay for the present topics, which take 40 at least"),
