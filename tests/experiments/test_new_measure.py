@@ -94,7 +94,7 @@ def tables():
     return {name: output.frame for name, output in results.outputs.items()}
 
 
-def test_claims_and_significant_pairs_of_a_new_measure_follow_the_tables(tables):
+def test_claims_significant_pairs_and_contradictions_of_new_measures_follow_the_tables(tables):
     pooled, beside = tables["pooled_power"].set_index("measure")["#sig"], tables["beside"].groupby("measure").sum()
     for name in NEW:
         assert beside.loc[name, "new only"] + beside.loc[name, "both"] == pooled[name]
@@ -111,9 +111,6 @@ def test_claims_and_significant_pairs_of_a_new_measure_follow_the_tables(tables)
     rows = pd.DataFrame({"halves": ["better", "worse", "same"], "gain halves": [1.0, -1, 0]})
     assert claims.compare_consistency(rows).word == "does not hold"
     assert claims.compare_consistency(rows[:1]).word == "holds"
-
-
-def test_every_listed_contradiction_has_a_measure_on_either_side_and_none_is_missing():
     up = np.linspace(0.1, 0.8, 3)[:, None, None] + np.linspace(0, 0.1, 12)[None, :, None]
     labels = {"runs": list("abc"), "topics": range(12), "measures": ["NMD", "RNOD", "NVD"], "collection": "tiny"}
     power = metaeval.discriminative_power(metaeval.Scores(np.dstack([up, 1 - up, up]), **labels), n_permutations=500)

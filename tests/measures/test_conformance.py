@@ -179,16 +179,13 @@ def test_one_topic_at_a_time_is_said_and_never_of_what_takes_batches():
         assert np.allclose(found.measure.score(p, q), chebyshev(p, q))
 
 
-def test_a_plain_function_that_is_no_measure_is_told_what_to_write():
+def test_a_plain_function_is_told_what_to_write_and_an_unstated_direction_is_assumed_to_be_higher():
     for function, message in (
         (lambda: 1, "takes 0 arrays"),
         (lambda p, q: p[0], r"direction cannot be seen.*register_measure\(kind=\"quantification\""),
     ):
         with pytest.raises(MeasureError, match=message):
             measure_of_function(function, "f")
-
-
-def test_a_direction_that_nobody_stated_is_assumed_to_be_higher():
     with (
         pytest.warns(DirectionWarning),
         pytest.raises(MeasureError, match=r"higher being better \(assumed: higher is better\); is higher really"),

@@ -29,13 +29,17 @@ def test_the_sign_turns_scores_so_that_more_is_better_and_what_is_assumed_is_mar
     assert (measure.sign, measure.direction_is_assumed, (measure.worst, measure.best)) == (sign, assumed, ends)
 
 
-def test_what_is_assumed_is_warned_of_once_with_all_names():
+def test_what_is_assumed_is_warned_of_once_and_what_contradicts_a_registered_measure_is_not_computed_by_it():
     with pytest.warns(DirectionWarning) as caught:
         signs = find_signs([Measure("cost"), Measure("time"), Measure("AP", True), Measure("loss", False)])
     assert signs.tolist() == [1, 1, 1, -1]
     (said,) = (str(one.message) for one in caught)
     assert "scores of cost, time are assumed to be better" in said
     assert "lower_is_better=NAME" in said
+    with pytest.warns(DirectionWarning, match="NMD is known"):
+        scores = one_score("NMD", higher_is_better="NMD")
+    assert scores.measures[0].formula is None
+    assert copy.deepcopy(scores) == scores, "worker processes get what was stated"
 
 
 @pytest.mark.filterwarnings("ignore::metaeval.errors.DirectionWarning")
@@ -108,13 +112,6 @@ REFUSED = [
 def test_a_direction_that_cannot_be_is_refused(stated, message):
     with pytest.raises(MetaevalError, match=message):
         of(["cost", "AP", "TER"], **stated)
-
-
-def test_what_contradicts_a_registered_measure_is_no_longer_computed_by_it():
-    with pytest.warns(DirectionWarning, match="NMD is known"):
-        scores = one_score("NMD", higher_is_better="NMD")
-    assert scores.measures[0].formula is None
-    assert copy.deepcopy(scores) == scores, "worker processes get what was stated"
 
 
 @pytest.mark.filterwarnings("ignore::metaeval.errors.DirectionWarning")

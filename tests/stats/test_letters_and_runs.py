@@ -116,12 +116,9 @@ BEHIND = [
 ]
 
 
-def test_runs_far_behind_are_those_at_the_bad_end():
+def test_runs_far_behind_equal_most_skewed_and_those_that_fail_outright_are_found():
     for means, behind in BEHIND:
         assert np.flatnonzero(far_behind(np.array(means)[:, None])[0]).tolist() == behind
-
-
-def test_equal_rows_the_most_skewed_pair_and_runs_that_fail_outright_on_a_few_topics_are_found():
     x = np.random.default_rng(6).random((5, 3, 2))
     x[3:] = x[1]
     x[4, 2, 1] = np.nextafter(x[4, 2, 1], 2)
