@@ -247,7 +247,6 @@ def test_documents_are_ranked_as_trec_eval_ranks_them():
     ("sets", "runs", "message"),
     [
         ({"half": {q: {"d00": 0.5} for q in TOPICS}}, {}, "half: topic q0, item d00: the grade 0.5 is no whole"),
-        ({"none": {q: {"d00": None} for q in TOPICS}}, {}, "the grade None is no whole number"),
         ({}, {}, "at least two sets of judgements are needed to compare anything, not 1"),
         (
             {"j": draw()[0]["near"]},
@@ -287,7 +286,7 @@ def real():
     return me.io.read_judged_runs([DL21 / "qrels" / f"{name}.txt" for name in names], DL21 / "runs")
 
 
-def test_of_deep_learning_2021_scores_are_those_of_trec_eval_and_flips_those_of_a_loop(real):
+def test_of_deep_learning_2021_scores_are_those_of_trec_eval(real):
     found = me.compare_qrels(real, n_permutations=500, n_bootstrap=100, seed=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -300,9 +299,3 @@ def test_of_deep_learning_2021_scores_are_those_of_trec_eval_and_flips_those_of_
     means = np.round(values.mean(axis=1), 12)
     expected = [kendalltau(means[:, 0], means[:, s]).statistic for s in (1, 2)]
     assert found.to_frame().set_index("judge").loc[list(real.sets[1:]), "tau"].tolist() == pytest.approx(expected)
-    power = me.discriminative_power(scores, test="bootstrap-t", n_permutations=500, seed=1, n_bootstrap=0)
-    assert list_of(found.flips) == loop_over_pairs(scores, power)
-    again, counts, errors = list_flips(scores, 500, 0.05, 1)
-    assert (counts == found.rows[["kept", "reversed", "new", "lost", "clear"]]).all(axis=None)
-    assert (errors == found.rows.filter(like="_error")).all(axis=None)
-    assert len(again) == len(found.flips)

@@ -159,6 +159,8 @@ def test_items_that_two_columns_name_are_joined_and_the_two_are_no_persons(rows)
 TOPICS = {"topic": ["a", "b"]}
 UNMATCHED = [
     # people, a judge, options, what is refused
+    (PEOPLE, {"item": ["x"], "model": [0]}, {}, "run model, item y: there is no answer"),
+    ({"item": ["x", "x", "y"], "annotator": ["a"] * 3, "label": [0, 1, 1]}, JUDGE, {}, "there is a second vote of a"),
     ({"item": ["x"], "ann": ["1.5"]}, {"item": ["x"], "model": [1]}, {}, "vote '1.5' of ann is not one of the classes"),
     (PEOPLE | TOPICS, JUDGE, {}, "nobody labelled this item .both tables must have a column topic"),
     (PEOPLE, JUDGE | TOPICS, {}, "nobody labelled this item .both tables"),
