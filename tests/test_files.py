@@ -67,8 +67,7 @@ def test_a_writer_that_is_killed_leaves_what_was_there_and_leftovers_are_cleared
     leftovers = list(home.glob(f"{TEMPORARY}*"))
     assert len(leftovers) == 1
     for age, left in ((0, leftovers), (2 * 24 * 3600, [])):
-        for path in leftovers:
-            os.utime(path, (time.time() - age,) * 2)
+        os.utime(leftovers[0], (time.time() - age,) * 2)
         write_atomically(home / "other.txt", "")
         assert list(home.glob(f"{TEMPORARY}*")) == left
     assert content_of(tmp_path) == {**({f"out/{name}": text for name, text in OLD.items()} if exists else {}),

@@ -69,9 +69,7 @@ def as_numbers(given: Any, what: str) -> np.ndarray:
         raise DataError(f"{what} are numbers ({error})") from None
 
 
-def refuse_first(
-    wrong: Any, axes: Mapping[str, Sequence[object]], problem: str | Callable[..., str], **more: Any
-) -> None:
+def refuse_first(wrong: Any, axes: Mapping[str, Sequence[Any]], problem: Any, **more: Any) -> None:
     """Refuse the first marked cell of an array by the labels of its axes; what is wrong may be told of its positions."""
     for place in np.argwhere(wrong)[:1].tolist():
         where = {what: labels[i] for (what, labels), i in zip(axes.items(), place, strict=False)}

@@ -116,9 +116,7 @@ class Rows:
     sums: bool = False
 
     @classmethod
-    def of(
-        cls, columns: Mapping[str, Any] | pd.DataFrame, file: object = None, lines: Sequence[int] | None = None
-    ) -> Rows:
+    def of(cls, columns: Any, file: object = None, lines: Sequence[int] | None = None) -> Rows:
         """Return the rows of one source, of columns of the same length."""
         frame = pd.DataFrame(columns)
         return cls(frame, ((len(frame), file, lines or None),))
@@ -483,17 +481,15 @@ def _read_times(rows: Rows) -> np.ndarray:
     if "time" not in rows.frame:
         problem = "no column says when scores were computed, so that none is the latest"
         raise DataError(problem, file=rows.file, hint="name the column: columns time=NAME")
-    column = rows.frame["time"].astype(object) if rows.frame["time"].dtype == "category" else rows.frame["time"]
-    texts, times = column.map(str), pd.to_numeric(column, errors="coerce") if column.dtype.kind != "M" else column
-    problem = ""
-    if texts.map(_AMBIGUOUS_DATE.fullmatch).notna().all():
-        problem = f"dates such as {texts.iloc[0]!r} can be read in several ways"
-    elif times.isna().any():
+    texts = rows.frame["time"].astype(object).map(str)
+    times: Any = pd.to_numeric(texts, errors="coerce")
+    ambiguous = texts.map(_AMBIGUOUS_DATE.fullmatch).notna().all()
+    if not ambiguous and times.isna().any():
         times = pd.to_datetime(texts, errors="coerce", utc=True, format="ISO8601")
-        if times.isna().any():
-            problem = f"{texts[times.isna()].iloc[0]!r} is no time, or not written as ISO 8601 has it"
-    if problem:
-        raise DataError(problem, file=rows.file, hint="write dates as 2024-12-31")
+    if ambiguous or times.isna().any():
+        first = texts[times.isna() | ambiguous].iloc[0]
+        what = "can be read in several ways" if ambiguous else "is no time, or not written as ISO 8601 has it"
+        raise DataError(f"{first!r} {what}", file=rows.file, hint="write dates as 2024-12-31")
     return times.astype("int64" if times.dtype.kind == "M" else "float64").to_numpy(dtype=np.float64)
 
 

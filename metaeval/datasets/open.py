@@ -95,8 +95,6 @@ def _open(
         return [source]
     if isinstance(source, str | Path):
         source, format = str(source), options.get("format")
-        if not source.strip():
-            raise MetaevalError("the source has an empty name")
         stored = format == "store" or (format is None and is_store(source))
         file = format is not None or "://" in source or is_standard_input(source)
         file = file or os.path.exists(os.path.expanduser(source))

@@ -20,7 +20,7 @@ FILES = {
     "power one.csv": "one holds 1 run; at least 2 are needed to compare anything",
     "consistency ties.csv --tau tau_b": "where all runs are tied, as they are on some half for AP: use tau_a",
     "power tiny.csv tiny.csv": "the collection tiny is there twice: it would count double",
-    "power ''": "the source has an empty name",
+    "power ''": "there is no data set ''",
     "power gap.csv": "gap.csv: run b, topic u, measure AP: there is no score (choose what to do about it: --missing",
     "power turned.csv": "higher_is_better is false, true; it is true or false, the same in all rows of a measure",
     "score both.csv both.csv -l labels --classes 0,1": "it has a column 'label' and a column 'gold': leave one of them out",

@@ -86,9 +86,8 @@ def test_killed_writers_leave_a_whole_store_and_whoever_reads_meanwhile_reads_wh
     reader = context.Process(target=read, args=(tmp_path, stop, report))
     reader.start()
     while killed < 12 * INPUTS:
-        writers = [
-            context.Process(target=write, args=(tmp_path, who, begun, done)) for who in range(rng.choice((1, 2)))
-        ]
+        who = range(rng.choice((1, 2)))
+        writers = [context.Process(target=write, args=(tmp_path, one, begun, done)) for one in who]
         before, give_up = sum(done), time.monotonic() + 60
         for writer in writers:
             writer.start()

@@ -159,15 +159,8 @@ def test_the_gold_must_be_flawless_and_every_item_be_answered(tmp_path, gold, ru
 
 
 # Tweet 3 is about two topics; "two words" was lost as a topic, but its gold still joins; tweet 2 has contradictory gold.
-GOLD = [
-    "1\tbrexit\t-1",
-    "2\tbrexit\t1",
-    "3\tbrexit\t0",
-    "3\ttwo words\t1",
-    "4\ttwo words\t0",
-    "3\ttpp\t-1",
-    "5\ttpp\t2",
-]
+GOLD = "1 brexit -1,2 brexit 1,3 brexit 0,3 two_words 1,4 two_words 0,3 tpp -1,5 tpp 2".replace(" ", "\t")
+GOLD = GOLD.replace("_", " ").split(",")
 POLARITY = ["1\tnegative\ttext", "2\tnegative\ttext", "3\tneutral\ttext", "4\tneutral\ttext", "5\tpositive\ttext"]
 # answer, gold of A, gold of C, from 1: tweet 1; tweet 3 of brexit with all three labels; the same of tpp; tweet 5
 ROWS = [(2, 1, 2), (4, 2, 3), (4, 2, 4), (4, 2, 2), (3, 2, 3), (3, 2, 4), (3, 2, 2), (5, 3, 5)]
