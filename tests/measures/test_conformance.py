@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 
 import metaeval as me
-from metaeval.errors import DirectionWarning, MeasureError, UndefinedValueWarning
+from metaeval.errors import MeasureError, UndefinedValueWarning
 from metaeval.measures.conformance import conformance, measure_of_function
 from metaeval.measures.registry import is_shipped, measures
 
@@ -177,20 +177,6 @@ def test_one_topic_at_a_time_is_said_and_never_of_what_takes_batches():
     for found in (conformance(measure_of(of_one_topic)), conformance(plain)):
         assert "one topic at a time" in found.notes[0]
         assert np.allclose(found.measure.score(p, q), chebyshev(p, q))
-
-
-def test_a_plain_function_is_told_what_to_write_and_an_unstated_direction_is_assumed_to_be_higher():
-    for function, message in (
-        (lambda: 1, "takes 0 arrays"),
-        (lambda p, q: p[0], r"direction cannot be seen.*register_measure\(kind=\"quantification\""),
-    ):
-        with pytest.raises(MeasureError, match=message):
-            measure_of_function(function, "f")
-    with (
-        pytest.warns(DirectionWarning),
-        pytest.raises(MeasureError, match=r"higher being better \(assumed: higher is better\); is higher really"),
-    ):
-        conformance(measure_of(chebyshev, better=None))
 
 
 @pytest.mark.parametrize(
