@@ -193,19 +193,6 @@ def test_a_hostile_address_is_at_most_a_sentence(address):
     assert not any("](http" in text.value for text in page.markdown)
 
 
-def test_a_bug_is_a_sentence_on_the_page(monkeypatch):
-    def fail(*_):
-        raise ZeroDivisionError("<b>of all things</b>")
-
-    monkeypatch.setattr(candidates, "score_pairs", fail)
-    code = "from metaeval.app import candidates\ncandidates.show('runs')"
-    page = AppTest.from_string(code, default_timeout=60).run()
-    assert not page.exception
-    assert "This is a bug of metaeval: ZeroDivisionError" in page.error[0].value.replace("\\", "")
-    monkeypatch.setenv("METAEVAL_DEBUG", "1")
-    assert page.run().exception
-
-
 VISITED = """
 from metaeval.__main__ import main
 from metaeval.app.your_scores import Folder
