@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import metaeval as me
-from metaeval.datasets import polarity
+from metaeval.datasets import replab
 from metaeval.files import find_named_files
 from tests.hostile import truth
 from tests.hostile.case import chance
@@ -220,7 +220,7 @@ def of_labels(format, classes, write, read, topics=TWEETS, scale=None):
     def make(rng):
         gold = [(topic, f"{i}{j}", rng.choice(classes)) for i, topic in enumerate(pick(rng, 1, len(topics[:3]), topics))
                 for j in range(rng.randint(1, 5))]  # fmt: skip
-        none = format == "polarity" and chance(rng, 0.25)
+        none = format == "replab" and chance(rng, 0.25)
         if none:
             gold[0] = (*gold[0][:2], rng.choice(["NULL", "null", ""]))
         files = {"gold": write(gold, True)}
@@ -236,14 +236,14 @@ def of_labels(format, classes, write, read, topics=TWEETS, scale=None):
             files["numbered"] = write(numbered, False)
         return files, {"excused": none} | ({} if format == "semeval-c" else {"classes": scale or classes})
 
-    expect = lambda files, _: truth.confusion(files, read, scale or classes, format == "polarity")  # noqa: E731
+    expect = lambda files, _: truth.confusion(files, read, scale or classes, format == "replab")  # noqa: E731
     return Format(make, expect, partial(read_runs, format), run_cells)
 
 
 def read_runs(format, folder, files, options):
     paths = {name: folder / name for name in files if name != "gold"}
-    if format == "polarity":
-        return polarity.read(folder / "gold", find_named_files(paths, gold=folder / "gold"), **options)
+    if format == "replab":
+        return replab.read(folder / "gold", find_named_files(paths, gold=folder / "gold"), **options)
     return me.io.read_runs(folder / "gold", paths, format=format, **options)
 
 
@@ -328,14 +328,11 @@ def annotation_cells(found):
 
 
 NO_BLANKS, SIGNS = ["amy", "#x", "t_1", "Δ"], ("-1", "0", "1")
-POLAR = ("positive", "neutral", "negative", "objective")
-POLARITY = [
-    ("messages", POLAR, lambda rows, _: lines(rows, "NA\t{1}\t{2}\tsome text"), truth.polarity_labels, ["all"], SIGNS),
-    ("phrases", POLAR, lambda rows, _: lines(rows, "NA\t{1}\t3\t7\t{2}\tsome text"), truth.polarity_labels, ["all"], SIGNS),
-    ("entities", ("POSITIVE", "NEUTRAL", "NEGATIVE"),
+REPLAB = [
+    ("tables", ("POSITIVE", "NEUTRAL", "NEGATIVE"),
      lambda rows, _: lines([("entity_id", "tweet_id", "polarity"), *rows], '"{}"\t"{}"\t"{}"'),
-     truth.polarity_labels, TWEETS, SIGNS),
-    ("judgements", SIGNS, lambda rows, _: lines(rows, "{0} 0 {1} {2:x<1}"), truth.polarity_labels, ["amy", "t_1"]),
+     truth.replab_labels, TWEETS, SIGNS),
+    ("judgements", SIGNS, lambda rows, _: lines(rows, "{0} 0 {1} {2:x<1}"), truth.replab_labels, ["amy", "t_1"]),
 ]  # fmt: skip
 TABLE = {True: "label", False: "predicted"}
 FORMATS = {
@@ -354,7 +351,7 @@ FORMATS = {
         "labels", ("no", "maybe", "yes"),
         lambda rows, is_gold: join([("topic", "item", TABLE[is_gold]), *rows]), truth.table_labels,
     ),
-    **{f"polarity of {what}": of_labels("polarity", *more) for what, *more in POLARITY},
+    **{f"RepLab in {what}": of_labels("replab", *more) for what, *more in REPLAB},
     "semeval-e": of_shares("semeval-e", 5, write_semeval_e, truth.semeval_shares),
     "probabilities": of_shares("probabilities", 3, write_probabilities, truth.table_shares),
     "dialogues": of_shares("dialogue-quality", 5, write_dialogues, truth.dialogue_shares, mutate=mutate_json),

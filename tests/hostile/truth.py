@@ -316,19 +316,14 @@ def table_labels(content, gold=None):
     raise Unreadable("columns")
 
 
-def polarity_labels(content, gold=None):
+def replab_labels(content, gold=None):
     words = {"negative": "-1", "neutral": "0", "objective": "0", "positive": "1"}
-    known = lambda text: words.get(text.strip().lower(), text.strip())  # noqa: E731
-    first = [cell.strip().strip('"') for cell in lines_of(content)[0].split("\t")]
-    if "tweet_id" in first:
-        header, rows = table_of(content, "\t")
-        need({"entity_id", "tweet_id", "polarity"} <= set(header), "columns")
-        at = [header.index(name) for name in ("entity_id", "tweet_id", "polarity")]
-        return [(row[at[0]], row[at[1]], known(row[at[2]])) for row in rows]
-    if len(first) < 3:
+    if len(lines_of(content)[0].split("\t")) < 3:
         return judgement_labels(content)
-    rows = [(row, len(row) >= 5 and row[2].isdigit() and row[3].isdigit()) for row in fields_of(content, 3, 1 << 20)]
-    return [("all", "/".join(row[1:4]) if phrase else row[1], known(row[4 if phrase else 2])) for row, phrase in rows]
+    header, rows = table_of(content, "\t")
+    need({"entity_id", "tweet_id", "polarity"} <= set(header), "columns")
+    at = [header.index(name) for name in ("entity_id", "tweet_id", "polarity")]
+    return [(row[at[0]], row[at[1]], words.get(row[at[2]].strip().lower(), row[at[2]].strip())) for row in rows]
 
 
 def confusion(files, read, classes, unrelated=False):
