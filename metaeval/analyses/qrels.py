@@ -86,7 +86,7 @@ class QrelsComparison(Result):
         shown = written[["τ_b", "reversed", "lost", "new"]]
         if rows["low"].notna().any():
             shown.insert(1, "interval", [write_ends(low, high, 2) for low, high in rows[["low", "high"]].to_numpy()])
-        decided = rows.iloc[0][["kept", "reversed", "lost"]].sum()
+        decided = rows[["kept", "reversed", "lost"]].iloc[0].sum()
         caption = (
             f"{self.measure}: {people} finds {decided:,} of {comb(self.n_runs, 2):,} pairs of runs significant; what judges "
             "reverse or lose of them, and find besides (new); ±: with other random trials."
