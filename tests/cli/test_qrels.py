@@ -126,6 +126,7 @@ RUNS = {
 }
 OPTIONS = {
     "-m nDGC@10": "ir_measures cannot compute 'nDGC@10'",
+    "-m P@3 -m AP": "runs are compared by one measure at a time, not by P@3, AP",
     "-m P@0": "ir_measures cannot compute 'P@0': its cut lies from 1 to 1,000,000",
     "-m AP(rel='x')": "ir_measures cannot compute",
     "-m nDCG@": "ir_measures cannot compute 'nDCG@'",
