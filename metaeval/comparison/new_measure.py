@@ -43,12 +43,12 @@ MANY_RUNS = 300
 
 @dataclass(frozen=True, eq=False)
 class Comparison(ComparisonResults):
-    """A newly proposed measure beside the established ones. Where no `measure` is named, the first of `new` is meant.
+    """A newly proposed measure beside the established ones.
 
     Parameters
     ----------
     new : tuple of str
-        The measures in question.
+        The measures in question; where no `measure` is named, the first is meant.
     collections : tuple of Study
     pooled : PooledDiscriminativePower or None
         None for a single collection.
