@@ -184,8 +184,9 @@ def name_some(titles: Sequence[str], n: int) -> str:
     """
     if len(titles) == n > 2:
         return "every other measure"
-    more = [f"{len(titles) - MOST_NAMED} of the {n - MOST_NAMED} others"] * (len(titles) > MOST_NAMED)
-    *first, last = [*titles[:MOST_NAMED], *more]
+    rest = len(titles) - MOST_NAMED
+    more = "one other" if rest == 1 else f"{rest} of the {n - MOST_NAMED} others"
+    *first, last = [*titles[:MOST_NAMED], *([more] if rest > 0 else [])]
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -354,7 +355,8 @@ def judge_contradictions(facts: Facts) -> Finding | None:
         claim = f"{facts.title} contradicts none of the others."
         return Finding("contradictions", "Contradicts no other measure", "", claim, "holds", told=False)
     named, most, least = [facts.titles[other] for other in found.index], int(found.iloc[0]), int(found.iloc[-1])
-    pairs = format_count(most, "pair") if most == least else f"{least:,} to {most:,} pairs"
+    between = "or" if most == least + 1 else "to"
+    pairs = format_count(most, "pair") if most == least else f"{least:,} {between} {most:,} pairs"
     each = " each" * (most == least == 1 < len(found))
     numbers = f"on {pairs} of runs{each}{_describe_pairs(facts, str(found.index[0]))}"
     claim = f"{facts.title} contradicts {', '.join(named)}."
