@@ -100,8 +100,9 @@ def compare(values: Values) -> None:
         print_text(f"{result.verdict(name)}\n")
         tables = [show_short(result, name)]
         if values.explain:
-            every = Table(result.summary(name), f"Every number of the measures beside {name}.", result.signature)
-            tables = [replace(tables[0], signature=""), every]
+            numbers = result.summary(name).rename(columns=lambda column: column.replace("_", " "))
+            caption = f"Every number of the measures beside {result.find_title(name)}."
+            tables = [replace(tables[0], signature=""), Table(numbers, caption, result.signature)]
         # Measures are called as in the sentences above.
         titles = {str(measure): result.find_title(str(measure)) for measure in result.measures}
         tables = [replace(table, frame=table.frame.rename(index=titles)) for table in tables]
