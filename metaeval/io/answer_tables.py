@@ -93,7 +93,6 @@ def _read_labels(table: Table, also: str, run: str | None = None) -> Labels:
 
 
 def _take(table: Table, keys: Keys, *usual: str) -> Labels:
-    """Return the labels in the column with one of these names."""
     return Labels(table.file, *keys, [label.strip() for label in table.column(*usual)], table.lines)
 
 

@@ -292,7 +292,6 @@ class Sakai:
 
 
 def _keep_shared(rows: Rows) -> Rows:
-    """Leave out runs that not all files hold."""
     named = rows.frame.groupby("run", sort=False)["measure"].nunique()
     shared = named == rows.frame["measure"].nunique()
     if not shared.any():

@@ -9,7 +9,7 @@ import numbers
 import re
 import warnings
 import zipfile
-from collections import Counter
+from collections import Counter, UserDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -101,23 +101,17 @@ class Texts(Sequence[Any]):
         return read if np.isfinite(read).all() else None
 
 
-class _Lazy(Mapping[str, Any]):
+class _Lazy(UserDict[str, Any]):
     """Columns by name, each of them decoded when it is first asked for."""
 
     def __init__(self, names: Iterable[str], decode: Callable[[str], Any]) -> None:
-        self._decoded: dict[str, Any] = dict.fromkeys(names)
+        super().__init__(dict.fromkeys(names))
         self._decode = decode
 
     def __getitem__(self, name: str) -> Any:
-        if self._decoded[name] is None:
-            self._decoded[name] = self._decode(name)
-        return self._decoded[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._decoded)
-
-    def __len__(self) -> int:
-        return len(self._decoded)
+        if self.data[name] is None:
+            self.data[name] = self._decode(name)
+        return self.data[name]
 
 
 @dataclass(frozen=True)
@@ -513,7 +507,6 @@ def _read_parquet(path: files.PathLike) -> Table:
 
 
 def _read_workbook(path: files.PathLike) -> Table:
-    """Read the only sheet of a workbook that holds a table."""
     tables = list_sheets(path)
     if len(tables) != 1:
         problem = f"it has sheets that hold tables: {format_list([*tables])}; one is needed"

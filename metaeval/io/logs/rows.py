@@ -128,7 +128,6 @@ def walk(folder: files.PathLike) -> list[files.PathLike]:
 
 
 def _join(parts: Sequence[pd.DataFrame], where: str) -> Rows:
-    """Return the scores that are there in rows; epochs are repeats where a task has several."""
     frame = pd.concat(parts, ignore_index=True)
     known = frame.groupby([COLLECTION, "measure"], sort=False)[DIRECTION].transform("first")
     frame[DIRECTION] = frame[DIRECTION].where(frame[DIRECTION].notna(), known)
