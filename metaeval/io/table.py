@@ -527,7 +527,7 @@ def list_sheets(path: files.PathLike) -> dict[str, Table]:
             if len([*filter(None, names)]) < 2 or len(rows) <= first:
                 continue
             last = max(position for position, cell in enumerate(names) if cell) + 1
-            if any(any(map(_is_there, row[last:])) for row in rows[first:]):
+            if any(cell is not None for row in rows[first:] for cell in row[last:]):
                 raise DataError("a cell stands beside the columns that have a name", file=path)
             header = _check_header(names[:last], path)
             columns = [_as_column([row[j] for row in rows[first:]]) for j in range(last)]
@@ -597,10 +597,6 @@ def _list_rows(sheets: Sequence[Any], path: files.PathLike) -> dict[str, list[tu
     return found
 
 
-def _is_there(cell: object) -> bool:
-    return cell is not None
-
-
 NESTED = ("metrics", "measures", "scores")
 """Keys of objects that hold a score each under the names of measures."""
 
@@ -634,9 +630,8 @@ def _read_records(path: files.PathLike) -> Table:
         files.check_cells(len(records) * len(names), path, line)
     for name in [name for name in deep if name in plain][:1]:
         problem = f"{name!r} is an object or a list here, and a plain value elsewhere"
-        raise DataError(
-            problem, file=path, line=deep[name], hint="write the number itself, or null where there is none"
-        )
+        hint = "write the number itself, or null where there is none"
+        raise DataError(problem, file=path, line=deep[name], hint=hint)
     if records and not plain:
         raise DataError("its objects hold no plain values, only objects, lists or nothing", file=path)
     if deep:

@@ -35,7 +35,9 @@ def _read(folder: Path) -> Iterator[Cell]:
     spec = parse_json(read_text(str(folder / SPEC)), folder / SPEC, with_nan=True)
     adapter = need(spec, "adapter_spec", folder / SPEC)
     model = need_text(adapter, "model", folder / SPEC)
-    task = _name_task(need_text(spec, "name", folder / SPEC))
+    scenario, colon, rest = need_text(spec, "name", folder / SPEC).partition(":")
+    kept = [part for part in rest.split(",") if part and not part.startswith(("model=", "model_deployment="))]
+    task = f"{scenario}{colon}{','.join(kept)}" if kept else scenario
     instances = parse_json(read_text(path), path, with_nan=True)
     splits = {stat["name"].get("split") for instance in instances for stat in need(instance, "stats", path)}
     perturbed = 0
@@ -60,12 +62,6 @@ def _read(folder: Path) -> Iterator[Cell]:
             yield Cell(part, model, topic, measure, score, trial + 1)
     if perturbed:
         report_policy(f"{format_count(perturbed, 'score')} of perturbed instances left out", path)
-
-
-def _name_task(name: str) -> str:
-    scenario, colon, rest = name.partition(":")
-    kept = [part for part in rest.split(",") if part and not part.startswith(("model=", "model_deployment="))]
-    return f"{scenario}{colon}{','.join(kept)}" if kept else scenario
 
 
 def _claims(sample: Any) -> bool:

@@ -57,7 +57,10 @@ class LogFormat:
 
     def rows(self, sources: files.Sources, *, columns: Mapping[str, str] | None = None, **_: Any) -> Rows:
         """Read the scores of every task, which are collections; with columns run=file, a run is named after its file too."""
-        paths = list_sources(sources)
+        if isinstance(sources, Mapping):
+            sources = list(sources.values())
+        listed = [sources] if isinstance(sources, str | Path) else sources
+        paths = [path for one in listed for path in (walk(one) if files.is_folder(one) else [one])]
         where = files.describe_files(paths[:3])
         with self._guard(paths[0] if len(paths) == 1 else None):
             logs = list(self.find(paths))
@@ -106,14 +109,6 @@ def has_keys(*keys: str) -> Callable[[Any], bool]:
         return isinstance(record, dict) and set(keys) <= set(record)
 
     return fits
-
-
-def list_sources(sources: files.Sources) -> list[files.PathLike]:
-    """Return all files, those in folders of folders too, in the order of their names."""
-    if isinstance(sources, Mapping):
-        return list(sources.values())
-    listed = [sources] if isinstance(sources, str | Path) else list(sources)
-    return [path for source in listed for path in (walk(source) if files.is_folder(source) else [source])]
 
 
 def walk(folder: files.PathLike) -> list[files.PathLike]:
