@@ -697,6 +697,8 @@ def _to_pandas(given: Any) -> pd.DataFrame:
             return pd.DataFrame(given)
         except (ValueError, TypeError) as error:
             raise DataError(f"these are not the columns of one table: {error}") from None
+    if hasattr(given, "dims"):
+        raise DataError("an array is no table", hint="give what its to_series() or to_dataframe() returns")
     given = given.collect() if hasattr(given, "collect") else given  # a frame of polars that is not computed yet
     if hasattr(given, "__arrow_c_stream__"):  # of polars, Arrow, DuckDB, …
         import pyarrow as pa
