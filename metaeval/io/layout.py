@@ -19,6 +19,7 @@ from typing import NoReturn
 import numpy as np
 
 from metaeval.data.columns import (
+    CLUSTER,
     COLLECTION,
     DIRECTION,
     JUDGE,
@@ -261,6 +262,7 @@ def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, role
     if odd:
         problem = f"in a table of topics × runs no column is the {odd[0]}: one is the topic, all others are runs"
         hint = f"name the topic only: {format_columns({'topic': table.header[0]})}"
+        hint = "give a row per score, as melt of pandas makes them" if odd[0] in (CLUSTER, REPEAT, JUDGE) else hint
         raise DataError(problem, file=table.file, hint=hint)
     names = list(table.columns)
     counts = [name for name in names if is_index(name) and counts_rows(table, name)]
