@@ -135,7 +135,7 @@ def test_rows_find_their_items_and_those_with_the_gold_of_another_topic_are_left
     assert judged.tolist() == [0, 2, 3, 5, 2, 3, 5, 6]
     more = {"rows": [*ROWS, (3, 2, 3)], "gold": [*GOLD, "6\ttpp\t0"], "polarities": [*POLARITY, "6\tneutral\ttext"]}
     assert read_joined(tmp_path, **more, least=3).topics == ("tpp",)
-    with pytest.raises(DataError, match="no topic has 4 items"):
+    with pytest.raises(DataError, match="there are no topics"):
         read_joined(tmp_path, **more, least=4)
 
 
