@@ -24,15 +24,13 @@ class Analysis:
 
     The function is ``"module:function"`` below metaeval, and `takes` says of what: scores, several of them, ratings, labels,
     runs, or measures. Examples are command lines without the program's name. `board` is the function of several collections
-    at once, if it is another one. `pairs` is the option that names a file for what grows with the number of pairs of runs,
-    the result's `run_pairs`. `remarks` are a paragraph of the help that the docstring does not have.
+    at once, if it is another one. `remarks` are a paragraph of the help that the docstring does not have.
     """
 
     function: str
     examples: tuple[str, ...]
     takes: str = "scores"
     board: str = ""
-    pairs: str = ""
     remarks: str = ""
 
 
@@ -47,13 +45,8 @@ ANALYSES = {
     ),
     "power": Analysis(
         "analyses.power:discriminative_power",
-        (
-            "power scores.csv -B 5000",
-            "power stc3-dq-a stc3-dq-e stc3-dq-s --out results/",
-            "power scores.csv --p-values p-values.csv",
-        ),
+        ("power scores.csv -B 5000", "power stc3-dq-a stc3-dq-e stc3-dq-s --out results/"),
         takes="several",
-        pairs="p_values",
     ),
     "ranks": Analysis(
         "analyses.ranks:run_ranks",
@@ -79,11 +72,7 @@ ANALYSES = {
         ),
     ),
     "overlap": Analysis("analyses.power_pairs:significance_overlap", ("overlap scores.csv",)),
-    "contradictions": Analysis(
-        "analyses.power_pairs:significance_contradictions",
-        ("contradictions stc3-dq-a", "contradictions scores.csv --run-pairs all.csv"),
-        pairs="run_pairs",
-    ),
+    "contradictions": Analysis("analyses.power_pairs:significance_contradictions", ("contradictions stc3-dq-a",)),
     "baselines": Analysis(
         "analyses.baseline_preference:baseline_preference", ("baselines stc3-dq-a BL-popularity BL-uniform",)
     ),

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from metaeval.cli.generate import Values
 from metaeval.cli.opening import find_directions, names_file, open_references, read_columns, read_gold
-from metaeval.cli.options import DIRECTIONS, HELP, NAMES, Option, argument, complete_measure, complete_source, take
-from metaeval.cli.output import FEW_NOTES, print_answer, print_notes, print_text, render, working
+from metaeval.cli.options import DIRECTIONS, HELP, NAMES, Option, argument, take
+from metaeval.cli.output import FEW_NOTES, print_answer, print_notes, print_text, show, working
 from metaeval.errors import MetaevalError, format_list
 
 SCORES = "scores"
 """The folder inside a report's that holds the established measures' scores."""
 
 COMPARE = {
-    "data": argument(
-        "Runs or scores: data sets, stores or score files, one or several; none with --gold",
-        "[SOURCE]...",
-        complete_source,
-        kind=NAMES,
-        default=None,
-    ),
-    "measure": Option(
-        "The new measure: FILE.py:FUNCTION, or a name; may be repeated", list[str], ..., complete=complete_measure
-    ),
+    "data": argument("Runs or scores: data sets, stores or score files, one or several; none with --gold", NAMES, None),
+    "measure": Option("The new measure: FILE.py:FUNCTION, or a name; may be repeated", list[str], ...),
     "gold": Option("A gold file, with --runs and --layout"),
-    "runs": Option("Run files, or a folder of them", NAMES, metavar="FILE"),
+    "runs": Option("Run files, or a folder of them", NAMES),
     **take("layout", "classes", "aspect", "rescale", "missing", "invalid"),
-    "new_scores": Option(
-        "The new measure's scores, if there is no function: a CSV of run, topic, score for each SOURCE", NAMES
-    ),
     **take("columns", "doubled", "clusters", "repeats"),
     **DIRECTIONS,
     "against": Option("Compare with this measure, not with the established ones; may be repeated", NAMES),
@@ -76,7 +64,6 @@ def compare(values: Values) -> None:
       metaeval compare wmt23-en-de -m BLEU --reference mqm -o report/
       metaeval compare stc3-dq-a -m my_measure.py:my_measure --thorough --figures all -o report/
       metaeval compare one.csv two.csv -m mine --reference people1.csv --reference people2.csv -o report/
-      metaeval compare scores.csv -m mine --new-scores mine.csv --lower-is-better mine -o report/
     """
     from metaeval.comparison.new_measure import compare as compare_measures
     from metaeval.comparison.summary import show_short
@@ -84,31 +71,30 @@ def compare(values: Values) -> None:
     from metaeval.show.table import Table
 
     _check_folder(values.out, values.overwrite)
-    sources = _open_data(values)
+    opening = {"missing": values.missing, "columns": read_columns(values), "doubled": values.doubled}
+    with working("reading the data"):
+        sources = _open_data(values, opening)
     labels = {str(measure) for source in sources if isinstance(source, Scores) for measure in source.measures}
-    named = values.reference[0] if values.reference and len(values.reference) == 1 else values.reference
-    opening = {"missing": values.missing, "doubled": values.doubled, "columns": read_columns(values), "format": None}
-    reference = open_references(named, opening, labels=labels)
-    with working() as progress:
+    references = open_references(values.reference or [], opening, labels=labels)
+    with working() as say:
         result = compare_measures(
             values.measure,
             sources,
             against=values.against or None,
-            reference=reference,
-            store=None if values.new_scores else values.out / SCORES,
-            say=progress.say,
+            reference=references if len(references) > 1 else next(iter(references), None),
+            store=values.out / SCORES,
+            say=say,
             **{name: getattr(values, name) for name in _PASSED},
             **find_directions(values),
         )
-        progress.say("writing the report")
+        say("writing the report")
         index = result.write(values.out, figures=values.figures, p_values=values.p_values)
     for name in result.new:
         print_text(f"{result.verdict(name)}\n")
         tables = [show_short(result, name)]
         if values.explain:
-            every = Table(result.summary(name), f"Every number of the measures beside {name}.", result.signature)
-            tables = [replace(tables[0], signature=""), every]
-        print_text("\n".join(render(table, explain=values.explain) for table in tables))
+            tables.append(Table(result.summary(name), f"Every number of the measures beside {name}.", result.signature))
+        show(tables, "text", explain=values.explain)
     if values.explain:
         print_answer(" ".join(["How findings are reached.", *result.rules().values()]))
     told = [note for study in result.collections for note in study.notes()] if values.explain else []
@@ -131,56 +117,26 @@ def _check_folder(out: Path, overwrite: bool) -> None:
         )
 
 
-def _open_data(values: Values) -> list[Any]:
-    """Return what the new measure is compared on: sources that the comparison opens itself where nothing is stated."""
+def _open_data(values: Values, opening: dict[str, Any]) -> list[Any]:
+    """Return what the new measure is compared on: every collection of a file, and what data sets hold."""
     from metaeval.datasets.open import open_collections, open_source
     from metaeval.measures.user_file import is_reference
 
-    names = values.data or []
-    columns, missing = read_columns(values), values.missing
-    if not names and values.gold is None:
+    if not values.data and values.gold is None:
         raise MetaevalError("name the data: metaeval compare scores.csv -m MEASURE, or --gold with --runs and --layout")
-    if values.new_scores:
-        if values.gold is not None:
-            raise MetaevalError("--new-scores goes with a file of scores, not with --gold: score the runs first")
-        return _join_scores(values, names)
-    sources: list[Any] = [*names]
+    chosen = None  # a function of a file is refused later: scores have none
+    if values.against and not any(map(is_reference, values.measure)):
+        chosen = list(dict.fromkeys([*values.measure, *values.against]))
     # A reference that is a label of the data is that measure, though a file may be called so too.
-    options: dict[str, Any] = {"missing": missing, "columns": columns, "doubled": values.doubled}
-    known = any(map(names_file, values.reference or ()))
-    if missing != "raise" or columns or values.doubled != "raise" or known or values.against:
-        chosen = None  # a function of a file is refused later: scores have none
-        if values.against and not any(map(is_reference, values.measure)):
-            chosen = list(dict.fromkeys([*values.measure, *values.against]))
-        stated = (values.reference, values.lower_is_better, values.higher_is_better)
-        further = [label for labels in stated for label in labels or ()]
-        sources = []
-        for name in names:  # every collection of a file, but a data set may hold runs
-            file = names_file(name)
-            sources += (
-                open_collections(name, chosen, optional=further, **options) if file else [open_source(name, **options)]
-            )
+    stated = (values.reference, values.lower_is_better, values.higher_is_better)
+    further, sources = [label for labels in stated for label in labels or ()], list[Any]()
+    for name in values.data or ():
+        if names_file(name):
+            sources += open_collections(name, chosen, optional=further, **opening)
+        else:
+            sources.append(open_source(name, **opening))
     if values.gold is not None:
         if values.clusters or values.repeats:
             raise MetaevalError("--clusters and --repeats name columns of score files, and gold and runs have none")
         sources.append(read_gold(values.gold, values))
     return sources
-
-
-def _join_scores(values: Values, sources: list[str]) -> list[Any]:
-    """Put the scores of each file beside those of the collection that was named in the same place."""
-    from metaeval.data.columns import CLUSTER
-    from metaeval.data.scores import only_collection
-    from metaeval.datasets.open import open_collections
-    from metaeval.io import tidy
-
-    names, files, columns = values.measure, values.new_scores, read_columns(values)
-    if len(names) != 1 or len(files) != len(sources):
-        raise MetaevalError("--new-scores goes with one --measure, its name, and there is one file for each source")
-    options: dict[str, Any] = {"optional": values.reference or (), "missing": values.missing, "columns": columns}
-    opened = [only_collection(open_collections(source, values.against, **options), source) for source in sources]
-    own = {what: name for what, name in (columns or {}).items() if what != CLUSTER}
-    return [
-        scores.add_measures(tidy.read(file, measure=names[0], columns=own), first=True)
-        for file, scores in zip(files, opened, strict=True)
-    ]

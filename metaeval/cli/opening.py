@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
@@ -52,45 +51,44 @@ def find_directions(values: Any) -> dict[str, Any]:
     return {"lower_is_better": lower or (), "higher_is_better": every or higher or ()}
 
 
-def open_sources(sources: list[str], values: Any, *, opens: bool, several: bool) -> list[Scores]:
-    """Open sources, which may hold `several` collections each, with the measures that are asked for and stated directions.
+def open_sources(values: Any) -> list[Scores]:
+    """Open the sources, or the only collection of a single one, with the measures that are asked for and stated directions.
 
-    Where a reference may be a file, it `opens`, and takes the place of its name among the values.
+    Where a reference may be a file, as where one of its measures may be named, it takes the place of its name.
     """
     from metaeval.data.scores import Scores, only_collection, state_directions
     from metaeval.datasets.open import open_collections
     from metaeval.files import open_once
 
-    given = getattr(values, "reference", None) or []
-    texts = [given] if isinstance(given, str) else list(given)
-    files = [text for text in texts if opens and names_file(text)]
-    named = [text for text in texts if text not in files]
-    selected = [*dict.fromkeys([*values.measure, *named])] if values.measure else None
-    opening, lacking = read_opening(values), dict[str, DataError]()
-    opened: list[Scores] = []
+    references, opens = getattr(values, "reference", None) or [], hasattr(values, "reference_measure")
+    files = [text for text in references if opens and names_file(text)]
+    wanted = dict.fromkeys([*(values.measure or ()), *(text for text in references if text not in files)])
+    opening, lacking, opened = read_opening(values), dict[str, DataError](), list[Scores]()
+    several = isinstance(values.source, list)
     with open_once():
-        for source in sources:
+        for source in values.source if several else [values.source]:
             with working(f"reading {source}"):
                 # A reference that names a file may be one of the labels nevertheless.
-                read = partial(open_collections, source, selected, optional=files if names_file(source) else ())
+                optional = files if names_file(source) else ()
+                read = partial(open_collections, source, [*wanted] if values.measure else None, optional=optional)
                 found = _read_by_columns(read, opening, lacking if files else None)
                 opened += found if several else [only_collection(found, source)]
-    if texts and opens:
+    if opens and references:
         labels = {str(measure) for scores in opened for measure in scores.measures}
         if values.annotators and opening["missing"] == "raise":
             opening["missing"] = "keep"  # the mean is of those who scored
         measure = values.reference_measure
-        given = open_references(given, opening, labels=labels, measure=measure, lacking=lacking)
+        references = open_references(references, opening, labels=labels, measure=measure, lacking=lacking)
+        values.reference = references if len(references) > 1 else references[0]
     # References of their own have the stated directions too, and so have people's labels.
     people = getattr(values, "people", None)
-    further = [people.scores] if people else given if isinstance(given, list) else [given]
-    further = [scores for scores in further if isinstance(scores, Scores)]
+    further = [people.scores] if people else [each for each in references if isinstance(each, Scores)]
     turned = state_directions([*opened, *further], **find_directions(values), missing=values.missing)
     opened, further = turned[: len(opened)], turned[len(opened) :]
     if people:
         values.people = people._replace(scores=further[0])
-    elif texts:
-        values.reference = given if not further else further if isinstance(given, list) else further[0]
+    elif further:
+        values.reference = further if len(further) > 1 else further[0]
     return opened
 
 
@@ -121,21 +119,18 @@ def join_runs(opened: list[Scores], sources: list[str]) -> list[Scores]:
 
     from metaeval.data.scores import Scores, hold_scores
 
-    if len(opened) < 2 or len(opened) > len(sources):
+    if len(opened) < 2 or len(opened) != len(sources):
         return opened
-    stems = [Path(source).stem for source in sources]
-    column = opened[0].runs[0]
-    if all(
-        scores.runs == (column,) and [*map(str, scores.measures)] == [s]
-        for scores, s in zip(opened, stems, strict=True)
-    ):
+    named = list(zip(opened, [Path(source).stem for source in sources], strict=True))
+    run = opened[0].runs[0]
+    if all(scores.runs == (run,) and [*map(str, scores.measures)] == [stem] for scores, stem in named):
         # Tables of items with one column of scores name no run: each file is one, and the column is the measure.
-        opened = [
-            Scores(scores.values, runs=[stem], topics=scores.topics, measures=[column], clusters=scores.clusters)
-            for scores, stem in zip(opened, stems, strict=True)
+        named = [
+            (Scores(scores.values, runs=[stem], measures=[run], **scores.named("topics", "clusters")), stem)
+            for scores, stem in named
         ]
     groups: dict[object, list[tuple[Scores, str]]] = {}
-    for scores, stem in zip(opened, stems, strict=True):
+    for scores, stem in named:
         groups.setdefault((frozenset(scores.topics), frozenset(map(str, scores.measures))), []).append((scores, stem))
     joined: list[Scores] = []
     for parts in groups.values():
@@ -158,15 +153,14 @@ def join_runs(opened: list[Scores], sources: list[str]) -> list[Scores]:
 
 
 def open_references(
-    given: str | list[str] | None,
+    texts: list[str],
     opening: Mapping[str, Any],
     *,
-    names: bool = True,
-    labels: Collection[str] = (),
+    labels: Collection[str] | None = None,
     measure: str | None = None,
     lacking: Mapping[str, DataError] | None = None,
-) -> Any:
-    """Return the scores that an option names, perhaps of one `measure` of a file; what is no file stays as it is.
+) -> list[Any]:
+    """Return the scores in files that an option names, perhaps of one `measure`; `labels` and what is no file stay names.
 
     `opening` is how sources are read: a reference is read alike, but for columns that it does not have; those that sources
     are `lacking` it has to have.
@@ -174,23 +168,14 @@ def open_references(
     from metaeval.datasets.open import open_scores
     from metaeval.io.detect import FormatError
 
-    if not given:
-        return None
-    texts = [given] if isinstance(given, str) else given
-    opens = [not names or (text not in labels and names_file(text)) for text in texts]
+    opens = [labels is None or (text not in labels and names_file(text)) for text in texts]
     if any(opens) and not all(opens):
         problem = "several references are a file for each collection, in their order"
         raise DataError(f"there is no file {texts[opens.index(False)]}: {problem}")
     absent: dict[str, DataError] = {}
     options = {what: value for what, value in opening.items() if what not in ("format", "collection")}
-    opened: list[Any] = texts if not any(opens) else []
-    for text in texts:
-        if not any(opens):
-            # It has the form of a file's name rather than of a measure's: human.csv, but not nDCG@0.5 or OCI(beta=0.75).
-            shaped = re.search(r"\.[a-zA-Z]{2,8}(\.gz)?$", text) and ":" not in text
-            if labels and shaped and text not in labels and not os.path.exists(os.path.expanduser(text)):
-                raise DataError("there is no such file, and no measure of that name", file=text)
-            continue
+    opened: list[Any] = [] if any(opens) else [*texts]
+    for text in texts if any(opens) else ():
         try:
             opened.append(_read_by_columns(partial(open_scores, text, measure), options, absent))
         except FormatError:  # what is said of the sources holds for a file that does not tell its format itself
@@ -198,27 +183,24 @@ def open_references(
                 raise
             opened.append(open_scores(text, measure, format=opening["format"], **options))
     for column, error in (lacking or {}).items():
-        if not all(opens) or column in absent:
+        if not any(opens) or column in absent:
             raise error
-    return opened[0] if isinstance(given, str) else opened
+    return opened
 
 
 def open_run_scores(given: list[str] | None, values: Any) -> Any:
     """Return the scores in the files that an option names."""
-    return open_references(given, read_opening(values), names=False)
+    return open_references(given, read_opening(values)) if given else None
 
 
 def open_partial(name: str, values: Any) -> Any:
-    """Return the scores of people that an option names, of which some are missing."""
+    """Return the scores of people that an option names, of which some are missing, by the stated columns that it has."""
     from metaeval.io.partial_scores import read_partial
-    from metaeval.io.table import ColumnsError
 
     if not names_file(name):
         raise DataError("there is no such file", file=name)
-    try:
-        return read_partial(name, columns=parse_columns(values.columns), doubled=values.doubled)
-    except ColumnsError:  # its columns may have their usual names
-        return read_partial(name, doubled=values.doubled)
+    stated = {"columns": parse_columns(values.columns), "doubled": values.doubled}
+    return _read_by_columns(partial(read_partial, name), stated, {})
 
 
 def open_ratings(values: Any) -> Ratings:
@@ -238,8 +220,6 @@ def open_ratings(values: Any) -> Ratings:
         own = {what: name for what, name in (columns or {}).items() if what not in ("repeat", "judge", "task")}
         found = open_collections(source, values.measure or None, **{**opening, "columns": own or None})
         ratings = refuse_columns(only_collection(found, source), columns)
-    if not values.stated & {*DIRECTIONS, "collection"}:
-        return ratings
     measures = turn_measures([ratings.measures], **find_directions(values))[0]
     return replace(ratings, measures=measures, collection=values.collection or ratings.collection)
 
@@ -253,7 +233,7 @@ def read_gold(gold: str, values: Any, **others: Any) -> Runs:
         if not names_file(path):
             raise DataError("there is no such file or folder", file=path)
     if layout is None:
-        raise MetaevalError("say how the files are laid out: --layout semeval-c, judgements, … (metaeval score --help)")
+        raise MetaevalError("say how the files are laid out: --layout semeval-c, judgements, … (metaeval help reading)")
     # The gold of some formats may have a column for every judge.
     if not runs and not (layout in RUN_FORMATS and RUN_FORMATS[layout].alone):
         raise MetaevalError("name at least one run file, or a folder of them, besides the gold file")
@@ -281,7 +261,7 @@ def open_annotations(values: Any) -> Any:
 
     people, classes = values.people, _parse_classes(values.classes)
     options = {"columns": parse_columns(values.columns), "separator": values.separator, "missing": values.missing}
-    if values.answers is None:
+    if values.judges is None:
         if Path(people).exists():
             raise MetaevalError(f"{people} is a file: name the file of the judges after it, and --classes")
         if [classes, *options.values()] != [None, None, None, "raise"]:
@@ -292,7 +272,7 @@ def open_annotations(values: Any) -> Any:
         return annotations
     if classes is None:
         raise MetaevalError("two files need --classes: all of them, in their order")
-    return read_annotations(people, values.answers, classes=classes, **options)
+    return read_annotations(people, values.judges, classes=classes, **options)
 
 
 def open_judged_runs(values: Any) -> Any:

@@ -3,45 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from glob import escape, glob
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, get_args
 
 import typer
 
 from metaeval.io import formats
 
-FLAGS: dict[str, tuple[str, ...]] = {
-    "against": ("--against", "-a"),
-    "format": ("--from",),
-    "layout": ("--layout", "-l"),
-    "measure": ("--measure", "-m"),
-    "measures": ("--measure", "-m"),
-    "n_bootstrap": ("--bootstrap",),
-    "n_permutations": ("-B", "--permutations"),
-    "n_random": ("--random",),
-    "n_studies": ("--studies",),
-    "n_topics": ("--topics",),
-    "n_trials": ("--trials",),
-    "out": ("--out", "-o"),
-    "prices": ("--price",),
-    "reference": ("--reference", "-r"),
-    "rescale": ("--normalise",),
-    "statistics": ("--statistic",),
-    "style": ("--format", "-f"),
-    "tests": ("--test",),
-    "to_format": ("--to",),
-}
+FLAGS = {
+    "against": "--against -a", "format": "--from", "layout": "--layout -l", "measure": "--measure -m",
+    "measures": "--measure -m", "n_bootstrap": "--bootstrap", "n_permutations": "-B --permutations", "n_random": "--random",
+    "n_studies": "--studies", "n_topics": "--topics", "n_trials": "--trials", "out": "--out -o", "prices": "--price",
+    "reference": "--reference -r", "rescale": "--normalise", "statistics": "--statistic", "style": "--format -f",
+    "tests": "--test", "to_format": "--to",
+}  # fmt: skip
 """Arguments whose options are not simply called ``--name-of-the-argument``; messages use the first spelling."""
 
-METAVARS = {
-    "classes": "A,B,...", "clusters": "COLUMN", "columns": "WHAT=NAME,...", "family": "RUN=MODEL", "format": "FORMAT",
-    "gold": "FILE", "judges": "COLUMN", "layout": "LAYOUT", "new_scores": "FILE", "out": "FOLDER", "people": "FILE",
-    "prices": "WHAT=PRICE", "reference": "SOURCE", "repeats": "COLUMN", "run_scores": "SOURCE",
-    "separator": "TEXT", "sizes": "N,...", "task_weights": "TASK=W,...", "tasks": "COLUMN",
-    "to_format": "FORMAT",
-}  # fmt: skip
-"""What help calls the values of options whose type does not tell."""
+LISTED = 60
+"""Letters of choices above which a help does not show them in place of a value."""
 
 HELP = {
     "seed": "Seed of everything random",
@@ -74,96 +53,67 @@ GAPS = ("present", "complete")
 DOUBLED = ("raise", "mean", "latest")
 INVALID = ("raise", "drop-topic", "drop-run", "clip", "worst")
 STYLES = ("text", "csv", "md", "latex", "json")
-LAYOUTS = (*formats.RUN_FORMATS,)
 WRITTEN_FORMATS = (*(one.name for one in formats.SCORE_FORMATS.values() if one.written), "store")
 READ_FORMATS = (*formats.READ_FORMATS, "store")
 
 
-def complete_source(incomplete: str) -> list[str]:
-    """Return the data sets, and the files and folders, the latter with a slash, whose names begin so."""
-    files = sorted(f"{file}/" if Path(file).is_dir() else file for file in glob(f"{escape(incomplete)}*"))
-    return [*complete_data_set(incomplete), *files]
-
-
-def complete_data_set(incomplete: str) -> list[str]:
-    """Return the data sets whose names begin so."""
-    from metaeval.datasets import datasets
-
-    return [dataset.name for dataset in datasets() if dataset.name.startswith(incomplete)]
-
-
-def complete_measure(incomplete: str) -> list[str]:
-    """Return the registered measures whose names begin so, whatever their case, and Python files."""
-    from metaeval.measures import measures
-
-    names = [measure.name for measure in measures()]
-    begun = [name for name in names if name.startswith(incomplete)]
-    begun = begun or [name for name in names if name.lower().startswith(incomplete.lower())]
-    return [*begun, *(file for file in complete_source(incomplete) if file.endswith((".py", "/")))]
-
-
 class Option(NamedTuple):
-    """An option; one `by_place` is an argument. A function refuses what is not among the choices itself, in its words."""
+    """An option; one `by_place` is an argument. A function refuses what is not among the choices itself, in its words.
+
+    `convert` makes the function's argument of what was typed, given all that was.
+    """
 
     help: str
     kind: Any = str | None
     default: object = None
     choices: Sequence[str] = ()
-    complete: Callable[[str], list[str]] | None = None
-    metavar: str | None = None
     by_place: bool = False
-    limits: Sequence[tuple[str, int]] = ()
+    convert: Callable[[Any, Any], Any] | None = None
 
     def annotate(self, name: str) -> Any:
         """Return the annotation of which typer makes the option that is called so.
 
-        >>> Option("Threads", int).annotate("n_jobs").__metadata__[0].metavar
-        'N'
+        >>> Option("Threads", int).annotate("n_jobs").__metadata__[0].param_decls
+        ('--n-jobs',)
         """
 
         def offer(incomplete: str) -> list[str]:
-            return [choice for choice in self.choices if choice.startswith(incomplete)]
+            from metaeval.measures import measures
 
-        flags, metavar = spell(name), self.metavar
+            known = self.choices or [measure.name for measure in measures()]
+            return [word for word in known if word.startswith(incomplete)]
+
+        flags, listed = spell(name), f"[{'|'.join(self.choices)}]"
         if self.default is True:  # what is done by default needs a word to switch it off
             flags = (f"{flags[0]}/--no-{flags[0][2:]}",)
-        if metavar is None and not self.by_place:
-            metavar = METAVARS.get(name) or (f"[{'|'.join(self.choices)}]" if self.choices else None)
-        if metavar is None and self.kind is not bool and get_origin(self.kind) is not Literal:
-            kinds = {Path: "FILE", int: "N", float: "X"}
-            metavar = next((kinds[one] for one in (self.kind, *get_args(self.kind)) if one in kinds), "NAME")
-        completion = offer if self.choices else self.complete
-        shown: dict[str, Any] = {"help": self.help, "metavar": metavar, "autocompletion": completion} | dict(
-            self.limits
-        )
-        return Annotated[self.kind, typer.Argument(**shown) if self.by_place else typer.Option(*flags, **shown)]
+        offers = self.choices or name in ("measure", "measures", "against", "names")
+        shown: dict[str, Any] = {"help": self.help, "autocompletion": offer if offers else None}
+        if self.by_place:
+            return Annotated[self.kind, typer.Argument(**shown, metavar=name.upper())]
+        kinds = {bool: None, Path: "FILE", int: "N", float: "X"}
+        metavar = next((kinds[one] for one in (self.kind, *get_args(self.kind)) if one in kinds), "NAME")
+        if self.choices and len(listed) <= LISTED:
+            metavar = listed
+        return Annotated[self.kind, typer.Option(*flags, **shown, metavar=metavar)]
 
 
 Options = dict[str, Option]
 
 
-def argument(help: str, metavar: str | None = None, complete: Any = None, **more: Any) -> Option:
+def argument(help: str, kind: Any = str, default: object = ...) -> Option:
     """Return an argument, which must be given unless it has a default."""
-    given: dict[str, Any] = {"kind": str, "default": ...} | more
-    return Option(help, **given, complete=complete, metavar=metavar, by_place=True)
+    return Option(help, kind, default, by_place=True)
 
 
 NAMES = list[str] | None
 
 OPTIONS: Options = {
-    "source": argument(
-        "A score file or folder, a store, a data set's name, or - for standard input", "SOURCE", complete_source
-    ),
+    "source": argument("A score file or folder, a store, a data set's name, or - for standard input"),
     "sources": argument(
-        "Score files or folders, stores, or data sets' names, one or several; - for standard input",
-        "SOURCE",
-        complete_source,
-        kind=list[str],
+        "Score files or folders, stores, or data sets' names, one or several; - for standard input", list[str]
     ),
-    "measures": argument("Names of measures, or FILE.py:FUNCTION", "MEASURE", complete_measure, kind=list[str]),
-    "measure": Option(
-        "A measure: its name, or FILE.py:FUNCTION; may be repeated; by default all", NAMES, complete=complete_measure
-    ),
+    "measures": argument("Names of measures, or FILE.py:FUNCTION", list[str]),
+    "measure": Option("A measure: its name, or FILE.py:FUNCTION; may be repeated; by default all", NAMES),
     "collection": Option("The collection to read from a store, or a name for the collection of a file"),
     "format": Option(
         f"Format of the source: {', '.join(READ_FORMATS)}; by default what its name and first line tell",
@@ -194,14 +144,14 @@ OPTIONS: Options = {
         "Higher scores are better for all measures except those of --lower-is-better", bool, False
     ),
     "layout": Option(
-        f"Layout of gold and run files: {', '.join(LAYOUTS)}; metaeval score --help explains them", choices=LAYOUTS
+        "Layout of gold and run files: "
+        + "; ".join(f"{each.name} ({each.layout.replace('`', '')})" for each in formats.RUN_FORMATS.values()),
+        choices=(*formats.RUN_FORMATS,),
     ),
     "classes": Option("All classes in order, with commas: 0,1,2,3"),
     "aspect": Option("Of the layout dialogue-quality: which aspect", choices=("A", "E", "S")),
     "rescale": Option("Rescale distributions that do not sum to 1", bool, False),
     "seed": Option(HELP["seed"], int, 0),
-    "p_values": Option("Write every p-value, a row for every two runs, to a .csv or .parquet file", Path | None),
-    "run_pairs": Option("Write every contradiction to a .csv or .parquet file", Path | None),
     "style": Option("How the table is printed", str, "text", STYLES),
     "explain": Option("Print all columns, how to read them, and every note with its reason", bool, False),
     "defuse_formulas": Option("Put ' before names that a spreadsheet would run: =cmd()", bool, False),
@@ -210,7 +160,7 @@ OPTIONS: Options = {
     ),
     "out": Option("Folder for table, rows and figure", Path | None),
 }
-"""What commands share; `p_values` and `run_pairs` are files for what grows with the number of pairs of runs."""
+"""What commands share."""
 
 
 def take(*names: str) -> Options:
@@ -241,4 +191,4 @@ def spell(argument: str) -> tuple[str, ...]:
     >>> spell("n_permutations"), spell("empty_classes")
     (('-B', '--permutations'), ('--empty-classes',))
     """
-    return FLAGS.get(argument, (f"--{argument.replace('_', '-')}",))
+    return tuple(FLAGS.get(argument, f"--{argument.replace('_', '-')}").split())

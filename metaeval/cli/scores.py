@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from metaeval.cli.generate import Values, option_names
+from metaeval.cli.generate import Values
 from metaeval.cli.opening import find_directions, read_columns, read_gold
-from metaeval.cli.options import (
-    DIRECTIONS,
-    NAMES,
-    WRITTEN_FORMATS,
-    Option,
-    argument,
-    complete_measure,
-    complete_source,
-    take,
-)
+from metaeval.cli.options import DIRECTIONS, NAMES, WRITTEN_FORMATS, Option, argument, take
 from metaeval.cli.output import check_output, print_answer, print_status, show, working
-from metaeval.errors import MetaevalError, format_count, format_option
-from metaeval.io import formats
+from metaeval.errors import MetaevalError, format_count, format_option, option_names_in_use, use_option_names
 
 if TYPE_CHECKING:
     from metaeval.data.runs import Runs
     from metaeval.data.scores import Scores
 
 SCORE = {
-    "gold": argument("The gold file; or, without runs, the name of a data set", "GOLD", complete_source),
-    "runs": argument("Run files, or a folder of them", "[RUN]...", kind=NAMES, default=None),
+    "gold": argument("The gold file; or, without runs, the name of a data set"),
+    "runs": argument("Run files, or a folder of them", NAMES, None),
     **take("layout"),
-    "measure": Option(
-        "A name, or FILE.py:FUNCTION; may be repeated; by default the papers'; or all", NAMES, complete=complete_measure
-    ),
+    "measure": Option("A name, or FILE.py:FUNCTION; may be repeated; by default the papers'; or all", NAMES),
     **take("classes", "aspect", "rescale"),
     "as_quantification": Option("Score the class distributions of classification runs", bool, False),
     **take("missing", "invalid", "columns"),
@@ -46,7 +33,7 @@ SCORE = {
 
 CONVERT = {
     **take("source"),
-    "target": argument("Where to write it", "TARGET", kind=Path),
+    "target": argument("Where to write it", Path),
     **take("format"),
     "to_format": Option(
         f"Format of the target, where its name does not tell: {', '.join(WRITTEN_FORMATS)}", choices=WRITTEN_FORMATS
@@ -61,7 +48,7 @@ CONVERT = {
 def score(values: Values) -> None:
     """Score runs against gold: mean scores to stdout, every score to --out.
 
-    LAYOUTS
+    `metaeval help reading` explains the layouts of --layout.
 
     \b
     Examples:
@@ -91,7 +78,7 @@ def score(values: Values) -> None:
     size = f"{format_count(len(scores.runs), 'run')}, {format_count(len(scores.topics), 'topic')}"
     if values.style == "text":
         print_answer(_say_best(scores))
-    show(Table(scores.means(), f"Mean scores over topics: {size}.", sign("score", scores), digits=4), values.style)
+    show([Table(scores.means(), f"Mean scores over topics: {size}.", sign("score", scores), digits=4)], values.style)
     if target is not None:
         _write(scores, target, None, values.defuse_formulas)
 
@@ -137,8 +124,6 @@ def _say_best(scores: Scores) -> str:
 def convert(values: Values) -> None:
     """Convert scores from one format to another.
 
-    FORMATS
-
     \b
     Examples:
       metaeval convert scores.csv scores.parquet
@@ -157,9 +142,9 @@ def convert(values: Values) -> None:
         found = open_collections(values.source, columns=read_columns(values), **options, **find_directions(values))
         if values.to_format != "store":
             found = [only_collection(found, values.source)]
-        with option_names({"format": "--to"}):
-            for scores in found:
-                _write(scores, values.target, values.to_format, values.defuse_formulas)
+        use_option_names(option_names_in_use() | {"format": "--to"})
+        for scores in found:
+            _write(scores, values.target, values.to_format, values.defuse_formulas)
 
 
 def _write(scores: Scores, target: Path, to_format: str | None, defuse_formulas: bool) -> None:
@@ -175,17 +160,3 @@ def _write(scores: Scores, target: Path, to_format: str | None, defuse_formulas:
     else:
         write_scores(scores, target, format=to_format, defuse_formulas=defuse_formulas)
     print_status(f"wrote {scores!r} to {target}")
-
-
-def _list_layouts(listed: Mapping[str, Any]) -> str:
-    return "; ".join(f"{name} ({format.layout.replace('`', '')})" for name, format in listed.items())
-
-
-_WRITTEN, _READ = (
-    _list_layouts({name: one for name, one in formats.READ_FORMATS.items() if one.written == written})
-    for written in (True, False)
-)
-score.__doc__ = (score.__doc__ or "").replace("LAYOUTS", f"Layouts: {_list_layouts(formats.RUN_FORMATS)}.")
-convert.__doc__ = (convert.__doc__ or "").replace(
-    "FORMATS", f"Formats: {_WRITTEN}; store (a folder of Parquet files). Read, not written: {_READ}."
-)

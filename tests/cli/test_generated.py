@@ -13,8 +13,8 @@ import pytest
 import metaeval as me
 from metaeval.cli import generate
 from metaeval.cli.analyses import ANALYSES, Analysis
+from metaeval.cli.generate import IN_PYTHON, find_question, parse_docstring
 from metaeval.cli.options import OPENING, PHRASES, spell
-from metaeval.cli.signatures import IN_PYTHON, find_question, parse_docstring
 
 KINDS = {"Scores": "scores", "Ratings": "ratings", "Annotations": "labels", "JudgedRuns": "runs"}
 

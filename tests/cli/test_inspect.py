@@ -1,22 +1,14 @@
-"""metaeval inspect: what a file is taken for, and commands that answer the questions which it says can be answered."""
+"""metaeval inspect: what a file is taken for, and what is in it."""
 
 import re
 
-import numpy as np
 import pandas as pd
-import pytest
-
-import metaeval as me
-
-RNG = np.random.default_rng(5)
-VALUES = np.linspace(0, 0.6, 6)[:, None, None] + RNG.random((6, 12, 3)) * 0.4
-SCORES = me.Scores(VALUES, runs=[*"abcdef"], topics=range(12), measures=["human", "BLEU", "chrF"], collection="mt")
 
 
 def write_board(folder):
     """Two benchmarks in one table, with a doubled cell and a missing one."""
     rows = [
-        {"model": f"m{m}", "question_id": f"{task}{q}", "score": float(VALUES[m, q, 0]), "tstamp": q, "task": task}
+        {"model": f"m{m}", "question_id": f"{task}{q}", "score": (m * 7 + q * 3) % 11 / 10, "tstamp": q, "task": task}
         for m in range(5)
         for task in ("math", "code")
         for q in range(8)
@@ -24,39 +16,6 @@ def write_board(folder):
     rows = [*rows[1:], {**rows[1], "score": 0.5, "tstamp": 99}]
     pd.DataFrame(rows).to_parquet(folder / "board.parquet")
     return "board.parquet --columns collection=task --doubled latest --missing drop-run"
-
-
-def write_measures(folder):
-    table = SCORES.to_frame().pivot(index=["run", "topic"], columns="measure", values="score").reset_index()
-    table.rename(columns={"run": "system", "topic": "segment"}).to_csv(folder / "mt.csv", index=False)
-    return "mt.csv"
-
-
-def write_wide(folder):
-    me.io.write_scores(SCORES.sel(measures=["BLEU"]), folder / "x_BLEU.csv", format="wide")
-    return "x_BLEU.csv"
-
-
-def write_tidy(folder):
-    me.io.write_scores(SCORES, folder / "tidy scores.csv")
-    return "'tidy scores.csv'"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "write",
-    [
-        write_board,
-        write_measures,
-        *(pytest.param(write, marks=pytest.mark.nightly) for write in (write_wide, write_tidy)),
-    ],
-)
-def test_every_command_that_is_named_answers(write, ok, here):
-    out, _ = ok(f"inspect {write(here)}")
-    commands = re.findall("metaeval (.*)", out.partition("It can answer:\n")[2].partition("\n\n")[0])
-    assert len(commands) >= 3
-    for command in commands:
-        ok(command + (" --trials 50 -B 100 --overwrite" if command.startswith("compare") else ""))
 
 
 def test_it_says_what_columns_hold_and_what_is_missing_doubled_tied_and_assumed(ok, here):
@@ -83,7 +42,6 @@ def test_copies_constants_and_ties_are_named(ok, here):
     out, _ = ok("inspect x_AP.csv")
     assert "pairs of runs with the same mean, of 3: AP 1" in out
     assert "the same scores on every topic: a = b" in out
-    assert "is the ranking the same on other topics?: needs at least 4 topics" in out
     (here / "x_AP.csv").write_text("topic,a,b\nx,1,1\ny,1,1\n")
     assert "the same for all runs and topics: AP" in ok("inspect x_AP.csv")[0]
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from metaeval.cli.gone import GONE
 from metaeval.errors import MetaevalError, MetaevalWarning
 
 SCORE = "score gold.txt gold.txt -l judgements"
@@ -37,8 +36,6 @@ FILES = {
     SCORE: "the format judgements needs --classes: all of them, in their order",
     f"{SCORE} --classes 0,1 --missing ignore": "there is no policy 'ignore': use raise, drop-topic",
     f"{SCORE} --classes 0,1 -o new": "new: its name does not tell a format; write a .csv, .tsv or .parquet file",
-    "power tiny.csv --p-values p.txt": "does not tell a format",
-    "power tiny.csv --p-values none/p.csv": "there is no folder",
     "baselines tiny.csv '\x1b[2J' b": r"there is no run '\x1b[2J'",
     "compare -m NMD 'a\nb.csv'": "there is no such file",
 }
@@ -49,7 +46,7 @@ NAMES = {
     "properties nmd": "NMD",
     "measures kapa": "kappa",
     "measures EMD": "NMD",
-    "measures --kind rank": "there is no kind 'rank': use classification or quantification",
+    "measures --kind rank": "'rank' is not one of 'classification', 'quantification'",
     "power tiny.csv -m nDCG": "nDCG@10",
     "power tiny.csv -m ndgc@10": "nDCG@10",
     "power stc3-dqa": "did you mean stc3-dq-a",
@@ -75,12 +72,12 @@ VALUES = {
 OTHERWISE = {
     "consistency --size 7": "two disjoint sets of 7 topics need 14; there are 12",
     "power --correction holm": "randomised-tukey-hsd allows for all pairs by itself",
-    "baselines r0": "missing argument 'NAME'",
+    "baselines r0": "Missing argument 'SECOND'",
     "variance --budget 10": "a budget and prices go together: give --price topic=10 too",
     "variance --price topic=1": "a budget and prices go together: give --budget 100 too",
     "variance --budget 10 --price topic=0": "the price of a topic is 0.0; it is a number above 0",
     "variance --budget 10 --price topic=nan": "the price of a topic is nan; it is a number above 0",
-    "coverage ": "missing option '--reference'",
+    "coverage ": "Missing option '--reference'",
 }
 """Values whose message names neither the option nor what was given for it."""
 
@@ -125,20 +122,6 @@ def test_a_value_that_cannot_be_is_refused_in_one_sentence(refused, command, opt
     said = refused(f"{command} tiny.csv {options}")
     expected = OTHERWISE.get(f"{command} {options}")
     assert expected in said if expected else re.search(rf"{'|'.join(options.split())}\b", said)
-
-
-GONE_FROM = [
-    *(f"properties {option}" for option in GONE if " " not in option),
-    *(option for option in GONE if " " in option),
-    *("coverage --sweep", "power --p-add-one", "overlap --variance-offset", "correct --plan"),
-    *("correct --pair", "correct --method", "qrels --groups", "qrels --pool-depth"),
-]
-
-
-@pytest.mark.parametrize("line", GONE_FROM)
-def test_an_option_that_is_gone_is_refused_with_what_to_do_instead(refused, line):
-    command, option = line.split()
-    assert refused(f"{command} tiny.csv {option} 1") == f"metaeval: {option} is gone: {GONE.get(line) or GONE[option]}"
 
 
 RNG = np.random.default_rng(5)

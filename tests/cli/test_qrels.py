@@ -55,9 +55,6 @@ def files(here):
     (here / "runs" / "run2.gz").write_bytes(gzip.compress(packed.read_bytes()))
     packed.unlink()
     write("bad-run.txt", [("q0", "Q0", "d1", 1, "nan", "tag")])
-    write("family.csv", [("run,model",), ("run1,gpt-4",)])
-    write("twice.csv", [("run0", "A"), ("run0", "B")])
-    write("three.csv", [("run0", "A", "B")])
 
 
 QRELS = "qrels people.txt gpt-4.txt binary.txt --runs runs -B 50 --bootstrap 30"
@@ -65,7 +62,7 @@ DETAILS = {"flips", "grades", "unjudged", "differences", "runs", "topics", "fami
 
 
 def test_judges_are_compared_and_everything_is_written(ok):
-    out, _ = ok(f"{QRELS} -m nDCG@5 -m P@3 --family family.csv --out results --format json")
+    out, _ = ok(f"{QRELS} -m nDCG@5 -m P@3 --family run1=gpt-4 --out results --format json")
     printed = json.loads(out)
     assert [(row["measure"], row["judge"]) for row in printed["rows"]] == [
         (measure, judge) for measure in ("nDCG@5", "P@3") for judge in ("gpt-4", "binary")
@@ -124,7 +121,7 @@ BROKEN = {
     "binary.txt -m AP(rel=2)": "binary: measure AP(rel=2): every run scores 0 on every topic",
 }
 RUNS = {
-    "": "missing option '--runs'",
+    "": "Missing option '--runs'",
     "--runs gap": "run run1, topic q3: there is no document (choose what to do about it: --missing",
     "--runs alien": "run run1: people judges none of its documents: are their names the same?",
     "--runs nowhere": "nowhere: there is no such file",
@@ -139,8 +136,8 @@ OPTIONS = {
     "-m nDCG@": "ir_measures cannot compute 'nDCG@'",
     "--family run9=gpt-4": "there is no run 'run9'",
     "--family run1=llama": "no judge is of the model 'llama'",
-    "--family twice.csv": "twice.csv:2: run run0: it stands twice, with two names",
-    "--family three.csv": "three.csv:1: the line has 3 columns, not run and name",
+    "--family run0=A,run0=B": "--family: run0 stands twice, with A and B",
+    "--family run0": "--family run0: two names each",
     "--statistic kappa": "there is no statistic 'kappa'",
     "--statistic spa": "--statistic spa does not compare rankings of runs: use tau_b",
     "--statistic tau_b@9": "tau_b@9 needs 9 runs, there are 3",

@@ -16,15 +16,17 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 import pytest
+import rich.progress
 import typer
 from rich.cells import cell_len as count_columns
 
 import metaeval as me
 from metaeval import cli
 from metaeval.cli import options
-from metaeval.cli.output import Progress
+from metaeval.cli.output import working
 from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.measures.registry import is_shipped
+from metaeval.stats.parallel import tell
 
 
 def in_terminal(columns, *words):
@@ -165,23 +167,17 @@ OFFERED = {
     "metaeval data in": "info",
     "metaeval power --perm": "--permutations",
     "metaeval power trec-web-2013 --test boot": "bootstrap-t",
-    "metaeval power stc3-dq": "stc3-dq-a",
     "metaeval power scores.csv -m RNO": "RNOD",
     "metaeval compare --measure NM": "NMD",
-    "metaeval compare stc3": "stc3-dq-s",
-    "metaeval data fetch llm": "llmjudge",
     "metaeval measures kap": "kappa",
     "metaeval agreement x.csv --topics s": "shared",
     "metaeval score stc3-dq-a --format l": "latex",
-    "metaeval power m": "mine.csv\nmore/",
 }
 
 
-def test_a_shell_completes_commands_options_choices_names_and_files(run, here, monkeypatch):
+def test_a_shell_completes_commands_options_choices_and_measures(run, monkeypatch):
     """By what the program answers when a shell asks how a line goes on, as the script that it installs asks."""
     monkeypatch.setattr(sys.modules["__main__"], "__package__", None)  # otherwise a program is called as it
-    (here / "mine.csv").touch()
-    (here / "more").mkdir()
     for line, offered in OFFERED.items():
         for name, value in (
             ("_METAEVAL_COMPLETE", "complete_bash"), ("COMP_WORDS", line), ("COMP_CWORD", str(line.count(" "))),
@@ -238,12 +234,20 @@ def test_a_dash_is_standard_input_wherever_scores_are_read(ok, score_file, monke
 
 
 def test_an_estimate_of_time_is_of_the_work_that_is_going_on(monkeypatch):
-    clock = iter([0.0, 10.0, 20.0])
-    monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    progress = Progress()
-    assert progress.describe() == ""
-    progress.hear("permuting", 100, 400)
-    progress.hear("permuting", 200, 400)
-    assert progress.describe() == "permuting, 200 of 400, about 20 s left"
-    progress.hear("resampling", 1, 9)
-    assert progress.describe() == "resampling, 1 of 9"
+    clock, shown = [0.0], []
+
+    class Watched(rich.progress.Progress):
+        def __init__(self, *columns, **options):
+            super().__init__(*columns, **options, get_time=lambda: clock[0])
+            shown.append(self)
+
+    monkeypatch.setattr("rich.progress.Progress", Watched)
+    with working("power"):
+        for second, step, done, left in (
+            (0, "permuting", 100, None), (10, "permuting", 200, None), (20, "permuting", 300, 10),
+            (30, "resampling", 1, None), (31, "resampling", 2, None), (32, "resampling", 3, 397),
+        ):  # fmt: skip
+            clock[0] = second
+            tell(step, done, 400)
+            (task,) = shown[0].tasks
+            assert (task.time_remaining, f"{step}, {done} of 400" in task.description) == (left, True)
