@@ -78,7 +78,7 @@ def main() -> NoReturn:
 
 
 def _run() -> int:
-    undefined = _note_warnings()
+    _note_warnings()
     try:
         status = app(standalone_mode=False) or 0
     except _UsageError as error:
@@ -101,31 +101,30 @@ def _run() -> int:
         if os.environ.get("METAEVAL_DEBUG"):
             raise
         return print_status(f"this is a bug: {type(error).__name__}: {error} (METAEVAL_DEBUG=1 shows where)", 70)
-    if len(undefined) > 1 and "--explain" not in sys.argv:
-        print_status(f"undefined values of {len(undefined) - 1} more measures with --explain")
     if status == 130:  # Ctrl-C, which typer may have caught
         print_status("stopped")
     return int(status)
 
 
-def _note_warnings() -> list[str]:
-    """Print each warning once; of those of undefined values only the first, unless all are asked for. Return these."""
-    notes: set[str] = set()
-    undefined: list[str] = []
+def _note_warnings() -> None:
+    """Print each warning once, and of those of undefined values only the first, unless all are asked for."""
+    noted: dict[str, type[Warning]] = {}
 
     def note_once(message: object, category: type[Warning], *_: object, **__: object) -> None:
-        if str(message) in notes:  # each of several steps may find the same
-            return
-        notes.add(str(message))
-        if category is UndefinedValueWarning:
-            undefined.append(str(message))
-        if category is not UndefinedValueWarning or len(undefined) == 1 or "--explain" in sys.argv:
-            print_notes([str(message)])
+        text = str(message)
+        if (
+            category is UndefinedValueWarning
+            and category in noted.values()
+            and not {text, "--explain"} & {*noted, *sys.argv}
+        ):
+            text = "other measures have undefined values too: --explain names them"
+        if text not in noted:  # each of several steps may find the same
+            print_notes([text])
+        noted[text] = category
 
     warnings.showwarning = note_once
     warnings.simplefilter("ignore")
     warnings.simplefilter("always", MetaevalWarning)
-    return undefined
 
 
 def _point_to_inspect(error: Exception) -> str:

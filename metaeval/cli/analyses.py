@@ -53,7 +53,6 @@ ANALYSES = {
         (
             "ranks trec-web-2013 -m AP",
             "ranks one.json two.json",
-            "ranks scores.csv --test randomised-tukey-hsd --out results/",
             "ranks board.parquet --columns collection=task --doubled latest --missing complete --aggregate win-rate",
         ),
         takes="several",
@@ -66,7 +65,6 @@ ANALYSES = {
     "calibrate": Analysis(
         "analyses.calibration:calibrate_tests",
         (
-            "calibrate scores.csv",
             "calibrate trec-web-2013 -m AP --topics 25 --studies 1000",
             "calibrate scores.csv --test bootstrap-t --test my_test.py:my_test",
         ),
@@ -85,7 +83,6 @@ ANALYSES = {
         "analyses.variance_components:variance_components",
         (
             "variance scores.csv --repeats seed --budget 100 --price topic=10 --price repeat=0.1",
-            "variance ratings.csv --judges annotator",
             "variance board.parquet --tasks task --doubled latest",
         ),
         takes="ratings",
@@ -100,7 +97,6 @@ ANALYSES = {
     "agreement": Analysis(
         "analyses.agreement:agreement",
         (
-            "agreement scores.csv --reference MQM",
             "agreement scores.csv --reference human.csv --missing drop-topic --out agreement/",
             "agreement wmt23-en-de --reference mqm --run-scores wmt23-en-de-runs",
             "agreement one.csv two.csv --reference people1.csv --reference people2.csv",
@@ -122,10 +118,7 @@ ANALYSES = {
     ),
     "qrels": Analysis(
         "analyses.qrels:compare_qrels",
-        (
-            "qrels people.txt gpt.txt llama.txt --runs runs/ -m nDCG@10 -m AP",
-            "qrels people.txt gpt.txt --runs runs/ --family run7=gpt --out results/",
-        ),
+        ("qrels people.txt gpt.txt llama.txt --runs runs/ -m nDCG@10 --family run7=gpt --out results/",),
         takes="runs",
     ),
     "correct": Analysis(

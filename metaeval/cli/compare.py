@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from metaeval.cli.generate import Values
-from metaeval.cli.opening import find_directions, names_file, open_references, read_columns, read_gold
-from metaeval.cli.options import DIRECTIONS, HELP, NAMES, Option, argument, take
+from metaeval.cli.opening import find_directions, names_file, open_references, read_gold, read_opening
+from metaeval.cli.options import DIRECTIONS, HELP, NAMES, NOISE, OPENING, Option, argument, take
 from metaeval.cli.output import FEW_NOTES, print_answer, print_notes, print_text, show, working
 from metaeval.errors import MetaevalError, format_list
 
@@ -19,9 +19,8 @@ COMPARE = {
     "measure": Option("The new measure: FILE.py:FUNCTION, or a name; may be repeated", list[str], ...),
     "gold": Option("A gold file, with --runs and --layout"),
     "runs": Option("Run files, or a folder of them", NAMES),
-    **take("layout", "classes", "aspect", "rescale", "missing", "invalid"),
-    **take("columns", "doubled", "clusters", "repeats"),
-    **DIRECTIONS,
+    **take("layout", "classes", "aspect", "rescale", "invalid"),
+    **(OPENING | NOISE | DIRECTIONS),
     "against": Option("Compare with this measure, not with the established ones; may be repeated", NAMES),
     "reference": Option(
         "The scores that you trust: a measure of the data, or a file of scores; with several sources, repeat it "
@@ -40,7 +39,7 @@ COMPARE = {
         "page: in the page and as SVG; all: as PDF and PNG too, which takes longer", Literal["page", "all"], "page"
     ),
     "p_values": Option("Write every p-value, contradiction and split too, which may be large", bool, False),
-    **take("seed"),
+    "seed": Option(HELP["seed"], int, 0),
     "n_jobs": Option(HELP["n_jobs"], int, -1),
     **take("explain"),
 }
@@ -71,7 +70,7 @@ def compare(values: Values) -> None:
     from metaeval.show.table import Table
 
     _check_folder(values.out, values.overwrite)
-    opening = {"missing": values.missing, "columns": read_columns(values), "doubled": values.doubled}
+    opening = read_opening(values)
     with working("reading the data"):
         sources = _open_data(values, opening)
     labels = {str(measure) for source in sources if isinstance(source, Scores) for measure in source.measures}
@@ -138,5 +137,5 @@ def _open_data(values: Values, opening: dict[str, Any]) -> list[Any]:
     if values.gold is not None:
         if values.clusters or values.repeats:
             raise MetaevalError("--clusters and --repeats name columns of score files, and gold and runs have none")
-        sources.append(read_gold(values.gold, values))
+        sources.append(read_gold(values))
     return sources

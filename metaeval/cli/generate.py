@@ -10,7 +10,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import NoneType, SimpleNamespace
-from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -53,20 +53,12 @@ Function = Callable[..., Any]
 IN_PYTHON = ("p_add_one", "variance_offset", "gaps")
 """Arguments of functions that are no options; `gaps` is what ``--missing`` says of boards."""
 
-_LONG = 180
+LONG = 180
 """Characters of an option's help above which its first sentence is enough."""
 
 
-class Docstring(NamedTuple):
-    """What a docstring says: its first line, the paragraphs before the first section, and a phrase on every parameter."""
-
-    question: str
-    details: str
-    parameters: dict[str, str]
-
-
-def parse_docstring(function: Function) -> Docstring:
-    """Return what the docstring of a function says."""
+def parse_docstring(function: Function) -> tuple[str, str, dict[str, str]]:
+    """Return a docstring's first line, its paragraphs before the first section, and a phrase on every parameter."""
     head, *sections = re.split(r"\n\n(?=[A-Z]\w+\n-{3,}\n)", _plain(inspect.getdoc(function) or ""))
     question, _, details = head.partition("\n\n")
     listed = next((section for section in sections if section.startswith("Parameters\n")), "")
@@ -78,9 +70,9 @@ def parse_docstring(function: Function) -> Docstring:
         texts |= {name: f"{texts[name]} {line.strip()}" if name in texts else "" for name in names}
     for name, text in texts.items():
         first = re.split(r"(?<=\.) (?=[^a-z])", text.strip())[0]
-        texts[name] = (text if len(text.strip()) <= _LONG else first).strip().removesuffix(".")
+        texts[name] = (text if len(text.strip()) <= LONG else first).strip().removesuffix(".")
     # A terminal joins the lines of a paragraph: each bullet is a paragraph of its own.
-    return Docstring(" ".join(question.split()), re.sub(r"\n(?=- )", "\n\n", details), texts)
+    return " ".join(question.split()), re.sub(r"\n(?=- )", "\n\n", details), texts
 
 
 def find_question(reference: str) -> str:
@@ -100,7 +92,7 @@ def read_parameters(function: Function) -> Options:
 
     Options of tests, which several functions pass on, are those of `discriminative_power`.
     """
-    hints, texts = get_type_hints(function), parse_docstring(function).parameters
+    hints, (_, _, texts) = get_type_hints(function), parse_docstring(function)
     options: Options = {}
     for one in list(inspect.signature(function).parameters.values())[1:]:
         if one.kind is one.VAR_KEYWORD:
@@ -300,7 +292,8 @@ _SUBJECTS: dict[str, tuple[Options, Options, Callable[[Any], Any] | None]] = {
 
 def generate_command(name: str, analysis: Analysis) -> Any:
     """Make the command of an analysis: its options are those of its functions, and those that say how its input is read."""
-    functions = [_load(reference) for reference in (analysis.function, analysis.board) if reference]
+    places = [place.partition(":") for place in (analysis.function, analysis.board) if place]
+    functions = [getattr(import_module(f"metaeval.{module}"), function) for module, _, function in places]
     called = {function: read_parameters(function) for function in functions}
     own = called[functions[0]] | called[functions[-1]] | called[functions[0]]
     named, reading, opener = _SUBJECTS[analysis.takes]
@@ -337,14 +330,8 @@ def generate_command(name: str, analysis: Analysis) -> Any:
             result = function(subject, **{each: getattr(values, each) for each in called[function]}, **more)
         show_results(name, result, values.style, values.out, explain=values.explain, width=values.width)
 
-    docstring = parse_docstring(functions[0])
+    question, details, _ = parse_docstring(functions[0])
     examples = "\n".join(f"  metaeval {example}" for example in analysis.examples)
     # \b keeps the lines of the next paragraph as they are.
-    parts = (docstring.question, docstring.details, analysis.remarks, f"\b\nExamples:\n{examples}")
+    parts = (question, details, analysis.remarks, f"\b\nExamples:\n{examples}")
     return make_command(run, options, "\n\n".join(part for part in parts if part))
-
-
-def _load(reference: str) -> Function:
-    module, _, name = reference.partition(":")
-    function: Function = getattr(import_module(f"metaeval.{module}"), name)
-    return function

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from metaeval.cli.generate import Values, make_command, parse_docstring
-from metaeval.cli.options import NAMES, OPENING, OPTIONS, SHARED, Option, argument, take
-from metaeval.cli.output import check_output, print_notes, print_status, print_text, show_texts, working
+from metaeval.cli.options import NAMES, OPENING, SHARED, Option, argument, take
+from metaeval.cli.output import print_notes, print_status, print_text, show_texts, working
 from metaeval.errors import DatasetError, MetaevalError, format_count, format_list
 from metaeval.io.formats import parse_columns
 
 if TYPE_CHECKING:
-    from metaeval.io.inspection import CollectionFacts, Inspection
+    from metaeval.io.inspection import Inspection
     from metaeval.measures import Measure
 
 INSPECT = {
@@ -64,34 +64,23 @@ def _describe_file(found: Inspection) -> Iterator[str]:
     if found.unused:
         yield f"  not used: {', '.join(map(repr, found.unused))}"
     for facts in found.collections[:MOST_SHOWN]:
-        yield from _describe_collection(facts, f"{facts.name}: " if len(found.collections) > 1 else "")
+        sizes = ((facts.runs, "run"), (facts.topics, "topic"), (len(facts.measures), "measure"))
+        name = f"{facts.name}: " * (len(found.collections) > 1)
+        yield f"  {name}{' × '.join(format_count(number, what) for number, what in sizes)}"
+        if facts.directions:
+            shown = [f"{measure} ({way})" for measure, way in zip(facts.measures, facts.directions, strict=True)]
+            yield f"    measures: {format_list(shown, most=6)}"
+        if facts.missing:
+            runs, topics = facts.complete
+            share = f"{facts.missing:,} of {facts.cells:,} ({facts.missing / facts.cells:.1%})"
+            complete = f"{runs:,} of {facts.runs:,} runs and {topics:,} of {facts.topics:,} topics are complete"
+            yield f"    cells without a score: {share}; {complete}"
+        if facts.doubled:
+            yield f"    cells with several scores: {facts.doubled:,}, which differ in {facts.unlike:,} of them"
     if len(found.collections) > MOST_SHOWN:
         yield f"  … and {len(found.collections) - MOST_SHOWN} collections more"
     if found.refusal is not None:
         yield f"\nIt cannot be read as it is:\n  {found.refusal.removeprefix(f'{found.source}: ')}"
-
-
-def _describe_collection(facts: CollectionFacts, name: str) -> Iterator[str]:
-    sizes = ((facts.runs, "run"), (facts.topics, "topic"), (len(facts.measures), "measure"))
-    yield f"  {name}{' × '.join(format_count(number, what) for number, what in sizes)}"
-    if facts.directions:
-        shown = [f"{measure} ({way})" for measure, way in zip(facts.measures, facts.directions, strict=True)]
-        yield f"    measures: {format_list(shown, most=6)}"
-    if facts.missing:
-        yield (
-            f"    cells without a score: {facts.missing:,} of {facts.cells:,} ({facts.missing / facts.cells:.1%}); "
-            f"{facts.complete[0]:,} of {facts.runs:,} runs and {facts.complete[1]:,} of {facts.topics:,} topics are complete"
-        )
-    if facts.doubled:
-        yield f"    cells with several scores: {facts.doubled:,}, which differ in {facts.unlike:,} of them"
-    if ties := [f"{measure} {count}" for measure, count in zip(facts.measures, facts.tied, strict=False) if count]:
-        pairs = facts.runs * (facts.runs - 1) // 2
-        yield f"    pairs of runs with the same mean, of {pairs:,}: {format_list(ties, most=6)}"
-    if facts.constant:
-        yield f"    the same for all runs and topics: {format_list(list(facts.constant))}"
-    if facts.identical:
-        groups = [" = ".join(group[:4]) + " = …" * (len(group) > 4) for group in facts.identical]
-        yield f"    the same scores on every topic: {format_list(groups)}"
 
 
 KINDS = {"classification": "confusion counts", "quantification": "estimated and gold shares"}
@@ -115,7 +104,6 @@ def show_measures(values: Values) -> None:
     """
     from metaeval.measures import measures, resolve_measures
 
-    check_output(values.style)
     for measure in resolve_measures(values.names or ()):
         _explain(measure, values.style)
     if values.names:
@@ -129,43 +117,39 @@ def show_measures(values: Values) -> None:
 
 
 def _explain(measure: Measure, style: str) -> None:
-    """Print everything about one measure."""
-    from metaeval.show.bibliography import bibliography, find_labels
-
-    cited = [bibliography()[label].to_bibtex() for label in find_labels(measure.source)]
-    described = [*_describe(measure), *(("BibTeX", entry) for entry in cited if style != "text")]
-    show_texts(("what", str(measure)), described, f"{measure}: {measure.description}", style)
-    if style == "text":
-        print(*("\n" + entry for entry in cited), sep="", end="")
-
-
-def _describe(measure: Measure) -> Iterator[tuple[str, str]]:
-    """Yield what there is to say about a measure, with its subject."""
+    """Print everything about one measure, and what to cite."""
     from metaeval.measures.base import parameters_of
     from metaeval.measures.registry import SYMBOLS
+    from metaeval.show.bibliography import bibliography, find_labels
 
     assert measure.kind is not None and measure.formula is not None  # noqa: PT018, S101  (registered ones have both)
-    docstring = parse_docstring(measure.formula)
-    if measure.written:
-        yield "formula", measure.written
-        yield "where", SYMBOLS[measure.kind]
-    yield "takes", KINDS[measure.kind]
-    yield "better", measure.direction
-    yield "range", f"{_range(measure)}; the best score is {_number(measure.best)}"
-    for name, default in parameters_of(measure.formula).items():
-        value, text = measure.parameters.get(name, default), docstring.parameters.get(name, "")
-        yield "parameter", f"{name}={value}{f', by default {default}' * (value != default)}{f': {text}' * bool(text)}"
+    _, details, texts = parse_docstring(measure.formula)
+    zero = "the formula is never 0/0" if measure.written else "not declared: where the formula is 0/0 is an error"
     if measure.undefined is not None:
-        yield "0/0", f"{_number(measure.undefined)} stands for it, with a warning that says where"
-    elif measure.written:
-        yield "0/0", "the formula is never 0/0"
-    else:
-        yield "0/0", "not declared: where the formula is 0/0 is an error"
-    yield "symmetric", "yes: run and gold can be exchanged" if measure.symmetric else "no"
-    if docstring.details:
-        yield "remarks", " ".join(docstring.details.split())
-    if measure.source:
-        yield "source", measure.source
+        zero = f"{_number(measure.undefined)} stands for it, with a warning that says where"
+    parameters = []
+    for name, default in parameters_of(measure.formula).items():
+        value = measure.parameters.get(name, default)
+        other, text = f", by default {default}" * (value != default), f": {texts.get(name, '')}".rstrip(": ")
+        parameters.append(("parameter", f"{name}={value}{other}{text}"))
+    cited = [bibliography()[label].to_bibtex() for label in find_labels(measure.source)]
+    rows = [
+        ("formula", measure.written),
+        ("where", SYMBOLS[measure.kind] if measure.written else ""),
+        ("takes", KINDS[measure.kind]),
+        ("better", measure.direction),
+        ("range", f"{_range(measure)}; the best score is {_number(measure.best)}"),
+        *parameters,
+        ("0/0", zero),
+        ("symmetric", "yes: run and gold can be exchanged" if measure.symmetric else "no"),
+        ("remarks", " ".join(details.split())),
+        ("source", measure.source),
+        *(("BibTeX", entry) for entry in cited if style != "text"),
+    ]
+    caption = f"{measure}: {measure.description}"
+    show_texts(("what", str(measure)), [(what, text) for what, text in rows if text], caption, style)
+    if style == "text":
+        print(*("\n" + entry for entry in cited), sep="")
 
 
 def _range(measure: Measure) -> str:
@@ -219,7 +203,7 @@ def explain(values: Values) -> None:
 
 def explain_topic(topic: str, context: Any) -> str:
     """Return what the options of a topic do."""
-    command = make_command(explain, {name: OPTIONS[name] for name in SHARED[topic]}, "")
+    command = make_command(explain, SHARED[topic], "")
     formatter = context.make_formatter()
     formatter.write_text(INTRODUCTIONS[topic])
     with formatter.section("Options"):
@@ -272,7 +256,6 @@ def show_data(values: Values) -> None:
     """
     from metaeval.datasets import cache_folder, dataset, datasets, fetch
 
-    check_output(values.style)
     if values.action != "list" and not values.sets:
         raise MetaevalError("name at least one data set; metaeval data list lists them")
     folder, failed, rows = cache_folder(), 0, []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from metaeval.cli.options import DIRECTIONS, OPENING
 from metaeval.cli.output import working
 from metaeval.errors import DataError, MetaevalError
-from metaeval.io.formats import RUN_FORMATS, parse_columns
+from metaeval.io.formats import parse_columns
 
 if TYPE_CHECKING:
     from metaeval.data.ratings import Ratings
@@ -63,22 +63,27 @@ def open_sources(values: Any) -> list[Scores]:
     references, opens = getattr(values, "reference", None) or [], hasattr(values, "reference_measure")
     files = [text for text in references if opens and names_file(text)]
     wanted = dict.fromkeys([*(values.measure or ()), *(text for text in references if text not in files)])
-    opening, lacking, opened = read_opening(values), dict[str, DataError](), list[Scores]()
+    opening, absent, opened = read_opening(values), dict[str, list[DataError]](), list[Scores]()
     several = isinstance(values.source, list)
+    sources = values.source if several else [values.source]
     with open_once():
-        for source in values.source if several else [values.source]:
+        for source in sources:
             with working(f"reading {source}"):
                 # A reference that names a file may be one of the labels nevertheless.
                 optional = files if names_file(source) else ()
                 read = partial(open_collections, source, [*wanted] if values.measure else None, optional=optional)
-                found = _read_by_columns(read, opening, lacking if files else None)
+                found = _read_by_columns(read, opening, absent if files else None)
                 opened += found if several else [only_collection(found, source)]
     if opens and references:
         labels = {str(measure) for scores in opened for measure in scores.measures}
         if values.annotators and opening["missing"] == "raise":
             opening["missing"] = "keep"  # the mean is of those who scored
         measure = values.reference_measure
-        references = open_references(references, opening, labels=labels, measure=measure, lacking=lacking)
+        references = open_references(references, opening, labels=labels, measure=measure, absent=absent)
+    n_files = len(sources) + sum(isinstance(each, Scores) for each in references)
+    for errors in absent.values():
+        if len(errors) == n_files:  # no file has the column
+            raise errors[0]
         values.reference = references if len(references) > 1 else references[0]
     # References of their own have the stated directions too, and so have people's labels.
     people = getattr(values, "people", None)
@@ -93,9 +98,9 @@ def open_sources(values: Any) -> list[Scores]:
 
 
 def _read_by_columns(
-    read: Callable[..., Any], opening: Mapping[str, Any], lacking: dict[str, DataError] | None = None
+    read: Callable[..., Any], opening: Mapping[str, Any], absent: dict[str, list[DataError]] | None
 ) -> Any:
-    """Read a file by those of the stated columns that it has; of others, `lacking` takes the error, unless there is none."""
+    """Read a file by those of the stated columns that it has; `absent` takes the errors about others, unless there is none."""
     from metaeval.io.table import ColumnsError
 
     columns = dict(opening["columns"] or {})
@@ -104,9 +109,9 @@ def _read_by_columns(
             return read(**{**opening, "columns": columns or None})
         except ColumnsError as error:
             without = {what: name for what, name in columns.items() if name != error.value}
-            if lacking is None or without == columns:
+            if absent is None or without == columns:
                 raise
-            lacking.setdefault(str(error.value), error)
+            absent.setdefault(str(error.value), []).append(error)
             columns = without
 
 
@@ -158,33 +163,32 @@ def open_references(
     *,
     labels: Collection[str] | None = None,
     measure: str | None = None,
-    lacking: Mapping[str, DataError] | None = None,
+    absent: dict[str, list[DataError]] | None = None,
 ) -> list[Any]:
     """Return the scores in files that an option names, perhaps of one `measure`; `labels` and what is no file stay names.
 
-    `opening` is how sources are read: a reference is read alike, but for columns that it does not have; those that sources
-    are `lacking` it has to have.
+    `opening` is how sources are read: a reference is read alike, but for columns that it does not have (see `absent`).
     """
     from metaeval.datasets.open import open_scores
     from metaeval.io.detect import FormatError
 
     opens = [labels is None or (text not in labels and names_file(text)) for text in texts]
-    if any(opens) and not all(opens):
+    if not any(opens):
+        return texts
+    if not all(opens):
         problem = "several references are a file for each collection, in their order"
         raise DataError(f"there is no file {texts[opens.index(False)]}: {problem}")
-    absent: dict[str, DataError] = {}
     options = {what: value for what, value in opening.items() if what not in ("format", "collection")}
-    opened: list[Any] = [] if any(opens) else [*texts]
-    for text in texts if any(opens) else ():
+    opened: list[Any] = []
+    for text in texts:
         try:
-            opened.append(_read_by_columns(partial(open_scores, text, measure), options, absent))
+            opened.append(
+                _read_by_columns(partial(open_scores, text, measure), options, {} if absent is None else absent)
+            )
         except FormatError:  # what is said of the sources holds for a file that does not tell its format itself
             if opening.get("format") is None:
                 raise
             opened.append(open_scores(text, measure, format=opening["format"], **options))
-    for column, error in (lacking or {}).items():
-        if not any(opens) or column in absent:
-            raise error
     return opened
 
 
@@ -224,29 +228,16 @@ def open_ratings(values: Any) -> Ratings:
     return replace(ratings, measures=measures, collection=values.collection or ratings.collection)
 
 
-def read_gold(gold: str, values: Any, **others: Any) -> Runs:
+def read_gold(values: Any, **others: Any) -> Runs:
     """Read a gold file, and the run files or the folder beside it."""
     from metaeval.io import read_runs
 
     runs, layout = values.runs, values.layout
-    for path in (gold, *(runs or ())):
-        if not names_file(path):
-            raise DataError("there is no such file or folder", file=path)
     if layout is None:
         raise MetaevalError("say how the files are laid out: --layout semeval-c, judgements, … (metaeval help reading)")
-    # The gold of some formats may have a column for every judge.
-    if not runs and not (layout in RUN_FORMATS and RUN_FORMATS[layout].alone):
-        raise MetaevalError("name at least one run file, or a folder of them, besides the gold file")
-    options = {name: getattr(values, name) for name in ("aspect", "missing", "invalid", "rescale")}
-    return read_runs(
-        gold,
-        None if not runs else runs if len(runs) > 1 else runs[0],
-        format=layout,
-        classes=_parse_classes(values.classes),
-        columns=parse_columns(values.columns),
-        **options,
-        **others,
-    )
+    options = {name: getattr(values, name) for name in ("aspect", "missing", "invalid", "rescale", "collection")}
+    options |= {"classes": _parse_classes(values.classes), "columns": parse_columns(values.columns)}
+    return read_runs(values.gold, runs[0] if runs and len(runs) == 1 else runs, format=layout, **options, **others)
 
 
 def _parse_classes(text: str | None) -> list[str] | None:
@@ -261,17 +252,15 @@ def open_annotations(values: Any) -> Any:
 
     people, classes = values.people, _parse_classes(values.classes)
     options = {"columns": parse_columns(values.columns), "separator": values.separator, "missing": values.missing}
-    if values.judges is None:
-        if Path(people).exists():
-            raise MetaevalError(f"{people} is a file: name the file of the judges after it, and --classes")
+    if values.judges is None and not Path(people).exists():
         if [classes, *options.values()] != [None, None, None, "raise"]:
             raise MetaevalError("--classes, --columns, --separator and --missing are for files; a data set has its own")
         annotations = load_dataset(people)
         if not isinstance(annotations, Annotations):
             raise MetaevalError(f"{people} does not hold the labels of several people (metaeval data list)")
         return annotations
-    if classes is None:
-        raise MetaevalError("two files need --classes: all of them, in their order")
+    if values.judges is None or classes is None:
+        raise MetaevalError("name a file of people, one of judges after it, and --classes: all of them, in their order")
     return read_annotations(people, values.judges, classes=classes, **options)
 
 

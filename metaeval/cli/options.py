@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 import typer
 
@@ -38,11 +38,7 @@ PHRASES = {
     "runs.to_quantification()": "metaeval score --as-quantification",
     "name those that are with measures=…": "move it to another folder",
     "read_runs": "metaeval score",
-    "format": "metaeval convert --from",
-    "collection": "metaeval convert --collection",
-    "rescale": "metaeval score --normalise",
     "parts": "metaeval score --parts",
-    "invalid": "metaeval score --invalid",
     "higher_is_better=True": "--all-higher-is-better",
 }
 """What messages call otherwise on the command line, besides the options of the command itself."""
@@ -50,9 +46,7 @@ PHRASES = {
 MISSING = ("raise", "drop-topic", "drop-run", "worst", "keep")
 GAPS = ("present", "complete")
 """What a board can do about missing scores, besides."""
-DOUBLED = ("raise", "mean", "latest")
 INVALID = ("raise", "drop-topic", "drop-run", "clip", "worst")
-STYLES = ("text", "csv", "md", "latex", "json")
 WRITTEN_FORMATS = (*(one.name for one in formats.SCORE_FORMATS.values() if one.written), "store")
 READ_FORMATS = (*formats.READ_FORMATS, "store")
 
@@ -91,8 +85,11 @@ class Option(NamedTuple):
         if self.by_place:
             return Annotated[self.kind, typer.Argument(**shown, metavar=name.upper())]
         kinds = {bool: None, Path: "FILE", int: "N", float: "X"}
-        metavar = next((kinds[one] for one in (self.kind, *get_args(self.kind)) if one in kinds), "NAME")
-        if self.choices and len(listed) <= LISTED:
+        inner = (self.kind, *get_args(self.kind))
+        metavar = next((kinds[one] for one in inner if one in kinds), "NAME")
+        if any(get_origin(one) is Literal for one in inner):
+            metavar = None  # the parser lists them
+        elif self.choices and len(listed) <= LISTED:
             metavar = listed
         return Annotated[self.kind, typer.Option(*flags, **shown, metavar=metavar)]
 
@@ -107,24 +104,26 @@ def argument(help: str, kind: Any = str, default: object = ...) -> Option:
 
 NAMES = list[str] | None
 
-OPTIONS: Options = {
-    "source": argument("A score file or folder, a store, a data set's name, or - for standard input"),
-    "sources": argument(
-        "Score files or folders, stores, or data sets' names, one or several; - for standard input", list[str]
-    ),
-    "measures": argument("Names of measures, or FILE.py:FUNCTION", list[str]),
-    "measure": Option("A measure: its name, or FILE.py:FUNCTION; may be repeated; by default all", NAMES),
-    "collection": Option("The collection to read from a store, or a name for the collection of a file"),
+READING: Options = {
     "format": Option(
         f"Format of the source: {', '.join(READ_FORMATS)}; by default what its name and first line tell",
         choices=READ_FORMATS,
     ),
+    "layout": Option(
+        "Layout of gold and run files: "
+        + "; ".join(f"{each.name} ({each.layout.replace('`', '')})" for each in formats.RUN_FORMATS.values()),
+        choices=(*formats.RUN_FORMATS,),
+    ),
+    "classes": Option("All classes in order, with commas: 0,1,2,3"),
+    "aspect": Option("Of the layout dialogue-quality: which aspect", choices=("A", "E", "S")),
+    "rescale": Option("Rescale distributions that do not sum to 1", bool, False),
+    "collection": Option("The collection to read from a store, or a name for the collection of a file"),
     "missing": Option("What to do where a score or answer is missing", str, "raise", MISSING),
     "doubled": Option(
         "What to do where a run has several scores on a topic: their mean, or the latest by a column of times",
         str,
         "raise",
-        DOUBLED,
+        ("raise", "mean", "latest"),
     ),
     "invalid": Option("What to do with a label that is not among the classes", str, "raise", INVALID),
     "columns": Option(
@@ -143,23 +142,32 @@ OPTIONS: Options = {
     "all_higher_is_better": Option(
         "Higher scores are better for all measures except those of --lower-is-better", bool, False
     ),
-    "layout": Option(
-        "Layout of gold and run files: "
-        + "; ".join(f"{each.name} ({each.layout.replace('`', '')})" for each in formats.RUN_FORMATS.values()),
-        choices=(*formats.RUN_FORMATS,),
-    ),
-    "classes": Option("All classes in order, with commas: 0,1,2,3"),
-    "aspect": Option("Of the layout dialogue-quality: which aspect", choices=("A", "E", "S")),
-    "rescale": Option("Rescale distributions that do not sum to 1", bool, False),
-    "seed": Option(HELP["seed"], int, 0),
-    "style": Option("How the table is printed", str, "text", STYLES),
+}
+OUTPUT: Options = {
+    "style": Option("How the table is printed", Literal["text", "csv", "md", "latex", "json"], "text"),
     "explain": Option("Print all columns, how to read them, and every note with its reason", bool, False),
-    "defuse_formulas": Option("Put ' before names that a spreadsheet would run: =cmd()", bool, False),
     "width": Option(
-        "Width in a paper, of tables as LaTeX and of figures: of a column or of a page", choices=("column", "page")
+        "Width in a paper, of tables as LaTeX and of figures: of a column or of a page",
+        Literal["column", "page"] | None,
     ),
     "out": Option("Folder for table, rows and figure", Path | None),
+    "defuse_formulas": Option("Put ' before names that a spreadsheet would run: =cmd()", bool, False),
 }
+SHARED = {"reading": READING, "output": OUTPUT}
+"""Options that many commands take, by the topic of ``metaeval help`` that explains them."""
+
+OPTIONS: Options = (
+    READING
+    | OUTPUT
+    | {
+        "source": argument("A score file or folder, a store, a data set's name, or - for standard input"),
+        "sources": argument(
+            "Score files or folders, stores, or data sets' names, one or several; - for standard input", list[str]
+        ),
+        "measures": argument("Names of measures, or FILE.py:FUNCTION", list[str]),
+        "measure": Option("A measure: its name, or FILE.py:FUNCTION; may be repeated; by default all", NAMES),
+    }
+)
 """What commands share."""
 
 
@@ -176,13 +184,6 @@ NOISE = take("clusters", "repeats")
 
 DIRECTIONS = take("lower_is_better", "higher_is_better", "all_higher_is_better")
 """How directions are stated: see `find_directions`."""
-
-SHARED = {
-    "reading": ("format", "layout", "classes", "aspect", "rescale", "collection", "missing", "doubled", "invalid", "columns",
-                "clusters", "repeats", "judges", "tasks", *DIRECTIONS),
-    "output": ("style", "explain", "width", "out", "defuse_formulas"),
-}  # fmt: skip
-"""Options that many commands take, by the topic of ``metaeval help`` that explains them."""
 
 
 def spell(argument: str) -> tuple[str, ...]:

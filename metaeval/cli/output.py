@@ -12,10 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from metaeval.cli.options import STYLES
 from metaeval.errors import MetaevalError, format_count, one_line, shorten, visible
 from metaeval.show.cells import wrap_text
-from metaeval.show.latex import WIDTHS, Width
+from metaeval.show.latex import Width
 
 if TYPE_CHECKING:
     from metaeval.analyses.result import Result
@@ -28,16 +27,12 @@ NARROW = 80
 """Columns of a table that is short enough to be read everywhere, also where stdout is no terminal."""
 
 
-def check_output(style: str, out: Path | None = None, width: str | None = None) -> None:
-    """Refuse an unknown format or width, and a folder that cannot be written, before anything is computed."""
-    if style not in STYLES:
-        raise MetaevalError(f"there is no format {style!r}: use {', '.join(STYLES)}")
+def check_output(style: str, out: Path | None, width: str | None) -> None:
+    """Refuse a folder that cannot be written, or a width that does nothing, before anything is computed."""
     if out is not None:
         from metaeval.files import check_folder
 
         check_folder(out)
-    if width not in (None, *WIDTHS):
-        raise MetaevalError(f"there is no width {width!r}: use {' or '.join(WIDTHS)}")
     if width is not None and style != "latex" and out is None:
         raise MetaevalError("--width does nothing without --format latex or --out")
 

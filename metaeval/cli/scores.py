@@ -3,45 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from metaeval.cli.generate import Values
-from metaeval.cli.opening import find_directions, read_columns, read_gold
-from metaeval.cli.options import DIRECTIONS, NAMES, WRITTEN_FORMATS, Option, argument, take
-from metaeval.cli.output import check_output, print_answer, print_status, show, working
+from metaeval.cli.opening import find_directions, read_gold, read_opening
+from metaeval.cli.options import DIRECTIONS, NAMES, NOISE, OPENING, WRITTEN_FORMATS, Option, argument, take
+from metaeval.cli.output import print_answer, print_status, show, working
 from metaeval.errors import MetaevalError, format_count, format_option, option_names_in_use, use_option_names
 
 if TYPE_CHECKING:
-    from metaeval.data.runs import Runs
     from metaeval.data.scores import Scores
 
 SCORE = {
     "gold": argument("The gold file; or, without runs, the name of a data set"),
     "runs": argument("Run files, or a folder of them", NAMES, None),
-    **take("layout"),
     "measure": Option("A name, or FILE.py:FUNCTION; may be repeated; by default the papers'; or all", NAMES),
-    **take("classes", "aspect", "rescale"),
     "as_quantification": Option("Score the class distributions of classification runs", bool, False),
-    **take("missing", "invalid", "columns"),
     "parts": Option("Random parts of the items in place of topics: how many", int | None),
     "seed": Option("Seed of --parts", int, 0),
-    "collection": Option("Name of the collection [default: the gold file's name]"),
     "out": Option("Write every score to a .csv, .tsv or .parquet file, or add them to an existing store", Path | None),
-    **DIRECTIONS,
-    **take("style", "defuse_formulas"),
+    **take("layout", "classes", "aspect", "rescale", "collection", "missing", "invalid", "columns"),
+    **(DIRECTIONS | take("style", "defuse_formulas")),
 }
 
 CONVERT = {
     **take("source"),
     "target": argument("Where to write it", Path),
-    **take("format"),
     "to_format": Option(
         f"Format of the target, where its name does not tell: {', '.join(WRITTEN_FORMATS)}", choices=WRITTEN_FORMATS
     ),
     "measure": Option("The measure of a file that holds one without its name"),
-    **take("collection", "missing", "columns", "doubled", "clusters", "repeats"),
-    **DIRECTIONS,
-    **take("defuse_formulas"),
+    **(OPENING | NOISE | DIRECTIONS | take("defuse_formulas")),
 }
 
 
@@ -63,15 +55,12 @@ def score(values: Values) -> None:
     from metaeval.show.signature import sign
     from metaeval.show.table import Table
 
-    check_output(values.style)
     target: Path | None = values.out
-    if target is not None and target.suffix.lower() not in (".csv", ".tsv", ".parquet", ".pq") and not is_store(target):
-        raise MetaevalError(
-            f"{target}: its name does not tell a format; write a .csv, .tsv or .parquet file, or add to an existing "
-            "store (metaeval convert --to makes one, and other formats)"
-        )
-    if target is not None and not target.absolute().parent.is_dir():
-        raise MetaevalError(f"{target}: there is no folder {target.parent}")
+    if target is not None and not is_store(target):
+        if target.suffix.lower() not in (".csv", ".tsv", ".parquet", ".pq"):
+            raise MetaevalError(f"{target}: write a .csv, .tsv or .parquet file, or add to an existing store")
+        if not target.absolute().parent.is_dir():
+            raise MetaevalError(f"{target}: there is no folder {target.parent}")
     with working("reading and scoring"):
         scores = _compute_scores(values)
     (scores,) = state_directions([scores], **find_directions(values), missing=values.missing)
@@ -93,10 +82,9 @@ def _compute_scores(values: Values) -> Scores:
     from metaeval.measures.resolve import established_measures
 
     selected = None if not values.measure or values.measure == ["all"] else values.measure
-    data: Runs | Scores
+    data: Any
     if values.runs or values.layout is not None:
-        others = {name: getattr(values, name) for name in ("collection", "parts", "seed")}
-        data = read_gold(values.gold, values, **others)
+        data = read_gold(values, parts=values.parts, seed=values.seed)
     elif Path(values.gold).exists():
         raise MetaevalError(f"{values.gold} is a file: name the runs after it, and their layout with --layout")
     else:
@@ -105,8 +93,7 @@ def _compute_scores(values: Values) -> Scores:
         data = data.to_quantification()
     if isinstance(data, Scores):
         return data if selected is None else data.sel(measures=selected)
-    measures = established_measures(data.kind) if values.measure is None else selected
-    return score_runs(data, measures)
+    return score_runs(data, selected if values.measure else established_measures(data.kind))
 
 
 def _say_best(scores: Scores) -> str:
@@ -114,11 +101,11 @@ def _say_best(scores: Scores) -> str:
     from metaeval.measures.base import find_signs
 
     means, named = scores.means() * find_signs(scores.measures), []
-    for measure in scores.measures:
+    for measure in scores.measures[:3]:
         column = means[str(measure)]
-        n = int((column == column.max()).sum())
-        named.append(f"{column.idxmax() if n == 1 else format_count(n, 'run')} by {measure.title}")
-    return f"Best mean score: {', '.join(named[:3])}{'; the table has the others' * (len(named) > 3)}."
+        best = column.index[column == column.max()]
+        named.append(f"{best[0] if len(best) == 1 else format_count(len(best), 'run')} by {measure.title}")
+    return f"Best mean score: {', '.join(named)}{'; the table has the others' * (len(scores.measures) > 3)}."
 
 
 def convert(values: Values) -> None:
@@ -137,9 +124,9 @@ def convert(values: Values) -> None:
     from metaeval.data.scores import only_collection
     from metaeval.datasets.open import open_collections
 
-    options = {name: getattr(values, name) for name in ("format", "measure", "collection", "missing", "doubled")}
     with working("converting"):
-        found = open_collections(values.source, columns=read_columns(values), **options, **find_directions(values))
+        options = read_opening(values) | find_directions(values)
+        found = open_collections(values.source, measure=values.measure, **options)
         if values.to_format != "store":
             found = [only_collection(found, values.source)]
         use_option_names(option_names_in_use() | {"format": "--to"})

@@ -28,7 +28,7 @@ def options_of(name):
 def test_every_keyword_is_an_option_with_its_default_and_a_help(name):
     function = getattr(me, ANALYSES[name].function.partition(":")[2])
     question = find_question(ANALYSES[name].function)
-    assert question == parse_docstring(function).question
+    assert question == parse_docstring(function)[0]
     assert question.endswith("?")
     options = options_of(name)
     opening = {*OPENING, "measure"} if ANALYSES[name].takes in ("scores", "several") else set()

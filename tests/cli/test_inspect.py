@@ -37,15 +37,6 @@ def test_it_says_what_columns_hold_and_what_is_missing_doubled_tied_and_assumed(
     assert "score (assumed: higher is better)" in out
 
 
-def test_copies_constants_and_ties_are_named(ok, here):
-    (here / "x_AP.csv").write_text("topic,a,b,c\nx,0.5,0.5,1\ny,0.25,0.25,0\n")
-    out, _ = ok("inspect x_AP.csv")
-    assert "pairs of runs with the same mean, of 3: AP 1" in out
-    assert "the same scores on every topic: a = b" in out
-    (here / "x_AP.csv").write_text("topic,a,b\nx,1,1\ny,1,1\n")
-    assert "the same for all runs and topics: AP" in ok("inspect x_AP.csv")[0]
-
-
 def test_what_cannot_be_read_is_told_without_a_traceback_and_refusals_of_others_point_here(ok, refused, here):
     for content in ("", "hello world\n", "a,b\nc,d\n", "\x00\x01", "run,AP\na,0.5\nb,0.25\n"):
         (here / "my scores.csv").write_text(content)

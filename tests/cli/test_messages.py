@@ -35,7 +35,7 @@ FILES = {
     "score tiny.csv tiny.csv --layout xml": "there is no format 'xml': use semeval-c",
     SCORE: "the format judgements needs --classes: all of them, in their order",
     f"{SCORE} --classes 0,1 --missing ignore": "there is no policy 'ignore': use raise, drop-topic",
-    f"{SCORE} --classes 0,1 -o new": "new: its name does not tell a format; write a .csv, .tsv or .parquet file",
+    f"{SCORE} --classes 0,1 -o new": "new: write a .csv, .tsv or .parquet file",
     "baselines tiny.csv '\x1b[2J' b": r"there is no run '\x1b[2J'",
     "compare -m NMD 'a\nb.csv'": "there is no such file",
 }
@@ -222,7 +222,7 @@ def test_other_spellings_of_the_same_thing(ok, refused):
             ("power gap.csv", "convert gap.csv x.csv", "compare gap.csv -m AP"), "--missing drop-topic, drop-run",
         )),
         (lambda: me.io.read_scores("odd.csv"), "so that the other columns are topics: format=transposed", {
-            "power odd.csv": "--from transposed", "compare -m AP odd.csv": "metaeval convert --from transposed",
+            "power odd.csv": "--from transposed", "compare -m AP odd.csv": "--from transposed",
         }),
         (lambda: me.io.read_scores("words.csv"), "are for read_runs", {
             "power words.csv": "gold and runs are for metaeval score",
@@ -237,7 +237,7 @@ def test_other_spellings_of_the_same_thing(ok, refused):
          "; runs.to_quantification() gives", {f"{SCORE} --classes 0,1 -m NMD": "; metaeval score --as-quantification gives"}),
         (lambda: me.ScoreStore("store").load("three"), "three", {
             "power store": "choose one: --collection one",
-            "compare -m AP store": "choose one: metaeval convert --collection one",
+            "compare -m AP store": "choose one: --collection one",
         }),
     ):  # fmt: skip
         assert said in refusal(in_python)
