@@ -38,6 +38,14 @@ FILES = {
     f"{SCORE} --classes 0,1 -o new": "new: write a .csv, .tsv or .parquet file",
     "baselines tiny.csv '\x1b[2J' b": r"there is no run '\x1b[2J'",
     "compare -m NMD 'a\nb.csv'": "there is no such file",
+    # what Python calls otherwise
+    "score shares.csv shares.csv -l probabilities": "rescale with --normalise;",
+    "compare -m NMD --gold shares.csv --runs shares.csv -l probabilities": "rescale with --normalise;",
+    "compare gap.csv -m AP": "--missing drop-topic, drop-run",
+    "power names.csv": "gold and runs are for metaeval score",
+    "convert one.csv folder": "--to measures, wide, transposed, sakai",
+    "compare -m AP table.csv": "so that the other columns are topics: --from transposed",
+    f"{SCORE} --classes 0,1 -m NMD": "; metaeval score --as-quantification gives",
 }
 NAMES = {
     "properties QWK": "kappa(weights=quadratic)",
@@ -97,7 +105,7 @@ def broken(tmp_path_factory):
         "one.csv": f"{header}a,t,AP,1\na,u,AP,0\n", "ties.csv": f"{header}{ties}",
         "gap.csv": f"{header}a,t,AP,1\na,u,AP,0\nb,t,AP,1\n", "class.csv": "topic,a\nt,1\n",
         "turned.csv": "run,topic,measure,score,higher_is_better\na,t,AP,1,true\nb,t,AP,1,false\n",
-        "both.csv": "item,label,gold\n1,0,0\n", "people.csv": "item,ann\n1,\n2,1\n", "judges.csv": "item,m\n1,1\n2,1\n",
+        "both.csv": "item,label,gold\n1,0,0\n", "shares.csv": "topic,a,b\nt,1,3\n", "names.csv": "name,size\na,b\n", "people.csv": "item,ann\n1,\n2,1\n", "judges.csv": "item,m\n1,1\n2,1\n",
         "mixed/a_AP.csv": "topic,x,y\nq1,1,0\nq2,0,1\n", "mixed/a_RR.csv": "x,y\n0.5,0.25\n0.25,0.5\n",
     }  # fmt: skip
     for name, text in texts.items():
@@ -178,11 +186,8 @@ def refusal(function, *given, **options):
 SAME = [  # a function and its argument, a command and its option
     (me.discriminative_power, "n_permutations", 0, "power", "-B"),
     (me.discriminative_power, "alpha", 2, "power", "--alpha"),
-    (me.discriminative_power, "n_jobs", 0, "power", "--n-jobs"),
     (me.split_half_consistency, "n_trials", 1, "consistency", "--trials"),
-    (me.split_half_consistency, "size", 0, "consistency", "--size"),
     (me.ranking_similarity, "n_bootstrap", -1, "similarity", "--bootstrap"),
-    (me.ranking_similarity, "confidence", 1, "similarity", "--confidence"),
     (me.sample_size, "n_trials", 0, "sample-size", "--trials"),
 ]
 
@@ -196,56 +201,6 @@ def test_a_message_names_the_argument_in_python_and_the_option_here(
     assert in_python.startswith(f"{argument} is {value};")
     assert refused(f"{command} tiny.csv {option} {value}") == f"metaeval: {in_python.replace(argument, option)}"
     assert refusal(function, scores(), **{argument: value}) == in_python, "the command line has left no trace"
-
-
-@pytest.mark.usefixtures("here")
-def test_other_spellings_of_the_same_thing(ok, refused):
-    files = {
-        "gold.csv": "topic,a,b\nt,1,1\n", "run.csv": "topic,a,b\nt,1,3\n", "gold.txt": "q1 0 d1 0\nq2 0 d1 1\n",
-        "odd.csv": "name,size\na,1\n", "words.csv": "name,size\na,b\n",
-        "gap.csv": "run,topic,measure,score\na,t,AP,1\na,u,AP,0\nb,t,AP,1\n",
-        "good.csv": "run,topic,measure,score\na,t,AP,1\nb,t,AP,0\n",
-    }  # fmt: skip
-    for name, text in files.items():
-        with open(name, "w", encoding="utf-8") as stream:
-            stream.write(text)
-    for collection in ("one", "two"):
-        me.ScoreStore("store").add(scores(collection=collection))
-    me.io.write_scores(scores(measures=["x", "y"]), "xy.csv")
-    good = me.io.read_scores("good.csv")
-    for in_python, said, here in (
-        (lambda: me.io.read_runs("gold.csv", "run.csv", format="probabilities"), "rescale with rescale=True;", {
-            "score gold.csv run.csv -l probabilities": "rescale with --normalise;",
-            "compare -m NMD --gold gold.csv --runs run.csv -l probabilities": "rescale with --normalise;",
-        }),
-        (lambda: me.io.read_scores("gap.csv"), "missing=drop-topic, drop-run", dict.fromkeys(
-            ("power gap.csv", "convert gap.csv x.csv", "compare gap.csv -m AP"), "--missing drop-topic, drop-run",
-        )),
-        (lambda: me.io.read_scores("odd.csv"), "so that the other columns are topics: format=transposed", {
-            "power odd.csv": "--from transposed", "compare -m AP odd.csv": "--from transposed",
-        }),
-        (lambda: me.io.read_scores("words.csv"), "are for read_runs", {
-            "power words.csv": "gold and runs are for metaeval score",
-        }),
-        (lambda: me.io.write_scores(good, "folder"), "format=measures, wide, transposed, sakai", {
-            "convert good.csv folder": "--to measures, wide, transposed, sakai",
-        }),
-        (lambda: me.sample_size(scores(), sizes=[1, 4]), "sizes=1,4: each", {
-            "sample-size xy.csv --sizes 1,4": "--sizes 1,4: each",
-        }),
-        (lambda: me.score(me.io.read_runs("gold.txt", "gold.txt", format="judgements", classes=["0", "1"]), "NMD"),
-         "; runs.to_quantification() gives", {f"{SCORE} --classes 0,1 -m NMD": "; metaeval score --as-quantification gives"}),
-        (lambda: me.ScoreStore("store").load("three"), "three", {
-            "power store": "choose one: --collection one",
-            "compare -m AP store": "choose one: --collection one",
-        }),
-    ):  # fmt: skip
-        assert said in refusal(in_python)
-        for line, message in here.items():
-            assert message in refused(line)
-    with pytest.warns(MetaevalWarning, match=re.escape("with lower_is_better=NAME or higher_is_better=['x', 'y']")):
-        me.ranking_similarity(scores(measures=["x", "y"]), n_bootstrap=0)
-    assert "with --lower-is-better NAME or --higher-is-better x --higher-is-better y" in ok("similarity xy.csv")[1]
 
 
 def test_what_a_policy_did_is_said_as_it_was_typed(ok, here):
