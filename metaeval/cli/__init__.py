@@ -79,30 +79,32 @@ def main() -> NoReturn:
 
 def _run() -> int:
     _note_warnings()
+    problem, status = "", 2
     try:
         status = app(standalone_mode=False) or 0
     except _UsageError as error:
         more = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
-        return print_status(f"{error.format_message().rstrip('.')}{more}", 2)
+        problem = f"{error.format_message().rstrip('.')}{more}"
     except MetaevalError as error:
-        return print_status(f"{error}{_point_to_inspect(error)}", 2)
+        problem = f"{error}{_point_to_inspect(error)}"
     except KeyboardInterrupt:
         status = 130
     except BrokenPipeError:
         # The reader, `head` for instance, has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        status = 0
     except MemoryError:
-        return print_status("there is not enough memory for data of this size", 2)
+        problem = "there is not enough memory for data of this size"
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        return print_status(f"{where}{error.strerror or error}", 2)
+        problem = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
     except Exception as error:
         if os.environ.get("METAEVAL_DEBUG"):
             raise
-        return print_status(f"this is a bug: {type(error).__name__}: {error} (METAEVAL_DEBUG=1 shows where)", 70)
+        problem, status = f"this is a bug: {type(error).__name__}: {error} (METAEVAL_DEBUG=1 shows where)", 70
     if status == 130:  # Ctrl-C, which typer may have caught
-        print_status("stopped")
+        problem = "stopped"
+    if problem:
+        print_status(problem)
     return int(status)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from metaeval.cli.generate import Values
 from metaeval.cli.opening import find_directions, names_file, open_references, read_gold, read_opening
 from metaeval.cli.options import DIRECTIONS, HELP, NAMES, NOISE, OPENING, Option, argument, take
-from metaeval.cli.output import FEW_NOTES, print_answer, print_notes, print_text, show, working
+from metaeval.cli.output import FEW_NOTES, print_answer, print_notes, print_status, print_text, show, working
 from metaeval.errors import MetaevalError, format_list
 
 SCORES = "scores"
@@ -30,7 +30,7 @@ COMPARE = {
     "out": Option("Folder for the report", Path, Path("report")),
     "overwrite": Option("Replace the report that is there", bool, False),
     "n_trials": Option("Random splits of the topics", int, 1000),
-    "n_permutations": Option(HELP["n_permutations"], int, 5000),
+    "n_permutations": Option("Trials of the tests of all pairs of runs", int, 5000),
     "test": Option("Test of all pairs of runs that verdicts rest on, as metaeval power takes it"),
     "alpha": Option(HELP["alpha"], float, 0.05),
     "distinct_runs": Option("Keep one of several runs with the same scores on every topic", bool, False),
@@ -71,22 +71,21 @@ def compare(values: Values) -> None:
 
     _check_folder(values.out, values.overwrite)
     opening = read_opening(values)
-    with working("reading the data"):
+    with working("comparing"):
         sources = _open_data(values, opening)
-    labels = {str(measure) for source in sources if isinstance(source, Scores) for measure in source.measures}
-    references = open_references(values.reference or [], opening, labels=labels)
-    with working() as say:
+        labels = {str(measure) for source in sources if isinstance(source, Scores) for measure in source.measures}
+        references = open_references(values.reference or [], opening, labels=labels)
         result = compare_measures(
             values.measure,
             sources,
             against=values.against or None,
             reference=references if len(references) > 1 else next(iter(references), None),
             store=values.out / SCORES,
-            say=say,
+            say=print_status,
             **{name: getattr(values, name) for name in _PASSED},
             **find_directions(values),
         )
-        say("writing the report")
+        print_status("writing the report")
         index = result.write(values.out, figures=values.figures, p_values=values.p_values)
     for name in result.new:
         print_text(f"{result.verdict(name)}\n")
@@ -96,8 +95,9 @@ def compare(values: Values) -> None:
         show(tables, "text", explain=values.explain)
     if values.explain:
         print_answer(" ".join(["How findings are reached.", *result.rules().values()]))
-    told = [note for study in result.collections for note in study.notes()] if values.explain else []
-    print_notes([*result.notes, *told], None if values.explain else FEW_NOTES)
+        print_notes([*result.notes, *(note for study in result.collections for note in study.notes())])
+    else:
+        print_notes(result.notes, FEW_NOTES)
     print_text(f"report: {index}")
 
 

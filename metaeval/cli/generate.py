@@ -159,8 +159,8 @@ def _read_pairs(flag: str, kind: type, given: list[str] | None, _: Any) -> dict[
     return pairs or None
 
 
-class Values(SimpleNamespace):
-    """What the command line says: every option's value, and the `context`."""
+Values = SimpleNamespace
+"""What the command line says: every option's value, and the `context`."""
 
 
 def make_function(run: Callable[[Any], None], options: Options, help: str) -> Callable[..., None]:

@@ -265,7 +265,8 @@ def show_data(values: Values) -> None:
             if values.action == "fetch":
                 print_status(f"{name}: {format_count(len(fetch(name)), 'file')} downloaded and checked")
         except DatasetError as error:  # the other data sets may be somewhere else
-            failed = print_status(str(error), 2)
+            print_status(str(error))
+            failed = 2
             continue
         here = [(folder / file.name).is_file() for file in found.files]  # whether they are whole, loading finds out
         rows.append((name, f"{sum(here)} of {len(here)}" if here else "by hand", found.kind, found.title))

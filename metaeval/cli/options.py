@@ -29,7 +29,6 @@ HELP = {
     "n_bootstrap": "Resamples of the topics for the intervals; 0 for none",
     "confidence": "Level of the intervals",
     "distinct_runs": "Keep one of several runs with the same scores on every topic: the first in the order of labels",
-    "n_permutations": "Trials of the randomised test",
     "tau": "Which rank correlation",
 }
 """What options say where a docstring has nothing to add."""

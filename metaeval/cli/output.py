@@ -6,9 +6,10 @@ import json
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -42,10 +43,9 @@ def print_text(text: str, *, end: str = "\n", data: bool = False) -> None:
     print(text if data and not sys.stdout.isatty() else visible(text), end=end)
 
 
-def print_status(sentence: str, status: int = 0) -> int:
-    """Say on stderr what is going on, or went wrong, and return the status with which to end; names could steer a terminal."""
+def print_status(sentence: str) -> None:
+    """Say on stderr what is going on, or went wrong; names in it come from files, and could steer a terminal."""
     print(visible(f"metaeval: {sentence}"), file=sys.stderr)
-    return status
 
 
 def print_notes(notes: Iterable[str], most: int | None = None) -> None:
@@ -156,11 +156,11 @@ def _write_results(results: dict[str, Result], out: Path, width: Width | None) -
 
 
 @contextmanager
-def working(what: str = "") -> Iterator[Callable[[str], None]]:
+def working(what: str) -> Iterator[None]:
     """Show on stderr, after two seconds, what is done of how much, and how long the rest will take.
 
     Where nobody watches, one line says what is going on. What kernels state before long work, such as the memory that it
-    takes, is printed at once. The function that is yielded takes the name of a step.
+    takes, is printed at once.
     """
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
@@ -171,13 +171,6 @@ def working(what: str = "") -> Iterator[Callable[[str], None]]:
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeRemainingColumn())
     progress = Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=3600)
     progress.add_task(title, total=None, step="")
-
-    def say(step: str) -> None:
-        nonlocal title
-        title = one_line(step)
-        progress.update(progress.task_ids[0], description=title)
-        if not watched:
-            print_status(title)
 
     def hear(step: str, done: int, total: int) -> None:
         if not total:
@@ -191,17 +184,11 @@ def working(what: str = "") -> Iterator[Callable[[str], None]]:
         state = f"{title}: {step}, {done:,} of {total:,}, time left"
         progress.update(progress.task_ids[0], completed=done, description=state)
 
-    def begin() -> None:
-        if watched:
-            progress.start()
-        elif title:
-            print_status(f"{title} …")
-
-    timer = threading.Timer(2, begin)
+    timer = threading.Timer(2, progress.start if watched else partial(print_status, f"{title} …"))
     timer.start()
     try:
         with listen(hear):
-            yield say
+            yield
     finally:
         timer.cancel()
         timer.join()

@@ -105,7 +105,8 @@ def broken(tmp_path_factory):
         "one.csv": f"{header}a,t,AP,1\na,u,AP,0\n", "ties.csv": f"{header}{ties}",
         "gap.csv": f"{header}a,t,AP,1\na,u,AP,0\nb,t,AP,1\n", "class.csv": "topic,a\nt,1\n",
         "turned.csv": "run,topic,measure,score,higher_is_better\na,t,AP,1,true\nb,t,AP,1,false\n",
-        "both.csv": "item,label,gold\n1,0,0\n", "shares.csv": "topic,a,b\nt,1,3\n", "names.csv": "name,size\na,b\n", "people.csv": "item,ann\n1,\n2,1\n", "judges.csv": "item,m\n1,1\n2,1\n",
+        "both.csv": "item,label,gold\n1,0,0\n", "shares.csv": "topic,a,b\nt,1,3\n",
+        "names.csv": "name,size\na,b\n", "people.csv": "item,ann\n1,\n2,1\n", "judges.csv": "item,m\n1,1\n2,1\n",
         "mixed/a_AP.csv": "topic,x,y\nq1,1,0\nq2,0,1\n", "mixed/a_RR.csv": "x,y\n0.5,0.25\n0.25,0.5\n",
     }  # fmt: skip
     for name, text in texts.items():
