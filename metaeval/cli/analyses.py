@@ -58,9 +58,8 @@ ANALYSES = {
         takes="several",
         board="analyses.boards:board_ranks",
         remarks="Files that score other runs on the same topics, such as the logs of two models, are one collection: is one "
-        "better, by how much, how sure? Files of other topics are tasks, as are those that a column of a table names, and "
-        "several tasks are a board: one answer for all of them, by their mean or another aggregate. --missing present makes "
-        "a board of a single table with missing scores, too.",
+        "better? Files of other topics are tasks, as are those that --columns collection=NAME tells apart, and have one answer "
+        "together; --missing present makes such a board of a single table with gaps.",
     ),
     "calibrate": Analysis(
         "analyses.calibration:calibrate_tests",

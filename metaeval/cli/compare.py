@@ -15,18 +15,14 @@ SCORES = "scores"
 """The folder inside a report's that holds the established measures' scores."""
 
 COMPARE = {
-    "data": argument("Runs or scores: data sets, stores or score files, one or several; none with --gold", NAMES, None),
+    "data": argument("Data sets, stores or score files, one or several; none with --gold", NAMES, None),
     "measure": Option("The new measure: FILE.py:FUNCTION, or a name; may be repeated", list[str], ...),
     "gold": Option("A gold file, with --runs and --layout"),
     "runs": Option("Run files, or a folder of them", NAMES),
     **take("layout", "classes", "aspect", "rescale", "invalid"),
     **(OPENING | NOISE | DIRECTIONS),
     "against": Option("Compare with this measure, not with the established ones; may be repeated", NAMES),
-    "reference": Option(
-        "The scores that you trust: a measure of the data, or a file of scores; with several sources, repeat it "
-        "in the same order",
-        NAMES,
-    ),
+    "reference": Option("What you trust: a measure of the data, or a file of scores for each source, in order", NAMES),
     "out": Option("Folder for the report", Path, Path("report")),
     "overwrite": Option("Replace the report that is there", bool, False),
     "n_trials": Option("Random splits of the topics", int, 1000),
@@ -35,9 +31,7 @@ COMPARE = {
     "alpha": Option(HELP["alpha"], float, 0.05),
     "distinct_runs": Option("Keep one of several runs with the same scores on every topic", bool, False),
     "thorough": Option("Repeat the comparison with other seeds, without baselines and on distinct runs", bool, False),
-    "figures": Option(
-        "page: in the page and as SVG; all: as PDF and PNG too, which takes longer", Literal["page", "all"], "page"
-    ),
+    "figures": Option("all: as PDF and PNG too, which takes longer", Literal["page", "all"], "page"),
     "p_values": Option("Write every p-value, contradiction and split too, which may be large", bool, False),
     "seed": Option(HELP["seed"], int, 0),
     "n_jobs": Option(HELP["n_jobs"], int, -1),

@@ -175,11 +175,10 @@ def make_function(run: Callable[[Any], None], options: Options, help: str) -> Ca
     call.__doc__ = help
     topics = {name: topic for topic, names in SHARED.items() for name in names if options.get(name) is OPTIONS[name]}
     call.explained = topics  # type: ignore[attr-defined]
-    parameters = [inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)]
+    kind, first = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter("context", first, annotation=typer.Context)]
     for name, option in options.items():
-        kind, annotation = inspect.Parameter.KEYWORD_ONLY, option.annotate(name)
-        parameters.append(inspect.Parameter(name, kind, annotation=annotation, default=option.default))
-    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        parameters.append(inspect.Parameter(name, kind, annotation=option.annotate(name), default=option.default))
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return call
 
@@ -269,19 +268,15 @@ _SUBJECTS: dict[str, tuple[Options, Options, Callable[[Any], Any] | None]] = {
         {
             "people": argument("A table of people's labels; or, without JUDGES, the name of a data set"),
             "judges": argument("A table of judges' labels", str | None, None),
-            "separator": Option("Where the topic ends in an item's name: with __ the topic of doc7__fluency is doc7"),
+            "separator": Option("Where the topic ends in an item's name: __ in doc7__fluency"),
         },
         take("classes", "missing", "columns"),
         open_annotations,
     ),
     "runs": (
         {
-            "judgements": argument(
-                "Files of judgements, topic 0 document grade: those of people first, then judges'", list[str]
-            ),
-            "runs": Option(
-                "A folder of runs, or a run, topic Q0 document rank score name; may be repeated", list[str], ...
-            ),
+            "judgements": argument("Judgements, topic 0 document grade: people's file first, then judges'", list[str]),
+            "runs": Option("A folder of runs, or a run; may be repeated", list[str], ...),
         },
         take("collection", "missing"),
         open_judged_runs,

@@ -45,9 +45,11 @@ PHRASES = {
 MISSING = ("raise", "drop-topic", "drop-run", "worst", "keep")
 GAPS = ("present", "complete")
 """What a board can do about missing scores, besides."""
+DOUBLED = ("raise", "mean", "latest")
 INVALID = ("raise", "drop-topic", "drop-run", "clip", "worst")
 WRITTEN_FORMATS = (*(one.name for one in formats.SCORE_FORMATS.values() if one.written), "store")
 READ_FORMATS = (*formats.READ_FORMATS, "store")
+_LAYOUTS = [f"{each.name} ({each.layout.replace('`', '')})" for each in formats.RUN_FORMATS.values()]
 
 
 class Option(NamedTuple):
@@ -104,51 +106,32 @@ def argument(help: str, kind: Any = str, default: object = ...) -> Option:
 NAMES = list[str] | None
 
 READING: Options = {
-    "format": Option(
-        f"Format of the source: {', '.join(READ_FORMATS)}; by default what its name and first line tell",
-        choices=READ_FORMATS,
-    ),
-    "layout": Option(
-        "Layout of gold and run files: "
-        + "; ".join(f"{each.name} ({each.layout.replace('`', '')})" for each in formats.RUN_FORMATS.values()),
-        choices=(*formats.RUN_FORMATS,),
-    ),
+    "format": Option(f"Format of the source: {', '.join(READ_FORMATS)}; detected by default", choices=READ_FORMATS),
+    "layout": Option(f"Layout of gold and run files: {'; '.join(_LAYOUTS)}", choices=(*formats.RUN_FORMATS,)),
     "classes": Option("All classes in order, with commas: 0,1,2,3"),
     "aspect": Option("Of the layout dialogue-quality: which aspect", choices=("A", "E", "S")),
     "rescale": Option("Rescale distributions that do not sum to 1", bool, False),
     "collection": Option("The collection to read from a store, or a name for the collection of a file"),
     "missing": Option("What to do where a score or answer is missing", str, "raise", MISSING),
-    "doubled": Option(
-        "What to do where a run has several scores on a topic: their mean, or the latest by a column of times",
-        str,
-        "raise",
-        ("raise", "mean", "latest"),
-    ),
+    "doubled": Option("What to do where a run has several scores on a topic; latest by time", str, "raise", DOUBLED),
     "invalid": Option("What to do with a label that is not among the classes", str, "raise", INVALID),
     "columns": Option(
-        "Names of your columns, if metaeval does not know them: run=entry,topic=doc+line (a+b joins two columns). "
-        "Possible: run, topic, measure, score, collection, cluster, repeat, time, item, label, ignore",
+        "What your columns hold: run=entry,topic=doc+line (a+b joins two columns). Possible: run, topic, measure, score, "
+        "collection, cluster, repeat, time, item, label, ignore",
         NAMES,
     ),
-    "clusters": Option(
-        "Column whose values tell which topics belong together (document, passage, conversation): they are drawn together"
-    ),
+    "clusters": Option("Column of what topics belong to (document, conversation): they are drawn together"),
     "repeats": Option("Column that numbers repeats of a run on a topic (epoch, seed): scores are averaged over it"),
     "judges": Option("Column that names the judge or annotator of a score"),
     "tasks": Option("Column that names the task or category of a topic"),
     "lower_is_better": Option("Lower scores of this measure are better; may be repeated", NAMES),
     "higher_is_better": Option("Higher scores of this measure are better; may be repeated", NAMES),
-    "all_higher_is_better": Option(
-        "Higher scores are better for all measures except those of --lower-is-better", bool, False
-    ),
+    "all_higher_is_better": Option("Higher is better for all measures but those of --lower-is-better", bool, False),
 }
 OUTPUT: Options = {
     "style": Option("How the table is printed", Literal["text", "csv", "md", "latex", "json"], "text"),
     "explain": Option("Print all columns, how to read them, and every note with its reason", bool, False),
-    "width": Option(
-        "Width in a paper, of tables as LaTeX and of figures: of a column or of a page",
-        Literal["column", "page"] | None,
-    ),
+    "width": Option("Width of LaTeX tables and figures in a paper", Literal["column", "page"] | None),
     "out": Option("Folder for table, rows and figure", Path | None),
     "defuse_formulas": Option("Put ' before names that a spreadsheet would run: =cmd()", bool, False),
 }
@@ -161,7 +144,7 @@ OPTIONS: Options = (
     | {
         "source": argument("A score file or folder, a store, a data set's name, or - for standard input"),
         "sources": argument(
-            "Score files or folders, stores, or data sets' names, one or several; - for standard input", list[str]
+            "Score files, folders, stores or data sets, one or several; - for standard input", list[str]
         ),
         "measures": argument("Names of measures, or FILE.py:FUNCTION", list[str]),
         "measure": Option("A measure: its name, or FILE.py:FUNCTION; may be repeated; by default all", NAMES),

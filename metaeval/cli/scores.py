@@ -29,9 +29,7 @@ SCORE = {
 CONVERT = {
     **take("source"),
     "target": argument("Where to write it", Path),
-    "to_format": Option(
-        f"Format of the target, where its name does not tell: {', '.join(WRITTEN_FORMATS)}", choices=WRITTEN_FORMATS
-    ),
+    "to_format": Option(f"Format of the target: {', '.join(WRITTEN_FORMATS)}; by its name", choices=WRITTEN_FORMATS),
     "measure": Option("The measure of a file that holds one without its name"),
     **(OPENING | NOISE | DIRECTIONS | take("defuse_formulas")),
 }
@@ -114,12 +112,12 @@ def convert(values: Values) -> None:
     \b
     Examples:
       metaeval convert scores.csv scores.parquet
-      metaeval convert web2013_ndcg20.csv tidy.csv
+
       metaeval convert scores.csv folder --to sakai
       metaeval convert mt.csv scores.csv --columns run=entry,topic=doc+line --lower-is-better edits
       metaeval convert board.parquet mystore --to store --columns collection=task --doubled latest --missing drop-run
       zcat scores.csv.gz | metaeval convert - scores.parquet
-      metaeval convert scores.csv mystore --to store --collection web2013
+
     """
     from metaeval.data.scores import only_collection
     from metaeval.datasets.open import open_collections
