@@ -29,7 +29,6 @@ from metaeval.cli.options import (
     DIRECTIONS,
     GAPS,
     HELP,
-    LISTED,
     MISSING,
     NAMES,
     NOISE,
@@ -122,8 +121,6 @@ def _read_parameter(parameter: inspect.Parameter, hint: Any, text: str) -> Optio
         kind, convert = (list[str], None) if str in inner else (NAMES, open_run_scores)
     elif get_origin(hint) is Literal:
         kind, choices = str, get_args(hint)  # the function itself refuses another one, in its words
-        if len("|".join(choices)) > LISTED - 2 and not all(choice in text for choice in choices):
-            text = f"{', '.join(choices[:-1])} or {choices[-1]}{f'. {text}' * bool(text)}"
     elif Sequence[int] in inner:
         kind, convert = str | None, partial(_read_numbers, flag)
     elif inner and get_origin(inner[0]) is Mapping:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
@@ -36,18 +35,14 @@ def inspect(values: Values) -> None:
       metaeval inspect board.parquet --columns collection=task --doubled latest --missing drop-run
       metaeval inspect logs/
     """
-    from metaeval.datasets import datasets
     from metaeval.io.inspection import inspect_scores
 
-    named = {dataset.name for dataset in datasets()}
     options = {name: getattr(values, name) for name in (*OPENING, "measure")}
+    options["columns"] = parse_columns(values.columns)
     blocks = []
     for source in values.sources:
-        if source in named and not Path(source).exists():
-            blocks.append(f"{source}: a named data set, not a file; what it is: metaeval data info {source}")
-            continue
         with working(f"reading {source}"):
-            found = inspect_scores(source, **{**options, "columns": parse_columns(values.columns)})
+            found = inspect_scores(source, **options)
         blocks.append("\n".join(_describe_file(found)))
         print_notes(found.notes)
     print_text("\n\n".join(blocks))

@@ -19,9 +19,6 @@ FLAGS = {
 }  # fmt: skip
 """Arguments whose options are not simply called ``--name-of-the-argument``; messages use the first spelling."""
 
-LISTED = 60
-"""Letters of choices above which a help does not show them in place of a value."""
-
 HELP = {
     "seed": "Seed of everything random",
     "alpha": "Significance level",
@@ -78,11 +75,13 @@ class Option(NamedTuple):
             known = self.choices or [measure.name for measure in measures()]
             return [word for word in known if word.startswith(incomplete)]
 
-        flags, listed = spell(name), f"[{'|'.join(self.choices)}]"
+        flags, help = spell(name), self.help
         if self.default is True:  # what is done by default needs a word to switch it off
             flags = (f"{flags[0]}/--no-{flags[0][2:]}",)
+        if not all(choice in help for choice in self.choices):
+            help = f"{help} ({', '.join(self.choices)})"
         offers = self.choices or name in ("measure", "measures", "against", "names")
-        shown: dict[str, Any] = {"help": self.help, "autocompletion": offer if offers else None}
+        shown: dict[str, Any] = {"help": help, "autocompletion": offer if offers else None}
         if self.by_place:
             return Annotated[self.kind, typer.Argument(**shown, metavar=name.upper())]
         kinds = {bool: None, Path: "FILE", int: "N", float: "X"}
@@ -90,8 +89,6 @@ class Option(NamedTuple):
         metavar = next((kinds[one] for one in inner if one in kinds), "NAME")
         if any(get_origin(one) is Literal for one in inner):
             metavar = None  # the parser lists them
-        elif self.choices and len(listed) <= LISTED:
-            metavar = listed
         return Annotated[self.kind, typer.Option(*flags, **shown, metavar=metavar)]
 
 
@@ -113,7 +110,9 @@ READING: Options = {
     "rescale": Option("Rescale distributions that do not sum to 1", bool, False),
     "collection": Option("The collection to read from a store, or a name for the collection of a file"),
     "missing": Option("What to do where a score or answer is missing", str, "raise", MISSING),
-    "doubled": Option("What to do where a run has several scores on a topic; latest by time", str, "raise", DOUBLED),
+    "doubled": Option(
+        "What to do where a run has several scores on a topic; latest goes by time", str, "raise", DOUBLED
+    ),
     "invalid": Option("What to do with a label that is not among the classes", str, "raise", INVALID),
     "columns": Option(
         "What your columns hold: run=entry,topic=doc+line (a+b joins two columns). Possible: run, topic, measure, score, "

@@ -42,12 +42,3 @@ def test_what_cannot_be_read_is_told_without_a_traceback_and_refusals_of_others_
         (here / "my scores.csv").write_text(content)
         assert "It cannot be read as it is:" in ok("inspect 'my scores.csv'")[0]
     assert "; metaeval inspect 'my scores.csv' shows what is in it" in refused("power 'my scores.csv'")
-
-
-def test_a_named_data_set_is_said_to_be_one(ok):
-    assert (
-        ok("inspect stc3-dq-a")[0]
-        .strip()
-        .endswith("a named data set, not a file; what it is: metaeval data info stc3-dq-a")
-    )
-    assert "licence" in ok("data info stc3-dq-a")[0].lower()
