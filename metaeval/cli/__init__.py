@@ -14,7 +14,7 @@ import typer
 from metaeval.cli import compare, lookup, scores
 from metaeval.cli.generate import SETTINGS, Command, LazyGroup, make_function
 from metaeval.cli.output import print_notes, print_status
-from metaeval.errors import MetaevalError, MetaevalWarning, UndefinedValueWarning
+from metaeval.errors import MetaevalError, MetaevalWarning
 
 # Imports of numpy and the like stand inside the commands, so that --help answers at once.
 
@@ -74,11 +74,20 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal without Greek letters gets the numbers all the same
             stream.reconfigure(errors="backslashreplace")
+    noted: set[str] = set()
+
+    def note_once(message: object, *_: object, **__: object) -> None:
+        if str(message) not in noted:  # each of several steps may find the same
+            print_notes([str(message)])
+        noted.add(str(message))
+
+    warnings.showwarning = note_once
+    warnings.simplefilter("ignore")
+    warnings.simplefilter("always", MetaevalWarning)
     sys.exit(_run())
 
 
 def _run() -> int:
-    _note_warnings()
     problem, status = "", 2
     try:
         status = app(standalone_mode=False) or 0
@@ -106,27 +115,6 @@ def _run() -> int:
     if problem:
         print_status(problem)
     return int(status)
-
-
-def _note_warnings() -> None:
-    """Print each warning once, and of those of undefined values only the first, unless all are asked for."""
-    noted: dict[str, type[Warning]] = {}
-
-    def note_once(message: object, category: type[Warning], *_: object, **__: object) -> None:
-        text = str(message)
-        if (
-            category is UndefinedValueWarning
-            and category in noted.values()
-            and not {text, "--explain"} & {*noted, *sys.argv}
-        ):
-            text = "other measures have undefined values too: --explain names them"
-        if text not in noted:  # each of several steps may find the same
-            print_notes([text])
-        noted[text] = category
-
-    warnings.showwarning = note_once
-    warnings.simplefilter("ignore")
-    warnings.simplefilter("always", MetaevalWarning)
 
 
 def _point_to_inspect(error: Exception) -> str:

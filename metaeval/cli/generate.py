@@ -16,23 +16,12 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from metaeval.cli.analyses import ANALYSES, GROUPS, Analysis
-from metaeval.cli.opening import (
-    join_runs,
-    open_annotations,
-    open_judged_runs,
-    open_partial,
-    open_ratings,
-    open_run_scores,
-    open_sources,
-)
+from metaeval.cli.opening import SUBJECTS, join_runs, open_partial, open_run_scores, open_sources
 from metaeval.cli.options import (
-    DIRECTIONS,
     GAPS,
     HELP,
     MISSING,
     NAMES,
-    NOISE,
-    OPENING,
     OPTIONS,
     PHRASES,
     SHARED,
@@ -252,46 +241,14 @@ class _LazyCommand(TyperCommand):
         return command.make_context(info_name, args, parent, **extra)
 
 
-_SUBJECTS: dict[str, tuple[Options, Options, Callable[[Any], Any] | None]] = {
-    "scores": (take("source"), OPENING | NOISE | DIRECTIONS, None),
-    "several": ({"source": OPTIONS["sources"]}, OPENING | NOISE | DIRECTIONS, None),
-    "measures": (take("measures"), {}, lambda values: values.measures),
-    "ratings": (
-        take("source"),
-        take("collection", "format", "columns", "doubled", "repeats", "judges", "tasks") | DIRECTIONS,
-        open_ratings,
-    ),
-    "labels": (
-        {
-            "people": argument("A table of people's labels; or, without JUDGES, the name of a data set"),
-            "judges": argument("A table of judges' labels", str | None, None),
-            "separator": Option("Where the topic ends in an item's name: __ in doc7__fluency"),
-        },
-        take("classes", "missing", "columns"),
-        open_annotations,
-    ),
-    "runs": (
-        {
-            "judgements": argument("Judgements, topic 0 document grade: people's file first, then judges'", list[str]),
-            "runs": Option("A folder of runs, or a run; may be repeated", list[str], ...),
-        },
-        take("collection", "missing"),
-        open_judged_runs,
-    ),
-}
-"""By what a command takes: options that name it, those that say how it is read, and what opens that which is no scores."""
-
-
 def generate_command(name: str, analysis: Analysis) -> Any:
     """Make the command of an analysis: its options are those of its functions, and those that say how its input is read."""
     places = [place.partition(":") for place in (analysis.function, analysis.board) if place]
     functions = [getattr(import_module(f"metaeval.{module}"), function) for module, _, function in places]
     called = {function: read_parameters(function) for function in functions}
     own = called[functions[0]] | called[functions[-1]] | called[functions[0]]
-    named, reading, opener = _SUBJECTS[analysis.takes]
-    first = {each: option for each, option in own.items() if option.by_place}
-    measure = take("measure") if analysis.takes in ("scores", "several", "ratings") else {}
-    options = named | first | measure | own | reading | take("style", "explain", "width", "out")
+    named, reading, opener = SUBJECTS[analysis.takes]
+    options = named | own | reading | take("style", "explain", "width", "out")
     if analysis.board:
         options["missing"] = OPTIONS["missing"]._replace(choices=(*MISSING, *GAPS))
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from metaeval.cli.options import DIRECTIONS, OPENING
+from metaeval.cli.options import DIRECTIONS, NOISE, OPENING, OPTIONS, Option, Options, argument, take
 from metaeval.cli.output import working
 from metaeval.errors import DataError, MetaevalError
 from metaeval.io.formats import parse_columns
@@ -269,3 +269,33 @@ def open_judged_runs(values: Any) -> Any:
     from metaeval.io import read_judged_runs
 
     return read_judged_runs(values.judgements, values.runs, missing=values.missing, collection=values.collection)
+
+
+SUBJECTS: dict[str, tuple[Options, Options, Callable[[Any], Any] | None]] = {
+    "scores": (take("source", "measure"), OPENING | NOISE | DIRECTIONS, None),
+    "several": ({"source": OPTIONS["sources"]} | take("measure"), OPENING | NOISE | DIRECTIONS, None),
+    "measures": (take("measures"), {}, lambda values: values.measures),
+    "ratings": (
+        take("source", "measure"),
+        take("collection", "format", "columns", "doubled", "repeats", "judges", "tasks") | DIRECTIONS,
+        open_ratings,
+    ),
+    "labels": (
+        {
+            "people": argument("A table of people's labels; or, without JUDGES, the name of a data set"),
+            "judges": argument("A table of judges' labels", str | None, None),
+            "separator": Option("Where the topic ends in an item's name: __ in doc7__fluency"),
+        },
+        take("classes", "missing", "columns"),
+        open_annotations,
+    ),
+    "runs": (
+        {
+            "judgements": argument("Judgements, topic 0 document grade: people's file first, then judges'", list[str]),
+            "runs": Option("A folder of runs, or a run; may be repeated", list[str], ...),
+        },
+        take("collection", "missing"),
+        open_judged_runs,
+    ),
+}
+"""By what a command takes: options that name it, those that say how it is read, and what opens that which is no scores."""
