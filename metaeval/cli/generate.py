@@ -66,7 +66,7 @@ def parse_docstring(function: Function) -> tuple[str, str, dict[str, str]]:
 def find_question(reference: str) -> str:
     """Return the first line of a docstring from the source of "module:function", without the time of an import."""
     module, _, name = reference.partition(":")
-    source = (Path(__file__).parent.parent / f"{module.replace('.', '/')}.py").read_text("utf-8")
+    source = (Path(__file__).parent.parent / "analyses" / f"{module}.py").read_text("utf-8")
     match = re.search(rf'^def {name}\(.*?"""(.*?)(?:\n\n|""")', source, re.MULTILINE | re.DOTALL)
     return "" if match is None else " ".join(_plain(match[1]).split())
 
@@ -244,10 +244,12 @@ class _LazyCommand(TyperCommand):
 def generate_command(name: str, analysis: Analysis) -> Any:
     """Make the command of an analysis: its options are those of its functions, and those that say how its input is read."""
     places = [place.partition(":") for place in (analysis.function, analysis.board) if place]
-    functions = [getattr(import_module(f"metaeval.{module}"), function) for module, _, function in places]
+    functions = [getattr(import_module(f"metaeval.analyses.{module}"), function) for module, _, function in places]
     called = {function: read_parameters(function) for function in functions}
     own = called[functions[0]] | called[functions[-1]] | called[functions[0]]
-    named, reading, opener = SUBJECTS[analysis.takes]
+    first = str(next(iter(inspect.signature(functions[0]).parameters.values())).annotation)
+    takes = "Sequence" if analysis.board else next(kind for kind in SUBJECTS if kind in first)
+    named, reading, opener = SUBJECTS[takes]
     options = named | own | reading | take("style", "explain", "width", "out")
     if analysis.board:
         options["missing"] = OPTIONS["missing"]._replace(choices=(*MISSING, *GAPS))
@@ -259,7 +261,7 @@ def generate_command(name: str, analysis: Analysis) -> Any:
                 setattr(values, each, option.convert(getattr(values, each), values))
         function, subject, more = functions[0], None, {}
         if opener is not None:
-            with working(f"reading {analysis.takes}"):
+            with working("reading"):
                 subject = opener(values)
         else:
             if analysis.board:
@@ -280,7 +282,7 @@ def generate_command(name: str, analysis: Analysis) -> Any:
         show_results(name, result, values.style, values.out, explain=values.explain, width=values.width)
 
     question, details, _ = parse_docstring(functions[0])
-    examples = "\n".join(f"  metaeval {example}" for example in analysis.examples)
+    examples = "\n".join(f"  metaeval {name} {example}" for example in analysis.examples)
     # \b keeps the lines of the next paragraph as they are.
     parts = (question, details, analysis.remarks, f"\b\nExamples:\n{examples}")
     return make_command(run, options, "\n\n".join(part for part in parts if part))

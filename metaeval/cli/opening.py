@@ -272,15 +272,14 @@ def open_judged_runs(values: Any) -> Any:
 
 
 SUBJECTS: dict[str, tuple[Options, Options, Callable[[Any], Any] | None]] = {
-    "scores": (take("source", "measure"), OPENING | NOISE | DIRECTIONS, None),
-    "several": ({"source": OPTIONS["sources"]} | take("measure"), OPENING | NOISE | DIRECTIONS, None),
-    "measures": (take("measures"), {}, lambda values: values.measures),
-    "ratings": (
+    "Sequence": ({"source": OPTIONS["sources"]} | take("measure"), OPENING | NOISE | DIRECTIONS, None),
+    "MeasureLike": (take("measures"), {}, lambda values: values.measures),
+    "Ratings": (
         take("source", "measure"),
         take("collection", "format", "columns", "doubled", "repeats", "judges", "tasks") | DIRECTIONS,
         open_ratings,
     ),
-    "labels": (
+    "Annotations": (
         {
             "people": argument("A table of people's labels; or, without JUDGES, the name of a data set"),
             "judges": argument("A table of judges' labels", str | None, None),
@@ -289,7 +288,7 @@ SUBJECTS: dict[str, tuple[Options, Options, Callable[[Any], Any] | None]] = {
         take("classes", "missing", "columns"),
         open_annotations,
     ),
-    "runs": (
+    "JudgedRuns": (
         {
             "judgements": argument("Judgements, topic 0 document grade: people's file first, then judges'", list[str]),
             "runs": Option("A folder of runs, or a run; may be repeated", list[str], ...),
@@ -297,5 +296,6 @@ SUBJECTS: dict[str, tuple[Options, Options, Callable[[Any], Any] | None]] = {
         take("collection", "missing"),
         open_judged_runs,
     ),
+    "Scores": (take("source", "measure"), OPENING | NOISE | DIRECTIONS, None),
 }
-"""By what a command takes: options that name it, those that say how it is read, and what opens that which is no scores."""
+"""By the first type that a function takes: options that name it, those of its reading, and what opens it if it is no scores."""
