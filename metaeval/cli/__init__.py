@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from metaeval.cli import compare, lookup, scores
+from metaeval.cli import lookup, scores
 from metaeval.cli.generate import SETTINGS, Command, LazyGroup, make_function
 from metaeval.cli.output import print_notes, print_status
 from metaeval.errors import MetaevalError, MetaevalWarning
@@ -45,7 +45,7 @@ COMMANDS = {
     "score": (scores.score, scores.SCORE),
     "convert": (scores.convert, scores.CONVERT),
     "inspect": (lookup.inspect, lookup.INSPECT),
-    "compare": (compare.compare, compare.COMPARE),
+    "compare": (scores.compare, scores.COMPARE),
     "app": (lookup.start, lookup.APP),
     "data": (lookup.show_data, lookup.DATA),
     "help": (lookup.explain, lookup.HELP),

@@ -31,8 +31,9 @@ from metaeval.cli.options import (
     spell,
     take,
 )
-from metaeval.cli.output import check_output, show_results, working
+from metaeval.cli.output import show_results, working
 from metaeval.errors import MetaevalError, option_names_in_use, use_option_names
+from metaeval.files import check_folder
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
@@ -155,8 +156,11 @@ def make_function(run: Callable[[Any], None], options: Options, help: str) -> Ca
     def call(context: typer.Context, **values: Any) -> None:
         if values.get("columns"):  # given twice, it is one list
             values["columns"] = ",".join(values["columns"])
-        given = {name: None if value == [] else value for name, value in values.items()}
-        run(Values(**given, context=context))
+        given = Values(**{name: None if value == [] else value for name, value in values.items()}, context=context)
+        for name, option in options.items():
+            if option.convert is not None:
+                setattr(given, name, option.convert(getattr(given, name), given))
+        run(given)
 
     call.__doc__ = help
     topics = {name: topic for topic, names in SHARED.items() for name in names if options.get(name) is OPTIONS[name]}
@@ -255,10 +259,10 @@ def generate_command(name: str, analysis: Analysis) -> Any:
         options["missing"] = OPTIONS["missing"]._replace(choices=(*MISSING, *GAPS))
 
     def run(values: Values) -> None:
-        check_output(values.style, values.out, values.width)
-        for each, option in own.items():
-            if option.convert is not None:
-                setattr(values, each, option.convert(getattr(values, each), values))
+        if values.out is not None:  # before anything is computed
+            check_folder(values.out)
+        elif values.width is not None and values.style != "latex":
+            raise MetaevalError("--width does nothing without --format latex or --out")
         function, subject, more = functions[0], None, {}
         if opener is not None:
             with working("reading"):

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from metaeval.errors import MetaevalError, format_count, one_line, shorten, visible
+from metaeval.errors import format_count, one_line, shorten, visible
 from metaeval.show.cells import wrap_text
 from metaeval.show.latex import Width
 
@@ -26,16 +26,6 @@ FEW_NOTES = 2
 
 NARROW = 80
 """Columns of a table that is short enough to be read everywhere, also where stdout is no terminal."""
-
-
-def check_output(style: str, out: Path | None, width: str | None) -> None:
-    """Refuse a folder that cannot be written, or a width that does nothing, before anything is computed."""
-    if out is not None:
-        from metaeval.files import check_folder
-
-        check_folder(out)
-    if width is not None and style != "latex" and out is None:
-        raise MetaevalError("--width does nothing without --format latex or --out")
 
 
 def print_text(text: str, *, end: str = "\n", data: bool = False) -> None:
@@ -107,7 +97,15 @@ def show_results(
         file = f"{name}-{label or number}"
         results[f"{file}-{number}" if file in results else file] = part
     if out is not None:
-        _write_results(results, out, width)
+        from metaeval.files import write_atomically, write_together
+        from metaeval.show.drawing import save_figure
+
+        with write_together(out) as aside:  # all of them, or nothing
+            for file, each in results.items():
+                each.write_tables(aside, file, width or "column")
+                write_atomically(aside / f"{file}.json", json.dumps(each.to_dict(), ensure_ascii=False, indent=1))
+                save_figure(each.plot(size=width), aside, file, suffixes=(".png", ".svg", ".pdf"))
+        print_status(f"wrote {', '.join(results)} (.csv, .tex, .json, .png, .svg, .pdf) into {out}")
     if style == "latex":
         from metaeval.show.table import join_latex
 
@@ -140,19 +138,6 @@ def _print_json(content: dict[str, Any]) -> None:
     # Where stdout cannot hold every letter, JSON has escapes of its own; those of the stream would damage it.
     plain = not (sys.stdout.encoding or "").lower().startswith("utf")
     print_text(json.dumps(content, ensure_ascii=plain, indent=1), data=True)
-
-
-def _write_results(results: dict[str, Result], out: Path, width: Width | None) -> None:
-    """Write all tables, NAME.json and all figures of all results, or nothing."""
-    from metaeval.files import write_atomically, write_together
-    from metaeval.show.drawing import save_figure
-
-    with write_together(out) as aside:
-        for name, result in results.items():
-            result.write_tables(aside, name, width or "column")
-            write_atomically(aside / f"{name}.json", json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
-            save_figure(result.plot(size=width), aside, name, suffixes=(".png", ".svg", ".pdf"))
-    print_status(f"wrote {', '.join(results)} (.csv, .tex, .json, .png, .svg, .pdf) into {out}")
 
 
 @contextmanager
