@@ -95,7 +95,10 @@ def _run() -> int:
         more = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
         problem = f"{error.format_message().rstrip('.')}{more}"
     except MetaevalError as error:
-        problem = f"{error}{_point_to_inspect(error)}"
+        # By the names of their classes, so that nothing is imported: it is not told what such a file holds.
+        file, problem = getattr(error, "file", None), str(error)
+        if type(error).__name__ in ("DoubledError", "FormatError", "LayoutError") and file and os.path.exists(file):
+            problem = f"{error}; metaeval inspect {shlex.quote(file)} shows what is in it"
     except KeyboardInterrupt:
         status = 130
     except BrokenPipeError:
@@ -115,15 +118,3 @@ def _run() -> int:
     if problem:
         print_status(problem)
     return int(status)
-
-
-def _point_to_inspect(error: Exception) -> str:
-    """Return where to read more of a file of which it is not told what it holds, as the end of a sentence."""
-    from metaeval.data.rows import DoubledError
-    from metaeval.io.detect import FormatError
-    from metaeval.io.layout import LayoutError
-
-    file = getattr(error, "file", None)
-    if not isinstance(error, DoubledError | FormatError | LayoutError) or not file or not os.path.exists(file):
-        return ""
-    return f"; metaeval inspect {shlex.quote(file)} shows what is in it"

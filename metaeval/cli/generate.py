@@ -42,9 +42,6 @@ Function = Callable[..., Any]
 IN_PYTHON = ("p_add_one", "variance_offset", "gaps")
 """Arguments of functions that are no options; `gaps` is what ``--missing`` says of boards."""
 
-LONG = 180
-"""Characters of an option's help above which its first sentence is enough."""
-
 
 def parse_docstring(function: Function) -> tuple[str, str, dict[str, str]]:
     """Return a docstring's first line, its paragraphs before the first section, and a phrase on every parameter."""
@@ -58,8 +55,8 @@ def parse_docstring(function: Function) -> tuple[str, str, dict[str, str]]:
             names = [name.strip() for name in line.partition(" : ")[0].split(",")]
         texts |= {name: f"{texts[name]} {line.strip()}" if name in texts else "" for name in names}
     for name, text in texts.items():
-        first = re.split(r"(?<=\.) (?=[^a-z])", text.strip())[0]
-        texts[name] = (text if len(text.strip()) <= LONG else first).strip().removesuffix(".")
+        first = re.split(r"(?<=\.) (?=[^a-z])", text.strip())[0]  # enough, if the whole is long
+        texts[name] = (text if len(text.strip()) <= 180 else first).strip().removesuffix(".")
     # A terminal joins the lines of a paragraph: each bullet is a paragraph of its own.
     return " ".join(question.split()), re.sub(r"\n(?=- )", "\n\n", details), texts
 
@@ -222,12 +219,10 @@ class LazyGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands by subject, with the whole question that each answers, which may need two lines."""
-        grouped = {name for names in GROUPS.values() for name in names}
-        others = tuple(name for name in self.commands if name not in grouped)
+        others = sorted(self.commands.keys() - {name for names in GROUPS.values() for name in names})
         width = max(map(len, self.commands))
         for title, names in {**GROUPS, "More": others}.items():
-            commands = [self.commands[name] for name in names if name in self.commands]
-            rows = [((command.name or "").ljust(width), command.get_short_help_str(limit=1000)) for command in commands]
+            rows = [(name.ljust(width), self.commands[name].get_short_help_str(limit=1000)) for name in names]
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)

@@ -23,8 +23,6 @@ INSPECT = {
     **OPENING,
 }
 
-MOST_SHOWN = 5
-
 
 def inspect(values: Values) -> None:
     """How is a file read, and what is missing in it?
@@ -58,10 +56,9 @@ def _describe_file(found: Inspection) -> Iterator[str]:
         yield "  " + "; ".join(f"{what}: {', '.join(listed)}" for what, listed in columns.items())
     if found.unused:
         yield f"  not used: {', '.join(map(repr, found.unused))}"
-    for facts in found.collections[:MOST_SHOWN]:
-        sizes = ((facts.runs, "run"), (facts.topics, "topic"), (len(facts.measures), "measure"))
-        name = f"{facts.name}: " * (len(found.collections) > 1)
-        yield f"  {name}{' × '.join(format_count(number, what) for number, what in sizes)}"
+    for facts in found.collections:
+        name, measures = f"{facts.name}: " * (len(found.collections) > 1), format_count(len(facts.measures), "measure")
+        yield f"  {name}{format_count(facts.runs, 'run')} × {format_count(facts.topics, 'topic')} × {measures}"
         if facts.directions:
             shown = [f"{measure} ({way})" for measure, way in zip(facts.measures, facts.directions, strict=True)]
             yield f"    measures: {format_list(shown, most=6)}"
@@ -72,8 +69,6 @@ def _describe_file(found: Inspection) -> Iterator[str]:
             yield f"    cells without a score: {share}; {complete}"
         if facts.doubled:
             yield f"    cells with several scores: {facts.doubled:,}, which differ in {facts.unlike:,} of them"
-    if len(found.collections) > MOST_SHOWN:
-        yield f"  … and {len(found.collections) - MOST_SHOWN} collections more"
     if found.refusal is not None:
         yield f"\nIt cannot be read as it is:\n  {found.refusal.removeprefix(f'{found.source}: ')}"
 

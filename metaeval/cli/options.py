@@ -84,11 +84,9 @@ class Option(NamedTuple):
         shown: dict[str, Any] = {"help": help, "autocompletion": offer if offers else None}
         if self.by_place:
             return Annotated[self.kind, typer.Argument(**shown, metavar=name.upper())]
-        kinds = {bool: None, Path: "FILE", int: "N", float: "X"}
-        inner = (self.kind, *get_args(self.kind))
+        kinds = {bool: None, Literal: None, Path: "FILE", int: "N", float: "X"}  # the parser shows literals itself
+        inner = [get_origin(one) or one for one in (self.kind, *get_args(self.kind))]
         metavar = next((kinds[one] for one in inner if one in kinds), "NAME")
-        if any(get_origin(one) is Literal for one in inner):
-            metavar = None  # the parser lists them
         return Annotated[self.kind, typer.Option(*flags, **shown, metavar=metavar)]
 
 

@@ -117,12 +117,8 @@ def show_results(
         elif style == "csv":
             from metaeval.show.frames import format_csv
 
-            first, *details = each.frames().items()
-            print_text(format_csv(first[1]), end="", data=True)
+            print_text(format_csv(each.to_frame()), end="", data=True)
             print_status(str(each.signature))
-            if out is None and details:
-                more = ", ".join(detail.replace("_", " ") for detail, _ in details)
-                print_notes([f"--out and --format json have more: {more}"])
         else:
             if style == "text" and each.answer():
                 collection = getattr(each, "collection", "") if parts else ""

@@ -9,14 +9,7 @@ from metaeval.cli.generate import Values
 from metaeval.cli.opening import find_directions, names_file, open_references, read_gold, read_opening
 from metaeval.cli.options import DIRECTIONS, HELP, NAMES, NOISE, OPENING, WRITTEN_FORMATS, Option, argument, take
 from metaeval.cli.output import FEW_NOTES, print_answer, print_notes, print_status, print_text, show, working
-from metaeval.errors import (
-    MetaevalError,
-    format_count,
-    format_list,
-    format_option,
-    option_names_in_use,
-    use_option_names,
-)
+from metaeval.errors import MetaevalError, format_count, format_list, option_names_in_use, use_option_names
 
 if TYPE_CHECKING:
     from metaeval.data.scores import Scores
@@ -53,7 +46,6 @@ def score(values: Values) -> None:
       metaeval score gold.json runs/ -l dialogue-quality --aspect S --normalise -o scores.csv
       metaeval score qrels.txt run1.txt run2.txt -l judgements --classes 0,1,2,3 --invalid clip
       metaeval score panel.csv -l labels --classes 0,1,2,3 --parts 10
-      metaeval score stc3-dq-a -m my_measure.py:my_measure
     """
     from metaeval.data.scores import state_directions
     from metaeval.datasets.open import is_store
@@ -147,15 +139,12 @@ def _write(scores: Scores, target: Path, to_format: str | None, defuse_formulas:
 
     if to_format == "store" or (to_format is None and is_store(target)):
         if defuse_formulas:
-            raise MetaevalError(f"a store holds no text, so that {format_option('defuse_formulas', True)} does nothing")
+            raise MetaevalError("a store holds no text, so that --defuse-formulas does nothing")
         ScoreStore(target).add(scores)
     else:
         write_scores(scores, target, format=to_format, defuse_formulas=defuse_formulas)
     print_status(f"wrote {scores!r} to {target}")
 
-
-SCORES = "scores"
-"""The folder inside a report's that holds the established measures' scores."""
 
 COMPARE = {
     "data": argument("Data sets, stores or score files, one or several; none with --gold", NAMES, None),
@@ -195,10 +184,8 @@ def compare(values: Values) -> None:
     Examples:
       metaeval compare stc3-dq-a stc3-dq-e --measure my_measure.py:my_measure -o report/
       metaeval compare --gold gold.txt --runs runs/ -l judgements --classes 0,1,2 -m my_measure.py:my_measure
-      metaeval compare trec-web-2013 -m nDCG@20 -o report/
       metaeval compare mt.csv -m TER --columns run=entry,topic=doc+line --lower-is-better edits -o report/
       metaeval compare wmt23-en-de -m BLEU --reference mqm -o report/
-      metaeval compare stc3-dq-a -m my_measure.py:my_measure --thorough --figures all -o report/
       metaeval compare one.csv two.csv -m mine --reference people1.csv --reference people2.csv -o report/
     """
     from metaeval.comparison.new_measure import compare as compare_measures
@@ -217,7 +204,7 @@ def compare(values: Values) -> None:
             sources,
             against=values.against or None,
             reference=references if len(references) > 1 else next(iter(references), None),
-            store=values.out / SCORES,
+            store=values.out / "scores",
             say=print_status,
             **{name: getattr(values, name) for name in _PASSED},
             **find_directions(values),
@@ -245,12 +232,10 @@ def _check_folder(out: Path, overwrite: bool) -> None:
     check_folder(out)
     # Scores that an earlier call stored are what this one goes on with.
     names = sorted(path.name for path in out.iterdir()) if out.exists() else []
-    names = [name for name in names if name != SCORES and not name.startswith(".")]
+    names = [name for name in names if name != "scores" and not name.startswith(".")]
     if names and not overwrite:
-        raise MetaevalError(
-            f"{out}: there is something already ({format_list(names, 3)}): name another folder, or --overwrite the "
-            f"report there; {out / SCORES} is kept, and so is what is no part of a report"
-        )
+        there = f"there is something already ({format_list(names, 3)})"
+        raise MetaevalError(f"{out}: {there}: name another folder, or --overwrite the report there, and nothing else")
 
 
 def _open_data(values: Values, opening: dict[str, Any]) -> list[Any]:
