@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from metaeval.cli.analyses import ANALYSES, GROUPS, Analysis
-from metaeval.cli.opening import SUBJECTS, join_runs, open_partial, open_run_scores, open_sources
+from metaeval.cli.opening import SUBJECTS, join_runs, open_partial, open_references, open_sources, read_opening
 from metaeval.cli.options import (
     GAPS,
     HELP,
@@ -105,7 +105,7 @@ def _read_parameter(parameter: inspect.Parameter, hint: Any, text: str) -> Optio
         kind, convert = str, open_partial
     elif "Scores" in kinds:
         # A text may also be the name of a measure, which stands for itself.
-        kind, convert = (list[str], None) if str in inner else (NAMES, open_run_scores)
+        kind, convert = (list[str], None) if str in inner else (NAMES, _open_scores)
     elif get_origin(hint) is Literal:
         kind, choices = str, get_args(hint)  # the function itself refuses another one, in its words
     elif Sequence[int] in inner:
@@ -116,6 +116,10 @@ def _read_parameter(parameter: inspect.Parameter, hint: Any, text: str) -> Optio
         kind = NAMES if NoneType in get_args(hint) else list[str]  # the function itself finds measures by their names
     default = ... if parameter.default is parameter.empty else parameter.default
     return Option(text, kind, default, choices, convert=convert)
+
+
+def _open_scores(given: list[str] | None, values: Any) -> list[Any] | None:
+    return open_references(given, read_opening(values)) if given else None
 
 
 def _read_numbers(flag: str, text: str | None, _: Any) -> list[int] | None:

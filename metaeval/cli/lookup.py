@@ -36,14 +36,11 @@ def inspect(values: Values) -> None:
     from metaeval.io.inspection import inspect_scores
 
     options = {name: getattr(values, name) for name in (*OPENING, "measure")}
-    options["columns"] = parse_columns(values.columns)
-    blocks = []
     for source in values.sources:
         with working(f"reading {source}"):
-            found = inspect_scores(source, **options)
-        blocks.append("\n".join(_describe_file(found)))
+            found = inspect_scores(source, **{**options, "columns": parse_columns(values.columns)})
+        print_text("\n".join([*_describe_file(found), ""]))
         print_notes(found.notes)
-    print_text("\n\n".join(blocks))
 
 
 def _describe_file(found: Inspection) -> Iterator[str]:

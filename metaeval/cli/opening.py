@@ -84,7 +84,6 @@ def open_sources(values: Any) -> list[Scores]:
     for errors in absent.values():
         if len(errors) == n_files:  # no file has the column
             raise errors[0]
-        values.reference = references if len(references) > 1 else references[0]
     # References of their own have the stated directions too, and so have people's labels.
     people = getattr(values, "people", None)
     further = [people.scores] if people else [each for each in references if isinstance(each, Scores)]
@@ -92,8 +91,9 @@ def open_sources(values: Any) -> list[Scores]:
     opened, further = turned[: len(opened)], turned[len(opened) :]
     if people:
         values.people = people._replace(scores=further[0])
-    elif further:
-        values.reference = further if len(further) > 1 else further[0]
+    elif opens and references:
+        references = further or references
+        values.reference = references if len(references) > 1 else references[0]
     return opened
 
 
@@ -190,11 +190,6 @@ def open_references(
                 raise
             opened.append(open_scores(text, measure, format=opening["format"], **options))
     return opened
-
-
-def open_run_scores(given: list[str] | None, values: Any) -> Any:
-    """Return the scores in the files that an option names."""
-    return open_references(given, read_opening(values)) if given else None
 
 
 def open_partial(name: str, values: Any) -> Any:

@@ -49,6 +49,7 @@ def score(values: Values) -> None:
     """
     from metaeval.data.scores import state_directions
     from metaeval.datasets.open import is_store
+    from metaeval.measures.base import find_signs
     from metaeval.show.signature import sign
     from metaeval.show.table import Table
 
@@ -63,7 +64,13 @@ def score(values: Values) -> None:
     (scores,) = state_directions([scores], **find_directions(values), missing=values.missing)
     size = f"{format_count(len(scores.runs), 'run')}, {format_count(len(scores.topics), 'topic')}"
     if values.style == "text":
-        print_answer(_say_best(scores))
+        means, best = scores.means() * find_signs(scores.measures), []
+        for measure in scores.measures[:3]:
+            column = means[str(measure)]
+            first = column.index[column == column.max()]
+            best.append(f"{first[0] if len(first) == 1 else format_count(len(first), 'run')} by {measure.title}")
+        others = "; the table has the others" * (len(scores.measures) > 3)
+        print_answer(f"Best mean score: {', '.join(best)}{others}.")
     show([Table(scores.means(), f"Mean scores over topics: {size}.", sign("score", scores), digits=4)], values.style)
     if target is not None:
         _write(scores, target, None, values.defuse_formulas)
@@ -91,18 +98,6 @@ def _compute_scores(values: Values) -> Scores:
     if isinstance(data, Scores):
         return data if selected is None else data.sel(measures=selected)
     return score_runs(data, selected if values.measure else established_measures(data.kind))
-
-
-def _say_best(scores: Scores) -> str:
-    """Say which run has the best mean score by each measure."""
-    from metaeval.measures.base import find_signs
-
-    means, named = scores.means() * find_signs(scores.measures), []
-    for measure in scores.measures[:3]:
-        column = means[str(measure)]
-        best = column.index[column == column.max()]
-        named.append(f"{best[0] if len(best) == 1 else format_count(len(best), 'run')} by {measure.title}")
-    return f"Best mean score: {', '.join(named)}{'; the table has the others' * (len(scores.measures) > 3)}."
 
 
 def convert(values: Values) -> None:
