@@ -89,7 +89,7 @@ ANALYSES = {
             "people.csv judges.csv --classes 1,2,3,4,5 --out results/",
         ),
         remarks="Tables have one column per annotator or judge besides a column item, or one row per label: item, "
-        'annotator, label. JSON is {"annotator": {"item": label}}. Data sets of this kind are called alttest-….',
+        "annotator, label. Data sets of this kind are called alttest-….",
     ),
     "qrels": Analysis(
         "qrels:compare_qrels",

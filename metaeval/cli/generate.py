@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from metaeval.cli.analyses import ANALYSES, GROUPS, Analysis
-from metaeval.cli.opening import SUBJECTS, join_runs, open_partial, open_references, open_sources, read_opening
+from metaeval.cli.opening import SUBJECTS, join_runs, open_partial, open_run_scores, open_sources
 from metaeval.cli.options import (
     GAPS,
     HELP,
@@ -37,13 +37,11 @@ from metaeval.files import check_folder
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
-Function = Callable[..., Any]
-
 IN_PYTHON = ("p_add_one", "variance_offset", "gaps")
 """Arguments of functions that are no options; `gaps` is what ``--missing`` says of boards."""
 
 
-def parse_docstring(function: Function) -> tuple[str, str, dict[str, str]]:
+def parse_docstring(function: Callable[..., Any]) -> tuple[str, str, dict[str, str]]:
     """Return a docstring's first line, its paragraphs before the first section, and a phrase on every parameter."""
     head, *sections = re.split(r"\n\n(?=[A-Z]\w+\n-{3,}\n)", _plain(inspect.getdoc(function) or ""))
     question, _, details = head.partition("\n\n")
@@ -73,7 +71,7 @@ def _plain(text: str) -> str:
     return text.replace('``"', "").replace('"``', "").replace("`", "")
 
 
-def read_parameters(function: Function) -> Options:
+def read_parameters(function: Callable[..., Any]) -> Options:
     """Return the parameters of an analysis after its first one, as the command line takes them.
 
     Options of tests, which several functions pass on, are those of `discriminative_power`.
@@ -100,12 +98,12 @@ def _read_parameter(parameter: inspect.Parameter, hint: Any, text: str) -> Optio
     kinds = {getattr(kind, "__name__", "") for kind in inner}  # without importing pandas
     kind, flag = hint, spell(parameter.name)[0]
     choices: tuple[str, ...] = ()
-    convert: Function | None = None
+    convert: Callable[..., Any] | None = None
     if "DataFrame" in kinds:
         kind, convert = str, open_partial
     elif "Scores" in kinds:
         # A text may also be the name of a measure, which stands for itself.
-        kind, convert = (list[str], None) if str in inner else (NAMES, _open_scores)
+        kind, convert = (list[str], None) if str in inner else (NAMES, open_run_scores)
     elif get_origin(hint) is Literal:
         kind, choices = str, get_args(hint)  # the function itself refuses another one, in its words
     elif Sequence[int] in inner:
@@ -116,10 +114,6 @@ def _read_parameter(parameter: inspect.Parameter, hint: Any, text: str) -> Optio
         kind = NAMES if NoneType in get_args(hint) else list[str]  # the function itself finds measures by their names
     default = ... if parameter.default is parameter.empty else parameter.default
     return Option(text, kind, default, choices, convert=convert)
-
-
-def _open_scores(given: list[str] | None, values: Any) -> list[Any] | None:
-    return open_references(given, read_opening(values)) if given else None
 
 
 def _read_numbers(flag: str, text: str | None, _: Any) -> list[int] | None:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from metaeval.cli.options import DIRECTIONS, NOISE, OPENING, OPTIONS, Option, Options, argument, take
+from metaeval.cli.options import DIRECTIONS, OPENING, OPTIONS, SCORES, Option, Options, argument, take
 from metaeval.cli.output import working
 from metaeval.errors import DataError, MetaevalError
 from metaeval.io.formats import parse_columns
@@ -192,6 +192,11 @@ def open_references(
     return opened
 
 
+def open_run_scores(given: list[str] | None, values: Any) -> list[Any] | None:
+    """Return the scores in the files that an option names."""
+    return open_references(given, read_opening(values)) if given else None
+
+
 def open_partial(name: str, values: Any) -> Any:
     """Return the scores of people that an option names, of which some are missing, by the stated columns that it has."""
     from metaeval.io.partial_scores import read_partial
@@ -267,7 +272,7 @@ def open_judged_runs(values: Any) -> Any:
 
 
 SUBJECTS: dict[str, tuple[Options, Options, Callable[[Any], Any] | None]] = {
-    "Sequence": ({"source": OPTIONS["sources"]} | take("measure"), OPENING | NOISE | DIRECTIONS, None),
+    "Sequence": ({"source": OPTIONS["sources"]} | take("measure"), SCORES, None),
     "MeasureLike": (take("measures"), {}, lambda values: values.measures),
     "Ratings": (
         take("source", "measure"),
@@ -291,6 +296,6 @@ SUBJECTS: dict[str, tuple[Options, Options, Callable[[Any], Any] | None]] = {
         take("collection", "missing"),
         open_judged_runs,
     ),
-    "Scores": (take("source", "measure"), OPENING | NOISE | DIRECTIONS, None),
+    "Scores": (take("source", "measure"), SCORES, None),
 }
 """By the first type that a function takes: options that name it, those of its reading, and what opens it if it is no scores."""

@@ -42,7 +42,6 @@ PHRASES = {
 MISSING = ("raise", "drop-topic", "drop-run", "worst", "keep")
 GAPS = ("present", "complete")
 """What a board can do about missing scores, besides."""
-DOUBLED = ("raise", "mean", "latest")
 INVALID = ("raise", "drop-topic", "drop-run", "clip", "worst")
 WRITTEN_FORMATS = (*(one.name for one in formats.SCORE_FORMATS.values() if one.written), "store")
 READ_FORMATS = (*formats.READ_FORMATS, "store")
@@ -108,9 +107,7 @@ READING: Options = {
     "rescale": Option("Rescale distributions that do not sum to 1", bool, False),
     "collection": Option("The collection to read from a store, or a name for the collection of a file"),
     "missing": Option("What to do where a score or answer is missing", str, "raise", MISSING),
-    "doubled": Option(
-        "What to do where a run has several scores on a topic; latest goes by time", str, "raise", DOUBLED
-    ),
+    "doubled": Option("Where a run has several scores on a topic", str, "raise", ("raise", "mean", "latest")),
     "invalid": Option("What to do with a label that is not among the classes", str, "raise", INVALID),
     "columns": Option(
         "What your columns hold: run=entry,topic=doc+line (a+b joins two columns). Possible: run, topic, measure, score, "
@@ -158,11 +155,11 @@ def take(*names: str) -> Options:
 OPENING = take("collection", "format", "missing", "columns", "doubled")
 """How a source is opened: arguments of `open_scores`."""
 
-NOISE = take("clusters", "repeats")
-"""Columns that say which topics belong together, and which scores repeat each other: see `read_columns`."""
-
 DIRECTIONS = take("lower_is_better", "higher_is_better", "all_higher_is_better")
 """How directions are stated: see `find_directions`."""
+
+SCORES = OPENING | take("clusters", "repeats") | DIRECTIONS
+"""How scores are read."""
 
 
 def spell(argument: str) -> tuple[str, ...]:

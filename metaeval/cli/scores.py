@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from metaeval.cli.generate import Values
 from metaeval.cli.opening import find_directions, names_file, open_references, read_gold, read_opening
-from metaeval.cli.options import DIRECTIONS, HELP, NAMES, NOISE, OPENING, WRITTEN_FORMATS, Option, argument, take
+from metaeval.cli.options import DIRECTIONS, HELP, NAMES, SCORES, WRITTEN_FORMATS, Option, argument, take
 from metaeval.cli.output import FEW_NOTES, print_answer, print_notes, print_status, print_text, show, working
 from metaeval.errors import MetaevalError, format_count, format_list, option_names_in_use, use_option_names
 
@@ -31,7 +31,7 @@ CONVERT = {
     "target": argument("Where to write it", Path),
     "to_format": Option(f"Format of the target: {', '.join(WRITTEN_FORMATS)}; by its name", choices=WRITTEN_FORMATS),
     "measure": Option("The measure of a file that holds one without its name"),
-    **(OPENING | NOISE | DIRECTIONS | take("defuse_formulas")),
+    **(SCORES | take("defuse_formulas")),
 }
 
 
@@ -106,12 +106,10 @@ def convert(values: Values) -> None:
     \b
     Examples:
       metaeval convert scores.csv scores.parquet
-
       metaeval convert scores.csv folder --to sakai
       metaeval convert mt.csv scores.csv --columns run=entry,topic=doc+line --lower-is-better edits
       metaeval convert board.parquet mystore --to store --columns collection=task --doubled latest --missing drop-run
       zcat scores.csv.gz | metaeval convert - scores.parquet
-
     """
     from metaeval.data.scores import only_collection
     from metaeval.datasets.open import open_collections
@@ -147,7 +145,7 @@ COMPARE = {
     "gold": Option("A gold file, with --runs and --layout"),
     "runs": Option("Run files, or a folder of them", NAMES),
     **take("layout", "classes", "aspect", "rescale", "invalid"),
-    **(OPENING | NOISE | DIRECTIONS),
+    **SCORES,
     "against": Option("Compare with this measure, not with the established ones; may be repeated", NAMES),
     "reference": Option("What you trust: a measure of the data, or a file of scores for each source, in order", NAMES),
     "out": Option("Folder for the report", Path, Path("report")),
