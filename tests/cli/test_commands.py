@@ -110,14 +110,6 @@ def test_a_users_measure_is_run_because_they_name_its_file(run, ok, refused):
         assert (status, out, message in err, "Traceback" in err) == (2, "", True, False), err
 
 
-def test_policies_and_formats_can_be_stated_for_every_analysis(ok, here):
-    rows = [f"{r},{t},AP,0.{r}{t}" for r in range(1, 5) for t in range(1, 8) if (r, t) != (2, 3)]
-    (here / "gap.txt").write_text("\n".join(["run,topic,measure,score", *rows]))
-    out, err = ok("power gap.txt --from tidy --missing drop-topic -B 50")
-    assert "4 runs × 6 topics" in out
-    assert "left out 1 of 7 topics" in err
-
-
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     "command",

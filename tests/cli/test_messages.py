@@ -38,6 +38,7 @@ FILES = {
     f"{SCORE} --classes 0,1 -o new": "new: write a .csv, .tsv or .parquet file",
     "baselines tiny.csv '\x1b[2J' b": r"there is no run '\x1b[2J'",
     "compare -m NMD 'a\nb.csv'": "there is no such file",
+    "convert tiny.csv x.csv --columns run:system": "--columns run:system: say what is called how",
     # what Python calls otherwise
     "score shares.csv shares.csv -l probabilities": "rescale with --normalise;",
     "compare -m NMD --gold shares.csv --runs shares.csv -l probabilities": "rescale with --normalise;",
@@ -212,10 +213,3 @@ def test_what_a_policy_did_is_said_as_it_was_typed(ok, here):
             me.io.read_runs("gold.csv", "run.csv", format="probabilities", missing=policy)
         _, err = ok(f"score gold.csv run.csv -l probabilities --missing {policy}")
         assert f"note: --missing {policy}: " in err
-
-
-def test_columns_that_a_file_calls_otherwise_are_named_on_the_command_line(ok, refused, here):
-    (here / "mt.csv").write_text("system;segment;measure;value\na;1;AP;0.5\nb;1;AP;0.25\n")
-    ok("convert mt.csv out.csv --columns run=system,topic=segment,score=value")
-    assert (here / "out.csv").read_text() == "run,topic,measure,score,collection\na,1,AP,0.5,mt\nb,1,AP,0.25,mt\n"
-    assert "--columns run:system: say what is called how" in refused("convert mt.csv out.csv --columns run:system")
