@@ -61,6 +61,7 @@ NAMES = {
     "power stc3-dqa": "did you mean stc3-dq-a",
     "data info nothing": "there is no data set 'nothing'; `metaeval data list` lists them",
     "pwer scores.csv": "power",
+    "data": "Choose from: list, info, fetch",
     "power scores.csv --permutation 5": "--permutations",
     "power scores.csv --test hsd": "tukey-hsd",
 }
