@@ -18,8 +18,7 @@ from metaeval.errors import MetaevalError, MetaevalWarning
 
 # Imports of numpy and the like stand inside the commands, so that --help answers at once.
 
-_UsageError: Any = typer.BadParameter.__base__
-"""What a command line that cannot be parsed raises; typer does not export its name."""
+_UsageError: Any = typer.BadParameter.__base__  # of which typer does not export the name
 
 EXAMPLES = (
     "metaeval compare stc3-dq-a --measure my_measure.py:my_measure -o report/",
@@ -27,7 +26,6 @@ EXAMPLES = (
     "metaeval power trec-web-2013 --out power/",
     "metaeval measures NMD",
 )
-"""What a new user may want first; a test runs what needs no download."""
 
 app = typer.Typer(
     name="metaeval",

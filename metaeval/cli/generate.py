@@ -72,14 +72,11 @@ def _plain(text: str) -> str:
 
 
 def read_parameters(function: Callable[..., Any]) -> Options:
-    """Return the parameters of an analysis after its first one, as the command line takes them.
-
-    Options of tests, which several functions pass on, are those of `discriminative_power`.
-    """
+    """Return the parameters of an analysis after its first one, as the command line takes them."""
     hints, (_, _, texts) = get_type_hints(function), parse_docstring(function)
     options: Options = {}
     for one in list(inspect.signature(function).parameters.values())[1:]:
-        if one.kind is one.VAR_KEYWORD:
+        if one.kind is one.VAR_KEYWORD:  # options of tests, which several functions pass on
             from metaeval.analyses.power import discriminative_power
 
             known = read_parameters(discriminative_power)

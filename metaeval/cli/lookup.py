@@ -71,7 +71,6 @@ def _describe_file(found: Inspection) -> Iterator[str]:
 
 
 KINDS = {"classification": "confusion counts", "quantification": "estimated and gold shares"}
-"""What measures of each kind take."""
 
 MEASURES = {
     "names": argument("Measures to explain; none: list all", NAMES, None),
@@ -171,8 +170,6 @@ INTRODUCTIONS = {
     "read and what it lacks.",
     "output": "What is printed and written. The answer and its tables go to stdout, notes and progress to stderr.",
 }
-"""What stands above the options of each topic."""
-
 HELP = {"topic": argument("What to explain; nothing: the list of commands", Literal["reading", "output"] | None, None)}
 
 

@@ -52,10 +52,7 @@ def find_directions(values: Any) -> dict[str, Any]:
 
 
 def open_sources(values: Any) -> list[Scores]:
-    """Open the sources, or the only collection of a single one, with the measures that are asked for and stated directions.
-
-    Where a reference may be a file, as where one of its measures may be named, it takes the place of its name.
-    """
+    """Open sources with chosen measures and stated directions, and the reference, which takes the place of its name."""
     from metaeval.data.scores import Scores, only_collection, state_directions
     from metaeval.datasets.open import open_collections
     from metaeval.files import open_once
@@ -116,10 +113,7 @@ def _read_by_columns(
 
 
 def join_runs(opened: list[Scores], sources: list[str]) -> list[Scores]:
-    """Join sources that score other runs on the same topics to one collection, such as the logs of two models.
-
-    Where two logs of one task are of one model, runs are called after their files too.
-    """
+    """Join sources that score other runs on the same topics to one collection, such as the logs of two models."""
     import numpy as np
 
     from metaeval.data.scores import Scores, hold_scores
@@ -141,7 +135,7 @@ def join_runs(opened: list[Scores], sources: list[str]) -> list[Scores]:
     for parts in groups.values():
         runs = [run for scores, _ in parts for run in scores.runs]
         names = dict.fromkeys(scores.collection for scores, _ in parts)
-        if len(names) == 1:
+        if len(names) == 1:  # of two logs of one model, runs are called after their files too
             runs = [f"{run} ({stem})" if runs.count(run) > 1 else run for scores, stem in parts for run in scores.runs]
         if len(parts) == 1 or len(set(runs)) < len(runs):
             joined += [scores for scores, _ in parts]
@@ -165,10 +159,7 @@ def open_references(
     measure: str | None = None,
     absent: dict[str, list[DataError]] | None = None,
 ) -> list[Any]:
-    """Return the scores in files that an option names, perhaps of one `measure`; `labels` and what is no file stay names.
-
-    `opening` is how sources are read: a reference is read alike, but for columns that it does not have (see `absent`).
-    """
+    """Open the files that an option names, alike but for columns that they lack; `labels` and what is no file stay names."""
     from metaeval.datasets.open import open_scores
     from metaeval.io.detect import FormatError
 

@@ -49,24 +49,17 @@ _LAYOUTS = [f"{each.name} ({each.layout.replace('`', '')})" for each in formats.
 
 
 class Option(NamedTuple):
-    """An option; one `by_place` is an argument. A function refuses what is not among the choices itself, in its words.
-
-    `convert` makes the function's argument of what was typed, given all that was.
-    """
+    """An option, or `by_place` an argument; `convert` makes what the function takes of what was typed, given all that was."""
 
     help: str
     kind: Any = str | None
     default: object = None
-    choices: Sequence[str] = ()
+    choices: Sequence[str] = ()  # the function itself refuses another one, in its words
     by_place: bool = False
     convert: Callable[[Any, Any], Any] | None = None
 
     def annotate(self, name: str) -> Any:
-        """Return the annotation of which typer makes the option that is called so.
-
-        >>> Option("Threads", int).annotate("n_jobs").__metadata__[0].param_decls
-        ('--n-jobs',)
-        """
+        """Return the annotation of which typer makes the option that is called so."""
 
         def offer(incomplete: str) -> list[str]:
             from metaeval.measures import measures
@@ -163,9 +156,5 @@ SCORES = OPENING | take("clusters", "repeats") | DIRECTIONS
 
 
 def spell(argument: str) -> tuple[str, ...]:
-    """Return how the command line spells an argument, as messages do first.
-
-    >>> spell("n_permutations"), spell("empty_classes")
-    (('-B', '--permutations'), ('--empty-classes',))
-    """
+    """Return how the command line spells an argument, as messages do first: ('-B', '--permutations')."""
     return tuple(FLAGS.get(argument, f"--{argument.replace('_', '-')}").split())

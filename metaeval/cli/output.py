@@ -21,11 +21,8 @@ if TYPE_CHECKING:
     from metaeval.analyses.result import Result
     from metaeval.show.table import Table
 
-FEW_NOTES = 2
-"""Notes that a command prints unless ``--explain`` asks for all."""
-
-NARROW = 80
-"""Columns of a table that is short enough to be read everywhere, also where stdout is no terminal."""
+FEW_NOTES = 2  # that a command prints unless --explain asks for all
+NARROW = 80  # columns that can be read everywhere, also where stdout is no terminal
 
 
 def print_text(text: str, *, end: str = "\n", data: bool = False) -> None:
@@ -138,11 +135,7 @@ def _print_json(content: dict[str, Any]) -> None:
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Show on stderr, after two seconds, what is done of how much, and how long the rest will take.
-
-    Where nobody watches, one line says what is going on. What kernels state before long work, such as the memory that it
-    takes, is printed at once.
-    """
+    """Show on stderr, after two seconds, what is done of how much and the time left, or where nobody watches what it is."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
@@ -154,7 +147,7 @@ def working(what: str) -> Iterator[None]:
     progress.add_task(title, total=None, step="")
 
     def hear(step: str, done: int, total: int) -> None:
-        if not total:
+        if not total:  # kernels state what long work takes before they begin
             print_notes([step])
             return
         (task,) = progress.tasks

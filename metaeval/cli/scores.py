@@ -162,9 +162,7 @@ COMPARE = {
     "n_jobs": Option(HELP["n_jobs"], int, -1),
     **take("explain"),
 }
-
 _PASSED = ("missing", "n_trials", "n_permutations", "test", "alpha", "distinct_runs", "thorough", "seed", "n_jobs")
-"""Options that are arguments of the function that compares."""
 
 
 def compare(values: Values) -> None:
