@@ -18,7 +18,7 @@ from metaeval.errors import MetaevalError, MetaevalWarning
 
 # Imports of numpy and the like stand inside the commands, so that --help answers at once.
 
-_UsageError: Any = typer.BadParameter.__base__  # of which typer does not export the name
+_UsageError: Any = typer.BadParameter.__base__
 
 EXAMPLES = (
     "metaeval compare stc3-dq-a --measure my_measure.py:my_measure -o report/",
@@ -32,7 +32,7 @@ app = typer.Typer(
     cls=LazyGroup,
     help="Can the measure itself be trusted? Meta-evaluation of evaluation measures.\n\n"
     "\b\nExamples:\n" + "\n".join(f"  {example}" for example in EXAMPLES),
-    epilog="metaeval COMMAND --help explains a command, with examples. Scores: a file, a folder, a data set's name or -.",
+    epilog="metaeval COMMAND --help explains a command, with examples.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings=SETTINGS | {"max_content_width": 100},
@@ -70,7 +70,7 @@ def _start(
 def main() -> NoReturn:
     """Run the command line; whatever goes wrong ends in one sentence on stderr and a status that is not 0."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal without Greek letters gets the numbers all the same
+        if isinstance(stream, io.TextIOWrapper):  # a terminal may lack Greek letters
             stream.reconfigure(errors="backslashreplace")
     noted: set[str] = set()
 

@@ -49,9 +49,8 @@ ANALYSES = {
             "board.parquet --columns collection=task --doubled latest --missing complete --aggregate win-rate",
         ),
         "boards:board_ranks",
-        "Files that score other runs on the same topics, such as the logs of two models, are one collection: is one better? "
-        "Files of other topics are tasks, as are those that --columns collection=NAME tells apart, and have one answer "
-        "together; --missing present makes such a board of a single table with gaps.",
+        "Files that score other runs on the same topics, such as the logs of two models, are one collection. Others are "
+        "tasks, as are those that --columns collection=NAME tells apart, with one answer for all.",
     ),
     "calibrate": Analysis(
         "calibration:calibrate_tests",

@@ -53,7 +53,7 @@ def parse_docstring(function: Callable[..., Any]) -> tuple[str, str, dict[str, s
             names = [name.strip() for name in line.partition(" : ")[0].split(",")]
         texts |= {name: f"{texts[name]} {line.strip()}" if name in texts else "" for name in names}
     for name, text in texts.items():
-        first = re.split(r"(?<=\.) (?=[^a-z])", text.strip())[0]  # enough, if the whole is long
+        first = re.split(r"(?<=\.) (?=[^a-z])", text.strip())[0]
         texts[name] = (text if len(text.strip()) <= 180 else first).strip().removesuffix(".")
     # A terminal joins the lines of a paragraph: each bullet is a paragraph of its own.
     return " ".join(question.split()), re.sub(r"\n(?=- )", "\n\n", details), texts
@@ -76,7 +76,7 @@ def read_parameters(function: Callable[..., Any]) -> Options:
     hints, (_, _, texts) = get_type_hints(function), parse_docstring(function)
     options: Options = {}
     for one in list(inspect.signature(function).parameters.values())[1:]:
-        if one.kind is one.VAR_KEYWORD:  # options of tests, which several functions pass on
+        if one.kind is one.VAR_KEYWORD:  # options of tests
             from metaeval.analyses.power import discriminative_power
 
             known = read_parameters(discriminative_power)
@@ -108,7 +108,7 @@ def _read_parameter(parameter: inspect.Parameter, hint: Any, text: str) -> Optio
     elif inner and get_origin(inner[0]) is Mapping:
         kind, convert = NAMES, partial(_read_pairs, flag, get_args(inner[0])[1])
     elif "Measure" in kinds or {get_origin(each) for each in (hint, *inner)} & {Iterable, Sequence}:
-        kind = NAMES if NoneType in get_args(hint) else list[str]  # the function itself finds measures by their names
+        kind = NAMES if NoneType in get_args(hint) else list[str]
     default = ... if parameter.default is parameter.empty else parameter.default
     return Option(text, kind, default, choices, convert=convert)
 
@@ -249,7 +249,7 @@ def generate_command(name: str, analysis: Analysis) -> Any:
         options["missing"] = OPTIONS["missing"]._replace(choices=(*MISSING, *GAPS))
 
     def run(values: Values) -> None:
-        if values.out is not None:  # before anything is computed
+        if values.out is not None:
             check_folder(values.out)
         elif values.width is not None and values.style != "latex":
             raise MetaevalError("--width does nothing without --format latex or --out")

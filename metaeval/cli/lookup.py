@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 INSPECT = {
     "sources": argument("Score files or folders, one or several", list[str]),
-    "measure": Option("The measure of a file that holds one without its name"),
+    "measure": Option("The measure of a file that does not name it"),
     **OPENING,
 }
 
@@ -108,7 +108,7 @@ def _explain(measure: Measure, style: str) -> None:
     from metaeval.measures.registry import SYMBOLS
     from metaeval.show.bibliography import bibliography, find_labels
 
-    assert measure.kind is not None and measure.formula is not None  # noqa: PT018, S101  (registered ones have both)
+    assert measure.kind is not None and measure.formula is not None  # noqa: PT018, S101
     _, details, texts = parse_docstring(measure.formula)
     zero = "the formula is never 0/0" if measure.written else "not declared: where the formula is 0/0 is an error"
     if measure.undefined is not None:
@@ -165,9 +165,8 @@ def print_citations(values: Values) -> None:
 
 
 INTRODUCTIONS = {
-    "reading": "How files are read. Every command that reads scores takes these options, and they hold for the file of "
-    "a --reference too; the help of a command names those that it takes. `metaeval inspect FILE` says how a file is "
-    "read and what it lacks.",
+    "reading": "How files are read, that of a --reference too; the help of a command names those options that it takes. "
+    "`metaeval inspect FILE` says how a file is read and what it lacks.",
     "output": "What is printed and written. The answer and its tables go to stdout, notes and progress to stderr.",
 }
 HELP = {"topic": argument("What to explain; nothing: the list of commands", Literal["reading", "output"] | None, None)}
@@ -199,7 +198,7 @@ def explain_topic(topic: str, context: Any) -> str:
 APP = {
     "port": Option("By default the first free one from 8501 on", int | None),
     "browser": Option("Open the page in a browser", bool, True),
-    "host": Option("Address to listen on; 0.0.0.0 lets other machines in, as in a container", str, "127.0.0.1"),
+    "host": Option("Address to listen on; 0.0.0.0 lets other machines in", str, "127.0.0.1"),
 }
 
 
@@ -252,7 +251,7 @@ def show_data(values: Values) -> None:
             print_status(str(error))
             failed = 2
             continue
-        here = [(folder / file.name).is_file() for file in found.files]  # whether they are whole, loading finds out
+        here = [(folder / file.name).is_file() for file in found.files]
         rows.append((name, f"{sum(here)} of {len(here)}" if here else "by hand", found.kind, found.title))
         if values.action == "info":
             told = {label: getattr(found, label) for label in ("rows", "note", "licence", "citation", "layout")}

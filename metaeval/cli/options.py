@@ -25,7 +25,7 @@ HELP = {
     "n_jobs": "Threads; any number gives the same results",
     "n_bootstrap": "Resamples of the topics for the intervals; 0 for none",
     "confidence": "Level of the intervals",
-    "distinct_runs": "Keep one of several runs with the same scores on every topic: the first in the order of labels",
+    "distinct_runs": "Keep one of several runs with the same scores on every topic",
     "tau": "Which rank correlation",
 }
 """What options say where a docstring has nothing to add."""
@@ -76,7 +76,7 @@ class Option(NamedTuple):
         shown: dict[str, Any] = {"help": help, "autocompletion": offer if offers else None}
         if self.by_place:
             return Annotated[self.kind, typer.Argument(**shown, metavar=name.upper())]
-        kinds = {bool: None, Literal: None, Path: "FILE", int: "N", float: "X"}  # the parser shows literals itself
+        kinds = {bool: None, Literal: None, Path: "FILE", int: "N", float: "X"}
         inner = [get_origin(one) or one for one in (self.kind, *get_args(self.kind))]
         metavar = next((kinds[one] for one in inner if one in kinds), "NAME")
         return Annotated[self.kind, typer.Option(*flags, **shown, metavar=metavar)]
@@ -98,26 +98,26 @@ READING: Options = {
     "classes": Option("All classes in order, with commas: 0,1,2,3"),
     "aspect": Option("Of the layout dialogue-quality: which aspect", choices=("A", "E", "S")),
     "rescale": Option("Rescale distributions that do not sum to 1", bool, False),
-    "collection": Option("The collection to read from a store, or a name for the collection of a file"),
+    "collection": Option("The collection of a store, or a name for that of a file"),
     "missing": Option("What to do where a score or answer is missing", str, "raise", MISSING),
     "doubled": Option("Where a run has several scores on a topic", str, "raise", ("raise", "mean", "latest")),
-    "invalid": Option("What to do with a label that is not among the classes", str, "raise", INVALID),
+    "invalid": Option("What to do with labels of no class", str, "raise", INVALID),
     "columns": Option(
-        "What your columns hold: run=entry,topic=doc+line (a+b joins two columns). Possible: run, topic, measure, score, "
+        "What your columns hold: run=entry,topic=doc+line (a+b joins two). Possible: run, topic, measure, score, "
         "collection, cluster, repeat, time, item, label, ignore",
         NAMES,
     ),
-    "clusters": Option("Column of what topics belong to (document, conversation): they are drawn together"),
-    "repeats": Option("Column that numbers repeats of a run on a topic (epoch, seed): scores are averaged over it"),
-    "judges": Option("Column that names the judge or annotator of a score"),
-    "tasks": Option("Column that names the task or category of a topic"),
-    "lower_is_better": Option("Lower scores of this measure are better; may be repeated", NAMES),
-    "higher_is_better": Option("Higher scores of this measure are better; may be repeated", NAMES),
-    "all_higher_is_better": Option("Higher is better for all measures but those of --lower-is-better", bool, False),
+    "clusters": Option("Column of clusters of topics (document), which are drawn together"),
+    "repeats": Option("Column of repeats (epoch, seed), over which scores are averaged"),
+    "judges": Option("Column of judges or annotators"),
+    "tasks": Option("Column of tasks or categories"),
+    "lower_is_better": Option("Lower is better for this measure; may be repeated", NAMES),
+    "higher_is_better": Option("Higher is better for this measure; may be repeated", NAMES),
+    "all_higher_is_better": Option("Higher is better but for --lower-is-better", bool, False),
 }
 OUTPUT: Options = {
     "style": Option("How the table is printed", Literal["text", "csv", "md", "latex", "json"], "text"),
-    "explain": Option("Print all columns, how to read them, and every note with its reason", bool, False),
+    "explain": Option("Print all columns, how to read them, and every note", bool, False),
     "width": Option("Width of LaTeX tables and figures in a paper", Literal["column", "page"] | None),
     "out": Option("Folder for table, rows and figure", Path | None),
     "defuse_formulas": Option("Put ' before names that a spreadsheet would run: =cmd()", bool, False),
@@ -129,12 +129,10 @@ OPTIONS: Options = (
     READING
     | OUTPUT
     | {
-        "source": argument("A score file or folder, a store, a data set's name, or - for standard input"),
-        "sources": argument(
-            "Score files, folders, stores or data sets, one or several; - for standard input", list[str]
-        ),
+        "source": argument("A score file, folder, store or data set; - is standard input"),
+        "sources": argument("Score files, folders, stores or data sets; - is standard input", list[str]),
         "measures": argument("Names of measures, or FILE.py:FUNCTION", list[str]),
-        "measure": Option("A measure: its name, or FILE.py:FUNCTION; may be repeated; by default all", NAMES),
+        "measure": Option("A measure, or FILE.py:FUNCTION; may be repeated; by default all", NAMES),
     }
 )
 """What commands share."""

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from metaeval.analyses.result import Result
     from metaeval.show.table import Table
 
-FEW_NOTES = 2  # that a command prints unless --explain asks for all
-NARROW = 80  # columns that can be read everywhere, also where stdout is no terminal
+FEW_NOTES = 2  # unless --explain asks for all
+NARROW = 80  # columns, where stdout is no terminal
 
 
 def print_text(text: str, *, end: str = "\n", data: bool = False) -> None:
@@ -147,7 +147,7 @@ def working(what: str) -> Iterator[None]:
     progress.add_task(title, total=None, step="")
 
     def hear(step: str, done: int, total: int) -> None:
-        if not total:  # kernels state what long work takes before they begin
+        if not total:  # stated before it begins
             print_notes([step])
             return
         (task,) = progress.tasks

@@ -21,7 +21,7 @@ SCORE = {
     "as_quantification": Option("Score the class distributions of classification runs", bool, False),
     "parts": Option("Random parts of the items in place of topics: how many", int | None),
     "seed": Option("Seed of --parts", int, 0),
-    "out": Option("Write every score to a .csv, .tsv or .parquet file, or add them to an existing store", Path | None),
+    "out": Option("Write every score to a .csv, .tsv or .parquet file, or a store", Path | None),
     **take("layout", "classes", "aspect", "rescale", "collection", "missing", "invalid", "columns"),
     **(DIRECTIONS | take("style", "defuse_formulas")),
 }
@@ -30,7 +30,7 @@ CONVERT = {
     **take("source"),
     "target": argument("Where to write it", Path),
     "to_format": Option(f"Format of the target: {', '.join(WRITTEN_FORMATS)}; by its name", choices=WRITTEN_FORMATS),
-    "measure": Option("The measure of a file that holds one without its name"),
+    "measure": Option("The measure of a file that does not name it"),
     **(SCORES | take("defuse_formulas")),
 }
 
@@ -140,24 +140,24 @@ def _write(scores: Scores, target: Path, to_format: str | None, defuse_formulas:
 
 
 COMPARE = {
-    "data": argument("Data sets, stores or score files, one or several; none with --gold", NAMES, None),
+    "data": argument("Data sets, stores or score files; none with --gold", NAMES, None),
     "measure": Option("The new measure: FILE.py:FUNCTION, or a name; may be repeated", list[str], ...),
     "gold": Option("A gold file, with --runs and --layout"),
     "runs": Option("Run files, or a folder of them", NAMES),
     **take("layout", "classes", "aspect", "rescale", "invalid"),
     **SCORES,
-    "against": Option("Compare with this measure, not with the established ones; may be repeated", NAMES),
-    "reference": Option("What you trust: a measure of the data, or a file of scores for each source, in order", NAMES),
+    "against": Option("Compare with this measure only; may be repeated", NAMES),
+    "reference": Option("What you trust: a measure, or a file of scores for each source", NAMES),
     "out": Option("Folder for the report", Path, Path("report")),
     "overwrite": Option("Replace the report that is there", bool, False),
     "n_trials": Option("Random splits of the topics", int, 1000),
     "n_permutations": Option("Trials of the tests of all pairs of runs", int, 5000),
-    "test": Option("Test of all pairs of runs that verdicts rest on, as metaeval power takes it"),
+    "test": Option("Test that verdicts rest on, as metaeval power takes it"),
     "alpha": Option(HELP["alpha"], float, 0.05),
-    "distinct_runs": Option("Keep one of several runs with the same scores on every topic", bool, False),
-    "thorough": Option("Repeat the comparison with other seeds, without baselines and on distinct runs", bool, False),
+    "distinct_runs": Option("Keep one of several runs with the same scores", bool, False),
+    "thorough": Option("Try other seeds, no baselines and distinct runs too", bool, False),
     "figures": Option("all: as PDF and PNG too, which takes longer", Literal["page", "all"], "page"),
-    "p_values": Option("Write every p-value, contradiction and split too, which may be large", bool, False),
+    "p_values": Option("Write every p-value, contradiction and split too", bool, False),
     "seed": Option(HELP["seed"], int, 0),
     "n_jobs": Option(HELP["n_jobs"], int, -1),
     **take("explain"),
@@ -249,6 +249,6 @@ def _open_data(values: Values, opening: dict[str, Any]) -> list[Any]:
             sources.append(open_source(name, **opening))
     if values.gold is not None:
         if values.clusters or values.repeats:
-            raise MetaevalError("--clusters and --repeats name columns of score files, and gold and runs have none")
+            raise MetaevalError("--clusters and --repeats name columns of score files")
         sources.append(read_gold(values))
     return sources
