@@ -21,7 +21,6 @@ from weakref import WeakKeyDictionary
 from metaeval.errors import DataError, MetaevalError, format_list
 
 PathLike = str | Path
-
 Sources = PathLike | Sequence[PathLike] | Mapping[str, PathLike]
 """A file, a folder, several files, or files by name."""
 
@@ -39,7 +38,6 @@ _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
 
 _RAISE_BOUND = f"the environment variable {LARGEST_FILE_OPTION} raises the bound"
 _LONGEST_LINE = 1 << 28
-
 TEMPORARY = ".writing-"
 """What the name of a file or folder that is still being written begins with."""
 

@@ -258,5 +258,3 @@ def _remark(annotations: Annotations, n_items: np.ndarray, blind: np.ndarray) ->
     single = int(((annotations.labels >= 0).sum(axis=0) == 1).sum())
     if single:
         yield f"{format_count(single, 'item')} with the label of one person only: left out"
-    if len(annotations.annotators) == 2:
-        yield "with two annotators each is compared with the other alone: three or more are advised"

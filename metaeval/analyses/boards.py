@@ -33,7 +33,6 @@ Gaps: TypeAlias = Literal["present", "complete"]
 FEWEST_FREE = 3
 """Degrees of freedom, topics less tasks, below which rank sets of simulated boards did not hold."""
 
-
 NOTE = (
     "differences between runs are skewed: rank sets, and the runs that may be first, may miss more often than they claim\n"
     "A typical pair of runs has the skewness {skewness:.1f}. How often sets held: docs/simulations/intervals.md."

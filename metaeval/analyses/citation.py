@@ -45,12 +45,13 @@ SOURCES: dict[str, str] = {
 
 
 def cite(*names: str | Measure) -> str:
-    """What is to be cited for measures, analyses, tests and data sets? BibTeX, below comments that say what each name means.
+    """What is to be cited for measures, analyses, tests and data sets?
 
     Parameters
     ----------
     *names : str or Measure
         Names such as ``"NMD"``, ``"discriminative_power"``, ``"max-t"`` or ``"stc3-dq-a"``. Without any: metaeval itself.
+        What comes is BibTeX in UTF-8, below comments that say what each name refers to.
 
     Examples
     --------

@@ -83,7 +83,7 @@ class QrelsComparison(Result):
         shown = written[["τ_b", "reversed", "lost", "new"]]
         if rows["low"].notna().any():
             shown.insert(1, "interval", [write_ends(low, high, 2) for low, high in rows[["low", "high"]].to_numpy()])
-        decided = rows.iloc[0][["kept", "reversed", "lost"]].sum()
+        decided = rows[["kept", "reversed", "lost"]].iloc[0].sum()
         caption = (
             f"{self.measure}: {people} finds {decided:,} of {comb(self.n_runs, 2):,} pairs of runs significant; what judges "
             "reverse or lose of them, and find besides (new); ±: with other random trials."
@@ -120,7 +120,7 @@ class QrelsComparison(Result):
 def compare_qrels(
     judged: JudgedRuns,
     *,
-    measure: str = "nDCG@10",
+    measure: str | Sequence[str] = ("nDCG@10",),
     family: Mapping[str, str] | None = None,
     alpha: float = 0.05,
     n_permutations: int = 2000,
@@ -137,7 +137,7 @@ def compare_qrels(
     Parameters
     ----------
     judged : JudgedRuns
-    measure : str, optional
+    measure : str, or a sequence of one, optional
         As ir_measures writes it: nDCG@10, AP(rel=2), RR@10. A document without a grade is not relevant.
     family : mapping of str to str, optional
         Which runs are made with which model: run=model, or a file of both. A judge is of the model that its name, or a part of
@@ -163,7 +163,10 @@ def compare_qrels(
         raise MetaevalError(f"this takes JudgedRuns, not {type(judged).__name__}: see metaeval.io.read_judged_runs")
     check_options(alpha=alpha, confidence=confidence, n_bootstrap=n_bootstrap, n_jobs=n_jobs)
     check_options(n_permutations=Within(n_permutations, trials_needed(1, alpha)))
-    known, parsed = parse_measure(measure)
+    names = [measure] if isinstance(measure, str) else list(measure)
+    if len(names) != 1:
+        raise MetaevalError(f"runs are compared by one measure at a time, not by {format_list(names)}")
+    known, parsed = parse_measure(names[0])
     find_labels(family or {}, tuple(judged.runs), "run")
     values = score_rankings(judged.runs, judged.judgements, judged.topics, parsed)
     for name in np.array(judged.sets)[~values.any(axis=(0, 1))]:

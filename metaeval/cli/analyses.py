@@ -22,133 +22,83 @@ GROUPS = {
 class Analysis:
     """An analysis that is a command: its options and help come from the function's signature and docstring.
 
-    The function is ``"module:function"`` below metaeval, and `takes` says of what: scores, several of them, ratings, labels,
-    runs, or measures. Examples are command lines without the program's name. `board` is the function of several collections
-    at once, if it is another one. `pairs` is the option that names a file for what grows with the number of pairs of runs,
-    the result's `run_pairs`. `remarks` are a paragraph of the help that the docstring does not have.
+    The function is ``"module:function"`` of the analyses; the type of its first argument says what the command takes.
+    Examples are command lines without the program's and the command's name. `board` is the function of several collections
+    at once, if it is another one. `remarks` are a paragraph of the help that the docstring does not have.
     """
 
     function: str
     examples: tuple[str, ...]
-    takes: str = "scores"
     board: str = ""
-    pairs: str = ""
     remarks: str = ""
 
 
 ANALYSES = {
     "similarity": Analysis(
-        "analyses.ranking_similarity:ranking_similarity",
-        ("similarity scores.csv", "similarity trec-web-2013 --tau tau_b@15 --format latex"),
+        "ranking_similarity:ranking_similarity", ("scores.csv", "trec-web-2013 --tau tau_b@15 --format latex")
     ),
-    "consistency": Analysis(
-        "analyses.split_half_consistency:split_half_consistency",
-        ("consistency scores.csv", "consistency stc3-dq-a --size 10"),
-    ),
+    "consistency": Analysis("split_half_consistency:split_half_consistency", ("scores.csv", "stc3-dq-a --size 10")),
     "power": Analysis(
-        "analyses.power:discriminative_power",
-        (
-            "power scores.csv -B 5000",
-            "power stc3-dq-a stc3-dq-e stc3-dq-s --out results/",
-            "power scores.csv --p-values p-values.csv",
-        ),
-        takes="several",
-        pairs="p_values",
+        "power:discriminative_power", ("scores.csv -B 5000", "stc3-dq-a stc3-dq-e stc3-dq-s --out results/")
     ),
     "ranks": Analysis(
-        "analyses.ranks:run_ranks",
+        "ranks:run_ranks",
         (
-            "ranks trec-web-2013 -m AP",
-            "ranks one.json two.json",
-            "ranks scores.csv --test randomised-tukey-hsd --out results/",
-            "ranks board.parquet --columns collection=task --doubled latest --missing complete --aggregate win-rate",
+            "trec-web-2013 -m AP",
+            "one.json two.json",
+            "board.parquet --columns collection=task --doubled latest --missing complete --aggregate win-rate",
         ),
-        takes="several",
-        board="analyses.boards:board_ranks",
-        remarks="Files that score other runs on the same topics, such as the logs of two models, are one collection: is one "
-        "better, by how much, how sure? Files of other topics are tasks, as are those that a column of a table names, and "
-        "several tasks are a board: one answer for all of them, by their mean or another aggregate. --missing present makes "
-        "a board of a single table with missing scores, too.",
+        "boards:board_ranks",
+        "Files that score other runs on the same topics, such as the logs of two models, are one collection. Others are "
+        "tasks, as are those that --columns collection=NAME tells apart, with one answer for all.",
     ),
     "calibrate": Analysis(
-        "analyses.calibration:calibrate_tests",
-        (
-            "calibrate scores.csv",
-            "calibrate trec-web-2013 -m AP --topics 25 --studies 1000",
-            "calibrate scores.csv --test bootstrap-t --test paired-t",
-        ),
+        "calibration:calibrate_tests",
+        ("trec-web-2013 -m AP --topics 25 --studies 1000", "scores.csv --test bootstrap-t --test paired-t"),
     ),
-    "overlap": Analysis("analyses.power_pairs:significance_overlap", ("overlap scores.csv",)),
-    "contradictions": Analysis(
-        "analyses.power_pairs:significance_contradictions",
-        ("contradictions stc3-dq-a", "contradictions scores.csv --run-pairs all.csv"),
-        pairs="run_pairs",
-    ),
-    "baselines": Analysis(
-        "analyses.baseline_preference:baseline_preference", ("baselines stc3-dq-a BL-popularity BL-uniform",)
-    ),
-    "robustness": Analysis(
-        "analyses.robustness:robustness",
-        ("robustness trec-web-2013", "robustness stc3-dq-a stc3-dq-e stc3-dq-s"),
-        takes="several",
-    ),
+    "overlap": Analysis("power_pairs:significance_overlap", ("scores.csv",)),
+    "contradictions": Analysis("power_pairs:significance_contradictions", ("stc3-dq-a",)),
+    "baselines": Analysis("baseline_preference:baseline_preference", ("stc3-dq-a BL-popularity BL-uniform",)),
+    "robustness": Analysis("robustness:robustness", ("trec-web-2013", "stc3-dq-a stc3-dq-e stc3-dq-s")),
     "variance": Analysis(
-        "analyses.variance_components:variance_components",
+        "variance_components:variance_components",
         (
-            "variance scores.csv --repeats seed",
-            "variance ratings.csv --judges annotator",
-            "variance board.parquet --tasks task --doubled latest",
+            "scores.csv --repeats seed",
+            "board.parquet --tasks task --doubled latest",
         ),
-        takes="ratings",
     ),
-    "sample-size": Analysis(
-        "analyses.sample_size:sample_size", ("sample-size stc3-dq-a --sizes 10,50,100,200,390,780",)
-    ),
+    "sample-size": Analysis("sample_size:sample_size", ("stc3-dq-a --sizes 10,50,100,200,390,780",)),
     "topic-set-size": Analysis(
-        "analyses.topic_set_size:topic_set_size",
-        ("topic-set-size trec-web-2013 --difference 0.1", "topic-set-size scores.csv --difference 2 --beta 0.1"),
+        "topic_set_size:topic_set_size", ("trec-web-2013 --difference 0.1", "scores.csv --difference 2 --beta 0.1")
     ),
     "agreement": Analysis(
-        "analyses.agreement:agreement",
+        "agreement:agreement",
         (
-            "agreement scores.csv --reference MQM",
-            "agreement scores.csv --reference human.csv --missing drop-topic --out agreement/",
-            "agreement wmt23-en-de --reference mqm --run-scores wmt23-en-de-runs",
-            "agreement one.csv two.csv --reference people1.csv --reference people2.csv",
-            "agreement judge.txt --reference truth.txt --missing drop-run --statistic tau_b@10",
+            "scores.csv --reference human.csv --missing drop-topic --out agreement/",
+            "wmt23-en-de --reference mqm --run-scores wmt23-en-de-runs",
+            "one.csv two.csv --reference people1.csv --reference people2.csv",
+            "judge.txt --reference truth.txt --missing drop-run --statistic tau_b@10",
         ),
-        takes="several",
     ),
-    "coverage": Analysis("analyses.coverage:coverage", ("coverage llmjudge -r Accuracy -r tau_a -r MI",)),
+    "coverage": Analysis("coverage:coverage", ("llmjudge -r Accuracy -r tau_a -r MI",)),
     "judges": Analysis(
-        "analyses.alternative_annotator_test:alternative_annotator_test",
+        "alternative_annotator_test:alternative_annotator_test",
         (
-            "judges alttest-mtbench --agreement accuracy --epsilon 0.2",
-            "judges people.csv judges.csv --classes 1,2,3,4,5 --out results/",
+            "alttest-mtbench --agreement accuracy --epsilon 0.2",
+            "people.csv judges.csv --classes 1,2,3,4,5 --out results/",
         ),
-        takes="labels",
         remarks="Tables have one column per annotator or judge besides a column item, or one row per label: item, "
-        'annotator, label. JSON is {"annotator": {"item": label}}. Data sets of this kind: alttest-summeval, '
-        "alttest-cebab-stars, …",
+        "annotator, label. Data sets of this kind are called alttest-….",
     ),
     "qrels": Analysis(
-        "analyses.qrels:compare_qrels",
-        (
-            "qrels people.txt gpt.txt llama.txt --runs runs/ -m nDCG@10",
-            "qrels people.txt gpt.txt --runs runs/ --family run7=gpt --out results/",
-        ),
-        takes="runs",
+        "qrels:compare_qrels",
+        ("people.txt gpt.txt llama.txt --runs runs/ -m nDCG@10 --family run7=gpt --out results/",),
     ),
     "correct": Analysis(
-        "analyses.corrected_scores:corrected_scores",
-        (
-            "correct judge.csv --people few.csv",
-            "correct judges.csv -m GEMBA -m COMET --people few.csv --target topics",
-        ),
+        "corrected_scores:corrected_scores",
+        ("judge.csv --people few.csv", "judges.csv -m GEMBA -m COMET --people few.csv --target topics"),
     ),
     "properties": Analysis(
-        "analyses.properties:properties",
-        ('properties CEM_ORD "OCI(beta=0.75)"', "properties my_measure.py:my_measure --empty-classes"),
-        takes="measures",
+        "properties:properties", ('CEM_ORD "OCI(beta=0.75)"', "my_measure.py:my_measure --empty-classes")
     ),
-}  # fmt: skip
+}

@@ -1,72 +1,168 @@
-"""From a function to its command: what it takes, what is called, and what is shown."""
+"""From a function, its signature and docstring, to its command: what it takes, what is called, and what is shown."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import copy_context
+from functools import partial
 from importlib import import_module
-from types import SimpleNamespace
-from typing import Any
+from pathlib import Path
+from types import NoneType, SimpleNamespace
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from metaeval.cli.analyses import ANALYSES, GROUPS, Analysis
-from metaeval.cli.opening import join_runs, open_annotations, open_judged_runs, open_ratings, open_sources
+from metaeval.cli.opening import SUBJECTS, join_runs, open_partial, open_run_scores, open_sources
 from metaeval.cli.options import (
-    DIRECTIONS,
     GAPS,
+    HELP,
     MISSING,
-    NOISE,
-    OPENING,
+    NAMES,
     OPTIONS,
     PHRASES,
     SHARED,
     Option,
     Options,
     argument,
-    complete_source,
     spell,
     take,
 )
-from metaeval.cli.output import check_output, print_status, show_results, working
-from metaeval.cli.signatures import Function, Parameter, find_question, parse_docstring, read_parameters
+from metaeval.cli.output import show_results, working
 from metaeval.errors import OPTION_NAMES, MetaevalError
+from metaeval.files import check_folder
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
+IN_PYTHON = ("p_add_one", "variance_offset", "gaps")
+"""Arguments of functions that are no options; `gaps` is what ``--missing`` says of boards."""
 
-class Values(SimpleNamespace):
-    """What the command line says: every option's value, in `stated` the names of those that stand there, and the `context`."""
+
+def parse_docstring(function: Callable[..., Any]) -> tuple[str, str, dict[str, str]]:
+    """Return a docstring's first line, its paragraphs before the first section, and a phrase on every parameter."""
+    head, *sections = re.split(r"\n\n(?=[A-Z]\w+\n-{3,}\n)", _plain(inspect.getdoc(function) or ""))
+    question, _, details = head.partition("\n\n")
+    listed = next((section for section in sections if section.startswith("Parameters\n")), "")
+    texts: dict[str, str] = {}
+    names: list[str] = []
+    for line in listed.splitlines()[2:]:
+        if line[:1].strip():  # "first, second : str" at the margin begins a parameter; what is indented describes it
+            names = [name.strip() for name in line.partition(" : ")[0].split(",")]
+        texts |= {name: f"{texts[name]} {line.strip()}" if name in texts else "" for name in names}
+    for name, text in texts.items():
+        first = re.split(r"(?<=\.) (?=[^a-z])", text.strip())[0]
+        texts[name] = (text if len(text.strip()) <= 180 else first).strip().removesuffix(".")
+    # A terminal joins the lines of a paragraph: each bullet is a paragraph of its own.
+    return " ".join(question.split()), re.sub(r"\n(?=- )", "\n\n", details), texts
+
+
+def find_question(reference: str) -> str:
+    """Return the first line of a docstring from the source of "module:function", without the time of an import."""
+    module, _, name = reference.partition(":")
+    source = (Path(__file__).parent.parent / "analyses" / f"{module}.py").read_text("utf-8")
+    match = re.search(rf'^def {name}\(.*?"""(.*?)(?:\n\n|""")', source, re.MULTILINE | re.DOTALL)
+    return "" if match is None else " ".join(_plain(match[1]).split())
+
+
+def _plain(text: str) -> str:
+    return text.replace('``"', "").replace('"``', "").replace("`", "")
+
+
+def read_parameters(function: Callable[..., Any]) -> Options:
+    """Return the parameters of an analysis after its first one, as the command line takes them."""
+    hints, (_, _, texts) = get_type_hints(function), parse_docstring(function)
+    options: Options = {}
+    for one in list(inspect.signature(function).parameters.values())[1:]:
+        if one.kind is one.VAR_KEYWORD:  # options of tests
+            from metaeval.analyses.power import discriminative_power
+
+            known = read_parameters(discriminative_power)
+            names = get_type_hints(*get_args(hints[one.name]))
+            options |= {name: known[name] for name in names if name in known}
+        elif one.name not in IN_PYTHON:
+            text = texts.get(one.name) or HELP.get(one.name, "")
+            options[one.name] = _read_parameter(one, hints[one.name], text)
+    return options
+
+
+def _read_parameter(parameter: inspect.Parameter, hint: Any, text: str) -> Option:
+    if parameter.kind is not parameter.KEYWORD_ONLY:
+        return argument(text, hint)
+    inner = [kind for kind in get_args(hint) if kind is not NoneType]
+    kinds = {getattr(kind, "__name__", "") for kind in inner}  # without importing pandas
+    kind, flag = hint, spell(parameter.name)[0]
+    choices: tuple[str, ...] = ()
+    convert: Callable[..., Any] | None = None
+    if "DataFrame" in kinds:
+        kind, convert = str, open_partial
+    elif "Scores" in kinds:
+        # A text may also be the name of a measure, which stands for itself.
+        kind, convert = (list[str], None) if str in inner else (NAMES, open_run_scores)
+    elif get_origin(hint) is Literal:
+        kind, choices = str, get_args(hint)  # the function itself refuses another one, in its words
+    elif Sequence[int] in inner:
+        kind, convert = str | None, partial(_read_numbers, flag)
+    elif inner and get_origin(inner[0]) is Mapping:
+        kind, convert = NAMES, partial(_read_pairs, flag, get_args(inner[0])[1])
+    elif "Measure" in kinds or {get_origin(each) for each in (hint, *inner)} & {Iterable, Sequence}:
+        kind = NAMES if NoneType in get_args(hint) else list[str]
+    default = ... if parameter.default is parameter.empty else parameter.default
+    return Option(text, kind, default, choices, convert=convert)
+
+
+def _read_numbers(flag: str, text: str | None, _: Any) -> list[int] | None:
+    try:
+        return None if text is None else [int(number) for number in text.split(",")]
+    except ValueError:
+        raise MetaevalError(f"{flag} {text}: whole numbers with commas, such as 10,25,50") from None
+
+
+def _read_pairs(flag: str, kind: type, given: list[str] | None, _: Any) -> dict[str, Any] | None:
+    """Return what a repeated option says of each name, which may stand twice if the same is said of it."""
+    pairs: dict[str, Any] = {}
+    for part in [part for text in given or () for part in text.split(",")]:
+        name, _, text = part.rpartition("=")
+        try:
+            meant = kind(text)
+        except ValueError:
+            name = ""
+        if not name.strip():
+            such = "names with numbers, such as a=2,b=0.5" if kind is float else "two names each, such as a=b"
+            raise MetaevalError(f"{flag} {part}: {such}")
+        if name in pairs and pairs[name] != meant:
+            raise MetaevalError(f"{flag}: {name} stands twice, with {pairs[name]} and {meant}; leave out one")
+        pairs[name] = meant
+    return pairs or None
+
+
+Values = SimpleNamespace
+"""What the command line says: every option's value, and the `context`."""
 
 
 def make_function(run: Callable[[Any], None], options: Options, help: str) -> Callable[..., None]:
     """Return a function with the signature of which typer makes a command: it calls another one with the values."""
 
     def call(context: typer.Context, **values: Any) -> None:
-        sources = {name: context.get_parameter_source(name) for name in values}
-        stated = {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
         if values.get("columns"):  # given twice, it is one list
             values["columns"] = ",".join(values["columns"])
-        given = {name: None if value == [] else value for name, value in values.items()}
-        run(Values(**given, stated=stated, context=context))
+        given = Values(**{name: None if value == [] else value for name, value in values.items()}, context=context)
+        for name, option in options.items():
+            if option.convert is not None:
+                setattr(given, name, option.convert(getattr(given, name), given))
+        run(given)
 
     call.__doc__ = help
-    call.shared = {name for name, option in options.items() if option is OPTIONS.get(name)}  # type: ignore[attr-defined]
-    parameters = [inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)]
+    topics = {name: topic for topic, names in SHARED.items() for name in names if options.get(name) is OPTIONS[name]}
+    call.explained = topics  # type: ignore[attr-defined]
+    kind, first = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter("context", first, annotation=typer.Context)]
     for name, option in options.items():
-        kind, annotation = inspect.Parameter.KEYWORD_ONLY, option.annotate(name)
-        parameters.append(inspect.Parameter(name, kind, annotation=annotation, default=option.default))
-    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        parameters.append(inspect.Parameter(name, kind, annotation=option.annotate(name), default=option.default))
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return call
-
-
-def add_commands(app: Any, commands: Mapping[str, tuple[Callable[[Any], None], Options]]) -> None:
-    """Add commands by their names: what runs, whose docstring is the help, and its options."""
-    for name, (run, options) in commands.items():
-        app.command(name, cls=Command)(make_function(run, options, run.__doc__ or ""))
 
 
 def make_command(run: Callable[[Any], None], options: Options, help: str) -> Any:
@@ -81,22 +177,19 @@ class Command(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments and the command's own options, and name those that ``metaeval help`` explains."""
-        shared = getattr(self.callback, "shared", ())
-        topics = {name: topic for topic, names in SHARED.items() for name in names if name in shared}
-        explained: dict[str, list[str]] = {topic: [] for topic in SHARED}
+        topics = getattr(self.callback, "explained", {})
         rows: dict[str, list[Any]] = {"Arguments": [], "Options": []}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is None:
-                continue
-            if parameter.param_type_name == "argument":
-                rows["Arguments"].append((getattr(parameter, "metavar", None) or parameter.name, record[1]))
-            elif parameter.name in topics:
-                explained[topics[parameter.name]].append(parameter.opts[0])
-            else:
+        explained: dict[str, list[str]] = {topic: [] for topic in SHARED}
+        for one in self.get_params(ctx):
+            name, record = str(one.name), one.get_help_record(ctx)
+            if name in topics:
+                explained[topics[name]].append(one.opts[0])
+            elif record is not None and one.param_type_name == "argument":
+                rows["Arguments"].append((name.upper(), record[1]))
+            elif record is not None:
                 rows["Options"].append(record)
         rows["Explained by"] = [
-            (f"metaeval help {topic}", ", ".join(names)) for topic, names in explained.items() if names
+            (f"metaeval help {topic}", ", ".join(flags)) for topic, flags in explained.items() if flags
         ]
         for title, records in rows.items():
             if records:
@@ -104,20 +197,11 @@ class Command(TyperCommand):
                     formatter.write_dl(records)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command."""
-        with option_names({one.name: one.opts[0] for one in self.params if one.param_type_name == "option"}):
-            return super().invoke(ctx)
-
-
-@contextmanager
-def option_names(names: dict[str, str]) -> Iterator[None]:
-    """Let messages call these arguments by these options, besides those in use, while the context lasts."""
-    before = OPTION_NAMES.set({**PHRASES, **OPTION_NAMES.get(), **names})
-    # An error is shown after the command has ended, but its message was made while it ran.
-    try:
-        yield
-    finally:
-        OPTION_NAMES.reset(before)
+        """Run the command in a context of its own, in which messages call arguments by its options."""
+        context = copy_context()
+        options = {str(one.name): one.opts[0] for one in self.params if one.param_type_name == "option"}
+        context.run(OPTION_NAMES.set, PHRASES | options)
+        return context.run(super().invoke, ctx)
 
 
 class LazyGroup(TyperGroup):
@@ -130,12 +214,10 @@ class LazyGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands by subject, with the whole question that each answers, which may need two lines."""
-        grouped = {name for names in GROUPS.values() for name in names}
-        others = tuple(name for name in self.commands if name not in grouped)
+        others = sorted(self.commands.keys() - {name for names in GROUPS.values() for name in names})
         width = max(map(len, self.commands))
         for title, names in {**GROUPS, "More": others}.items():
-            commands = [self.commands[name] for name in names if name in self.commands]
-            rows = [((command.name or "").ljust(width), command.get_short_help_str(limit=1000)) for command in commands]
+            rows = [(name.ljust(width), self.commands[name].get_short_help_str(limit=1000)) for name in names]
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
@@ -153,150 +235,48 @@ class _LazyCommand(TyperCommand):
         return command.make_context(info_name, args, parent, **extra)
 
 
-_POLICIES = ("raise", "drop-topic", "drop-run")
-_SUBJECTS: dict[str, tuple[Options, Options, Callable[[Any], Any] | None]] = {
-    "scores": (take("source"), OPENING | NOISE | DIRECTIONS, None),
-    "several": ({"source": OPTIONS["sources"]}, OPENING | NOISE | DIRECTIONS, None),
-    "measures": (take("measures"), {}, lambda values: values.measures),
-    "ratings": (
-        take("source"),
-        take("collection", "format", "columns", "doubled", "repeats", "judges", "tasks") | DIRECTIONS,
-        open_ratings,
-    ),
-    "labels": (
-        {
-            "people": argument(
-                "A table of people's labels; or, without JUDGES, the name of a data set", "PEOPLE", complete_source
-            ),
-            "answers": argument("A table of judges' labels", "[JUDGES]", kind=str | None, default=None),
-            **take("classes"),
-        },
-        {
-            "missing": Option(
-                "What to do if a judge has no answer; drop-topic leaves out the item", str, "raise", _POLICIES
-            ),
-            **take("columns"),
-            "separator": Option("Where the topic ends in an item's name: with __ the topic of doc7__fluency is doc7"),
-        },
-        open_annotations,
-    ),
-    "runs": (
-        {
-            "judgements": argument(
-                "Files of judgements, topic 0 document grade: those of people first, then judges'",
-                "QRELS...",
-                kind=list[str],
-            ),
-            "runs": Option(
-                "A folder of runs, or a run, topic Q0 document rank score name; may be repeated",
-                list[str],
-                ...,
-                metavar="FOLDER",
-            ),
-        },
-        take("collection")
-        | {
-            "missing": Option(
-                "What to do where a run has no document on a topic, or judgements lack one; worst lets the run find nothing",
-                str,
-                "raise",
-                (*_POLICIES, "worst"),
-            )
-        },
-        open_judged_runs,
-    ),
-}
-"""By what a command takes: options that name it, those that say how it is read, and what opens that which is no scores."""
-
-_MISSING_OF_BOARDS = Option(
-    "What to do where a score is missing; a board can compare what is present, or the runs that are complete",
-    str,
-    "raise",
-    (*MISSING, *GAPS),
-)
-
-
 def generate_command(name: str, analysis: Analysis) -> Any:
     """Make the command of an analysis: its options are those of its functions, and those that say how its input is read."""
-    functions = [_load(reference) for reference in (analysis.function, analysis.board) if reference]
+    places = [place.partition(":") for place in (analysis.function, analysis.board) if place]
+    functions = [getattr(import_module(f"metaeval.analyses.{module}"), function) for module, _, function in places]
     called = {function: read_parameters(function) for function in functions}
-    parameters: dict[str, Parameter] = {}
-    for read in called.values():
-        parameters |= {each: parameter for each, parameter in read.items() if each not in parameters}
-    named, reading, _ = _SUBJECTS[analysis.takes]
-    first = {each: parameter.option for each, parameter in parameters.items() if parameter.option.by_place}
-    others = {each: parameter.option for each, parameter in parameters.items()}
-    measure = take("measure") if analysis.takes in ("scores", "several", "ratings") else {}
-    options = named | first | measure | others | reading
+    own = called[functions[0]] | called[functions[-1]] | called[functions[0]]
+    first = str(next(iter(inspect.signature(functions[0]).parameters.values())).annotation)
+    takes = "Sequence" if analysis.board else next(kind for kind in SUBJECTS if kind in first)
+    named, reading, opener = SUBJECTS[takes]
+    options = named | own | reading | take("style", "explain", "width", "out")
     if analysis.board:
-        options["missing"] = _MISSING_OF_BOARDS
-    options |= take(*filter(None, [analysis.pairs]), "style", "explain", "width", "out")
+        options["missing"] = OPTIONS["missing"]._replace(choices=(*MISSING, *GAPS))
 
     def run(values: Values) -> None:
-        with option_names({"gaps": "--missing"} if analysis.board else {}):
-            rows = getattr(values, analysis.pairs) if analysis.pairs else None
-            check_output(values.style, values.out, values.width, rows)
-            for each, parameter in parameters.items():
-                if parameter.convert is not None:
-                    setattr(values, each, parameter.convert(getattr(values, each), values))
-            results = _answer(name, analysis, called, values)
-            show_results(results, values.style, values.out, explain=values.explain, width=values.width)
+        if values.out is not None:
+            check_folder(values.out)
+        elif values.width is not None and values.style != "latex":
+            raise MetaevalError("--width does nothing without --format latex or --out")
+        function, subject, more = functions[0], None, {}
+        if opener is not None:
+            with working("reading"):
+                subject = opener(values)
+        else:
+            if analysis.board:
+                OPTION_NAMES.set({**OPTION_NAMES.get(), "gaps": "--missing"})
+                if values.missing in GAPS:
+                    more, values.missing = {"gaps": values.missing}, "keep"
+            subject = open_sources(values)
+            if analysis.board:
+                subject = join_runs(subject, values.source)
+                stated = {each for each, option in own.items() if getattr(values, each) != option.default}
+                if len(subject) > 1 or more or stated - called[function].keys():
+                    function = functions[1]
+                    for each in stated - called[function].keys():
+                        raise MetaevalError(f"{spell(each)[0]} does nothing for a board of tasks")
+            subject = subject if len(subject) > 1 else subject[0]
+        with working(function.__name__.replace("_", " ")):
+            result = function(subject, **{each: getattr(values, each) for each in called[function]}, **more)
+        show_results(name, result, values.style, values.out, explain=values.explain, width=values.width)
 
-    docstring = parse_docstring(functions[0])
-    examples = "\n".join(f"  metaeval {example}" for example in analysis.examples)
+    question, details, _ = parse_docstring(functions[0])
+    examples = "\n".join(f"  metaeval {name} {example}" for example in analysis.examples)
     # \b keeps the lines of the next paragraph as they are.
-    parts = (docstring.question, docstring.details, analysis.remarks, f"\b\nExamples:\n{examples}")
+    parts = (question, details, analysis.remarks, f"\b\nExamples:\n{examples}")
     return make_command(run, options, "\n\n".join(part for part in parts if part))
-
-
-def _load(reference: str) -> Function:
-    module, _, name = reference.partition(":")
-    function: Function = getattr(import_module(f"metaeval.{module}"), name)
-    return function
-
-
-def _answer(
-    name: str, analysis: Analysis, called: dict[Function, dict[str, Parameter]], values: Values
-) -> dict[str, Any]:
-    """Open what a command is about, call its function, or that of boards, and return the results by the names of files."""
-    function, *boards = called
-    more: dict[str, Any] = {}
-    if (opener := _SUBJECTS[analysis.takes][2]) is not None:
-        with working(f"reading {analysis.takes}"):
-            subject = opener(values)
-    else:
-        several = isinstance(values.source, list)
-        sources = values.source if several else [values.source]
-        gaps = values.missing if boards and values.missing in GAPS else None
-        values.missing = "keep" if gaps else values.missing
-        opens = any(parameter.opens for parameter in called[function].values())
-        scores = open_sources(sources, values, opens=opens, several=several)
-        for board in boards:
-            scores, ordinary = join_runs(scores, sources), called[function].keys()
-            on_board = len(scores) > 1 or gaps or (called[board].keys() - ordinary) & values.stated
-            function, other, more = (board, function, {"gaps": gaps}) if on_board else (function, board, {})
-            for each in called[other]:
-                if each in values.stated and each not in called[function]:
-                    when = "for a board of tasks" if on_board else "for a single task"
-                    raise MetaevalError(f"{spell(each)[0]} does nothing {when}")
-        subject = scores if len(scores) > 1 else scores[0]
-        if analysis.pairs and getattr(values, analysis.pairs) and len(scores) > 1:
-            option = spell(analysis.pairs)[0]
-            raise MetaevalError(f"{option} is for a single source: a file for each needs a call for each")
-    with working(function.__name__.replace("_", " ")):
-        result = function(subject, **{each: getattr(values, each) for each in called[function]}, **more)
-    if analysis.pairs and (rows := getattr(values, analysis.pairs)):
-        from metaeval.show.frames import write_frame
-
-        with working(f"writing {rows}"):
-            write_frame(rows, result.run_pairs())
-        print_status(f"wrote {rows}")
-    parts = getattr(result, "parts", ())
-    # The pooled result answers what several sources were named for, so that it comes first.
-    results = {f"pooled-{name}" if parts else name: result}
-    for number, part in enumerate(parts, start=1):
-        # A collection's name may hold anything, a file's may not.
-        label = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in part.collection)
-        file = f"{name}-{label or number}"
-        results[f"{file}-{number}" if file in results else file] = part
-    return results

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from metaeval.cli.options import DIRECTIONS, OPENING
+from metaeval.cli.options import DIRECTIONS, OPENING, OPTIONS, SCORES, Option, Options, argument, take
 from metaeval.cli.output import working
 from metaeval.errors import DataError, MetaevalError
-from metaeval.io.formats import RUN_FORMATS, parse_columns
+from metaeval.io.formats import parse_columns
 
 if TYPE_CHECKING:
     from metaeval.data.ratings import Ratings
@@ -52,52 +51,53 @@ def find_directions(values: Any) -> dict[str, Any]:
     return {"lower_is_better": lower or (), "higher_is_better": every or higher or ()}
 
 
-def open_sources(sources: list[str], values: Any, *, opens: bool, several: bool) -> list[Scores]:
-    """Open sources, which may hold `several` collections each, with the measures that are asked for and stated directions.
-
-    Where a reference may be a file, it `opens`, and takes the place of its name among the values.
-    """
+def open_sources(values: Any) -> list[Scores]:
+    """Open sources with chosen measures and stated directions, and the reference, which takes the place of its name."""
     from metaeval.data.scores import Scores, only_collection, state_directions
     from metaeval.datasets.open import open_collections
     from metaeval.files import open_once
 
-    given = getattr(values, "reference", None) or []
-    texts = [given] if isinstance(given, str) else list(given)
-    files = [text for text in texts if opens and names_file(text)]
-    named = [text for text in texts if text not in files]
-    selected = [*dict.fromkeys([*values.measure, *named])] if values.measure else None
-    opening, lacking = read_opening(values), dict[str, DataError]()
-    opened: list[Scores] = []
+    references, opens = getattr(values, "reference", None) or [], hasattr(values, "reference_measure")
+    files = [text for text in references if opens and names_file(text)]
+    wanted = dict.fromkeys([*(values.measure or ()), *(text for text in references if text not in files)])
+    opening, absent, opened = read_opening(values), dict[str, list[DataError]](), list[Scores]()
+    several = isinstance(values.source, list)
+    sources = values.source if several else [values.source]
     with open_once():
         for source in sources:
             with working(f"reading {source}"):
                 # A reference that names a file may be one of the labels nevertheless.
-                read = partial(open_collections, source, selected, optional=files if names_file(source) else ())
-                found = _read_by_columns(read, opening, lacking if files else None)
+                optional = files if names_file(source) else ()
+                read = partial(open_collections, source, [*wanted] if values.measure else None, optional=optional)
+                found = _read_by_columns(read, opening, absent if files else None)
                 opened += found if several else [only_collection(found, source)]
-    if texts and opens:
+    if opens and references:
         labels = {str(measure) for scores in opened for measure in scores.measures}
         if values.annotators and opening["missing"] == "raise":
             opening["missing"] = "keep"  # the mean is of those who scored
         measure = values.reference_measure
-        given = open_references(given, opening, labels=labels, measure=measure, lacking=lacking)
+        references = open_references(references, opening, labels=labels, measure=measure, absent=absent)
+    n_files = len(sources) + sum(isinstance(each, Scores) for each in references)
+    for errors in absent.values():
+        if len(errors) == n_files:  # no file has the column
+            raise errors[0]
     # References of their own have the stated directions too, and so have people's labels.
     people = getattr(values, "people", None)
-    further = [people.scores] if people else given if isinstance(given, list) else [given]
-    further = [scores for scores in further if isinstance(scores, Scores)]
+    further = [people.scores] if people else [each for each in references if isinstance(each, Scores)]
     turned = state_directions([*opened, *further], **find_directions(values), missing=values.missing)
     opened, further = turned[: len(opened)], turned[len(opened) :]
     if people:
         values.people = people._replace(scores=further[0])
-    elif texts:
-        values.reference = given if not further else further if isinstance(given, list) else further[0]
+    elif opens and references:
+        references = further or references
+        values.reference = references if len(references) > 1 else references[0]
     return opened
 
 
 def _read_by_columns(
-    read: Callable[..., Any], opening: Mapping[str, Any], lacking: dict[str, DataError] | None = None
+    read: Callable[..., Any], opening: Mapping[str, Any], absent: dict[str, list[DataError]] | None
 ) -> Any:
-    """Read a file by those of the stated columns that it has; of others, `lacking` takes the error, unless there is none."""
+    """Read a file by those of the stated columns that it has; `absent` takes the errors about others, unless there is none."""
     from metaeval.io.table import ColumnsError
 
     columns = dict(opening["columns"] or {})
@@ -106,42 +106,36 @@ def _read_by_columns(
             return read(**{**opening, "columns": columns or None})
         except ColumnsError as error:
             without = {what: name for what, name in columns.items() if name != error.value}
-            if lacking is None or without == columns:
+            if absent is None or without == columns:
                 raise
-            lacking.setdefault(str(error.value), error)
+            absent.setdefault(str(error.value), []).append(error)
             columns = without
 
 
 def join_runs(opened: list[Scores], sources: list[str]) -> list[Scores]:
-    """Join sources that score other runs on the same topics to one collection, such as the logs of two models.
-
-    Where two logs of one task are of one model, runs are called after their files too.
-    """
+    """Join sources that score other runs on the same topics to one collection, such as the logs of two models."""
     import numpy as np
 
     from metaeval.data.scores import Scores, hold_scores
 
-    if len(opened) < 2 or len(opened) > len(sources):
+    if len(opened) < 2 or len(opened) != len(sources):
         return opened
-    stems = [Path(source).stem for source in sources]
-    column = opened[0].runs[0]
-    if all(
-        scores.runs == (column,) and [*map(str, scores.measures)] == [s]
-        for scores, s in zip(opened, stems, strict=True)
-    ):
+    named = list(zip(opened, [Path(source).stem for source in sources], strict=True))
+    run = opened[0].runs[0]
+    if all(scores.runs == (run,) and [*map(str, scores.measures)] == [stem] for scores, stem in named):
         # Tables of items with one column of scores name no run: each file is one, and the column is the measure.
-        opened = [
-            Scores(scores.values, runs=[stem], topics=scores.topics, measures=[column], clusters=scores.clusters)
-            for scores, stem in zip(opened, stems, strict=True)
+        named = [
+            (Scores(scores.values, runs=[stem], measures=[run], **scores.named("topics", "clusters")), stem)
+            for scores, stem in named
         ]
     groups: dict[object, list[tuple[Scores, str]]] = {}
-    for scores, stem in zip(opened, stems, strict=True):
+    for scores, stem in named:
         groups.setdefault((frozenset(scores.topics), frozenset(map(str, scores.measures))), []).append((scores, stem))
     joined: list[Scores] = []
     for parts in groups.values():
         runs = [run for scores, _ in parts for run in scores.runs]
         names = dict.fromkeys(scores.collection for scores, _ in parts)
-        if len(names) == 1:
+        if len(names) == 1:  # of two logs of one model, runs are called after their files too
             runs = [f"{run} ({stem})" if runs.count(run) > 1 else run for scores, stem in parts for run in scores.runs]
         if len(parts) == 1 or len(set(runs)) < len(runs):
             joined += [scores for scores, _ in parts]
@@ -158,67 +152,50 @@ def join_runs(opened: list[Scores], sources: list[str]) -> list[Scores]:
 
 
 def open_references(
-    given: str | list[str] | None,
+    texts: list[str],
     opening: Mapping[str, Any],
     *,
-    names: bool = True,
-    labels: Collection[str] = (),
+    labels: Collection[str] | None = None,
     measure: str | None = None,
-    lacking: Mapping[str, DataError] | None = None,
-) -> Any:
-    """Return the scores that an option names, perhaps of one `measure` of a file; what is no file stays as it is.
-
-    `opening` is how sources are read: a reference is read alike, but for columns that it does not have; those that sources
-    are `lacking` it has to have.
-    """
+    absent: dict[str, list[DataError]] | None = None,
+) -> list[Any]:
+    """Open the files that an option names, alike but for columns that they lack; `labels` and what is no file stay names."""
     from metaeval.datasets.open import open_scores
     from metaeval.io.detect import FormatError
 
-    if not given:
-        return None
-    texts = [given] if isinstance(given, str) else given
-    opens = [not names or (text not in labels and names_file(text)) for text in texts]
-    if any(opens) and not all(opens):
+    opens = [labels is None or (text not in labels and names_file(text)) for text in texts]
+    if not any(opens):
+        return texts
+    if not all(opens):
         problem = "several references are a file for each collection, in their order"
         raise DataError(f"there is no file {texts[opens.index(False)]}: {problem}")
-    absent: dict[str, DataError] = {}
     options = {what: value for what, value in opening.items() if what not in ("format", "collection")}
-    opened: list[Any] = texts if not any(opens) else []
+    opened: list[Any] = []
     for text in texts:
-        if not any(opens):
-            # It has the form of a file's name rather than of a measure's: human.csv, but not nDCG@0.5 or OCI(beta=0.75).
-            shaped = re.search(r"\.[a-zA-Z]{2,8}(\.gz)?$", text) and ":" not in text
-            if labels and shaped and text not in labels and not os.path.exists(os.path.expanduser(text)):
-                raise DataError("there is no such file, and no measure of that name", file=text)
-            continue
         try:
-            opened.append(_read_by_columns(partial(open_scores, text, measure), options, absent))
+            opened.append(
+                _read_by_columns(partial(open_scores, text, measure), options, {} if absent is None else absent)
+            )
         except FormatError:  # what is said of the sources holds for a file that does not tell its format itself
             if opening.get("format") is None:
                 raise
             opened.append(open_scores(text, measure, format=opening["format"], **options))
-    for column, error in (lacking or {}).items():
-        if not all(opens) or column in absent:
-            raise error
-    return opened[0] if isinstance(given, str) else opened
+    return opened
 
 
-def open_run_scores(given: list[str] | None, values: Any) -> Any:
+def open_run_scores(given: list[str] | None, values: Any) -> list[Any] | None:
     """Return the scores in the files that an option names."""
-    return open_references(given, read_opening(values), names=False)
+    return open_references(given, read_opening(values)) if given else None
 
 
 def open_partial(name: str, values: Any) -> Any:
-    """Return the scores of people that an option names, of which some are missing."""
+    """Return the scores of people that an option names, of which some are missing, by the stated columns that it has."""
     from metaeval.io.partial_scores import read_partial
-    from metaeval.io.table import ColumnsError
 
     if not names_file(name):
         raise DataError("there is no such file", file=name)
-    try:
-        return read_partial(name, columns=parse_columns(values.columns), doubled=values.doubled)
-    except ColumnsError:  # its columns may have their usual names
-        return read_partial(name, doubled=values.doubled)
+    stated = {"columns": parse_columns(values.columns), "doubled": values.doubled}
+    return _read_by_columns(partial(read_partial, name), stated, {})
 
 
 def open_ratings(values: Any) -> Ratings:
@@ -238,35 +215,20 @@ def open_ratings(values: Any) -> Ratings:
         own = {what: name for what, name in (columns or {}).items() if what not in ("repeat", "judge", "task")}
         found = open_collections(source, values.measure or None, **{**opening, "columns": own or None})
         ratings = refuse_columns(only_collection(found, source), columns)
-    if not values.stated & {*DIRECTIONS, "collection"}:
-        return ratings
     measures = turn_measures([ratings.measures], **find_directions(values))[0]
     return replace(ratings, measures=measures, collection=values.collection or ratings.collection)
 
 
-def read_gold(gold: str, values: Any, **others: Any) -> Runs:
+def read_gold(values: Any, **others: Any) -> Runs:
     """Read a gold file, and the run files or the folder beside it."""
     from metaeval.io import read_runs
 
     runs, layout = values.runs, values.layout
-    for path in (gold, *(runs or ())):
-        if not names_file(path):
-            raise DataError("there is no such file or folder", file=path)
     if layout is None:
-        raise MetaevalError("say how the files are laid out: --layout semeval-c, judgements, … (metaeval score --help)")
-    # The gold of some formats may have a column for every judge.
-    if not runs and not (layout in RUN_FORMATS and RUN_FORMATS[layout].alone):
-        raise MetaevalError("name at least one run file, or a folder of them, besides the gold file")
-    options = {name: getattr(values, name) for name in ("aspect", "missing", "invalid", "rescale")}
-    return read_runs(
-        gold,
-        None if not runs else runs if len(runs) > 1 else runs[0],
-        format=layout,
-        classes=_parse_classes(values.classes),
-        columns=parse_columns(values.columns),
-        **options,
-        **others,
-    )
+        raise MetaevalError("say how the files are laid out: --layout semeval-c, judgements, … (metaeval help reading)")
+    options = {name: getattr(values, name) for name in ("aspect", "missing", "invalid", "rescale", "collection")}
+    options |= {"classes": _parse_classes(values.classes), "columns": parse_columns(values.columns)}
+    return read_runs(values.gold, runs[0] if runs and len(runs) == 1 else runs, format=layout, **options, **others)
 
 
 def _parse_classes(text: str | None) -> list[str] | None:
@@ -281,18 +243,16 @@ def open_annotations(values: Any) -> Any:
 
     people, classes = values.people, _parse_classes(values.classes)
     options = {"columns": parse_columns(values.columns), "separator": values.separator, "missing": values.missing}
-    if values.answers is None:
-        if Path(people).exists():
-            raise MetaevalError(f"{people} is a file: name the file of the judges after it, and --classes")
+    if values.judges is None and not Path(people).exists():
         if [classes, *options.values()] != [None, None, None, "raise"]:
             raise MetaevalError("--classes, --columns, --separator and --missing are for files; a data set has its own")
         annotations = load_dataset(people)
         if not isinstance(annotations, Annotations):
             raise MetaevalError(f"{people} does not hold the labels of several people (metaeval data list)")
         return annotations
-    if classes is None:
-        raise MetaevalError("two files need --classes: all of them, in their order")
-    return read_annotations(people, values.answers, classes=classes, **options)
+    if values.judges is None or classes is None:
+        raise MetaevalError("name a file of people, one of judges after it, and --classes: all of them, in their order")
+    return read_annotations(people, values.judges, classes=classes, **options)
 
 
 def open_judged_runs(values: Any) -> Any:
@@ -300,3 +260,33 @@ def open_judged_runs(values: Any) -> Any:
     from metaeval.io import read_judged_runs
 
     return read_judged_runs(values.judgements, values.runs, missing=values.missing, collection=values.collection)
+
+
+SUBJECTS: dict[str, tuple[Options, Options, Callable[[Any], Any] | None]] = {
+    "Sequence": ({"source": OPTIONS["sources"]} | take("measure"), SCORES, None),
+    "MeasureLike": (take("measures"), {}, lambda values: values.measures),
+    "Ratings": (
+        take("source", "measure"),
+        take("collection", "format", "columns", "doubled", "repeats", "judges", "tasks") | DIRECTIONS,
+        open_ratings,
+    ),
+    "Annotations": (
+        {
+            "people": argument("A table of people's labels; or, without JUDGES, the name of a data set"),
+            "judges": argument("A table of judges' labels", str | None, None),
+            "separator": Option("Where the topic ends in an item's name: __ in doc7__fluency"),
+        },
+        take("classes", "missing", "columns"),
+        open_annotations,
+    ),
+    "JudgedRuns": (
+        {
+            "judgements": argument("Judgements, topic 0 document grade: people's file first, then judges'", list[str]),
+            "runs": Option("A folder of runs, or a run; may be repeated", list[str], ...),
+        },
+        take("collection", "missing"),
+        open_judged_runs,
+    ),
+    "Scores": (take("source", "measure"), SCORES, None),
+}
+"""By the first type that a function takes: options that name it, those of its reading, and what opens it if it is no scores."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from glob import escape, glob
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
@@ -11,36 +10,14 @@ import typer
 
 from metaeval.io import formats
 
-FLAGS: dict[str, tuple[str, ...]] = {
-    "against": ("--against", "-a"),
-    "format": ("--from",),
-    "layout": ("--layout", "-l"),
-    "measure": ("--measure", "-m"),
-    "measures": ("--measure", "-m"),
-    "n_bootstrap": ("--bootstrap",),
-    "n_permutations": ("-B", "--permutations"),
-    "n_random": ("--random",),
-    "n_studies": ("--studies",),
-    "n_topics": ("--topics",),
-    "n_trials": ("--trials",),
-    "out": ("--out", "-o"),
-    "reference": ("--reference", "-r"),
-    "rescale": ("--normalise",),
-    "statistics": ("--statistic",),
-    "style": ("--format", "-f"),
-    "tests": ("--test",),
-    "to_format": ("--to",),
-}
-"""Arguments whose options are not simply called ``--name-of-the-argument``; messages use the first spelling."""
-
-METAVARS = {
-    "classes": "A,B,...", "clusters": "COLUMN", "columns": "WHAT=NAME,...", "family": "RUN=MODEL", "format": "FORMAT",
-    "gold": "FILE", "judges": "COLUMN", "layout": "LAYOUT", "new_scores": "FILE", "out": "FOLDER", "people": "FILE",
-    "reference": "SOURCE", "repeats": "COLUMN", "run_scores": "SOURCE",
-    "separator": "TEXT", "sizes": "N,...", "tasks": "COLUMN",
-    "to_format": "FORMAT",
+FLAGS = {
+    "against": "--against -a", "format": "--from", "layout": "--layout -l", "measure": "--measure -m",
+    "measures": "--measure -m", "n_bootstrap": "--bootstrap", "n_permutations": "-B --permutations", "n_random": "--random",
+    "n_studies": "--studies", "n_topics": "--topics", "n_trials": "--trials", "out": "--out -o",
+    "reference": "--reference -r", "rescale": "--normalise", "statistics": "--statistic", "style": "--format -f",
+    "tests": "--test", "to_format": "--to",
 }  # fmt: skip
-"""What help calls the values of options whose type does not tell."""
+"""Arguments whose options are not simply called ``--name-of-the-argument``; messages use the first spelling."""
 
 HELP = {
     "seed": "Seed of everything random",
@@ -48,21 +25,15 @@ HELP = {
     "n_jobs": "Threads; any number gives the same results",
     "n_bootstrap": "Resamples of the topics for the intervals; 0 for none",
     "confidence": "Level of the intervals",
-    "distinct_runs": "Keep one of several runs with the same scores on every topic: the first in the order of labels",
-    "n_permutations": "Trials of the randomised test",
+    "distinct_runs": "Keep one of several runs with the same scores on every topic",
     "tau": "Which rank correlation",
 }
 """What options say where a docstring has nothing to add."""
 
 PHRASES = {
     "runs.to_quantification()": "metaeval score --as-quantification",
-    "name those that are with measures=…": "move it to another folder",
     "read_runs": "metaeval score",
-    "format": "metaeval convert --from",
-    "collection": "metaeval convert --collection",
-    "rescale": "metaeval score --normalise",
     "parts": "metaeval score --parts",
-    "invalid": "metaeval score --invalid",
     "higher_is_better=True": "--all-higher-is-better",
 }
 """What messages call otherwise on the command line, besides the options of the command itself."""
@@ -70,145 +41,99 @@ PHRASES = {
 MISSING = ("raise", "drop-topic", "drop-run", "worst", "keep")
 GAPS = ("present", "complete")
 """What a board can do about missing scores, besides."""
-DOUBLED = ("raise", "mean", "latest")
 INVALID = ("raise", "drop-topic", "drop-run", "clip", "worst")
-STYLES = ("text", "csv", "md", "latex", "json")
-LAYOUTS = (*formats.RUN_FORMATS,)
 READ_FORMATS = (*formats.READ_FORMATS, "store")
-
-
-def complete_source(incomplete: str) -> list[str]:
-    """Return the data sets, and the files and folders, the latter with a slash, whose names begin so."""
-    files = sorted(f"{file}/" if Path(file).is_dir() else file for file in glob(f"{escape(incomplete)}*"))
-    return [*complete_data_set(incomplete), *files]
-
-
-def complete_data_set(incomplete: str) -> list[str]:
-    """Return the data sets whose names begin so."""
-    from metaeval.datasets import datasets
-
-    return [dataset.name for dataset in datasets() if dataset.name.startswith(incomplete)]
-
-
-def complete_measure(incomplete: str) -> list[str]:
-    """Return the registered measures whose names begin so, whatever their case, and Python files."""
-    from metaeval.measures import measures
-
-    names = [measure.name for measure in measures()]
-    begun = [name for name in names if name.startswith(incomplete)]
-    begun = begun or [name for name in names if name.lower().startswith(incomplete.lower())]
-    return [*begun, *(file for file in complete_source(incomplete) if file.endswith((".py", "/")))]
+_LAYOUTS = [f"{each.name} ({each.layout.replace('`', '')})" for each in formats.RUN_FORMATS.values()]
 
 
 class Option(NamedTuple):
-    """An option; one `by_place` is an argument. A function refuses what is not among the choices itself, in its words."""
+    """An option, or `by_place` an argument; `convert` makes what the function takes of what was typed, given all that was."""
 
     help: str
     kind: Any = str | None
     default: object = None
-    choices: Sequence[str] = ()
-    complete: Callable[[str], list[str]] | None = None
-    metavar: str | None = None
+    choices: Sequence[str] = ()  # the function itself refuses another one, in its words
     by_place: bool = False
-    limits: Sequence[tuple[str, int]] = ()
+    convert: Callable[[Any, Any], Any] | None = None
 
     def annotate(self, name: str) -> Any:
-        """Return the annotation of which typer makes the option that is called so.
-
-        >>> Option("Threads", int).annotate("n_jobs").__metadata__[0].metavar
-        'N'
-        """
+        """Return the annotation of which typer makes the option that is called so."""
 
         def offer(incomplete: str) -> list[str]:
-            return [choice for choice in self.choices if choice.startswith(incomplete)]
+            from metaeval.measures import measures
 
-        flags, metavar = spell(name), self.metavar
+            known = self.choices or [measure.name for measure in measures()]
+            return [word for word in known if word.startswith(incomplete)]
+
+        flags, help = spell(name), self.help
         if self.default is True:  # what is done by default needs a word to switch it off
             flags = (f"{flags[0]}/--no-{flags[0][2:]}",)
-        if metavar is None and not self.by_place:
-            metavar = METAVARS.get(name) or (f"[{'|'.join(self.choices)}]" if self.choices else None)
-        if metavar is None and self.kind is not bool and get_origin(self.kind) is not Literal:
-            kinds = {Path: "FILE", int: "N", float: "X"}
-            metavar = next((kinds[one] for one in (self.kind, *get_args(self.kind)) if one in kinds), "NAME")
-        completion = offer if self.choices else self.complete
-        shown: dict[str, Any] = {"help": self.help, "metavar": metavar, "autocompletion": completion} | dict(
-            self.limits
-        )
-        return Annotated[self.kind, typer.Argument(**shown) if self.by_place else typer.Option(*flags, **shown)]
+        if not all(choice in help for choice in self.choices):
+            help = f"{help} ({', '.join(self.choices)})"
+        offers = self.choices or name in ("measure", "measures", "against", "names")
+        shown: dict[str, Any] = {"help": help, "autocompletion": offer if offers else None}
+        if self.by_place:
+            return Annotated[self.kind, typer.Argument(**shown, metavar=name.upper())]
+        kinds = {bool: None, Literal: None, Path: "FILE", int: "N", float: "X"}
+        inner = [get_origin(one) or one for one in (self.kind, *get_args(self.kind))]
+        metavar = next((kinds[one] for one in inner if one in kinds), "NAME")
+        return Annotated[self.kind, typer.Option(*flags, **shown, metavar=metavar)]
 
 
 Options = dict[str, Option]
 
 
-def argument(help: str, metavar: str | None = None, complete: Any = None, **more: Any) -> Option:
+def argument(help: str, kind: Any = str, default: object = ...) -> Option:
     """Return an argument, which must be given unless it has a default."""
-    given: dict[str, Any] = {"kind": str, "default": ...} | more
-    return Option(help, **given, complete=complete, metavar=metavar, by_place=True)
+    return Option(help, kind, default, by_place=True)
 
 
 NAMES = list[str] | None
 
-OPTIONS: Options = {
-    "source": argument(
-        "A score file or folder, a store, a data set's name, or - for standard input", "SOURCE", complete_source
-    ),
-    "sources": argument(
-        "Score files or folders, stores, or data sets' names, one or several; - for standard input",
-        "SOURCE",
-        complete_source,
-        kind=list[str],
-    ),
-    "measures": argument("Names of measures, or FILE.py:FUNCTION", "MEASURE", complete_measure, kind=list[str]),
-    "measure": Option(
-        "A measure: its name, or FILE.py:FUNCTION; may be repeated; by default all", NAMES, complete=complete_measure
-    ),
-    "collection": Option("The collection to read from a store, or a name for the collection of a file"),
-    "format": Option(
-        f"Format of the source: {', '.join(READ_FORMATS)}; by default what its name and first line tell",
-        choices=READ_FORMATS,
-    ),
-    "missing": Option("What to do where a score or answer is missing", str, "raise", MISSING),
-    "doubled": Option(
-        "What to do where a run has several scores on a topic: their mean, or the latest by a column of times",
-        str,
-        "raise",
-        DOUBLED,
-    ),
-    "invalid": Option("What to do with a label that is not among the classes", str, "raise", INVALID),
-    "columns": Option(
-        "Names of your columns, if metaeval does not know them: run=entry,topic=doc+line (a+b joins two columns). "
-        "Possible: run, topic, measure, score, collection, cluster, repeat, time, item, label, ignore",
-        NAMES,
-    ),
-    "clusters": Option(
-        "Column whose values tell which topics belong together (document, passage, conversation): they are drawn together"
-    ),
-    "repeats": Option("Column that numbers repeats of a run on a topic (epoch, seed): scores are averaged over it"),
-    "judges": Option("Column that names the judge or annotator of a score"),
-    "tasks": Option("Column that names the task or category of a topic"),
-    "lower_is_better": Option("Lower scores of this measure are better; may be repeated", NAMES),
-    "higher_is_better": Option("Higher scores of this measure are better; may be repeated", NAMES),
-    "all_higher_is_better": Option(
-        "Higher scores are better for all measures except those of --lower-is-better", bool, False
-    ),
-    "layout": Option(
-        f"Layout of gold and run files: {', '.join(LAYOUTS)}; metaeval score --help explains them", choices=LAYOUTS
-    ),
+READING: Options = {
+    "format": Option(f"Format of the source: {', '.join(READ_FORMATS)}; detected by default", choices=READ_FORMATS),
+    "layout": Option(f"Layout of gold and run files: {'; '.join(_LAYOUTS)}", choices=(*formats.RUN_FORMATS,)),
     "classes": Option("All classes in order, with commas: 0,1,2,3"),
     "aspect": Option("Of the layout dialogue-quality: which aspect", choices=("A", "E", "S")),
     "rescale": Option("Rescale distributions that do not sum to 1", bool, False),
-    "seed": Option(HELP["seed"], int, 0),
-    "p_values": Option("Write every p-value, a row for every two runs, to a .csv or .parquet file", Path | None),
-    "run_pairs": Option("Write every contradiction to a .csv or .parquet file", Path | None),
-    "style": Option("How the table is printed", str, "text", STYLES),
-    "explain": Option("Print all columns, how to read them, and every note with its reason", bool, False),
-    "defuse_formulas": Option("Put ' before names that a spreadsheet would run: =cmd()", bool, False),
-    "width": Option(
-        "Width in a paper, of tables as LaTeX and of figures: of a column or of a page", choices=("column", "page")
+    "collection": Option("The collection of a store, or a name for that of a file"),
+    "missing": Option("What to do where a score or answer is missing", str, "raise", MISSING),
+    "doubled": Option("Where a run has several scores on a topic", str, "raise", ("raise", "mean", "latest")),
+    "invalid": Option("What to do with labels of no class", str, "raise", INVALID),
+    "columns": Option(
+        "What your columns hold: run=entry,topic=doc+line (a+b joins two). Possible: run, topic, measure, score, "
+        "collection, cluster, repeat, time, item, label, ignore",
+        NAMES,
     ),
-    "out": Option("Folder for table, rows and figure", Path | None),
+    "clusters": Option("Column of clusters of topics (document), which are drawn together"),
+    "repeats": Option("Column of repeats (epoch, seed), over which scores are averaged"),
+    "judges": Option("Column of judges or annotators"),
+    "tasks": Option("Column of tasks or categories"),
+    "lower_is_better": Option("Lower is better for this measure; may be repeated", NAMES),
+    "higher_is_better": Option("Higher is better for this measure; may be repeated", NAMES),
+    "all_higher_is_better": Option("Higher is better but for --lower-is-better", bool, False),
 }
-"""What commands share; `p_values` and `run_pairs` are files for what grows with the number of pairs of runs."""
+OUTPUT: Options = {
+    "style": Option("How the table is printed", Literal["text", "csv", "md", "latex", "json"], "text"),
+    "explain": Option("Print all columns, how to read them, and every note", bool, False),
+    "width": Option("Width of LaTeX tables and figures in a paper", Literal["column", "page"] | None),
+    "out": Option("Folder for table, rows and figure", Path | None),
+    "defuse_formulas": Option("Put ' before names that a spreadsheet would run: =cmd()", bool, False),
+}
+SHARED = {"reading": READING, "output": OUTPUT}
+"""Options that many commands take, by the topic of ``metaeval help`` that explains them."""
+
+OPTIONS: Options = (
+    READING
+    | OUTPUT
+    | {
+        "source": argument("A score file, folder, store or data set; - is standard input"),
+        "sources": argument("Score files, folders, stores or data sets; - is standard input", list[str]),
+        "measures": argument("Names of measures, or FILE.py:FUNCTION", list[str]),
+        "measure": Option("A measure, or FILE.py:FUNCTION; may be repeated; by default all", NAMES),
+    }
+)
+"""What commands share."""
 
 
 def take(*names: str) -> Options:
@@ -219,24 +144,13 @@ def take(*names: str) -> Options:
 OPENING = take("collection", "format", "missing", "columns", "doubled")
 """How a source is opened: arguments of `open_scores`."""
 
-NOISE = take("clusters", "repeats")
-"""Columns that say which topics belong together, and which scores repeat each other: see `read_columns`."""
-
 DIRECTIONS = take("lower_is_better", "higher_is_better", "all_higher_is_better")
 """How directions are stated: see `find_directions`."""
 
-SHARED = {
-    "reading": ("format", "layout", "classes", "aspect", "rescale", "collection", "missing", "doubled", "invalid", "columns",
-                "clusters", "repeats", "judges", "tasks", *DIRECTIONS),
-    "output": ("style", "explain", "width", "out", "defuse_formulas"),
-}  # fmt: skip
-"""Options that many commands take, by the topic of ``metaeval help`` that explains them."""
+SCORES = OPENING | take("clusters", "repeats") | DIRECTIONS
+"""How scores are read."""
 
 
 def spell(argument: str) -> tuple[str, ...]:
-    """Return how the command line spells an argument, as messages do first.
-
-    >>> spell("n_permutations"), spell("empty_classes")
-    (('-B', '--permutations'), ('--empty-classes',))
-    """
-    return FLAGS.get(argument, (f"--{argument.replace('_', '-')}",))
+    """Return how the command line spells an argument, as messages do first: ('-B', '--permutations')."""
+    return tuple(FLAGS.get(argument, f"--{argument.replace('_', '-')}").split())

@@ -6,47 +6,23 @@ import json
 import shutil
 import sys
 import threading
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from metaeval.cli.options import STYLES
-from metaeval.errors import MetaevalError, format_count, one_line, shorten, visible
-from metaeval.show.cells import Grid, draw_text, wrap_text
-from metaeval.show.latex import WIDTHS, Width
+from metaeval.errors import format_count, one_line, shorten, visible
+from metaeval.show.cells import wrap_text
+from metaeval.show.latex import Width
 
 if TYPE_CHECKING:
     from metaeval.analyses.result import Result
     from metaeval.show.table import Table
 
-_PATIENCE = 2.0  # seconds after which a user wants to see that something happens
-
-FEW_NOTES = 2
-"""Notes that a command prints unless ``--explain`` asks for all."""
-
-NARROW = 80
-"""Columns of a table that is short enough to be read everywhere, also where stdout is no terminal."""
-
-
-def check_output(style: str, out: Path | None = None, width: str | None = None, rows: Path | None = None) -> None:
-    """Refuse an unknown format or width, and a folder or file that cannot be written, before anything is computed."""
-    if style not in STYLES:
-        raise MetaevalError(f"there is no format {style!r}: use {', '.join(STYLES)}")
-    if out is not None:
-        from metaeval.files import check_folder
-
-        check_folder(out)
-    if rows is not None:
-        from metaeval.show.frames import check_rows_file
-
-        check_rows_file(rows)
-    if width not in (None, *WIDTHS):
-        raise MetaevalError(f"there is no width {width!r}: use {' or '.join(WIDTHS)}")
-    if width is not None and style != "latex" and out is None:
-        raise MetaevalError("--width does nothing without --format latex or --out")
+FEW_NOTES = 2  # unless --explain asks for all
+NARROW = 80  # columns, where stdout is no terminal
 
 
 def print_text(text: str, *, end: str = "\n", data: bool = False) -> None:
@@ -55,29 +31,18 @@ def print_text(text: str, *, end: str = "\n", data: bool = False) -> None:
 
 
 def print_status(sentence: str) -> None:
-    """Print on stderr with control characters spelled out: names come from files, and could steer a terminal."""
-    print(visible(sentence), file=sys.stderr)
-
-
-def print_problem(sentence: str, status: int = 2) -> int:
-    """Say on stderr what went wrong, and return the status with which to end."""
-    print_status(f"metaeval: {sentence}")
-    return status
-
-
-def print_note(sentence: str) -> None:
-    """Print a note on stderr, in lines that a terminal can hold."""
-    width = terminal_width(sys.stderr) or sys.maxsize
-    print("\n".join(wrap_text(f"metaeval: note: {visible(sentence)}", width)), file=sys.stderr)
+    """Say on stderr what is going on, or went wrong; names in it come from files, and could steer a terminal."""
+    print(visible(f"metaeval: {sentence}"), file=sys.stderr)
 
 
 def print_notes(notes: Iterable[str], most: int | None = None) -> None:
-    """Print on stderr what a reader of results has to know, a line each, and each once; or only the first ones."""
+    """Print on stderr what a reader of results has to know, each once, in lines that fit; or only the first ones."""
+    width = terminal_width(sys.stderr) or sys.maxsize
     different = list(dict.fromkeys(notes))
     for note in different[:most]:
-        print_note(shorten(note))
+        print("\n".join(wrap_text(f"metaeval: note: {visible(shorten(note))}", width)), file=sys.stderr)
     if most is not None and len(different) > most:
-        print_status(f"metaeval: {format_count(len(different) - most, 'more note')} with --explain")
+        print_status(f"{format_count(len(different) - most, 'more note')} with --explain")
 
 
 def print_answer(sentence: str) -> None:
@@ -90,83 +55,79 @@ def terminal_width(stream: TextIO) -> int | None:
     return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
-def show(table: Table, style: str) -> None:
-    """Print a table to stdout; CSV holds numbers only, so its signature goes to stderr."""
-    if style == "json":
-        _print_json(table.to_dict())
-        return
-    print_text(render(table, style), end="", data=style != "text")
+def show(tables: Sequence[Table], style: str, *, explain: bool = True) -> None:
+    """Print tables to stdout, with one signature as text; CSV holds numbers only, so that its signature goes to stderr."""
+    from metaeval.show.table import Table
+
+    if style == "text":
+        width = terminal_width(sys.stdout) or NARROW
+        unsigned = [replace(table, signature="") for table in tables[:-1]]
+        print_text("\n".join(table.to_text(width, explain=explain) for table in (*unsigned, *tables[-1:])), end="")
+    elif style == "json":
+        for table in tables:
+            _print_json(table.to_dict())
+    else:
+        write = {"csv": Table.to_csv, "md": Table.to_markdown, "latex": Table.to_latex}[style]
+        print_text("\n".join(write(table) for table in tables), end="", data=True)
     if style == "csv":
-        print_status(str(table.signature))
-
-
-def render(table: Table, style: str = "text", *, explain: bool = True) -> str:
-    """Return a table in a style; text fits a terminal, or where stdout is none, a narrow one."""
-    if style != "text":
-        return {"csv": table.to_csv, "md": table.to_markdown, "latex": table.to_latex}[style]()
-    return table.to_text(terminal_width(sys.stdout) or NARROW, explain=explain)
+        print_status(str(tables[-1].signature))
 
 
 def show_texts(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], caption: str, style: str) -> None:
-    """Print a table of texts, of which nothing was computed; as text, as wide as the terminal."""
-    import metaeval
-
-    version = f"metaeval {metaeval.__version__}"
-    if style == "text":
-        width = terminal_width(sys.stdout) or sys.maxsize
-        cells = [list(map(one_line, row)) for row in rows]
-        grid = Grid([*columns], cells, [True] * len(columns))
-        print_text("\n".join([*wrap_text(caption, width), "", draw_text(grid, width), "", version, ""]), end="")
-        return
+    """Print a table of texts, of which nothing was computed."""
     import pandas as pd
 
+    import metaeval
     from metaeval.show.table import Table
 
-    show(Table(pd.DataFrame(rows, columns=[*columns]).set_index(columns[0]), caption, version), style)
+    frame = pd.DataFrame(rows, columns=[*columns]).set_index(columns[0])
+    show([Table(frame, caption, f"metaeval {metaeval.__version__}")], style)
 
 
 def show_results(
-    results: dict[str, Result], style: str, out: Path | None, *, explain: bool = False, width: Width | None = None
+    name: str, result: Result, style: str, out: Path | None, *, explain: bool = False, width: Width | None = None
 ) -> None:
-    """Print results, the answer first, and with --out write all of them, by name, into a folder."""
+    """Print a result and its parts, the answer first, and with --out write all of them into a folder."""
+    parts = getattr(result, "parts", ())
+    # The pooled result answers what several sources were named for, so that it comes first.
+    results = {f"pooled-{name}" if parts else name: result}
+    for number, part in enumerate(parts, start=1):
+        # A collection's name may hold anything, a file's may not.
+        label = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in part.collection)
+        file = f"{name}-{label or number}"
+        results[f"{file}-{number}" if file in results else file] = part
     if out is not None:
-        _write_results(results, out, width)
+        from metaeval.files import write_atomically, write_together
+        from metaeval.show.drawing import save_figure
+
+        with write_together(out) as aside:  # all of them, or nothing
+            for file, each in results.items():
+                each.write_tables(aside, file, width or "column")
+                write_atomically(aside / f"{file}.json", json.dumps(each.to_dict(), ensure_ascii=False, indent=1))
+                save_figure(each.plot(size=width), aside, file, suffixes=(".png", ".svg", ".pdf"))
+        print_status(f"wrote {', '.join(results)} (.csv, .tex, .json, .png, .svg, .pdf) into {out}")
     if style == "latex":
         from metaeval.show.table import join_latex
 
-        tables = [table for result in results.values() for table in result.at("paper")]
-        print_text(join_latex(tables, width or "column"), end="", data=True)
-    else:
-        for result in results.values():
-            _show_result(result, style, out, explain, among_others=len(results) > 1)
-    if explain or style != "text":
-        print_notes(note for result in results.values() for note in result.notes())
-    else:
-        print_notes((note for result in results.values() for note in result.notes(short=True)), FEW_NOTES)
+        every = [table for each in results.values() for table in each.at("paper")]
+        print_text(join_latex(every, width or "column"), end="", data=True)
+    for each in results.values() if style != "latex" else ():
+        if style == "json":
+            _print_json(each.to_dict())
+        elif style == "csv":
+            from metaeval.show.frames import format_csv
 
-
-def _show_result(result: Result, style: str, out: Path | None, explain: bool, *, among_others: bool) -> None:
-    """Print a result: its answer, then few tables or with `explain` all of them, and one signature."""
-    if style == "json":
-        _print_json(result.to_dict())
-    elif style == "csv":
-        from metaeval.show.frames import format_csv
-
-        first, *details = result.frames().items()
-        print_text(format_csv(first[1]), end="", data=True)
-        print_status(str(result.signature))
-        if out is None and details:
-            more = ", ".join(detail.replace("_", " ") for detail, _ in details)
-            print_note(f"--out and --format json have more: {more}")
-    elif style == "text":
-        if result.answer():
-            collection = getattr(result, "collection", "") if among_others else ""
-            print_answer(f"{collection}: {result.answer()}" if collection else result.answer())
-        tables = result.at("all" if explain else "short")
-        tables = [*(replace(table, signature="") for table in tables[:-1]), *tables[-1:]]
-        print_text("\n".join(render(table, explain=explain) for table in tables), end="")
-    else:
-        print_text("\n".join(render(table, style) for table in result.at("paper")), end="", data=True)
+            print_text(format_csv(each.to_frame()), end="", data=True)
+            print_status(str(each.signature))
+        else:
+            if style == "text" and each.answer():
+                collection = getattr(each, "collection", "") if parts else ""
+                print_answer(f"{collection}: {each.answer()}" if collection else each.answer())
+            tables = each.at("paper" if style != "text" else "all" if explain else "short")
+            show(tables, style, explain=explain)
+    whole = explain or style != "text"
+    notes = (note for each in results.values() for note in each.notes(short=not whole))
+    print_notes(notes, None if whole else FEW_NOTES)
 
 
 def _print_json(content: dict[str, Any]) -> None:
@@ -175,96 +136,38 @@ def _print_json(content: dict[str, Any]) -> None:
     print_text(json.dumps(content, ensure_ascii=plain, indent=1), data=True)
 
 
-def _write_results(results: dict[str, Result], out: Path, width: Width | None) -> None:
-    """Write all tables, NAME.json and all figures of all results, or nothing; details of former results go."""
-    from metaeval.files import write_atomically, write_together
-    from metaeval.show.drawing import save_figure
-
-    former = []
-    for name in results:
-        try:
-            details = json.loads((out / f"{name}.json").read_text(encoding="utf-8"))["details"]
-            former += [f"{name}-{detail.replace('_', '-')}.csv" for detail in details if detail.isidentifier()]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            continue
-    with write_together(out, instead_of=former) as where:
-        aside = Path(where)
-        for name, result in results.items():
-            result.write_tables(aside, name, width or "column")
-            write_atomically(aside / f"{name}.json", json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
-            save_figure(result.plot(size=width), aside, name, suffixes=(".png", ".svg", ".pdf"))
-    for name, result in results.items():
-        details = [f"{name}-{detail.replace('_', '-')}" for detail in [*result.frames()][1:]]
-        tables = ", ".join(f"{file}.csv" for file in [name, *details])
-        print_status(f"wrote {tables}, {name}.tex, .json, .png, .svg and .pdf into {out}")
-
-
 @contextmanager
-def working(what: str = "") -> Iterator[Progress]:
-    """Show on stderr, after two seconds, what is done of how much, and how long the rest will take.
+def working(what: str) -> Iterator[None]:
+    """Show on stderr, after two seconds, what is done of how much and the time left, or where nobody watches what it is."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
-    Where nobody watches, one line says what is going on. What kernels state before long work, such as the memory that
-    it takes, is printed at once.
-    """
     from metaeval.stats.parallel import listen
 
-    done, progress = threading.Event(), Progress(one_line(what))
+    watched, title = sys.stderr.isatty(), one_line(what)
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeRemainingColumn())
+    progress = Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=3600)
+    progress.add_task(title, total=None, step="")
 
-    def watch() -> None:
-        began = time.monotonic()
-        if done.wait(_PATIENCE):
+    def hear(step: str, done: int, total: int) -> None:
+        if not total:  # stated before it begins
+            print_notes([step])
             return
-        if not sys.stderr.isatty():
-            if what:
-                print_status(f"metaeval: {progress.title} …")
-            return
-        from rich.console import Console
-        from rich.status import Status
-        from rich.text import Text
-
-        with Status(Text(progress.title), console=Console(stderr=True)) as status:
-            while not done.wait(0.5):
-                state = progress.describe() or f"{time.monotonic() - began:.0f} s"
-                status.update(Text(f"{progress.title}: {state}"))
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        with listen(progress.hear):
-            yield progress
-    finally:
-        done.set()
-        watcher.join()
-
-
-class Progress:
-    """What was last heard of the work that is going on, and how fast it goes."""
-
-    def __init__(self, title: str = "") -> None:
-        self.title, self.what, self.done, self.total, self.began, self.first = title, "", 0, 0, 0.0, 0
-
-    def say(self, step: str) -> None:
-        """Take the name of a step: it stands where somebody watches, and is a line of its own otherwise."""
-        self.title, self.total = one_line(step), 0
-        if not sys.stderr.isatty():
-            print_status(f"metaeval: {self.title}")
-
-    def hear(self, what: str, done: int, total: int) -> None:
-        """Take how far the work has come; 0 of 0 is something to know before it starts."""
-        if not total:
-            print_note(what)
-            return
-        if what != self.what or done < self.done:
+        (task,) = progress.tasks
+        if task.fields["step"] != step or done < task.completed:
             # The rate counts from here: what came before the first call may have been other work.
-            self.began, self.first = time.monotonic(), done
-        self.what, self.done, self.total = what, done, total
+            progress.remove_task(task.id)
+            progress.add_task(title, total=total, completed=done, step=step)
+        state = f"{title}: {step}, {done:,} of {total:,}, time left"
+        progress.update(progress.task_ids[0], completed=done, description=state)
 
-    def describe(self) -> str:
-        """Return how far the work has come, and an estimate of the time that is left; empty if nothing was heard."""
-        if not self.total:
-            return ""
-        state = f"{self.what}, {self.done:,} of {self.total:,}"
-        if self.done == self.first:
-            return state
-        left = (time.monotonic() - self.began) / (self.done - self.first) * (self.total - self.done)
-        return f"{state}, about {left:.0f} s left"
+    timer = threading.Timer(2, progress.start if watched else partial(print_status, f"{title} …"))
+    timer.start()
+    try:
+        with listen(hear):
+            yield
+    finally:
+        timer.cancel()
+        timer.join()
+        if progress.live.is_started:
+            progress.stop()

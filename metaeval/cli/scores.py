@@ -1,64 +1,45 @@
-"""Commands about gold, runs and scores: score, convert."""
+"""Commands that score, convert and compare."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metaeval.cli.generate import Values
-from metaeval.cli.opening import find_directions, read_columns, read_gold
-from metaeval.cli.options import (
-    DIRECTIONS,
-    NAMES,
-    Option,
-    argument,
-    complete_measure,
-    complete_source,
-    take,
-)
-from metaeval.cli.output import check_output, print_answer, print_status, show, working
-from metaeval.errors import MetaevalError, format_count, format_option
-from metaeval.io import formats
+from metaeval.cli.opening import find_directions, names_file, open_references, read_gold, read_opening
+from metaeval.cli.options import DIRECTIONS, HELP, NAMES, SCORES, Option, argument, take
+from metaeval.cli.output import FEW_NOTES, print_answer, print_notes, print_status, print_text, show, working
+from metaeval.errors import MetaevalError, format_count, format_list
 
 if TYPE_CHECKING:
-    from metaeval.data.runs import Runs
     from metaeval.data.scores import Scores
 
 SCORE = {
-    "gold": argument("The gold file; or, without runs, the name of a data set", "GOLD", complete_source),
-    "runs": argument("Run files, or a folder of them", "[RUN]...", kind=NAMES, default=None),
-    **take("layout"),
-    "measure": Option(
-        "A name, or FILE.py:FUNCTION; may be repeated; by default the papers'; or all", NAMES, complete=complete_measure
-    ),
-    **take("classes", "aspect", "rescale"),
+    "gold": argument("The gold file; or, without runs, the name of a data set"),
+    "runs": argument("Run files, or a folder of them", NAMES, None),
+    "measure": Option("A name, or FILE.py:FUNCTION; may be repeated; by default the papers'; or all", NAMES),
     "as_quantification": Option("Score the class distributions of classification runs", bool, False),
-    **take("missing", "invalid", "columns"),
     "parts": Option("Random parts of the items in place of topics: how many", int | None),
     "seed": Option("Seed of --parts", int, 0),
-    "collection": Option("Name of the collection [default: the gold file's name]"),
-    "out": Option("Write every score to a .csv, .tsv or .parquet file, or add them to an existing store", Path | None),
-    **DIRECTIONS,
-    **take("style", "defuse_formulas"),
+    "out": Option("Write every score to a .csv, .tsv or .parquet file, or a store", Path | None),
+    **take("layout", "classes", "aspect", "rescale", "collection", "missing", "invalid", "columns"),
+    **(DIRECTIONS | take("style", "defuse_formulas")),
 }
 
 CONVERT = {
     **take("source"),
-    "target": argument("Where to write it", "TARGET", kind=Path),
-    **take("format"),
+    "target": argument("Where to write it", Path),
     "to_format": Option("What the target is, where its name does not tell: store", choices=("store",)),
-    "measure": Option("The measure of a file that holds one without its name"),
-    **take("collection", "missing", "columns", "doubled", "clusters", "repeats"),
-    **DIRECTIONS,
-    **take("defuse_formulas"),
+    "measure": Option("The measure of a file that does not name it"),
+    **(SCORES | take("defuse_formulas")),
 }
 
 
 def score(values: Values) -> None:
     """Score runs against gold: mean scores to stdout, every score to --out.
 
-    LAYOUTS
+    `metaeval help reading` explains the layouts of --layout.
 
     \b
     Examples:
@@ -66,29 +47,32 @@ def score(values: Values) -> None:
       metaeval score gold.json runs/ -l dialogue-quality --aspect S --normalise -o scores.csv
       metaeval score qrels.txt run1.txt run2.txt -l judgements --classes 0,1,2,3 --invalid clip
       metaeval score panel.csv -l labels --classes 0,1,2,3 --parts 10
-      metaeval score stc3-dq-a -m my_measure.py:my_measure
     """
     from metaeval.data.scores import state_directions
     from metaeval.datasets.open import is_store
+    from metaeval.measures.base import find_signs
     from metaeval.show.signature import sign
     from metaeval.show.table import Table
 
-    check_output(values.style)
     target: Path | None = values.out
-    if target is not None and target.suffix.lower() not in (".csv", ".tsv", ".parquet", ".pq") and not is_store(target):
-        raise MetaevalError(
-            f"{target}: its name does not tell a format; write a .csv, .tsv or .parquet file, or add to an existing "
-            "store (metaeval convert --to store makes one)"
-        )
-    if target is not None and not target.absolute().parent.is_dir():
-        raise MetaevalError(f"{target}: there is no folder {target.parent}")
+    if target is not None and not is_store(target):
+        if target.suffix.lower() not in (".csv", ".tsv", ".parquet", ".pq"):
+            raise MetaevalError(f"{target}: write a .csv, .tsv or .parquet file, or add to an existing store")
+        if not target.absolute().parent.is_dir():
+            raise MetaevalError(f"{target}: there is no folder {target.parent}")
     with working("reading and scoring"):
         scores = _compute_scores(values)
     (scores,) = state_directions([scores], **find_directions(values), missing=values.missing)
     size = f"{format_count(len(scores.runs), 'run')}, {format_count(len(scores.topics), 'topic')}"
     if values.style == "text":
-        print_answer(_say_best(scores))
-    show(Table(scores.means(), f"Mean scores over topics: {size}.", sign("score", scores), digits=4), values.style)
+        means, best = scores.means() * find_signs(scores.measures), []
+        for measure in scores.measures[:3]:
+            column = means[str(measure)]
+            first = column.index[column == column.max()]
+            best.append(f"{first[0] if len(first) == 1 else format_count(len(first), 'run')} by {measure.title}")
+        others = "; the table has the others" * (len(scores.measures) > 3)
+        print_answer(f"Best mean score: {', '.join(best)}{others}.")
+    show([Table(scores.means(), f"Mean scores over topics: {size}.", sign("score", scores), digits=4)], values.style)
     if target is not None:
         _write(scores, target, None, values.defuse_formulas)
 
@@ -103,10 +87,9 @@ def _compute_scores(values: Values) -> Scores:
     from metaeval.measures.resolve import established_measures
 
     selected = None if not values.measure or values.measure == ["all"] else values.measure
-    data: Runs | Scores
+    data: Any
     if values.runs or values.layout is not None:
-        others = {name: getattr(values, name) for name in ("collection", "parts", "seed")}
-        data = read_gold(values.gold, values, **others)
+        data = read_gold(values, parts=values.parts, seed=values.seed)
     elif Path(values.gold).exists():
         raise MetaevalError(f"{values.gold} is a file: name the runs after it, and their layout with --layout")
     else:
@@ -115,42 +98,25 @@ def _compute_scores(values: Values) -> Scores:
         data = data.to_quantification()
     if isinstance(data, Scores):
         return data if selected is None else data.sel(measures=selected)
-    measures = established_measures(data.kind) if values.measure is None else selected
-    return score_runs(data, measures)
-
-
-def _say_best(scores: Scores) -> str:
-    """Say which run has the best mean score by each measure."""
-    from metaeval.measures.base import find_signs
-
-    means, named = scores.means() * find_signs(scores.measures), []
-    for measure in scores.measures:
-        column = means[str(measure)]
-        n = int((column == column.max()).sum())
-        named.append(f"{column.idxmax() if n == 1 else format_count(n, 'run')} by {measure.title}")
-    return f"Best mean score: {', '.join(named[:3])}{'; the table has the others' * (len(named) > 3)}."
+    return score_runs(data, selected if values.measure else established_measures(data.kind))
 
 
 def convert(values: Values) -> None:
     """Convert scores of any format to a tidy table, or to a store.
 
-    FORMATS
-
     \b
     Examples:
       metaeval convert scores.csv scores.parquet
-      metaeval convert web2013_ndcg20.csv tidy.csv
       metaeval convert mt.csv scores.csv --columns run=entry,topic=doc+line --lower-is-better edits
       metaeval convert board.parquet mystore --to store --columns collection=task --doubled latest --missing drop-run
       zcat scores.csv.gz | metaeval convert - scores.parquet
-      metaeval convert scores.csv mystore --to store --collection web2013
     """
     from metaeval.data.scores import only_collection
     from metaeval.datasets.open import open_collections
 
-    options = {name: getattr(values, name) for name in ("format", "measure", "collection", "missing", "doubled")}
     with working("converting"):
-        found = open_collections(values.source, columns=read_columns(values), **options, **find_directions(values))
+        options = read_opening(values) | find_directions(values)
+        found = open_collections(values.source, measure=values.measure, **options)
         if values.to_format != "store":
             found = [only_collection(found, values.source)]
         for scores in found:
@@ -165,16 +131,125 @@ def _write(scores: Scores, target: Path, to_format: str | None, defuse_formulas:
 
     if to_format == "store" or (to_format is None and is_store(target)):
         if defuse_formulas:
-            raise MetaevalError(f"a store holds no text, so that {format_option('defuse_formulas', True)} does nothing")
+            raise MetaevalError("a store holds no text, so that --defuse-formulas does nothing")
         ScoreStore(target).add(scores)
     else:
         write_scores(scores, target, defuse_formulas=defuse_formulas)
     print_status(f"wrote {scores!r} to {target}")
 
 
-def _list_layouts(listed: Mapping[str, Any]) -> str:
-    return "; ".join(f"{name} ({format.layout.replace('`', '')})" for name, format in listed.items())
+COMPARE = {
+    "data": argument("Data sets, stores or score files; none with --gold", NAMES, None),
+    "measure": Option("The new measure: FILE.py:FUNCTION, or a name; may be repeated", list[str], ...),
+    "gold": Option("A gold file, with --runs and --layout"),
+    "runs": Option("Run files, or a folder of them", NAMES),
+    **take("layout", "classes", "aspect", "rescale", "invalid"),
+    **SCORES,
+    "against": Option("Compare with this measure only; may be repeated", NAMES),
+    "reference": Option("What you trust: a measure, or a file of scores for each source", NAMES),
+    "out": Option("Folder for the report", Path, Path("report")),
+    "overwrite": Option("Replace the report that is there", bool, False),
+    "n_trials": Option("Random splits of the topics", int, 1000),
+    "n_permutations": Option("Trials of the tests of all pairs of runs", int, 5000),
+    "test": Option("Test that verdicts rest on, as metaeval power takes it"),
+    "alpha": Option(HELP["alpha"], float, 0.05),
+    "distinct_runs": Option("Keep one of several runs with the same scores", bool, False),
+    "seed": Option(HELP["seed"], int, 0),
+    "n_jobs": Option(HELP["n_jobs"], int, -1),
+    **take("explain"),
+}
+_PASSED = ("missing", "n_trials", "n_permutations", "test", "alpha", "distinct_runs", "seed", "n_jobs")
 
 
-score.__doc__ = (score.__doc__ or "").replace("LAYOUTS", f"Layouts: {_list_layouts(formats.RUN_FORMATS)}.")
-convert.__doc__ = (convert.__doc__ or "").replace("FORMATS", f"Formats: {_list_layouts(formats.READ_FORMATS)}.")
+def compare(values: Values) -> None:
+    """How does a new measure behave against the established ones? One command, one report.
+
+    The established measures' scores are kept in OUT/scores, so that the next run computes only what is new; with
+    --overwrite its report takes the place of the former one.
+
+    \b
+    Examples:
+      metaeval compare stc3-dq-a stc3-dq-e --measure my_measure.py:my_measure -o report/
+      metaeval compare --gold gold.txt --runs runs/ -l judgements --classes 0,1,2 -m my_measure.py:my_measure
+      metaeval compare mt.csv -m TER --columns run=entry,topic=doc+line --lower-is-better edits -o report/
+      metaeval compare wmt23-en-de -m BLEU --reference mqm -o report/
+      metaeval compare one.csv two.csv -m mine --reference people1.csv --reference people2.csv -o report/
+    """
+    from metaeval.comparison.new_measure import compare as compare_measures
+    from metaeval.comparison.summary import show_short
+    from metaeval.data.scores import Scores
+    from metaeval.show.table import Table
+
+    _check_folder(values.out, values.overwrite)
+    opening = read_opening(values)
+    with working("comparing"):
+        sources = _open_data(values, opening)
+        labels = {str(measure) for source in sources if isinstance(source, Scores) for measure in source.measures}
+        references = open_references(values.reference or [], opening, labels=labels)
+        result = compare_measures(
+            values.measure,
+            sources,
+            against=values.against or None,
+            reference=references if len(references) > 1 else next(iter(references), None),
+            store=values.out / "scores",
+            say=print_status,
+            **{name: getattr(values, name) for name in _PASSED},
+            **find_directions(values),
+        )
+        print_status("writing the report")
+        index = result.write(values.out)
+    for name in result.new:
+        print_text(f"{result.verdict(name)}\n")
+        tables = [show_short(result, name)]
+        if values.explain:
+            numbers = result.summary(name).rename(columns=lambda column: column.replace("_", " "))
+            caption = f"Every number of the measures beside {result.find_title(name)}."
+            tables.append(Table(numbers, caption, result.signature))
+        # Measures are called as in the sentences above.
+        titles = {str(measure): result.find_title(str(measure)) for measure in result.measures}
+        tables = [replace(table, frame=table.frame.rename(index=titles)) for table in tables]
+        show(tables, "text", explain=values.explain)
+    if values.explain:
+        print_answer(" ".join(["How findings are reached.", *result.rules().values()]))
+        print_notes([*result.notes, *(note for study in result.collections for note in study.notes())])
+    else:
+        print_notes(result.notes, FEW_NOTES)
+    print_text(f"report: {index}")
+
+
+def _check_folder(out: Path, overwrite: bool) -> None:
+    """Refuse a folder for a report that cannot be written, or that holds something, before anything is computed."""
+    from metaeval.files import check_folder
+
+    check_folder(out)
+    # Scores that an earlier call stored are what this one goes on with.
+    names = sorted(path.name for path in out.iterdir()) if out.exists() else []
+    names = [name for name in names if name != "scores" and not name.startswith(".")]
+    if names and not overwrite:
+        there = f"there is something already ({format_list(names, 3)})"
+        raise MetaevalError(f"{out}: {there}: name another folder, or --overwrite the report there, and nothing else")
+
+
+def _open_data(values: Values, opening: dict[str, Any]) -> list[Any]:
+    """Return what the new measure is compared on: every collection of a file, and what data sets hold."""
+    from metaeval.datasets.open import open_collections, open_source
+    from metaeval.measures.user_file import is_reference
+
+    if not values.data and values.gold is None:
+        raise MetaevalError("name the data: metaeval compare scores.csv -m MEASURE, or --gold with --runs and --layout")
+    chosen = None  # a function of a file is refused later: scores have none
+    if values.against and not any(map(is_reference, values.measure)):
+        chosen = list(dict.fromkeys([*values.measure, *values.against]))
+    # A reference that is a label of the data is that measure, though a file may be called so too.
+    stated = (values.reference, values.lower_is_better, values.higher_is_better)
+    further, sources = [label for labels in stated for label in labels or ()], list[Any]()
+    for name in values.data or ():
+        if names_file(name):
+            sources += open_collections(name, chosen, optional=further, **opening)
+        else:
+            sources.append(open_source(name, **opening))
+    if values.gold is not None:
+        if values.clusters or values.repeats:
+            raise MetaevalError("--clusters and --repeats name columns of score files")
+        sources.append(read_gold(values))
+    return sources

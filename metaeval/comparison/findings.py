@@ -167,11 +167,7 @@ def find_second_facts(comparison: ComparisonResults, name: str) -> Facts | None:
 
 
 def add_intervals(values: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]:
-    """Return the interval of a mean of independent numbers: deviations of the ends are added in squares.
-
-    >>> add_intervals([0.5, 0.7], [0.2, 0.3], [0.8, 0.7])
-    (0.35, 0.75)
-    """
+    """Return the interval of a mean of independent numbers: deviations of the ends are added in squares."""
     value, low, high = (np.asarray(numbers, dtype=float) for numbers in (values, lows, highs))
     mean = float(value.mean())
     below, above = (float(np.sqrt(np.square(value - end).sum())) / len(value) for end in (low, high))
@@ -188,8 +184,9 @@ def name_some(titles: Sequence[str], n: int) -> str:
     """
     if len(titles) == n > 2:
         return "every other measure"
-    more = [f"{len(titles) - MOST_NAMED} of the {n - MOST_NAMED} others"] * (len(titles) > MOST_NAMED)
-    *first, last = [*titles[:MOST_NAMED], *more]
+    rest = len(titles) - MOST_NAMED
+    more = "one other" if rest == 1 else f"{rest} of the {n - MOST_NAMED} others"
+    *first, last = [*titles[:MOST_NAMED], *([more] if rest > 0 else [])]
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -358,8 +355,10 @@ def judge_contradictions(facts: Facts) -> Finding | None:
         claim = f"{facts.title} contradicts none of the others."
         return Finding("contradictions", "Contradicts no other measure", "", claim, "holds", told=False)
     named, most, least = [facts.titles[other] for other in found.index], int(found.iloc[0]), int(found.iloc[-1])
-    pairs = format_count(most, "pair") if most == least else f"{least:,} to {most:,} pairs"
-    numbers = f"on {pairs} of runs{_describe_pairs(facts, str(found.index[0]))}"
+    between = "or" if most == least + 1 else "to"
+    pairs = format_count(most, "pair") if most == least else f"{least:,} {between} {most:,} pairs"
+    each = " each" * (most == least == 1 < len(found))
+    numbers = f"on {pairs} of runs{each}{_describe_pairs(facts, str(found.index[0]))}"
     claim = f"{facts.title} contradicts {', '.join(named)}."
     return Finding("contradictions", f"Contradicts {name_some(named, len(counts))}", numbers, claim, "holds")
 
@@ -377,9 +376,8 @@ def _describe_pairs(facts: Facts, other: str) -> str:
         counts.update(found.runs[run] for run in (*first[pairs], *second[pairs]))
         n_pairs += len(pairs)
         for pair in np.flatnonzero(mine * theirs == -1)[: not example]:
-            better, worse = (
-                found.runs[side[pair]] for side in ((first, second) if mine[pair] > 0 else (second, first))
-            )
+            runs = found.runs[first[pair]], found.runs[second[pair]]
+            better, worse = runs if mine[pair] > 0 else runs[::-1]
             place = f" on {study.name}" * (len(facts.studies) > 1)
             example = f"{better} is better than {worse} by {facts.title}, worse by {facts.titles[other]}{place}"
     (run, n), *_ = counts.most_common(1)
@@ -392,12 +390,11 @@ def judge_formula(traits: Mapping[str, PropertyCheck], title: str) -> Finding | 
     marks = "; ".join(f"{trait} {check.mark}" for trait, check in traits.items() if check.mark != NOTHING)
     if not marks:
         return None
-    ordinal, sentence, numbers = traits.get("ordinal"), f"Properties of its formula: {marks}", ""
-    fails = ordinal is not None and ordinal.mark != NOTHING and bool(ordinal.failed)
-    if ordinal is not None and fails:
-        sentence = f"{'Ignores' if ignores_order(ordinal) else 'Does not always respect'} the order of the classes"
-        numbers = f"fails in {ordinal.failed:,} of {ordinal.cases:,} cases tried"
-    return Finding("formula", sentence, numbers, f"{title}: {marks}.", "holds", told=fails)
+    ordinal, claim = traits.get("ordinal"), f"{title}: {marks}."
+    if ordinal is None or ordinal.mark == NOTHING or not ordinal.failed:
+        return Finding("formula", f"Properties of its formula: {marks}", "", claim, "holds", told=False)
+    sentence = f"{'Ignores' if ignores_order(ordinal) else 'Does not always respect'} the order of the classes"
+    return Finding("formula", sentence, f"fails in {ordinal.failed:,} of {ordinal.cases:,} cases tried", claim, "holds")
 
 
 def ignores_order(check: PropertyCheck | None) -> bool:

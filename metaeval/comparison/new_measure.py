@@ -43,12 +43,12 @@ MANY_RUNS = 300
 
 @dataclass(frozen=True, eq=False)
 class Comparison(ComparisonResults):
-    """A newly proposed measure beside the established ones. Where no `measure` is named, the first of `new` is meant.
+    """A newly proposed measure beside the established ones.
 
     Parameters
     ----------
     new : tuple of str
-        The measures in question.
+        The measures in question; where no `measure` is named, the first is meant.
     collections : tuple of Study
     pooled : PooledDiscriminativePower or None
         None for a single collection.
@@ -206,17 +206,10 @@ def compare(
     check_options(test=Within(chosen, PairedTest))
     second: PairedTest = PAPERS_TEST if chosen == RECOMMENDED else RECOMMENDED
     options: dict[str, Any] = {
-        "n_trials": n_trials,
-        "n_permutations": n_permutations,
-        "alpha": alpha,
-        "test": chosen,
-        "second_test": second,
+        "n_trials": n_trials, "n_permutations": n_permutations, "alpha": alpha, "test": chosen, "second_test": second,
         "questions": [question for question in QUESTIONS if question not in left_out],
-        "distinct_runs": distinct_runs,
-        "seed": seed,
-        "n_jobs": 1 if len(sources) > 1 else n_jobs,
-        "say": tell,
-    }
+        "distinct_runs": distinct_runs, "seed": seed, "n_jobs": 1 if len(sources) > 1 else n_jobs, "say": tell,
+    }  # fmt: skip
     asks = [
         delayed(study_collection)(
             scores,

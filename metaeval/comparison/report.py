@@ -6,6 +6,7 @@ A result shows itself by its table and its charts; the report goes through all r
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -89,9 +90,13 @@ def write_report(comparison: ComparisonResults, folder: Path) -> Path:
             answers=[find_answer(comparison, name) for name in comparison.new], signature=str(comparison.signature),
             collections=[study.name for study in comparison.collections], variables=write_variables,
         )  # fmt: skip
-        for name in comparison.new:
-            picture = draw_answer(comparison, name)
-            save_figure(picture, files.folder / "figures", comparison.name_part("answer", name), (".svg", ".pdf"))
+        with warnings.catch_warnings():
+            warnings.filterwarnings(
+                "ignore", message="Glyph"
+            )  # SVG has names as text, whatever matplotlib's font lacks
+            for name in comparison.new:
+                part = comparison.name_part("answer", name)
+                save_figure(draw_answer(comparison, name), files.folder / "figures", part, (".svg",))
         described = _describe(comparison, files)
         files.write("report.json", json.dumps(described, ensure_ascii=False, indent=1, allow_nan=False))
         files.write("index.html", page)
@@ -261,14 +266,8 @@ def _find_former(folder: Path) -> set[str]:
 
 def _describe(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
     """Return the whole comparison as plain data."""
-    verdicts = {}
-    for name in comparison.new:
-        answer, findings = find_answer(comparison, name), find_verdicts(comparison, name)
-        verdicts[name] = {
-            "headline": answer.headline,
-            "text": answer.to_text(),
-            "findings": list(map(asdict, findings)),
-        }
+    answers = {name: find_answer(comparison, name) for name in comparison.new}
+    found = {name: list(map(asdict, find_verdicts(comparison, name))) for name in comparison.new}
     return {
         "title": _give_title(comparison),
         "new": list(comparison.new),
@@ -277,7 +276,10 @@ def _describe(comparison: ComparisonResults, files: ReportFiles) -> dict[str, An
         "directions": {str(measure): measure.direction for measure in comparison.all_measures},
         "notes": list(comparison.notes),
         "diagnostics": [{"notes": study.notes(), **study.diagnostics.to_dict()} for study in comparison.collections],
-        "verdicts": verdicts,
+        "verdicts": {
+            name: {"headline": answer.headline, "text": answer.to_text(), "findings": found[name]}
+            for name, answer in answers.items()
+        },
         "summaries": {name: to_records(find_facts(comparison, name).frame) for name in comparison.new},
         "results": files.results,
         "skipped": {study.name: study.skipped for study in comparison.collections},

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from metaeval.data.labels import Labelled, assign_parts, check_shape, refuse_first
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
@@ -124,12 +123,13 @@ class Annotations(Labelled):
             keys = list(zip(self.topics, self.items, strict=True))
             assigned = assign_parts(keys, parts, collection=self.collection)
             topics = [assigned[key] for key in keys]
-        topic, names = pd.factorize(np.array(topics, dtype=object))
-        k, judge = len(self.classes), np.arange(len(self.judges))[:, np.newaxis]
-        counts = np.zeros((len(self.judges), len(names), k, k), dtype=np.int64)
+        position = {name: t for t, name in enumerate(dict.fromkeys(topics))}
+        topic, k = np.array([position[name] for name in topics]), len(self.classes)
+        judge = np.arange(len(self.judges))[:, np.newaxis]
+        counts = np.zeros((len(self.judges), len(position), k, k), dtype=np.int64)
         np.add.at(counts, (judge, topic, choose_class(self.votes), choose_class(self.answers)), 1)
         labels = self.named("classes", "collection", "provenance")
-        return ClassificationRuns(counts, runs=self.judges, topics=names, **labels)
+        return ClassificationRuns(counts, runs=self.judges, topics=position, **labels)
 
 
 def choose_class(counts: np.ndarray) -> np.ndarray:

@@ -334,11 +334,11 @@ class Cells:
         """How many labels each axis has."""
         return tuple(map(len, self.labels.values()))
 
-    def number(self) -> np.ndarray:
-        """Return for each row the number of its cell in the array."""
-        if (size := math.prod(self.shape)) >= 1 << 62:
-            problem = f"{len(self.at):,} scores cannot fill {size:,} cells of runs, topics and measures"
-            raise DataError(problem, file=self.rows.file)
+    def number(self, most: int = 1 << 62) -> np.ndarray:
+        """Return for each row the number of its cell in the array, which has no more than `most`."""
+        if (size := math.prod(self.shape)) > most:
+            problem = f"of {size:,} cells of runs, topics and measures only {len(self.at):,} have a score"
+            raise DataError(problem, file=self.rows.file, hint="are the columns those that were meant?")
         return np.ravel_multi_index(tuple(self.codes.values()), self.shape)
 
     def select(self, kept: np.ndarray) -> None:
@@ -432,10 +432,7 @@ class Cells:
 
     def fill(self, missing: MissingPolicy, measures: Sequence[Measure]) -> np.ndarray:
         """Return the array, (run, topic, measure) or with a last axis of repeats, once a policy has left no gap in it."""
-        size, number = math.prod(self.shape), self.number()
-        if size > max(MOST_CELLS, MOST_CELLS_A_ROW * len(number)):
-            problem = f"of {size:,} cells of runs, topics and measures only {len(number):,} have a score"
-            raise DataError(problem, file=self.rows.file, hint="are the columns those that were meant?")
+        number = self.number(max(MOST_CELLS, MOST_CELLS_A_ROW * len(self.at)))
         values = np.full(self.shape, np.nan)
         values.ravel()[number] = self.score
         gaps = np.isnan(values)

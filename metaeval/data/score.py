@@ -48,8 +48,6 @@ def score(runs: Runs, measures: Iterable[MeasureLike] | MeasureLike | None = Non
     [[[0.75, 0.25]]]
     """
     chosen = registered(runs.kind) if measures is None else resolve_measures(measures)
-    if not chosen:
-        raise MeasureError("no measure was named")
     for measure in chosen:
         if measure.formula is None:
             require_registered(str(measure))  # says which names are near, if there is no such measure

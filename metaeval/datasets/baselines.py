@@ -16,17 +16,6 @@ def popularity(gold: Any) -> np.ndarray:
     It uses the gold, so it is an oracle. If several classes are the most frequent, they get equal shares: the
     papers do not say so, but this rule reproduces LQ 2021, Table 7; using the first or the last class does not.
 
-    Parameters
-    ----------
-    gold : array_like, shape (..., class)
-        Shares, or numbers of votes.
-
-    Returns
-    -------
-    ndarray, shape (..., class)
-
-    Examples
-    --------
     >>> popularity([[0.2, 0.5, 0.3], [0.4, 0.2, 0.4]]).tolist()
     [[0.0, 1.0, 0.0], [0.5, 0.0, 0.5]]
     """

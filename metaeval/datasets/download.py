@@ -35,11 +35,6 @@ def fetch(wanted: str | Dataset, *, folder: PathLike | None = None) -> dict[str,
     dict of str to Path
         The files by their names in the registry, each checked against its sha256; a damaged one is replaced with a warning.
 
-    Raises
-    ------
-    DatasetError
-        If a file cannot be had; the message says where to get it and where to put it.
-
     Examples
     --------
     >>> fetch("stc3-dq-a")                                           # doctest: +SKIP

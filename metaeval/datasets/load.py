@@ -26,14 +26,16 @@ if TYPE_CHECKING:
 _GOLD = "gold as a run"
 """A placeholder run for a data set without published runs, until its baselines are added."""
 
-_READERS = {"evall": "evall", "polarity": "polarity", "semeval-joined": "semeval_joined"}
+_READERS = {"evall": "evall", "replab": "replab", "semeval-joined": "semeval_joined"}
 """Modules beside this one that read layouts of runs that no other data have; other readers are formats of `metaeval.io`."""
 
 
 def load_dataset(
     wanted: str | Dataset, *, folder: PathLike | None = None
 ) -> ClassificationRuns | QuantificationRuns | Scores | Annotations:
-    """Return the runs and gold of a data set, or its scores; download them if necessary.
+    """Return the runs and gold of a data set, or its scores or labels; download them if necessary.
+
+    Policies that change data, such as the clipping of labels in llmjudge, are said in warnings.
 
     Parameters
     ----------
@@ -41,18 +43,6 @@ def load_dataset(
         A registered name (`metaeval.datasets.datasets` lists them), or a data set of your own.
     folder : path, optional
         The folder for downloads; METAEVAL_DATA or the user's cache folder by default.
-
-    Returns
-    -------
-    ClassificationRuns, QuantificationRuns, Scores or Annotations
-        Depending on the kind of the data set. `collection` is its name, `provenance` the origin of its files.
-
-        Policies that change data, such as the clipping of labels in llmjudge, are said in warnings.
-
-    Raises
-    ------
-    DatasetError
-        If there is no such data set, or its files cannot be downloaded; the message says what to do.
 
     Examples
     --------

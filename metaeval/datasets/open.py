@@ -33,20 +33,14 @@ def open_scores(
     Parameters
     ----------
     source : str, path, frame, Scores or runs
-        A path that exists comes before a data set of the same name; ``"-"`` is standard input; frames are those of
-        `metaeval.io.from_frame`. Runs, of a data set too, are scored.
+        A path that exists comes before a data set of the same name; ``"-"`` is standard input. Runs, of a data set too, are
+        scored.
     measures : name, "file.py:function", Measure, function, or several of them, optional
-        Which; for a data set of runs every measure of its kind by default, otherwise all there are. They are chosen first:
-        what others lack does not matter.
+        Which; by default all there are, or all of the kind of runs. They are chosen first: what others lack does not matter.
     **options
         Those of `metaeval.io.read_scores`. ``format="store"`` is for a store, of which `collection` chooses one. Of `columns`
-        a ``"cluster"`` names one of documents or conversations, whose topics are drawn together; a ``"repeat"`` one of epochs
-        or seeds, over which scores are averaged.
-
-    Raises
-    ------
-    MetaevalError
-        If there is no such thing, or it cannot be read; or if a direction is stated of a measure that is not there.
+        a ``"cluster"`` names documents or conversations, whose topics are drawn together, a ``"repeat"`` epochs or seeds,
+        over which scores are averaged.
     """
     return only_collection(open_collections(source, measures, **options), source)
 

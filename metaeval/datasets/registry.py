@@ -135,8 +135,6 @@ def dataset(name: str) -> Dataset:
     if known is None:
         near = suggest_names(str(name), _registry())
         hint = f" ({near})" if near else ""
-        if str(name).startswith("ordinal-"):
-            hint = " any more: the repository's experiments/classifiers.py trains the classifiers of the ordinal sets"
         raise DatasetError(f"there is no data set {str(name)!r}{hint}; `metaeval data list` lists them")
     return known
 

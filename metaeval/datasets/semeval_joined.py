@@ -24,7 +24,7 @@ import numpy as np
 
 from metaeval.data.labels import unique_labels
 from metaeval.data.runs import ClassificationRuns
-from metaeval.errors import DataError, format_count
+from metaeval.errors import DataError
 from metaeval.files import PathLike, read_bytes
 from metaeval.io.answers import Labels
 from metaeval.io.runs import SEMEVAL_CLASSES, read_semeval_labels
@@ -66,10 +66,8 @@ def read(
     own = np.flatnonzero(answered == judged)
     sizes = Counter(true.topics[i] for i in answered[own])
     position = {topic: t for t, topic in enumerate(t for t in dict.fromkeys(true.topics) if sizes[t] >= max(least, 1))}
-    if not position:
-        raise DataError(f"no topic has {format_count(least, 'item')}")
-    own = np.array([row for row in own if true.topics[answered[row]] in position])
-    topic = np.array([position[true.topics[i]] for i in answered[own]])
+    own = np.array([row for row in own if true.topics[answered[row]] in position], dtype=np.intp)
+    topic = np.array([position[true.topics[i]] for i in answered[own]], dtype=np.intp)
     counts = np.zeros((len(runs), len(position), len(names), len(names)), dtype=np.int64)
     run_of = np.arange(len(runs))[:, np.newaxis]
     np.add.at(counts, (run_of, topic, label[answered[own]], outputs[:, own]), 1)

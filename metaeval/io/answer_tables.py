@@ -79,10 +79,9 @@ def _read_keys(table: Table, run: str | None = None) -> Keys:
 
 
 def _refuse_blank(table: Table, run: str | None, columns: Mapping[str, Sequence[str]]) -> None:
-    for row, names in enumerate(zip(*columns.values(), strict=True)):
-        for what, name in zip(columns, names, strict=True):
-            if not name.strip():
-                raise DataError(f"the {what} is missing", file=table.file, line=table.lines[row], run=run)
+    for what, names in columns.items():
+        for row in [row for row, name in enumerate(names) if not name.strip()][:1]:
+            raise DataError(f"the {what} is missing", file=table.file, line=table.lines[row], run=run)
 
 
 def _read_labels(table: Table, also: str, run: str | None = None) -> Labels:
@@ -93,7 +92,6 @@ def _read_labels(table: Table, also: str, run: str | None = None) -> Labels:
 
 
 def _take(table: Table, keys: Keys, *usual: str) -> Labels:
-    """Return the labels in the column with one of these names."""
     return Labels(table.file, *keys, [label.strip() for label in table.column(*usual)], table.lines)
 
 
@@ -138,10 +136,9 @@ def read_votes(table: Table) -> dict[str, Labels]:
             raise DataError("there is no column of an annotator beside the topic", file=table.file, line=1)
         return {name: Labels(table.file, topics, items, table.column(name), table.lines) for name in names}
     given = Labels(table.file, topics, items, table.column("label"), table.lines)
+    _refuse_blank(table, None, {"annotator": table.column("annotator")})
     rows: dict[str, list[int]] = {}
     for row, annotator in enumerate(table.column("annotator")):
-        if not annotator.strip():
-            raise DataError("the annotator is missing", file=table.file, line=table.lines[row], topic=topics[row])
         rows.setdefault(annotator, []).append(row)
     return {annotator: given.take(chosen) for annotator, chosen in rows.items()}
 
@@ -182,12 +179,9 @@ def probabilities(
 def _read_shares(table: Table, classes: tuple[str, ...], run: str | None = None) -> Shares:
     """Return the distributions in a table of topic and one column per class."""
     topics = table.column("topic")
-    for name in classes:
-        if name not in table.header:
-            raise DataError(f"there is no column of class {name!r}", file=table.file, line=1, run=run)
-    for name in table.header:
-        if name != "topic" and name not in classes:
-            problem = f"the column {name!r} is none of the classes {format_list(classes, most=12)}"
-            raise DataError(problem, file=table.file, line=1, run=run)
+    given = [name for name in table.header if name != "topic"]
+    if {*given} != {*classes}:
+        problem = f"its columns are {format_list(given, most=12)}, the classes {format_list(classes, most=12)}"
+        raise DataError(problem, file=table.file, line=1, run=run)
     columns = [table.column(name) for name in classes]
     return shares_from_text(columns, classes, file=table.file, topics=topics, lines=table.lines, run=run)

@@ -202,7 +202,6 @@ def _not_a_class(label: str, classes: Sequence[str]) -> str:
 
 
 def _clip(given: Labels, row: int, run: str, classes: Sequence[str]) -> int:
-    """Return the end of the scale beyond which a label lies."""
     scale, value = [number(label) for label in classes], number(given.labels[row])
     low, high = min(scale), max(scale)
     if not all(map(math.isfinite, (value, *scale))) or low <= value <= high:
@@ -300,7 +299,6 @@ def shares_from_text(
 
 
 def _check_shares(shares: Shares, run: str | None, classes: tuple[str, ...], rescale: bool) -> np.ndarray:
-    """Return distributions, one a topic, that sum to 1."""
     topics = tuple(shares.topics)
     seen: set[str] = set()
     for row, topic in enumerate(topics):

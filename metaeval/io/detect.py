@@ -92,7 +92,6 @@ def find_format(sources: files.Sources, columns: Mapping[str, str] | None = None
 
 
 def _find_logs(folder: files.PathLike) -> dict[str, files.PathLike]:
-    """Return the formats of the logs in a folder, and in the folders in it, each with a file of it."""
     logs = [path for path in walk(folder) if files.plain_path(path).lower().endswith((".json", ".jsonl", ".eval"))]
     formats: dict[str, files.PathLike] = {}
     for sample in map(Sample, logs[:_MOST_LOGS]):

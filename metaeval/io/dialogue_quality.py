@@ -48,7 +48,9 @@ def _read_dialogues(path: PathLike, run: str | None, aspect: str, take: Callable
                 raise ValueError(f"the id {name!r} is not a text")
             place = f"dialogue {name}"
             values.append(np.array(take(dialogue, aspect), dtype=np.float64))
-        except (TypeError, ValueError, LookupError, OverflowError) as error:
+        except (TypeError, AttributeError):
+            raise DataError(f"{place} is broken: a part of it is no object or list", file=path, run=run) from None
+        except (ValueError, LookupError, OverflowError) as error:
             problem = f"there is no {error}" if isinstance(error, KeyError) else str(error)
             raise DataError(f"{place} is broken: {problem}", file=path, run=run) from None
         topics.append(str(name))

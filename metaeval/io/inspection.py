@@ -122,7 +122,6 @@ def _list_columns(layout: Layout) -> tuple[tuple[str, str], ...]:
 
 
 def _count_rows(name: str, rows: Rows) -> CollectionFacts:
-    """Return what a collection holds, also where it cannot be read as it is."""
     keys = list(COLUMNS[:3])
     frame = rows.frame.assign(**{role: rows.frame[role].astype(str) for role in keys})
     totals = frame["topic"].map(is_total)
@@ -135,7 +134,6 @@ def _count_rows(name: str, rows: Rows) -> CollectionFacts:
 
 
 def _describe(scores: Scores, counted: CollectionFacts | None) -> CollectionFacts:
-    """Return what is known of a collection that can be read."""
     runs, topics, _ = scores.values.shape
     known = counted or CollectionFacts("", runs, topics, (), scores.values.size, int(np.isnan(scores.values).sum()))
     return replace(

@@ -106,7 +106,6 @@ def read_annotations(
 
 
 def _open(source: Any, columns: Mapping[str, str] | None, classes: tuple[str, ...]) -> dict[str, Labels]:
-    """Return labels by annotator, of a table or of JSON."""
     if isinstance(source, str) and is_standard_input(source):
         raise MetaevalError("two files are read, of which none can be standard input")
     if hasattr(source, "columns") or not str(source).lower().endswith(".json"):

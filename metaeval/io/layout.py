@@ -19,6 +19,7 @@ from typing import NoReturn
 import numpy as np
 
 from metaeval.data.columns import (
+    CLUSTER,
     COLLECTION,
     DIRECTION,
     JUDGE,
@@ -174,7 +175,6 @@ def _find_telling(table: Table, names: list[str]) -> list[str]:
 
 
 def _find_long(table: Table, roles: dict[str, str], stated: Mapping[str, str], kind: str | None) -> Layout:
-    """Return the columns of a table with a row per run and topic."""
     for role in ("run", "topic"):
         if role not in roles:
             _refuse_lack(table, role, roles)
@@ -250,7 +250,7 @@ def refuse_means(table: Table) -> NoReturn:
     """Refuse a table of runs without topics, one number a run, and say what can be done."""
     _ask(
         table,
-        f"it holds one number a run and no topics {_list(table)}, but the analyses look at how scores vary over topics",
+        f"it seems to hold one number a run and no topics {_list(table)}, but the analyses look at how scores vary over topics",
         "give the scores of every topic (segment, query, document), of which such numbers are means",
         "metaeval.stats.rank_correlation.tau compares two lists of such numbers",
         if_the_columns_are_topics=format_option("format", "transposed"),
@@ -258,11 +258,11 @@ def refuse_means(table: Table) -> NoReturn:
 
 
 def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, roles: Mapping[str, str]) -> Layout:
-    """Return the columns of topics × runs, or runs × topics."""
     odd = sorted({*stated} - {"run", "topic"})
     if odd:
         problem = f"in a table of topics × runs no column is the {odd[0]}: one is the topic, all others are runs"
         hint = f"name the topic only: {format_columns({'topic': table.header[0]})}"
+        hint = "give a row per score, as melt of pandas makes them" if odd[0] in (CLUSTER, REPEAT, JUDGE) else hint
         raise DataError(problem, file=table.file, hint=hint)
     names = list(table.columns)
     counts = [name for name in names if is_index(name) and counts_rows(table, name)]
@@ -275,11 +275,8 @@ def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, role
     rest = [name for name in names if name != first and name not in counts]
     if kind == "transposed":
         if table.holds_numbers(first) and not table.holds_integers(first) and "run" not in stated:
-            _ask(
-                table,
-                f"the first column, {first!r}, holds fractions, not names of runs",
-                needed="a column run before them",
-            )
+            question = f"the first column, {first!r}, holds fractions, not names of runs"
+            _ask(table, question, needed="a column run before them")
         return _matrix(table, kind, {"run": first}, [name for name in rest if _may_hold_scores(table, name)])
     topic = stated.get("topic", first if names_topics(first) and "run" not in stated else None)
     if "run" in stated and topic is None:
@@ -344,10 +341,7 @@ def _holds_runs_in_rows(
     words = {name[: len(name) - end.end()].lower() for name, end in zip(others, ends, strict=True) if end}
     if len(others) > 1 and all(ends) and len(words) == 1 and not any(map(_names_score, others)):
         return True
-    if len(others) == 1 or any(map(_names_score, others)):
-        refuse_means(table)
-    question = f"each row is a run; are {format_list(others)} topics, or measures of which these are the means?"
-    _ask(table, question, "of means, give the scores of every topic", topics=format_option("format", "transposed"))
+    refuse_means(table)
 
 
 def _refuse_what_is_no_matrix(

@@ -292,13 +292,11 @@ class Sakai:
 
 
 def _keep_shared(rows: Rows) -> Rows:
-    """Leave out runs that not all files hold."""
-    named = rows.frame.groupby("run", sort=False)["measure"].nunique()
-    shared = named == rows.frame["measure"].nunique()
+    held = rows.frame.groupby("run", sort=False)["measure"].nunique()
+    shared = held == rows.frame["measure"].nunique()
     if not shared.any():
         raise DataError("the files have no run in common", file=rows.file)
-    left = [str(run) for run in named.index[~shared]]
-    if left:
+    if left := [str(run) for run in held.index[~shared]]:
         report_policy(f"left out {format_count(len(left), 'run')} that not all files hold: {format_list(left)}")
     return rows.keep(rows.frame["run"].map(shared).to_numpy(dtype=bool))
 
@@ -358,7 +356,7 @@ class Wmt:
         if suffix == self.suffixes["runs"] and n_topics == 1:
             parts = [replace(part, frame=part.frame.assign(topic=ALL)) for part in parts]
         rows = Rows.join(parts, name=name_collection(sources))
-        return _keep_shared(rows) if runs == "shared" else rows
+        return rows if runs == "all" else _keep_shared(rows)
 
     def _name_files(self, paths: Sequence[files.PathLike], suffix: str) -> dict[str, files.PathLike]:
         """Return files by measure, with what follows the hyphen where two would have one name."""

@@ -127,7 +127,6 @@ def read_partial(
 
 
 def _check(people: PeopleScores, file: object = None) -> PeopleScores:
-    """Refuse several measures, no labels at all, and a label without a probability where others have one."""
     scores, known = people.scores, ~np.isnan(people.values)
     if len(scores.measures) != 1:
         names = format_list([str(measure) for measure in scores.measures])

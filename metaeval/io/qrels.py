@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -11,7 +10,7 @@ from metaeval.data.judged import JudgedRuns
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.rows import number
 from metaeval.errors import DataError
-from metaeval.files import PathLike, Sources, describe_files, find_named_files, find_paths, read_lines, stem
+from metaeval.files import PathLike, Sources, describe_files, find_named_files, find_paths, stem
 from metaeval.io.table import read_fields
 
 Number = TypeVar("Number", int, float)
@@ -76,24 +75,3 @@ def _read_file(path: PathLike, layout: str, kind: type[Number]) -> dict[str, dic
             problem = f"it has two {what}s, {known[document]:g} and {value:g}"
             raise DataError(problem, file=path, line=line, topic=topic, item=document)
     return result
-
-
-def read_pairs(path: PathLike) -> dict[str, str]:
-    r"""Read lines of two names with a comma, a tab or spaces between them, such as a run and its model; a header is left out.
-
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "family.csv"
-    >>> _ = path.write_text("run,model\nrun7,gpt-4o\n")
-    >>> read_pairs(path)
-    {'run7': 'gpt-4o'}
-    """
-    pairs: dict[str, str] = {}
-    for line, text in read_lines(path):
-        fields = re.split(r"\s*[,\t]\s*|\s+", text.strip())
-        if len(fields) != 2:
-            raise DataError(f"the line has {len(fields)} columns, not run and name", file=path, line=line)
-        if line == 1 and fields[0].lower() == "run":
-            continue
-        if pairs.setdefault(*fields) != fields[1]:
-            raise DataError("it stands twice, with two names", file=path, line=line, run=fields[0])
-    return pairs

@@ -73,7 +73,6 @@ def read_ratings(
 
 
 def _spell_out(layout: Layout, keys: Sequence[str]) -> str:
-    """Return the options with which a table with several scores in a cell can be read."""
     told = find_part(layout, [layout.roles[key] for key in keys if key in layout.roles])
     tells = " or ".join(format_columns({what: told or "COLUMN"}) for what in ("repeat", "judge"))
     if told is None:

@@ -210,7 +210,6 @@ def _read_shares(path: PathLike, classes: Sequence[str], run: str | None = None)
 
 
 def _count_labels(path: PathLike, classes: Sequence[str]) -> Shares:
-    """Return the shares of the labels of every topic."""
     gold = read_semeval_labels(path)
     position = {topic: t for t, topic in enumerate(dict.fromkeys(gold.topics))}
     counts = np.zeros((len(position), len(classes)))

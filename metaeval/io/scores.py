@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
+import numpy as np
+
 from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION
 from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy, report_policy
@@ -20,7 +22,7 @@ from metaeval.data.scores import (
     refuse_gaps,
     state_directions,
 )
-from metaeval.errors import DataError, MetaevalError, format_list
+from metaeval.errors import DataError, MetaevalError, format_list, format_option
 from metaeval.files import PathLike, Sources, open_once, write_file
 from metaeval.io import tables
 from metaeval.io.detect import find_format
@@ -134,7 +136,18 @@ def read_collections(
         else:
             chosen = find_format(source, columns) if format is None else choose_format(format, READ_FORMATS)
             found = chosen.read_collections(source, measure=measure, columns=columns or None, **own)
-    return state_directions(found, options.get("higher_is_better", ()), options.get("lower_is_better", ()), missing)
+    found = state_directions(found, options.get("higher_is_better", ()), options.get("lower_is_better", ()), missing)
+    for scores in found:
+        n_runs, n_topics = scores.values.shape[:2]
+        ranks = np.arange(1, n_runs + 1)[:, np.newaxis, np.newaxis]
+        ranked = (np.sort(scores.values, axis=0) == ranks).all(axis=(0, 1)) & (min(n_runs, n_topics) > 2)
+        for measure in [one for one, is_ranked in zip(scores.measures, ranked, strict=True) if is_ranked]:
+            if measure.direction_is_assumed:
+                say = format_option("lower_is_better", str(measure))
+                report_policy(
+                    f"{measure} is 1 to {n_runs} on every topic: if these are ranks and 1 is the best, say {say}"
+                )
+    return found
 
 
 def write_scores(scores: Scores, path: PathLike, *, defuse_formulas: bool = False) -> None:

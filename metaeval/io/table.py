@@ -9,7 +9,7 @@ import numbers
 import re
 import warnings
 import zipfile
-from collections import Counter
+from collections import Counter, UserDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -101,23 +101,17 @@ class Texts(Sequence[Any]):
         return read if np.isfinite(read).all() else None
 
 
-class _Lazy(Mapping[str, Any]):
+class _Lazy(UserDict[str, Any]):
     """Columns by name, each of them decoded when it is first asked for."""
 
     def __init__(self, names: Iterable[str], decode: Callable[[str], Any]) -> None:
-        self._decoded: dict[str, Any] = dict.fromkeys(names)
+        super().__init__(dict.fromkeys(names))
         self._decode = decode
 
     def __getitem__(self, name: str) -> Any:
-        if self._decoded[name] is None:
-            self._decoded[name] = self._decode(name)
-        return self._decoded[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._decoded)
-
-    def __len__(self) -> int:
-        return len(self._decoded)
+        if self.data[name] is None:
+            self.data[name] = self._decode(name)
+        return self.data[name]
 
 
 @dataclass(frozen=True)
@@ -513,7 +507,6 @@ def _read_parquet(path: files.PathLike) -> Table:
 
 
 def _read_workbook(path: files.PathLike) -> Table:
-    """Read the only sheet of a workbook that holds a table."""
     tables = list_sheets(path)
     if len(tables) != 1:
         problem = f"it has sheets that hold tables: {format_list([*tables])}; one is needed"
@@ -534,7 +527,7 @@ def list_sheets(path: files.PathLike) -> dict[str, Table]:
             if len([*filter(None, names)]) < 2 or len(rows) <= first:
                 continue
             last = max(position for position, cell in enumerate(names) if cell) + 1
-            if any(any(map(_is_there, row[last:])) for row in rows[first:]):
+            if any(cell is not None for row in rows[first:] for cell in row[last:]):
                 raise DataError("a cell stands beside the columns that have a name", file=path)
             header = _check_header(names[:last], path)
             columns = [_as_column([row[j] for row in rows[first:]]) for j in range(last)]
@@ -604,10 +597,6 @@ def _list_rows(sheets: Sequence[Any], path: files.PathLike) -> dict[str, list[tu
     return found
 
 
-def _is_there(cell: object) -> bool:
-    return cell is not None
-
-
 NESTED = ("metrics", "measures", "scores")
 """Keys of objects that hold a score each under the names of measures."""
 
@@ -641,9 +630,8 @@ def _read_records(path: files.PathLike) -> Table:
         files.check_cells(len(records) * len(names), path, line)
     for name in [name for name in deep if name in plain][:1]:
         problem = f"{name!r} is an object or a list here, and a plain value elsewhere"
-        raise DataError(
-            problem, file=path, line=deep[name], hint="write the number itself, or null where there is none"
-        )
+        hint = "write the number itself, or null where there is none"
+        raise DataError(problem, file=path, line=deep[name], hint=hint)
     if records and not plain:
         raise DataError("its objects hold no plain values, only objects, lists or nothing", file=path)
     if deep:
@@ -709,6 +697,8 @@ def _to_pandas(given: Any) -> pd.DataFrame:
             return pd.DataFrame(given)
         except (ValueError, TypeError) as error:
             raise DataError(f"these are not the columns of one table: {error}") from None
+    if hasattr(given, "dims"):
+        raise DataError("an array is no table", hint="give what its to_series() or to_dataframe() returns")
     given = given.collect() if hasattr(given, "collect") else given  # a frame of polars that is not computed yet
     if hasattr(given, "__arrow_c_stream__"):  # of polars, Arrow, DuckDB, …
         import pyarrow as pa

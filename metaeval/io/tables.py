@@ -244,22 +244,21 @@ def rows(
         elif measure is not None or not (
             named or all(measure_of_label(name).higher_is_better is not None for name in sheets)
         ):
-            raise DataError(
-                f"it has sheets that hold tables: {format_list([*sheets])}, which may be measures, or data of their own",
-                file=sources, hint=f"name one that is a measure: {format_option('measure', shlex.quote(next(iter(sheets))))}",
-            )  # fmt: skip
+            problem = (
+                f"it has sheets that hold tables: {format_list([*sheets])}, which may be measures, or data of their own"
+            )
+            hint = f"name one that is a measure: {format_option('measure', shlex.quote(next(iter(sheets))))}"
+            raise DataError(problem, file=sources, hint=hint)
         parts = [rows_of_table(table, kind=kind, columns=columns, measure=name) for name, table in sheets.items()]
         return _join_matrices(parts, files.stem(sources), sheets)
     if kind in ("wide", "transposed"):
         matrices, name = _find_files(sources, measure, collection)
-        parts = [
-            rows_of_table(open_cells(path), kind=kind, columns=columns, measure=one) for one, path in matrices.items()
-        ]
+        opened = {one: open_cells(path) for one, path in matrices.items()}
+        parts = [rows_of_table(table, kind=kind, columns=columns, measure=one) for one, table in opened.items()]
         return _join_matrices(parts, name, matrices)
     if not isinstance(sources, str | Path):
-        raise DataError(
-            f"the format {kind} needs a single path", hint="several files can be wide, transposed, trec_eval, wmt, …"
-        )
+        hint = "several files can be wide, transposed, trec_eval, wmt, …"
+        raise DataError(f"the format {kind} needs a single path", hint=hint)
     layout, rows = rows_of_table(open_cells(sources), kind=kind, columns=columns, measure=measure)
     return replace(rows, name=files.stem(sources), explain=_explain_doubled(layout, columns))
 
@@ -269,8 +268,6 @@ def _read_frames(frame: Any, kind: str | None, columns: Any, measure: Any, colle
     if isinstance(frame, Mapping) and not are_columns(frame, columns):
         if not frame:
             raise DataError("no frames were given")
-        if all(isinstance(part, int | float) for part in frame.values()):
-            rows_of_table(open_cells({"run": list(frame), "score": list(frame.values())}))  # which is refused
         for name, part in frame.items():
             if not is_frame(part):
                 raise DataError(f"topics × runs is a frame, not {type(part).__name__}", measure=name)
@@ -281,11 +278,8 @@ def _read_frames(frame: Any, kind: str | None, columns: Any, measure: Any, colle
         return _join_matrices(parts, collection or "", frame)
     layout, rows = rows_of_table(open_cells(frame, columns), kind=kind, columns=columns, measure=measure)
     if layout.kind in ("wide", "transposed") and measure is None:
-        raise DataError(
-            f"the frame is taken for {layout.kind}, and its measure is not named",
-            hint=f"name it: {format_option('measure', 'NAME')}; or say which columns are run, topic and score with "
-            f"{format_option('columns')}",
-        )  # fmt: skip
+        say = f"{format_option('measure', 'NAME')}; or say which are run, topic and score: {format_option('columns')}"
+        raise DataError(f"the frame is taken for {layout.kind}, and its measure is not named", hint=f"name it: {say}")
     known = [measure] if isinstance(measure, Measure) else []
     return replace(rows, measures=known, explain=_explain_doubled(layout, columns))
 
@@ -307,7 +301,6 @@ def _join_matrices(parts: Sequence[tuple[Layout, Rows]], name: str, measures: It
 def _find_files(
     sources: files.Sources, measure: str | None, collection: str | None
 ) -> tuple[dict[str, files.PathLike], str]:
-    """Return the files of matrices by measure, and the collection that their names tell."""
     if isinstance(sources, Mapping):
         names = {split_stem(files.stem(path))[0] for path in sources.values()}
         return {str(name): path for name, path in sources.items()}, names.pop() if len(names) == 1 else ""

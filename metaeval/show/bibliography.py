@@ -66,11 +66,7 @@ def find_labels(source: str) -> list[str]:
 
 
 def fill_in_references(text: str) -> str:
-    """Return a text in which every ``{label}`` is replaced by its reference.
-
-    >>> fill_in_references("gold: {Voorhees 2004}")
-    'gold: Voorhees: Overview of the TREC 2004 Robust Retrieval Track, TREC 2004'
-    """
+    """Return a text in which every ``{label}`` is replaced by its reference."""
     return _LABELLED.sub(lambda label: bibliography()[label[1]].to_text(), text)
 
 

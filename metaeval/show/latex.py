@@ -146,11 +146,7 @@ def _mark(text: str, words: str) -> str:
 
 
 def split_marks(words: str) -> list[tuple[str, str]]:
-    """Return the words that mark a cell, with their colours, which come last.
-
-    >>> split_marks("shade #08519C, bold")
-    [('bold', ''), ('shade', '#08519C')]
-    """
+    """Return the words that mark a cell, with their colours, which come last."""
     return sorted(
         (kind, colour) for kind, _, colour in (word.strip().partition(" ") for word in words.split(",")) if kind
     )

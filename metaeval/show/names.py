@@ -77,7 +77,7 @@ def shorten_names(names: Sequence[str], most: int) -> list[str]:
     """Return names that leave room for a figure; numbered where different ones would look the same.
 
     >>> shorten_names(["mean of the first ten topics", "mean of the other ten topics"], 14)
-    ['mean o…pics 1', 'mean o…pics 2']
+    ['mean of…pics 1', 'mean of…pics 2']
     """
     shortened = [shorten_name(name, most) for name in names]
     if len(set(shortened)) == len(set(names)):

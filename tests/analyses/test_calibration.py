@@ -161,5 +161,5 @@ def test_what_cannot_be_tried_is_refused(options, message):
 )
 def test_signatures_state_margins_that_are_not_as_usual(ask):
     scores = label(np.random.default_rng(5).random((12, 30, 3)), higher_is_better=True)
-    assert " margin 0.2 " in str(ask(scores, margin=0.2, n_bootstrap=20).signature)
+    assert "margin 0.2" in str(ask(scores, margin=0.2, n_bootstrap=20).signature)
     assert "margin" not in str(ask(scores, n_bootstrap=20).signature)

@@ -120,6 +120,7 @@ def test_flips_are_those_of_a_plain_loop(found):
     for row in found.to_frame().itertuples():
         for kind in ("lost", "new"):
             assert getattr(row, kind) == counted.get((row.judge, kind), 0)
+    assert f"nDCG@10: people finds {power.significant[0].sum()} of 66 pairs of runs" in found.to_table().caption
 
 
 def test_differences_and_their_change_are_those_of_the_scores_and_intervals_say_which_are_significant(found):

@@ -184,5 +184,5 @@ def test_a_comparison_with_named_measures_and_a_reference_of_one_measure_choose_
     with warnings.catch_warnings():
         warnings.simplefilter("error", MetaevalWarning)
         reading = {"missing": "drop-topic", "format": None, "columns": None}
-        people = open_references(str(path), reading, measure="people")
+        (people,) = open_references([str(path)], reading, measure="people")
     assert people.values.shape == (3, 20, 1)

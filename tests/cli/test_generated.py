@@ -13,10 +13,8 @@ import pytest
 import metaeval as me
 from metaeval.cli import generate
 from metaeval.cli.analyses import ANALYSES, Analysis
+from metaeval.cli.generate import IN_PYTHON, find_question, parse_docstring
 from metaeval.cli.options import OPENING, PHRASES, spell
-from metaeval.cli.signatures import IN_PYTHON, find_question, parse_docstring
-
-KINDS = {"Scores": "scores", "Ratings": "ratings", "Annotations": "labels", "JudgedRuns": "runs"}
 
 
 def options_of(name):
@@ -28,12 +26,12 @@ def options_of(name):
 def test_every_keyword_is_an_option_with_its_default_and_a_help(name):
     function = getattr(me, ANALYSES[name].function.partition(":")[2])
     question = find_question(ANALYSES[name].function)
-    assert question == parse_docstring(function).question
+    assert question == parse_docstring(function)[0]
     assert question.endswith("?")
     options = options_of(name)
-    opening = {*OPENING, "measure"} if ANALYSES[name].takes in ("scores", "several") else set()
-    assert {"style", "out", *opening} <= {*options}
     parameters = inspect.signature(function).parameters
+    takes_scores = "Scores" in next(iter(parameters.values())).annotation
+    assert {"style", "out", *([*OPENING, "measure"] if takes_scores else [])} <= {*options}
     for parameter in parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and parameter.name not in IN_PYTHON:
             option = options[parameter.name]
@@ -41,19 +39,16 @@ def test_every_keyword_is_an_option_with_its_default_and_a_help(name):
             assert tuple(option.opts) == spell(parameter.name)
             assert option.required == (parameter.default is parameter.empty)
             assert option.required or option.default == parameter.default
-    # A command takes what the first parameter's annotation names, which the table of commands repeats in a word.
-    first = next(iter(parameters.values())).annotation
-    named = [KINDS[word] for word in re.findall(r"\w+", first) if word in KINDS]
-    takes = "several" if "Sequence" in first or ANALYSES[name].board else named[0] if named else "measures"
-    assert ANALYSES[name].takes == takes
 
 
 def test_choices_are_shown_in_the_help():
     options = options_of("power")
-    assert options["correction"].metavar == "[auto|none|holm|bonferroni|benjamini-hochberg]"
-    assert options["missing"].metavar == "[raise|drop-topic|drop-run|worst|keep]"
-    for test in ("randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap"):
-        assert test in options["test"].help
+    for name, choices in {
+        "correction": "auto none holm bonferroni benjamini-hochberg",
+        "test": "randomised-tukey-hsd tukey-hsd paired-t paired-randomisation paired-bootstrap",
+        "missing": "raise drop-topic drop-run worst keep",
+    }.items():
+        assert all(choice in options[name].help for choice in choices.split())
 
 
 NEW = """
@@ -69,7 +64,7 @@ def test_a_new_analysis_needs_one_line(score_file, here, monkeypatch, capsys):
     (here / "spread_of_scores.py").write_text(NEW)
     monkeypatch.syspath_prepend(here)
     monkeypatch.setattr("metaeval.cli.generate.import_module", lambda _: import_module("spread_of_scores"))
-    command = generate.generate_command("spread", Analysis("spread_of_scores:spread", ("spread scores.csv",)))
+    command = generate.generate_command("spread", Analysis("spread_of_scores:spread", ("scores.csv",)))
     command(["--bootstrap", "3", str(score_file)], standalone_mode=False)
     assert "bootstrap 3" in capsys.readouterr().out
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from metaeval.cli.gone import GONE
 from metaeval.errors import MetaevalError, MetaevalWarning
 
 SCORE = "score gold.txt gold.txt -l judgements"
@@ -36,11 +35,18 @@ FILES = {
     "score tiny.csv tiny.csv --layout xml": "there is no format 'xml': use semeval-c",
     SCORE: "the format judgements needs --classes: all of them, in their order",
     f"{SCORE} --classes 0,1 --missing ignore": "there is no policy 'ignore': use raise, drop-topic",
-    f"{SCORE} --classes 0,1 -o new": "new: its name does not tell a format; write a .csv, .tsv or .parquet file",
-    "power tiny.csv --p-values p.txt": "does not tell a format",
-    "power tiny.csv --p-values none/p.csv": "there is no folder",
+    f"{SCORE} --classes 0,1 -o new": "new: write a .csv, .tsv or .parquet file",
     "baselines tiny.csv '\x1b[2J' b": r"there is no run '\x1b[2J'",
     "compare -m NMD 'a\nb.csv'": "there is no such file",
+    "convert tiny.csv x.csv --columns run:system": "--columns run:system: say what is called how",
+    # what Python calls otherwise
+    "score shares.csv shares.csv -l probabilities": "rescale with --normalise;",
+    "compare -m NMD --gold shares.csv --runs shares.csv -l probabilities": "rescale with --normalise;",
+    "compare gap.csv -m AP": "--missing drop-topic, drop-run",
+    "power names.csv": "gold and runs are for metaeval score",
+    "convert one.csv folder": "end it in .csv, .tsv or .parquet",
+    "compare -m AP table.csv": "so that the other columns are topics: --from transposed",
+    f"{SCORE} --classes 0,1 -m NMD": "; metaeval score --as-quantification gives",
 }
 NAMES = {
     "properties QWK": "kappa(weights=quadratic)",
@@ -49,12 +55,13 @@ NAMES = {
     "properties nmd": "NMD",
     "measures kapa": "kappa",
     "measures EMD": "NMD",
-    "measures --kind rank": "there is no kind 'rank': use classification or quantification",
+    "measures --kind rank": "'rank' is not one of 'classification', 'quantification'",
     "power tiny.csv -m nDCG": "nDCG@10",
     "power tiny.csv -m ndgc@10": "nDCG@10",
     "power stc3-dqa": "did you mean stc3-dq-a",
     "data info nothing": "there is no data set 'nothing'; `metaeval data list` lists them",
     "pwer scores.csv": "power",
+    "data": "Choose from: list, info, fetch",
     "power scores.csv --permutation 5": "--permutations",
     "power scores.csv --test hsd": "tukey-hsd",
 }
@@ -67,14 +74,16 @@ VALUES = {
     "baselines": "r0 r0; r0 nobody; r0",
     "sample-size": "--sizes 1; --sizes 0,13; --sizes -4; --sizes 4,x; --trials 0; --confidence 7",
     "topic-set-size": "--difference 0; --difference nan; --beta 1; --target 0; --bootstrap -1",
-    "variance": "--alpha 1; --confidence 0; --tasks nothing; -m nobody; --from xml; --doubled never",
+    "variance": "--budget 10; --price topic=1; --budget 10 --price topic; --budget 10 --price topic=x; --budget -1 --price "
+    "topic=1; --budget 10 --price topic=0; --budget 10 --price topic=nan; --budget 10 --price repeat=1; --budget 1 --price "
+    "topic=2; --alpha 1; --confidence 0; --tasks nothing; -m nobody; --from xml; --doubled never",
     "coverage": "; -r nobody; -r AP --bootstrap -1; -r AP --confidence -1",
 }
 OTHERWISE = {
     "consistency --size 7": "two disjoint sets of 7 topics need 14; there are 12",
     "power --correction holm": "randomised-tukey-hsd allows for all pairs by itself",
-    "baselines r0": "missing argument 'NAME'",
-    "coverage ": "missing option '--reference'",
+    "baselines r0": "Missing argument 'SECOND'",
+    "coverage ": "Missing option '--reference'",
 }
 """Values whose message names neither the option nor what was given for it."""
 
@@ -94,7 +103,8 @@ def broken(tmp_path_factory):
         "one.csv": f"{header}a,t,AP,1\na,u,AP,0\n", "ties.csv": f"{header}{ties}",
         "gap.csv": f"{header}a,t,AP,1\na,u,AP,0\nb,t,AP,1\n", "class.csv": "topic,a\nt,1\n",
         "turned.csv": "run,topic,measure,score,higher_is_better\na,t,AP,1,true\nb,t,AP,1,false\n",
-        "both.csv": "item,label,gold\n1,0,0\n", "people.csv": "item,ann\n1,\n2,1\n", "judges.csv": "item,m\n1,1\n2,1\n",
+        "both.csv": "item,label,gold\n1,0,0\n", "shares.csv": "topic,a,b\nt,1,3\n",
+        "names.csv": "name,size\na,b\n", "people.csv": "item,ann\n1,\n2,1\n", "judges.csv": "item,m\n1,1\n2,1\n",
         "mixed/a_AP.csv": "topic,x,y\nq1,1,0\nq2,0,1\n", "mixed/a_RR.csv": "x,y\n0.5,0.25\n0.25,0.5\n",
     }  # fmt: skip
     for name, text in texts.items():
@@ -121,20 +131,6 @@ def test_a_value_that_cannot_be_is_refused_in_one_sentence(refused, command, opt
     assert expected in said if expected else re.search(rf"{'|'.join(options.split())}\b", said)
 
 
-GONE_FROM = [
-    *(f"properties {option}" for option in GONE if " " not in option),
-    *(option for option in GONE if " " in option),
-    *("coverage --sweep", "power --p-add-one", "overlap --variance-offset", "correct --plan"),
-    *("correct --pair", "correct --method", "qrels --groups", "qrels --pool-depth"),
-]
-
-
-@pytest.mark.parametrize("line", GONE_FROM)
-def test_an_option_that_is_gone_is_refused_with_what_to_do_instead(refused, line):
-    command, option = line.split()
-    assert refused(f"{command} tiny.csv {option} 1") == f"metaeval: {option} is gone: {GONE.get(line) or GONE[option]}"
-
-
 RNG = np.random.default_rng(5)
 NASTY = {
     "one run": RNG.random((1, 12, 2)),
@@ -153,7 +149,7 @@ NASTY = {
 COMMANDS = [
     "similarity s.csv --bootstrap 20", "consistency s.csv --trials 20 -B 20", "power s.csv -B 20", "overlap s.csv -B 20",
     "contradictions s.csv -B 20", "baselines s.csv r0 r1", "robustness s.csv", "sample-size s.csv --trials 5",
-    "topic-set-size s.csv --bootstrap 20", "variance s.csv",
+    "topic-set-size s.csv --bootstrap 20", "variance s.csv --budget 100 --price topic=5",
     "coverage s.csv -r m0 --bootstrap 20",
 ]  # fmt: skip
 
@@ -189,11 +185,8 @@ def refusal(function, *given, **options):
 SAME = [  # a function and its argument, a command and its option
     (me.discriminative_power, "n_permutations", 0, "power", "-B"),
     (me.discriminative_power, "alpha", 2, "power", "--alpha"),
-    (me.discriminative_power, "n_jobs", 0, "power", "--n-jobs"),
     (me.split_half_consistency, "n_trials", 1, "consistency", "--trials"),
-    (me.split_half_consistency, "size", 0, "consistency", "--size"),
     (me.ranking_similarity, "n_bootstrap", -1, "similarity", "--bootstrap"),
-    (me.ranking_similarity, "confidence", 1, "similarity", "--confidence"),
     (me.sample_size, "n_trials", 0, "sample-size", "--trials"),
 ]
 
@@ -209,52 +202,6 @@ def test_a_message_names_the_argument_in_python_and_the_option_here(
     assert refusal(function, scores(), **{argument: value}) == in_python, "the command line has left no trace"
 
 
-@pytest.mark.usefixtures("here")
-def test_other_spellings_of_the_same_thing(ok, refused):
-    files = {
-        "gold.csv": "topic,a,b\nt,1,1\n", "run.csv": "topic,a,b\nt,1,3\n", "gold.txt": "q1 0 d1 0\nq2 0 d1 1\n",
-        "odd.csv": "name,size\na,1\n", "words.csv": "name,size\na,b\n",
-        "gap.csv": "run,topic,measure,score\na,t,AP,1\na,u,AP,0\nb,t,AP,1\n",
-        "good.csv": "run,topic,measure,score\na,t,AP,1\nb,t,AP,0\n",
-    }  # fmt: skip
-    for name, text in files.items():
-        with open(name, "w", encoding="utf-8") as stream:
-            stream.write(text)
-    for collection in ("one", "two"):
-        me.ScoreStore("store").add(scores(collection=collection))
-    me.io.write_scores(scores(measures=["x", "y"]), "xy.csv")
-    for in_python, said, here in (
-        (lambda: me.io.read_runs("gold.csv", "run.csv", format="probabilities"), "rescale with rescale=True;", {
-            "score gold.csv run.csv -l probabilities": "rescale with --normalise;",
-            "compare -m NMD --gold gold.csv --runs run.csv -l probabilities": "rescale with --normalise;",
-        }),
-        (lambda: me.io.read_scores("gap.csv"), "missing=drop-topic, drop-run", dict.fromkeys(
-            ("power gap.csv", "convert gap.csv x.csv", "compare gap.csv -m AP"), "--missing drop-topic, drop-run",
-        )),
-        (lambda: me.io.read_scores("odd.csv"), "so that the other columns are topics: format=transposed", {
-            "power odd.csv": "--from transposed", "compare -m AP odd.csv": "metaeval convert --from transposed",
-        }),
-        (lambda: me.io.read_scores("words.csv"), "are for read_runs", {
-            "power words.csv": "gold and runs are for metaeval score",
-        }),
-        (lambda: me.sample_size(scores(), sizes=[1, 4]), "sizes=1,4: each", {
-            "sample-size xy.csv --sizes 1,4": "--sizes 1,4: each",
-        }),
-        (lambda: me.score(me.io.read_runs("gold.txt", "gold.txt", format="judgements", classes=["0", "1"]), "NMD"),
-         "; runs.to_quantification() gives", {f"{SCORE} --classes 0,1 -m NMD": "; metaeval score --as-quantification gives"}),
-        (lambda: me.ScoreStore("store").load("three"), "three", {
-            "power store": "choose one: --collection one",
-            "compare -m AP store": "choose one: metaeval convert --collection one",
-        }),
-    ):  # fmt: skip
-        assert said in refusal(in_python)
-        for line, message in here.items():
-            assert message in refused(line)
-    with pytest.warns(MetaevalWarning, match=re.escape("with lower_is_better=NAME or higher_is_better=['x', 'y']")):
-        me.ranking_similarity(scores(measures=["x", "y"]), n_bootstrap=0)
-    assert "with --lower-is-better NAME or --higher-is-better x --higher-is-better y" in ok("similarity xy.csv")[1]
-
-
 def test_what_a_policy_did_is_said_as_it_was_typed(ok, here):
     (here / "gold.csv").write_text("topic,a,b\nt,1,0\nu,1,0\n")
     (here / "run.csv").write_text("topic,a,b\nt,1,0\n")
@@ -263,10 +210,3 @@ def test_what_a_policy_did_is_said_as_it_was_typed(ok, here):
             me.io.read_runs("gold.csv", "run.csv", format="probabilities", missing=policy)
         _, err = ok(f"score gold.csv run.csv -l probabilities --missing {policy}")
         assert f"note: --missing {policy}: " in err
-
-
-def test_columns_that_a_file_calls_otherwise_are_named_on_the_command_line(ok, refused, here):
-    (here / "mt.csv").write_text("system;segment;measure;value\na;1;AP;0.5\nb;1;AP;0.25\n")
-    ok("convert mt.csv out.csv --columns run=system,topic=segment,score=value")
-    assert (here / "out.csv").read_text() == "run,topic,measure,score,collection\na,1,AP,0.5,mt\nb,1,AP,0.25,mt\n"
-    assert "--columns run:system: say what is called how" in refused("convert mt.csv out.csv --columns run:system")

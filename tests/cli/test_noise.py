@@ -67,11 +67,11 @@ def test_compare_draws_clusters_and_skips_what_takes_topics_one_by_one(ok):
 def test_variance_says_what_would_help_and_takes_columns_and_directions_as_they_come(ok):
     assert ok(f"{VARIANCE} -m X --out out")[0].startswith("More ")
     assert {"variance.csv", "variance-reliability.csv", "variance.svg"} <= {path.name for path in Path("out").iterdir()}
-    assert "between runs" in ok(f"{VARIANCE} --columns topic=segment --columns run=system -m X")[0]
+    assert "Eρ²" in ok(f"{VARIANCE} --columns topic=segment --columns run=system -m X")[0]
     assert ok(VARIANCE)[0] == ok(f"{VARIANCE} --all-higher-is-better")[0]
     ok("variance tasks.csv --tasks kind --columns topic=kind+question")
 
 
-def test_a_first_column_of_clusters_is_not_taken_for_topics(ok, here):
+def test_clusters_beside_topics_and_runs_are_refused_with_what_to_do(refused, here):
     (here / "w_ap.csv").write_text("doc,topic,a,b\nx,1,.1,.2\nx,2,.3,.5\ny,3,.1,.4\nz,4,.2,.2\n")
-    assert "clusters 3 of 4 topics" in " ".join(ok("power w_ap.csv --clusters doc -B 20 --explain")[0].split())
+    assert "give a row per score, as melt of pandas makes them" in refused("power w_ap.csv --clusters doc")

@@ -191,8 +191,8 @@ def test_judges_are_shown_best_first_and_written_with_all_details(ok, here):
 LABELS = {
     f"{CORRECT} none.csv": "none.csv: there is no such file",
     f"{CORRECT} tidy.csv --lower-is-better BLEU": "BLEU",
-    "judges people.csv": "people.csv is a file: name the file of the judges after it, and --classes",
-    "judges people.csv judges.csv": "two files need --classes",
+    "judges people.csv": "name a file of people, one of judges after it, and --classes",
+    "judges people.csv judges.csv": "and --classes: all of them, in their order",
     "judges people.csv judges.csv --classes 1,2": "is not one of the classes 1, 2",
     "judges people.csv judges.csv --classes 1,2,3 --epsilon 2": "--epsilon is 2.0; it lies from 0 to below 1",
     "judges people.csv judges.csv --classes 1,2,3 --missing worst": "--missing worst: of the answers of judges",

@@ -55,9 +55,6 @@ def files(here):
     (here / "runs" / "run2.gz").write_bytes(gzip.compress(packed.read_bytes()))
     packed.unlink()
     write("bad-run.txt", [("q0", "Q0", "d1", 1, "nan", "tag")])
-    write("family.csv", [("run,model",), ("run1,gpt-4",)])
-    write("twice.csv", [("run0", "A"), ("run0", "B")])
-    write("three.csv", [("run0", "A", "B")])
 
 
 QRELS = "qrels people.txt gpt-4.txt binary.txt --runs runs -B 50 --bootstrap 30"
@@ -65,7 +62,7 @@ DETAILS = {"flips", "differences", "family"}
 
 
 def test_judges_are_compared_and_everything_is_written(ok):
-    out, _ = ok(f"{QRELS} -m nDCG@5 --family family.csv --out results --format json")
+    out, _ = ok(f"{QRELS} -m nDCG@5 --family run1=gpt-4 --out results --format json")
     printed = json.loads(out)
     assert {row["judge"] for row in printed["rows"]} == {"gpt-4", "binary"}
     assert set(printed["details"]) == DETAILS
@@ -98,7 +95,7 @@ def test_runs_and_gaps_are_dealt_with_as_asked(ok, words, size, note):
 
 
 BROKEN = {
-    "other.txt": "other: there is no judgement of 8 topics of people: ",
+    "other.txt": "other: there is no judgement of 8 topics of people",
     "half.txt": "half: there is no judgement of 3 topics of people: q5, q6, q7 (--missing drop-topic",
     "double.txt": "double.txt:3: topic q0, item d1: it has two grades, 1 and 2",
     "zero.txt": "zero: no document is relevant: every grade is 0 or less",
@@ -116,7 +113,7 @@ BROKEN = {
     "binary.txt -m AP(rel=2)": "binary: measure AP(rel=2): every run scores 0 on every topic",
 }
 RUNS = {
-    "": "missing option '--runs'",
+    "": "Missing option '--runs'",
     "--runs gap": "run run1, topic q3: there is no document (choose what to do about it: --missing",
     "--runs alien": "run run1: people judges none of its documents: are their names the same?",
     "--runs nowhere": "nowhere: there is no such file",
@@ -126,13 +123,14 @@ RUNS = {
 }
 OPTIONS = {
     "-m nDGC@10": "ir_measures cannot compute 'nDGC@10'",
+    "-m P@3 -m AP": "runs are compared by one measure at a time, not by P@3, AP",
     "-m P@0": "ir_measures cannot compute 'P@0': its cut lies from 1 to 1,000,000",
     "-m AP(rel='x')": "ir_measures cannot compute",
     "-m nDCG@": "ir_measures cannot compute 'nDCG@'",
     "--family run9=gpt-4": "there is no run 'run9'",
     "--family run1=llama": "no judge is of the model 'llama'",
-    "--family twice.csv": "twice.csv:2: run run0: it stands twice, with two names",
-    "--family three.csv": "three.csv:1: the line has 3 columns, not run and name",
+    "--family run0=A,run0=B": "--family: run0 stands twice, with A and B",
+    "--family run0": "--family run0: two names each",
     "-B 5": "-B is 5; it is a whole number of at least 19",
 }
 WRONG = [

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from metaeval import ScoreStore
+from tests.cli.test_hints import OPTION
 
 pytest.importorskip("openpyxl", reason="workbooks need openpyxl")
 
@@ -307,8 +308,6 @@ CASES = {
     "files of two collections": ({"c_AP.csv": wide(), "d_AP.csv": wide()}, "", {"--collection c": of("AP")}),
 }  # fmt: skip
 
-OPTION = r"--[a-z-]+ (?:'[^']*'|[^\s;,()':]+(?:,(?=[a-z]+=)[^\s;,()']+)*)"
-
 
 @pytest.mark.parametrize("what", CASES)
 def test_what_is_typed_as_printed_gives_the_right_scores(what, run, tmp_path, monkeypatch):
@@ -336,6 +335,6 @@ def test_what_is_typed_as_printed_gives_the_right_scores(what, run, tmp_path, mo
         np.testing.assert_allclose([found[key] for key in right], [*right.values()], rtol=1e-12)
 
 
-def test_there_are_sixty_answers_to_forty_files():
-    assert len(CASES) >= 40
-    assert sum(len(answers) for _, _, answers in CASES.values()) >= 60
+def test_there_are_eighty_answers_to_fifty_files():
+    assert len(CASES) >= 50
+    assert sum(len(answers) for _, _, answers in CASES.values()) >= 80

@@ -242,37 +242,46 @@ def files(tmp_path):
     }.items():
         frame = pd.DataFrame(shares, columns=list(map(str, runs.classes))).assign(topic=runs.topics)
         frame.to_csv(tmp_path / f"{file}.csv", index=False)
-    (tmp_path / "own.py").write_text(OWN.format(name="own", body="np.abs(estimated - gold).max(axis=-1)"))
     return tmp_path
 
 
-def ask_for(files, name="own"):
-    given = ("--gold", files / "gold.csv", "--runs", files / "runs", "--layout", "probabilities")
-    return ("-m", f"{files}/own.py:{name}", *given, "-B", 100, "--trials", 40, "-o", files / "report")
-
-
-def test_a_users_measure_becomes_a_report_from_the_command_line(command, files):
-    status, out, err = command(*ask_for(files), "--against", "NMD", "--against", "RNOD")
-    assert status == 0, err
-    assert "own" in out
-    assert "writing the report" in err
+@pytest.mark.parametrize(
+    ("name", "body", "status", "said"),
+    [
+        ("own", "np.abs(estimated - gold).max(axis=-1)", 0, "writing the report"),
+        ("turned", "1 - np.abs(estimated - gold).max(axis=-1)", 2, "is lower really better"),
+    ],
+)
+def test_a_users_measure_becomes_a_report_and_a_bad_one_a_sentence(command, files, name, body, status, said):
+    (files / "own.py").write_text(OWN.format(name=name, body=body))
+    given = ("--gold", files / "gold.csv", "--runs", files / "runs", "--layout", "probabilities", "--against", "NMD")
+    words = (
+        "-m",
+        f"{files}/own.py:{name}",
+        *given,
+        "--against",
+        "RNOD",
+        "-B",
+        100,
+        "--trials",
+        40,
+        "-o",
+        files / "report",
+    )
+    found, out, err = command(*words)
+    assert found == status, err
+    assert (name in out) is (status == 0)
+    assert said in err
+    assert "Traceback" not in err
     for file in ("index.html", "scores/manifest.json"):
-        assert (files / "report" / file).exists()
+        assert (files / "report" / file).exists() is (status == 0)
 
 
 def test_scores_alone_can_be_compared_from_the_command_line(command, files):
-    frame = pd.read_csv(files / "scores.csv").query("measure == 'JSD'")[["run", "topic", "score"]]
-    frame.sample(frac=1, random_state=0).to_csv(files / "mine.csv", index=False)
-    words = ("-m", "mine", "--new-scores", files / "mine.csv", "--lower-is-better", "mine", files / "scores.csv")
+    frame = pd.read_csv(files / "scores.csv")
+    mine = frame[frame["measure"] == "JSD"].assign(measure="mine").sample(frac=1, random_state=0)
+    pd.concat([frame, mine]).to_csv(files / "all.csv", index=False)
+    words = ("-m", "mine", "--lower-is-better", "mine", files / "all.csv")
     status, _, err = command(*words, "-B", 100, "--trials", 40, "-o", files / "report")
     assert status == 0, err
     assert (files / "report" / "index.html").exists()
-
-
-def test_a_bad_measure_is_one_sentence_status_2_and_nothing_half_written(command, files):
-    (files / "own.py").write_text(OWN.format(name="turned", body="1 - np.abs(estimated - gold).max(axis=-1)"))
-    status, out, err = command(*ask_for(files, "turned"))
-    assert (status, out) == (2, "")
-    assert "is lower really better" in err.splitlines()[-1]
-    assert "Traceback" not in err
-    assert not (files / "report").exists()

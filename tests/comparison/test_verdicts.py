@@ -52,7 +52,7 @@ def test_the_best_and_the_worst_measure_are_said_to_be_so():
 def test_some_measures_are_named_and_equal_numbers_are_said_once():
     _, found = judge({"mine": 0.9, "A": 0.2, "B": 0.2, "C": 0.3, "D": 0.3, "E": 0.9, "F": 3.0}, n_topics=60)
     assert found["power"].phrase == (
-        "Finds fewer differences than D, A, B and 1 of the 3 others by bootstrap-t (22 of 66 pairs of runs; more than F)"
+        "Finds fewer differences than D, A, B and one other by bootstrap-t (22 of 66 pairs of runs; more than F)"
     )
     _, found = judge({"mine": 0.3, "AP": 0.3})
     assert found["consistency"].numbers.count(" to ") == 0

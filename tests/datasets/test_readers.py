@@ -1,4 +1,4 @@
-"""Polarities and reputations as RepLab, SemEval 2014 and 2015, EvALL and joined workbooks publish them: small files."""
+"""Polarities and reputations as RepLab, EvALL and joined workbooks publish them: small files."""
 
 import os
 import sys
@@ -7,26 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import metaeval
-from metaeval.datasets import evall, polarity, semeval_joined
+from metaeval.datasets import evall, replab, semeval_joined
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
 from metaeval.io.runs import read_semeval_labels
 from tests.io.cases import put
 
-CLASSES = ("-1", "0", "1")
-MESSAGES = {
-    "gold.txt": "5227\tT03\tneutral\tsome text\n5228\tT04\tpositive\tmore\n5229\tT05\tnegative\twords\n",
-    "team.txt": "NA\tT03\tpositive\nNA\tT04\tpositive\nNA\tT05\tneutral\n",
-}
-PHRASES = {
-    "gold.txt": "NA\t15115101\t2\t2\tpositive\tamid words\nNA\t15115101\t3\t4\tneutral\tamid words\n",
-    "team.txt": "NA\t15115101\t3\t4\tneutral\tamid words\nNA\t15115101\t2\t2\tnegative\tamid words\n",
-}
-TOPICS = {
-    "gold.txt": "5227\tT1\tneutral\taaron rodgers\ttext\n5228\tT2\tnegative\tbox office\ttext\n",
-    "team.txt": "NA\tT1\tneutral\taaron rodgers\nNA\tT2\tpositive\tbox office\n",
-}
-JUDGED = {"gold.txt": "c1 0 t1 -1\nc1 0 t2 1\n", "team.txt": "c1 0 t2 0\nc1 0 t1 -1\n"}
 ENTITIES = {
     "gold.txt": '"entity_id"\t"tweet_id"\t"filtering"\t"polarity"\n"E001"\t"1"\t"RELATED"\t"POSITIVE"\n'
     '"E001"\t"2"\t"UNRELATED"\t""\n"E002"\t"1"\t"RELATED"\t"NEGATIVE"\n',
@@ -40,75 +25,37 @@ FOLDER = {
 }
 
 
-def read(folder, files, gold="gold.txt", **options):
+def read_replab(folder, files, gold="gold.txt"):
     put(folder, files)
-    return polarity.read(folder / gold, {"team": folder / "team.txt"}, classes=CLASSES, **options)
-
-
-@pytest.mark.parametrize(
-    ("files", "topics", "counts"),
-    [
-        (MESSAGES, ["all"], [[0, 1, 0], [0, 0, 1], [0, 0, 1]]),
-        (PHRASES, ["all"], [[0, 0, 0], [0, 1, 0], [1, 0, 0]]),  # told apart by their place in the message
-        (TOPICS, ["aaron rodgers", "box office"], [[0, 0, 1], [0, 0, 0], [0, 0, 0]]),  # which stand behind the label
-        (JUDGED, ["c1"], [[1, 0, 0], [0, 0, 0], [0, 1, 0]]),
-    ],
-)
-def test_every_layout_is_told_by_its_first_line(tmp_path, files, topics, counts):
-    runs = read(tmp_path, files, topics=files is TOPICS)
-    assert list(runs.topics) == topics
-    assert runs.counts[0, -1].tolist() == counts
+    return replab.read(folder / gold, {"team": folder / "team.txt"}, classes=("-1", "0", "1"))
 
 
 @pytest.mark.parametrize(("files", "gold"), [(ENTITIES, "gold.txt"), (FOLDER, "labeled")])
 def test_replabs_entities_are_topics_in_a_file_or_a_folder_and_unrelated_tweets_are_left_out(tmp_path, files, gold):
     with pytest.warns(PolicyWarning, match="left out 1 item of 3 without a polarity"):
-        runs = read(tmp_path, files, gold)
+        runs = read_replab(tmp_path, files, gold)
     assert runs.topics == ("E001", "E002")
     assert runs.counts[0].tolist() == [[[0, 0, 0], [0, 0, 0], [0, 1, 0]], [[1, 0, 0], [0, 0, 0], [0, 0, 0]]]
+    judged = {"gold.txt": "E001 0 1 1\nE002 0 1 -1\n", "team.txt": "E002 0 1 -1\nE001 0 1 0\n"}
+    assert (read_replab(tmp_path, judged).counts == runs.counts).all()
 
 
-def test_items_are_dealt_to_parts_when_asked_for(tmp_path):
-    gold = "".join(f"{k}\tT{k}\t{('negative', 'neutral', 'positive')[k % 3]}\n" for k in range(40))
-    runs = read(tmp_path, {"gold.txt": gold, "team.txt": gold}, parts=10)
-    assert (runs.gold.sum(axis=1) == np.full(10, 4)).all()
-    assert metaeval.score(runs, "Accuracy").values.min() == 1
-
-
-@pytest.mark.parametrize("name", ["semeval2014-9a", "semeval2014-9b", "semeval2015-10a", "semeval2015-10b"])
-def test_the_data_sets_read_the_published_layout_once_it_is_in_place(tmp_path, name):
-    files = PHRASES if name.endswith("a") else MESSAGES
-    put(tmp_path, {f"{name}/gold.txt": files["gold.txt"], f"{name}/runs/team.txt": files["team.txt"]})
-    runs = metaeval.load_dataset(name, folder=tmp_path)
-    assert runs.runs == ("team",)
-    assert runs.counts.sum() == files["gold.txt"].count("\n")
-
-
-UNLABELLED = "NA\tT1\tpositive\nNA\tT2\t{}\n"
 WRONG = [
     # what differs from right files, what is said
-    ({"gold.txt": "just words\n"}, r"gold\.txt:1: its layout is none of"),
-    ({"team.txt": "NA\tT1\n"}, r"team\.txt:1: its layout is none of"),
-    ({"team.txt": "NA\tT03\tpositive\nNA\tT9\tpositive\n"}, r"team\.txt:2.*T9: the gold has no such item"),
-    ({"team.txt": "NA\tT03\tpositive\n"}, "there is no label for this item"),
-    ({"team.txt": MESSAGES["team.txt"].replace("neutral", "mixed")}, "label 'mixed' is not one of the classes"),
-    ({"gold.txt": '"entity_id"\t"tweet_id"\n"RL1"\t"1"\n'}, "polarity"),
-    ({"gold.txt": '"tweet_id"\t"polarity"\n"1"\t"POSITIVE"\n'}, "there is no column 'entity_id'"),
+    ({"gold.txt": "just words\n"}, r"gold\.txt:1"),
+    ({"team.txt": ENTITIES["team.txt"].replace('"E002"\t"1"', '"E002"\t"9"')}, "the gold has no such item"),
+    ({"team.txt": ENTITIES["team.txt"].replace("NEGATIVE", "mixed")}, "label 'mixed' is not one of the classes"),
+    ({"gold.txt": '"entity_id"\t"tweet_id"\t"x"\n"RL1"\t"1"\t"1"\n'}, "polarity"),
+    ({"gold.txt": '"tweet_id"\t"polarity"\t"x"\n"1"\t"POSITIVE"\t"1"\n'}, "there is no column 'entity_id'"),
     ({"gold.txt": '"entity_id"\t"tweet_id"\t"polarity"\n"RL1"\t"1"\t""\n'}, "none of its items has a polarity"),
-    # an item of SemEval without a label is never dropped
-    *[({"gold.txt": UNLABELLED.format(label)}, r"gold.txt:2: topic all, item T2: the label") for label in ("", "NULL")],
 ]
 
 
+@pytest.mark.filterwarnings("ignore::metaeval.errors.PolicyWarning")
 @pytest.mark.parametrize(("change", "said"), WRONG)
 def test_what_is_wrong_is_said_with_its_place(tmp_path, change, said):
     with pytest.raises(DataError, match=said):
-        read(tmp_path, MESSAGES | change)
-
-
-def test_a_missing_topic_is_said_when_topics_are_expected(tmp_path):
-    with pytest.raises(DataError, match="there is no topic after the label"):
-        read(tmp_path, {"gold.txt": "1\tT1\tneutral\n", "team.txt": "NA\tT1\tneutral\n"}, topics=True)
+        read_replab(tmp_path, ENTITIES | change)
 
 
 # EvALL
@@ -188,7 +135,7 @@ def test_rows_find_their_items_and_those_with_the_gold_of_another_topic_are_left
     assert judged.tolist() == [0, 2, 3, 5, 2, 3, 5, 6]
     more = {"rows": [*ROWS, (3, 2, 3)], "gold": [*GOLD, "6\ttpp\t0"], "polarities": [*POLARITY, "6\tneutral\ttext"]}
     assert read_joined(tmp_path, **more, least=3).topics == ("tpp",)
-    with pytest.raises(DataError, match="no topic has 4 items"):
+    with pytest.raises(DataError, match="there are no topics"):
         read_joined(tmp_path, **more, least=4)
 
 

@@ -48,8 +48,8 @@ BROKEN = [
     ("semeval-c", "11\t#x\t3\n12\ty\t2\n", "r:1: run r, topic #x, item 11: the label '3' is not one of the classes"),
     ("semeval-c", "11\t#x\tnan\n12\ty\t2\n", "r:1: run r, topic #x, item 11: the label is missing (choose"),
     ("labels", "topic,item,label\nt,1,no\nt,2,No\n", "r:3: run r, topic t, item 2: the label 'No' is not one of"),
-    ("probabilities", "topic,lo\nt,1\n", "r:1: run r: there is no column of class 'hi'"),
-    ("probabilities", "topic,lo,hi,mid\nt,1,0,0\n", "r:1: run r: the column 'mid' is none of the classes lo, hi"),
+    ("probabilities", "topic,lo\nt,1\n", "r:1: run r: its columns are lo, the classes lo, hi"),
+    ("probabilities", "topic,lo,hi,mid\nt,1,0,0\n", "r:1: run r: its columns are lo, hi, mid, the classes lo, hi"),
     (
         "dialogue-quality",
         changed(**{"3": 0}),
@@ -129,7 +129,7 @@ BROKEN = [
     ("votes", "topic,ann\nt,lo\nt,lo\n", "g:3: topic t: there is a second vote of ann"),
     ("votes", "topic,ann\nt,maybe\n", "g:2: topic t: the vote 'maybe' of ann is not one of the classes lo, hi"),
     ("votes", "topic,ann\nt,lo\nu,NA\n", "g: topic u: there are no votes"),
-    ("votes", "topic,annotator,label\nt,,lo\n", "g:2: topic t: the annotator is missing"),
+    ("votes", "topic,annotator,label\nt,,lo\n", "g:2: the annotator is missing"),
     ("dialogue-quality", '[{"id": "d1"}]', "g: dialogue d1 is broken: there is no 'annotations'"),
     (
         "dialogue-quality",

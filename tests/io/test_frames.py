@@ -264,3 +264,12 @@ def test_long_texts_are_read_as_short_ones_are(rows, delimiter, ends):
             except DataError as error:
                 found.append([str(error)])
     assert found[0] == found[1]
+
+
+def test_an_array_with_names_is_a_series_first():
+    pytest.importorskip("xarray")
+    array = TIDY.set_index(["run", "topic", "measure"])["score"].to_xarray()
+    for given in (array, array.to_dataset(dim="measure")):
+        with pytest.raises(DataError, match=r"to_series\(\) or to_dataframe\(\)|not DataArray"):
+            from_frame(given)
+    assert (from_frame(array.to_series()).sel(measures=["AP", "RR"]).values == VALUES).all()

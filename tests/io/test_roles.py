@@ -331,7 +331,7 @@ def test_decimal_commas_are_read_where_they_can_be_nothing_else_and_hints_name_t
         read_scores(path, format="wide")
     with pytest.raises(DataError, match="no column is the score: one is the topic"):
         read_scores(path, format="wide", columns={"topic": "place", "score": "a"})
-    with pytest.raises(DataError, match="one number a run"):
+    with pytest.raises(DataError, match="topics × runs is a frame, not float"):
         read_scores({"a": 30.0, "b": 20.0})
 
 
@@ -349,3 +349,10 @@ def test_known_columns_beside_measures_keep_their_role(direction, collection):
     for given in (frame, scores.to_frame()):
         with pytest.raises(DataError, match="there is no measure 'nope' .there are"):
             from_frame(given, measure="nope")
+
+
+def test_ranks_in_place_of_scores_are_remarked_unless_a_direction_is_stated(tmp_path):
+    path = put(tmp_path, {"x_ours.csv": "topic,a,b,c\nq1,1,2,3\nq2,3,1,2\nq3,2,3,1\n"})
+    with pytest.warns(PolicyWarning, match="ours is 1 to 3 on every topic: if these are ranks .*lower_is_better=ours"):
+        read_scores(path, columns={"topic": "topic"})
+    assert read_scores(path, columns={"topic": "topic"}, lower_is_better="ours").values.shape == (3, 3, 1)

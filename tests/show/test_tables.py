@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 from metaeval.errors import MetaevalError
 from metaeval.measures.registry import measures
-from metaeval.show.cells import Grid, draw_text, format_cell, wrap_text
+from metaeval.show.cells import Grid, draw_text, wrap_text
 from metaeval.show.colours import shade_marks
 from metaeval.show.names import TITLES, to_html, to_latex, to_mathtext
 from metaeval.show.table import Table, join_latex
@@ -74,14 +74,6 @@ def test_pages_and_json(table):
 def test_names_that_a_spreadsheet_would_run_are_harmless_in_csv():
     frame = pd.DataFrame({"=SUM(A1)": ["@x", "-0.5"], "n": [-1.5, 2]}, index=pd.Index(["=cmd()", "+1"], name="run"))
     assert Table(frame, "c", "s").to_csv().splitlines() == ["run,'=SUM(A1),n", "'=cmd(),'@x,-1.5", "+1,-0.5,2.0"]
-
-
-@pytest.mark.parametrize(
-    ("value", "digits", "shown"),
-    [(0.12345, 3, "0.123"), (-0.0001, 3, "0.000"), (7, 3, "7"), (None, 3, "–"), (float("nan"), 1, "–"), ("a", 3, "a")],
-)
-def test_cells_are_rounded_and_gaps_are_dashes(value, digits, shown):
-    assert format_cell(value, digits) == shown
 
 
 def test_texts_stand_left_and_texts_of_numbers_right():

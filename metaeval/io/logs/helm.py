@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from metaeval.errors import DataError
+from metaeval.data.policies import report_policy
+from metaeval.errors import DataError, format_count
 from metaeval.files import PathLike, file_name, read_text
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, need_text
 from metaeval.io.strict_json import parse_json
@@ -34,9 +35,12 @@ def _read(folder: Path) -> Iterator[Cell]:
     spec = parse_json(read_text(str(folder / SPEC)), folder / SPEC, with_nan=True)
     adapter = need(spec, "adapter_spec", folder / SPEC)
     model = need_text(adapter, "model", folder / SPEC)
-    task = _name_task(need_text(spec, "name", folder / SPEC))
+    scenario, colon, rest = need_text(spec, "name", folder / SPEC).partition(":")
+    kept = [part for part in rest.split(",") if part and not part.startswith(("model=", "model_deployment="))]
+    task = f"{scenario}{colon}{','.join(kept)}" if kept else scenario
     instances = parse_json(read_text(path), path, with_nan=True)
     splits = {stat["name"].get("split") for instance in instances for stat in need(instance, "stats", path)}
+    perturbed = 0
     for instance in instances:
         topic = need_text(instance, "instance_id", path)
         trial = int(instance.get("train_trial_index", 0))
@@ -48,27 +52,16 @@ def _read(folder: Path) -> Iterator[Cell]:
             where: dict[str, Any] = {"file": path, "topic": topic, "measure": measure}
             if isinstance(count, bool) or count < 0 or count % 1 != 0:
                 raise DataError(f"the count is {count!r}, no whole number", **where)
-            changed = named.get("perturbation") or instance.get("perturbation")
-            parts = [task, *([str(named.get("split"))] if len(splits) > 1 else [])]
-            parts += [_name_perturbation(changed)] if changed else []
+            if named.get("perturbation") or instance.get("perturbation"):
+                perturbed += 1
+                continue
+            part = f"{task} {named.get('split')}" if len(splits) > 1 else task
             # HELM adds up what it was told of an instance; nothing at all is no score.
             total = as_score(need(stat, "sum", path), **where) if count else None
             score = None if total is None else total / count
-            yield Cell(" ".join(parts), model, topic, measure, score, trial + 1)
-
-
-def _name_task(name: str) -> str:
-    """Return the name of a run without the model in it."""
-    scenario, colon, rest = name.partition(":")
-    kept = [part for part in rest.split(",") if part and not part.startswith(("model=", "model_deployment="))]
-    return f"{scenario}{colon}{','.join(kept)}" if kept else scenario
-
-
-def _name_perturbation(changed: dict[str, Any]) -> str:
-    general = ("name", "fairness", "robustness", "computed_on")
-    rest = [f"{key}={value}" for key, value in sorted(changed.items()) if key not in general]
-    on = [str(changed["computed_on"])] if changed.get("computed_on") else []
-    return "/".join([str(changed.get("name", "perturbed")), *rest, *on])
+            yield Cell(part, model, topic, measure, score, trial + 1)
+    if perturbed:
+        report_policy(f"{format_count(perturbed, 'score')} of perturbed instances left out", path)
 
 
 def _claims(sample: Any) -> bool:

@@ -30,8 +30,11 @@ def find(paths: Sequence[files.PathLike]) -> Iterator[Log]:
 
 
 def _read(path: files.PathLike) -> Iterator[Cell]:
-    is_archive = str(path).lower().endswith(".eval")
-    header, samples = _open_archive(path) if is_archive else _open_json(path)
+    if str(path).lower().endswith(".eval"):
+        header, samples = _open_archive(path)
+    else:
+        header = parse_json(files.read_text(path), path, with_nan=True)
+        samples = need(header, "samples", path) or []
     about = need(header, "eval", path)
     task = need_text(about, "task", path)
     model = need_text(about, "model", path)
@@ -56,12 +59,6 @@ def _read(path: files.PathLike) -> Iterator[Cell]:
                 yield Cell(task, model, topic, measure, score, epoch)
     if lacking:
         report_policy(f"{format_count(lacking, 'sample')} of {len(samples):,} not scored", path)
-
-
-def _open_json(path: files.PathLike) -> tuple[dict[str, Any], list[Any]]:
-    content = parse_json(files.read_text(path), path, with_nan=True)
-    samples = need(content, "samples", path) or []
-    return content, samples if isinstance(samples, list) else []
 
 
 def _open_archive(path: files.PathLike) -> tuple[dict[str, Any], list[Any]]:

@@ -47,7 +47,6 @@ def _read(path: PathLike, task: str, date: str | None) -> Iterator[Cell]:
 
 
 def _read_results(path: PathLike, task: str, date: str | None) -> tuple[str, dict[str, bool]]:
-    """Return model and directions that the results beside the samples state; else the folder names the model."""
     folder = Path(path).resolve().parent
     beside = sorted(folder.glob("results_*.json")) if date is None else [folder / f"results_{date}.json"]
     if len(beside) != 1 or not beside[0].is_file():

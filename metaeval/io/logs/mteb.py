@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from metaeval.files import PathLike, read_text
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text
@@ -36,8 +35,4 @@ def _read_mteb(path: PathLike, model: str) -> Iterator[Cell]:
         yield Cell("mteb", model, task if len(splits) == 1 else f"{task} {split}", "main_score", mean)
 
 
-def _fits_mteb(sample: Any) -> bool:
-    return has_keys("task_name", "scores")(sample) and isinstance(sample.first_record["scores"], dict)
-
-
-MTEB = LogFormat(_find_mteb, _fits_mteb, "mteb")
+MTEB = LogFormat(_find_mteb, has_keys("task_name", "scores"), "mteb")

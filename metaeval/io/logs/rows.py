@@ -57,7 +57,10 @@ class LogFormat:
 
     def rows(self, sources: files.Sources, *, columns: Mapping[str, str] | None = None, **_: Any) -> Rows:
         """Read the scores of every task, which are collections; with columns run=file, a run is named after its file too."""
-        paths = list_sources(sources)
+        if isinstance(sources, Mapping):
+            sources = list(sources.values())
+        listed = [sources] if isinstance(sources, str | Path) else sources
+        paths = [path for one in listed for path in (walk(one) if files.is_folder(one) else [one])]
         where = files.describe_files(paths[:3])
         with self._guard(paths[0] if len(paths) == 1 else None):
             logs = list(self.find(paths))
@@ -108,14 +111,6 @@ def has_keys(*keys: str) -> Callable[[Any], bool]:
     return fits
 
 
-def list_sources(sources: files.Sources) -> list[files.PathLike]:
-    """Return all files, those in folders of folders too, in the order of their names."""
-    if isinstance(sources, Mapping):
-        return list(sources.values())
-    listed = [sources] if isinstance(sources, str | Path) else list(sources)
-    return [path for source in listed for path in (walk(source) if files.is_folder(source) else [source])]
-
-
 def walk(folder: files.PathLike) -> list[files.PathLike]:
     """Return the files in a folder and in the folders in it; hidden ones, and links to elsewhere, are left out."""
     found: list[files.PathLike] = []
@@ -128,7 +123,6 @@ def walk(folder: files.PathLike) -> list[files.PathLike]:
 
 
 def _join(parts: Sequence[pd.DataFrame], where: str) -> Rows:
-    """Return the scores that are there in rows; epochs are repeats where a task has several."""
     frame = pd.concat(parts, ignore_index=True)
     known = frame.groupby([COLLECTION, "measure"], sort=False)[DIRECTION].transform("first")
     frame[DIRECTION] = frame[DIRECTION].where(frame[DIRECTION].notna(), known)
