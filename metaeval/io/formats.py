@@ -169,10 +169,6 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name([
         "probabilities", "CSV or TSV: `topic`, and one column per class", "answer_tables:probabilities",
         ("classes", "columns", "rescale"), frames=True,
     ),
-    RunFormat(
-        "votes", "CSV or TSV: `topic`, and one column per annotator; give `--classes`", "answer_tables:votes",
-        ("columns", "rescale"), needs=("classes",), frames=True, alone=True,
-    ),
 ])  # fmt: skip
 """The formats of gold and runs by name."""
 
@@ -181,7 +177,7 @@ STANDS_FOR = (
     "run", "topic", "measure", "score", "collection", "time", "higher_is_better", "ignore", "item", "gold", "label",
     "annotator", "cluster", "repeat", "task", "judge",
 )  # fmt: skip
-"""What a column can stand for, in scores, in labels and in votes."""
+"""What a column can stand for, in scores and in labels."""
 
 
 def parse_columns(text: str | None) -> dict[str, str] | None:

@@ -26,9 +26,11 @@ import pandas as pd
 
 from metaeval import files
 from metaeval.data.columns import COLUMNS, MEASURE_NAMES, RUN_NAMES, SCORE_NAMES, TOPIC_NAMES, plain_name
+from metaeval.data.labels import unique_labels
 from metaeval.data.policies import report_policy
 from metaeval.data.rows import Rows, categorical, is_missing, number
 from metaeval.errors import DataError, format_count, format_list
+from metaeval.io.table import read_fields
 from metaeval.measures.resolve import measure_of_label
 
 ALL = "all"
@@ -258,12 +260,10 @@ class Sakai:
         parts: list[Rows] = []
         for name, called in chosen.items():
             path = os.path.join(folder, name)
-            lines, texts = zip(*files.read_lines(path), strict=True)
-            cells = [text.split() for text in texts]
-            for line, row in zip(lines, cells, strict=True):
-                if len(row) != len(runs):
-                    problem = f"the line has {len(row)} columns, there are {len(runs)} runs"
-                    raise DataError(problem, file=path, line=line, measure=called)
+            n_runs = len(runs)
+            cells, lines = read_fields(
+                path, separator=None, least=n_runs, most=n_runs, layout=f"a score of each of {n_runs} runs"
+            )
             expected = len(topics) if topics is not None else len(parts[0].frame) // len(runs) if parts else len(cells)
             if len(cells) != expected:
                 problem = f"it has {len(cells)} topics, but there are {expected} in the other files"
@@ -275,14 +275,10 @@ class Sakai:
         return Rows.join(parts, name=Path(folder).resolve().name)
 
     def _read_labels(self, path: files.PathLike, what: str) -> list[str]:
-        seen: dict[str, int] = {}
-        for line, text in files.read_lines(path):
-            label = text.strip()
-            if label in seen:
-                problem = f"the {what} {label!r} occurs twice, first on line {seen[label]}"
-                raise DataError(problem, file=path, line=line)
-            seen[label] = line
-        return list(seen)
+        try:
+            return [*unique_labels((text.strip() for _, text in files.read_lines(path)), what)]
+        except DataError as error:
+            raise error.changed(file=path) from None
 
     def fits(self, sample: Any) -> bool:
         """Say whether a file begins with numbers only, and a file of run names is beside it."""
@@ -336,23 +332,15 @@ class Wmt:
             named = self._name_files(listed, suffix)
         parts, n_topics = [], 0
         for name, path in named.items():
-            cells, lines, counts = [], [], dict[str, int]()
-            for line, text in enumerate(files.read_text(path).split("\n"), start=1):
-                if not text:
-                    continue
-                columns = text.split("\t")
-                if len(columns) != 2:
-                    raise DataError(f"the line has {len(columns)} columns, not run<TAB>score", file=path, line=line)
-                run, score = columns
-                counts[run] = counts.get(run, 0) + 1
-                cells.append((run, str(counts[run]), name, score))
-                lines.append(line)
-            for run, lines_of_run in counts.items():
+            cells, lines = read_fields(path, separator="\t", least=2, most=2, layout="run<TAB>score")
+            frame = pd.DataFrame(cells, columns=["run", "score"]).assign(measure=name)
+            frame["topic"] = (frame.groupby("run").cumcount() + 1).astype(str)
+            for run, lines_of_run in frame["run"].value_counts(sort=False).items():
                 n_topics = n_topics or lines_of_run
                 if lines_of_run != n_topics:
                     problem = f"it has {lines_of_run} lines, but other runs have {n_topics}"
                     raise DataError(problem, file=path, run=run, measure=name)
-            parts.append(Rows.of(pd.DataFrame(cells, columns=["run", "topic", "measure", "score"]), path, lines))
+            parts.append(Rows.of(frame, path, lines))
         if suffix == self.suffixes["runs"] and n_topics == 1:
             parts = [replace(part, frame=part.frame.assign(topic=ALL)) for part in parts]
         rows = Rows.join(parts, name=name_collection(sources))

@@ -247,7 +247,7 @@ def wmt(files):
         for line in lines_of(content):
             run, tab, text = line.partition("\t")
             need(tab and "\t" not in text and run.strip(), "a line")
-            table.setdefault(run, []).append(None if text.strip().lower() == "none" else number(text))
+            table.setdefault(run.strip(), []).append(None if text.strip().lower() == "none" else number(text))
     lengths = {len(scores) for table in tables.values() for scores in table.values()}
     need(len(lengths) == 1, "not the same numbers of topics")
     for measure, table in tables.items():

@@ -154,7 +154,7 @@ ASKED = [
     ({"c_ap.csv": "topic,a\n2,1\n", "c_rr.csv": "a\n1\n"}, "",
      "c_rr.csv: c_ap.csv names its topics, this table does not"),
     ({"k/runs": "a\nb\n", "k/1.txt": "0.1 0.2\n", "k/notes": "-\n"}, "k",
-     "notes:1: measure notes: the line has 1 columns"),
+     "notes:1: the line has 1 column, not a score of each of 2"),
     ({"x.csv": "run,topic,measure,score,higher_is_better\na,t,X,1,yes\n"}, "x.csv",
      "is yes; it is true or false"),
     ({"x.csv": "run,topic,X,higher_is_better\na,t,1,true\na,u,1,false\n"}, "x.csv", "false, true"),
