@@ -60,12 +60,9 @@ def _describe_file(found: Inspection) -> Iterator[str]:
             shown = [f"{measure} ({way})" for measure, way in zip(facts.measures, facts.directions, strict=True)]
             yield f"    measures: {format_list(shown, most=6)}"
         if facts.missing:
-            runs, topics = facts.complete
-            share = f"{facts.missing:,} of {facts.cells:,} ({facts.missing / facts.cells:.1%})"
-            complete = f"{runs:,} of {facts.runs:,} runs and {topics:,} of {facts.topics:,} topics are complete"
-            yield f"    cells without a score: {share}; {complete}"
+            yield f"    cells without a score: {facts.missing:,} of {facts.cells:,} ({facts.missing / facts.cells:.1%})"
         if facts.doubled:
-            yield f"    cells with several scores: {facts.doubled:,}, which differ in {facts.unlike:,} of them"
+            yield f"    cells with several scores: {facts.doubled:,}"
     if found.refusal is not None:
         yield f"\nIt cannot be read as it is:\n  {found.refusal.removeprefix(f'{found.source}: ')}"
 

@@ -32,7 +32,6 @@ HELP = {
 
 PHRASES = {
     "runs.to_quantification()": "metaeval score --as-quantification",
-    "name those that are with measures=…": "move it to another folder",
     "read_runs": "metaeval score",
     "parts": "metaeval score --parts",
     "higher_is_better=True": "--all-higher-is-better",

@@ -243,9 +243,9 @@ STARTS = {
     "--host '127.0.0.1 --x'": "there is no address",
     f"--host {'x' * 300}": "there is no address",
     "--host 192.0.2.1": "192.0.2.1 is no address of this machine: name another with --host",  # kept for documents
-    "--port 0": "--port takes a number",
-    "--port 99999": "--port takes a number",
-    "--port x": "--port takes a whole number",
+    "--port 0": "--port is 0; it is a number from 1 to 65535",
+    "--port 99999": "--port is 99999; it is a number from 1 to 65535",
+    "--port x": "for '--port': Input should be a valid integer",
     "--port {taken}": "port {taken} of 127.0.0.1 cannot be used",
 }
 

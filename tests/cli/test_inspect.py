@@ -18,7 +18,7 @@ def write_board(folder):
     return "board.parquet --columns collection=task --doubled latest --missing drop-run"
 
 
-def test_it_says_what_columns_hold_and_what_is_missing_doubled_tied_and_assumed(ok, here):
+def test_it_says_what_columns_hold_and_what_is_missing_doubled_and_assumed(ok, here):
     options = write_board(here)
     out, _ = ok("inspect board.parquet")
     for part in (
@@ -26,8 +26,8 @@ def test_it_says_what_columns_hold_and_what_is_missing_doubled_tied_and_assumed(
         "run: 'model'; topic: 'question_id'; time: 'tstamp'; scores: 'score'",
         "not used: 'task'",
         "5 runs × 16 topics × 1 measure",
-        "cells without a score: 1 of 80 (1.2%); 4 of 5 runs and 15 of 16 topics are complete",
-        "cells with several scores: 1, which differ in 1 of them",
+        "cells without a score: 1 of 80 (1.2%)",
+        "cells with several scores: 1",
     ):
         assert part in out
     # The way that is named there is the one that leads on.

@@ -19,7 +19,7 @@ FILES = {
     "power one.csv": "one holds 1 run; at least 2 are needed to compare anything",
     "consistency ties.csv --tau tau_b": "where all runs are tied, as they are on some half for AP: use tau_a",
     "power tiny.csv tiny.csv": "the collection tiny is there twice: it would count double",
-    "power ''": "the source has an empty name",
+    "power ''": "there is no data set ''",
     "power gap.csv": "gap.csv: run b, topic u, measure AP: there is no score (choose what to do about it: --missing",
     "power turned.csv": "higher_is_better is false, true; it is true or false, the same in all rows of a measure",
     "score both.csv both.csv -l labels --classes 0,1": "it has a column 'label' and a column 'gold': leave one of them out",
@@ -27,7 +27,7 @@ FILES = {
     "judges people.csv judges.csv --classes 1,2": "item 1: nobody labelled it",
     "power mixed": "a_AP.csv names its topics, this table does not, so their lines cannot be matched",
     "power nothing": "nothing: there are no files in this folder",
-    "power tiny.csv --out tiny.csv": "tiny.csv: this is a file, not a folder",
+    "power tiny.csv --out tiny.csv": "tiny.csv is a file, or cannot be written",
     "convert tiny.csv empty.csv/x.csv": "empty.csv/x.csv: it cannot be written: Not a directory",
     "convert tiny.csv x.xyz": "x.xyz: the format cannot be detected from this name (end it in .csv, .tsv or .parquet",
     "score tiny.csv": "tiny.csv is a file: name the runs after it, and their layout with --layout",
@@ -44,7 +44,7 @@ FILES = {
     "compare -m NMD --gold shares.csv --runs shares.csv -l probabilities": "rescale with --normalise;",
     "compare gap.csv -m AP": "--missing drop-topic, drop-run",
     "power names.csv": "gold and runs are for metaeval score",
-    "convert one.csv folder": "--to measures, wide, transposed, sakai",
+    "convert one.csv folder": "end it in .csv, .tsv or .parquet",
     "compare -m AP table.csv": "so that the other columns are topics: --from transposed",
     f"{SCORE} --classes 0,1 -m NMD": "; metaeval score --as-quantification gives",
 }
@@ -83,10 +83,6 @@ OTHERWISE = {
     "consistency --size 7": "two disjoint sets of 7 topics need 14; there are 12",
     "power --correction holm": "randomised-tukey-hsd allows for all pairs by itself",
     "baselines r0": "Missing argument 'SECOND'",
-    "variance --budget 10": "a budget and prices go together: give --price topic=10 too",
-    "variance --price topic=1": "a budget and prices go together: give --budget 100 too",
-    "variance --budget 10 --price topic=0": "the price of a topic is 0.0; it is a number above 0",
-    "variance --budget 10 --price topic=nan": "the price of a topic is nan; it is a number above 0",
     "coverage ": "Missing option '--reference'",
 }
 """Values whose message names neither the option nor what was given for it."""

@@ -67,7 +67,7 @@ def test_compare_draws_clusters_and_skips_what_takes_topics_one_by_one(ok):
 def test_variance_says_what_would_help_and_takes_columns_and_directions_as_they_come(ok):
     assert ok(f"{VARIANCE} -m X --out out")[0].startswith("More ")
     assert {"variance.csv", "variance-reliability.csv", "variance.svg"} <= {path.name for path in Path("out").iterdir()}
-    assert "between runs" in ok(f"{VARIANCE} --columns topic=segment --columns run=system -m X")[0]
+    assert "Eρ²" in ok(f"{VARIANCE} --columns topic=segment --columns run=system -m X")[0]
     assert ok(VARIANCE)[0] == ok(f"{VARIANCE} --all-higher-is-better")[0]
     ok("variance tasks.csv --tasks kind --columns topic=kind+question")
 
