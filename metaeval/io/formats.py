@@ -40,7 +40,7 @@ class ScoreFormat:
         if columns and not self.columns:
             raise MetaevalError(f"the format {self.name} has no columns that {format_option('columns')} could name")
         own |= {"kind": self.name, "named": choose is not None} if not self.source else {}
-        rows = self._functions.rows(sources, measure=measure, columns=columns, collection=collection, **own)
+        rows = self.load().rows(sources, measure=measure, columns=columns, collection=collection, **own)
         return read_collections(
             rows, measure=measure, collection=collection, missing=missing, doubled=doubled, choose=choose,
             provenance=rows.file or "",
@@ -54,13 +54,9 @@ class ScoreFormat:
             self.read_collections(sources, **options), sources if isinstance(sources, str | Path) else None
         )
 
-    @property
-    def _functions(self) -> Any:
+    def load(self) -> Any:
+        """Return what has `rows`, which reads the format, and `fits`, whether a file may be of it by its name and lines."""
         return _load(self.source or "tables")
-
-    def fits(self, sample: Any) -> bool:
-        """Say whether a file may be of this format, by its name and lines."""
-        return bool(self._functions.fits(sample))
 
 
 @dataclass(frozen=True)
@@ -130,16 +126,14 @@ SCORE_FORMATS: Mapping[str, ScoreFormat] = _by_name([
 
 tidy, wide, sakai, wmt = (SCORE_FORMATS[name] for name in ("tidy", "wide", "sakai", "wmt"))
 
-_LOGS = {
-    "lm-eval": ("`samples_TASK_DATE.jsonl` of lm-evaluation-harness, `results_DATE.json` beside it", "lm_eval:LM_EVAL"),
-    "inspect": ("`.eval` or JSON logs of Inspect", "inspect_ai:INSPECT"),
-    "helm": ("folders of HELM with `run_spec.json` and `per_instance_stats.json`", "helm:HELM"),
-    "mteb": ("`MODEL/REVISION/TASK.json` of MTEB", "mteb:MTEB"),
-}
-
 LOG_FORMATS: Mapping[str, ScoreFormat] = _by_name([
     ScoreFormat(name, layout, f"logs.{source}", sure=True, columns=True)
-    for name, (layout, source) in _LOGS.items()
+    for name, layout, source in (
+        ("lm-eval", "`samples_TASK_DATE.jsonl` of lm-evaluation-harness, `results_DATE.json` beside it", "lm_eval:LM_EVAL"),
+        ("inspect", "`.eval` or JSON logs of Inspect", "inspect_ai:INSPECT"),
+        ("helm", "folders of HELM with `run_spec.json` and `per_instance_stats.json`", "helm:HELM"),
+        ("mteb", "`MODEL/REVISION/TASK.json` of MTEB", "mteb:MTEB"),
+    )
 ])  # fmt: skip
 """What evaluation harnesses write, which is read but not written here."""
 

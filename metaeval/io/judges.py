@@ -50,11 +50,6 @@ def read_annotations(
     collection : str, optional
         By default, the name of the file of people's labels.
 
-    Raises
-    ------
-    DataError
-        If a column or an answer is missing, a label is no class, or a judge answers what nobody labelled.
-
     Examples
     --------
     >>> people = {"item": ["i1", "i2"], "ann": [0, 1], "bo": [0, ""]}

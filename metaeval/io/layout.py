@@ -90,13 +90,7 @@ def _list(table: Table) -> str:
 
 
 def find_layout(table: Table, columns: Mapping[str, str] | None = None, kind: str | None = None) -> Layout:
-    """Return what the columns of a table hold; `columns` is what the user says, and `kind` one of the `LAYOUTS`.
-
-    Raises
-    ------
-    LayoutError
-        If names and content leave several possibilities; the message spells out how to choose.
-    """
+    """Return what the columns of a table hold; `columns` is what the user says, and `kind` one of the `LAYOUTS`."""
     table, stated = _find_stated(table, dict(columns or {}))
     roles = _find_roles(table, stated) if kind not in ("wide", "transposed") else stated
     if kind is None:
@@ -397,7 +391,7 @@ def _refuse_measures_in_names(table: Table, names: Sequence[str]) -> None:
     mine = [name for name, pair in zip(names, pairs, strict=True) if measures[0] in pair]
     ignored = format_columns({IGNORE: "+".join(name for name in names if name not in mine)})
     runs = format_option("format", "wide") if table.file else format_columns({"run": names[0]})
-    short = len(ignored) < _LONGEST_HINT and not any("," in name for name in names)
+    short = len(ignored) < 600 and not any("," in name for name in names)
     raise LayoutError(
         f"are these {len(names)} columns as many runs, or {len(mine)} runs by {len(measures)} measures "
         f"({format_list(measures)})?",
@@ -406,7 +400,7 @@ def _refuse_measures_in_names(table: Table, names: Sequence[str]) -> None:
     )
 
 
-_LONGEST_HINT = 600
+_MARKS = " _.:/|,()'\"-"
 
 
 def _split_names(names: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
@@ -418,7 +412,8 @@ def _split_names(names: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]
     for cut in (-1, 1, -3, 3, -5, 5):
         if len(names) < 4 or min(map(len, tokens)) <= abs(cut):
             break
-        pairs = [(_strip("".join(parts[:cut])), _strip("".join(parts[cut:]))) for parts in tokens]
+        sides = [("".join(parts[:cut]), "".join(parts[cut:])) for parts in tokens]
+        pairs = [(run.strip(_MARKS), measure.strip(_MARKS)) for run, measure in sides]
         first, last = (list(dict.fromkeys(side)) for side in zip(*pairs, strict=True))
         if min(len(first), len(last)) < 2 or not len(first) * len(last) == len(names) == len(set(pairs)):
             continue
@@ -428,10 +423,6 @@ def _split_names(names: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]
         if all(plain_name(run).split("_")[0] in RUN_NAMES for run in first):
             return pairs, last
     return [], []
-
-
-def _strip(name: str) -> str:
-    return name.strip(" _.:/|,()'\"-")
 
 
 def hint_columns(table: Table | None = None) -> str:

@@ -36,11 +36,8 @@ from metaeval.measures.resolve import measure_of_label
 ALL = "all"
 """The topic of rows that sum up a run."""
 
-COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret")
-"""Rows that are counts of topics and documents, not measures."""
-
-TEXTS = ("runid", "relstring")
-"""Beginnings of the names of rows that hold text."""
+COUNTS, TEXTS = ("num_q", "num_ret", "num_rel", "num_rel_ret"), ("runid", "relstring")
+"""Rows that count topics and documents; and beginnings of the names of rows that hold text. Neither are measures."""
 
 Level = Literal["topics", "runs"]
 """Whether to read the scores of topics, or those of whole runs."""
@@ -287,16 +284,6 @@ class Sakai:
         return all(_is_finite(field) or is_missing(field) for field in sample.lines[0].split())
 
 
-def _keep_shared(rows: Rows) -> Rows:
-    held = rows.frame.groupby("run", sort=False)["measure"].nunique()
-    shared = held == rows.frame["measure"].nunique()
-    if not shared.any():
-        raise DataError("the files have no run in common", file=rows.file)
-    if left := [str(run) for run in held.index[~shared]]:
-        report_policy(f"left out {format_count(len(left), 'run')} that not all files hold: {format_list(left)}")
-    return rows.keep(rows.frame["run"].map(shared).to_numpy(dtype=bool))
-
-
 class Wmt:
     """One file per measure, ``run<TAB>score`` on every line, None if not rated, as shared tasks on metrics keep them.
 
@@ -344,7 +331,15 @@ class Wmt:
         if suffix == self.suffixes["runs"] and n_topics == 1:
             parts = [replace(part, frame=part.frame.assign(topic=ALL)) for part in parts]
         rows = Rows.join(parts, name=name_collection(sources))
-        return rows if runs == "all" else _keep_shared(rows)
+        held = rows.frame.groupby("run", sort=False)["measure"].nunique()
+        shared = held == rows.frame["measure"].nunique()
+        if runs == "all" or shared.all():
+            return rows
+        if not shared.any():
+            raise DataError("the files have no run in common", file=rows.file)
+        left = [str(run) for run in held.index[~shared]]
+        report_policy(f"left out {format_count(len(left), 'run')} that not all files hold: {format_list(left)}")
+        return rows.keep(rows.frame["run"].map(shared).to_numpy(dtype=bool))
 
     def _name_files(self, paths: Sequence[files.PathLike], suffix: str) -> dict[str, files.PathLike]:
         """Return files by measure, with what follows the hyphen where two would have one name."""

@@ -35,11 +35,6 @@ def read_judged_runs(
         As for `metaeval.JudgedRuns`.
     collection : str, optional
         By default the name of the reference.
-
-    Raises
-    ------
-    DataError
-        With file and line, of what is no such line, a second grade or score of a document, or refused by `metaeval.JudgedRuns`.
     """
     named: dict[str, PathLike] = {}
     for path in judgements:

@@ -43,11 +43,6 @@ def read_ratings(
         One of several measures, or the measure of a table that does not name it.
     doubled : {"raise", "mean", "latest"}, optional
         What to do where a run has several scores on a topic, by one judge and in one repeat.
-
-    Raises
-    ------
-    DataError
-        If the columns do not tell what they hold, or a score is no number.
     """
     check_policy(doubled, DoubledPolicy)
     with open_once():

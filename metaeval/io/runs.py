@@ -72,11 +72,6 @@ def read_runs(
     parts, seed : int, optional
         Divide the items of judgements or labels at random, by this seed, into so many parts, which replace the topics.
 
-    Raises
-    ------
-    MetaevalError
-        If the data are wrong, or the format lacks an option or does not use one.
-
     Examples
     --------
     >>> import tempfile, pathlib

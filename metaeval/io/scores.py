@@ -81,13 +81,6 @@ def read_scores(source: Sources | Any, **options: Unpack[Reading]) -> Scores:
     -------
     Scores
 
-    Raises
-    ------
-    DataError
-        If the format cannot be detected, or the data are wrong; the message says where.
-    MetaevalError
-        If a direction is stated of a measure that is not there.
-
     Examples
     --------
     >>> import tempfile, pathlib, pandas as pd
@@ -162,11 +155,6 @@ def write_scores(scores: Scores, path: PathLike, *, defuse_formulas: bool = Fals
         Put an apostrophe before names that a spreadsheet would run as a formula, such as ``=cmd()``: it is then part of
         the name. By default names are written as they are.
 
-    Raises
-    ------
-    DataError
-        If it cannot be written, or the file cannot hold a label.
-
     Examples
     --------
     >>> import tempfile, pathlib
@@ -210,20 +198,16 @@ def write_scores(scores: Scores, path: PathLike, *, defuse_formulas: bool = Fals
 
 def _defuse_formulas(scores: Scores) -> Scores:
     """Return the scores with an apostrophe before all names that begin like a formula and are no number."""
+    changed: list[str] = []
 
     def defuse(label: str) -> str:
-        formula = label.startswith(("=", "+", "-", "@", "\t", "\r")) and math.isnan(number(label))
-        return f"'{label}" if formula else label
+        if label.startswith(("=", "+", "-", "@", "\t", "\r")) and math.isnan(number(label)):
+            label = f"'{label}"
+            changed.append(label)
+        return label
 
-    changed = [
-        defuse(label) for label in map(str, (*scores.runs, *scores.topics, *scores.measures)) if defuse(label) != label
-    ]
+    runs, topics = (tuple(map(defuse, labels)) for labels in (scores.runs, scores.topics))
+    measures = tuple(replace(measure, name=defuse(measure.name)) for measure in scores.measures)
     if changed:
         report_policy(f"names that begin like a formula got an apostrophe: {format_list(changed)}")
-    measures = tuple(
-        measure if defuse(str(measure)) == str(measure) else replace(measure, name=defuse(measure.name))
-        for measure in scores.measures
-    )
-    return replace(
-        scores, runs=tuple(map(defuse, scores.runs)), topics=tuple(map(defuse, scores.topics)), measures=measures
-    )
+    return replace(scores, runs=runs, topics=topics, measures=measures)
