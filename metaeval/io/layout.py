@@ -246,7 +246,6 @@ def refuse_means(table: Table) -> NoReturn:
         table,
         f"it seems to hold one number a run and no topics {_list(table)}, but the analyses look at how scores vary over topics",
         "give the scores of every topic (segment, query, document), of which such numbers are means",
-        "metaeval.stats.rank_correlation.tau compares two lists of such numbers",
         if_the_columns_are_topics=format_option("format", "transposed"),
     )
 

@@ -30,7 +30,7 @@ from metaeval.data.labels import unique_labels
 from metaeval.data.policies import report_policy
 from metaeval.data.rows import Rows, categorical, is_missing, number
 from metaeval.errors import DataError, format_count, format_list
-from metaeval.io.table import read_fields
+from metaeval.io.table import add_once, read_fields
 from metaeval.measures.resolve import measure_of_label
 
 ALL = "all"
@@ -105,16 +105,14 @@ class LineFormat:
 
     def rows(self, sources: files.Sources, *, level: Level = "topics", **_: Any) -> Rows:
         """Read a file, or several."""
-        runs: set[str] = set()
+        runs: dict[str, files.PathLike] = {}
         parts = []
         for name, path in files.find_named_files(sources).items():
             columns, rows, lines = self._read_file(path)
             stated = next((row["value"] for row in rows if row["topic"] == ALL and row["measure"] == "runid"), name)
             if "run" not in columns:
                 run = name if isinstance(sources, Mapping) else stated
-                if run in runs:
-                    raise DataError("another file is of the same run", file=path, run=run)
-                runs.add(run)
+                add_once(runs, "run", run, path)
                 rows = [{"run": run, **row} for row in rows]
             kept = [row for row, cells in enumerate(rows) if "run" in columns or holds_scores(cells["measure"])]
             frame = pd.DataFrame([rows[row] for row in kept], columns=[*COLUMNS[:3], "value"], dtype=object)
@@ -348,11 +346,7 @@ class Wmt:
         named: dict[str, files.PathLike] = {}
         for path, name, long in zip(paths, short, bare, strict=True):
             measure = long if short.count(name) > 1 else name
-            if measure in named:
-                raise DataError(
-                    f"it is of the same measure as {files.file_name(named[measure])}", file=path, measure=measure
-                )
-            named[measure] = path
+            add_once(named, "measure", measure, path)
         return named
 
     def fits(self, sample: Any) -> bool:

@@ -17,7 +17,7 @@ import pandas as pd
 from metaeval.data.columns import plain_name
 from metaeval.data.rows import DoubledPolicy
 from metaeval.data.scores import Scores, only_collection, read_collections
-from metaeval.errors import DataError, format_list
+from metaeval.errors import DataError, format_count, format_list
 from metaeval.files import is_folder, plain_path
 from metaeval.io.layout import IGNORE
 from metaeval.io.scores import read_scores
@@ -66,8 +66,8 @@ class PeopleScores(NamedTuple):
                 shown = f"people: {format_list(mine)}; judge: {format_list(theirs)}"
                 raise DataError(f"no {what} has both a judge's score and a label of people ({shown})")
             if strange:
-                more = f" ({len(strange):,} such {what}s in all)" if len(strange) > 1 else ""
-                problem = f"the {what} {strange[0]} has labels of people and no score of the judge{more}"
+                count = format_count(len(strange), what)
+                problem = f"the judge has no score of {count} with labels of people: {format_list(strange)}"
                 raise DataError(problem, hint=f"leave out its labels, or give the judge's score of every {what}")
         parts = (self.values,) if self.probabilities is None else (self.values, self.probabilities)
         frames = [pd.DataFrame(part, self.scores.runs, self.scores.topics) for part in parts]

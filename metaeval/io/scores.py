@@ -113,22 +113,18 @@ def read_collections(
     ['gsm', 'arc']
     """
     format, measure, columns = options.get("format"), options.get("measure"), options.get("columns")
-    missing = options.get("missing", "raise")
-    own: dict[str, Any] = {
-        "collection": options.get("collection"),
-        "missing": missing,
-        "doubled": options.get("doubled", "raise"),
-        "choose": choose,
-    }
+    missing, collection = options.get("missing", "raise"), options.get("collection")
+    own: dict[str, Any] = {"measure": measure, "collection": collection, "missing": missing, "choose": choose}
+    own["doubled"] = options.get("doubled", "raise")
     with open_once():
         if not is_path(source):
             if format not in (None, *LAYOUTS):
                 raise MetaevalError(f"a frame is not in the format {format}")
-            rows = tables.rows(source, kind=format, columns=columns, measure=measure, collection=own["collection"])
-            found = arrange_collections(rows, measure=measure, **own)
+            rows = tables.rows(source, kind=format, columns=columns, measure=measure, collection=collection)
+            found = arrange_collections(rows, **own)
         else:
             chosen = find_format(source, columns) if format is None else choose_format(format, READ_FORMATS)
-            found = chosen.read_collections(source, measure=measure, columns=columns or None, **own)
+            found = chosen.read_collections(source, columns=columns or None, **own)
     found = state_directions(found, options.get("higher_is_better", ()), options.get("lower_is_better", ()), missing)
     for scores in found:
         n_runs, n_topics = scores.values.shape[:2]

@@ -46,6 +46,7 @@ from metaeval.io.table import (
     WORKBOOKS,
     Table,
     Texts,
+    add_once,
     are_columns,
     is_frame,
     is_gap,
@@ -191,24 +192,20 @@ def _refuse_doubtful_columns(layout: Layout, values: np.ndarray, measure: str, s
     run = stated.get("run", "")
     known = [run] if run in heads else run.split("+")
     named = "topic" in stated or (topic is not None and not counts_rows(table, topic))
-    if len(heads) > 1 and not named and heads[0] not in known and _numbers_topics(values):
-        asked = ", or ".join(format_columns({role: heads[0]}) for role in ("topic", "run"))
-        first = ", ".join(f"{value:g}" for value in values[:3, 0])
-        raise DataError(
-            f"does the first column, {heads[0]!r} ({first}, …), name the topics, or hold the scores of a run?", **where,
-            hint=f"say so: {asked}",
-        )  # fmt: skip
+    first = len(heads) > 1 and not named and heads[0] not in known and _numbers_topics(values)
     whole = np.array([table.holds_integers(name) for name in heads])
     odd = whole & np.isfinite(values).all(axis=0) & ~np.isin(values, (0, 1, 100)).all(axis=0)
     odd &= [name not in known for name in heads]
-    if len(values) > 3 and len(heads) > 1 and 2 * (~whole).sum() >= len(heads) and odd.any():
-        names = "+".join(name for name, is_odd in zip(heads, odd, strict=True) if is_odd)
-        shown: Any = next(value for value in values[:, int(np.argmax(odd))].tolist() if value not in (0, 1, 100))
-        runs = "+".join([*(name for name in known if name in heads), names])
+    odd &= len(values) > 3 and len(heads) > 1 and 2 * (~whole).sum() >= len(heads)
+    doubtful = heads[:1] if first else [name for name, is_odd in zip(heads, odd, strict=True) if is_odd]
+    if doubtful:
+        names, runs = "+".join(doubtful), "+".join([*(name for name in known if name in heads), *doubtful])
+        shown = ", ".join(f"{value:g}" for value in values[:3, heads.index(doubtful[0])])
+        other = {"topic": names} if first else {"ignore": names}
         raise DataError(
-            f"the column {names!r} holds whole numbers such as {shown:g}, unlike most other columns: does it describe the "
-            "topics, or are these scores of runs?", **where,
-            hint=f"{format_columns({'ignore': names})} leaves out, {format_columns({'run': runs})} says that these are runs",
+            f"does {names!r} ({shown}, …), unlike the other columns, name or describe the topics, or hold scores of runs?",
+            **where, hint=f"{format_columns(other)} {'names the topics' if first else 'leaves out'}, "
+            f"{format_columns({'run': runs})} says that these are runs",
         )  # fmt: skip
 
 
@@ -320,9 +317,8 @@ def _find_files(
     for path in listed:
         named, name, _ = split_stem(files.stem(path), collection)
         collections.add(named)
-        if name in matrices and len(collections) == 1:
-            raise DataError(f"it holds the same measure as {files.file_name(matrices[name])}", file=path, measure=name)
-        matrices[name] = path
+        if len(collections) == 1:
+            add_once(matrices, "measure", name, path)
     if len(collections) > 1:
         hint = f"say which: {format_option('collection', shlex.quote(min(collections)))}"
         raise DataError(

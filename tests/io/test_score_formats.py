@@ -180,7 +180,7 @@ def test_a_mapping_says_the_measures_of_files_and_the_runs_of_trec_eval(tmp_path
     scores = read_scores({"AP": tmp_path / "c_1.csv", "cost": tmp_path / "c_2.csv"})
     assert (show(scores), scores.collection) == ("AP: a 1; cost: a 2 (1)", "c")
     assert read_scores({"x": tmp_path / "a.eval"}, format="trec_eval").runs == ("x",)
-    with pytest.raises(DataError, match="it holds the same measure as c_1.csv|several collections"):
+    with pytest.raises(DataError, match="it is of the same measure as c_1.csv|several collections"):
         read_scores([tmp_path / "c_1.csv", tmp_path / "c_1.csv"])
     with pytest.raises(DataError, match=r"there is no measure 'RR' \(there are AP\)"):
         read_scores(put(tmp_path, {"t.csv": TIDY}), measure="RR")
