@@ -1,10 +1,5 @@
 """Labels and distributions in CSV or TSV files with a header, or in frames.
 
-============= ======================================================================================
-labels        a row per item of a topic: topic, item and label; without a column topic all belong to one
-probabilities a row per topic, and a column per class
-============= ======================================================================================
-
 The label may also be called gold, in the file of the gold, or predicted, in those of runs. Without files of runs every
 other column of the gold holds the labels of a run (a judge, an annotator).
 """
@@ -30,12 +25,7 @@ Columns = Mapping[str, str] | None
 
 
 def labels(gold: Any, runs: Mapping[str, Any], *, classes: Iterable[object], columns: Columns = None) -> LabelRuns:
-    """Read labels from files or frames with columns topic, item and label.
-
-    >>> judges = {"item": [1, 2], "gold": ["no", "yes"], "ann": ["no", "no"], "bo": ["yes", "yes"]}
-    >>> list(labels(judges, {}, classes=["no", "yes"])[1])
-    ['ann', 'bo']
-    """
+    """Read labels from files or frames with columns topic, item and label."""
     names = unique_labels(classes, "class")
     table = open_table(gold, columns, names)
     if runs:

@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ScoreFormat:
-    """A format of score matrices.
+    """A format of score matrices, whose files look as `layout` says; a table, if it has no `source`.
 
-    `layout` says what a file looks like. `source` is a module, and an object in it, that has `rows` and `fits`; it is
-    imported when it is used. `sure`: what fits it can be nothing else. Without a source it is a table of the layout with its
-    name.
+    `source` is a module, and an object in it, that has `rows` and `fits`. `sure`: what fits it can be nothing else.
     """
 
     name: str
@@ -61,10 +59,9 @@ class ScoreFormat:
 
 @dataclass(frozen=True)
 class RunFormat:
-    """A format of gold and runs; `source` is the function that reads it.
+    """A format of gold and runs; `source` is the function that reads it, with these options of `metaeval.io.read_runs`.
 
-    `options` are those of `metaeval.io.read_runs` that it takes, `needs` those that must be stated. `frames`: it takes
-    frames besides files; `alone`: the gold may hold the runs too.
+    It takes `frames` besides files; `alone`: the gold may hold the runs too.
     """
 
     name: str
@@ -175,11 +172,7 @@ STANDS_FOR = (
 
 
 def parse_columns(text: str | None) -> dict[str, str] | None:
-    """Return what a user says of columns: their names by what they stand for.
-
-    >>> parse_columns("run=system, score=value")
-    {'run': 'system', 'score': 'value'}
-    """
+    """Return what a user says of columns, run=system,score=value: their names by what they stand for."""
     if text is None:
         return None
     columns: dict[str, str] = {}

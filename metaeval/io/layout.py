@@ -1,12 +1,4 @@
-"""What the columns of a table of scores hold: their names tell; what their content contradicts or leaves open is asked.
-
-========== ====================================================================
-tidy       a row per score: run, topic, measure, score
-measures   a row per run and topic, a column per measure
-wide       a row per topic, a column per run
-transposed a row per run, a column per topic
-========== ====================================================================
-"""
+"""What the columns of a table of scores hold: their names tell; what their content contradicts or leaves open is asked."""
 
 from __future__ import annotations
 
@@ -429,11 +421,11 @@ def hint_columns(table: Table | None = None) -> str:
     numeric = [name for name in table.columns if table.holds_numbers(name)] if table else []
     words = [name for name in table.columns if name not in numeric] if table else []
     words.sort(key=lambda name: (plain_name(name) in TOPIC_NAMES) - (plain_name(name) in RUN_NAMES))
-    likely = zip(("run", "topic", "score"), [*words[:2], *numeric[:1]], strict=False)
+    likely = dict(zip(("run", "topic", "score"), [*words[:2], *numeric[:1]], strict=False))
     plain = (
         len(words) > 1 and bool(numeric) and not any(letter in name for letter in ",=" for name in (*words, *numeric))
     )
-    say = f", such as {format_columns(dict(likely))}" if plain else f" with {format_option('columns')}"
+    say = f", such as {format_columns(likely)}" if plain else f" with {format_option('columns')}"
     return f"{NEEDED}; say what they are called{say}; gold and runs are for {format_option('read_runs')}"
 
 

@@ -1,13 +1,5 @@
 """Scores in plain lines: what trec_eval and ir_measures print, leaderboards of TREC's judging tracks, WMT, Sakai's folders.
 
-======================= =====================================
-trec_eval               measure topic value, a file for each run
-ir_measures             run topic measure value, or topic measure value in a file for each run
-tot                     run measure topic value
-wmt                     run score, a file for each measure; the lines of a run are its topics in their order
-sakai                   topics × runs, a file for each measure in a folder with a file of run names
-======================= =====================================
-
 Rows of the topic ``all`` sum up a run.
 """
 

@@ -1,7 +1,6 @@
 """Scores of one measure of which only some are there, labels of people: a row per score, or topics × runs with empty cells.
 
-A table with a row per score may have a column ``probability``: how probable it was that the score was asked for. Rows with an
-empty score are left out, so that a list of what to label can be filled in step by step.
+A row may have a ``probability``: how probable it was that its score was asked for. Rows with an empty score are left out.
 """
 
 from __future__ import annotations
@@ -83,8 +82,7 @@ def read_partial(
     Parameters
     ----------
     source : path, frame, Scores or PeopleScores
-        A table (.csv, .tsv, .jsonl, .parquet, .xlsx) with columns run, topic, score and perhaps probability; or with a row per
-        topic and a column per run. Files of other formats are read as `read_scores` does.
+        Of columns run, topic, score and perhaps probability, or topics × runs; other formats as for `read_scores`.
     columns, doubled : optional
         As for `read_scores`.
 

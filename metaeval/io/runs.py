@@ -1,8 +1,4 @@
-"""Gold and runs read from files of every format; and the formats of plain lines: judgements, and SemEval Task 4.
-
-A format is a function of the gold, the files or frames of runs by name, and its own options; it returns the labels or the
-shares in each, and the classes. Of these runs are built here.
-"""
+"""Gold and runs read from files of every format; and the formats of plain lines: judgements, and SemEval Task 4."""
 
 from __future__ import annotations
 

@@ -738,10 +738,9 @@ def read_fields(
 
 
 def add_once(named: dict[str, Any], what: str, name: str, path: files.PathLike) -> None:
-    """Add a file of a run or of a measure, which no other file may be of."""
+    """Add a file by the name of its run, measure or set of judgements, which no other file may have."""
     if name in named:
-        where: dict[str, Any] = {"file": path, what: name}
-        raise DataError(f"it is of the same {what} as {files.file_name(named[name])}", **where)
+        raise DataError(f"it is of the same {what} as {files.file_name(named[name])}, {name}", file=path)
     named[name] = path
 
 

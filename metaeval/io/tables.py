@@ -11,7 +11,6 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +47,6 @@ from metaeval.io.table import (
     Texts,
     add_once,
     are_columns,
-    is_frame,
     is_gap,
     is_path,
     list_different,
@@ -265,9 +263,6 @@ def _read_frames(frame: Any, kind: str | None, columns: Any, measure: Any, colle
     if isinstance(frame, Mapping) and not are_columns(frame, columns):
         if not frame:
             raise DataError("no frames were given")
-        for name, part in frame.items():
-            if not is_frame(part):
-                raise DataError(f"topics × runs is a frame, not {type(part).__name__}", measure=name)
         parts = [
             rows_of_table(open_cells(part), kind=kind or "wide", columns=columns, measure=name)
             for name, part in frame.items()
@@ -364,12 +359,6 @@ def _explain_doubled(layout: Layout, columns: Mapping[str, str] | None) -> Calla
         keys = [roles[role] for role in (*COLUMNS[:3], COLLECTION) if role in roles]
         if told := find_part(layout, keys):
             return _name_column(told, layout, stated)
-        few = [name for name in layout.unused if 2 * len(np.unique(table.codes(name))) <= table.n_rows]
-        for pair in combinations(few, 2):
-            if not table.count_doubled([*keys, *pair]):
-                collection, repeat = sorted(pair, key=names_trait)
-                shown = format_columns({**stated, COLLECTION: collection, REPEAT: repeat})
-                return f"{collection!r} and {repeat!r} tell them apart: if they hold tasks and repeats, say so: {shown}"
         n_topics = len(np.unique(table.codes(roles["topic"])))
         groups = {name: len(np.unique(table.codes(name))) for name in layout.unused if plain_name(name) in TASK_NAMES}
         tasks = [
@@ -403,13 +392,15 @@ def find_part(layout: Layout, keys: Sequence[str]) -> str | None:
 def _name_column(told: str, layout: Layout, stated: Mapping[str, str]) -> str:
     """Say what a column that tells rows apart may hold, and how to say so."""
     topic, repeat = {"topic": f"{layout.roles['topic']}+{told}"}, {REPEAT: told}
-    whats = "collections, measures, parts of the name of a topic, or repeats"
-    examples = [{COLLECTION: told}, {"measure": told}, topic, repeat]
+    whats, examples = "parts of the name of a topic", [topic]
     if plain_name(told) in REPEAT_NAMES:
         whats, examples = "repeats", [repeat]
-    elif names_topics(told):
-        whats, examples = "parts of the name of a topic", [topic]
-    elif names_trait(told) or layout.table.holds_integers(told):
-        whats, examples = "parts of the name of a topic, or repeats", [topic, repeat]
+    elif not names_topics(told) and (names_trait(told) or layout.table.holds_integers(told)):
+        whats, examples = f"{whats}, or repeats", [topic, repeat]
+    elif not names_topics(told):
+        whats, examples = (
+            f"collections, measures, {whats}, or repeats",
+            [{COLLECTION: told}, {"measure": told}, topic, repeat],
+        )
     shown = ", ".join(format_columns({**stated, **example}) for example in examples)
     return f"{told!r} tells them apart: if it holds {whats}, say so: {shown}"

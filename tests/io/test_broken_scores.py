@@ -54,7 +54,7 @@ FILES = [
     ("trec_eval", "map\tt1\n", "a.eval:1: the line has 2 columns, not measure topic value"),
     ("trec_eval", "map\tall\t1\n", "a.eval: run a: there is no score for any topic (run trec_eval with -q)"),
     ("trec_eval", {"a": "map t 1\n", "b": "map u 1\n"}, "/a: run a, topic u, measure map: there is no score; 2 are"),
-    ("trec_eval", {"a": "map t 1\nrunid all x\n", "x": "map t 1\n"}, "run x: "),
+    ("trec_eval", {"a": "map t 1\nrunid all x\n", "x": "map t 1\n"}, "x: it is of the same run as a, x"),
     ("sakai", {"AP": "1 2\n", "RR": "1 2\n"}, "runs: there is no such file: it should hold one run name per line"),
     ("sakai", {"runs": "a\nb\n", ".x": ""}, "there is no file of a measure in this folder"),
     ("sakai", {"runs": "a\nb\na\n", "AP": "1 2 3\n"}, "runs: the run 'a' occurs twice"),
@@ -151,7 +151,7 @@ FRAMES = [
     ({"AP": pd.DataFrame({"a": ["x"]})}, "run a, topic 0, measure AP: the score 'x' is not a finite"),
     ({"AP": pd.DataFrame({"a": [np.inf]})}, "run a, topic 0, measure AP: the score inf is not a finite"),
     ({"AP": pd.DataFrame({"a": [1, 2]}, index=["t", "t"])}, "run a, topic t, measure AP: there is a second score, 2"),
-    ({"AP": [1]}, "measure AP: topics × runs is a frame, not list"),
+    ({"AP": [1]}, "scores come as a frame, .* not as list"),
     (pd.DataFrame({"x": ["u"], "y": ["v"]}), r"its columns do not tell what they hold \(x, y\)"),
     (object(), "scores come as a frame, an array with names, or records, not as object"),
 ]
