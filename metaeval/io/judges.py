@@ -36,13 +36,12 @@ def read_annotations(
     Parameters
     ----------
     people, judges : path or frame
-        One column per annotator or judge besides a column item; or one row per label, with columns item, annotator and
-        label, of which a judge may have several for an item. A column topic says which items belong together. JSON is
-        ``{"annotator": {"item": label, …}, …}``.
+        One column per annotator or judge besides a column item, and perhaps topic; or rows of item, annotator and label, of
+        which a judge may have several for an item. JSON is ``{"annotator": {"item": label, …}, …}``.
     classes : iterable of str
         All classes in order.
     columns : mapping of str to str, optional
-        What the tables call some of the columns: ``{"item": "sentence", "annotator": "worker"}``; ``a+b`` joins two.
+        What the tables call some of the columns: ``{"item": "sentence", "annotator": "worker"}``.
     separator : str, optional
         The topic of an item is its name up to the first of these: with ``"__"``, doc7 of doc7__M1__fluency.
     missing : {"raise", "drop-topic", "drop-run"}, optional

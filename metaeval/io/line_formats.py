@@ -58,9 +58,7 @@ def names_measure(label: str) -> bool:
 def find_order(pairs: Iterable[Sequence[str]], *, known: bool = False) -> tuple[str, str] | None:
     """Return which of two columns holds measures and which topics, or None where the names in them do not tell.
 
-    A measure is called neither ``all`` nor by a number. One order is sure where ``all`` or only numbers stand among the
-    topics, likely where the name of a measure is known; with `known` nothing but such a name counts, because the columns
-    might also be those of runs.
+    A measure is called neither ``all`` nor by a number, which topics may be; with `known` only names of known measures count.
     """
     columns = [{name.strip() for name in column} for column in zip(*{tuple(pair) for pair in pairs}, strict=True)]
     likely: list[tuple[tuple[str, str], bool]] = []
@@ -287,16 +285,10 @@ class Wmt:
     def rows(
         self, sources: files.Sources, *, level: Level | None = None, runs: Literal["all", "shared"] = "all", **_: Any
     ) -> Rows:
-        """Read ``*.seg.score`` files, which hold the scores of runs topic by topic, or ``*.sys.score`` files, of whole runs.
-
-        A run that not all files hold lacks scores, about which `missing` decides; ``runs="shared"`` leaves it out before.
-        """
+        """Read ``*.seg.score`` files, or ``*.sys.score`` files of whole runs; ``"shared"`` are runs that all files hold."""
         listed = list(sources.values()) if isinstance(sources, Mapping) else files.find_paths(sources)
-        ends = [
-            one
-            for one, suffix in self.suffixes.items()
-            if any(files.file_name(path).endswith(suffix) for path in listed)
-        ]
+        names = [files.file_name(path) for path in listed]
+        ends = [one for one, suffix in self.suffixes.items() if any(name.endswith(suffix) for name in names)]
         suffix = self.suffixes[level or (ends[0] if ends else "topics")]
         if isinstance(sources, Mapping):
             named = {str(name): path for name, path in sources.items()}

@@ -37,8 +37,7 @@ def read_ratings(
     ----------
     path : path
     columns : mapping of str to str, optional
-        What the table calls its columns: ``{"repeat": "seed", "judge": "annotator", "task": "category"}``, and run, topic,
-        measure and score where names do not tell.
+        What the table calls its columns: ``{"repeat": "seed", "judge": "annotator", "task": "category"}``, and others.
     measure : str, optional
         One of several measures, or the measure of a table that does not name it.
     doubled : {"raise", "mean", "latest"}, optional

@@ -41,15 +41,13 @@ class Reading(TypedDict, total=False):
     format : str, optional
         One of the `SCORE_FORMATS` or `LOG_FORMATS`; by default, it is detected.
     measure : str or Measure, optional
-        The measure of a file or frame that does not say it, or the only one to read of several.
+        That of a source that does not say it, or the only one to read of several.
     collection : str, optional
-        By default, what a column collection says, else the name of the source; of a wide file the part before the measure.
-        Of several it is the only one to read; a name that none of them has reads all as one, of this name.
+        The only one to read of several, or a name for all as one; by default a column, or the name of the source, says it.
     missing : {"raise", "drop-topic", "drop-run", "worst", "keep"}, optional
         What to do if a run has no score for a topic and measure. Gaps that are kept are for `metaeval.board_ranks`.
     columns : mapping of str to str, optional
-        What a table calls columns whose names do not tell: ``{"run": "entry", "topic": "doc+line"}``; ``a+b`` joins
-        two. Besides run, topic, measure and score there are collection, higher_is_better and time.
+        What a table calls columns whose names do not tell: ``{"run": "entry", "topic": "doc+line"}``, which joins two.
     doubled : {"raise", "mean", "latest"}, optional
         What to do if a run has several scores for a topic and measure: their mean, or the latest by a column of times.
     higher_is_better, lower_is_better : str or iterable of str, optional
@@ -72,8 +70,7 @@ def read_scores(source: Sources | Any, **options: Unpack[Reading]) -> Scores:
     Parameters
     ----------
     source : path, list of paths, mapping of measure or run to path, folder, frame, records, or mapping of measure to frame
-        ``"-"`` is standard input. Frames are those of pandas, and all that Arrow can read, tidy or wide: columns
-        and index levels are named as the columns of a file; the index of a wide one names the topics.
+        ``"-"`` is standard input. Frames are of pandas or what Arrow can read; an index is columns, or topics of a wide one.
     **options
         See `Reading`.
 
@@ -148,8 +145,7 @@ def write_scores(scores: Scores, path: PathLike, *, defuse_formulas: bool = Fals
     path : path
         A file with the suffix ``.csv``, ``.tsv``, ``.parquet`` or ``.pq``, which is written completely or not at all.
     defuse_formulas : bool, optional
-        Put an apostrophe before names that a spreadsheet would run as a formula, such as ``=cmd()``: it is then part of
-        the name. By default names are written as they are.
+        Put an apostrophe before names that a spreadsheet would run as a formula, such as ``=cmd()``.
 
     Examples
     --------

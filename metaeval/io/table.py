@@ -118,9 +118,8 @@ class _Lazy(UserDict[str, Any]):
 class Table:
     """A table of any source: its cells by the names of columns.
 
-    Cells of text files are texts, and `lines` says where each row begins; those of frames, Parquet, workbooks and JSON
-    have types, and their rows no lines; a frame has no file either. Labels of Parquet and of long texts are held once each.
-    `levels` holds both names of columns that have one above the other.
+    Cells of text files are texts, and `lines` says where each row begins; those of other sources have types, and a frame
+    no file. `levels` holds both names of columns that have one above the other.
     """
 
     file: str
@@ -405,10 +404,7 @@ _ODD = (b'"', b"\0", b"\r", b"\n\n", b"\xef\xbb\xbf")
 
 
 def _read_plain(path: files.PathLike) -> Table | None:
-    """Read a long text without quotes many times faster, and hold what is repeated in it once; None for any other.
-
-    It is read piece by piece, first to see what is in it, so that it is never held as a whole.
-    """
+    """Read a long text without quotes many times faster, piece by piece, never as a whole; None for any other."""
     if files.is_standard_input(path) or files.plain_path(path) != str(path):
         return None
     with files.open_regular(path) as (stream, size):
@@ -602,10 +598,7 @@ NESTED = ("metrics", "measures", "scores")
 
 
 def _read_records(path: files.PathLike) -> Table:
-    """Read objects of JSON, one on a line or in a list: a key is a column, as is each in ``"metrics": {…}``.
-
-    Keys with other objects or lists in them are none, which is said; they hold nothing else in another record.
-    """
+    """Read objects of JSON, one on a line or in a list; a key with plain values is a column, each in ``"metrics": {…}`` too."""
     text = "" if files.plain_path(path).lower().endswith(LINES) else files.read_text(path)
     if text.lstrip().startswith("["):
         found: Iterable[tuple[int | None, Any]] = ((None, record) for record in parse_json(text, path, with_nan=True))

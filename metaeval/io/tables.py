@@ -263,10 +263,8 @@ def _read_frames(frame: Any, kind: str | None, columns: Any, measure: Any, colle
     if isinstance(frame, Mapping) and not are_columns(frame, columns):
         if not frame:
             raise DataError("no frames were given")
-        parts = [
-            rows_of_table(open_cells(part), kind=kind or "wide", columns=columns, measure=name)
-            for name, part in frame.items()
-        ]
+        opened = {name: open_cells(part) for name, part in frame.items()}
+        parts = [rows_of_table(one, kind=kind or "wide", columns=columns, measure=name) for name, one in opened.items()]
         return _join_matrices(parts, collection or "", frame)
     layout, rows = rows_of_table(open_cells(frame, columns), kind=kind, columns=columns, measure=measure)
     if layout.kind in ("wide", "transposed") and measure is None:
@@ -377,10 +375,7 @@ def _explain_doubled(layout: Layout, columns: Mapping[str, str] | None) -> Calla
 
 
 def find_part(layout: Layout, keys: Sequence[str]) -> str | None:
-    """Return the column that tells apart rows with the same keys, or names parts of topics in them: no mean is taken then.
-
-    Times and numbers of rows, which hardly have a value twice, are none.
-    """
+    """Return the column that tells apart rows with the same keys, or names parts of topics: no mean is taken then."""
     table = layout.table
     few = [name for name in layout.unused if 2 * len(np.unique(table.codes(name))) <= table.n_rows]
     left = {name: table.count_doubled([*keys, name]) for name in few}
