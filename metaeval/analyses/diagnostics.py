@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 from weakref import WeakKeyDictionary
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.topic_noise import TopicNoise
-from metaeval.data.scores import Scores, find_identical_runs
+from metaeval.data.scores import Scores
 from metaeval.errors import format_count, format_list, format_option, shorten
 from metaeval.measures.base import Measure
 from metaeval.stats.irregular_runs import (
@@ -263,3 +264,20 @@ def remark_copies(*collections: Scores) -> tuple[str, ...]:
             same = [n for n in np.flatnonzero(first == m).tolist() if (values[..., m] == values[..., n]).all()]
             groups |= {tuple(names[n] for n in same): None} if len(same) > 1 else {}
     return tuple(f"{format_list(group)} are one measure: their scores are the same on every topic" for group in groups)
+
+
+def find_identical_runs(*scores: Scores) -> tuple[tuple[str, ...], ...]:
+    """Return groups of two or more runs with the same scores on every topic, under all measures, each sorted by label.
+
+    Of several collections, which have the same runs in the same order, runs must be the same in all of them.
+    """
+    groups: dict[int, list[str]] = {}
+    for run, first in zip(scores[0].runs, equal_rows(*(one.values for one in scores)).tolist(), strict=True):
+        groups.setdefault(first, []).append(run)
+    return tuple(sorted(tuple(sorted(group)) for group in groups.values() if len(group) > 1))
+
+
+def take_distinct_runs(scores: Scores, identical: Sequence[Sequence[str]]) -> Scores:
+    """Return scores with the first run of each group of identical ones; the others in their order."""
+    repeated = {run for group in identical for run in group[1:]}
+    return scores.sel(runs=[run for run in scores.runs if run not in repeated]) if repeated else scores

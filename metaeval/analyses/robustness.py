@@ -10,9 +10,10 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
+from metaeval.analyses.diagnostics import find_identical_runs
 from metaeval.analyses.prepare import check_options, check_scores, list_collections, prepare, warn_of_same_data
 from metaeval.analyses.result import MeasureRows
-from metaeval.data.scores import Scores, find_identical_runs
+from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, PolicyWarning, format_list
 from metaeval.show.signature import sign
 from metaeval.show.table import Table

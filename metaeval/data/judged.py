@@ -65,9 +65,9 @@ class JudgedRuns(Labelled):
         first, *others = judgements
         topics, drop = sorted(judgements[first]), format_option("missing", "drop-topic")
         for name in others:
-            if lacking := [topic for topic in topics if topic not in judgements[name]]:
+            if lacking := sorted({*topics} - {*judgements[name]}):
                 listed = f"{format_count(len(lacking), 'topic')} of {first}: {format_list(lacking)}"
-                topics = [topic for topic in topics if topic in judgements[name]]
+                topics = sorted({*topics} - {*lacking})
                 if missing != "drop-topic" or not topics:
                     hint = f"{drop} leaves them out" if topics else None
                     raise DataError(f"there is no judgement of {listed}", file=name, hint=hint)
@@ -76,7 +76,9 @@ class JudgedRuns(Labelled):
         gaps = np.array([[not runs[run].get(topic) for topic in topics] for run in named])
         refuse_first(gaps.all(axis=1), {"run": named}, "it has no document on any judged topic")
         if missing == "raise":
-            refuse_first(gaps, {"run": named, "topic": topics}, "there is no document", hint=hint_missing())
+            refuse_first(
+                gaps, {"run": named, "topic": topics}, "there is no document", hint=f"{hint_missing()}, or worst"
+            )
         if missing == "worst" and gaps.any():
             report_policy(f"runs have no document on a topic in {gaps.sum():,} cases, which count as nothing found")
         keep_runs, keep_topics = find_complete(gaps, named, topics, missing)

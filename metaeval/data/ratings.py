@@ -104,8 +104,8 @@ class Ratings(Labelled):
 
 def _find_cells(frame: pd.DataFrame) -> Cells:
     """Return the cells of a frame, each of which has one score."""
-    for name in [name for name in ("run", "topic", "score") if name not in frame][:1]:
-        raise DataError(f"there is no column {name!r}")
+    if lacking := {"run", "topic", "score"} - {*frame}:
+        raise DataError(f"there is no column {min(lacking)!r}")
     axes = [*(name for name in FACETS if name in frame), "measure"]
     frame = frame if "measure" in frame else frame.assign(measure="score")
     cells = Cells(Rows.of(frame[[*axes, "score"]].reset_index(drop=True)), axes)

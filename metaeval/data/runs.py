@@ -81,12 +81,14 @@ class ClassificationRuns(_Runs):
         numbers = as_numbers(counts, "counts")
         check_shape(numbers, (*sizes, sizes[2]), "counts", "run × topic × gold × predicted")
         axes = {"run": self.runs, "topic": self.topics}
-
-        def describe_count(r: int, t: int, g: int, p: int) -> str:
-            of_classes = f"gold class {self.classes[g]} and predicted class {self.classes[p]}"
-            return f"the count of {of_classes} is {numbers[r, t, g, p]:g}, not a whole number ≥ 0"
-
-        refuse_first(~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers)), axes, describe_count)
+        refuse_first(
+            ~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers)),
+            axes,
+            lambda *at: (
+                f"the count of gold class {self.classes[at[2]]} and predicted class {self.classes[at[3]]} "
+                f"is {numbers[at]:g}, not a whole number ≥ 0"
+            ),
+        )
         whole = numbers.astype(np.int64)
         gold = whole.sum(axis=-1)
         refuse_first(gold[:1].sum(axis=-1) == 0, axes, "the topic has no items")

@@ -9,9 +9,8 @@ import pytest
 from scipy.stats import skew
 
 import metaeval as me
-from metaeval.analyses.diagnostics import diagnose
+from metaeval.analyses.diagnostics import diagnose, find_identical_runs, take_distinct_runs
 from metaeval.cli.analyses import ANALYSES
-from metaeval.data.scores import find_identical_runs, take_distinct_runs
 from metaeval.errors import MetaevalError
 from tests.analyses.made import label, relabel
 
