@@ -15,8 +15,7 @@ from metaeval.errors import DataError, MetaevalError, format_count, format_optio
 from metaeval.stats.annotator_wins import choose_class
 from metaeval.stats.streams import assign_parts
 
-NONE = -1
-"""Stands where a person gave no label."""
+NONE = -1  # where a person gave no label
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,8 +12,8 @@ import numpy as np
 from metaeval.errors import DataError, format_list, suggest_names
 from metaeval.measures.resolve import MeasureLike, resolve_measures
 
+# What returns those measures of a collection that are wanted, given the names of all; gaps of others do not matter.
 Choose = Callable[[Sequence[str]], Sequence[str]]
-"""What returns those measures of a collection that are wanted, given the names of all; gaps of others do not matter."""
 
 
 @dataclass(frozen=True)
@@ -52,18 +52,6 @@ def check_shape(array: np.ndarray, expected: tuple[int, ...], what: str, axes: s
     """Refuse an array that does not fit its labels."""
     if array.shape != expected:
         raise DataError(f"the {what} have shape {array.shape}, not {expected} ({axes})")
-
-
-def as_numbers(given: Any, what: str) -> np.ndarray:
-    """Return an array of its own; numpy would turn some of what is no number into numbers without a word."""
-    try:
-        if (kind := np.asarray(given).dtype).kind in "cmMVS":
-            raise TypeError(f"{kind} is none")
-        if np.ma.is_masked(given):
-            raise TypeError("masked ones are none: write NaN into a frame, and see metaeval.io.from_frame")
-        return np.array(given, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{what} are numbers ({error})") from None
 
 
 def refuse_first(wrong: Any, axes: Mapping[str, Sequence[Any]], problem: Any, **more: Any) -> None:

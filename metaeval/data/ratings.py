@@ -19,8 +19,8 @@ from metaeval.errors import DataError, format_count, format_option
 from metaeval.measures.base import Measure
 from metaeval.stats.variance_components import FACETS
 
+# What to do if a run, topic or judge lacks a score that others have.
 GapPolicy: TypeAlias = Literal["raise", "drop-topic", "drop-run"]
-"""What to do if a run, topic or judge lacks a score that others have."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -103,7 +103,6 @@ class Ratings(Labelled):
 
 
 def _find_cells(frame: pd.DataFrame) -> Cells:
-    """Return the cells of a frame, each of which has one score."""
     if lacking := {"run", "topic", "score"} - {*frame}:
         raise DataError(f"there is no column {min(lacking)!r}")
     axes = [*(name for name in FACETS if name in frame), "measure"]

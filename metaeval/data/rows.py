@@ -66,7 +66,7 @@ def number(text: str) -> float:
 
 
 def is_total(label: str) -> bool:
-    """Say whether this is the name of a total, in upper or lower case."""
+    """Say whether this is the name of a total."""
     return label.strip().lower() in TOTALS
 
 
@@ -122,7 +122,6 @@ class Rows:
         return replace(self, frame=self.frame.iloc[chosen])
 
     def _find_sources(self, rows: Any) -> Any:
-        """Return which of the sources some rows are from."""
         ends = np.cumsum([length for length, _, _ in self.sources])
         return np.searchsorted(ends, self.frame.index[rows], side="right")
 
@@ -270,7 +269,6 @@ def _remark_sentinel(measure: str, scores: np.ndarray, file: Any) -> None:
 
 
 def _choose_rows(rows: Rows, choose: Choose) -> Rows:
-    """Return the rows of the wanted measures, and say which runs and topics have none."""
     codes, labels = rows.encode("measure")
     names = [str(measure_of_label(label)) for label in labels]
     wanted = choose(names)
@@ -324,14 +322,6 @@ class Cells:
         """Leave out the other rows."""
         self.codes = {axis: codes[kept] for axis, codes in self.codes.items()}
         self.score, self.at = self.score[kept], self.at[kept]
-
-    def drop(self, axis: str, keep: np.ndarray) -> list[str]:
-        """Leave out some labels of an axis with their rows, and return them."""
-        labels = np.array(self.labels[axis], dtype=object)
-        self.labels[axis] = [*labels[keep]]
-        self.select(keep[self.codes[axis]])
-        self.codes[axis] = (np.cumsum(keep) - 1)[self.codes[axis]]
-        return [*labels[~keep]]
 
     def settle_doubled(self, policy: DoubledPolicy) -> None:
         """Keep one row of each cell, whose score is the mean, or the latest; refuse several where no policy is stated."""
@@ -390,7 +380,10 @@ class Cells:
                     hint = "remove such rows, or rename the topic if it is one"
                     raise DataError(f"it has the name of a total, but {problem}", **where, hint=hint)
                 report_policy(str(DataError(f"{problem}; the means over topics are used", **where)))
-            named = self.drop(axis, ~totals)
+            named = [*compress(self.labels[axis], totals)]
+            self.labels[axis] = [*compress(self.labels[axis], ~totals)]
+            self.select(~totals[self.codes[axis]])
+            self.codes[axis] = (np.cumsum(~totals) - 1)[self.codes[axis]]
             if not self.rows.sums:
                 report_policy(f"left out the means over {axis}s, which are called {format_list(named)}", self.rows.file)
         words = [topic for topic in self.labels["topic"] if not topic.isdecimal()]

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from metaeval.data.labels import Labelled, as_numbers, check_shape, find_labels, refuse_first
+from metaeval.data.labels import Labelled, check_shape, find_labels, refuse_first
 from metaeval.errors import format_count, format_option
 from metaeval.measures.base import SUM_TOLERANCE, Kind
+from metaeval.stats.arrays import as_numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

@@ -17,7 +17,6 @@ from metaeval.data.labels import (
     Choose,
     Labelled,
     Repeats,
-    as_numbers,
     check_shape,
     choose_measures,
     choose_of_several,
@@ -30,6 +29,7 @@ from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names, drop_contradicted, turn_measures
 from metaeval.measures.resolve import MeasureLike, list_measures, measure_of_label
+from metaeval.stats.arrays import as_numbers
 from metaeval.stats.resampling import code_clusters, pool_clusters
 
 

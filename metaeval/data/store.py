@@ -125,9 +125,7 @@ class ScoreStore:
             with FileLock(self.path / ".lock", timeout=_LOCK_SECONDS):
                 digests = self._read_manifest()
                 try:
-                    if not (
-                        self.path / MANIFEST
-                    ).exists():  # from now on, scores without a manifest mean that it was lost
+                    if not (self.path / MANIFEST).exists():  # from now on, scores without one mean that it was lost
                         self._write_manifest({})
                     if name in digests and not replace:
                         try:
@@ -160,7 +158,6 @@ class ScoreStore:
             raise StoreError(f"{self.path}: the store cannot be {done}: {why}") from None
 
     def _list_files(self) -> list[Path]:
-        """Return the files that a store wrote, by their names."""
         return [path for path in self.path.glob("*.parquet") if _FILE_NAME.search(path.name)]
 
     def _read_manifest(self) -> dict[str, str]:

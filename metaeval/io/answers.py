@@ -193,7 +193,8 @@ def _refuse(
         where: dict[str, Any] = {"file": runs[run].file, "run": run, "topic": gold.topics[i], "item": gold.items[i]}
         raise DataError(f"there is no label for this item{total}", **where, hint=f"{policies.hint_missing()}, or worst")
     label = runs[run].labels[row] if option == "invalid" else ""
-    hint = _hint_invalid() if label else f"{policies.hint_missing()}, or worst"
+    others = f"choose what to do about it: {format_option('invalid', 'drop-topic')}, drop-run, clip or worst"
+    hint = others if label else f"{policies.hint_missing()}, or worst"
     raise DataError(_not_a_class(label, classes) + total, **runs[run].locate(row, run), hint=hint)
 
 
@@ -316,11 +317,6 @@ def _check_shares(shares: Shares, run: str | None, classes: tuple[str, ...], res
         # `distributions` does not know the file: add file and line to its message.
         row = topics.index(str(error.topic))
         raise DataError(error.problem, **shares.locate(row, run), value=error.value, hint=error.hint) from None
-
-
-def _hint_invalid() -> str:
-    """Return what can be done about a label outside the classes, for a message."""
-    return f"choose what to do about it: {format_option('invalid', 'drop-topic')}, drop-run, clip or worst"
 
 
 def _find_farthest_end(centre: np.ndarray, n_classes: int) -> np.ndarray:
