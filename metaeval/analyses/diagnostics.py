@@ -21,6 +21,7 @@ from metaeval.stats.irregular_runs import (
     count_failures,
     equal_rows,
     far_behind,
+    find_identical_runs,
     residual_spread,
     shape_of_differences,
 )
@@ -249,7 +250,7 @@ def diagnose(scores: Scores) -> Diagnostics:
     )  # fmt: skip
     _KNOWN[scores] = Diagnostics(
         scores.collection, scores.runs, scores.measures, ratio[:, position], wide[:, position], behind[:, position], failures,
-        find_identical_runs(scores), shapes,
+        find_identical_runs(scores.runs, scores.values), shapes,
     )  # fmt: skip
     return _KNOWN[scores]
 
@@ -264,17 +265,6 @@ def remark_copies(*collections: Scores) -> tuple[str, ...]:
             same = [n for n in np.flatnonzero(first == m).tolist() if (values[..., m] == values[..., n]).all()]
             groups |= {tuple(names[n] for n in same): None} if len(same) > 1 else {}
     return tuple(f"{format_list(group)} are one measure: their scores are the same on every topic" for group in groups)
-
-
-def find_identical_runs(*scores: Scores) -> tuple[tuple[str, ...], ...]:
-    """Return groups of two or more runs with the same scores on every topic, under all measures, each sorted by label.
-
-    Of several collections, which have the same runs in the same order, runs must be the same in all of them.
-    """
-    groups: dict[int, list[str]] = {}
-    for run, first in zip(scores[0].runs, equal_rows(*(one.values for one in scores)).tolist(), strict=True):
-        groups.setdefault(first, []).append(run)
-    return tuple(sorted(tuple(sorted(group)) for group in groups.values() if len(group) > 1))
 
 
 def take_distinct_runs(scores: Scores, identical: Sequence[Sequence[str]]) -> Scores:

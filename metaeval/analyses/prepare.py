@@ -10,13 +10,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from metaeval.analyses.diagnostics import Diagnostics, diagnose, find_identical_runs, take_distinct_runs
+from metaeval.analyses.diagnostics import Diagnostics, diagnose, take_distinct_runs
 from metaeval.analyses.topic_noise import find_noise, refuse_clusters
 from metaeval.data.scores import Scores, refuse_gaps
 from metaeval.errors import MetaevalError, MetaevalWarning, format_count, format_list, format_option
 from metaeval.measures.base import find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.stats.arrays import restore_pairs
+from metaeval.stats.irregular_runs import find_identical_runs
 from metaeval.stats.pair_tests import RESAMPLING
 from metaeval.stats.significant_counts import trials_needed
 from metaeval.stats.streams import generator, rank_labels, stream_key
@@ -93,7 +94,8 @@ def prepare(
     check_options(seed=seed, distinct_runs=distinct_runs)
     chosen, identical = scores, tuple[tuple[str, ...], ...]()
     if distinct_runs is not False:
-        identical = find_identical_runs(scores) if distinct_runs is True else tuple(map(tuple, distinct_runs))
+        groups = find_identical_runs(scores.runs, scores.values) if distinct_runs is True else distinct_runs
+        identical = tuple(map(tuple, groups))
         chosen = take_distinct_runs(scores, identical=identical)
     noise = find_noise(chosen)
     if chosen.clusters:

@@ -74,9 +74,8 @@ class JudgedRuns(Labelled):
         named = sorted(runs)
         gaps = np.array([[not runs[run].get(topic) for topic in topics] for run in named])
         if missing == "raise":
-            refuse_first(
-                gaps, {"run": named, "topic": topics}, "there is no document", hint=f"{hint_missing()}, or worst"
-            )
+            axes, hint = {"run": named, "topic": topics}, f"{hint_missing()}, or worst"
+            refuse_first(gaps, axes, "there is no document", hint=hint)
         if missing == "worst" and gaps.any():
             report_policy(f"runs have no document on a topic in {gaps.sum():,} cases, which count as nothing found")
         keep_runs, keep_topics = find_complete(gaps, named, topics, missing)

@@ -1,7 +1,6 @@
 """Scores in rows, whatever they were read from, become an array: labels are never merged, numbers never guessed.
 
-Every format of scores is read into `Rows`, and every policy is applied here: of several scores in a cell, of repeats, of
-totals, of what is missing. A format therefore knows its layout and nothing else.
+Every format is read into `Rows`, and every policy is applied here, so that a format knows its layout and nothing else.
 """
 
 from __future__ import annotations
@@ -90,18 +89,16 @@ class Rows:
 
     `frame` has the columns run, topic, measure and score, perhaps others; scores may be texts. Its index numbers the rows of
     all sources and stays when some are left out. `sources` holds of each source how many rows it has, its name, and on which
-    line each of them begins, if known. `name` is that of the collection where no row says it; `measures` have known
-    directions. `explain` returns what to do about several scores in a cell, `called` what the source calls the columns.
-    Where totals are `sums`, they need not be means.
+    line each of them begins, if known.
     """
 
     frame: pd.DataFrame
     sources: tuple[tuple[int, Any, Sequence[int] | None], ...]
-    name: str = ""
-    measures: Sequence[Measure] = ()
-    explain: Callable[[DoubledError, str], str] | None = None
-    called: Mapping[str, str] = field(default_factory=dict)
-    sums: bool = False
+    name: str = ""  # of the collection where no row says it
+    measures: Sequence[Measure] = ()  # of known directions
+    explain: Callable[[DoubledError, str], str] | None = None  # returns what to do about several scores in a cell
+    called: Mapping[str, str] = field(default_factory=dict)  # what the source calls the columns
+    sums: bool = False  # whether totals need not be means
 
     @classmethod
     def of(cls, columns: Any, file: object = None, lines: Sequence[int] | None = None) -> Rows:
@@ -193,8 +190,7 @@ def categorical(codes: np.ndarray, labels: Iterable[object]) -> Any:
 
 def split_collections(rows: Rows, collection: str | None) -> Iterator[tuple[str, Rows]]:
     """Yield every collection, or the one that is asked for, with its rows."""
-    given = rows.frame[COLLECTION] if COLLECTION in rows.frame else pd.Series(dtype=object)
-    stated = given.astype(object).fillna("").map(str)
+    stated = rows.frame.get(COLLECTION, pd.Series(dtype=object)).astype(object).fillna("").map(str)
     names = list(stated.unique())
     if len(names) < 2 or (collection is not None and collection not in names):
         yield next(filter(None, names), rows.name) if collection is None else collection, rows
@@ -304,12 +300,8 @@ class Cells:
         self.rows, encoded = rows, {axis: rows.encode(axis) for axis in axes}
         self.codes = {axis: codes for axis, (codes, _) in encoded.items()}
         self.labels = {axis: labels for axis, (_, labels) in encoded.items()}
+        self.shape = tuple(map(len, self.labels.values()))
         self.score, self.at = rows.read_scores(), np.arange(len(rows.frame), dtype=np.int32)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """How many labels each axis has."""
-        return tuple(map(len, self.labels.values()))
 
     def number(self, most: int = 1 << 62) -> np.ndarray:
         """Return for each row the number of its cell in the array, which has no more than `most`."""
@@ -384,6 +376,7 @@ class Cells:
             self.labels[axis] = [*compress(self.labels[axis], ~totals)]
             self.select(~totals[self.codes[axis]])
             self.codes[axis] = (np.cumsum(~totals) - 1)[self.codes[axis]]
+            self.shape = tuple(map(len, self.labels.values()))
             if not self.rows.sums:
                 report_policy(f"left out the means over {axis}s, which are called {format_list(named)}", self.rows.file)
         words = [topic for topic in self.labels["topic"] if not topic.isdecimal()]
@@ -397,10 +390,7 @@ class Cells:
         values = np.full(self.shape, np.nan)
         values.ravel()[number] = self.score
         gaps = np.isnan(values)
-        if gaps.any() and missing in (
-            "raise",
-            "worst",
-        ):  # an answer may count as the worst one, and no score as a number
+        if gaps.any() and missing in ("raise", "worst"):  # an answer may count as the worst one, but no score
             self._refuse_gap(gaps, number)
         if gaps.any() and missing in ("drop-topic", "drop-run"):
             gaps = gaps.reshape(*self.shape[:2], -1).any(axis=2)
@@ -422,9 +412,7 @@ class Cells:
         hint = hint_missing()
         if (repeat := where.pop(REPEAT, None)) is not None:
             where["topic"] = f"{where['topic']}, {REPEAT} {repeat}"
-            hint = (
-                f"repeats are unequal: {format_option('missing', 'drop-topic')} or drop-run keeps what has all of them"
-            )
+            hint = f"repeats are unequal: {format_option('missing', 'drop-topic')} or drop-run keeps what has them all"
         more = f"; {gaps.sum():,} are missing in all" if gaps.sum() > 1 else ""
         raise DataError(f"there is no score{more}", **where, hint=hint)
 

@@ -164,10 +164,7 @@ class Scores(Labelled):
         )
 
     def pool_clusters(self, *, sums: bool = False) -> Scores:
-        """Return scores with one topic for each cluster, in alphabetical order; the means of runs stay.
-
-        Topics are pseudo-values, or with `sums` sums of clusters (see `metaeval.stats.resampling.pool_clusters`).
-        """
+        """Return scores with one topic for each cluster, in alphabetical order: pseudo-values or `sums`; means of runs stay."""
         names, codes = code_clusters(self.clusters)
         if len(names) < 2:
             known = f"all topics are in the cluster {names[0]!r}" if names else "the topics have no clusters"
@@ -292,8 +289,8 @@ def read_collections(
         for cluster in sorted(set(found[-1].clusters)):
             if home.setdefault(cluster, label) != label:
                 problem = f"the cluster {cluster!r} spans the collections {home[cluster]} and {label}"
-                joined = format_option("clusters", "COLLECTION+CLUSTER")
-                raise DataError(problem, file=rows.file, hint=f"join two columns, {joined}, or read one collection")
+                hint = f"join two columns, {format_option('clusters', 'COLLECTION+CLUSTER')}, or read one collection"
+                raise DataError(problem, file=rows.file, hint=hint)
     return found
 
 
